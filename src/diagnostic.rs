@@ -1,0 +1,99 @@
+//! What the tool has to say about a file: a severity, a place, a message, and what to do.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::repo::RepoPath;
+
+/// How much a [`Diagnostic`] matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Something worth knowing.
+    Note,
+    /// Something that works today and will surprise somebody.
+    Warning,
+    /// Something that stops the command.
+    Error,
+}
+
+/// A stretch of a file that a [`Diagnostic`] speaks of.
+///
+/// It carries the text it points into, so that a diagnostic can be shown without reading again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file, relative to the top of the repository.
+    pub path: RepoPath,
+    /// The file's text, where it is known and is UTF-8.
+    pub text: Option<Arc<str>>,
+    /// Byte range in `text`; `None` speaks of the file as a whole.
+    pub span: Option<Range<usize>>,
+}
+
+impl Place {
+    /// Points at a file as a whole.
+    pub fn file(path: RepoPath) -> Place {
+        Place { path, text: None, span: None }
+    }
+
+    /// Points at a byte range of a file's text.
+    pub fn span(path: RepoPath, text: Arc<str>, span: Range<usize>) -> Place {
+        Place { path, text: Some(text), span: Some(span) }
+    }
+}
+
+/// One finding, error or remark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How much it matters.
+    pub severity: Severity,
+    /// A stable code such as `GW001`, where the finding has one.
+    pub code: Option<&'static str>,
+    /// What is wrong and what it would have caused, in one sentence without a final full stop.
+    pub message: String,
+    /// Where, if it is in a file.
+    pub place: Option<Place>,
+    /// What to do about it, as an imperative.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// Makes an error.
+    pub fn error(message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Error, message)
+    }
+
+    /// Makes a warning.
+    pub fn warning(message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Warning, message)
+    }
+
+    /// Makes a note.
+    pub fn note(message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Note, message)
+    }
+
+    fn new(severity: Severity, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity, code: None, message: message.into(), place: None, help: None }
+    }
+
+    /// Gives the diagnostic a stable code.
+    #[must_use]
+    pub fn code(mut self, code: &'static str) -> Diagnostic {
+        self.code = Some(code);
+        self
+    }
+
+    /// Says where.
+    #[must_use]
+    pub fn at(mut self, place: Place) -> Diagnostic {
+        self.place = Some(place);
+        self
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = Some(help.into());
+        self
+    }
+}

@@ -1,0 +1,49 @@
+//! Rendering: kustomize folders in, objects out.
+
+use crate::repo::{RepoPath, Snapshot};
+
+/// Where a rendered object came from, as kustomize's origin annotation tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The file that held the object, or for a generated one the kustomization that generated it.
+    pub path: RepoPath,
+    /// The generator's kind, for example `ConfigMapGenerator`; `None` for an object read from a file.
+    pub generator: Option<String>,
+}
+
+/// One object of a build's result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Object {
+    /// The whole object as JSON, without the origin annotation.
+    pub value: serde_json::Value,
+    /// Where it came from, when origins were asked for and kustomize knew.
+    pub origin: Option<Origin>,
+}
+
+/// One build that is wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Request {
+    /// The folder to build, as `kustomize build --load-restrictor LoadRestrictionsNone` would.
+    pub path: RepoPath,
+    /// Whether origins are wanted.
+    pub origins: bool,
+}
+
+/// Why a build gave no objects.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct RenderError {
+    /// What kustomize said, or what stopped it (memory, time, a remote base).
+    pub message: String,
+}
+
+/// Something that builds kustomize folders of a snapshot.
+///
+/// A renderer is a function of the snapshot: it sees no file that the snapshot lacks.
+pub trait Renderer {
+    /// Names the renderer and its version for people, for example `kustomize v5.8.1`.
+    fn describe(&self) -> String;
+
+    /// Builds each request, in the order given; one failure does not stop the others.
+    fn render(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Result<Vec<Object>, RenderError>>;
+}
