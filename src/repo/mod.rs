@@ -1,7 +1,18 @@
 //! The repository as a value: paths, files, and the views that the plan reads.
 
+pub mod command;
+pub mod flux;
+pub mod gate;
+mod graph;
+pub mod kustomization;
+pub mod manifest;
+mod model;
 mod path;
 mod snapshot;
 
+pub use flux::FluxKustomization;
+pub use graph::Graph;
+pub use kustomization::{Kustomization, Reference, Target};
+pub use model::{ClusterFolders, EntryPoint, Model, Role, generated_children};
 pub use path::{RepoPath, RepoPathError};
 pub use snapshot::{Entry, File, Snapshot};

@@ -1,0 +1,64 @@
+//! The apps of an entry point: the folders that its kustomization lists.
+
+use crate::repo::{EntryPoint, Kustomization, Model, Reference, RepoPath, Target};
+
+/// One folder that an entry point lists.
+#[derive(Clone, Debug)]
+pub struct Child {
+    /// The name of the app.
+    pub app: String,
+    /// Other names that the app goes by: those of the folders it builds on.
+    pub aliases: Vec<String>,
+    /// The folder.
+    pub folder: RepoPath,
+    /// Its position among the entry point's resources.
+    pub index: usize,
+    /// The reference as written.
+    pub reference: Reference,
+}
+
+impl Child {
+    /// Tells whether a name on the command line means this app.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.app == name || self.aliases.iter().any(|alias| alias == name)
+    }
+}
+
+/// Gives the folders that an entry point lists, and the positions of everything else in the list.
+pub fn children(model: &Model, entry: &EntryPoint, kustomization: &Kustomization) -> (Vec<Child>, Vec<usize>) {
+    let (mut children, mut loose) = (Vec::new(), Vec::new());
+    for (index, reference) in kustomization.resources().into_iter().enumerate() {
+        match &reference.target {
+            Target::Path(folder) if model.graph.has(folder) => {
+                let folder = folder.clone();
+                let bases = model.graph.children(&folder);
+                let aliases = bases.iter().map(|base| app_name(base, &entry.cluster)).collect();
+                children.push(Child { app: app_name(&folder, &entry.cluster), aliases, folder, index, reference });
+            }
+            _ => loose.push(index),
+        }
+    }
+    (children, loose)
+}
+
+/// Names the app that a folder holds: its last segment that says what and not where.
+///
+/// In `apps/nginx/overlays/prod` that is `nginx`.
+pub fn app_name(folder: &RepoPath, cluster: &str) -> String {
+    let says_where =
+        |segment: &str| segment == cluster || matches!(segment, "base" | "bases" | "overlay" | "overlays");
+    let name = folder.segments().rev().find(|segment| !says_where(segment));
+    name.or_else(|| folder.name()).unwrap_or("apps").to_owned()
+}
+
+/// Gives every app name in the repository, in order: what a command line may name.
+pub fn app_names(model: &Model) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for entry in &model.entry_points {
+        let Some(kustomization) = model.graph.get(&entry.path) else { continue };
+        names.extend(children(model, entry, kustomization).0.into_iter().map(|child| child.app));
+    }
+    names.sort();
+    names.dedup();
+    names
+}

@@ -1,0 +1,285 @@
+//! Plain splits: the files of a folder divided into a folder for each type.
+//!
+//! Only folders that list resources and say nothing else that anybody edits are split plainly. A
+//! patch, a generator, an image tag or a component would have to stand in two places, and two
+//! copies of a value that people edit drift apart; such folders are projected instead.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::plan::Builder;
+use crate::plan::classify::{Context, classify};
+use crate::plan::resources::{Item, rewrite};
+use crate::plan::umbrella;
+use crate::repo::manifest::{manifests, objects};
+use crate::repo::{Graph, Kustomization, Reference, RepoPath, Target};
+use crate::spec::{Spec, expand};
+use crate::yaml::cut_documents;
+
+/// The folders that stand for one folder, by the position of their type.
+pub type Parts = BTreeMap<usize, RepoPath>;
+
+/// Fields that apply to each object alone or name all of them alike, so that both sides can carry
+/// a copy; nobody edits them from day to day.
+const CONSTANT_FIELDS: [&str; 10] = [
+    "apiversion",
+    "kind",
+    "metadata",
+    "resources",
+    "namespace",
+    "nameprefix",
+    "namesuffix",
+    "commonlabels",
+    "labels",
+    "commonannotations",
+];
+
+/// Splits folders plainly, each at most once.
+#[derive(Clone, Debug)]
+pub struct FolderSplit<'a> {
+    spec: &'a Spec,
+    graph: &'a Graph,
+    app: String,
+}
+
+/// Where the parts of a folder go, by the name of the type.
+pub type Destination<'a> = &'a dyn Fn(&str) -> Option<RepoPath>;
+
+impl<'a> FolderSplit<'a> {
+    /// Prepares to split the folders of an app.
+    pub fn new(spec: &'a Spec, graph: &'a Graph, app: &str) -> FolderSplit<'a> {
+        FolderSplit { spec, graph, app: app.to_owned() }
+    }
+
+    /// Gives the folder that holds a part of an app's base, by the spec's layout.
+    pub fn base_part(&self, folder: &RepoPath, change_type: &str) -> Option<RepoPath> {
+        let root = self.spec.folder();
+        let path = folder.relative_to(&root);
+        let name = folder.name()?;
+        root.join(&expand(&self.spec.layout.app, &[("path", &path), ("name", name), ("type", change_type)])).ok()
+    }
+
+    /// Recognises a folder that was split before: it lists its own parts and nothing else.
+    pub fn existing_parts(&self, kustomization: &Kustomization) -> Option<Parts> {
+        let mut parts = Parts::new();
+        for reference in kustomization.resources() {
+            let Target::Path(path) = reference.target else { return None };
+            let position = self.spec.types.iter().position(|change_type| {
+                self.base_part(&kustomization.folder, &change_type.name).as_ref() == Some(&path)
+            })?;
+            parts.insert(position, path);
+        }
+        (!parts.is_empty()).then_some(parts)
+    }
+
+    /// Splits a base: its parts go below or beside it as the layout says.
+    ///
+    /// # Errors
+    ///
+    /// When it can't be split plainly, with the reason; the builder may then hold half of it and
+    /// must be thrown away.
+    pub fn split_base(&self, builder: &mut Builder<'_>, folder: &RepoPath) -> Result<Parts, String> {
+        self.split(builder, folder, &|change_type| self.base_part(folder, change_type))
+    }
+
+    /// Splits a folder into the given destinations.
+    ///
+    /// # Errors
+    ///
+    /// As [`split_base`](FolderSplit::split_base).
+    pub fn split(
+        &self,
+        builder: &mut Builder<'_>,
+        folder: &RepoPath,
+        destination: Destination<'_>,
+    ) -> Result<Parts, String> {
+        let kustomization = builder
+            .kustomization(folder)
+            .map_err(|diagnostic| diagnostic.message)?
+            .ok_or_else(|| format!("{folder} has no kustomization.yaml"))?;
+        if let Some(parts) = self.existing_parts(&kustomization) {
+            return Ok(parts);
+        }
+        let sources = self.sources(builder, &kustomization)?;
+        let present: BTreeSet<usize> = sources.iter().flat_map(Source::types).collect();
+        if let [only] = present.iter().copied().collect::<Vec<_>>()[..] {
+            return Ok(Parts::from([(only, folder.clone())]));
+        }
+        if let Some(field) = kustomization.keys().find(|key| !is_constant(key)) {
+            return Err(format!("{folder} has `{field}`, which must stay in one place"));
+        }
+        let mut parts = Parts::new();
+        for change_type in present {
+            let name = &self.spec.types[change_type].name.value;
+            let part = destination(name).ok_or_else(|| format!("the layout gives no folder for {name}"))?;
+            parts.insert(change_type, part);
+        }
+        self.write_parts(builder, &kustomization, &sources, &parts)?;
+        Ok(parts)
+    }
+
+    /// Finds out what each resource of a folder holds, by type.
+    fn sources(&self, builder: &mut Builder<'_>, kustomization: &Kustomization) -> Result<Vec<Source>, String> {
+        let mut sources = Vec::new();
+        for reference in kustomization.resources() {
+            if reference.field != "resources" {
+                return Err(format!("{} has `bases`, which went with kustomize v5", kustomization.folder));
+            }
+            let path = match &reference.target {
+                Target::Path(path) => path.clone(),
+                Target::Remote => return Err(format!("`{}` is fetched over the network", reference.text)),
+                Target::Outside => return Err(format!("`{}` leaves the repository", reference.text)),
+            };
+            let source = if builder.now().file(&path).is_some() {
+                self.file(builder, kustomization, reference, path)?
+            } else {
+                let parts = self.split_base(builder, &path)?;
+                Source { reference, content: Content::Folder(parts) }
+            };
+            sources.push(source);
+        }
+        if sources.is_empty() {
+            return Err(format!("{} lists no resources", kustomization.folder));
+        }
+        Ok(sources)
+    }
+
+    fn file(
+        &self,
+        builder: &Builder<'_>,
+        kustomization: &Kustomization,
+        reference: Reference,
+        path: RepoPath,
+    ) -> Result<Source, String> {
+        let file = builder.now().file(&path).ok_or_else(|| format!("{path} is missing"))?;
+        let documents = manifests(file).ok_or_else(|| format!("{path} can't be read as YAML"))?;
+        let relative = path.relative_to(&self.spec.folder());
+        let context = Context { app: &self.app, path: Some(&relative) };
+        let mut types: Vec<(usize, usize)> = Vec::new();
+        for document in &documents {
+            let mut of_document = BTreeSet::new();
+            for object in objects(&document.value) {
+                let classified = classify(self.spec, object, context).map_err(|error| error.message)?;
+                of_document.insert(classified.change_type);
+            }
+            match of_document.iter().copied().collect::<Vec<_>>()[..] {
+                [only] => types.push((document.index, only)),
+                [] => return Err(format!("{path} holds an empty list")),
+                _ => return Err(format!("{path} holds one list of objects of different types")),
+            }
+        }
+        let mine = path.parent().as_ref() == Some(&kustomization.folder);
+        let alone = self.graph.referrers(&path).all(|folder| *folder == kustomization.folder);
+        let content = match types.first() {
+            None => return Err(format!("{path} holds no objects")),
+            Some((_, first)) if types.iter().all(|(_, other)| other == first) => {
+                Content::File { path, change_type: *first, moves: mine && alone }
+            }
+            Some(_) if mine && alone => Content::Mixed { path, types },
+            Some(_) => return Err(format!("{path} holds objects of different types and is used elsewhere too")),
+        };
+        Ok(Source { reference, content })
+    }
+
+    fn write_parts(
+        &self,
+        builder: &mut Builder<'_>,
+        kustomization: &Kustomization,
+        sources: &[Source],
+        parts: &Parts,
+    ) -> Result<(), String> {
+        let failed = |error: crate::error::Error| error.to_string();
+        for (change_type, part) in parts {
+            let items: Vec<Item> = sources
+                .iter()
+                .map(|source| source.item(*change_type, &kustomization.folder, part))
+                .collect::<Result<_, _>>()?;
+            let text = rewrite(kustomization, &items).map_err(|error| error.to_string())?;
+            let name = kustomization.file.name().unwrap_or("kustomization.yaml");
+            let file = part.join(name).map_err(|error| error.to_string())?;
+            builder.create(&file, &text).map_err(failed)?;
+        }
+        for source in sources {
+            match &source.content {
+                Content::File { path, change_type, moves: true } => {
+                    let part = parts.get(change_type).ok_or("a type without a part")?;
+                    builder.move_file(path, &inside(part, path)?).map_err(failed)?;
+                }
+                Content::Mixed { path, types } => {
+                    let file = builder.now().file(path).cloned().ok_or("a file vanished")?;
+                    let text = file.text().ok_or_else(|| format!("{path} is not UTF-8"))?.to_owned();
+                    builder.remove(path);
+                    for (change_type, part) in parts {
+                        let keep: Vec<usize> =
+                            types.iter().filter(|(_, other)| other == change_type).map(|(index, _)| *index).collect();
+                        if keep.is_empty() {
+                            continue;
+                        }
+                        let piece = cut_documents(&text, &keep).map_err(|error| error.to_string())?;
+                        builder.create(&inside(part, path)?, &piece).map_err(failed)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        let order = parts.values().map(|part| part.relative_to(&kustomization.folder)).collect::<Vec<_>>();
+        builder.put(&kustomization.file, &umbrella::write(&kustomization.text, &order));
+        Ok(())
+    }
+}
+
+fn is_constant(key: &str) -> bool {
+    CONSTANT_FIELDS.iter().any(|constant| constant.eq_ignore_ascii_case(key))
+}
+
+/// Gives the place of a moved file in its part.
+fn inside(part: &RepoPath, file: &RepoPath) -> Result<RepoPath, String> {
+    part.join(file.name().unwrap_or_default()).map_err(|error| error.to_string())
+}
+
+/// One resource of a folder and what it holds.
+#[derive(Clone, Debug)]
+struct Source {
+    reference: Reference,
+    content: Content,
+}
+
+#[derive(Clone, Debug)]
+enum Content {
+    File { path: RepoPath, change_type: usize, moves: bool },
+    Mixed { path: RepoPath, types: Vec<(usize, usize)> },
+    Folder(Parts),
+}
+
+impl Source {
+    fn types(&self) -> Vec<usize> {
+        match &self.content {
+            Content::File { change_type, .. } => vec![*change_type],
+            Content::Mixed { types, .. } => types.iter().map(|(_, change_type)| *change_type).collect(),
+            Content::Folder(parts) => parts.keys().copied().collect(),
+        }
+    }
+
+    /// Says what becomes of this resource's line in the part of one type.
+    fn item(&self, change_type: usize, folder: &RepoPath, part: &RepoPath) -> Result<Item, String> {
+        if !self.types().contains(&change_type) {
+            return Ok(Item::Remove);
+        }
+        let (path, stays) = match &self.content {
+            Content::File { path, moves: false, .. } => (path.clone(), false),
+            Content::File { path, .. } | Content::Mixed { path, .. } => (inside(part, path)?, true),
+            Content::Folder(parts) => (parts.get(&change_type).cloned().unwrap_or_default(), false),
+        };
+        // A file that lies directly in the folder keeps its text, `./` and all.
+        if stays && self.reference.target == Target::Path(folder.join(path.name().unwrap_or_default()).unwrap_or_default()) {
+            return Ok(Item::Keep);
+        }
+        Ok(Item::Replace(respell(&self.reference.text, &path.relative_to(part))))
+    }
+}
+
+/// Writes a path in the manner of another: with `./` before it and `/` behind it where that had.
+pub fn respell(manner: &str, path: &str) -> String {
+    let lead = if manner.starts_with("./") { "./" } else { "" };
+    let tail = if manner.ends_with('/') && !path.ends_with('/') { "/" } else { "" };
+    format!("{lead}{path}{tail}")
+}

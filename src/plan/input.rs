@@ -1,0 +1,114 @@
+//! What every plan is made from.
+
+use std::collections::BTreeMap;
+
+use crate::plan::classify::{Classified, ClassifyError, classify_all};
+use crate::render::{Object, Renderer, Request};
+use crate::repo::manifest::ObjectId;
+use crate::repo::{EntryPoint, Model, RepoPath, Snapshot};
+use crate::spec::{Spec, expand};
+
+/// The spec, the repository and a renderer.
+///
+/// A renderer is a function of the snapshot, so a plan remains one of spec and snapshot.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    /// What is wanted.
+    pub spec: &'a Spec,
+    /// What is there.
+    pub snapshot: &'a Snapshot,
+    /// What it means.
+    pub model: &'a Model,
+    /// What tells how it builds.
+    pub renderer: &'a dyn Renderer,
+}
+
+/// A build with the type of each object.
+#[derive(Clone, Debug)]
+pub struct Typed {
+    /// The objects in the order of the build.
+    pub objects: Vec<Object>,
+    /// Their types, in the same order.
+    pub types: Vec<Classified>,
+}
+
+impl Typed {
+    /// Gives the positions of the types that occur, in order.
+    pub fn present(&self) -> Vec<usize> {
+        let mut present: Vec<usize> = self.types.iter().map(|classified| classified.change_type).collect();
+        present.sort_unstable();
+        present.dedup();
+        present
+    }
+
+    /// Gives the objects of one type.
+    pub fn of(&self, change_type: usize) -> Vec<Object> {
+        let pairs = self.objects.iter().zip(&self.types);
+        pairs.filter(|(_, classified)| classified.change_type == change_type).map(|(object, _)| object.clone()).collect()
+    }
+
+    /// Gives the ids in order.
+    pub fn ids(&self) -> impl Iterator<Item = ObjectId> {
+        self.objects.iter().map(|object| ObjectId::of(&object.value))
+    }
+}
+
+/// Why a folder could not be built and typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TypedError {
+    /// It does not build.
+    Render(String),
+    /// An object fits nowhere.
+    Classify(ClassifyError),
+}
+
+impl<'a> Input<'a> {
+    /// Builds a folder and gives each object its type.
+    ///
+    /// # Errors
+    ///
+    /// When the folder does not build or an object fits nowhere.
+    pub fn typed(&self, snapshot: &Snapshot, folder: &RepoPath, app: &str) -> Result<Typed, TypedError> {
+        let request = Request { origins: true, ..Request::new(folder.clone()) };
+        let mut results = self.renderer.render(snapshot, &[request]);
+        let objects = match results.pop() {
+            Some(Ok(objects)) => objects,
+            Some(Err(error)) => return Err(TypedError::Render(error.message)),
+            None => return Err(TypedError::Render("the renderer gave no answer".into())),
+        };
+        let types = classify_all(self.spec, &objects, &|_| app.to_owned()).map_err(TypedError::Classify)?;
+        Ok(Typed { objects, types })
+    }
+
+    /// Gives the entry point of a type beside or below the one that is split.
+    pub fn side(&self, entry: &RepoPath, cluster: &str, change_type: &str) -> Option<RepoPath> {
+        let root = self.spec.folder();
+        let path = entry.relative_to(&root);
+        let name = entry.name()?;
+        let values = [("path", path.as_str()), ("name", name), ("type", change_type), ("cluster", cluster)];
+        root.join(&expand(&self.spec.layout.entry_point, &values)).ok()
+    }
+
+    /// Gives the sides of every entry point, present or not: side → (entry point, type).
+    ///
+    /// An entry point whose own path is a side of a folder above it is the result of a split, so
+    /// the folder above counts as an entry point too.
+    pub fn sides(&self) -> BTreeMap<RepoPath, (RepoPath, usize)> {
+        let mut sides = BTreeMap::new();
+        for entry in &self.model.entry_points {
+            let above = std::iter::successors(Some(entry.path.clone()), RepoPath::parent);
+            for candidate in above.take_while(|path| !path.is_top()) {
+                for (position, change_type) in self.spec.types.iter().enumerate() {
+                    let side = self.side(&candidate, &entry.cluster, &change_type.name);
+                    sides.extend(side.map(|side| (side, (candidate.clone(), position))));
+                }
+            }
+        }
+        sides
+    }
+
+    /// Tells whether the spec speaks of a cluster.
+    pub fn knows_cluster(&self, entry: &EntryPoint) -> bool {
+        self.spec.clusters.contains_key(&entry.cluster)
+    }
+}

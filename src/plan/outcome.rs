@@ -1,0 +1,120 @@
+//! What a split came to, entry point by entry point.
+
+use serde_json::{Value, json};
+
+use crate::repo::RepoPath;
+
+/// How objects were divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// Nothing had to be divided.
+    Untouched,
+    /// Files moved into a folder for each type.
+    Plain,
+    /// Each side builds everything and keeps its own objects.
+    Projection,
+    /// It can't be done; nothing changes here.
+    Refused,
+}
+
+impl Way {
+    /// Gives the word used in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Way::Untouched => "untouched",
+            Way::Plain => "plain",
+            Way::Projection => "projection",
+            Way::Refused => "refused",
+        }
+    }
+}
+
+/// What became of one app at one entry point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppOutcome {
+    /// The app's name.
+    pub app: String,
+    /// The way that was taken.
+    pub way: Way,
+    /// Why, in one sentence.
+    pub reason: String,
+}
+
+/// What became of one entry point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryOutcome {
+    /// The cluster.
+    pub cluster: String,
+    /// The entry point that was there.
+    pub before: RepoPath,
+    /// The entry points of each type, in the order of types.
+    pub after: Vec<(String, RepoPath)>,
+    /// The way that was taken; with several apps the least plain.
+    pub way: Way,
+    /// Why, in one sentence.
+    pub reason: String,
+    /// What to do about a refusal.
+    pub remedy: Option<String>,
+    /// The apps that were looked at.
+    pub apps: Vec<AppOutcome>,
+    /// What stays with the old entry point for good, since nobody named it.
+    pub remaining: Vec<String>,
+}
+
+impl EntryOutcome {
+    /// Begins an outcome of which only the entry point is known.
+    pub fn new(cluster: &str, before: &RepoPath) -> EntryOutcome {
+        EntryOutcome {
+            cluster: cluster.to_owned(),
+            before: before.clone(),
+            after: Vec::new(),
+            way: Way::Untouched,
+            reason: String::new(),
+            remedy: None,
+            apps: Vec::new(),
+            remaining: Vec::new(),
+        }
+    }
+
+    /// Makes it a refusal.
+    #[must_use]
+    pub fn refused(mut self, reason: impl Into<String>, remedy: impl Into<String>) -> EntryOutcome {
+        self.way = Way::Refused;
+        self.reason = reason.into();
+        self.remedy = Some(remedy.into());
+        self.after.clear();
+        self
+    }
+
+    /// Makes it an entry point that nothing is done to.
+    #[must_use]
+    pub fn untouched(mut self, reason: impl Into<String>) -> EntryOutcome {
+        self.way = Way::Untouched;
+        self.reason = reason.into();
+        self
+    }
+
+    /// Gives the outcome as JSON; paths are relative to the top of the git repository.
+    pub fn to_json(&self) -> Value {
+        let after: Vec<Value> =
+            self.after.iter().map(|(name, path)| json!({ "type": name, "path": path.to_string() })).collect();
+        let apps: Vec<Value> = self
+            .apps
+            .iter()
+            .map(|app| json!({ "app": app.app, "way": app.way.as_str(), "reason": app.reason }))
+            .collect();
+        let mut value = json!({
+            "cluster": self.cluster,
+            "before": { "path": self.before.to_string() },
+            "after": after,
+            "way": self.way.as_str(),
+            "reason": self.reason,
+            "apps": apps,
+            "remaining": self.remaining,
+        });
+        if let Some(remedy) = &self.remedy {
+            value["remedy"] = json!(remedy);
+        }
+        value
+    }
+}

@@ -1,0 +1,240 @@
+//! The proof: every entry point renders the same before and after, object by object.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::render::{Object, RenderError, Renderer, Request};
+use crate::repo::manifest::ObjectId;
+use crate::repo::{RepoPath, Snapshot};
+
+/// One thing that must be true of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obligation {
+    /// The entry point as it was.
+    pub before: RepoPath,
+    /// The folders that together must give the same objects, each object once.
+    pub after: Vec<RepoPath>,
+}
+
+/// How a render differs from what it must be.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mismatch {
+    /// An object is gone.
+    Lost {
+        /// The object.
+        id: ObjectId,
+    },
+    /// An object is there that was not.
+    Added {
+        /// The object.
+        id: ObjectId,
+        /// The folder that renders it.
+        folder: RepoPath,
+    },
+    /// Several folders render the object.
+    Doubled {
+        /// The object.
+        id: ObjectId,
+        /// The folders.
+        folders: Vec<RepoPath>,
+    },
+    /// A field differs.
+    Changed {
+        /// The object.
+        id: ObjectId,
+        /// The field as a path, for example `spec.template.spec.volumes[0].configMap.name`.
+        field: String,
+        /// Its value before, as JSON; empty where it was missing.
+        before: String,
+        /// Its value after, as JSON; empty where it is missing.
+        after: String,
+    },
+    /// A folder does not build.
+    Unbuildable {
+        /// The folder.
+        folder: RepoPath,
+        /// What the renderer says.
+        message: String,
+    },
+}
+
+impl std::fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Mismatch::Lost { id } => write!(f, "{id} would be lost"),
+            Mismatch::Added { id, folder } => write!(f, "{id} would be added by {folder}"),
+            Mismatch::Doubled { id, folders } => {
+                let folders: Vec<String> = folders.iter().map(ToString::to_string).collect();
+                write!(f, "{id} would be applied by {}", folders.join(" and by "))
+            }
+            Mismatch::Changed { id, field, before, after } => {
+                let shown = |text: &str| if text.is_empty() { "nothing".to_owned() } else { text.to_owned() };
+                write!(f, "{id} would change: {field} from {} to {}", shown(before), shown(after))
+            }
+            Mismatch::Unbuildable { folder, message } => write!(f, "{folder} would not build: {message}"),
+        }
+    }
+}
+
+/// What one obligation came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The obligation.
+    pub obligation: Obligation,
+    /// Objects rendered before; 0 where the entry point did not build.
+    pub objects: usize,
+    /// Nothing, or every way in which the result differs.
+    pub mismatches: Vec<Mismatch>,
+}
+
+/// Renders what the obligations speak of and compares.
+///
+/// An entry point that does not build before is held to nothing but this: it must not build after
+/// with objects of its own, so its verdict is empty when it still does not build.
+pub fn prove(
+    before: &Snapshot,
+    after: &Snapshot,
+    obligations: &[Obligation],
+    renderer: &dyn Renderer,
+) -> Vec<Verdict> {
+    let requests = |paths: BTreeSet<&RepoPath>| -> Vec<Request> {
+        paths.into_iter().map(|path| Request::new(path.clone())).collect()
+    };
+    let old = requests(obligations.iter().map(|obligation| &obligation.before).collect());
+    let new = requests(obligations.iter().flat_map(|obligation| &obligation.after).collect());
+    let render = |snapshot: &Snapshot, requests: Vec<Request>| {
+        let results = renderer.render(snapshot, &requests);
+        requests.into_iter().map(|request| request.path).zip(results).collect::<BTreeMap<_, _>>()
+    };
+    let (old, new) = (render(before, old), render(after, new));
+    obligations
+        .iter()
+        .map(|obligation| {
+            let parts: Vec<(&RepoPath, &Result<Vec<Object>, RenderError>)> =
+                obligation.after.iter().filter_map(|path| Some((path, new.get(path)?))).collect();
+            let (objects, mismatches) = match old.get(&obligation.before) {
+                Some(Ok(objects)) => (objects.len(), compare(objects, &parts)),
+                _ => (0, appeared(&parts)),
+            };
+            Verdict { obligation: obligation.clone(), objects, mismatches }
+        })
+        .collect()
+}
+
+fn appeared(parts: &[(&RepoPath, &Result<Vec<Object>, RenderError>)]) -> Vec<Mismatch> {
+    let objects = parts.iter().filter_map(|(path, result)| Some((*path, result.as_ref().ok()?)));
+    objects
+        .flat_map(|(path, objects)| {
+            objects.iter().map(|object| Mismatch::Added { id: ObjectId::of(&object.value), folder: path.clone() })
+        })
+        .collect()
+}
+
+/// Compares a list of objects with the union of several builds.
+pub fn compare(
+    before: &[Object],
+    parts: &[(&RepoPath, &Result<Vec<Object>, RenderError>)],
+) -> Vec<Mismatch> {
+    let mut mismatches = Vec::new();
+    let mut found: BTreeMap<ObjectId, Vec<(&RepoPath, &Value)>> = BTreeMap::new();
+    for (path, result) in parts {
+        match result {
+            Ok(objects) => {
+                for object in objects {
+                    found.entry(ObjectId::of(&object.value)).or_default().push((path, &object.value));
+                }
+            }
+            Err(error) => mismatches
+                .push(Mismatch::Unbuildable { folder: (*path).clone(), message: error.message.clone() }),
+        }
+    }
+    if !mismatches.is_empty() {
+        return mismatches;
+    }
+    for object in before {
+        let id = ObjectId::of(&object.value);
+        match found.remove(&id).as_deref() {
+            None => mismatches.push(Mismatch::Lost { id }),
+            Some([(_, value)]) => differences(&id, "", Some(&object.value), Some(value), &mut mismatches),
+            Some(several) => mismatches.push(Mismatch::Doubled {
+                id,
+                folders: several.iter().map(|(path, _)| (*path).clone()).collect(),
+            }),
+        }
+    }
+    for (id, places) in found {
+        for (path, _) in places {
+            mismatches.push(Mismatch::Added { id: id.clone(), folder: path.clone() });
+        }
+    }
+    mismatches
+}
+
+/// Walks two values side by side; the order of keys means nothing, that of items everything.
+fn differences(id: &ObjectId, field: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<Mismatch>) {
+    match (a, b) {
+        (Some(a), Some(b)) if a == b => {}
+        (Some(Value::Object(a)), Some(Value::Object(b))) => {
+            for key in a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))) {
+                let field = if field.is_empty() { key.clone() } else { format!("{field}.{key}") };
+                differences(id, &field, a.get(key), b.get(key), found);
+            }
+        }
+        (Some(Value::Array(a)), Some(Value::Array(b))) => {
+            for index in 0..a.len().max(b.len()) {
+                differences(id, &format!("{field}[{index}]"), a.get(index), b.get(index), found);
+            }
+        }
+        (a, b) => found.push(Mismatch::Changed {
+            id: id.clone(),
+            field: field.to_owned(),
+            before: a.map(ToString::to_string).unwrap_or_default(),
+            after: b.map(ToString::to_string).unwrap_or_default(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn object(name: &str, data: Value) -> Object {
+        Object {
+            value: json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name }, "data": data }),
+            origin: None,
+        }
+    }
+
+    fn folder(name: &str) -> RepoPath {
+        RepoPath::parse(name).unwrap()
+    }
+
+    #[test]
+    fn invariant_5_a_disjoint_union_is_equal() {
+        let before = [object("a", json!({})), object("b", json!({}))];
+        let (rt, rw) = (Ok(vec![object("b", json!({}))]), Ok(vec![object("a", json!({}))]));
+        assert_eq!(compare(&before, &[(&folder("rt"), &rt), (&folder("rw"), &rw)]), []);
+    }
+
+    #[test]
+    fn every_kind_of_mismatch_names_its_object() {
+        let before = [object("a", json!({})), object("b", json!({})), object("c", json!({ "k": ["x", "y"] }))];
+        let rt = Ok(vec![object("a", json!({})), object("c", json!({ "k": ["x", "z"] }))]);
+        let rw = Ok(vec![object("a", json!({})), object("d", json!({}))]);
+        let texts: Vec<String> = compare(&before, &[(&folder("rt"), &rt), (&folder("rw"), &rw)])
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                "ConfigMap a would be applied by rt and by rw",
+                "ConfigMap b would be lost",
+                "ConfigMap c would change: data.k[1] from \"y\" to \"z\"",
+                "ConfigMap d would be added by rw",
+            ]
+        );
+    }
+}

@@ -1,0 +1,151 @@
+//! The view of the Flux Kustomizations that stand in Git.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::repo::manifest::{manifests, objects};
+use crate::repo::{Entry, RepoPath, Snapshot};
+use crate::yaml::Node;
+
+/// The API group of Flux Kustomizations.
+pub const GROUP: &str = "kustomize.toolkit.fluxcd.io";
+
+/// The API version that generated files use; `v1beta2` went with Flux 2.8.
+pub const API_VERSION: &str = "kustomize.toolkit.fluxcd.io/v1";
+
+/// A Flux Kustomization in a file.
+#[derive(Clone, Debug)]
+pub struct FluxKustomization {
+    /// The file.
+    pub file: RepoPath,
+    /// The file's text.
+    pub text: Arc<str>,
+    /// Which document of the file, empty ones counted.
+    pub document: usize,
+    /// Whether the document is the object itself, so that it can be edited; an item of a list is not.
+    pub is_document: bool,
+    /// The document's root.
+    pub root: Node,
+    /// The object.
+    pub value: Value,
+    /// `metadata.name`.
+    pub name: String,
+    /// `metadata.namespace`; empty where a kustomization or the applier gives it.
+    pub namespace: String,
+    /// `spec.path` as a path of this repository; `None` where the source is not known to be this
+    /// repository or the path leaves it.
+    pub path: Option<RepoPath>,
+}
+
+impl FluxKustomization {
+    /// Gives a field of `spec`.
+    pub fn spec(&self, key: &str) -> &Value {
+        &self.value["spec"][key]
+    }
+
+    /// Gives the kind of the source, `GitRepository` where none is written.
+    pub fn source_kind(&self) -> &str {
+        self.spec("sourceRef")["kind"].as_str().unwrap_or("GitRepository")
+    }
+
+    /// Gives the name of the source.
+    pub fn source_name(&self) -> &str {
+        self.spec("sourceRef")["name"].as_str().unwrap_or_default()
+    }
+
+    /// Gives the names of the Kustomizations that this one waits for.
+    pub fn depends_on(&self) -> Vec<&str> {
+        let list = self.spec("dependsOn").as_array();
+        list.into_iter().flatten().filter_map(|item| item["name"].as_str()).collect()
+    }
+
+    /// Points at a field of `spec`, or at the object where the field is missing.
+    pub fn place(&self, key: &str) -> Place {
+        let spec = self.root.get("spec");
+        let node = spec.and_then(|spec| spec.get(key)).unwrap_or(&self.root);
+        let span: Range<usize> = node.span.clone();
+        Place::span(self.file.clone(), self.text.clone(), span)
+    }
+}
+
+/// Finds every Flux Kustomization below a folder, in the order of files and documents.
+///
+/// Files that mention the API group and can't be parsed are reported: a Kustomization in them
+/// would be overlooked. Templates of other tools are the usual reason.
+pub fn flux_kustomizations(
+    snapshot: &Snapshot,
+    folder: &RepoPath,
+) -> (Vec<FluxKustomization>, Vec<Diagnostic>) {
+    let mut found = Vec::new();
+    let mut remarks = Vec::new();
+    for (path, entry) in snapshot.entries() {
+        let Entry::File(file) = entry else { continue };
+        if !path.is_within(folder) || !is_yaml(path) || !mentions(&file.bytes, GROUP.as_bytes()) {
+            continue;
+        }
+        let Some(documents) = manifests(file) else {
+            remarks.push(
+                Diagnostic::warning(format!(
+                    "{path} mentions {GROUP} and can't be read as YAML, so a Flux Kustomization in it is not seen"
+                ))
+                .at(Place::file(path.clone()))
+                .help("mend the file, or ignore this if it is a template of another tool"),
+            );
+            continue;
+        };
+        let text: Arc<str> = Arc::from(file.text().unwrap_or_default());
+        for manifest in documents {
+            for value in objects(&manifest.value) {
+                if !is_flux_kustomization(value) {
+                    continue;
+                }
+                let text_of = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                let mut kustomization = FluxKustomization {
+                    file: path.clone(),
+                    text: text.clone(),
+                    document: manifest.index,
+                    is_document: std::ptr::eq(value, &manifest.value),
+                    root: manifest.root.clone(),
+                    name: text_of(&value["metadata"]["name"]),
+                    namespace: text_of(&value["metadata"]["namespace"]),
+                    path: None,
+                    value: value.clone(),
+                };
+                kustomization.path = repository_path(&kustomization);
+                found.push(kustomization);
+            }
+        }
+    }
+    (found, remarks)
+}
+
+/// Gives `spec.path` as a path of this repository.
+///
+/// Flux resolves it against the root of the source's artifact; only for a GitRepository is that
+/// the top of a repository (Flux `kustomization_types.go`, `Path`). A missing path is the root.
+fn repository_path(kustomization: &FluxKustomization) -> Option<RepoPath> {
+    if kustomization.source_kind() != "GitRepository" {
+        return None;
+    }
+    let text = kustomization.spec("path").as_str().unwrap_or_default();
+    // securejoin keeps an absolute path inside of the artifact, so `/clusters` means `./clusters`.
+    RepoPath::parse(text.trim_start_matches('/')).ok()
+}
+
+fn is_flux_kustomization(value: &Value) -> bool {
+    value["kind"] == "Kustomization"
+        && value["apiVersion"].as_str().is_some_and(|version| version.split('/').next() == Some(GROUP))
+        && value.get("spec").is_some()
+}
+
+/// Tells whether a file's name says YAML, in the way that kustomize-controller scans folders.
+pub fn is_yaml(path: &RepoPath) -> bool {
+    path.name().is_some_and(|name| name.ends_with(".yaml") || name.ends_with(".yml"))
+}
+
+fn mentions(bytes: &[u8], word: &[u8]) -> bool {
+    bytes.windows(word.len()).any(|window| window == word)
+}

@@ -1,0 +1,173 @@
+//! Recognises the gates that already stand in a repository, by what they do.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::diagnostic::Place;
+use crate::repo::command::{Action, Turn, turns};
+use crate::repo::flux::is_yaml;
+use crate::repo::manifest::manifests;
+use crate::repo::{Entry, Graph, RepoPath, Snapshot, Target};
+
+/// A CronJob whose containers suspend or resume Flux Kustomizations.
+#[derive(Clone, Debug)]
+pub struct GateJob {
+    /// The file.
+    pub file: RepoPath,
+    /// The file's text.
+    pub text: Arc<str>,
+    /// The bytes of the document in the file.
+    pub span: Range<usize>,
+    /// `metadata.name`.
+    pub name: String,
+    /// Whether it opens or closes.
+    pub action: Action,
+    /// What it resumes or suspends, as (namespace, name).
+    pub targets: BTreeSet<(String, String)>,
+    /// The object.
+    pub value: Value,
+}
+
+impl GateJob {
+    /// Points at the job's document.
+    pub fn place(&self) -> Place {
+        Place::span(self.file.clone(), self.text.clone(), self.span.clone())
+    }
+}
+
+/// A pair of jobs over the same Flux Kustomizations, in one folder.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    /// The folder whose kustomization lists the jobs.
+    pub base: RepoPath,
+    /// The job that resumes.
+    pub open: GateJob,
+    /// The job that suspends.
+    pub close: GateJob,
+}
+
+impl Gate {
+    /// Gives the names of the Flux Kustomizations that the gate closes.
+    pub fn targets(&self) -> impl Iterator<Item = &str> {
+        self.close.targets.iter().map(|(_, name)| name.as_str())
+    }
+}
+
+/// A cluster's copy of a job's settings: a patch file beside the overlay of a gate.
+#[derive(Clone, Debug)]
+pub struct GatePatch {
+    /// The file.
+    pub file: RepoPath,
+    /// Whether the overlay's kustomization applies it.
+    pub listed: bool,
+    /// The patch.
+    pub value: Value,
+}
+
+/// Finds the gates below a folder.
+///
+/// A job counts when every command of it that touches a Flux Kustomization turns it the same way.
+/// Jobs are paired within a folder: same targets first, then whatever is left in the order of names.
+pub fn gates(snapshot: &Snapshot, graph: &Graph, folder: &RepoPath) -> Vec<Gate> {
+    let mut jobs: Vec<(RepoPath, GateJob)> = Vec::new();
+    for (path, entry) in snapshot.entries() {
+        let Entry::File(file) = entry else { continue };
+        if !path.is_within(folder) || !is_yaml(path) {
+            continue;
+        }
+        let Some(text) = file.text().filter(|text| text.contains("CronJob")) else { continue };
+        let Some(base) = base_folder(graph, path) else { continue };
+        for manifest in manifests(file).into_iter().flatten() {
+            let found = turns(&manifest.value["spec"]["jobTemplate"]["spec"]["template"]["spec"]);
+            if manifest.value["kind"] == "CronJob"
+                && let Some(job) = job(path, text, manifest.span, manifest.value, found)
+            {
+                jobs.push((base.clone(), job));
+            }
+        }
+    }
+    jobs.sort_by(|a, b| (&a.0, &a.1.name).cmp(&(&b.0, &b.1.name)));
+    pair(jobs)
+}
+
+fn base_folder(graph: &Graph, file: &RepoPath) -> Option<RepoPath> {
+    let lists = |folder: &&RepoPath| {
+        let resources = graph.get(folder).map(|kustomization| kustomization.resources()).unwrap_or_default();
+        resources.iter().any(|reference| reference.target == Target::Path(file.clone()))
+    };
+    graph.referrers(file).find(lists).cloned()
+}
+
+fn job(file: &RepoPath, text: &str, span: Range<usize>, value: Value, found: Vec<Turn>) -> Option<GateJob> {
+    let action = found.first()?.action;
+    if found.iter().any(|turn| turn.action != action) {
+        return None;
+    }
+    Some(GateJob {
+        file: file.clone(),
+        text: Arc::from(text),
+        span,
+        name: value["metadata"]["name"].as_str()?.to_owned(),
+        action,
+        targets: found.into_iter().map(|turn| (turn.namespace, turn.name)).collect(),
+        value,
+    })
+}
+
+fn pair(jobs: Vec<(RepoPath, GateJob)>) -> Vec<Gate> {
+    let (mut opens, mut closes): (Vec<_>, Vec<_>) =
+        jobs.into_iter().partition(|(_, job)| job.action == Action::Open);
+    let mut gates = Vec::new();
+    for same_targets in [true, false] {
+        let mut left = Vec::new();
+        for (base, close) in closes {
+            let partner = opens.iter().position(|(other, open)| {
+                *other == base && (!same_targets || open.targets == close.targets)
+            });
+            match partner {
+                Some(position) => {
+                    let (_, open) = opens.remove(position);
+                    gates.push(Gate { base, open, close });
+                }
+                None => left.push((base, close)),
+            }
+        }
+        closes = left;
+    }
+    gates.sort_by(|a, b| (&a.base, &a.close.name).cmp(&(&b.base, &b.close.name)));
+    gates
+}
+
+/// Finds a job's patch in the folder of an overlay: a CronJob of that name without a pod.
+///
+/// A patch that lies there and that the kustomization forgot to list is found too; it has no
+/// effect, which its owner will want to know.
+pub fn patch(snapshot: &Snapshot, graph: &Graph, overlay: &RepoPath, job: &str) -> Option<GatePatch> {
+    let kustomization = graph.get(overlay)?;
+    let references = kustomization.references();
+    let is_patch_field = |field: &str| matches!(field, "patches" | "patchesStrategicMerge");
+    let listed = references.iter().filter(|reference| is_patch_field(reference.field));
+    let listed: Vec<RepoPath> = listed
+        .filter_map(|reference| match &reference.target {
+            Target::Path(path) => Some(path.clone()),
+            _ => None,
+        })
+        .collect();
+    let beside = snapshot.entries().map(|(path, _)| path).filter(|path| path.parent().as_ref() == Some(overlay));
+    let candidates = listed.iter().chain(beside.filter(|path| is_yaml(path)));
+    for path in candidates {
+        for manifest in snapshot.file(path).and_then(manifests).into_iter().flatten() {
+            let value = manifest.value;
+            if value["kind"] == "CronJob"
+                && value["metadata"]["name"] == job
+                && value["spec"].get("jobTemplate").is_none()
+            {
+                return Some(GatePatch { file: path.clone(), listed: listed.contains(path), value });
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,138 @@
+//! The graph of kustomization folders and what they refer to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::repo::kustomization::FILE_NAMES;
+use crate::repo::{Kustomization, Reference, RepoPath, Snapshot, Target};
+
+/// A kustomization folder that can't be used, with the reason.
+type Broken = Box<Diagnostic>;
+
+/// Every kustomization folder of a snapshot.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    folders: BTreeMap<RepoPath, Result<Kustomization, Broken>>,
+    /// Who refers to a file or folder, by field of a kustomization.
+    referrers: BTreeMap<RepoPath, BTreeSet<RepoPath>>,
+}
+
+impl Graph {
+    /// Reads every kustomization file of the snapshot.
+    ///
+    /// A folder whose file is broken is kept with its reason; it matters only to those who reach it.
+    pub fn read(snapshot: &Snapshot) -> Graph {
+        let mut graph = Graph::default();
+        for (path, _) in snapshot.entries() {
+            let (Some(name), Some(folder)) = (path.name(), path.parent()) else { continue };
+            if !FILE_NAMES.contains(&name) {
+                continue;
+            }
+            let Some(file) = snapshot.file(path) else { continue };
+            let parsed = if graph.folders.contains_key(&folder) {
+                Err(Box::new(
+                    Diagnostic::error(format!(
+                        "{folder} holds two kustomization files, which kustomize refuses"
+                    ))
+                    .at(Place::file(path.clone()))
+                    .help("keep one of them"),
+                ))
+            } else {
+                Kustomization::parse(path, file)
+            };
+            graph.folders.insert(folder, parsed);
+        }
+        for kustomization in graph.folders.values().filter_map(|folder| folder.as_ref().ok()) {
+            for reference in kustomization.references() {
+                if let Target::Path(path) = reference.target {
+                    graph.referrers.entry(path).or_default().insert(kustomization.folder.clone());
+                }
+            }
+        }
+        graph
+    }
+
+    /// Gives the kustomization of a folder.
+    pub fn get(&self, folder: &RepoPath) -> Option<&Kustomization> {
+        self.folders.get(folder)?.as_ref().ok()
+    }
+
+    /// Gives the reason why the kustomization of a folder can't be used.
+    pub fn broken(&self, folder: &RepoPath) -> Option<&Diagnostic> {
+        self.folders.get(folder)?.as_ref().err().map(|diagnostic| &**diagnostic)
+    }
+
+    /// Tells whether a folder has a kustomization file, broken or not.
+    pub fn has(&self, folder: &RepoPath) -> bool {
+        self.folders.contains_key(folder)
+    }
+
+    /// Gives every usable kustomization in the order of folders.
+    pub fn iter(&self) -> impl Iterator<Item = &Kustomization> {
+        self.folders.values().filter_map(|folder| folder.as_ref().ok())
+    }
+
+    /// Gives the folders whose kustomization refers to this file or folder.
+    pub fn referrers(&self, path: &RepoPath) -> impl Iterator<Item = &RepoPath> {
+        self.referrers.get(path).into_iter().flatten()
+    }
+
+    /// Gives the folders that a kustomization builds on: `resources`, `bases` and `components`.
+    pub fn children(&self, folder: &RepoPath) -> Vec<RepoPath> {
+        let Some(kustomization) = self.get(folder) else { return Vec::new() };
+        let is_build = |reference: &Reference| matches!(reference.field, "resources" | "bases" | "components");
+        let references = kustomization.references().into_iter().filter(is_build);
+        references
+            .filter_map(|reference| match reference.target {
+                Target::Path(path) if self.has(&path) => Some(path),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Gives every folder that a build of this one reaches, itself included.
+    pub fn reach(&self, folder: &RepoPath) -> BTreeSet<RepoPath> {
+        let mut reached = BTreeSet::new();
+        let mut queue = vec![folder.clone()];
+        while let Some(next) = queue.pop() {
+            if reached.insert(next.clone()) {
+                queue.extend(self.children(&next));
+            }
+        }
+        reached
+    }
+
+    /// Finds a cycle that a build of this folder would run into, as the chain of folders.
+    pub fn cycle(&self, folder: &RepoPath) -> Option<Vec<RepoPath>> {
+        let mut done = BTreeSet::new();
+        let mut chain = Vec::new();
+        self.cycle_from(folder, &mut chain, &mut done)
+    }
+
+    fn cycle_from(
+        &self,
+        folder: &RepoPath,
+        chain: &mut Vec<RepoPath>,
+        done: &mut BTreeSet<RepoPath>,
+    ) -> Option<Vec<RepoPath>> {
+        if let Some(start) = chain.iter().position(|link| link == folder) {
+            let mut cycle = chain[start..].to_vec();
+            cycle.push(folder.clone());
+            return Some(cycle);
+        }
+        // Deep chains are cut: kustomize itself would not build them, and the stack is finite.
+        if done.contains(folder) || chain.len() > 200 {
+            return None;
+        }
+        chain.push(folder.clone());
+        let found = self.children(folder).iter().find_map(|child| self.cycle_from(child, chain, done));
+        chain.pop();
+        done.insert(folder.clone());
+        found
+    }
+
+    /// Gives the folders that no kustomization refers to.
+    pub fn roots(&self) -> impl Iterator<Item = &Kustomization> {
+        self.iter().filter(|kustomization| self.referrers(&kustomization.folder).next().is_none())
+    }
+}

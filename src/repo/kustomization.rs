@@ -1,0 +1,283 @@
+//! The view of one kustomization file: what it lists, and where.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::repo::{File, RepoPath};
+use crate::yaml::{Node, read_documents};
+
+/// The names under which kustomize looks for its file, in its own order
+/// (`konfig.RecognizedKustomizationFileNames`).
+pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/// A kustomization file, parsed.
+#[derive(Clone, Debug)]
+pub struct Kustomization {
+    /// The file.
+    pub file: RepoPath,
+    /// The folder that holds it, which is what others refer to.
+    pub folder: RepoPath,
+    /// The file's text.
+    pub text: Arc<str>,
+    /// The document's root mapping; a null node where the file is empty.
+    pub root: Node,
+}
+
+/// A text in a kustomization file that names a file or a folder.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    /// The top-level field that holds it, in kustomize's own spelling.
+    pub field: &'static str,
+    /// The text as written.
+    pub text: String,
+    /// Its bytes in the file.
+    pub span: Range<usize>,
+    /// What it names.
+    pub target: Target,
+}
+
+/// What a [`Reference`] names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A path in this repository, whether or not anything stands there.
+    Path(RepoPath),
+    /// Another repository or a URL.
+    Remote,
+    /// A path that leaves this repository.
+    Outside,
+}
+
+/// Fields whose items are paths of resources or of folders.
+const RESOURCE_FIELDS: [&str; 2] = ["resources", "bases"];
+
+/// Fields whose items are paths, or inline YAML.
+const PATH_LISTS: [&str; 7] = [
+    "components",
+    "crds",
+    "configurations",
+    "generators",
+    "transformers",
+    "validators",
+    "patchesStrategicMerge",
+];
+
+/// Fields whose items are mappings with a `path`.
+const PATH_KEYS: [&str; 4] = ["patches", "patchesJson6902", "replacements", "openapi"];
+
+/// Fields whose items are generators with `files`, `env` and `envs`.
+const GENERATORS: [&str; 2] = ["configMapGenerator", "secretGenerator"];
+
+impl Kustomization {
+    /// Parses a kustomization file.
+    ///
+    /// # Errors
+    ///
+    /// When the file is no UTF-8, no YAML, has several documents or a root that is no mapping, or
+    /// names a key twice: kustomize takes the last silently, and a split would then move what
+    /// nobody sees.
+    pub fn parse(file: &RepoPath, content: &File) -> Result<Kustomization, Box<Diagnostic>> {
+        let Some(text) = content.text() else {
+            return Err(Box::new(
+                Diagnostic::error(format!("{file} is not UTF-8, so kustomize can't read it"))
+                    .at(Place::file(file.clone()))
+                    .help("save the file as UTF-8"),
+            ));
+        };
+        let text: Arc<str> = Arc::from(text);
+        let fail = |message: String, span: Range<usize>, help: &str| {
+            Box::new(
+                Diagnostic::error(message).at(Place::span(file.clone(), text.clone(), span)).help(help),
+            )
+        };
+        let documents = read_documents(&text).map_err(|error| {
+            fail(
+                format!("{file} is not valid YAML: {}", error.message),
+                error.span.clone(),
+                "mend the file; `kustomize build` fails on it too",
+            )
+        })?;
+        let mut documents = documents.into_iter().filter(|document| !document.root.is_null());
+        let root = documents.next().map_or_else(Node::null, |document| document.root);
+        if let Some(second) = documents.next() {
+            return Err(fail(
+                format!("{file} holds more than one YAML document, which kustomize refuses"),
+                second.root.span.clone(),
+                "keep one kustomization in a file",
+            ));
+        }
+        if !root.is_null() && root.entries().is_none() {
+            return Err(fail(
+                format!("{file} is not a mapping, so it is no kustomization"),
+                root.span.clone(),
+                "write `resources:` with a list",
+            ));
+        }
+        let kustomization = Kustomization {
+            file: file.clone(),
+            folder: file.parent().unwrap_or_default(),
+            text: text.clone(),
+            root,
+        };
+        if let Some((key, span)) = kustomization.doubled_key() {
+            return Err(fail(
+                format!("the key `{key}` stands twice; kustomize silently takes the last"),
+                span,
+                "merge the two into one",
+            ));
+        }
+        Ok(kustomization)
+    }
+
+    fn doubled_key(&self) -> Option<(String, Range<usize>)> {
+        let mut seen: Vec<String> = Vec::new();
+        for (key, _) in self.root.entries().unwrap_or_default() {
+            let name = key.as_str()?.to_lowercase();
+            if seen.contains(&name) {
+                return Some((name, key.span.clone()));
+            }
+            seen.push(name);
+        }
+        None
+    }
+
+    /// Gives the value of a top-level field; kustomize ignores the case of keys.
+    pub fn field(&self, name: &str) -> Option<&Node> {
+        self.root
+            .entries()?
+            .iter()
+            .find(|(key, _)| key.as_str().is_some_and(|key| key.eq_ignore_ascii_case(name)))
+            .map(|(_, value)| value)
+    }
+
+    /// Gives the top-level keys as written.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.root.entries().unwrap_or_default().iter().filter_map(|(key, _)| key.as_str())
+    }
+
+    /// Tells whether this is a Component, which only other kustomizations can use.
+    pub fn is_component(&self) -> bool {
+        self.field("kind").and_then(Node::as_str) == Some("Component")
+    }
+
+    /// Gives the `resources` and, from older files, the `bases`, in order.
+    pub fn resources(&self) -> Vec<Reference> {
+        RESOURCE_FIELDS.iter().flat_map(|field| self.list(field)).collect()
+    }
+
+    /// Gives every text that names a file or a folder, whatever the field.
+    pub fn references(&self) -> Vec<Reference> {
+        let mut found = self.resources();
+        for field in PATH_LISTS {
+            found.extend(self.list(field));
+        }
+        for field in PATH_KEYS {
+            for item in self.items(field) {
+                found.extend(item.get("path").and_then(|path| self.reference(field, path)));
+            }
+        }
+        for field in GENERATORS {
+            for item in self.items(field) {
+                found.extend(self.generator_sources(field, item));
+            }
+        }
+        found
+    }
+
+    /// Gives the files that one item of a generator field reads.
+    fn generator_sources(&self, field: &'static str, item: &Node) -> Vec<Reference> {
+        let lists = ["files", "envs"].into_iter().filter_map(|key| item.get(key)?.items());
+        let single = item.get("env").into_iter();
+        lists
+            .flatten()
+            .chain(single)
+            .filter_map(|node| {
+                let text = node.as_str()?;
+                let path = text.split_once('=').map_or(text, |(_, path)| path);
+                let target = self.target(path);
+                Some(Reference { field, text: text.to_owned(), span: node.span.clone(), target })
+            })
+            .collect()
+    }
+
+    /// Gives the items of a list field; a single mapping counts as a list of one.
+    fn items(&self, field: &str) -> Vec<&Node> {
+        match self.field(field) {
+            Some(node) => node.items().map_or_else(|| vec![node], |items| items.iter().collect()),
+            None => Vec::new(),
+        }
+    }
+
+    fn list(&self, field: &'static str) -> Vec<Reference> {
+        self.items(field).into_iter().filter_map(|node| self.reference(field, node)).collect()
+    }
+
+    fn reference(&self, field: &'static str, node: &Node) -> Option<Reference> {
+        let text = node.as_str()?;
+        if text.contains('\n') {
+            return None;
+        }
+        let target = self.target(text);
+        Some(Reference { field, text: text.to_owned(), span: node.span.clone(), target })
+    }
+
+    fn target(&self, text: &str) -> Target {
+        if is_remote(text) {
+            return Target::Remote;
+        }
+        self.folder.join(text).map_or(Target::Outside, Target::Path)
+    }
+}
+
+/// Tells whether kustomize would fetch this over the network
+/// (`kustomize/api/internal/git.NewRepoSpecFromURL` and `loader.IsRemoteFile`).
+///
+/// A relative path that merely begins like a host is told apart by the snapshot, not here.
+fn is_remote(text: &str) -> bool {
+    text.contains("://")
+        || text.starts_with("git@")
+        || text.starts_with("git::")
+        || text.contains("?ref=")
+        || ["github.com/", "gitlab.com/", "bitbucket.org/"].iter().any(|host| text.starts_with(host))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Kustomization {
+        Kustomization::parse(&RepoPath::parse("a/b/kustomization.yaml").unwrap(), &File::new(text.as_bytes()))
+            .unwrap()
+    }
+
+    #[test]
+    fn resources_are_resolved_against_the_folder() {
+        let view = parse("resources:\n- ./x.yaml\n- ../../apps/nginx/\n- https://example.org/a.yaml\n- ../../../z\n");
+        let targets: Vec<Target> = view.resources().into_iter().map(|reference| reference.target).collect();
+        assert_eq!(
+            targets,
+            [
+                Target::Path(RepoPath::parse("a/b/x.yaml").unwrap()),
+                Target::Path(RepoPath::parse("apps/nginx").unwrap()),
+                Target::Remote,
+                Target::Outside,
+            ]
+        );
+    }
+
+    #[test]
+    fn references_include_patches_and_generator_files() {
+        let view = parse(
+            "patches:\n- path: p.yaml\n- patch: |\n    a: b\nconfigMapGenerator:\n- name: x\n  files: [k=f.txt, g.txt]\n  envs: [e.env]\n",
+        );
+        let texts: Vec<String> = view.references().into_iter().map(|reference| reference.text).collect();
+        assert_eq!(texts, ["p.yaml", "k=f.txt", "g.txt", "e.env"]);
+    }
+
+    #[test]
+    fn a_doubled_key_is_refused() {
+        let file = RepoPath::parse("kustomization.yaml").unwrap();
+        let error = Kustomization::parse(&file, &File::new(&b"resources: [a]\nResources: [b]\n"[..])).unwrap_err();
+        assert!(error.message.contains("stands twice"), "{error:?}");
+    }
+}

@@ -1,0 +1,92 @@
+//! The view of a manifest file: the objects that its documents declare.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use crate::repo::File;
+use crate::yaml::{Node, read_documents};
+
+/// What names an object inside one build.
+///
+/// `namespace` is empty where none is written: an object's scope is not known from its manifest.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId {
+    /// The API group; empty for the core group.
+    pub group: String,
+    /// The kind.
+    pub kind: String,
+    /// The namespace as written, or empty.
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+}
+
+impl ObjectId {
+    /// Reads the id of an object.
+    ///
+    /// Fields that are missing count as empty, so that every object has some id.
+    pub fn of(value: &Value) -> ObjectId {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let api_version = value["apiVersion"].as_str().unwrap_or_default();
+        ObjectId {
+            group: api_version.split_once('/').map_or("", |(group, _)| group).to_owned(),
+            kind: text(&value["kind"]),
+            namespace: text(&value["metadata"]["namespace"]),
+            name: text(&value["metadata"]["name"]),
+        }
+    }
+}
+
+impl std::fmt::Display for ObjectId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ", self.kind)?;
+        if !self.namespace.is_empty() {
+            write!(f, "{}/", self.namespace)?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
+/// One document of a manifest file.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    /// Its position among the documents of the file, empty ones counted.
+    pub index: usize,
+    /// Its bytes in the file.
+    pub span: Range<usize>,
+    /// The parsed document.
+    pub root: Node,
+    /// The document as JSON.
+    pub value: Value,
+}
+
+/// Reads the objects of a file; `None` where it is no YAML text.
+///
+/// Empty documents are left out. A `kind: List` is given as it stands: kustomize opens it, so
+/// whoever cares must look into `items`.
+pub fn manifests(file: &File) -> Option<Vec<Manifest>> {
+    let documents = read_documents(file.text()?).ok()?;
+    Some(
+        documents
+            .into_iter()
+            .enumerate()
+            .filter(|(_, document)| !document.root.is_null())
+            .map(|(index, document)| Manifest {
+                index,
+                span: document.span.clone(),
+                value: document.root.to_json(),
+                root: document.root,
+            })
+            .collect(),
+    )
+}
+
+/// Opens lists: the objects that kustomize makes of one document.
+pub fn objects(value: &Value) -> Vec<&Value> {
+    let is_list = value["kind"].as_str().is_some_and(|kind| kind.ends_with("List"));
+    match value["items"].as_array() {
+        Some(items) if is_list => items.iter().flat_map(objects).collect(),
+        _ => vec![value],
+    }
+}

@@ -1,0 +1,248 @@
+//! What the repository means: clusters, entry points, apps and gates.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::repo::flux::{FluxKustomization, flux_kustomizations};
+use crate::repo::gate::{Gate, gates};
+use crate::repo::{Graph, RepoPath, Snapshot};
+
+/// A folder that a Flux Kustomization builds, or would build where none stands in Git.
+#[derive(Clone, Debug)]
+pub struct EntryPoint {
+    /// The folder.
+    pub path: RepoPath,
+    /// The cluster that applies it.
+    pub cluster: String,
+    /// The Flux Kustomizations that name it, as positions in [`Model::flux`].
+    pub flux: Vec<usize>,
+    /// Why it is what it is.
+    pub role: Role,
+}
+
+/// What an entry point is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It applies apps: the one that a split divides.
+    Apps,
+    /// It carries a gate, so it must stay real-time.
+    Gate,
+    /// It applies the cluster's Flux Kustomizations, itself included.
+    Bootstrap,
+}
+
+/// The repository, understood.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The folder that holds the spec, and the scope of this model.
+    pub root: RepoPath,
+    /// Every kustomization folder.
+    pub graph: Graph,
+    /// Every Flux Kustomization below the root.
+    pub flux: Vec<FluxKustomization>,
+    /// The entry points in the order of their paths.
+    pub entry_points: Vec<EntryPoint>,
+    /// The gates that already stand there.
+    pub gates: Vec<Gate>,
+    /// What could not be placed or read.
+    pub remarks: Vec<Diagnostic>,
+}
+
+/// Folders that a cluster is known to own, by cluster name.
+pub type ClusterFolders = BTreeMap<String, Vec<RepoPath>>;
+
+impl Model {
+    /// Understands a snapshot.
+    ///
+    /// `root` is the folder of the spec: Flux Kustomizations outside of it belong to another spec.
+    /// `known` names folders of clusters where the spec says so; everything else is found.
+    pub fn read(snapshot: &Snapshot, root: &RepoPath, known: &ClusterFolders) -> Model {
+        let graph = Graph::read(snapshot);
+        let (flux, mut remarks) = flux_kustomizations(snapshot, root);
+        let gates = gates(snapshot, &graph, root);
+        let clusters = Clusters { known, flux: &flux, root };
+        let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
+        for (index, kustomization) in flux.iter().enumerate() {
+            let Some(path) = &kustomization.path else {
+                remarks.push(unplaced(kustomization));
+                continue;
+            };
+            if !graph.has(path) && !snapshot.is_dir(path) {
+                remarks.push(
+                    Diagnostic::warning(format!(
+                        "Flux Kustomization {} names the path {path}, which is not in this repository",
+                        kustomization.name
+                    ))
+                    .at(kustomization.place("path"))
+                    .help("mend spec.path; it is relative to the top of the source, not to the file"),
+                );
+                continue;
+            }
+            let entry = by_path.entry(path.clone()).or_insert_with(|| EntryPoint {
+                path: path.clone(),
+                cluster: clusters.of_flux(kustomization, path),
+                flux: Vec::new(),
+                role: Role::Apps,
+            });
+            entry.flux.push(index);
+        }
+        let mut covered = BTreeSet::new();
+        for path in by_path.keys() {
+            covered.extend(graph.reach(path));
+            if !graph.has(path) {
+                covered.extend(generated_children(&graph, path).iter().flat_map(|child| graph.reach(child)));
+            }
+        }
+        let has_flux = !by_path.is_empty();
+        let roots: Vec<RepoPath> = graph
+            .roots()
+            .filter(|root_folder| root_folder.folder.is_within(root) && !covered.contains(&root_folder.folder))
+            .filter(|root_folder| !root_folder.is_component())
+            .map(|root_folder| root_folder.folder.clone())
+            .collect();
+        let in_clusters: Vec<&RepoPath> =
+            roots.iter().filter(|path| clusters.by_folder_name(path).is_some()).collect();
+        let chosen: Vec<&RepoPath> = if has_flux || !in_clusters.is_empty() {
+            in_clusters
+        } else {
+            roots.iter().filter(|path| !graph.children(path).is_empty()).collect()
+        };
+        for path in chosen {
+            let cluster = clusters.of_path(path);
+            by_path.entry(path.clone()).or_insert_with(|| EntryPoint {
+                path: path.clone(),
+                cluster,
+                flux: Vec::new(),
+                role: Role::Apps,
+            });
+        }
+        let mut entry_points: Vec<EntryPoint> = by_path.into_values().collect();
+        for entry in &mut entry_points {
+            entry.role = role(entry, &graph, &flux, &gates);
+        }
+        Model { root: root.clone(), graph, flux, entry_points, gates, remarks }
+    }
+
+    /// Gives the cluster names in order.
+    pub fn clusters(&self) -> BTreeSet<&str> {
+        self.entry_points.iter().map(|entry| entry.cluster.as_str()).collect()
+    }
+
+    /// Gives the Flux Kustomizations that build an entry point.
+    pub fn flux_of(&self, entry: &EntryPoint) -> impl Iterator<Item = &FluxKustomization> {
+        entry.flux.iter().map(|index| &self.flux[*index])
+    }
+
+    /// Gives the name that an entry point's Flux Kustomization has, or would have.
+    pub fn name_of<'a>(&'a self, entry: &'a EntryPoint) -> &'a str {
+        let first = self.flux_of(entry).next().map(|kustomization| kustomization.name.as_str());
+        first.or_else(|| entry.path.name()).unwrap_or("apps")
+    }
+}
+
+fn role(entry: &EntryPoint, graph: &Graph, flux: &[FluxKustomization], gates: &[Gate]) -> Role {
+    let own = |index: &usize| flux[*index].file.is_within(&entry.path);
+    if entry.flux.iter().any(own) {
+        return Role::Bootstrap;
+    }
+    let reach = if graph.has(&entry.path) {
+        graph.reach(&entry.path)
+    } else {
+        generated_children(graph, &entry.path).iter().flat_map(|child| graph.reach(child)).collect()
+    };
+    if gates.iter().any(|gate| reach.contains(&gate.base)) { Role::Gate } else { Role::Apps }
+}
+
+/// Gives the kustomization folders that Flux's generated kustomization.yaml lists: the topmost
+/// ones below a folder that has none of its own (fluxcd/pkg/kustomize, `scanManifests`).
+pub fn generated_children(graph: &Graph, folder: &RepoPath) -> Vec<RepoPath> {
+    let mut found: Vec<RepoPath> = Vec::new();
+    for kustomization in graph.iter() {
+        let path = &kustomization.folder;
+        let below = path.is_within(folder) && path != folder;
+        if below && !found.last().is_some_and(|last| path.is_within(last)) {
+            found.push(path.clone());
+        }
+    }
+    found
+}
+
+fn unplaced(kustomization: &FluxKustomization) -> Diagnostic {
+    let (name, kind) = (&kustomization.name, kustomization.source_kind());
+    let place = kustomization.place("path");
+    if kind == "GitRepository" {
+        Diagnostic::warning(format!("Flux Kustomization {name} names a path that leaves this repository"))
+            .at(place)
+            .help("its entry point is not touched")
+    } else {
+        Diagnostic::warning(format!(
+            "Flux Kustomization {name} builds from {kind} {}, whose paths are not those of this repository",
+            kustomization.source_name()
+        ))
+        .at(place)
+        .help("its entry point is not touched: split it where the artifact is made")
+    }
+}
+
+/// Finds out which cluster an entry point belongs to.
+struct Clusters<'a> {
+    known: &'a ClusterFolders,
+    flux: &'a [FluxKustomization],
+    root: &'a RepoPath,
+}
+
+impl Clusters<'_> {
+    /// The spec's word first, then who applies the Flux Kustomization, then the path's own words.
+    fn of_flux(&self, kustomization: &FluxKustomization, path: &RepoPath) -> String {
+        self.by_spec(path)
+            .or_else(|| self.by_spec(&kustomization.file))
+            .or_else(|| self.by_applier(kustomization, 0))
+            .or_else(|| self.by_folder_name(path))
+            .or_else(|| self.by_folder_name(&kustomization.file))
+            .unwrap_or_else(|| self.by_last_name(path))
+    }
+
+    fn of_path(&self, path: &RepoPath) -> String {
+        self.by_spec(path).or_else(|| self.by_folder_name(path)).unwrap_or_else(|| self.by_last_name(path))
+    }
+
+    fn by_spec(&self, path: &RepoPath) -> Option<String> {
+        let owner = |(name, folders): (&String, &Vec<RepoPath>)| {
+            let depth = folders.iter().filter(|folder| path.is_within(folder)).map(|f| f.segments().count()).max();
+            depth.map(|depth| (depth, name.clone()))
+        };
+        self.known.iter().filter_map(owner).max_by_key(|(depth, _)| *depth).map(|(_, name)| name)
+    }
+
+    /// Follows the Kustomizations that apply this one up to the cluster's bootstrap one, which
+    /// lies within the folder that it builds.
+    fn by_applier(&self, kustomization: &FluxKustomization, depth: usize) -> Option<String> {
+        if let Some(path) = &kustomization.path
+            && kustomization.file.is_within(path)
+        {
+            return path.name().map(str::to_owned);
+        }
+        if depth > self.flux.len() {
+            return None;
+        }
+        let appliers = self.flux.iter().filter(|other| {
+            other.path.as_ref().is_some_and(|path| kustomization.file.is_within(path))
+                && (&other.file, &other.name) != (&kustomization.file, &kustomization.name)
+        });
+        let nearest =
+            appliers.max_by_key(|other| other.path.as_ref().map_or(0, |path| path.segments().count()))?;
+        self.by_applier(nearest, depth + 1)
+    }
+
+    /// `clusters/NAME/…`, wherever it stands below the root.
+    fn by_folder_name(&self, path: &RepoPath) -> Option<String> {
+        let skipped = self.root.segments().count();
+        let segments: Vec<&str> = path.segments().skip(skipped).collect();
+        let position = segments.iter().position(|segment| matches!(*segment, "clusters" | "cluster"))?;
+        segments.get(position + 1).map(|name| (*name).to_owned())
+    }
+
+    fn by_last_name(&self, path: &RepoPath) -> String {
+        path.name().unwrap_or("cluster").to_owned()
+    }
+}
