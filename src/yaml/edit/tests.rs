@@ -1,0 +1,256 @@
+//! Edits with their exact results, over the styles that real repositories hold.
+
+use super::*;
+
+fn path(text: &str) -> Vec<Key> {
+    text.split('.')
+        .filter(|part| !part.is_empty())
+        .map(|part| part.parse().map_or_else(|_| Key::from(part), Key::Index))
+        .collect()
+}
+
+/// Runs one edit written as `set P V`, `del P`, `drop P N,N`, `put P N V`, `add P V`, `raw P LINES`
+/// or `name P V`.
+fn run(text: &str, edit: &str) -> Result<String, EditError> {
+    let mut editor = Editor::new(text, 0)?;
+    let mut words = edit.splitn(3, ' ');
+    let (verb, at, rest) =
+        (words.next().unwrap(), path(words.next().unwrap_or("")), words.next().unwrap_or_default());
+    match verb {
+        "set" => editor.set_scalar(&at, rest),
+        "del" => editor.remove_key(&at),
+        "drop" => {
+            let indices: Vec<usize> = rest.split(',').map(|n| n.parse().unwrap()).collect();
+            editor.remove_items(&at, &indices)
+        }
+        "put" => {
+            let (index, value) = rest.split_once(' ').unwrap();
+            editor.replace_item(&at, index.parse().unwrap(), value)
+        }
+        "add" => editor.append_item(&at, rest),
+        "raw" => editor.append_raw_item(&at, rest),
+        "name" => editor.rename_key(&at, rest),
+        other => panic!("{other}"),
+    }?;
+    Ok(editor.into_text())
+}
+
+#[track_caller]
+fn check(cases: &[(&str, &str, &str)]) {
+    for (before, edit, after) in cases {
+        match run(before, edit) {
+            Ok(text) => assert_eq!(&text, after, "\n{edit} on\n{before}"),
+            Err(error) => panic!("{edit} on\n{before}\n{error:?}"),
+        }
+    }
+}
+
+#[track_caller]
+fn refused(cases: &[(&str, &str, &str)]) {
+    for (before, edit, reason) in cases {
+        let error = run(before, edit).expect_err(edit);
+        assert!(error.message.contains(reason), "{edit} on\n{before}\n{error:?}");
+    }
+}
+
+#[test]
+fn scalars_are_set_in_place() {
+    check(&[
+        ("a: 1 # one\nb: 2\n", "set a x", "a: x # one\nb: 2\n"),
+        ("a: \"1\"\n", "set a x", "a: \"x\"\n"),
+        ("a: 'it''s' # c\n", "set a it's", "a: 'it''s' # c\n"),
+        ("a: 'b'\n", "set a é", "a: \"é\"\n"),
+        ("a:\nb: 2\n", "set a x", "a: x\nb: 2\n"),
+        ("a: # c\nb: 2\n", "set a x", "a: x # c\nb: 2\n"),
+        ("a: ~\n", "set a x", "a: x\n"),
+        ("a: |\n  l1\n  l2\n\nb: 2\n", "set a x", "a: x\n\nb: 2\n"),
+        ("a: b\n  c\n  d # c\n", "set a x", "a: x # c\n"),
+        ("a: {b: c, d: [e, f]}\n", "set a.d.1 x y", "a: {b: c, d: [e, x y]}\n"),
+        ("a:\n  - b # c\n  -\n", "set a.1 x", "a:\n  - b # c\n  - x\n"),
+        ("a:\n  - b # c\n  - d\n", "put a 0 x", "a:\n  - x # c\n  - d\n"),
+        ("a: yes", "set a no", "a: \"no\""),
+        ("\u{feff}a: 1\r\nb: 2\r\n", "set a x", "\u{feff}a: x\r\nb: 2\r\n"),
+    ]);
+}
+
+#[test]
+fn keys_are_added_at_the_end_of_their_mapping() {
+    check(&[
+        ("a: 1\n", "set b x", "a: 1\nb: x\n"),
+        ("a: 1", "set b x", "a: 1\nb: x"),
+        ("a: 1\r\nc: 3", "set b x", "a: 1\r\nc: 3\r\nb: x"),
+        ("a: 1\n\n\n", "set b x", "a: 1\nb: x\n\n\n"),
+        ("a: 1\n# tail\n\n# end\n", "set b x", "a: 1\n# tail\nb: x\n\n# end\n"),
+        ("a:\n  b: 1\n  # about b\nc: 2\n", "set a.d x", "a:\n  b: 1\n  # about b\n  d: x\nc: 2\n"),
+        ("a:\n  b: 1\n# about c\nc: 2\n", "set a.d x", "a:\n  b: 1\n  d: x\n# about c\nc: 2\n"),
+        ("a:\n    b: 1\n", "set c.d.e x", "a:\n    b: 1\nc:\n    d:\n        e: x\n"),
+        ("  a: 1\n  b: 2\n", "set c x", "  a: 1\n  b: 2\n  c: x\n"),
+        ("- a: 1\n  b: 2\n- c: 3\n", "set 0.d x", "- a: 1\n  b: 2\n  d: x\n- c: 3\n"),
+        ("-   a: 1\n", "set 0.d x", "-   a: 1\n    d: x\n"),
+        ("a: {b: 1}\n", "set a.c x", "a: {b: 1, c: x}\n"),
+        ("a: { b: 1 } # c\n", "set a.c.d x", "a: { b: 1, c: {d: x} } # c\n"),
+        ("a: {}\n", "set a.c x", "a: {c: x}\n"),
+        ("{}\n", "set a x", "{a: x}\n"),
+        ("a:\nb: 1\n", "set a.c x", "a:\n  c: x\nb: 1\n"),
+        ("a: # c\nb: 1\n", "set a.c x", "a: # c\n  c: x\nb: 1\n"),
+        ("", "set a x", "a: x\n"),
+        ("# only\n", "set a x", "# only\na: x\n"),
+        ("# only", "set a x", "# only\na: x\n"),
+        ("---\n# only\n", "set a.b x", "---\n# only\na:\n  b: x\n"),
+        ("---\na: 1\n...\n", "set b x", "---\na: 1\nb: x\n...\n"),
+        ("a: 1\n---\nb: 2\n", "set c x", "a: 1\nc: x\n---\nb: 2\n"),
+        ("a: |+\n  t\n\n", "set b x", "a: |+\n  t\n\nb: x\n"),
+        ("a: |-\n  t", "set b x", "a: |-\n  t\nb: x"),
+        ("a: 1\nb: |\n  t", "set c x", "a: 1\nc: x\nb: |\n  t"),
+        ("b: |\n  t", "set c x", "c: x\nb: |\n  t"),
+        ("a: 1\n", "set on:x x", "a: 1\non:x: x\n"),
+        ("a: 1\n", "set no x", "a: 1\n\"no\": x\n"),
+    ]);
+}
+
+#[test]
+fn keys_are_removed_with_their_lines() {
+    check(&[
+        ("a: 1 # one\n# b\nb: 2\n", "del a", "# b\nb: 2\n"),
+        ("a: 1\n# b\nb: # c\n- x\n- y\n# z\nz: 1\n", "del b", "a: 1\n# b\n# z\nz: 1\n"),
+        ("a:\n  - x\n  # - y\n\nz: 1\n", "del a", "\nz: 1\n"),
+        ("a: 1\nb: 2", "del b", "a: 1\n"),
+        ("a: 1\nb: |\n  t\n\nc: 3\n", "del b", "a: 1\n\nc: 3\n"),
+        ("a:\n  b: 1 # c\nd: 2\n", "del a.b", "a: {}\nd: 2\n"),
+        ("a: # d\n  # above\n  b: 1\nd: 2\n", "del a.b", "a: {} # d\n  # above\nd: 2\n"),
+        ("a: 1 # c\n", "del a", "{} # c\n"),
+        ("- a: 1\n  b: 2\n", "del 0.a", "- b: 2\n"),
+        ("- a: 1\n  b: 2\n- c: 3\n", "del 0.b", "- a: 1\n- c: 3\n"),
+        ("- a: 1\n- b: 2\n", "del 0.a", "- {}\n- b: 2\n"),
+        ("x: {a: 1, b: 2, c: 3}\n", "del x.b", "x: {a: 1, c: 3}\n"),
+        ("x: {a: 1, b: 2}\n", "del x.b", "x: {a: 1}\n"),
+        ("x: {a: 1} # c\n", "del x.a", "x: {} # c\n"),
+        ("\u{feff}a: 1\r\nb: 2\r\n", "del a", "\u{feff}b: 2\r\n"),
+        ("a: &x 1\nb: *x\nc: 3\n", "del c", "a: &x 1\nb: *x\n"),
+    ]);
+}
+
+#[test]
+fn items_are_removed_with_their_lines() {
+    check(&[
+        ("r:\n  - a # 1\n  # two\n  - b # 2\n  - c\n", "drop r 1", "r:\n  - a # 1\n  # two\n  - c\n"),
+        ("r:\n- a\n- b\n- c", "drop r 1,2", "r:\n- a\n"),
+        ("r:\r\n- a\r\n- b\r\nn: x", "drop r 0", "r:\r\n- b\r\nn: x"),
+        ("r: # all\n- a # 1\n# two\n- b\nn: x\n", "drop r 0,1", "r: [] # all\n# two\nn: x\n"),
+        ("r:\n- path: a\n  # of a\n  target:\n    kind: K\n- path: b\n", "drop r 0", "r:\n- path: b\n"),
+        ("r:\n- path: a\n  p: |\n    t\n\n- path: b\n", "drop r 0", "r:\n\n- path: b\n"),
+        ("r: [a, b, c]\n", "drop r 1", "r: [a, c]\n"),
+        ("r: [a, b, c]\n", "drop r 0,2", "r: [b]\n"),
+        ("r: [ a, b ] # c\n", "drop r 0,1", "r: [] # c\n"),
+        ("r: [\n  a,\n  b,\n]\n", "drop r 0", "r: [\n  b,\n]\n"),
+        ("r: [\n  a,\n  b,\n]\n", "drop r 1", "r: [\n  a,\n]\n"),
+        ("- a\n- b\n", "drop  0", "- b\n"),
+        ("- a # c\n", "drop  0", "[] # c\n"),
+        ("  r:\n  - a\n  - b\n", "drop r 0", "  r:\n  - b\n"),
+        ("r:\n  - \"é: #\" # é\n  - b\n", "drop r 1", "r:\n  - \"é: #\" # é\n"),
+    ]);
+}
+
+#[test]
+fn items_are_added_in_the_style_of_the_list() {
+    check(&[
+        ("r:\n  - a # 1\nn: x\n", "add r b", "r:\n  - a # 1\n  - b\nn: x\n"),
+        ("r:\n- a\n# n\nn: x\n", "add r b", "r:\n- a\n- b\n# n\nn: x\n"),
+        ("r:\n  - a\n  # - old\n# n\nn: x\n", "add r b", "r:\n  - a\n  # - old\n  - b\n# n\nn: x\n"),
+        ("r:\n-   a\n", "add r b", "r:\n-   a\n-   b\n"),
+        ("r:\n- a", "add r b", "r:\n- a\n- b"),
+        ("r:\r\n- a\r\n\r\n", "add r b", "r:\r\n- a\r\n- b\r\n\r\n"),
+        ("r: [a, b] # c\n", "add r c, d", "r: [a, b, \"c, d\"] # c\n"),
+        ("r: [a, b,]\n", "add r c", "r: [a, b, c,]\n"),
+        ("r: [\n  a,\n  b # 2\n]\n", "add r c", "r: [\n  a,\n  b, # 2\n  c\n]\n"),
+        ("r: [\n  a,\n  b, # 2\n]\n", "add r c", "r: [\n  a,\n  b, # 2\n  c,\n]\n"),
+        ("r: []\nn: x\n", "add r a", "r:\n  - a\nn: x\n"),
+        ("s:\n- a\nr: [ ] # none\nn: x\n", "add r a", "s:\n- a\nr: # none\n- a\nn: x\n"),
+        ("r:\nn: x\n", "add r a", "r:\n  - a\nn: x\n"),
+        ("r: null # c\nn: x\n", "add r a", "r: # c\n  - a\nn: x\n"),
+        ("n: x", "add r a", "n: x\nr:\n  - a"),
+        ("s:\n- a\n", "add r.q b", "s:\n- a\nr:\n  q:\n  - b\n"),
+        ("x: {n: y}\n", "add x.r b", "x: {n: y, r: [b]}\n"),
+        ("x: {r: }\n", "add x.r b", "x: {r: [b] }\n"),
+        ("- a\n", "add  b", "- a\n- b\n"),
+        ("# none\n", "add  b", "# none\n- b\n"),
+        ("  r:\n  - a\n", "add r b", "  r:\n  - a\n  - b\n"),
+        ("  r: []\n", "add r b", "  r:\n    - b\n"),
+    ]);
+}
+
+#[test]
+fn items_of_several_lines_are_indented_to_fit() {
+    let raw = "  # about it\n  path: p.yaml\n  target:\n    kind: K\n";
+    check(&[
+        (
+            "p:\n  - path: a\n",
+            "raw p path: b\ntarget:\n  kind: K",
+            "p:\n  - path: a\n  - path: b\n    target:\n      kind: K\n",
+        ),
+        (
+            "p:\r\n-   path: a\r\n",
+            "raw p patch: |-\n  - op: add\n\n    path: /x\n",
+            "p:\r\n-   path: a\r\n-   patch: |-\r\n      - op: add\r\n\r\n        path: /x\r\n",
+        ),
+        ("n: x\n", "raw p path: b\nx: y", "n: x\np:\n  - path: b\n    x: y\n"),
+        ("p: [{path: a}]\n", "raw p path: b\nx: [1, on]", "p: [{path: a}, {path: b, x: [1, \"on\"]}]\n"),
+    ]);
+    let after = run("p: []\n", &format!("raw p {raw}")).unwrap();
+    assert_eq!(after, "p:\n  - # about it\n    path: p.yaml\n    target:\n      kind: K\n");
+}
+
+#[test]
+fn keys_are_renamed() {
+    check(&[("a: 1 # c\nb: 2\n", "name a x", "x: 1 # c\nb: 2\n"), ("{\"a\": 1}\n", "name a no", "{\"no\": 1}\n")]);
+    refused(&[("a: 1\nb: 2\n", "name a b", "taken"), ("a: 1\n", "name b c", "no key")]);
+}
+
+#[test]
+fn what_can_not_be_edited_in_place_is_refused() {
+    refused(&[
+        ("a: 1\na: 2\n", "set b x", "stands twice"),
+        ("a: &x 1\nb: *x\n", "set a 2", "anchor"),
+        ("a: &x {b: 1}\nc: *x\n", "set c.b 2", "alias"),
+        ("a: &x 1\nb: *x\n", "set b 2", "anchor, alias"),
+        ("a: &x {b: 1}\nc:\n  <<: *x\n  d: 1\n", "del c", "merge key"),
+        ("a: !!str 1\n", "set a x", "tag"),
+        ("a: [1]\n", "set a x", "list or mapping"),
+        ("a: | # c\n  t\n", "set a x", "comment"),
+        ("a: x\n", "add a y", "no list"),
+        ("a: x\n", "drop a 0", "no list"),
+        ("a: [x]\n", "drop a 1", "nothing at|1 items"),
+        ("a: x\n", "set a.b y", "nothing at"),
+        ("a: x\n", "del b", "no key"),
+        ("r:\n- a: |\n    t", "raw r b: 1", "read differently"),
+        ("r: [a, # one\n  b]\n", "drop r 0", "comment"),
+        ("a: b: c\n", "set a x", "not valid YAML"),
+    ]
+    .map(|(before, edit, reason)| (before, edit, reason.split('|').next_back().unwrap())));
+}
+
+#[test]
+fn keys_are_found_in_any_case_when_asked() {
+    let mut editor = Editor::new("Resources:\n- a\n", 0).unwrap().ignore_case();
+    editor.append_item(&["resources".into()], "b").unwrap();
+    assert_eq!(editor.text(), "Resources:\n- a\n- b\n");
+    let mut editor = Editor::new("Resources:\n- a\nresources: []\n", 0).unwrap().ignore_case();
+    assert!(editor.append_item(&["resources".into()], "b").unwrap_err().message.contains("different case"));
+}
+
+#[test]
+fn only_the_named_document_is_edited() {
+    let text = "a: 1\n--- # two\na: 1\n---\na: 1";
+    let mut editor = Editor::new(text, 1).unwrap();
+    editor.set_scalar(&["a".into()], "x").unwrap();
+    editor.set_scalar(&["b".into()], true).unwrap();
+    assert_eq!(editor.text(), "a: 1\n--- # two\na: x\nb: true\n---\na: 1");
+    assert!(Editor::new(text, 3).is_err());
+}
+
+#[test]
+fn a_failed_edit_changes_nothing() {
+    let mut editor = Editor::new("r: [a, # c\n  b, c]\n", 0).unwrap();
+    assert!(editor.remove_items(&["r".into()], &[0, 1]).is_err());
+    assert_eq!(editor.text(), "r: [a, # c\n  b, c]\n");
+}
