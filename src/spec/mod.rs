@@ -1,1 +1,28 @@
-//! Placeholder replaced by the module's own change.
+//! The spec, `windows.yaml`: which change types there are, when each may reach which cluster, and
+//! how things are named.
+//!
+//! Bytes become a tree that knows its places, the tree becomes a [`Spec`], and what can be said
+//! only of the whole is checked last; every stage reports all that it finds. One table of keys is
+//! read by the parser and by the schema.
+
+mod check_time;
+mod keys;
+mod model;
+mod names;
+mod node;
+mod parse;
+mod placed;
+mod reader;
+mod template;
+#[cfg(test)]
+mod tests;
+mod trap;
+mod validate;
+
+pub use model::{
+    ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, LayoutTemplates, Matcher, Rule, Runner, Spec,
+    WindowDef, WindowForm, WindowUse,
+};
+pub use parse::{Parsed, parse};
+pub use placed::Placed;
+pub use template::expand;

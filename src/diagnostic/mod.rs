@@ -1,9 +1,13 @@
 //! What the tool has to say about a file: a severity, a place, a message, and what to do.
 
+mod position;
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::repo::RepoPath;
+
+pub use position::line_column;
 
 /// How much a [`Diagnostic`] matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

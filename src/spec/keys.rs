@@ -1,0 +1,262 @@
+//! Every key of `windows.yaml`: what the parser knows and what the schema says, in one table.
+
+use crate::spec::names::TextRule;
+use crate::spec::template::{TemplateKind, TemplateRule};
+
+/// The only version there is.
+pub(crate) const API_VERSION: &str = "gitops-windows/v1";
+
+/// A mapping with known keys.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// What it is, with its article, for example `a window`.
+    pub(crate) about: &'static str,
+    /// Its keys.
+    pub(crate) keys: &'static [Key],
+    /// Sets of keys of which exactly one must be given, whole; none where keys are independent.
+    pub(crate) forms: &'static [&'static [&'static str]],
+    /// Two keys that say the same, of which at most one may be given.
+    pub(crate) exclusive: Option<[&'static str; 2]>,
+    /// Whether an absent value stands for a mapping without keys.
+    pub(crate) may_be_null: bool,
+}
+
+/// A key of a [`Table`].
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    /// One sentence for people, shown by editors.
+    pub(crate) about: &'static str,
+    pub(crate) shape: Shape,
+    pub(crate) required: bool,
+}
+
+/// What stands under a key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shape {
+    Text(TextRule),
+    Flag,
+    Table(&'static Table),
+    /// A mapping with keys of the user's.
+    Map(&'static Map),
+    /// A list.
+    List(&'static Shape),
+    /// One, or a list of at least one.
+    OneOrMore(&'static Shape),
+    /// The name of a window, or a window.
+    Window,
+}
+
+/// A mapping whose keys are names that the user gives.
+#[derive(Debug)]
+pub(crate) struct Map {
+    /// What a key is, for example `type name`.
+    pub(crate) key: &'static str,
+    pub(crate) rule: TextRule,
+    pub(crate) values: Shape,
+    /// Whether there must be at least one; else an absent value stands for none.
+    pub(crate) required: bool,
+}
+
+const fn key(name: &'static str, shape: Shape, about: &'static str) -> Key {
+    Key { name, about, shape, required: false }
+}
+
+const fn required(name: &'static str, shape: Shape, about: &'static str) -> Key {
+    Key { name, about, shape, required: true }
+}
+
+const fn table(about: &'static str, keys: &'static [Key]) -> Table {
+    Table { about, keys, forms: &[], exclusive: None, may_be_null: true }
+}
+
+const LABEL: Shape = Shape::Text(TextRule::Label);
+const OBJECT: Shape = Shape::Text(TextRule::Object);
+const TIME: Shape = Shape::Text(TextRule::Time);
+
+/// The file.
+pub(crate) const SPEC: Table = Table {
+    may_be_null: false,
+    ..table(
+        "the spec",
+        &[
+            required(
+                "apiVersion",
+                Shape::Text(TextRule::OneOf(&[API_VERSION])),
+                "The version of this format.",
+            ),
+            required(
+                "types",
+                Shape::Map(&TYPES),
+                "The change types in dependency order: an earlier type never waits for a later one.",
+            ),
+            key("windows", Shape::Map(&WINDOWS), "The windows that types and clusters refer to by name."),
+            key("clusters", Shape::Map(&CLUSTERS), "The clusters, with what differs from the rest."),
+            key(
+                "rules",
+                Shape::List(&Shape::Table(&RULE)),
+                "Which object has which type: the first rule that matches wins. Namespaces and ConfigMaps \
+                 have the first type and everything else the last, unless rules are given.",
+            ),
+            key("flux", Shape::Table(&FLUX), "Where new Flux Kustomizations go and what they read."),
+            key("gate", Shape::Table(&GATE), "The CronJobs that open and close windows."),
+            key("layout", Shape::Table(&LAYOUT), "How folders, files and objects are named."),
+        ],
+    )
+};
+
+const TYPES: Map =
+    Map { key: "type name", rule: TextRule::Label, values: Shape::Table(&CHANGE_TYPE), required: true };
+
+pub(crate) const CHANGE_TYPE: Table = table(
+    "a change type",
+    &[key(
+        "window",
+        Shape::OneOrMore(&LABEL),
+        "The window, or a list of windows, in which the type reconciles; none for real-time.",
+    )],
+);
+
+const WINDOWS: Map =
+    Map { key: "window name", rule: TextRule::Label, values: Shape::Table(&WINDOW), required: false };
+
+pub(crate) const WINDOW: Table = Table {
+    about: "a window",
+    keys: &[
+        key("timeZone", TIME, "The IANA time zone, for example Europe/Berlin."),
+        key("open", TIME, "When it opens, as a cron expression of five fields."),
+        key("close", TIME, "When it closes, as a cron expression of five fields."),
+        key("for", TIME, "How long it stays open, for example 4h or 90m."),
+        key("from", TIME, "When it opens, as a moment of the week, for example Mon 08:00."),
+        key("to", TIME, "When it closes, as a moment of the week, for example Thu 17:00."),
+    ],
+    forms: &[&["open", "close"], &["open", "for"], &["from", "to"]],
+    exclusive: None,
+    may_be_null: false,
+};
+
+const CLUSTERS: Map =
+    Map { key: "cluster name", rule: TextRule::Cluster, values: Shape::Table(&CLUSTER), required: false };
+
+pub(crate) const CLUSTER: Table = Table {
+    exclusive: Some(["path", "paths"]),
+    ..table(
+        "a cluster",
+        &[
+            key("path", FOLDER, "The cluster's folder, relative to this file's folder."),
+            key("paths", Shape::OneOrMore(&FOLDER), "The cluster's folders, where there are several."),
+            key("windows", Shape::Map(&OVERRIDES), "By type, the windows that replace the type's own here."),
+            key("gate", Shape::Table(&CLUSTER_GATE), "What differs for this cluster's CronJobs."),
+        ],
+    )
+};
+
+const FOLDER: Shape = Shape::Text(TextRule::Folder);
+
+const OVERRIDES: Map = Map {
+    key: "type name",
+    rule: TextRule::Label,
+    values: Shape::OneOrMore(&Shape::Window),
+    required: false,
+};
+
+pub(crate) const CLUSTER_GATE: Table =
+    table("a cluster's gate", &[key("enabled", Shape::Flag, "Whether this cluster's CronJobs run.")]);
+
+const WILDCARD: Shape = Shape::Text(TextRule::Wildcard);
+const KEY_VALUE: Shape = Shape::Text(TextRule::KeyValue);
+
+pub(crate) const RULE: Table = Table {
+    may_be_null: false,
+    ..table(
+        "a rule",
+        &[
+            key("kind", Shape::Text(TextRule::Kind), "The exact kind, for example ConfigMap."),
+            key("apiGroup", Shape::Text(TextRule::Group), "The exact API group, empty for the core group."),
+            key("name", WILDCARD, "The object's name; * stands for any characters."),
+            key("namespace", WILDCARD, "The object's namespace; * stands for any characters."),
+            key("app", WILDCARD, "The app's folder name; * stands for any characters."),
+            key("label", KEY_VALUE, "A label that the object has, as key or key=value."),
+            key("annotation", KEY_VALUE, "An annotation that the object has, as key or key=value."),
+            key("path", Shape::Text(TextRule::Glob), "A glob over the file's path, with * and **."),
+            required("type", LABEL, "The type of the objects that match."),
+        ],
+    )
+};
+
+pub(crate) const FLUX: Table = table(
+    "the Flux defaults",
+    &[
+        key("namespace", LABEL, "The namespace of Flux Kustomizations. Default: flux-system."),
+        key("source", Shape::Table(&SOURCE), "The source that Flux Kustomizations read."),
+    ],
+);
+
+pub(crate) const SOURCE: Table = table(
+    "a source",
+    &[
+        key(
+            "kind",
+            Shape::Text(TextRule::OneOf(&["GitRepository", "OCIRepository", "Bucket", "ExternalArtifact"])),
+            "The source's kind. Default: GitRepository.",
+        ),
+        key("name", OBJECT, "The source's name. Default: flux-system."),
+        key("namespace", LABEL, "The source's namespace, where it differs from the Flux Kustomization's."),
+    ],
+);
+
+pub(crate) const GATE: Table = table(
+    "the gate",
+    &[
+        key("namespace", LABEL, "The namespace of the CronJobs. Default: jobs."),
+        key("image", Shape::Text(TextRule::Image), "The image that holds kubectl and flux."),
+        key("runner", Shape::Text(TextRule::OneOf(&["kubectl", "flux"])), "The command. Default: kubectl."),
+        key("enabled", Shape::Flag, "Whether the CronJobs run. Default: true."),
+        key("serviceAccount", OBJECT, "The ServiceAccount's name. Default: reconciliation-window."),
+    ],
+);
+
+macro_rules! template {
+    ($kind:ident, $placeholders:expr, $needs:expr) => {
+        Shape::Text(TextRule::Template(
+            const { &TemplateRule { placeholders: $placeholders, needs: $needs, kind: TemplateKind::$kind } },
+        ))
+    };
+}
+
+pub(crate) const LAYOUT: Table = table(
+    "the layout",
+    &[
+        key("gate", template!(Folder, &[], &[]), "The folder of the CronJobs' base."),
+        key(
+            "clusterGate",
+            template!(Folder, &["cluster", "path"], &[&["cluster"], &["path"]]),
+            "The folder of a cluster's patches of the CronJobs.",
+        ),
+        key(
+            "entryPoint",
+            template!(
+                Folder,
+                &["path", "name", "type", "cluster"],
+                &[&["path", "type"], &["cluster", "name", "type"]]
+            ),
+            "The folder of a type's entry point.",
+        ),
+        key(
+            "app",
+            template!(Folder, &["path", "name", "type"], &[&["path", "type"], &["name", "type"]]),
+            "The folder of an app's part of one type.",
+        ),
+        key(
+            "kustomization",
+            template!(Object, &["name", "type"], &[&["name", "type"]]),
+            "The name of a type's Flux Kustomization.",
+        ),
+        key("openJob", template!(Object, &[], &[]), "The name of the CronJob that opens."),
+        key("closeJob", template!(Object, &[], &[]), "The name of the CronJob that closes."),
+        key("openJobFile", template!(File, &["job"], &[]), "The file of the CronJob that opens."),
+        key("openPatchFile", template!(File, &["job"], &[]), "The file of a cluster's patch of it."),
+        key("closeJobFile", template!(File, &["job"], &[]), "The file of the CronJob that closes."),
+        key("closePatchFile", template!(File, &["job"], &[]), "The file of a cluster's patch of it."),
+    ],
+);

@@ -1,0 +1,228 @@
+//! What a text in the spec may be: one rule, from which both the check and the schema follow.
+
+use crate::spec::template::TemplateRule;
+
+/// The kinds of text that the spec holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TextRule {
+    /// One of a few words.
+    OneOf(&'static [&'static str]),
+    /// The name of a type, a window or a namespace: an RFC 1123 label.
+    Label,
+    /// The name of a cluster: a folder's name.
+    Cluster,
+    /// The name of a Kubernetes object: an RFC 1123 subdomain.
+    Object,
+    /// A container image.
+    Image,
+    /// A Kubernetes kind.
+    Kind,
+    /// An API group, empty for the core group.
+    Group,
+    /// A name with `*` for any characters.
+    Wildcard,
+    /// `key` or `key=value` of a label or annotation.
+    KeyValue,
+    /// A glob over paths.
+    Glob,
+    /// A folder relative to the spec's.
+    Folder,
+    /// A time zone, cron expression, length or moment; `check_time` knows more.
+    Time,
+    /// A template of `layout`.
+    Template(&'static TemplateRule),
+}
+
+/// Says why a text is not what it should be, as the end of a sentence that begins with the text.
+type Verdict = Result<(), String>;
+
+impl TextRule {
+    /// Checks a text.
+    pub(crate) fn check(self, text: &str) -> Verdict {
+        if let Some(character) = text.chars().find(|character| is_control(*character)) {
+            return Err(format!("holds the control character `{}`", character.escape_unicode()));
+        }
+        match self {
+            TextRule::OneOf(words) if words.contains(&text) => Ok(()),
+            TextRule::OneOf(words) => {
+                let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+                Err(format!("is not {}", words.join(" or ")))
+            }
+            TextRule::Label => label(text, 63),
+            TextRule::Cluster => cluster(text),
+            TextRule::Object => subdomain(text),
+            TextRule::Image => image(text),
+            TextRule::Kind => demand(
+                text.starts_with(|c: char| c.is_ascii_alphabetic())
+                    && text.chars().all(|c| c.is_ascii_alphanumeric()),
+                "is no kind: a kind holds letters and digits only, without wildcards",
+            ),
+            TextRule::Group if text.is_empty() => Ok(()),
+            TextRule::Group => subdomain(text).map_err(|reason| format!("is no API group: it {reason}")),
+            TextRule::Wildcard => demand(
+                !text.is_empty() && !text.contains(|c: char| c == '/' || c.is_whitespace()),
+                "is no name: it is empty, or holds a space or a slash",
+            ),
+            TextRule::KeyValue => key_value(text),
+            TextRule::Glob => folder(text),
+            TextRule::Folder => folder(text),
+            TextRule::Time => demand(!text.trim().is_empty(), "is empty"),
+            TextRule::Template(rule) => rule.check(text),
+        }
+    }
+
+    /// Gives a regular expression (ECMA 262) for what [`check`](Self::check) accepts, which for
+    /// [`TextRule::OneOf`] is left to an `enum`.
+    pub(crate) fn pattern(self) -> Option<String> {
+        const CLEAN: &str =
+            r"(?![^]*[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff])";
+        const SUBDOMAIN: &str =
+            r"(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*";
+        const FOLDER: &str = r"(?!/)(?!(?:.*/)?\.\.(?:/|$))[^\\]+$";
+        Some(match self {
+            TextRule::OneOf(_) => return None,
+            TextRule::Label => "^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$".to_owned(),
+            TextRule::Cluster => r"^(?!.*\.\.)[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$".to_owned(),
+            TextRule::Object => format!("^{SUBDOMAIN}$"),
+            TextRule::Image => "^(?=.{1,512}$)[A-Za-z0-9][A-Za-z0-9._/:@-]*$".to_owned(),
+            TextRule::Kind => "^[A-Za-z][A-Za-z0-9]*$".to_owned(),
+            TextRule::Group => format!("^(?:{SUBDOMAIN})?$"),
+            TextRule::Wildcard => format!(r"^{CLEAN}[^\s\u0085/]+$"),
+            TextRule::KeyValue => format!(
+                r"^{CLEAN}(?:{SUBDOMAIN_PREFIX}/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{{0,61}}[A-Za-z0-9])?(?:=.*)?$",
+                SUBDOMAIN_PREFIX =
+                    r"(?=[^/=]{1,253}/)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*"
+            ),
+            TextRule::Glob | TextRule::Folder => format!("^{CLEAN}{FOLDER}"),
+            TextRule::Time => format!(r"^{CLEAN}.*[^\s\u0085].*$"),
+            TextRule::Template(rule) => rule.pattern(),
+        })
+    }
+}
+
+/// Tells whether a character has no place in a line of text: control characters, line separators
+/// and marks that turn the direction of writing.
+fn is_control(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+fn demand(holds: bool, otherwise: &str) -> Verdict {
+    if holds { Ok(()) } else { Err(otherwise.to_owned()) }
+}
+
+/// RFC 1123 label: <https://kubernetes.io/docs/concepts/overview/working-with-objects/names/>.
+fn label(text: &str, longest: usize) -> Verdict {
+    demand(!text.is_empty(), "is empty")?;
+    demand(text.len() <= longest, &format!("is longer than {longest} characters"))?;
+    demand(
+        text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+            && !text.starts_with('-')
+            && !text.ends_with('-'),
+        "may hold only lowercase letters, digits and, between them, hyphens",
+    )
+}
+
+fn subdomain(text: &str) -> Verdict {
+    demand(!text.is_empty(), "is empty")?;
+    demand(text.len() <= 253, "is longer than 253 characters")?;
+    demand(
+        text.split('.').all(|part| label(part, 253).is_ok()),
+        "may hold only lowercase letters, digits and, between them, hyphens and dots",
+    )
+}
+
+fn cluster(text: &str) -> Verdict {
+    demand(!text.is_empty(), "is empty")?;
+    demand(text.len() <= 63, "is longer than 63 characters")?;
+    let ends = |c: char| c.is_ascii_alphanumeric();
+    demand(
+        text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+            && text.starts_with(ends)
+            && text.ends_with(ends),
+        "may hold only letters, digits and, between them, `.`, `_` and `-`, as it becomes a folder",
+    )?;
+    demand(!text.contains(".."), "holds `..`")
+}
+
+fn image(text: &str) -> Verdict {
+    demand(
+        text.len() <= 512
+            && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || "._/:@-".contains(c)),
+        "is no image reference such as `ghcr.io/fluxcd/flux-cli:v2.9.4`",
+    )
+}
+
+fn key_value(text: &str) -> Verdict {
+    let key = text.split_once('=').map_or(text, |(key, _)| key);
+    let (prefix, name) = match key.split_once('/') {
+        Some((prefix, name)) => (Some(prefix), name),
+        None => (None, key),
+    };
+    let ends = |c: char| c.is_ascii_alphanumeric();
+    demand(
+        prefix.is_none_or(|prefix| subdomain(prefix).is_ok())
+            && (1..=63).contains(&name.len())
+            && name.starts_with(ends)
+            && name.ends_with(ends)
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')),
+        "is neither `key` nor `key=value` with a key that Kubernetes accepts",
+    )
+}
+
+fn folder(text: &str) -> Verdict {
+    demand(!text.is_empty(), "is empty")?;
+    demand(!text.starts_with('/'), "is an absolute path")?;
+    demand(!text.contains('\\'), "holds a backslash")?;
+    demand(!text.split('/').any(|segment| segment == ".."), "leaves its folder with `..`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(rule: TextRule, good: &[&str], bad: &[&str]) {
+        for text in good {
+            assert_eq!(rule.check(text), Ok(()), "{rule:?} {text:?}");
+        }
+        for text in bad {
+            assert!(rule.check(text).is_err(), "{rule:?} {text:?}");
+        }
+    }
+
+    #[test]
+    fn names_become_folders_and_objects() {
+        judged(TextRule::Label, &["rt", "work-week", "1"], &["", "Rt", "-a", "a-", "a_b", "a.b", "ä"]);
+        judged(TextRule::Label, &[&"a".repeat(63)], &[&"a".repeat(64)]);
+        judged(TextRule::Cluster, &["edge-01", "Edge_1.eu"], &["", ".", "..", "a..b", "a/b", "a b", "-a"]);
+        judged(TextRule::Object, &["flux-system", "a.b"], &["", "a..b", "A", "a_b", ".a"]);
+    }
+
+    #[test]
+    fn matchers() {
+        judged(TextRule::Kind, &["ConfigMap", "GitRepository"], &["", "Config*", "a/b", "1a"]);
+        judged(TextRule::Group, &["", "apps", "kustomize.toolkit.fluxcd.io"], &["apps/v1", "*", "A"]);
+        judged(TextRule::Wildcard, &["*", "nginx-*", "system:x"], &["", "a b", "a/b", "a\n"]);
+        judged(
+            TextRule::KeyValue,
+            &["app", "app=nginx", "app.kubernetes.io/name=a b", "x=", "x=y=z"],
+            &["", "=x", "a b=c", "/a", "a/b/c", "A.b/c", "a=\u{202e}"],
+        );
+        judged(TextRule::Glob, &["apps/**/config*.yaml", "*"], &["", "/a", "../a", "a/../b", "a\\b"]);
+    }
+
+    #[test]
+    fn images_and_folders() {
+        judged(
+            TextRule::Image,
+            &["ghcr.io/fluxcd/flux-cli:v2.9.4", "registry:5000/a/b@sha256:00ff"],
+            &["", "a b", "a\n", "{{x}}", "-a", "$(x)"],
+        );
+        judged(
+            TextRule::Folder,
+            &["clusters/edge-01", "./clusters/a/", ".", "a..b"],
+            &["", "/a", "..", "a/.."],
+        );
+    }
+}

@@ -1,0 +1,350 @@
+//! From the bytes of `windows.yaml` to a [`Spec`].
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::error::{Error, ErrorKind};
+use crate::repo::RepoPath;
+use crate::spec::keys::{self, Shape};
+use crate::spec::model::{
+    ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, LayoutTemplates, Matcher, Rule, Runner, Spec,
+    WindowDef, WindowForm, WindowUse,
+};
+use crate::spec::names::TextRule;
+use crate::spec::node::{self, Node, Value};
+use crate::spec::reader::{Field, Fields, Reader};
+use crate::spec::{Placed, validate};
+
+/// The largest file that is read as a spec.
+const LARGEST: usize = 4 << 20;
+
+/// A spec that was read, and what is doubtful about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parsed {
+    /// The valid spec.
+    pub spec: Spec,
+    /// Warnings, in the order of the file.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Reads a spec and tells everything that is wrong with it.
+///
+/// `path` is the file from the top of the repository, for messages and as [`Spec::path`].
+///
+/// # Errors
+///
+/// When the file is no valid spec: all errors at once, each with its place, warnings among them.
+/// Only what is no YAML at all ends the reading early.
+///
+/// ```
+/// use gitops_windows::repo::RepoPath;
+/// let text = "apiVersion: gitops-windows/v1\ntypes: { rt: {}, rw: { windw: work-week } }\n";
+/// let error = gitops_windows::spec::parse(&RepoPath::parse("windows.yaml").unwrap(), text.as_bytes());
+/// let diagnostic = &error.unwrap_err().diagnostics[0];
+/// assert_eq!(diagnostic.message, "unknown key `windw` in a change type");
+/// assert_eq!(diagnostic.help.as_deref(), Some("did you mean `window`?"));
+/// ```
+pub fn parse(path: &RepoPath, bytes: &[u8]) -> Result<Parsed, Error> {
+    let (reader, root) = tree(path, bytes).map_err(Error::invalid)?;
+    let mut parser = Parser { reader };
+    let spec = parser.spec(&root);
+    let mut diagnostics = parser.reader.diagnostics;
+    validate::validate(&spec, &mut diagnostics);
+    diagnostics.sort_by_key(|diagnostic| {
+        diagnostic.place.as_ref().and_then(|place| place.span.as_ref()).map_or(0, |span| span.start)
+    });
+    if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+        return Err(Error { kind: ErrorKind::Invalid, diagnostics });
+    }
+    Ok(Parsed { spec, warnings: diagnostics })
+}
+
+fn tree(path: &RepoPath, bytes: &[u8]) -> Result<(Reader, Node), Diagnostic> {
+    let whole =
+        |message: &str, help: &str| Diagnostic::error(message).at(Place::file(path.clone())).help(help);
+    if bytes.len() > LARGEST {
+        return Err(whole("the spec is larger than 4 MiB", "check that this is the right file"));
+    }
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return Err(whole("the spec is written in UTF-16", "save it as UTF-8"));
+    }
+    let text: Arc<str> = match std::str::from_utf8(bytes) {
+        Ok(text) => Arc::from(text),
+        Err(error) => return Err(not_text(path, bytes, error.valid_up_to())),
+    };
+    let problem = |problem: node::Problem| {
+        let mut help = problem.help;
+        // `entryPoint: {path}/x` is the likeliest way to get a syntax error into this file.
+        if line(&text, problem.span.start).contains("{") && problem.message.contains("valid YAML") {
+            help = "correct the YAML here; a template with braces must stand in quotes";
+        }
+        let place = Place::span(path.clone(), text.clone(), problem.span);
+        Diagnostic::error(problem.message).at(place).help(help)
+    };
+    match node::read(&text).map_err(problem)? {
+        Some(root) if !root.is_null() => Ok((Reader::new(path.clone(), text), root)),
+        _ => Err(whole("the spec is empty", "run `gitops-windows init`, or remove the file")),
+    }
+}
+
+fn line(text: &str, offset: usize) -> &str {
+    let offset = offset.min(text.len());
+    let start = text.get(..offset).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+    text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default()
+}
+
+/// Points at the first byte that is no UTF-8, as far as the text before it can be shown.
+fn not_text(path: &RepoPath, bytes: &[u8], valid: usize) -> Diagnostic {
+    let before = String::from_utf8_lossy(bytes.get(..valid).unwrap_or_default()).into_owned();
+    let text: Arc<str> = Arc::from(format!("{before}\u{fffd}"));
+    let span = before.len()..text.len();
+    Diagnostic::error(format!("the spec is not UTF-8 from byte {} on", valid + 1))
+        .at(Place::span(path.clone(), text, span))
+        .help("save it as UTF-8")
+}
+
+struct Parser {
+    reader: Reader,
+}
+
+impl Parser {
+    fn spec(&mut self, root: &Node) -> Spec {
+        // What is missing at the top is missed where the file begins.
+        let home = match &root.value {
+            Value::Mapping(pairs) => pairs.first().map_or(root, |(key, _)| key),
+            _ => root,
+        };
+        let fields = self.reader.table(root, home, &keys::SPEC);
+        self.reader.field_text(fields.get("apiVersion"));
+        let types = self.types(fields.get("types"));
+        let rules = self.rules(&fields, &types);
+        Spec {
+            path: self.reader.file().path,
+            windows: self.windows(fields.get("windows")),
+            clusters: self.clusters(fields.get("clusters")),
+            flux: self.flux(fields.get("flux")),
+            gate: self.gate(fields.get("gate")),
+            layout: self.layout(fields.get("layout")),
+            types,
+            rules,
+        }
+    }
+
+    /// Reads a mapping with the user's keys under a field.
+    fn map<'n>(&mut self, field: Option<Field<'n>>) -> Vec<(Placed<String>, &'n Node, &'n Node)> {
+        match field {
+            Some(Field { key, home, node }) => match key.shape {
+                Shape::Map(map) => self.reader.map(node, home, map, key.name),
+                _ => Vec::new(),
+            },
+            None => Vec::new(),
+        }
+    }
+
+    /// Reads a mapping with known keys under a field; an absent one has none.
+    fn table<'n>(&mut self, field: Option<Field<'n>>) -> Option<Fields<'n>> {
+        let Field { key, home, node } = field?;
+        match key.shape {
+            Shape::Table(table) => Some(self.reader.table(node, home, table)),
+            _ => None,
+        }
+    }
+
+    fn types(&mut self, field: Option<Field<'_>>) -> Vec<ChangeType> {
+        let mut types = Vec::new();
+        for (name, key, node) in self.map(field) {
+            let fields = self.reader.table(node, key, &keys::CHANGE_TYPE);
+            let windows = match fields.get("window") {
+                Some(window) => self.texts(window),
+                None => Vec::new(),
+            };
+            types.push(ChangeType { name, windows });
+        }
+        types
+    }
+
+    fn texts(&mut self, field: Field<'_>) -> Vec<Placed<String>> {
+        let Shape::OneOrMore(Shape::Text(rule)) = field.key.shape else { return Vec::new() };
+        let what = field.key.name;
+        let items = self.reader.one_or_more(field.node, field.home, what);
+        items.iter().filter_map(|item| self.reader.text(item, *rule, what)).collect()
+    }
+
+    fn windows(&mut self, field: Option<Field<'_>>) -> IndexMap<String, Placed<WindowDef>> {
+        let mut windows = IndexMap::new();
+        for (name, key, node) in self.map(field) {
+            if let Some(window) = self.window(node, key, Some(name.clone())) {
+                windows.insert(name.value, window);
+            }
+        }
+        windows
+    }
+
+    fn window(
+        &mut self,
+        node: &Node,
+        home: &Node,
+        name: Option<Placed<String>>,
+    ) -> Option<Placed<WindowDef>> {
+        let fields = self.reader.table(node, home, &keys::WINDOW);
+        let mut text = |name: &str| self.reader.field_text(fields.get(name));
+        let time_zone = text("timeZone");
+        let (open, close, length) = (text("open"), text("close"), text("for"));
+        let (from, to) = (text("from"), text("to"));
+        let form = match (open, close, length, from, to) {
+            (Some(open), Some(close), None, None, None) => WindowForm::OpenClose { open, close },
+            (Some(open), None, Some(length), None, None) => WindowForm::OpenFor { open, length },
+            (None, None, None, Some(from), Some(to)) => WindowForm::FromTo { from, to },
+            // Said already, but references to the window must not fail for it: see `windows`.
+            _ => WindowForm::FromTo { from: self.nothing(), to: self.nothing() },
+        };
+        let place = self.reader.place(&home.span);
+        Some(Placed::new(WindowDef { name, time_zone, form }, place))
+    }
+
+    fn nothing(&self) -> Placed<String> {
+        Placed::new(String::new(), self.reader.file())
+    }
+
+    fn clusters(&mut self, field: Option<Field<'_>>) -> IndexMap<String, Cluster> {
+        let mut clusters = IndexMap::new();
+        for (name, key, node) in self.map(field) {
+            let fields = self.reader.table(node, key, &keys::CLUSTER);
+            let mut paths: Vec<Placed<String>> =
+                self.reader.field_text(fields.get("path")).into_iter().collect();
+            if let Some(field) = fields.get("paths") {
+                paths.extend(self.texts(field));
+            }
+            for path in &mut paths {
+                // The rule has said that it does not leave the folder.
+                if let Ok(normal) = RepoPath::parse(&path.value) {
+                    path.value = normal.to_string();
+                }
+            }
+            let mut windows = IndexMap::new();
+            for (type_name, key, node) in self.map(fields.get("windows")) {
+                let uses = Placed::new(self.window_uses(node, key), type_name.place);
+                windows.insert(type_name.value, uses);
+            }
+            let enabled = match self.table(fields.get("gate")) {
+                Some(gate) => self.reader.flag(gate.get("enabled")),
+                None => None,
+            };
+            clusters.insert(name.value.clone(), Cluster { name, paths, windows, enabled });
+        }
+        clusters
+    }
+
+    fn window_uses(&mut self, node: &Node, home: &Node) -> Vec<WindowUse> {
+        let mut uses = Vec::new();
+        for item in self.reader.one_or_more(node, home, "the list of windows") {
+            match &item.value {
+                Value::Mapping(_) => {
+                    uses.extend(self.window(item, home, None).map(WindowUse::Inline));
+                }
+                _ => uses.extend(self.reader.text(item, TextRule::Label, "window").map(WindowUse::Named)),
+            }
+        }
+        uses
+    }
+
+    fn rules(&mut self, fields: &Fields<'_>, types: &[ChangeType]) -> Vec<Placed<Rule>> {
+        let field = fields.get("rules");
+        let Some(items) = self.reader.items(field) else { return self.default_rules(types) };
+        let mut rules: Vec<Placed<Rule>> = Vec::new();
+        for item in items {
+            let fields = self.reader.table(item, item, &keys::RULE);
+            let mut plain = |name: &str| self.reader.field_text(fields.get(name)).map(|text| text.value);
+            let matcher = Matcher {
+                kind: plain("kind"),
+                api_group: plain("apiGroup"),
+                name: plain("name"),
+                namespace: plain("namespace"),
+                app: plain("app"),
+                label: plain("label").map(key_value),
+                annotation: plain("annotation").map(key_value),
+                path: plain("path"),
+            };
+            let place = self.reader.place(&item.span);
+            if let Some(type_name) = self.reader.field_text(fields.get("type")) {
+                rules.push(Placed::new(Rule { matcher, type_name }, place));
+            }
+        }
+        if let (Some(field), true) = (field, rules.len() == items.len())
+            && !rules.iter().any(|rule| rule.matcher.matches_all())
+        {
+            let last = types.last().map_or("rw", |change_type| change_type.name.as_str());
+            self.reader.diagnostics.push(
+                Diagnostic::error("an object that matches none of the rules would have no type")
+                    .at(self.reader.place(&field.home.span))
+                    .help(format!("add a last rule without condition: `- {{ type: {last} }}`")),
+            );
+        }
+        rules
+    }
+
+    /// Namespaces and ConfigMaps have the first type and everything else the last.
+    fn default_rules(&self, types: &[ChangeType]) -> Vec<Placed<Rule>> {
+        let (Some(first), Some(last)) = (types.first(), types.last()) else { return Vec::new() };
+        let of_kind = |kind: &str| Matcher { kind: Some(kind.to_owned()), ..Matcher::default() };
+        [(of_kind("Namespace"), first), (of_kind("ConfigMap"), first), (Matcher::default(), last)]
+            .into_iter()
+            .map(|(matcher, change_type)| {
+                let rule = Rule { matcher, type_name: change_type.name.clone() };
+                Placed::new(rule, self.reader.file())
+            })
+            .collect()
+    }
+
+    fn flux(&mut self, field: Option<Field<'_>>) -> FluxDefaults {
+        let mut flux = FluxDefaults::default();
+        let Some(fields) = self.table(field) else { return flux };
+        self.set(&mut flux.namespace, fields.get("namespace"));
+        if let Some(source) = self.table(fields.get("source")) {
+            let FluxSource { kind, name, namespace } = &mut flux.source;
+            self.set(kind, source.get("kind"));
+            self.set(name, source.get("name"));
+            *namespace = self.reader.field_text(source.get("namespace")).map(|text| text.value);
+        }
+        flux
+    }
+
+    fn set(&mut self, target: &mut String, field: Option<Field<'_>>) {
+        if let Some(text) = self.reader.field_text(field) {
+            *target = text.value;
+        }
+    }
+
+    fn gate(&mut self, field: Option<Field<'_>>) -> GateDef {
+        let mut gate = GateDef::default();
+        let Some(fields) = self.table(field) else { return gate };
+        self.set(&mut gate.namespace, fields.get("namespace"));
+        self.set(&mut gate.image, fields.get("image"));
+        self.set(&mut gate.service_account, fields.get("serviceAccount"));
+        if let Some(runner) = self.reader.field_text(fields.get("runner")) {
+            gate.runner = if runner.value == Runner::Flux.as_str() { Runner::Flux } else { Runner::Kubectl };
+        }
+        if let Some(enabled) = self.reader.flag(fields.get("enabled")) {
+            gate.enabled = enabled;
+        }
+        gate
+    }
+
+    fn layout(&mut self, field: Option<Field<'_>>) -> LayoutTemplates {
+        let mut layout = LayoutTemplates::default();
+        let Some(fields) = self.table(field) else { return layout };
+        for (name, template) in layout.entries_mut() {
+            self.set(template, fields.get(name));
+        }
+        layout
+    }
+}
+
+fn key_value(text: String) -> (String, Option<String>) {
+    match text.split_once('=') {
+        Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
+        None => (text, None),
+    }
+}

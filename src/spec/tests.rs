@@ -1,0 +1,254 @@
+//! Whole specs, good and bad.
+
+use crate::diagnostic::{Diagnostic, Severity, line_column};
+use crate::error::Error;
+use crate::repo::RepoPath;
+use crate::spec::{
+    FluxDefaults, GateDef, LayoutTemplates, Matcher, Parsed, Placed, Runner, Spec, WindowForm, WindowUse,
+    parse,
+};
+
+pub(super) const HEAD: &str = "apiVersion: gitops-windows/v1\n";
+
+const WHOLE: &str = "\
+# yaml-language-server: $schema=./windows.schema.json
+apiVersion: gitops-windows/v1
+types:
+  rt: {}
+  rw: { window: work-week }
+windows:
+  work-week: { timeZone: Europe/Berlin, open: 0 8 * * MON, close: 0 17 * * THU }
+  saturday: { timeZone: Europe/Berlin, open: 0 22 * * SAT, for: 4h }
+  weekly: { timeZone: Europe/Berlin, from: Mon 08:00, to: Thu 17:00 }
+clusters:
+  edge-01: {}
+  edge-02: { windows: { rw: { timeZone: America/New_York, open: 0 20 * * TUE, close: 0 2 * * WED } } }
+  edge-03: { path: ./clusters/three/, gate: { enabled: false }, windows: { rw: [saturday, weekly] } }
+  edge-04: { windows: { rw: saturday } }
+rules:
+  - { kind: Namespace, type: rt }
+  - { label: app.kubernetes.io/part-of=web, annotation: live, type: rt }
+  - { apiGroup: '', name: 'a*', namespace: x, app: nginx, path: apps/**/live/*.yaml, type: rt }
+  - { type: rw }
+flux: { namespace: flux, source: { kind: GitRepository, name: fleet, namespace: sources } }
+gate: { namespace: gates, image: 'registry:5000/flux-cli:v2.9.4', runner: flux, serviceAccount: gate }
+layout:
+  entryPoint: '{path}/sets-{type}'
+";
+
+pub(super) fn read(text: &str) -> Result<Parsed, Error> {
+    parse(&RepoPath::parse("sub/windows.yaml").unwrap(), text.as_bytes())
+}
+
+fn spec(text: &str) -> Spec {
+    read(text).unwrap_or_else(|error| panic!("{text}\n{error:#?}")).spec
+}
+
+/// Gives `line:column what-is-pointed-at | message | help` of every diagnostic.
+fn said(text: &str) -> Vec<String> {
+    let error = read(text).expect_err(text);
+    error.diagnostics.iter().map(line).collect()
+}
+
+fn line(diagnostic: &Diagnostic) -> String {
+    let place = diagnostic.place.as_ref().unwrap();
+    let at = match (&place.text, &place.span) {
+        (Some(text), Some(span)) => {
+            let (line, column) = line_column(text, span.start);
+            format!("{line}:{column} {}", &text[span.clone()])
+        }
+        _ => "file".to_owned(),
+    };
+    format!("{at} | {} | {}", diagnostic.message, diagnostic.help.as_deref().unwrap_or_default())
+}
+
+fn names(windows: &[&Placed<crate::spec::WindowDef>]) -> Vec<String> {
+    windows
+        .iter()
+        .map(|window| window.name.as_ref().map_or("inline", |name| name.as_str()).to_owned())
+        .collect()
+}
+
+#[test]
+fn everything_is_read() {
+    let parsed = read(WHOLE).unwrap();
+    assert_eq!(parsed.warnings, []);
+    let spec = parsed.spec;
+    assert_eq!(spec.folder().as_str(), "sub");
+    assert!(spec.types[0].is_real_time() && !spec.types[1].is_real_time());
+    assert_eq!(names(&spec.windows_of("edge-01", "rw")), ["work-week"]);
+    assert_eq!(names(&spec.windows_of("edge-02", "rw")), ["inline"]);
+    assert_eq!(names(&spec.windows_of("edge-03", "rw")), ["saturday", "weekly"]);
+    assert_eq!(names(&spec.windows_of("edge-04", "rw")), ["saturday"]);
+    assert_eq!(names(&spec.windows_of("elsewhere", "rw")), ["work-week"]);
+    assert!(spec.windows_of("edge-01", "rt").is_empty() && spec.windows_of("edge-01", "no").is_empty());
+    assert!(spec.gate_enabled("edge-01") && !spec.gate_enabled("edge-03"));
+    assert_eq!(spec.clusters["edge-03"].paths[0].value, "clusters/three");
+    let WindowForm::OpenFor { length, .. } = &spec.windows["saturday"].form else { panic!() };
+    assert_eq!(length.value, "4h");
+    let WindowForm::FromTo { to, .. } = &spec.windows["weekly"].form else { panic!() };
+    assert_eq!(to.value, "Thu 17:00");
+    assert_eq!(spec.rules[1].matcher.label, Some(("app.kubernetes.io/part-of".into(), Some("web".into()))));
+    assert_eq!(spec.rules[1].matcher.annotation, Some(("live".into(), None)));
+    assert_eq!(spec.rules[2].matcher.api_group.as_deref(), Some(""));
+    assert_eq!(spec.flux.source.namespace.as_deref(), Some("sources"));
+    assert_eq!((spec.gate.runner, spec.gate.image.as_str()), (Runner::Flux, "registry:5000/flux-cli:v2.9.4"));
+    assert_eq!(spec.layout.entry_point, "{path}/sets-{type}");
+    assert_eq!(spec.layout.app, LayoutTemplates::default().app);
+}
+
+#[test]
+fn what_is_not_said_has_defaults() {
+    let spec = spec(&format!(
+        "{HEAD}types: {{ live: , window: {{ window: w }} }}\nwindows: {{ w: {{ timeZone: UTC, open: 0 8 * * MON, for: 4h }} }}\nclusters:\nflux:\n"
+    ));
+    let kinds: Vec<_> =
+        spec.rules.iter().map(|rule| (rule.matcher.kind.as_deref(), rule.type_name.as_str())).collect();
+    assert_eq!(kinds, [(Some("Namespace"), "live"), (Some("ConfigMap"), "live"), (None, "window")]);
+    assert_eq!(spec.flux, FluxDefaults::default());
+    assert_eq!(spec.gate, GateDef::default());
+    assert_eq!(spec.layout, LayoutTemplates::default());
+    assert!(spec.clusters.is_empty());
+}
+
+#[test]
+fn mark_and_crlf_change_nothing() {
+    let text = format!("\u{feff}{}", WHOLE.replace('\n', "\r\n"));
+    let other = spec(&text);
+    assert_eq!(other, spec(WHOLE));
+    let zone = &other.windows["work-week"].time_zone.as_ref().unwrap();
+    assert_eq!(&text[zone.place.span.clone().unwrap()], "Europe/Berlin");
+    let WindowUse::Inline(inline) = &other.clusters["edge-02"].windows["rw"][0] else { panic!() };
+    assert_eq!(&text[inline.place.span.clone().unwrap()], "rw");
+    assert!(Matcher::default().matches_all());
+}
+
+#[test]
+fn all_errors_come_at_once_in_the_order_of_the_file() {
+    let text = "\
+apiVersion: gitops-windows/v2
+types:
+  rt: {}
+  rw: { windw: work-week }
+  Rx: {}
+windows:
+  work-week: { open: 0 8 * * MON }
+  work-week: { from: Mon 08:00, to: Thu 17:00, timeZone: UTC }
+  on: { from: Mon 08:00, to: Thu 17:00, timeZone: UTC }
+  odd: { open: a, from: Mon 08:00, timeZone: 12:30 }
+clusters:
+  edge-01: { windows: { rx: wrok-week, rt: work-week, rw: [] } }
+  ../up: {}
+  0777: {}
+  both: { path: a, paths: [b, ../c] }
+rules:
+  - { kind: Config*, type: rw }
+  - { kind: A }
+  - 7
+flux: []
+gate: { enabled: yes, runner: kubctl, image: a b, serviceAccount: }
+layout: { app: '{path}/x', kustomization: {name}, openJob: '{type}' }
+extra: 1
+";
+    let expected = [
+        "1:13 gitops-windows/v2 | apiVersion `gitops-windows/v2` is not `gitops-windows/v1` | did you mean `gitops-windows/v1`?",
+        "4:9 windw | unknown key `windw` in a change type | did you mean `window`?",
+        "5:3 Rx | type name `Rx` may hold only lowercase letters, digits and, between them, hyphens | choose a type name like `rx`",
+        "7:3 work-week | a window has only `open`, which does not say when it opens and closes | give exactly `open` and `close`, or `open` and `for`, or `from` and `to`",
+        "8:3 work-week | the key `work-week` is given twice, so one of its values would be lost | remove one of them; the first is in line 7",
+        "9:3 on | `on` without quotes is a boolean to YAML parsers, and window name must be text | put it in quotes: \"on\"",
+        "10:3 odd | a window has `open` and `from`, which is not one way to say when it opens and closes | give exactly `open` and `close`, or `open` and `for`, or `from` and `to`",
+        "10:46 12:30 | `12:30` without quotes is a number in base 60 to YAML parsers, and timeZone must be text | put it in quotes: \"12:30\"",
+        "12:25 rx | there is no type `rx` | did you mean `rt` or `rw`?",
+        "12:29 wrok-week | there is no window `wrok-week` | did you mean `work-week`?",
+        "12:40 rt | cluster `edge-01` gives a window to the type `rt`, which is real-time and has no gate | give the type a window under `types`, or remove `rt` here",
+        "12:55 rw | the list of windows is an empty list | name at least one, or remove the key",
+        "12:55 rw | cluster `edge-01` gives a window to the type `rw`, which is real-time and has no gate | give the type a window under `types`, or remove `rw` here",
+        "13:3 ../up | cluster name `../up` may hold only letters, digits and, between them, `.`, `_` and `-`, as it becomes a folder | choose a cluster name like `up`",
+        "14:3 0777 | `0777` without quotes is a number to YAML parsers, and cluster name must be text | put it in quotes: \"0777\"",
+        "15:20 paths | a cluster has both `path` and `paths` | move everything to `paths`",
+        "15:31 ../c | paths `../c` leaves its folder with `..` | give a path relative to the folder of this file",
+        "17:13 Config* | kind `Config*` is no kind: a kind holds letters and digits only, without wildcards | ",
+        "18:5 { kind: A } | a rule lacks the key `type` | add `type`: The type of the objects that match.",
+        "19:5 7 | a rule must be a mapping, not a number | write `key: value` pairs",
+        "20:7 [] | the Flux defaults must be a mapping, not a list | write `key: value` pairs",
+        "21:18 yes | enabled must be `true` or `false` | write `true` or `false`, without quotes",
+        "21:31 kubctl | runner `kubctl` is not `kubectl` or `flux` | did you mean `kubectl`?",
+        "21:46 a b | image `a b` is no image reference such as `ghcr.io/fluxcd/flux-cli:v2.9.4` | ",
+        "21:51 serviceAccount | serviceAccount has no value | give a value, or remove the key",
+        "22:16 '{path}/x' | app `{path}/x` lacks `{path}` and `{type}`, or `{name}` and `{type}`, so two things would get the same name | ",
+        "22:43 {name} | kustomization must be text, not a mapping | put the template in quotes, since `{` begins a mapping",
+        "22:60 '{type}' | openJob `{type}` holds the unknown placeholder `{type}`; this one takes none | ",
+        "23:1 extra | unknown key `extra` in the spec | the keys of the spec are `apiVersion`, `types`, `windows`, `clusters`, `rules`, `flux`, `gate` and `layout`",
+    ];
+    let said = said(text);
+    for (said, expected) in said.iter().zip(expected) {
+        assert_eq!(said, expected);
+    }
+    assert_eq!(said.len(), expected.len(), "{:#?}", said);
+}
+
+#[test]
+fn what_is_no_spec_at_all_is_said_once() {
+    for (bytes, message) in [
+        (&b""[..], "the spec is empty"),
+        (b"# nothing\n", "the spec is empty"),
+        (b"\xef\xbb\xbf", "the spec is empty"),
+        (b"\xff\xfea\0", "the spec is written in UTF-16"),
+        (b"apiVersion: \xe9\n", "the spec is not UTF-8 from byte 13 on"),
+        (b"apiVersion: a\n---\nb: 1\n", "a second YAML document begins here, and only one is read"),
+        (b"[]\n", "the spec must be a mapping, not a list"),
+        (b"text\n", "the spec must be a mapping, not text"),
+        (b"{}\n", "the spec lacks the key `apiVersion`"),
+    ] {
+        let error = parse(&RepoPath::parse("windows.yaml").unwrap(), bytes).unwrap_err();
+        assert_eq!(error.diagnostics[0].message, message);
+        assert!(error.diagnostics.iter().all(|diagnostic| diagnostic.help.is_some()));
+        assert_eq!(error.exit_code(), 3);
+    }
+}
+
+#[test]
+fn unquoted_templates_are_explained() {
+    let error = read(&format!("{HEAD}types: {{ rt: {{}} }}\nlayout:\n  app: {{path}}/{{name}}-{{type}}\n"))
+        .unwrap_err();
+    assert!(error.diagnostics[0].help.as_deref().unwrap().contains("quotes"), "{error:?}");
+}
+
+#[test]
+fn order_and_rules_are_judged_as_a_whole() {
+    let window = "windows: { w: { timeZone: UTC, open: 0 8 * * MON, for: 4h } }\n";
+    let types = |types: &str, rest: &str| format!("{HEAD}types: {types}\n{window}{rest}");
+    assert!(said(&types("{ rw: { window: w }, rt: {} }", ""))[1].contains("after the gated type `rw`"));
+    let parsed = read(&types("{ rw: { window: w } }", "")).unwrap();
+    assert!(parsed.warnings[0].message.contains("first type"));
+    assert_eq!(parsed.warnings[0].severity, Severity::Warning);
+    assert!(said(&types("{ rt: {}, rw: { window: [w, w] } }", ""))[0].contains("twice"));
+    assert!(said(&types("{ rt: {} }", "rules: [{ kind: A, type: rt }]\n"))[0].contains("no type"));
+    assert!(said(&types("{ rt: {} }", "rules: []\n"))[0].contains("no type"));
+    let parsed = read(&types("{ rt: {} }", "rules: [{ type: rt }, { apiGroup: core, type: rt }]\n")).unwrap();
+    assert_eq!(parsed.warnings.len(), 2);
+    assert!(said(&types("{ rt: {} }", "layout: { openJob: a, closeJob: a }\n"))[0].contains("both `a`"));
+    let two = "{ rt: {}, rw: { window: w }, rx: { window: w } }";
+    assert!(said(&types(two, "layout: { openJobFile: a.yaml }\n"))[0].contains("several CronJobs"));
+}
+
+#[test]
+fn a_window_without_zone_is_a_warning() {
+    let parsed =
+        read(&format!("{HEAD}types: {{ rt: {{}} }}\nwindows: {{ w: {{ open: 0 8 * * MON, for: 4h }} }}\n"))
+            .unwrap();
+    assert!(parsed.warnings[0].message.contains("time zone"));
+}
+
+#[test]
+fn truncated_and_damaged_files_never_panic() {
+    for end in 0..WHOLE.len() {
+        let _ = parse(&RepoPath::top(), &WHOLE.as_bytes()[..end]);
+        let mut damaged = WHOLE.as_bytes().to_vec();
+        for byte in [b'{', b'\'', b'\t', b'\n', b'&', b'*', b'-', 0, 0xff] {
+            damaged[end] = byte;
+            let _ = parse(&RepoPath::top(), &damaged);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What can be said of a spec only once all of it is read.
+
+use crate::diagnostic::Diagnostic;
+use crate::spec::Placed;
+use crate::spec::model::{Spec, WindowDef, WindowUse};
+use crate::spec::reader::list;
+use crate::spec::{check_time, expand};
+use crate::suggest::did_you_mean;
+
+/// Checks references, order and times.
+pub(crate) fn validate(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
+    types(spec, diagnostics);
+    clusters(spec, diagnostics);
+    rules(spec, diagnostics);
+    layout(spec, diagnostics);
+    for window in all_windows(spec) {
+        times(window, diagnostics);
+    }
+}
+
+fn all_windows(spec: &Spec) -> impl Iterator<Item = &Placed<WindowDef>> {
+    let inline =
+        spec.clusters.values().flat_map(|cluster| cluster.windows.values().flat_map(|over| &over.value));
+    spec.windows.values().chain(inline.filter_map(|window| match window {
+        WindowUse::Inline(window) => Some(window),
+        WindowUse::Named(_) => None,
+    }))
+}
+
+fn known_window(spec: &Spec, name: &Placed<String>, diagnostics: &mut Vec<Diagnostic>) {
+    if !spec.windows.contains_key(&name.value) {
+        let names = spec.windows.keys().map(String::as_str);
+        let help = did_you_mean(name, names.clone()).unwrap_or_else(|| match spec.windows.len() {
+            0 => "define it under `windows`".to_owned(),
+            _ => format!("define it under `windows`, or use {}", list(names.take(8), "or")),
+        });
+        let message = format!("there is no window `{}`", name.value);
+        diagnostics.push(Diagnostic::error(message).at(name.place.clone()).help(help));
+    }
+}
+
+fn known_type(
+    spec: &Spec,
+    name: &str,
+    place: &crate::diagnostic::Place,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> bool {
+    // Without types there is one error to make good, not one for each reference.
+    if spec.types.is_empty() || spec.change_type(name).is_some() {
+        return true;
+    }
+    let names = spec.types.iter().map(|change_type| change_type.name.as_str());
+    let help = did_you_mean(name, names.clone()).unwrap_or_else(|| match spec.types.len() {
+        0 => "define it under `types`".to_owned(),
+        _ => format!("use {}, or define it under `types`", list(names.take(8), "or")),
+    });
+    diagnostics.push(Diagnostic::error(format!("there is no type `{name}`")).at(place.clone()).help(help));
+    false
+}
+
+fn types(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
+    let mut gated: Option<&str> = None;
+    for (index, change_type) in spec.types.iter().enumerate() {
+        let name = &change_type.name;
+        for (position, window) in change_type.windows.iter().enumerate() {
+            known_window(spec, window, diagnostics);
+            if change_type.windows[..position].contains(window) {
+                let message = format!("type `{}` names the window `{}` twice", name.value, window.value);
+                diagnostics
+                    .push(Diagnostic::error(message).at(window.place.clone()).help("remove one of them"));
+            }
+        }
+        match (change_type.is_real_time(), gated) {
+            (true, Some(earlier)) => diagnostics.push(
+                Diagnostic::error(format!(
+                    "type `{}` is real-time but comes after the gated type `{earlier}`: it would depend on \
+                     what is suspended, and wait for that window at every commit",
+                    name.value
+                ))
+                .at(name.place.clone())
+                .help(format!("move `{}` before `{earlier}`, or give it a window", name.value)),
+            ),
+            (false, _) => {
+                if index == 0 {
+                    diagnostics.push(
+                        Diagnostic::warning(format!(
+                            "the first type, `{}`, has a window: Namespaces and everything else wait for it, \
+                             also on a new cluster",
+                            name.value
+                        ))
+                        .at(name.place.clone())
+                        .help("put a type without window first"),
+                    );
+                }
+                gated = gated.or(Some(name.value.as_str()));
+            }
+            (true, None) => {}
+        }
+    }
+}
+
+fn clusters(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
+    for cluster in spec.clusters.values() {
+        for (type_name, over) in &cluster.windows {
+            let place = &over.place;
+            if known_type(spec, type_name, place, diagnostics)
+                && spec.change_type(type_name).is_some_and(|change_type| change_type.is_real_time())
+            {
+                let message = format!(
+                    "cluster `{}` gives a window to the type `{type_name}`, which is real-time and has no gate",
+                    cluster.name.value
+                );
+                let help = format!("give the type a window under `types`, or remove `{type_name}` here");
+                diagnostics.push(Diagnostic::error(message).at(place.clone()).help(help));
+            }
+            for (position, window) in over.iter().enumerate() {
+                let WindowUse::Named(name) = window else { continue };
+                known_window(spec, name, diagnostics);
+                if over[..position].contains(window) {
+                    let message =
+                        format!("cluster `{}` names the window `{}` twice", cluster.name.value, name.value);
+                    diagnostics
+                        .push(Diagnostic::error(message).at(name.place.clone()).help("remove one of them"));
+                }
+            }
+        }
+    }
+}
+
+fn rules(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
+    let mut all: Option<usize> = None;
+    for (index, rule) in spec.rules.iter().enumerate() {
+        known_type(spec, &rule.type_name, &rule.type_name.place, diagnostics);
+        if rule.matcher.api_group.as_deref() == Some("core") {
+            diagnostics.push(
+                Diagnostic::warning("no object has the API group `core`, so this rule never matches")
+                    .at(rule.place.clone())
+                    .help("write the core group as \"\""),
+            );
+        }
+        if let Some(earlier) = all {
+            diagnostics.push(
+                Diagnostic::warning(format!(
+                    "this rule never matches: rule {} takes everything",
+                    earlier + 1
+                ))
+                .at(rule.place.clone())
+                .help("move it before that rule, or remove it"),
+            );
+        } else if rule.matcher.matches_all() {
+            all = Some(index);
+        }
+    }
+}
+
+/// Checks that no two CronJobs or files get one name.
+fn layout(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
+    let layout = &spec.layout;
+    let mut error = |message: String, help: &str| {
+        diagnostics.push(
+            Diagnostic::error(message).at(crate::diagnostic::Place::file(spec.path.clone())).help(help),
+        );
+    };
+    if layout.open_job == layout.close_job {
+        error(
+            format!("`openJob` and `closeJob` of the layout are both `{}`", layout.open_job),
+            "give the CronJobs different names",
+        );
+        return;
+    }
+    let several = several_gates(spec);
+    let pairs = [
+        ("openJobFile", &layout.open_job_file, "closeJobFile", &layout.close_job_file),
+        ("openPatchFile", &layout.open_patch_file, "closePatchFile", &layout.close_patch_file),
+    ];
+    for (open_key, open, close_key, close) in pairs {
+        let name = |template: &str, job: &str| expand(template, &[("job", job)]);
+        if name(open, &layout.open_job) == name(close, &layout.close_job) {
+            error(
+                format!("`{open_key}` and `{close_key}` of the layout name the same file"),
+                "give the files different names, or use `{job}` in both",
+            );
+        }
+        for (key, template) in [(open_key, open), (close_key, close)] {
+            if several && !template.contains("{job}") {
+                error(
+                    format!("`{key}` of the layout names one file, but there are several CronJobs"),
+                    "use `{job}`, the CronJob's name, in it",
+                );
+            }
+        }
+    }
+}
+
+/// Tells whether there is more than one pair of CronJobs in a cluster.
+fn several_gates(spec: &Spec) -> bool {
+    let gated = spec.types.iter().filter(|change_type| !change_type.is_real_time()).count();
+    gated > 1
+        || spec.types.iter().any(|change_type| change_type.windows.len() > 1)
+        || spec.clusters.values().flat_map(|cluster| cluster.windows.values()).any(|over| over.len() > 1)
+}
+
+fn times(window: &Placed<WindowDef>, diagnostics: &mut Vec<Diagnostic>) {
+    match &window.time_zone {
+        Some(zone) => diagnostics.extend(check_time::zone(zone)),
+        None => diagnostics.push(
+            Diagnostic::warning(
+                "this window has no time zone, so it follows the zone of the cluster's controller",
+            )
+            .at(window.place.clone())
+            .help("add `timeZone`, for example `Europe/Berlin`"),
+        ),
+    }
+    diagnostics.extend(check_time::form(&window.form));
+}
