@@ -1,7 +1,13 @@
 //! The repository as a value: paths, files, and the views that the plan reads.
 
+mod git;
+mod history;
 mod path;
+mod read;
+#[cfg(test)]
+pub(crate) mod scratch;
 mod snapshot;
 
 pub use path::{RepoPath, RepoPathError};
-pub use snapshot::{Entry, File, Snapshot};
+pub use read::{GitDirs, Reading, Repository};
+pub use snapshot::{Entry, File, ResolveError, Snapshot};
