@@ -7,7 +7,12 @@ mod graph;
 pub mod kustomization;
 pub mod manifest;
 mod model;
+mod git;
+mod history;
 mod path;
+mod read;
+#[cfg(test)]
+pub(crate) mod scratch;
 mod snapshot;
 
 pub use flux::FluxKustomization;
@@ -15,4 +20,5 @@ pub use graph::Graph;
 pub use kustomization::{Kustomization, Reference, Target};
 pub use model::{ClusterFolders, EntryPoint, Model, Role, generated_children};
 pub use path::{RepoPath, RepoPathError};
-pub use snapshot::{Entry, File, Snapshot};
+pub use read::{GitDirs, Reading, Repository};
+pub use snapshot::{Entry, File, ResolveError, Snapshot};

@@ -126,6 +126,13 @@ impl RepoPath {
     }
 }
 
+/// A path compares and hashes as its text does, so a map of paths can be searched by text.
+impl std::borrow::Borrow<str> for RepoPath {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Display for RepoPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.is_top() { "." } else { &self.0 })

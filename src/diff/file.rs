@@ -1,0 +1,97 @@
+//! What happens to each file, with a removal and a creation of the same bytes told as one move.
+
+use std::collections::BTreeMap;
+
+use crate::plan::Plan;
+use crate::repo::{File, RepoPath};
+
+/// What happens to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// The file is new.
+    Create,
+    /// The file's content or mode changes.
+    Edit,
+    /// The file's bytes go to another path, unchanged.
+    Move,
+    /// The file goes.
+    Remove,
+}
+
+impl Kind {
+    /// Gives the word that the JSON form uses.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Create => "create",
+            Kind::Edit => "edit",
+            Kind::Move => "move",
+            Kind::Remove => "remove",
+        }
+    }
+}
+
+/// One file's change as the forms show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileChange<'a> {
+    /// The file's path; for a move, where it goes.
+    pub path: &'a RepoPath,
+    /// Where a moved file comes from.
+    pub from: Option<&'a RepoPath>,
+    /// The file before, at `from` for a move.
+    pub before: Option<&'a File>,
+    /// The file after.
+    pub after: Option<&'a File>,
+}
+
+impl FileChange<'_> {
+    /// Says what happens to the file.
+    pub fn kind(&self) -> Kind {
+        match (self.from, self.before, self.after) {
+            (Some(_), _, _) => Kind::Move,
+            (None, None, _) => Kind::Create,
+            (None, Some(_), Some(_)) => Kind::Edit,
+            (None, Some(_), None) => Kind::Remove,
+        }
+    }
+
+    /// Tells whether either side holds a NUL byte, which no text does.
+    pub fn is_binary(&self) -> bool {
+        [self.before, self.after].iter().flatten().any(|file| file.bytes.contains(&0))
+    }
+
+    pub(super) fn bytes(&self) -> (&[u8], &[u8]) {
+        (self.before.map_or(&[], |file| &file.bytes), self.after.map_or(&[], |file| &file.bytes))
+    }
+}
+
+/// Gives each file's change, in the order of paths.
+///
+/// A move is told as one where the plan says so ([`moved_from`](crate::plan::Change::moved_from)),
+/// the bytes are the same, the old path is emptied and nothing stood at the new one; otherwise it
+/// is told as a removal and a creation. A change that changes nothing is left out.
+pub fn file_changes(plan: &Plan) -> Vec<FileChange<'_>> {
+    // Only one path can take a moved file's place in the history: the first.
+    let mut moves: BTreeMap<&RepoPath, &RepoPath> = BTreeMap::new();
+    for (path, change) in &plan.changes {
+        let Some(from) = &change.moved_from else { continue };
+        let source = plan.changes.get(from).filter(|source| source.after.is_none());
+        let Some(source) = source.and_then(|source| source.before.as_ref()) else { continue };
+        let same = change.after.as_ref().is_some_and(|after| after.bytes == source.bytes);
+        if change.before.is_none() && same {
+            moves.entry(from).or_insert(path);
+        }
+    }
+    let changes = plan.changes.iter().filter_map(|(path, change)| {
+        if moves.contains_key(path) {
+            return None;
+        }
+        let from = change.moved_from.as_ref().filter(|from| moves.get(from) == Some(&path));
+        let before = match from {
+            Some(from) => plan.changes.get(from)?.before.as_ref(),
+            None => change.before.as_ref(),
+        };
+        let after = change.after.as_ref();
+        (from.is_some() || before != after).then_some(FileChange { path, from, before, after })
+    });
+    changes.collect()
+}

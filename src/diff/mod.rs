@@ -1,0 +1,25 @@
+//! The plan as text: for people, for pull requests, for programs and for `git apply`.
+//!
+//! | form | content |
+//! |---|---|
+//! | [`unified`] | for a terminal: control characters made visible, optionally coloured |
+//! | [`patch`] | for `git apply`: exact bytes |
+//! | [`markdown`] | for a pull request's comment: a table and a cut diff, never too long |
+//! | [`json()`] | for programs: versioned, one entry a file |
+//!
+//! All four speak of the same [`FileChange`]s, in the order of paths.
+
+mod clean;
+mod file;
+mod hunk;
+mod json;
+mod markdown;
+mod patch;
+mod unified;
+
+pub use clean::clean;
+pub use file::{FileChange, Kind, file_changes};
+pub use json::json;
+pub use markdown::{LIMIT, markdown};
+pub use patch::patch;
+pub use unified::unified;

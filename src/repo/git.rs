@@ -1,0 +1,113 @@
+//! Calling git, so that neither the caller's environment nor its locale shows in the answer.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+
+/// Variables that a user may steer git with; every other `GIT_…` is taken away.
+const KEPT: [&str; 4] =
+    ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_DISCOVERY_ACROSS_FILESYSTEM"];
+
+/// Why git gave no answer.
+#[derive(Debug)]
+pub(super) enum GitError {
+    /// There is no `git` on the path.
+    Missing,
+    /// git could not be started or talked to.
+    Io(std::io::Error),
+    /// git ended with another status than 0; holds what it said.
+    Failed(String),
+}
+
+impl GitError {
+    /// Says what was being done when git failed.
+    pub(super) fn into_error(self, doing: &str) -> Error {
+        let diagnostic = match self {
+            GitError::Missing => Diagnostic::error(format!("git was not found, so {doing} is not possible"))
+                .help("install git, or put it on PATH"),
+            GitError::Io(error) => Diagnostic::error(format!("{doing} failed: git can't be run: {error}")),
+            GitError::Failed(message) => {
+                let ownership = message.contains("dubious ownership");
+                let diagnostic = Diagnostic::error(format!("{doing} failed: git says: {message}"));
+                if ownership {
+                    diagnostic
+                        .help("run as the repository's owner, or add the folder to git's safe.directory")
+                } else {
+                    diagnostic
+                }
+            }
+        };
+        Error::invalid(diagnostic)
+    }
+}
+
+/// git, run in one folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Git {
+    folder: PathBuf,
+}
+
+impl Git {
+    /// Will run git in `folder`.
+    pub(super) fn in_folder(folder: &Path) -> Git {
+        Git { folder: folder.to_owned() }
+    }
+
+    /// Runs git and gives its standard output.
+    pub(super) fn run<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<Vec<u8>, GitError> {
+        self.run_with(arguments, Vec::new())
+    }
+
+    /// Runs git with `input` on its standard input and gives its standard output.
+    pub(super) fn run_with<A: AsRef<OsStr>>(
+        &self,
+        arguments: &[A],
+        input: Vec<u8>,
+    ) -> Result<Vec<u8>, GitError> {
+        let mut child = self.command().args(arguments).spawn().map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => GitError::Missing,
+            _ => GitError::Io(error),
+        })?;
+        // git answers while it is still being asked, so asking needs a thread of its own.
+        let asking = child.stdin.take().map(|mut pipe| std::thread::spawn(move || pipe.write_all(&input)));
+        let output = child.wait_with_output().map_err(GitError::Io)?;
+        let asked = asking.map_or(Ok(Ok(())), std::thread::JoinHandle::join);
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let said = said.trim().trim_start_matches("fatal: ").lines().collect::<Vec<_>>().join(" ");
+            let said = if said.is_empty() { output.status.to_string() } else { said };
+            return Err(GitError::Failed(said.chars().filter(|c| !c.is_control()).collect()));
+        }
+        match asked {
+            Ok(Ok(())) => Ok(output.stdout),
+            Ok(Err(error)) => Err(GitError::Io(error)),
+            Err(_) => Err(GitError::Failed("the thread that asks git stopped".to_owned())),
+        }
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new("git");
+        for (name, _) in std::env::vars_os() {
+            let name_text = name.to_string_lossy();
+            if name_text.starts_with("GIT_") && !KEPT.contains(&name_text.as_ref()) {
+                command.env_remove(&name);
+            }
+        }
+        command
+            .env("LC_ALL", "C")
+            .env_remove("LANGUAGE")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .args(["--no-optional-locks", "--literal-pathspecs", "--no-pager"])
+            // A file system monitor is a program named in the configuration: reading starts none.
+            .args(["-c", "core.quotePath=false", "-c", "core.fsmonitor=false"])
+            .current_dir(&self.folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+}
