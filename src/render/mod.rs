@@ -1,5 +1,14 @@
 //! Rendering: kustomize folders in, objects out.
 
+mod embedded;
+mod engine;
+mod sandbox;
+mod tree;
+mod wasi;
+
+pub use embedded::Embedded;
+pub use sandbox::Limits;
+
 use crate::repo::{RepoPath, Snapshot};
 
 /// Where a rendered object came from, as kustomize's origin annotation tells it.
@@ -21,12 +30,33 @@ pub struct Object {
 }
 
 /// One build that is wanted.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
     /// The folder to build, as `kustomize build --load-restrictor LoadRestrictionsNone` would.
     pub path: RepoPath,
     /// Whether origins are wanted.
     pub origins: bool,
+    /// The `spec` of the Flux Kustomization that builds the folder; what kustomize-controller makes
+    /// of it is part of the result, `postBuild` stays text. `None` builds as kustomize alone does.
+    pub flux: Option<serde_json::Value>,
+}
+
+impl Request {
+    /// Asks for a folder as kustomize alone builds it, without origins.
+    pub fn folder(path: RepoPath) -> Request {
+        Request { path, origins: false, flux: None }
+    }
+
+    /// Asks for a folder as kustomize-controller builds it for a Flux Kustomization with this `spec`.
+    pub fn flux(path: RepoPath, spec: serde_json::Value) -> Request {
+        Request { path, origins: false, flux: Some(spec) }
+    }
+
+    /// Asks for origins too.
+    #[must_use]
+    pub fn with_origins(self) -> Request {
+        Request { origins: true, ..self }
+    }
 }
 
 /// Why a build gave no objects.

@@ -1,0 +1,159 @@
+//! Compiles the Go program in `renderer/` to WebAssembly and that to machine code, which
+//! `src/render/sandbox.rs` carries in the binary.
+//!
+//! Without Go at hand the result is empty, and the embedded renderer says so at run time. Both
+//! steps are kept in the target directory by a hash of what goes in, so that the profiles of
+//! `check`, `clippy`, `test` and `doc` share one compilation.
+#![allow(clippy::disallowed_methods, reason = "a build script writes into the target directory only")]
+
+use std::error::Error;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use wasmtime::{Config, Engine};
+
+#[path = "src/render/engine.rs"]
+mod engine;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/render/engine.rs");
+    println!("cargo::rerun-if-changed=renderer");
+    println!("cargo::rerun-if-env-changed=GITOPS_WINDOWS_NO_RENDERER");
+    let out = PathBuf::from(std::env::var("OUT_DIR")?).join("renderer.bin");
+    let target = std::env::var("TARGET")?;
+    let module = match version_of_go() {
+        Ok(version) => precompiled(&target, &version, &cache(&out))?,
+        Err(reason) => {
+            println!("cargo::rerun-if-env-changed=PATH");
+            println!(
+                "cargo::warning=built without the embedded kustomize ({reason}): install Go 1.24 or later and build again, or use --renderer kustomize|kubectl"
+            );
+            Vec::new()
+        }
+    };
+    fs::write(out, module)?;
+    println!("cargo::rustc-env=RENDERER_KUSTOMIZE=api/{}", version_of_kustomize()?);
+    Ok(())
+}
+
+/// Gives the machine code, from the cache if it is there.
+fn precompiled(target: &str, go: &str, cache: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut config = Config::new();
+    config.target(target)?;
+    engine::configure(&mut config);
+    let engine = Engine::new(&config)?;
+
+    let mut hasher = DefaultHasher::new();
+    go.hash(&mut hasher);
+    for source in sources()? {
+        source.hash(&mut hasher);
+        fs::read(&source)?.hash(&mut hasher);
+    }
+    let wasm_key = hasher.finish();
+    // An empty module tells the compiler's version, target and settings.
+    engine.precompile_module(b"\0asm\x01\0\0\0")?.hash(&mut hasher);
+    let module_key = hasher.finish();
+
+    kept(&cache.join(format!("{module_key:016x}.module")), || {
+        let wasm = kept(&cache.join(format!("{wasm_key:016x}.wasm")), || wasm(cache))?;
+        Ok(engine.precompile_module(&wasm)?)
+    })
+}
+
+/// Gives a file's content, made first if it is not there.
+fn kept(
+    path: &Path,
+    make: impl FnOnce() -> Result<Vec<u8>, Box<dyn Error>>,
+) -> Result<Vec<u8>, Box<dyn Error>> {
+    if let Ok(content) = fs::read(path) {
+        return Ok(content);
+    }
+    let content = make()?;
+    // Another build may run beside this one: appear whole or not at all.
+    let partial = path.with_extension(format!("{}.partial", std::process::id()));
+    fs::write(&partial, &content)?;
+    fs::rename(&partial, path)?;
+    Ok(content)
+}
+
+/// Compiles the Go program to WebAssembly.
+fn wasm(cache: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
+    let out = cache.join(format!("{}.go-build", std::process::id()));
+    let result = Command::new("go")
+        .args(["build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", "-s -w", "-o"])
+        .arg(&out)
+        .arg(".")
+        .current_dir("renderer")
+        .env("GOOS", "wasip1")
+        .env("GOARCH", "wasm")
+        .env("CGO_ENABLED", "0")
+        .env("GOWORK", "off")
+        .env_remove("GOFLAGS")
+        .output()?;
+    if !result.status.success() {
+        return Err(format!(
+            "go build of renderer/ failed:\n{}{}set GITOPS_WINDOWS_NO_RENDERER=1 to build without the embedded kustomize",
+            String::from_utf8_lossy(&result.stdout),
+            String::from_utf8_lossy(&result.stderr),
+        )
+        .into());
+    }
+    let content = fs::read(&out)?;
+    fs::remove_file(&out)?;
+    Ok(content)
+}
+
+/// Tells Go's version, or why there is none.
+fn version_of_go() -> Result<String, String> {
+    if std::env::var_os("GITOPS_WINDOWS_NO_RENDERER").is_some_and(|value| !value.is_empty()) {
+        return Err("GITOPS_WINDOWS_NO_RENDERER is set".to_owned());
+    }
+    let output = Command::new("go")
+        .args(["env", "GOVERSION"])
+        .current_dir("renderer")
+        .output()
+        .map_err(|error| format!("go: {error}"))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    } else {
+        Err(format!("go env: {}", String::from_utf8_lossy(&output.stderr).trim()))
+    }
+}
+
+/// Tells the version of kustomize that `renderer/go.mod` names.
+fn version_of_kustomize() -> Result<String, Box<dyn Error>> {
+    let module = fs::read_to_string("renderer/go.mod")?;
+    let version = module.lines().find_map(|line| line.trim().strip_prefix("sigs.k8s.io/kustomize/api "));
+    Ok(version.ok_or("renderer/go.mod names no version of sigs.k8s.io/kustomize/api")?.to_owned())
+}
+
+/// Lists what the Go program is made of, sorted.
+fn sources() -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("renderer")? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let source = name.ends_with(".go") && !name.ends_with("_test.go");
+        if source || name == "go.mod" || name == "go.sum" {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Gives a folder of the target directory that all profiles share.
+fn cache(out: &Path) -> PathBuf {
+    let top = out.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
+    let folder = match top {
+        Some(top) => top.join("renderer"),
+        None => out.with_extension("cache"),
+    };
+    if let Err(error) = fs::create_dir_all(&folder) {
+        println!("cargo::warning={}: {error}", folder.display());
+    }
+    folder
+}

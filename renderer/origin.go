@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/yaml"
+)
+
+// origin tells where an object came from.
+type origin struct {
+	// Path is the file that held the object or configured its generator, relative to the top.
+	Path string `json:"path"`
+	// Generator is the generator's kind, or empty.
+	Generator string `json:"generator,omitempty"`
+}
+
+// readOrigin gives what the origin annotation says; nil where it says nothing of this repository.
+func readOrigin(res *resource.Resource, folder string) *origin {
+	found, err := res.GetOrigin()
+	if err != nil || found == nil || found.Repo != "" {
+		return nil
+	}
+	result := origin{Path: found.Path}
+	if found.ConfiguredIn != "" {
+		result = origin{Path: found.ConfiguredIn, Generator: found.ConfiguredBy.Kind}
+	}
+	result.Path = filepath.Join(folder, result.Path)
+	if result.Path == ".." || strings.HasPrefix(result.Path, "../") {
+		return nil
+	}
+	return &result
+}
+
+// markOrigins lets the folder's kustomization ask for origin annotations. The first result tells
+// whether that was possible, the second whether the kustomization asks for them itself.
+func markOrigins(v *view, at string) (marked, kept bool) {
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		place := filepath.Join(at, name)
+		content, err := v.ReadFile(place)
+		if err != nil {
+			continue
+		}
+		var settings types.Kustomization
+		if err := settings.Unmarshal(content); err != nil {
+			return false, false
+		}
+		if slices.Contains(settings.BuildMetadata, types.OriginAnnotations) {
+			return true, true
+		}
+		changed, err := withOrigins(content, settings.BuildMetadata)
+		if err != nil {
+			return false, false
+		}
+		v.replaced[place] = changed
+		return true, false
+	}
+	return false, false
+}
+
+// withOrigins gives a kustomization that is the same but for asking for origin annotations.
+func withOrigins(content []byte, metadata []string) ([]byte, error) {
+	text, err := yaml.YAMLToJSON(content)
+	if err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var fields map[string]any
+	if err := decoder.Decode(&fields); err != nil {
+		return nil, err
+	}
+	for key := range fields {
+		if strings.EqualFold(key, "buildMetadata") {
+			delete(fields, key)
+		}
+	}
+	fields["buildMetadata"] = append(slices.Clone(metadata), types.OriginAnnotations)
+	return json.Marshal(fields)
+}

@@ -1,0 +1,211 @@
+//! The real kustomize inside this program.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+
+use serde::{Deserialize, Serialize};
+
+use crate::render::sandbox::{Desk, End, STACK, Sandbox};
+use crate::render::tree::{Found, Tree};
+use crate::render::{Limits, Object, Origin, RenderError, Renderer, Request};
+use crate::repo::{RepoPath, Snapshot};
+
+/// How many requests make another instance worth its start.
+const SHARE: usize = 4;
+
+/// At most this many instances side by side.
+const INSTANCES: usize = 4;
+
+/// What a thread needs beside the instance's stack.
+const THREAD: usize = 4 << 20;
+
+/// Builds with the kustomize that is part of this program.
+///
+/// It is kustomize's own code, of the version that Flux's kustomize-controller links, run in a
+/// sandbox: it sees the snapshot's files, and no other file, no network, no clock and no process.
+/// Memory and time are bounded, so that a hostile repository ends in a [`RenderError`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Embedded {
+    limits: Limits,
+}
+
+impl Embedded {
+    /// Makes a renderer with the given limits.
+    pub fn new(limits: Limits) -> Embedded {
+        Embedded { limits }
+    }
+
+    /// Tells why this program has no embedded kustomize; `None` when it has.
+    pub fn missing() -> Option<String> {
+        Sandbox::shared().err()
+    }
+}
+
+/// A request as `renderer/main.go` reads it.
+#[derive(Serialize)]
+struct Line<'a> {
+    index: usize,
+    path: &'a str,
+    origins: bool,
+    flux: Option<&'a serde_json::Value>,
+}
+
+/// An answer as `renderer/main.go` writes it.
+#[derive(Deserialize)]
+struct Answer {
+    index: usize,
+    objects: Option<Vec<serde_json::Value>>,
+    #[serde(default)]
+    origins: Vec<Option<AnswerOrigin>>,
+    #[serde(default)]
+    error: String,
+}
+
+#[derive(Deserialize)]
+struct AnswerOrigin {
+    path: String,
+    generator: Option<String>,
+}
+
+type Outcome = Result<Vec<Object>, RenderError>;
+
+/// The requests of one call and what has become of them, shared by its instances.
+struct Work {
+    requests: Vec<Request>,
+    tree: Arc<Tree>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    next: usize,
+    outcomes: Vec<Option<Outcome>>,
+}
+
+impl Work {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn settle(&self, index: usize, outcome: Outcome) {
+        if let Some(place) = self.state().outcomes.get_mut(index) {
+            *place = Some(outcome);
+        }
+    }
+}
+
+/// One instance's access to the work.
+struct Seat {
+    work: Arc<Work>,
+    current: usize,
+}
+
+impl Desk for Seat {
+    fn next(&mut self) -> Option<Vec<u8>> {
+        loop {
+            let index = {
+                let mut state = self.work.state();
+                let index = state.next;
+                state.next += 1;
+                index
+            };
+            let request = self.work.requests.get(index)?;
+            let line = Line {
+                index,
+                path: request.path.as_str(),
+                origins: request.origins,
+                flux: request.flux.as_ref(),
+            };
+            self.current = index;
+            match serde_json::to_vec(&line) {
+                Ok(line) => return Some(line),
+                Err(error) => self.fail(error.to_string()),
+            }
+        }
+    }
+
+    fn answer(&mut self, line: &[u8]) {
+        let outcome = match serde_json::from_slice::<Answer>(line) {
+            Ok(answer) if answer.index != self.current => {
+                Err(RenderError { message: "kustomize answered another request".to_owned() })
+            }
+            Ok(answer) => self.work.outcome(answer),
+            Err(error) => Err(RenderError { message: format!("kustomize's answer can't be read: {error}") }),
+        };
+        self.work.settle(self.current, outcome);
+    }
+
+    fn fail(&mut self, reason: String) {
+        self.work.settle(self.current, Err(RenderError { message: reason }));
+    }
+}
+
+impl Work {
+    fn outcome(&self, answer: Answer) -> Outcome {
+        let Some(values) = answer.objects else { return Err(RenderError { message: answer.error }) };
+        let mut origins = answer.origins.into_iter();
+        let objects = values.into_iter().map(|value| {
+            let origin = origins.next().flatten().and_then(|origin| self.origin(origin));
+            Object { value, origin }
+        });
+        Ok(objects.collect())
+    }
+
+    /// Gives the origin with its path without links; `None` unless there is such a file.
+    fn origin(&self, origin: AnswerOrigin) -> Option<Origin> {
+        match self.tree.find(&origin.path) {
+            Found::File(place, _) => {
+                Some(Origin { path: RepoPath::parse(&place).ok()?, generator: origin.generator })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Renderer for Embedded {
+    fn describe(&self) -> String {
+        format!("embedded kustomize {}", env!("RENDERER_KUSTOMIZE"))
+    }
+
+    fn render(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Outcome> {
+        let sandbox = match Sandbox::shared() {
+            Ok(sandbox) => sandbox,
+            Err(message) => {
+                return requests.iter().map(|_| Err(RenderError { message: message.clone() })).collect();
+            }
+        };
+        let outcomes = requests.iter().map(|_| None).collect();
+        let work = Arc::new(Work {
+            requests: requests.to_vec(),
+            tree: Arc::new(Tree::new(snapshot)),
+            state: Mutex::new(State { next: 0, outcomes }),
+        });
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let instances = requests.len().div_ceil(SHARE).min(cores).min(INSTANCES);
+        let mut silence = "kustomize gave no answer".to_owned();
+        let (done, watched) = mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(move || sandbox.watch(&watched));
+            for _ in 0..instances {
+                let (work, done) = (Arc::clone(&work), done.clone());
+                let thread = std::thread::Builder::new().stack_size(STACK + THREAD);
+                let started = thread.spawn_scoped(scope, move || {
+                    let seat = || Box::new(Seat { work: Arc::clone(&work), current: 0 });
+                    while let End::Next = sandbox.run(&work.tree, self.limits, seat()) {
+                        if work.state().next >= work.requests.len() {
+                            break;
+                        }
+                    }
+                    drop(done);
+                });
+                if let Err(error) = started {
+                    silence = format!("no thread to render on: {error}");
+                }
+            }
+            drop(done);
+        });
+        let outcomes = std::mem::take(&mut work.state().outcomes);
+        let unanswered = || Err(RenderError { message: silence.clone() });
+        outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(unanswered)).collect()
+    }
+}

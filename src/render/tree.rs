@@ -1,0 +1,186 @@
+//! The snapshot as the file system that a renderer sees: folders, and links followed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::repo::{Entry, RepoPath, Snapshot};
+
+/// How many links one path may lead over, as on Linux.
+const LINKS: usize = 40;
+
+/// What stands at a path after links were followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing, or a link to nothing.
+    Missing,
+    /// A regular file, with its path without links.
+    File(String, Arc<[u8]>),
+    /// A folder, with its path without links.
+    Folder(String),
+    /// A file whose content the snapshot lacks.
+    Large(String),
+    /// A link that leaves the repository.
+    Outside,
+    /// A link that leads to itself.
+    Cyclic,
+}
+
+/// What stands in a folder, links not followed.
+#[derive(Clone, Debug)]
+enum Node {
+    File(Arc<[u8]>),
+    Large,
+    Link(String),
+    Folder(Vec<(Kind, String)>),
+}
+
+/// The kind of a name in a folder, links not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Folder,
+    Link,
+}
+
+/// The files and folders of a snapshot by path; the top is the empty path.
+#[derive(Debug)]
+pub(super) struct Tree {
+    nodes: HashMap<String, Node>,
+}
+
+impl Tree {
+    /// Makes the tree of a snapshot.
+    pub(super) fn new(snapshot: &Snapshot) -> Tree {
+        let mut tree = Tree { nodes: HashMap::from([(String::new(), Node::Folder(Vec::new()))]) };
+        for (path, entry) in snapshot.entries() {
+            let (kind, node) = match entry {
+                Entry::File(file) => (Kind::File, Node::File(Arc::clone(&file.bytes))),
+                Entry::Large { .. } => (Kind::File, Node::Large),
+                Entry::Symlink { target } => (Kind::Link, Node::Link(target.clone())),
+            };
+            tree.enter(path, kind);
+            tree.nodes.insert(path.as_str().to_owned(), node);
+        }
+        tree
+    }
+
+    /// Enters a path into the folder that holds it, and the folder into its own.
+    fn enter(&mut self, path: &RepoPath, kind: Kind) {
+        let (Some(parent), Some(name)) = (path.parent(), path.name()) else { return };
+        let named = (kind, name.to_owned());
+        match self.nodes.get_mut(parent.as_str()) {
+            Some(Node::Folder(names)) => names.push(named),
+            // A path below a file: no reader gives such a snapshot.
+            Some(_) => {}
+            None => {
+                self.nodes.insert(parent.as_str().to_owned(), Node::Folder(vec![named]));
+                self.enter(&parent, Kind::Folder);
+            }
+        }
+    }
+
+    /// Gives the names in a folder, by its path without links; empty for anything else.
+    pub(super) fn list(&self, folder: &str) -> &[(Kind, String)] {
+        match self.nodes.get(folder) {
+            Some(Node::Folder(names)) => names,
+            _ => &[],
+        }
+    }
+
+    /// Tells what stands at a path, every link on the way followed.
+    pub(super) fn find(&self, path: &str) -> Found {
+        let mut links = 0;
+        // What is still to be walked, the next segment last.
+        let mut ahead: Vec<String> = segments(path).rev().map(str::to_owned).collect();
+        let mut at: Vec<String> = Vec::new();
+        while let Some(segment) = ahead.pop() {
+            if segment == ".." {
+                if at.pop().is_none() {
+                    return Found::Outside;
+                }
+                continue;
+            }
+            at.push(segment);
+            match self.nodes.get(&at.join("/")) {
+                None => return Found::Missing,
+                Some(Node::Folder(_)) => {}
+                Some(Node::File(_) | Node::Large) if ahead.is_empty() => {}
+                Some(Node::File(_) | Node::Large) => return Found::Missing,
+                Some(Node::Link(target)) => {
+                    links += 1;
+                    if links > LINKS {
+                        return Found::Cyclic;
+                    }
+                    if target.starts_with('/') {
+                        return Found::Outside;
+                    }
+                    at.pop();
+                    ahead.extend(segments(target).rev().map(str::to_owned));
+                }
+            }
+        }
+        let place = at.join("/");
+        match self.nodes.get(&place) {
+            Some(Node::File(bytes)) => Found::File(place, Arc::clone(bytes)),
+            Some(Node::Large) => Found::Large(place),
+            Some(Node::Folder(_)) => Found::Folder(place),
+            Some(Node::Link(_)) | None => Found::Missing,
+        }
+    }
+}
+
+fn segments(path: &str) -> impl DoubleEndedIterator<Item = &str> {
+    path.split('/').filter(|segment| !segment.is_empty() && *segment != ".")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::repo::File;
+
+    fn tree(entries: &[(&str, Entry)]) -> Tree {
+        let entries: BTreeMap<RepoPath, Entry> =
+            entries.iter().map(|(path, entry)| (RepoPath::parse(path).unwrap(), entry.clone())).collect();
+        Tree::new(&Snapshot::new(entries))
+    }
+
+    fn file(text: &str) -> Entry {
+        Entry::File(File::new(text.as_bytes()))
+    }
+
+    fn link(target: &str) -> Entry {
+        Entry::Symlink { target: target.to_owned() }
+    }
+
+    #[test]
+    fn folders_exist_because_of_what_they_hold() {
+        let tree = tree(&[("a/b/c.yaml", file("x")), ("a/d.yaml", file("y"))]);
+        assert_eq!(tree.find(""), Found::Folder(String::new()));
+        assert_eq!(tree.find("a/b"), Found::Folder("a/b".to_owned()));
+        assert_eq!(tree.list("a").len(), 2);
+        assert_eq!(tree.find("a/x"), Found::Missing);
+        assert_eq!(tree.find("a/d.yaml/x"), Found::Missing);
+    }
+
+    #[test]
+    fn links_are_followed_inside_and_refused_outside() {
+        let tree = tree(&[
+            ("apps/nginx/x.yaml", file("x")),
+            ("links/nginx", link("../apps/nginx")),
+            ("links/file", link("nginx/x.yaml")),
+            ("links/out", link("../../elsewhere")),
+            ("links/absolute", link("/etc/passwd")),
+            ("links/loop", link("loop")),
+            ("links/dangling", link("nothing")),
+        ]);
+        assert_eq!(tree.find("links/nginx"), Found::Folder("apps/nginx".to_owned()));
+        assert!(matches!(tree.find("links/nginx/x.yaml"), Found::File(at, _) if at == "apps/nginx/x.yaml"));
+        assert!(matches!(tree.find("links/file"), Found::File(at, _) if at == "apps/nginx/x.yaml"));
+        assert_eq!(tree.find("links/out"), Found::Outside);
+        assert_eq!(tree.find("links/absolute"), Found::Outside);
+        assert_eq!(tree.find("links/loop"), Found::Cyclic);
+        assert_eq!(tree.find("links/dangling"), Found::Missing);
+    }
+}
