@@ -22,6 +22,7 @@ pub mod diagnostic;
 pub mod diff;
 pub mod error;
 pub mod plan;
+pub mod proof;
 pub mod render;
 pub mod repo;
 pub mod schedule;

@@ -99,7 +99,7 @@ pub fn prove(
     renderer: &dyn Renderer,
 ) -> Vec<Verdict> {
     let requests = |paths: BTreeSet<&RepoPath>| -> Vec<Request> {
-        paths.into_iter().map(|path| Request::new(path.clone())).collect()
+        paths.into_iter().map(|path| Request::folder(path.clone())).collect()
     };
     let old = requests(obligations.iter().map(|obligation| &obligation.before).collect());
     let new = requests(obligations.iter().flat_map(|obligation| &obligation.after).collect());

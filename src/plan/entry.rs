@@ -272,7 +272,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
 
     /// Compares each part's build with the objects of its type; gives the first difference.
     fn differs(&self, trial: &Builder<'_>, typed: &Typed, parts: &Parts) -> Option<Mismatch> {
-        let requests: Vec<Request> = parts.values().map(|folder| Request::new(folder.clone())).collect();
+        let requests: Vec<Request> = parts.values().map(|folder| Request::folder(folder.clone())).collect();
         let results = self.input.renderer.render(trial.now(), &requests);
         let by_type: BTreeMap<usize, (&RepoPath, Result<_, RenderError>)> = parts
             .iter()
@@ -353,7 +353,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             trial.put(&self.kustomization.file, &text);
             folders.push(self.entry.path.clone());
         }
-        let requests: Vec<Request> = folders.iter().map(|folder| Request::new(folder.clone())).collect();
+        let requests: Vec<Request> = folders.iter().map(|folder| Request::folder(folder.clone())).collect();
         let results = self.input.renderer.render(trial.now(), &requests);
         let parts: Vec<_> = folders.iter().zip(results.iter()).collect();
         match compare(&typed.objects, &parts).into_iter().next() {

@@ -227,7 +227,8 @@ impl<'a> FolderSplit<'a> {
     }
 }
 
-fn is_constant(key: &str) -> bool {
+/// Tells whether a field of a kustomization may stand on both sides.
+pub fn is_constant(key: &str) -> bool {
     CONSTANT_FIELDS.iter().any(|constant| constant.eq_ignore_ascii_case(key))
 }
 

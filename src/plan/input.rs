@@ -69,7 +69,7 @@ impl<'a> Input<'a> {
     ///
     /// When the folder does not build or an object fits nowhere.
     pub fn typed(&self, snapshot: &Snapshot, folder: &RepoPath, app: &str) -> Result<Typed, TypedError> {
-        let request = Request { origins: true, ..Request::new(folder.clone()) };
+        let request = Request::folder(folder.clone()).with_origins();
         let mut results = self.renderer.render(snapshot, &[request]);
         let objects = match results.pop() {
             Some(Ok(objects)) => objects,

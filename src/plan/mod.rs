@@ -3,8 +3,32 @@
 //! Everything in here is pure. A [`Plan`] is made once and has several consumers: the proof, the
 //! diff and the writer.
 
+mod app;
+mod builder;
+pub mod classify;
+mod command;
+mod entry;
+mod folder;
+mod generated;
+mod input;
+mod outcome;
+mod prepare;
+mod projection;
+mod resources;
+mod split;
+mod umbrella;
+
 use std::collections::BTreeMap;
 
+pub use app::app_names;
+pub use builder::Builder;
+pub use command::Command;
+pub use input::{Input, Typed, TypedError};
+pub use outcome::{AppOutcome, EntryOutcome, Way};
+pub use split::{Selection, split};
+
+use crate::diagnostic::Diagnostic;
+use crate::proof::Obligation;
 use crate::repo::{File, RepoPath, Snapshot};
 
 /// What happens at one path.
@@ -23,6 +47,14 @@ pub struct Change {
 pub struct Plan {
     /// The changed paths. A path whose content stays the same is not here.
     pub changes: BTreeMap<RepoPath, Change>,
+    /// What must be true of renders before and after; the proof holds the plan to it.
+    pub obligations: Vec<Obligation>,
+    /// What became of each entry point, where the command was about them.
+    pub entries: Vec<EntryOutcome>,
+    /// What people must run by hand.
+    pub commands: Vec<Command>,
+    /// What else is to be said.
+    pub remarks: Vec<Diagnostic>,
 }
 
 impl Plan {

@@ -21,10 +21,10 @@ pub enum Item {
 /// When the list can't be edited without writing it anew.
 pub fn rewrite(kustomization: &Kustomization, items: &[Item]) -> Result<String, EditError> {
     let mut editor = Editor::new(&kustomization.text, 0)?.ignore_case();
-    let path = [Key::name("resources")];
+    let path = [Key::from("resources")];
     for (index, item) in items.iter().enumerate() {
         if let Item::Replace(text) = item {
-            editor.replace_item(&path, index, text)?;
+            editor.replace_item(&path, index, text.as_str())?;
         }
     }
     let removed = items.iter().enumerate().filter(|(_, item)| **item == Item::Remove);
@@ -32,7 +32,7 @@ pub fn rewrite(kustomization: &Kustomization, items: &[Item]) -> Result<String, 
     if !removed.is_empty() {
         editor.remove_items(&path, &removed)?;
     }
-    Ok(editor.finish())
+    Ok(editor.into_text())
 }
 
 /// Gives the text of a kustomization with one more resource at the end of its list; the same text
@@ -51,6 +51,6 @@ pub fn add(kustomization: &Kustomization, path: &RepoPath) -> Result<String, Edi
     let dotted = listed.iter().any(|reference| reference.text.starts_with("./"));
     let text = if dotted { format!("./{relative}") } else { relative };
     let mut editor = Editor::new(&kustomization.text, 0)?.ignore_case();
-    editor.append_item(&[Key::name("resources")], &text)?;
-    Ok(editor.finish())
+    editor.append_item(&[Key::from("resources")], text)?;
+    Ok(editor.into_text())
 }

@@ -97,8 +97,11 @@ impl Kustomization {
                 "mend the file; `kustomize build` fails on it too",
             )
         })?;
+        let first_empty = documents.first().cloned();
         let mut documents = documents.into_iter().filter(|document| !document.root.is_null());
-        let root = documents.next().map_or_else(Node::null, |document| document.root);
+        let Some(root) = documents.next().or(first_empty).map(|document| document.root) else {
+            return Err(fail(format!("{file} holds nothing"), 0..0, "write `resources:` with a list"));
+        };
         if let Some(second) = documents.next() {
             return Err(fail(
                 format!("{file} holds more than one YAML document, which kustomize refuses"),
@@ -106,7 +109,7 @@ impl Kustomization {
                 "keep one kustomization in a file",
             ));
         }
-        if !root.is_null() && root.entries().is_none() {
+        if !root.is_null() && root.as_mapping().is_none() {
             return Err(fail(
                 format!("{file} is not a mapping, so it is no kustomization"),
                 root.span.clone(),
@@ -131,7 +134,7 @@ impl Kustomization {
 
     fn doubled_key(&self) -> Option<(String, Range<usize>)> {
         let mut seen: Vec<String> = Vec::new();
-        for (key, _) in self.root.entries().unwrap_or_default() {
+        for (key, _) in self.root.entries() {
             let name = key.as_str()?.to_lowercase();
             if seen.contains(&name) {
                 return Some((name, key.span.clone()));
@@ -144,7 +147,7 @@ impl Kustomization {
     /// Gives the value of a top-level field; kustomize ignores the case of keys.
     pub fn field(&self, name: &str) -> Option<&Node> {
         self.root
-            .entries()?
+            .entries()
             .iter()
             .find(|(key, _)| key.as_str().is_some_and(|key| key.eq_ignore_ascii_case(name)))
             .map(|(_, value)| value)
@@ -152,7 +155,7 @@ impl Kustomization {
 
     /// Gives the top-level keys as written.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
-        self.root.entries().unwrap_or_default().iter().filter_map(|(key, _)| key.as_str())
+        self.root.entries().iter().filter_map(|(key, _)| key.as_str())
     }
 
     /// Tells whether this is a Component, which only other kustomizations can use.
@@ -186,7 +189,7 @@ impl Kustomization {
 
     /// Gives the files that one item of a generator field reads.
     fn generator_sources(&self, field: &'static str, item: &Node) -> Vec<Reference> {
-        let lists = ["files", "envs"].into_iter().filter_map(|key| item.get(key)?.items());
+        let lists = ["files", "envs"].into_iter().filter_map(|key| Some(item.get(key)?.items()));
         let single = item.get("env").into_iter();
         lists
             .flatten()
@@ -203,7 +206,7 @@ impl Kustomization {
     /// Gives the items of a list field; a single mapping counts as a list of one.
     fn items(&self, field: &str) -> Vec<&Node> {
         match self.field(field) {
-            Some(node) => node.items().map_or_else(|| vec![node], |items| items.iter().collect()),
+            Some(node) => node.as_sequence().map_or_else(|| vec![node], |items| items.iter().collect()),
             None => Vec::new(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::Diagnostic;
 use crate::repo::flux::{FluxKustomization, flux_kustomizations};
 use crate::repo::gate::{Gate, gates};
 use crate::repo::{Graph, RepoPath, Snapshot};
@@ -44,6 +44,7 @@ pub struct Model {
     pub entry_points: Vec<EntryPoint>,
     /// The gates that already stand there.
     pub gates: Vec<Gate>,
+    known: ClusterFolders,
     /// What could not be placed or read.
     pub remarks: Vec<Diagnostic>,
 }
@@ -120,7 +121,7 @@ impl Model {
         for entry in &mut entry_points {
             entry.role = role(entry, &graph, &flux, &gates);
         }
-        Model { root: root.clone(), graph, flux, entry_points, gates, remarks }
+        Model { root: root.clone(), graph, flux, entry_points, gates, known: known.clone(), remarks }
     }
 
     /// Gives the cluster names in order.
@@ -131,6 +132,13 @@ impl Model {
     /// Gives the Flux Kustomizations that build an entry point.
     pub fn flux_of(&self, entry: &EntryPoint) -> impl Iterator<Item = &FluxKustomization> {
         entry.flux.iter().map(|index| &self.flux[*index])
+    }
+
+    /// Gives the cluster that applies a Flux Kustomization.
+    pub fn cluster_of(&self, kustomization: &FluxKustomization) -> String {
+        let path = kustomization.path.as_ref().unwrap_or(&kustomization.file);
+        let clusters = Clusters { known: &self.known, flux: &self.flux, root: &self.root };
+        clusters.of_flux(kustomization, path)
     }
 
     /// Gives the name that an entry point's Flux Kustomization has, or would have.

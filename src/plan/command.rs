@@ -1,0 +1,63 @@
+//! Commands that people run by hand, for Flux Kustomizations that don't stand in Git.
+
+/// A command line with what it is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The cluster to run it against.
+    pub cluster: String,
+    /// What it does, in one sentence.
+    pub purpose: String,
+    /// The words of the command; quote them with [`Command::shell`].
+    pub words: Vec<String>,
+}
+
+impl Command {
+    /// Prepares a live Flux Kustomization for the loss of its objects.
+    ///
+    /// The field manager is Flux's own, so that a later `flux create` finds no conflict.
+    pub fn prepare(name: &str, namespace: &str, cluster: &str) -> Command {
+        let patch = r#"{"spec":{"prune":false,"deletionPolicy":"Orphan"}}"#;
+        let words = [
+            "kubectl",
+            "patch",
+            "kustomizations.kustomize.toolkit.fluxcd.io",
+            name,
+            "--namespace",
+            namespace,
+            "--type=merge",
+            "--field-manager=flux",
+            "--patch",
+            patch,
+        ];
+        Command {
+            cluster: cluster.to_owned(),
+            purpose: format!("keep the objects of Flux Kustomization {name} when it loses them"),
+            words: words.iter().map(|word| (*word).to_owned()).collect(),
+        }
+    }
+
+    /// Gives the line for a POSIX shell, every word quoted where it must be.
+    pub fn shell(&self) -> String {
+        self.words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn shell_word(word: &str) -> String {
+    let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(&byte);
+    if !word.is_empty() && word.bytes().all(safe) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        let command = Command { cluster: "c".into(), purpose: String::new(), words: vec!["a b".into(), "it's".into(), "x=1".into()] };
+        assert_eq!(command.shell(), r"'a b' 'it'\''s' x=1");
+    }
+}

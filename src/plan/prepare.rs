@@ -1,0 +1,124 @@
+//! Prepares a Flux Kustomization for the loss of its objects: step 1 of a migration.
+//!
+//! `prune: true` deletes what leaves the inventory, and deleting a Kustomization deletes all of it.
+//! So before objects move, the old one gets `prune: false` and `deletionPolicy: Orphan`
+//! (kustomize-controller, `finalize` and `prune`).
+
+use crate::plan::Builder;
+use crate::repo::FluxKustomization;
+use crate::repo::flux::API_VERSION;
+use crate::yaml::{Editor, Key, NodeKind, ScalarText, read_documents};
+
+/// Begins the remark that remembers a value for `join`.
+pub const MEMORY: &str = "# gitops-windows: was ";
+
+/// Fields that `v1beta2` had and `v1` has not; with one of them the version can't simply be raised.
+const GONE_WITH_V1: [&str; 3] = ["validation", "patchesStrategicMerge", "patchesJson6902"];
+
+/// Prepares one Kustomization in the builder; nothing changes where it is prepared already.
+///
+/// # Errors
+///
+/// When the manifest can't be edited in place or uses fields that went with `v1`, with the reason.
+pub fn prepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -> Result<(), String> {
+    if !kustomization.is_document {
+        return Err(format!("{} stands inside a list in {}", kustomization.name, kustomization.file));
+    }
+    let file = builder.now().file(&kustomization.file).cloned().ok_or("its file vanished")?;
+    let text = file.text().ok_or("its file is not UTF-8")?.to_owned();
+    let mut edit = Remembering { text, document: kustomization.document };
+    if kustomization.value["apiVersion"] != API_VERSION {
+        // `deletionPolicy` came with v1; older versions of the object would refuse or drop it.
+        if let Some(field) = GONE_WITH_V1.iter().find(|field| !kustomization.spec(field).is_null()) {
+            return Err(format!("it has `spec.{field}`, which {API_VERSION} does not know"));
+        }
+        edit.set(&["apiVersion"], API_VERSION.into())?;
+    }
+    if kustomization.spec("prune") != &serde_json::Value::Bool(false) {
+        edit.set(&["spec", "prune"], ScalarText::Bool(false))?;
+    }
+    if kustomization.spec("deletionPolicy") != "Orphan" {
+        edit.set(&["spec", "deletionPolicy"], "Orphan".into())?;
+    }
+    builder.put(&kustomization.file, &edit.text);
+    Ok(())
+}
+
+/// Edits values and writes behind each what it was.
+struct Remembering {
+    text: String,
+    document: usize,
+}
+
+impl Remembering {
+    fn set(&mut self, path: &[&str], value: ScalarText) -> Result<(), String> {
+        let keys: Vec<Key> = path.iter().map(|name| Key::from(*name)).collect();
+        let mut editor = Editor::new(&self.text, self.document).map_err(|error| error.message)?;
+        let before = editor.root().get_path(path);
+        let was = before.map_or("unset", |node| &self.text[node.span.clone()]).to_owned();
+        let block = before.is_none_or(|node| matches!(node.kind, NodeKind::Scalar { .. }));
+        editor.set_scalar(&keys, value).map_err(|error| error.message)?;
+        let edited = editor.into_text();
+        self.text = match remark(&edited, self.document, path, &was) {
+            Some(remembered) if block && !was.contains('\n') => remembered,
+            _ => edited,
+        };
+        Ok(())
+    }
+}
+
+/// Puts a remark behind a value; `None` where it would become part of something else.
+fn remark(text: &str, document: usize, path: &[&str], was: &str) -> Option<String> {
+    let before = read_documents(text).ok()?;
+    let root = &before.get(document)?.root;
+    let end = root.get_path(path)?.span.end;
+    let mut remembered = text.to_owned();
+    remembered.insert_str(end, &format!(" {MEMORY}{was}"));
+    let after = read_documents(&remembered).ok()?;
+    (after.len() == before.len() && after.get(document)?.root.to_json() == root.to_json()).then_some(remembered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repo::flux::flux_kustomizations;
+    use crate::repo::{File, RepoPath, Snapshot};
+
+    fn prepared(text: &str) -> Result<String, String> {
+        let path = RepoPath::parse("flux/apps.yaml").unwrap();
+        let mut snapshot = Snapshot::default();
+        snapshot.insert(path.clone(), File::new(text.as_bytes()));
+        let (found, _) = flux_kustomizations(&snapshot, &RepoPath::top());
+        let mut builder = Builder::new(&snapshot);
+        prepare(&mut builder, &found[0])?;
+        Ok(builder.now().file(&path).unwrap().text().unwrap().to_owned())
+    }
+
+    #[test]
+    fn values_are_changed_and_remembered() {
+        let text = "# ours\napiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nmetadata:\n  name: apps\nspec:\n  prune: true # keep tidy\n  path: ./apps\n";
+        assert_eq!(
+            prepared(text).unwrap(),
+            "# ours\napiVersion: kustomize.toolkit.fluxcd.io/v1 # gitops-windows: was kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nmetadata:\n  name: apps\nspec:\n  prune: false # gitops-windows: was true # keep tidy\n  path: ./apps\n  deletionPolicy: Orphan # gitops-windows: was unset\n"
+        );
+    }
+
+    #[test]
+    fn what_is_prepared_stays_as_it_is() {
+        let text = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {prune: false, deletionPolicy: Orphan, path: ./apps}\n";
+        assert_eq!(prepared(text).unwrap(), text);
+    }
+
+    #[test]
+    fn flow_style_is_edited_without_a_remark() {
+        let text = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {prune: true, path: ./apps}\n";
+        let after = prepared(text).unwrap();
+        assert!(after.contains("prune: false") && after.contains("deletionPolicy: Orphan"), "{after}");
+    }
+
+    #[test]
+    fn fields_that_went_are_a_refusal() {
+        let text = "apiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nmetadata: {name: apps}\nspec:\n  path: ./apps\n  validation: client\n";
+        assert!(prepared(text).unwrap_err().contains("spec.validation"));
+    }
+}

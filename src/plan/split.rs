@@ -1,0 +1,187 @@
+//! `split`: divides apps and the entry points that use them.
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::plan::app::{Child, app_names};
+use crate::plan::entry::EntrySplit;
+use crate::plan::input::Input;
+use crate::plan::outcome::{EntryOutcome, Way};
+use crate::plan::prepare::prepare;
+use crate::plan::{Builder, Command, Plan};
+use crate::proof::Obligation;
+use crate::repo::{EntryPoint, RepoPath, Role};
+use crate::suggest::nearest;
+
+/// Which apps a command means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// All of them.
+    All,
+    /// These, by name.
+    Named(Vec<String>),
+}
+
+impl Selection {
+    /// Tells whether a child of an entry point is meant.
+    pub fn names(&self, child: &Child) -> bool {
+        match self {
+            Selection::All => true,
+            Selection::Named(names) => names.iter().any(|name| child.is_named(name)),
+        }
+    }
+
+    /// Tells whether an entry point is meant as a whole: it is the app itself, as where each app
+    /// has a Flux Kustomization of its own.
+    pub fn names_entry(&self, flux_name: &str, path: &RepoPath) -> bool {
+        match self {
+            Selection::All => true,
+            Selection::Named(names) => {
+                names.iter().any(|name| name == flux_name || Some(name.as_str()) == path.name())
+            }
+        }
+    }
+}
+
+/// Plans the restructuring of the selected apps in every cluster of the spec.
+///
+/// What a cluster applies does not change: the old entry points go on rendering what they did, and
+/// their Flux Kustomizations are prepared for the hand-over. An entry point that can't be split is
+/// refused by itself and the others go on.
+///
+/// # Errors
+///
+/// When a name means no app, or no entry point could be split although some were to be.
+pub fn split(input: &Input<'_>, selection: &Selection) -> Result<Plan, Error> {
+    known(input, selection)?;
+    let mut builder = Builder::new(input.snapshot);
+    let mut outcomes = Vec::new();
+    let mut commands = Vec::new();
+    let sides = input.sides();
+    for entry in &input.model.entry_points {
+        if entry.role != Role::Apps || sides.contains_key(&entry.path) {
+            continue;
+        }
+        let outcome = split_entry(input, &mut builder, entry, selection, &mut commands);
+        outcomes.push(outcome);
+    }
+    outcomes.extend(unplaced(input));
+    let mut plan = builder.finish();
+    plan.obligations = obligations(input, &plan, &outcomes);
+    plan.entries = outcomes;
+    plan.commands = commands;
+    Ok(plan)
+}
+
+fn split_entry(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    entry: &EntryPoint,
+    selection: &Selection,
+    commands: &mut Vec<Command>,
+) -> EntryOutcome {
+    let outcome = EntryOutcome::new(&entry.cluster, &entry.path);
+    if !input.knows_cluster(entry) {
+        return outcome.untouched(format!("the spec has no cluster `{}`", entry.cluster));
+    }
+    if let Some(chain) = input.model.graph.cycle(&entry.path) {
+        let chain: Vec<String> = chain.iter().map(ToString::to_string).collect();
+        return outcome.refused(
+            format!("its kustomizations go in a circle: {}", chain.join(" → ")),
+            "take one of the references out",
+        );
+    }
+    let reach = input.model.graph.reach(&entry.path);
+    if let Some(broken) = reach.iter().find_map(|folder| input.model.graph.broken(folder)) {
+        return outcome.refused(broken.message.clone(), broken.help.clone().unwrap_or_default());
+    }
+    let Some(kustomization) = input.model.graph.get(&entry.path) else {
+        return outcome.refused(
+            format!("{} has no kustomization.yaml, so Flux makes one that takes in whatever lies there", entry.path),
+            format!("write one: `cd {} && kustomize create --autodetect --recursive`", entry.path),
+        );
+    };
+    let mut trial = builder.clone();
+    let mut outcome = EntrySplit::new(input, entry, kustomization).split(&mut trial, selection);
+    if matches!(outcome.way, Way::Refused | Way::Untouched) {
+        if outcome.way == Way::Untouched && !outcome.after.is_empty() {
+            outcome.reason = "it was split before".into();
+        }
+        return outcome;
+    }
+    for kustomization in input.model.flux_of(entry) {
+        if let Err(reason) = prepare(&mut trial, kustomization) {
+            return outcome.refused(
+                format!("Flux Kustomization {} can't be prepared: {reason}", kustomization.name),
+                "set `prune: false` and `deletionPolicy: Orphan` there by hand, then split again",
+            );
+        }
+    }
+    *builder = trial;
+    if entry.flux.is_empty() {
+        commands.push(Command::prepare(input.model.name_of(entry), &input.spec.flux.namespace, &entry.cluster));
+    }
+    outcome
+}
+
+/// Flux Kustomizations whose paths are not this repository's are named, lest they seem forgotten.
+fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
+    let flux = input.model.flux.iter().filter(|kustomization| kustomization.path.is_none());
+    flux.filter(|kustomization| kustomization.source_kind() != "GitRepository")
+        .filter_map(|kustomization| {
+            let text = kustomization.spec("path").as_str()?;
+            let path = RepoPath::parse(text.trim_start_matches('/')).ok()?;
+            let cluster = input.model.cluster_of(kustomization);
+            let (kind, name) = (kustomization.source_kind(), kustomization.source_name());
+            Some(EntryOutcome::new(&cluster, &path).refused(
+                format!("its path is relative to {kind} {name}, not to this repository"),
+                "split it in the repository that the artifact is made from",
+            ))
+        })
+        .collect()
+}
+
+/// Every old entry point must go on rendering what it did, and the sides must add up to it.
+fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec<Obligation> {
+    if plan.changes.is_empty() {
+        return Vec::new();
+    }
+    let mut obligations: Vec<Obligation> = Vec::new();
+    for entry in &input.model.entry_points {
+        obligations.push(Obligation { before: entry.path.clone(), after: vec![entry.path.clone()] });
+    }
+    for outcome in outcomes.iter().filter(|outcome| outcome.remaining.is_empty() && !outcome.after.is_empty()) {
+        let after = outcome.after.iter().map(|(_, path)| path.clone()).collect();
+        obligations.push(Obligation { before: outcome.before.clone(), after });
+    }
+    obligations
+}
+
+fn known(input: &Input<'_>, selection: &Selection) -> Result<(), Error> {
+    let Selection::Named(names) = selection else { return Ok(()) };
+    let apps = app_names(input.model);
+    let mut unknown = Vec::new();
+    for name in names {
+        let is_app = input.model.entry_points.iter().any(|entry| {
+            let kustomization = input.model.graph.get(&entry.path);
+            let children = kustomization.map(|found| crate::plan::app::children(input.model, entry, found).0);
+            children.unwrap_or_default().iter().any(|child| child.is_named(name))
+                || (entry.role == Role::Apps
+                    && (entry.path.name() == Some(name) || input.model.name_of(entry) == name))
+        });
+        if is_app {
+            continue;
+        }
+        let near = nearest(name, apps.iter().map(String::as_str));
+        let help = match near.as_slice() {
+            [] if apps.is_empty() => "no app was found: run `gitops-windows init --dry-run` to see what was".to_owned(),
+            [] => format!("the apps are: {}", apps.join(", ")),
+            near => format!("did you mean {}? The apps are: {}", near.join(" or "), apps.join(", ")),
+        };
+        unknown.push(
+            Diagnostic::error(format!("there is no app `{name}` in any entry point"))
+                .at(Place::file(input.spec.path.clone()))
+                .help(help),
+        );
+    }
+    if unknown.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics: unknown }) }
+}
