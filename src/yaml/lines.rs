@@ -79,6 +79,13 @@ pub(crate) fn after_colon(text: &str, key_end: usize) -> Option<usize> {
     text[at..].starts_with(':').then_some(at + 1)
 }
 
+/// Finds the dash of a block entry: `mark` is behind it on its line, `previous` where the token before
+/// it ends.
+pub(crate) fn dash_before(text: &str, previous: usize, mark: usize) -> usize {
+    let from = previous.max(without_bom(text, line_start(text, mark))).min(mark);
+    from + text[from..mark].bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | b'?' | b':')).count()
+}
+
 /// Where a block scalar stands, header included.
 pub(crate) struct BlockScalar {
     /// From `|` or `>` to the end of the last line of text; with `+` to the end of the blank lines.

@@ -219,14 +219,13 @@ fn what_can_not_be_edited_in_place_is_refused() {
         ("a: | # c\n  t\n", "set a x", "comment"),
         ("a: x\n", "add a y", "no list"),
         ("a: x\n", "drop a 0", "no list"),
-        ("a: [x]\n", "drop a 1", "nothing at|1 items"),
-        ("a: x\n", "set a.b y", "nothing at"),
+        ("a: [x]\n", "drop a 1", "1 items"),
+        ("a: x\n", "set a.b y", "leads nowhere"),
         ("a: x\n", "del b", "no key"),
         ("r:\n- a: |\n    t", "raw r b: 1", "read differently"),
         ("r: [a, # one\n  b]\n", "drop r 0", "comment"),
         ("a: b: c\n", "set a x", "not valid YAML"),
-    ]
-    .map(|(before, edit, reason)| (before, edit, reason.split('|').next_back().unwrap())));
+    ]);
 }
 
 #[test]
