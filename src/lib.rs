@@ -26,5 +26,6 @@ pub mod render;
 pub mod repo;
 pub mod schedule;
 pub mod spec;
+pub mod template;
 pub mod write;
 pub mod yaml;

@@ -65,7 +65,8 @@ pub(crate) fn skip_blanks(text: &str, at: usize) -> usize {
 /// Tells whether the text from `at` to the end of its line is blank or a comment.
 pub(crate) fn rest_is_comment(text: &str, at: usize) -> bool {
     let from = skip_blanks(text, at);
-    from == line_end(text, at) || (text[from..].starts_with('#') && (from > at || from == line_start(text, at)))
+    from == line_end(text, at)
+        || (text[from..].starts_with('#') && (from > at || from == line_start(text, at)))
 }
 
 /// Gives where a document's content begins after its `---`.
@@ -96,7 +97,12 @@ pub(crate) struct BlockScalar {
 
 /// Finds a block scalar's bytes: `after` is where its header may begin at the earliest, `content`
 /// what the parser says of its text, `indent` the width of its indentation.
-pub(crate) fn block_scalar(text: &str, after: usize, content: &Range<usize>, indent: Option<usize>) -> BlockScalar {
+pub(crate) fn block_scalar(
+    text: &str,
+    after: usize,
+    content: &Range<usize>,
+    indent: Option<usize>,
+) -> BlockScalar {
     let mut header = after.min(content.start);
     while header < content.start {
         match text.as_bytes()[header] {

@@ -216,9 +216,9 @@ impl Node {
         match &self.kind {
             NodeKind::Alias { .. } => true,
             NodeKind::Sequence(items) => items.iter().any(Node::has_reference),
-            NodeKind::Mapping(entries) => {
-                entries.iter().any(|(key, value)| key.is_merge() || key.has_reference() || value.has_reference())
-            }
+            NodeKind::Mapping(entries) => entries
+                .iter()
+                .any(|(key, value)| key.is_merge() || key.has_reference() || value.has_reference()),
             NodeKind::Null | NodeKind::Scalar { .. } => false,
         }
     }

@@ -345,7 +345,10 @@ impl<'a> Reader<'a> {
         let mut items = items.into_iter();
         while let Some(key) = items.next() {
             let mut value = items.next().unwrap_or_else(|| empty_node(span.end));
-            if value.span.is_empty() && matches!(value.kind, NodeKind::Null) && value.start == value.span.start {
+            if value.span.is_empty()
+                && matches!(value.kind, NodeKind::Null)
+                && value.start == value.span.start
+            {
                 let at = lines::after_colon(self.text, key.span.end).unwrap_or(value.span.start);
                 value.span = at..at;
                 value.start = at;
@@ -354,7 +357,11 @@ impl<'a> Reader<'a> {
             if key.is_merge() {
                 // `<<` may stand more than once.
             } else if let Some(first) = seen.get(&name) {
-                self.duplicates.push(DuplicateKey { key: name, first: first.clone(), second: key.span.clone() });
+                self.duplicates.push(DuplicateKey {
+                    key: name,
+                    first: first.clone(),
+                    second: key.span.clone(),
+                });
             } else {
                 seen.insert(name, key.span.clone());
             }
@@ -368,7 +375,9 @@ impl<'a> Reader<'a> {
         let dash = self.dash();
         let Some(anchored) = self.anchors.get(&id) else {
             return Err(ReadError {
-                message: format!("alias `*{name}` stands within its own anchor, so the value would be endless"),
+                message: format!(
+                    "alias `*{name}` stands within its own anchor, so the value would be endless"
+                ),
                 span,
             });
         };
@@ -382,7 +391,12 @@ impl<'a> Reader<'a> {
         }
         let start = span.start;
         let kind = NodeKind::Alias { name, target };
-        self.attach(Node { kind, span, start, anchor: None, tag: None, flow: false, dash }, 0, weight, depth + 1)
+        self.attach(
+            Node { kind, span, start, anchor: None, tag: None, flow: false, dash },
+            0,
+            weight,
+            depth + 1,
+        )
     }
 
     /// Puts the waiting scalar in its place.
@@ -534,8 +548,11 @@ mod tests {
     fn duplicate_keys_are_reported_with_their_places() {
         let text = "a: 1\nb: {c: 1, 'c': 2}\na: 2\n";
         let document = &read_documents(text).unwrap()[0];
-        let places: Vec<_> =
-            document.duplicates.iter().map(|found| (found.key.as_str(), &text[..found.second.start])).collect();
+        let places: Vec<_> = document
+            .duplicates
+            .iter()
+            .map(|found| (found.key.as_str(), &text[..found.second.start]))
+            .collect();
         assert_eq!(places, [("c", "a: 1\nb: {c: 1, "), ("a", "a: 1\nb: {c: 1, 'c': 2}\n")]);
         assert_eq!(document.root.get("a").unwrap().to_json(), json!(2));
     }

@@ -144,7 +144,11 @@ impl Editor {
     pub fn new(text: &str, index: usize) -> Result<Editor, EditError> {
         let documents = read(text)?;
         let Some(document) = documents.get(index) else {
-            return Err(EditError::new(format!("the file has {} documents, not {}", documents.len(), index + 1)));
+            return Err(EditError::new(format!(
+                "the file has {} documents, not {}",
+                documents.len(),
+                index + 1
+            )));
         };
         if let Some(duplicate) = document.duplicates.first() {
             let message = format!("the key `{}` stands twice", duplicate.key);
@@ -334,8 +338,10 @@ impl Editor {
                 let mut names = names(rest)?;
                 let last = names.pop().ok_or_else(|| EditError::new("the path is empty"))?;
                 let style = self.style();
-                let entry =
-                    names.iter().rev().fold(NewEntry::list(last, item, style), |entry, name| entry.under(name, style));
+                let entry = names
+                    .iter()
+                    .rev()
+                    .fold(NewEntry::list(last, item, style), |entry, name| entry.under(name, style));
                 self.add_entry(target, &entry)?
             }
             (_, None) => return Err(EditError::new("the path is empty")),
@@ -381,7 +387,11 @@ impl Editor {
     fn list(&self, path: &[Key]) -> Result<Step<'_>, EditError> {
         let (steps, _) = self.walk(path)?;
         match steps.last() {
-            Some(step) if steps.len() == path.len() + 1 && matches!(step.node.kind, NodeKind::Sequence(_)) => Ok(*step),
+            Some(step)
+                if steps.len() == path.len() + 1 && matches!(step.node.kind, NodeKind::Sequence(_)) =>
+            {
+                Ok(*step)
+            }
             Some(step) => Err(EditError::at(format!("{} is no list", show(path)), step.node.span.clone())),
             None => Err(EditError::new("the path is empty")),
         }
@@ -395,7 +405,10 @@ impl Editor {
         for (depth, key) in path.iter().enumerate() {
             let step = match (&node.kind, key) {
                 (NodeKind::Alias { .. }, _) => {
-                    return Err(EditError::at("an alias stands here, so that the edit would reach other places too", node.span.clone()));
+                    return Err(EditError::at(
+                        "an alias stands here, so that the edit would reach other places too",
+                        node.span.clone(),
+                    ));
                 }
                 (NodeKind::Sequence(items), Key::Index(index)) => match items.get(*index) {
                     Some(item) => Step { node: item, key: None, in_flow: node.flow },
@@ -423,15 +436,23 @@ impl Editor {
         Ok((steps, spelt))
     }
 
-    fn entry<'n>(&self, entries: &'n [(Node, Node)], name: &str) -> Result<Option<(&'n Node, &'n Node)>, EditError> {
+    fn entry<'n>(
+        &self,
+        entries: &'n [(Node, Node)],
+        name: &str,
+    ) -> Result<Option<(&'n Node, &'n Node)>, EditError> {
         let exact = entries.iter().find(|(key, _)| !key.is_merge() && key.key_text(Schema::Manifest) == name);
         if !self.ignore_case {
             return Ok(exact.map(|(key, value)| (key, value)));
         }
-        let mut alike = entries.iter().filter(|(key, _)| key.key_text(Schema::Manifest).eq_ignore_ascii_case(name));
+        let mut alike =
+            entries.iter().filter(|(key, _)| key.key_text(Schema::Manifest).eq_ignore_ascii_case(name));
         let first = alike.next();
         if let Some((second, _)) = alike.next() {
-            return Err(EditError::at(format!("the key `{name}` stands twice, in different case"), second.span.clone()));
+            return Err(EditError::at(
+                format!("the key `{name}` stands twice, in different case"),
+                second.span.clone(),
+            ));
         }
         Ok(first.map(|(key, value)| (key, value)))
     }
@@ -462,8 +483,10 @@ impl Editor {
         }
         text.push_str(self.text.get(at..).unwrap_or_default());
         let touched = splices.first().map(|splice| splice.range.clone());
-        let documents = read(&text)
-            .map_err(|error| EditError { message: format!("the result would be {}", error.message), span: touched.clone() })?;
+        let documents = read(&text).map_err(|error| EditError {
+            message: format!("the result would be {}", error.message),
+            span: touched.clone(),
+        })?;
         let same_others = documents.len() == self.documents.len()
             && documents.iter().zip(&self.documents).enumerate().all(|(index, (after, before))| {
                 index == self.index || text[after.whole.clone()] == self.text[before.whole.clone()]

@@ -37,7 +37,10 @@ impl Editor {
                 self.refuse_rest(end)?;
                 let after = lines::line_end(&self.text, end);
                 if !self.text[after..next.start].trim().is_empty() {
-                    return Err(EditError::at("a comment stands between this key and the next", after..next.start));
+                    return Err(EditError::at(
+                        "a comment stands between this key and the next",
+                        after..next.start,
+                    ));
                 }
                 Ok(vec![remove(key.start..next.start)])
             }
@@ -132,7 +135,10 @@ impl Editor {
             (Some(before), None) => before.end..own.end,
             (None, None) => node.span.start + 1..node.span.end - 1,
         };
-        let gaps = [&self.text[range.start..own.start.max(range.start)], &self.text[own.end..range.end.max(own.end)]];
+        let gaps = [
+            &self.text[range.start..own.start.max(range.start)],
+            &self.text[own.end..range.end.max(own.end)],
+        ];
         if gaps.iter().any(|gap| gap.contains('#')) {
             return Err(EditError::at("a comment stands beside what is removed", range));
         }

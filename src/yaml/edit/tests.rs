@@ -202,7 +202,10 @@ fn items_of_several_lines_are_indented_to_fit() {
 
 #[test]
 fn keys_are_renamed() {
-    check(&[("a: 1 # c\nb: 2\n", "name a x", "x: 1 # c\nb: 2\n"), ("{\"a\": 1}\n", "name a no", "{\"no\": 1}\n")]);
+    check(&[
+        ("a: 1 # c\nb: 2\n", "name a x", "x: 1 # c\nb: 2\n"),
+        ("{\"a\": 1}\n", "name a no", "{\"no\": 1}\n"),
+    ]);
     refused(&[("a: 1\nb: 2\n", "name a b", "taken"), ("a: 1\n", "name b c", "no key")]);
 }
 
