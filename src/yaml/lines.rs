@@ -118,9 +118,9 @@ pub(crate) fn block_scalar(
     let mut end = content.end.max(header_end);
     let mut unterminated = false;
     if end == text.len() && !text.ends_with(['\n', '\r']) && end > header_end {
-        unterminated = !is_blank_line(&text[line_start(text, end)..end], indent);
+        unterminated = keep || !is_blank_line(&text[line_start(text, end)..end], indent);
     }
-    if keep && !unterminated {
+    if keep {
         end = strip_line_break(text, header_end, end);
     } else {
         while end > header_end && is_blank_line(&text[line_start(text, end).max(header_end)..end], indent) {

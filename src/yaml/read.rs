@@ -60,6 +60,11 @@ impl ReadError {
 /// assert_eq!(&text[item.span.clone()], "x");
 /// ```
 pub fn read_documents(text: &str) -> Result<Vec<Document>, ReadError> {
+    if let Some(at) = text.char_indices().skip(1).find(|(_, c)| *c == '\u{feff}').map(|(at, _)| at) {
+        let message =
+            "a byte order mark stands within the text, which YAML readers take for different things";
+        return Err(ReadError { message: message.to_owned(), span: lines::char_at(text, at) });
+    }
     let layout = Layout::scan(text)?;
     let mut options = granit_parser::Options::default();
     options.set_emit_comments(false);
@@ -327,7 +332,7 @@ impl<'a> Reader<'a> {
             node.start = node.span.start;
         }
         node.kind = if mapping {
-            let entries = self.entries(items, &node.span);
+            let entries = self.entries(items, &node.span)?;
             if !bracketed && let Some((_, value)) = entries.last() {
                 node.span.end = node.span.end.max(value.span.end);
             }
@@ -339,7 +344,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Pairs keys with values and notes keys that stand twice.
-    fn entries(&mut self, items: Vec<Node>, span: &Range<usize>) -> Vec<(Node, Node)> {
+    fn entries(&mut self, items: Vec<Node>, span: &Range<usize>) -> Result<Vec<(Node, Node)>, ReadError> {
         let mut entries: Vec<(Node, Node)> = Vec::with_capacity(items.len() / 2);
         let mut seen: HashMap<String, Range<usize>> = HashMap::new();
         let mut items = items.into_iter();
@@ -352,6 +357,10 @@ impl<'a> Reader<'a> {
                 let at = lines::after_colon(self.text, key.span.end).unwrap_or(value.span.start);
                 value.span = at..at;
                 value.start = at;
+            }
+            if matches!(key.resolved().kind, NodeKind::Mapping(_) | NodeKind::Sequence(_)) {
+                let message = "a list or mapping stands as a key, for which JSON has no form".to_owned();
+                return Err(ReadError { message, span: key.span.clone() });
             }
             let name = key.key_text(Schema::Manifest);
             if key.is_merge() {
@@ -367,7 +376,7 @@ impl<'a> Reader<'a> {
             }
             entries.push((key, value));
         }
-        entries
+        Ok(entries)
     }
 
     fn alias(&mut self, id: usize, span: Range<usize>) -> Result<(), ReadError> {

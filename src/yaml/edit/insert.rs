@@ -109,11 +109,9 @@ impl Editor {
                     let column = self.column(dash)?;
                     let lines: Vec<String> =
                         item.lines(self.gap(last)).iter().map(|line| indent(line, column)).collect();
-                    let nested = match target.key {
-                        Some(key) => self.column(key.start)? < column,
-                        None => false,
-                    };
-                    self.lines_after(node.span.end, nested.then_some(column), &lines)
+                    // Comments indented deeper than the list's key stand in the list.
+                    let least = self.column(target.key.map_or(dash, |key| key.start))? + 1;
+                    self.lines_after(node.span.end, Some(least), &lines)
                 }
                 [] => self.start_list(target, item),
             },

@@ -109,7 +109,7 @@ pub(super) struct Step<'n> {
 /// outside of the lines that the edit names no byte differs.
 ///
 /// What is kept: comments (also those above a removed key or item; only a comment on the removed
-/// lines, or indented deeper right below them, goes), order, quotes, indentation, the line breaks of
+/// lines, or right below a removed collection and indented deeper than it, goes), order, quotes, indentation, the line breaks of
 /// the neighbouring line, a byte order mark, a missing final line break, blank lines at the end.
 ///
 /// What is refused: a document with a duplicate key, and places written with an anchor, alias, merge

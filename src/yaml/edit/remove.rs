@@ -24,11 +24,11 @@ impl Editor {
         }
         let end = target.node.span.end;
         if entries.len() == 1 {
-            let lines = self.entry_lines(key.start, end, self.column(key.start)?);
+            let lines = self.entry_lines(key.start, target.node);
             return self.leave_empty(mapping, lines.ok().into_iter().collect(), "{}");
         }
         if first_on_line(&self.text, key.start) {
-            let lines = self.entry_lines(key.start, end, self.column(key.start)?)?;
+            let lines = self.entry_lines(key.start, target.node)?;
             return Ok(vec![remove(lines)]);
         }
         // The entry shares its line with the dash of the item that holds the mapping.
@@ -65,7 +65,7 @@ impl Editor {
         for item in &chosen {
             let dash = item.dash.ok_or_else(|| EditError::at("the item has no dash", item.span.clone()))?;
             if first_on_line(&self.text, dash) {
-                ranges.push(self.entry_lines(dash, item.span.end, self.column(dash)?)?);
+                ranges.push(self.entry_lines(dash, item)?);
             } else if chosen.len() < items.len() {
                 return Err(EditError::at("the item does not stand on a line of its own", item.span.clone()));
             }
@@ -76,12 +76,18 @@ impl Editor {
         Ok(ranges.into_iter().map(remove).collect())
     }
 
-    /// Gives the whole lines of an entry or item, with comments right below that are indented deeper
-    /// than it.
-    fn entry_lines(&self, start: usize, end: usize, column: usize) -> Result<Range<usize>, EditError> {
+    /// Gives the whole lines of an entry or item. To a block collection belong comments right below it
+    /// that are indented deeper than the entry; below a scalar they may be other entries, switched off.
+    fn entry_lines(&self, start: usize, value: &Node) -> Result<Range<usize>, EditError> {
+        let end = value.span.end;
         self.refuse_rest(end)?;
-        let line = lines::without_bom(&self.text, lines::line_start(&self.text, start));
-        Ok(line..self.after_comments(end, column + 1))
+        let collection = matches!(value.kind, NodeKind::Mapping(_) | NodeKind::Sequence(_)) && !value.flow;
+        let after = if collection {
+            self.after_comments(end, self.column(start)? + 1)
+        } else {
+            lines::next_line(&self.text, end)
+        };
+        Ok(lines::without_bom(&self.text, lines::line_start(&self.text, start))..after)
     }
 
     /// Refuses where something else than a comment stands after a value on its last line.
