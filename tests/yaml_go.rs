@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use gitops_windows::yaml::{NodeKind, Schema, quote, read_documents};
+use gitops_windows::yaml::{EditError, Editor, NodeKind, Schema, quote, read_documents};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -175,9 +175,8 @@ fn compare(text: &str, answer: &Value) -> Result<bool, String> {
     Ok(true)
 }
 
-#[test]
-fn generated_texts_read_as_go_reads_them() {
-    let Some(program) = oracle() else { return };
+/// Texts put together at random of what makes YAML hard.
+fn generated() -> Vec<String> {
     let pieces = [
         "a: ",
         "b:\n",
@@ -238,7 +237,13 @@ fn generated_texts_read_as_go_reads_them() {
         "   s\n",
     ];
     let texts = sample(proptest::collection::vec(proptest::sample::select(pieces.to_vec()), 1..12), 60_000);
-    let texts: Vec<String> = texts.iter().map(|pieces| pieces.concat()).collect();
+    texts.iter().map(|pieces| pieces.concat()).collect()
+}
+
+#[test]
+fn generated_texts_read_as_go_reads_them() {
+    let Some(program) = oracle() else { return };
+    let texts = generated();
     let (mut equal, mut refused, mut ours_only, mut go_only) = (0, 0, Vec::new(), Vec::new());
     let mut wrong = Vec::new();
     for (text, answer) in texts.iter().zip(ask(program, &texts)) {
@@ -259,15 +264,55 @@ fn generated_texts_read_as_go_reads_them() {
         go_only.len(),
         wrong.len()
     );
-    if std::env::var_os("YAML_SHOW").is_some() {
-        eprintln!(
-            "only we {:#?}\nonly Go {:#?}",
-            &ours_only[..ours_only.len().min(15)],
-            &go_only[..go_only.len().min(25)]
-        );
+    let mut reasons: std::collections::BTreeMap<&str, (usize, &str)> = Default::default();
+    for (text, reason) in &ours_only {
+        let entry = reasons.entry(reason).or_insert((0, text));
+        entry.0 += 1;
+        if text.len() < entry.1.len() {
+            entry.1 = text;
+        }
     }
+    eprintln!("only by us: {reasons:#?}");
     wrong.sort_by_key(String::len);
     assert!(wrong.is_empty(), "{}", wrong[..wrong.len().min(15)].join("\n"));
+}
+
+#[test]
+fn edited_texts_read_as_go_reads_them() {
+    let Some(program) = oracle() else { return };
+    let generated = generated();
+    let (mut edited, mut originals, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
+    for (text, answer) in generated.iter().zip(ask(program, &generated)) {
+        let Ok(editor) = Editor::new(text, 0) else { continue };
+        if answer["v3error"].is_string() {
+            continue;
+        }
+        let edits: [&dyn Fn(&mut Editor) -> Result<(), EditError>; 8] = [
+            &|editor| editor.set_scalar(&["new".into(), "a".into()], "x: y"),
+            &|editor| editor.set_scalar(&["a".into()], "x: y"),
+            &|editor| editor.append_item(&["b".into()], "on"),
+            &|editor| editor.append_raw_item(&["b".into()], "p: |\n  t\nq: # c\n- r"),
+            &|editor| editor.append_item(&[], "on"),
+            &|editor| editor.remove_item(&[], 0),
+            &|editor| editor.remove_item(&["b".into()], 0),
+            &|editor| editor.remove_key(&["a".into()]),
+        ];
+        for edit in edits {
+            let mut editor = editor.clone();
+            if edit(&mut editor).is_ok() {
+                edited.push(editor.into_text());
+                originals.push(text);
+            }
+        }
+    }
+    for ((before, text), answer) in originals.iter().zip(&edited).zip(ask(program, &edited)) {
+        if let Err(reason) = compare(text, &answer) {
+            wrong.push(format!("{before:?} {text:?} {reason}"));
+        }
+    }
+    wrong.sort_by_key(String::len);
+    assert!(wrong.is_empty(), "{} wrong: {:#?}", wrong.len(), &wrong[..wrong.len().min(20)]);
+    eprintln!("{} edited texts read alike by Go", edited.len());
 }
 
 /// A node's bytes lie within its parent's, in order, and a scalar's bytes read as the scalar.

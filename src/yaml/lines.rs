@@ -45,7 +45,7 @@ pub(crate) fn line_break_near(text: &str, at: usize) -> &'static str {
         return own;
     }
     let before = line_start(text, at);
-    match text[..before].as_bytes() {
+    match &text.as_bytes()[..before] {
         [.., b'\r', b'\n'] => "\r\n",
         [.., b'\r'] => "\r",
         _ => "\n",
@@ -85,6 +85,22 @@ pub(crate) fn after_colon(text: &str, key_end: usize) -> Option<usize> {
 pub(crate) fn dash_before(text: &str, previous: usize, mark: usize) -> usize {
     let from = previous.max(without_bom(text, line_start(text, mark))).min(mark);
     from + text[from..mark].bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | b'?' | b':')).count()
+}
+
+/// Tells whether one of the blank lines right below `at` holds a tab.
+pub(crate) fn tab_line_follows(text: &str, at: usize) -> bool {
+    let mut line = if line_start(text, at) == at { at } else { next_line(text, at) };
+    while line < text.len() {
+        let end = line_end(text, line);
+        if skip_blanks(text, line) != end {
+            return false;
+        }
+        if text[line..end].contains('\t') {
+            return true;
+        }
+        line = next_line(text, line);
+    }
+    false
 }
 
 /// Where a block scalar stands, header included.
@@ -142,7 +158,7 @@ fn is_blank_line(line: &str, indent: usize) -> bool {
 }
 
 fn strip_line_break(text: &str, least: usize, end: usize) -> usize {
-    match text[least..end].as_bytes() {
+    match &text.as_bytes()[least..end] {
         [.., b'\r', b'\n'] => end - 2,
         [.., b'\n' | b'\r'] => end - 1,
         _ => end,

@@ -258,3 +258,72 @@ fn a_failed_edit_changes_nothing() {
     assert!(editor.remove_items(&["r".into()], &[0, 1]).is_err());
     assert_eq!(editor.text(), "r: [a, # c\n  b, c]\n");
 }
+
+mod properties {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PIECES: [&str; 44] = [
+        "a: ", "b:\n", "a:\n", "c: |\n", "d: >-\n", "e: |+\n", "  t\n", "  t", "    u\n", "\n", "\n\n", " ",
+        "  ", "- ", "-\n", "  - x\n", "- a: 1\n", "  b: 2\n", "x\n", "1\n", "~\n", "'q'", "\"é\" ", "[a, b]",
+        "{k: v}\n", "[", "]", "{", "}", ", ", "# c\n", " # c\n", "---\n", "--- ", "...\n", "&n ", "*n\n",
+        "!!str ", "<<: *n\n", "? k\n", ": v\n", "\r\n", "\t", "[]\n",
+    ];
+
+    fn document() -> impl Strategy<Value = String> {
+        let pieces = proptest::collection::vec(proptest::sample::select(PIECES.to_vec()), 0..14);
+        (any::<bool>(), pieces)
+            .prop_map(|(bom, pieces)| format!("{}{}", if bom { "\u{feff}" } else { "" }, pieces.concat()))
+    }
+
+    fn edits() -> impl Strategy<Value = String> {
+        let at = proptest::sample::select(vec![
+            "", "a", "b", "a.b", "a.a", "b.0", "0", "0.a", "a.0.b", "k", "a.k", "new", "a.new.b", "e",
+        ]);
+        let verb = proptest::sample::select(vec!["set", "del", "drop", "put", "add", "raw", "name"]);
+        let number = proptest::sample::select(vec!["0", "1", "0,1", "0,2"]);
+        (verb, at, number).prop_map(|(verb, at, number)| match verb {
+            "drop" => format!("{verb} {at} {number}"),
+            "put" => format!("{verb} {at} 0 x: y"),
+            "raw" => format!("{verb} {at} p: 1 # c\nq:\n- r\n"),
+            _ => format!("{verb} {at} x: y"),
+        })
+    }
+
+    fn comments(text: &str) -> usize {
+        text.matches("# c").count()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn any_edit_of_any_text_is_right_or_refused(text in document(), edit in edits()) {
+            if let Ok(after) = run(&text, &edit) {
+                let adds = edit.starts_with("raw") && after.contains("p: 1 # c");
+                if edit.starts_with("del") || edit.starts_with("drop") {
+                    prop_assert!(comments(&after) <= comments(&text));
+                } else {
+                    prop_assert_eq!(comments(&after), comments(&text) + usize::from(adds), "{}\n{}", edit, after);
+                }
+                prop_assert_eq!(text.starts_with('\u{feff}'), after.starts_with('\u{feff}'));
+            }
+        }
+
+        #[test]
+        fn any_text_is_read_without_panic(text in any::<String>()) {
+            let _ = Editor::new(&text, 0);
+        }
+
+        #[test]
+        fn any_name_and_value_can_be_written(name in any::<String>(), value in any::<String>()) {
+            for text in ["a: 1\n", "{a: 1}\n", "", "  a: [x]", "a:\n  - x\r\n"] {
+                let mut editor = Editor::new(text, 0).unwrap();
+                prop_assume!(name != "a");
+                editor.set_scalar(&[Key::from(name.as_str())], value.as_str()).unwrap();
+                editor.append_item(&["new list".into()], value.as_str()).unwrap();
+                prop_assert_eq!(editor.root().get(&name).unwrap().as_str(), Some(value.as_str()));
+            }
+        }
+    }
+}
