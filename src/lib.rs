@@ -28,5 +28,6 @@ pub mod repo;
 pub mod schedule;
 pub mod spec;
 pub mod suggest;
+pub mod template;
 pub mod write;
 pub mod yaml;

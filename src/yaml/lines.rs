@@ -45,7 +45,7 @@ pub(crate) fn line_break_near(text: &str, at: usize) -> &'static str {
         return own;
     }
     let before = line_start(text, at);
-    match text[..before].as_bytes() {
+    match &text.as_bytes()[..before] {
         [.., b'\r', b'\n'] => "\r\n",
         [.., b'\r'] => "\r",
         _ => "\n",
@@ -65,7 +65,8 @@ pub(crate) fn skip_blanks(text: &str, at: usize) -> usize {
 /// Tells whether the text from `at` to the end of its line is blank or a comment.
 pub(crate) fn rest_is_comment(text: &str, at: usize) -> bool {
     let from = skip_blanks(text, at);
-    from == line_end(text, at) || (text[from..].starts_with('#') && (from > at || from == line_start(text, at)))
+    from == line_end(text, at)
+        || (text[from..].starts_with('#') && (from > at || from == line_start(text, at)))
 }
 
 /// Gives where a document's content begins after its `---`.
@@ -79,6 +80,29 @@ pub(crate) fn after_colon(text: &str, key_end: usize) -> Option<usize> {
     text[at..].starts_with(':').then_some(at + 1)
 }
 
+/// Finds the dash of a block entry: `mark` is behind it on its line, `previous` where the token before
+/// it ends.
+pub(crate) fn dash_before(text: &str, previous: usize, mark: usize) -> usize {
+    let from = previous.max(without_bom(text, line_start(text, mark))).min(mark);
+    from + text[from..mark].bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | b'?' | b':')).count()
+}
+
+/// Tells whether one of the blank lines right below `at` holds a tab.
+pub(crate) fn tab_line_follows(text: &str, at: usize) -> bool {
+    let mut line = if line_start(text, at) == at { at } else { next_line(text, at) };
+    while line < text.len() {
+        let end = line_end(text, line);
+        if skip_blanks(text, line) != end {
+            return false;
+        }
+        if text[line..end].contains('\t') {
+            return true;
+        }
+        line = next_line(text, line);
+    }
+    false
+}
+
 /// Where a block scalar stands, header included.
 pub(crate) struct BlockScalar {
     /// From `|` or `>` to the end of the last line of text; with `+` to the end of the blank lines.
@@ -89,7 +113,12 @@ pub(crate) struct BlockScalar {
 
 /// Finds a block scalar's bytes: `after` is where its header may begin at the earliest, `content`
 /// what the parser says of its text, `indent` the width of its indentation.
-pub(crate) fn block_scalar(text: &str, after: usize, content: &Range<usize>, indent: Option<usize>) -> BlockScalar {
+pub(crate) fn block_scalar(
+    text: &str,
+    after: usize,
+    content: &Range<usize>,
+    indent: Option<usize>,
+) -> BlockScalar {
     let mut header = after.min(content.start);
     while header < content.start {
         match text.as_bytes()[header] {
@@ -105,9 +134,9 @@ pub(crate) fn block_scalar(text: &str, after: usize, content: &Range<usize>, ind
     let mut end = content.end.max(header_end);
     let mut unterminated = false;
     if end == text.len() && !text.ends_with(['\n', '\r']) && end > header_end {
-        unterminated = !is_blank_line(&text[line_start(text, end)..end], indent);
+        unterminated = keep || !is_blank_line(&text[line_start(text, end)..end], indent);
     }
-    if keep && !unterminated {
+    if keep {
         end = strip_line_break(text, header_end, end);
     } else {
         while end > header_end && is_blank_line(&text[line_start(text, end).max(header_end)..end], indent) {
@@ -129,7 +158,7 @@ fn is_blank_line(line: &str, indent: usize) -> bool {
 }
 
 fn strip_line_break(text: &str, least: usize, end: usize) -> usize {
-    match text[least..end].as_bytes() {
+    match &text.as_bytes()[least..end] {
         [.., b'\r', b'\n'] => end - 2,
         [.., b'\n' | b'\r'] => end - 1,
         _ => end,

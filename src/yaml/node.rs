@@ -216,9 +216,9 @@ impl Node {
         match &self.kind {
             NodeKind::Alias { .. } => true,
             NodeKind::Sequence(items) => items.iter().any(Node::has_reference),
-            NodeKind::Mapping(entries) => {
-                entries.iter().any(|(key, value)| key.is_merge() || key.has_reference() || value.has_reference())
-            }
+            NodeKind::Mapping(entries) => entries
+                .iter()
+                .any(|(key, value)| key.is_merge() || key.has_reference() || value.has_reference()),
             NodeKind::Null | NodeKind::Scalar { .. } => false,
         }
     }
@@ -261,6 +261,10 @@ impl Node {
     pub(crate) fn key_text(&self, schema: Schema) -> String {
         match self.to_json_as(schema) {
             Value::String(text) => text,
+            Value::Number(number) if number.is_f64() => {
+                // Go writes 1.0 as 1, Rust does in this form.
+                number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string())
+            }
             other => other.to_string(),
         }
     }

@@ -89,7 +89,9 @@ fn is_plain(text: &str) -> bool {
         b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'/' => true,
         b'.' => text.starts_with("./") || text.starts_with("../") || text == "..",
         // A letter that no number, date or special float holds.
-        b'0'..=b'9' => bytes.iter().any(|byte| matches!(byte, b'g' | b'h' | b'j'..=b'm' | b'p'..=b's' | b'u'..=b'w')),
+        b'0'..=b'9' => {
+            bytes.iter().any(|byte| matches!(byte, b'g' | b'h' | b'j'..=b'm' | b'p'..=b's' | b'u'..=b'w'))
+        }
         _ => false,
     };
     opens
@@ -97,7 +99,9 @@ fn is_plain(text: &str) -> bool {
         && bytes.iter().enumerate().all(|(index, byte)| {
             let next = bytes.get(index + 1);
             match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.' | b'/' | b'@' | b'+' | b'=' | b'-' => true,
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.' | b'/' | b'@' | b'+' | b'=' | b'-' => {
+                    true
+                }
                 b':' => next.is_some_and(|next| next.is_ascii_alphanumeric() || *next == b'/'),
                 b' ' => next.is_some_and(|next| next.is_ascii_alphanumeric()),
                 _ => false,
@@ -114,16 +118,70 @@ mod tests {
 
     #[test]
     fn plain_only_where_nothing_else_can_be_read() {
-        for text in
-            ["apps-rt", "../x", "./a/b.yaml", "Europe/Berlin", "ghcr.io/fluxcd/flux-cli:v2.9.4", "01-app.yaml", "a b"]
-        {
+        for text in [
+            "apps-rt",
+            "../x",
+            "./a/b.yaml",
+            "Europe/Berlin",
+            "ghcr.io/fluxcd/flux-cli:v2.9.4",
+            "01-app.yaml",
+            "a b",
+        ] {
             assert_eq!(quote(text), text);
         }
         for text in [
-            "", " ", "a ", " a", "~", "null", "NULL", "On", "yes", "n", "0777", "1e3", "1_000", "12:30", "0x1f", "2001-01-01",
-            "2001-01-01T00:00:00Z", ".5", ".nan", "-", "- a", "? a", "a: b", "a #b", "a:", "#a", "*a", "&a", "!a", "|", ">",
-            "%a", "@a", "`a", "{a", "[a", "a,b", "a]", "'a'", "\"a\"", "---", "...", "<<", "=", "a\tb", "é", "${x}", "a\u{85}",
-            "\u{feff}a", "a\u{2028}b", "😀", "a\0b",
+            "",
+            " ",
+            "a ",
+            " a",
+            "~",
+            "null",
+            "NULL",
+            "On",
+            "yes",
+            "n",
+            "0777",
+            "1e3",
+            "1_000",
+            "12:30",
+            "0x1f",
+            "2001-01-01",
+            "2001-01-01T00:00:00Z",
+            ".5",
+            ".nan",
+            "-",
+            "- a",
+            "? a",
+            "a: b",
+            "a #b",
+            "a:",
+            "#a",
+            "*a",
+            "&a",
+            "!a",
+            "|",
+            ">",
+            "%a",
+            "@a",
+            "`a",
+            "{a",
+            "[a",
+            "a,b",
+            "a]",
+            "'a'",
+            "\"a\"",
+            "---",
+            "...",
+            "<<",
+            "=",
+            "a\tb",
+            "é",
+            "${x}",
+            "a\u{85}",
+            "\u{feff}a",
+            "a\u{2028}b",
+            "😀",
+            "a\0b",
         ] {
             assert!(quote(text).starts_with('"'), "{text:?}");
         }

@@ -81,7 +81,9 @@ fn integer(text: &str) -> Option<Number> {
 fn float(text: &str) -> Option<Number> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let digits = unsigned.bytes().any(|byte| byte.is_ascii_digit());
-    let shape = unsigned.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
+    let shape = unsigned
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
     if !digits || !shape {
         return None;
     }

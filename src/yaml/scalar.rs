@@ -42,7 +42,9 @@ impl ScalarText {
     pub(crate) fn to_yaml_like(&self, old: &str) -> String {
         match self {
             ScalarText::String(text) if old.starts_with('"') => double_quote(text),
-            ScalarText::String(text) if old.starts_with('\'') && text.chars().all(|c| matches!(c, ' '..='~')) => {
+            ScalarText::String(text)
+                if old.starts_with('\'') && text.chars().all(|c| matches!(c, ' '..='~')) =>
+            {
                 format!("'{}'", text.replace('\'', "''"))
             }
             _ => self.to_yaml(),

@@ -28,7 +28,11 @@ pub fn cut_documents(text: &str, keep: &[usize]) -> Result<String, EditError> {
     keep.sort_unstable();
     keep.dedup();
     if let Some(missing) = keep.iter().find(|index| **index >= documents.len()) {
-        return Err(EditError::new(format!("the file has {} documents, not {}", documents.len(), missing + 1)));
+        return Err(EditError::new(format!(
+            "the file has {} documents, not {}",
+            documents.len(),
+            missing + 1
+        )));
     }
     let kept: Vec<_> = keep.iter().filter_map(|index| documents.get(*index)).collect();
     let mut out = String::new();
@@ -50,7 +54,8 @@ pub fn cut_documents(text: &str, keep: &[usize]) -> Result<String, EditError> {
         ended = document.ended;
     }
     let again = read_documents(&out)?;
-    let same = again.len() == kept.len() && again.iter().zip(&kept).all(|(a, b)| a.root.to_json() == b.root.to_json());
+    let same = again.len() == kept.len()
+        && again.iter().zip(&kept).all(|(a, b)| a.root.to_json() == b.root.to_json());
     if same { Ok(out) } else { Err(EditError::new("the documents read differently once they are cut apart")) }
 }
 
@@ -71,7 +76,8 @@ mod tests {
             let whole: String = documents.iter().map(|document| &text[document.whole.clone()]).collect();
             assert_eq!(whole, text);
             for choice in 0..1usize << documents.len() {
-                let keep: Vec<usize> = (0..documents.len()).filter(|index| choice >> index & 1 == 1).collect();
+                let keep: Vec<usize> =
+                    (0..documents.len()).filter(|index| choice >> index & 1 == 1).collect();
                 let cut = cut_documents(text, &keep).unwrap();
                 for index in keep {
                     assert!(cut.contains(&text[documents[index].span.clone()]));

@@ -8,7 +8,11 @@ use crate::yaml::scalar::ScalarText;
 
 impl Editor {
     /// Replaces a scalar or fills in a null.
-    pub(super) fn replace_scalar(&self, target: &Step<'_>, value: &ScalarText) -> Result<Vec<Splice>, EditError> {
+    pub(super) fn replace_scalar(
+        &self,
+        target: &Step<'_>,
+        value: &ScalarText,
+    ) -> Result<Vec<Splice>, EditError> {
         let node = target.node;
         self.refuse_reference(node)?;
         match &node.kind {
@@ -18,13 +22,19 @@ impl Editor {
                 if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
                     let header = &self.text[node.span.start..lines::line_end(&self.text, node.span.start)];
                     if header.contains('#') {
-                        return Err(EditError::at("a comment stands in the head of the text block", node.span.clone()));
+                        return Err(EditError::at(
+                            "a comment stands in the head of the text block",
+                            node.span.clone(),
+                        ));
                     }
                 }
                 let old = &self.text[node.span.clone()];
                 Ok(vec![Splice { range: node.span.clone(), text: value.to_yaml_like(old) }])
             }
-            _ => Err(EditError::at("a list or mapping stands where a single value is to be set", node.span.clone())),
+            _ => Err(EditError::at(
+                "a list or mapping stands where a single value is to be set",
+                node.span.clone(),
+            )),
         }
     }
 
@@ -38,13 +48,19 @@ impl Editor {
     }
 
     /// Adds an entry to a mapping; several ways where the last lines of the text forbid the first.
-    pub(super) fn add_entry(&self, target: &Step<'_>, entry: &NewEntry) -> Result<Vec<Vec<Splice>>, EditError> {
+    pub(super) fn add_entry(
+        &self,
+        target: &Step<'_>,
+        entry: &NewEntry,
+    ) -> Result<Vec<Vec<Splice>>, EditError> {
         let node = target.node;
         if node.anchor.is_some() || node.tag.is_some() {
             self.refuse_reference(node)?;
         }
         match &node.kind {
-            NodeKind::Mapping(entries) if node.flow => self.add_flow(node, entries.last().map(|(_, value)| value), entries.len(), &entry.flow),
+            NodeKind::Mapping(entries) if node.flow => {
+                self.add_flow(node, entries.last().map(|(_, value)| value), entries.len(), &entry.flow)
+            }
             NodeKind::Mapping(entries) => {
                 let Some((first, _)) = entries.first() else {
                     return Err(EditError::at("the mapping is empty", node.span.clone()));
@@ -66,7 +82,9 @@ impl Editor {
                     let block: Vec<String> = entry.block.iter().map(|line| indent(line, column)).collect();
                     Ok(vec![self.lines_after(node.span.end, None, &block)?])
                 }
-                _ if node.span.is_empty() => Ok(vec![self.fill_null(target, &format!("{{{}}}", entry.flow))?]),
+                _ if node.span.is_empty() => {
+                    Ok(vec![self.fill_null(target, &format!("{{{}}}", entry.flow))?])
+                }
                 _ => Ok(vec![vec![Splice { range: node.span.clone(), text: format!("{{{}}}", entry.flow) }]]),
             },
             _ => Err(EditError::at("something else than a mapping stands here", node.span.clone())),
@@ -83,16 +101,17 @@ impl Editor {
         }
         match &node.kind {
             NodeKind::Sequence(items) => match items.as_slice() {
-                [.., last] if node.flow => self.only(self.add_flow(node, Some(last), items.len(), &item.flow)?),
+                [.., last] if node.flow => {
+                    self.only(self.add_flow(node, Some(last), items.len(), &item.flow)?)
+                }
                 [first, .., last] | [first @ last] => {
                     let dash = first.dash.ok_or_else(|| EditError::new("the list has no dash"))?;
                     let column = self.column(dash)?;
-                    let lines: Vec<String> = item.lines(self.gap(last)).iter().map(|line| indent(line, column)).collect();
-                    let nested = match target.key {
-                        Some(key) => self.column(key.start)? < column,
-                        None => false,
-                    };
-                    self.lines_after(node.span.end, nested.then_some(column), &lines)
+                    let lines: Vec<String> =
+                        item.lines(self.gap(last)).iter().map(|line| indent(line, column)).collect();
+                    // Comments indented deeper than the list's key stand in the list.
+                    let least = self.column(target.key.map_or(dash, |key| key.start))? + 1;
+                    self.lines_after(node.span.end, Some(least), &lines)
                 }
                 [] => self.start_list(target, item),
             },
@@ -117,8 +136,11 @@ impl Editor {
         let mut splices = self.lines_after(node.span.end, None, &block)?;
         if !node.span.is_empty() {
             let colon = lines::after_colon(&self.text, key.span.end).filter(|at| *at <= node.span.start);
-            let from = colon.ok_or_else(|| EditError::at("the value stands apart from its key", node.span.clone()))?;
-            if !self.text[from..node.span.start].trim().is_empty() || self.text[node.span.clone()].contains('#') {
+            let from = colon
+                .ok_or_else(|| EditError::at("the value stands apart from its key", node.span.clone()))?;
+            if !self.text[from..node.span.start].trim().is_empty()
+                || self.text[node.span.clone()].contains('#')
+            {
                 return Err(EditError::at("a comment stands within the empty list", node.span.clone()));
             }
             splices.push(Splice { range: from..node.span.end, text: String::new() });
@@ -143,7 +165,8 @@ impl Editor {
         };
         let line = lines::line_start(&self.text, last.span.end);
         // On lines of their own, elements stay so.
-        let own_line = count > 0 && line > node.span.start && lines::line_end(&self.text, last.span.end) < node.span.end;
+        let own_line =
+            count > 0 && line > node.span.start && lines::line_end(&self.text, last.span.end) < node.span.end;
         let separator = if own_line {
             let end = lines::skip_blanks(&self.text, line);
             format!(",{}{}", lines::line_break_near(&self.text, line), &self.text[line..end])
@@ -185,7 +208,12 @@ impl Editor {
 
     /// Inserts lines after the line that holds `end`, and after comments that stand right below it
     /// in column `comments` or deeper.
-    fn lines_after(&self, end: usize, comments: Option<usize>, block: &[String]) -> Result<Vec<Splice>, EditError> {
+    fn lines_after(
+        &self,
+        end: usize,
+        comments: Option<usize>,
+        block: &[String],
+    ) -> Result<Vec<Splice>, EditError> {
         let text = &self.text;
         if !lines::rest_is_comment(text, end) && end != lines::line_end(text, end) {
             return Err(EditError::at("something else stands on the same line", lines::char_at(text, end)));
@@ -243,7 +271,10 @@ impl Editor {
 
     pub(super) fn refuse_reference(&self, node: &Node) -> Result<(), EditError> {
         if node.has_reference() {
-            return Err(EditError::at("an anchor, alias, merge key or tag stands here", node.start..node.span.end));
+            return Err(EditError::at(
+                "an anchor, alias, merge key or tag stands here",
+                node.start..node.span.end,
+            ));
         }
         Ok(())
     }

@@ -1,105 +1,33 @@
 //! Byte-exact edits of one document, each verified by reading the result again.
 
+mod error;
 mod expected;
 mod insert;
+mod path;
 mod remove;
 #[cfg(test)]
 mod tests;
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use serde_json::Value;
 
+pub use self::error::EditError;
 use self::expected::{get_at, push_at, remove_at, set_at};
+pub use self::path::Key;
+use self::path::{Step, item_path, names, show};
 
 use super::block::{NewEntry, NewItem, Style, dedent};
 use super::lines;
-use super::node::{Document, Node, NodeKind};
-use super::read::{ReadError, empty_node, read_documents};
-use super::resolve::Schema;
+use super::node::{Document, Node};
+use super::read::{empty_node, read_documents};
 use super::scalar::ScalarText;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::RepoPath;
-
-/// Why an edit can't be made without writing the file anew.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct EditError {
-    /// What stands in the way.
-    pub message: String,
-    /// Where, if it is at one place of the text.
-    pub span: Option<Range<usize>>,
-}
-
-impl EditError {
-    pub(crate) fn new(message: impl Into<String>) -> EditError {
-        EditError { message: message.into(), span: None }
-    }
-
-    pub(crate) fn at(message: impl Into<String>, span: Range<usize>) -> EditError {
-        EditError { message: message.into(), span: Some(span) }
-    }
-
-    /// Makes the error a [`Diagnostic`] that points into the file.
-    pub fn diagnostic(&self, path: RepoPath, text: Arc<str>) -> Diagnostic {
-        let place = match &self.span {
-            Some(span) => Place::span(path, text, span.clone()),
-            None => Place { path, text: Some(text), span: None },
-        };
-        Diagnostic::error(format!("the file can't be edited without rewriting all of it: {}", self.message))
-            .at(place)
-            .help("write this place in plain block style, or make the edit by hand")
-    }
-}
-
-impl From<ReadError> for EditError {
-    fn from(error: ReadError) -> EditError {
-        EditError { message: format!("not valid YAML: {}", error.message), span: Some(error.span) }
-    }
-}
-
-/// One step of a path into a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Key {
-    /// A mapping's key.
-    Name(String),
-    /// A sequence's item.
-    Index(usize),
-}
-
-impl From<&str> for Key {
-    fn from(name: &str) -> Key {
-        Key::Name(name.to_owned())
-    }
-}
-
-impl From<String> for Key {
-    fn from(name: String) -> Key {
-        Key::Name(name)
-    }
-}
-
-impl From<usize> for Key {
-    fn from(index: usize) -> Key {
-        Key::Index(index)
-    }
-}
 
 /// A replacement of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Splice {
     pub(super) range: Range<usize>,
     pub(super) text: String,
-}
-
-/// A node on the way of a path, with the key that it is the value of.
-#[derive(Clone, Copy)]
-pub(super) struct Step<'n> {
-    pub(super) node: &'n Node,
-    pub(super) key: Option<&'n Node>,
-    /// Whether the key's mapping is written in flow style.
-    pub(super) in_flow: bool,
 }
 
 /// Edits one document of a text.
@@ -109,7 +37,7 @@ pub(super) struct Step<'n> {
 /// outside of the lines that the edit names no byte differs.
 ///
 /// What is kept: comments (also those above a removed key or item; only a comment on the removed
-/// lines, or indented deeper right below them, goes), order, quotes, indentation, the line breaks of
+/// lines, or right below a removed collection and indented deeper than it, goes), order, quotes, indentation, the line breaks of
 /// the neighbouring line, a byte order mark, a missing final line break, blank lines at the end.
 ///
 /// What is refused: a document with a duplicate key, and places written with an anchor, alias, merge
@@ -144,7 +72,11 @@ impl Editor {
     pub fn new(text: &str, index: usize) -> Result<Editor, EditError> {
         let documents = read(text)?;
         let Some(document) = documents.get(index) else {
-            return Err(EditError::new(format!("the file has {} documents, not {}", documents.len(), index + 1)));
+            return Err(EditError::new(format!(
+                "the file has {} documents, not {}",
+                documents.len(),
+                index + 1
+            )));
         };
         if let Some(duplicate) = document.duplicates.first() {
             let message = format!("the key `{}` stands twice", duplicate.key);
@@ -334,8 +266,10 @@ impl Editor {
                 let mut names = names(rest)?;
                 let last = names.pop().ok_or_else(|| EditError::new("the path is empty"))?;
                 let style = self.style();
-                let entry =
-                    names.iter().rev().fold(NewEntry::list(last, item, style), |entry, name| entry.under(name, style));
+                let entry = names
+                    .iter()
+                    .rev()
+                    .fold(NewEntry::list(last, item, style), |entry, name| entry.under(name, style));
                 self.add_entry(target, &entry)?
             }
             (_, None) => return Err(EditError::new("the path is empty")),
@@ -378,64 +312,6 @@ impl Editor {
         Style::of(&self.text, self.root())
     }
 
-    fn list(&self, path: &[Key]) -> Result<Step<'_>, EditError> {
-        let (steps, _) = self.walk(path)?;
-        match steps.last() {
-            Some(step) if steps.len() == path.len() + 1 && matches!(step.node.kind, NodeKind::Sequence(_)) => Ok(*step),
-            Some(step) => Err(EditError::at(format!("{} is no list", show(path)), step.node.span.clone())),
-            None => Err(EditError::new("the path is empty")),
-        }
-    }
-
-    /// Follows a path as far as it exists. The second value is the path with keys as they are spelt.
-    fn walk(&self, path: &[Key]) -> Result<(Vec<Step<'_>>, Vec<Key>), EditError> {
-        let mut steps = vec![Step { node: self.root(), key: None, in_flow: false }];
-        let mut spelt = path.to_vec();
-        let mut node = self.root();
-        for (depth, key) in path.iter().enumerate() {
-            let step = match (&node.kind, key) {
-                (NodeKind::Alias { .. }, _) => {
-                    return Err(EditError::at("an alias stands here, so that the edit would reach other places too", node.span.clone()));
-                }
-                (NodeKind::Sequence(items), Key::Index(index)) => match items.get(*index) {
-                    Some(item) => Step { node: item, key: None, in_flow: node.flow },
-                    None => {
-                        let message = format!("the list has {} items, not {}", items.len(), index + 1);
-                        return Err(EditError::at(message, node.span.clone()));
-                    }
-                },
-                (NodeKind::Mapping(entries), Key::Name(name)) => match self.entry(entries, name)? {
-                    Some((key, value)) => {
-                        spelt[depth] = Key::Name(key.key_text(Schema::Manifest));
-                        Step { node: value, key: Some(key), in_flow: node.flow }
-                    }
-                    None => break,
-                },
-                (NodeKind::Null, Key::Name(_)) => break,
-                _ => {
-                    let message = format!("{} leads nowhere", show(&path[..=depth]));
-                    return Err(EditError::at(message, node.span.clone()));
-                }
-            };
-            node = step.node;
-            steps.push(step);
-        }
-        Ok((steps, spelt))
-    }
-
-    fn entry<'n>(&self, entries: &'n [(Node, Node)], name: &str) -> Result<Option<(&'n Node, &'n Node)>, EditError> {
-        let exact = entries.iter().find(|(key, _)| !key.is_merge() && key.key_text(Schema::Manifest) == name);
-        if !self.ignore_case {
-            return Ok(exact.map(|(key, value)| (key, value)));
-        }
-        let mut alike = entries.iter().filter(|(key, _)| key.key_text(Schema::Manifest).eq_ignore_ascii_case(name));
-        let first = alike.next();
-        if let Some((second, _)) = alike.next() {
-            return Err(EditError::at(format!("the key `{name}` stands twice, in different case"), second.span.clone()));
-        }
-        Ok(first.map(|(key, value)| (key, value)))
-    }
-
     /// Tries ways to make an edit and keeps the first whose result reads right.
     fn commit_first(&mut self, candidates: Vec<Vec<Splice>>, expected: &Value) -> Result<(), EditError> {
         let mut error = EditError::new("no place for it was found");
@@ -461,9 +337,18 @@ impl Editor {
             at = splice.range.end;
         }
         text.push_str(self.text.get(at..).unwrap_or_default());
+        if let Some(splice) =
+            splices.iter().find(|splice| lines::tab_line_follows(&self.text, splice.range.end))
+        {
+            let message =
+                "a blank line with a tab follows, which Go's YAML reader takes only after some values";
+            return Err(EditError::at(message, lines::char_at(&self.text, splice.range.end)));
+        }
         let touched = splices.first().map(|splice| splice.range.clone());
-        let documents = read(&text)
-            .map_err(|error| EditError { message: format!("the result would be {}", error.message), span: touched.clone() })?;
+        let documents = read(&text).map_err(|error| EditError {
+            message: format!("the result would be {}", error.message),
+            span: touched.clone(),
+        })?;
         let same_others = documents.len() == self.documents.len()
             && documents.iter().zip(&self.documents).enumerate().all(|(index, (after, before))| {
                 index == self.index || text[after.whole.clone()] == self.text[before.whole.clone()]
@@ -498,28 +383,4 @@ fn read(text: &str) -> Result<Vec<Document>, EditError> {
         });
     }
     Ok(documents)
-}
-
-fn item_path(path: &[Key], index: usize) -> Vec<Key> {
-    path.iter().cloned().chain([Key::Index(index)]).collect()
-}
-
-fn names(path: &[Key]) -> Result<Vec<&str>, EditError> {
-    path.iter()
-        .map(|key| match key {
-            Key::Name(name) => Ok(name.as_str()),
-            Key::Index(index) => Err(EditError::new(format!("there is no list with an item {}", index + 1))),
-        })
-        .collect()
-}
-
-fn show(path: &[Key]) -> String {
-    let keys: Vec<String> = path
-        .iter()
-        .map(|key| match key {
-            Key::Name(name) => name.clone(),
-            Key::Index(index) => index.to_string(),
-        })
-        .collect();
-    format!("`{}`", keys.join("."))
 }

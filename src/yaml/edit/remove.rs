@@ -24,11 +24,11 @@ impl Editor {
         }
         let end = target.node.span.end;
         if entries.len() == 1 {
-            let lines = self.entry_lines(key.start, end, self.column(key.start)?);
+            let lines = self.entry_lines(key.start, target.node);
             return self.leave_empty(mapping, lines.ok().into_iter().collect(), "{}");
         }
         if first_on_line(&self.text, key.start) {
-            let lines = self.entry_lines(key.start, end, self.column(key.start)?)?;
+            let lines = self.entry_lines(key.start, target.node)?;
             return Ok(vec![remove(lines)]);
         }
         // The entry shares its line with the dash of the item that holds the mapping.
@@ -37,7 +37,10 @@ impl Editor {
                 self.refuse_rest(end)?;
                 let after = lines::line_end(&self.text, end);
                 if !self.text[after..next.start].trim().is_empty() {
-                    return Err(EditError::at("a comment stands between this key and the next", after..next.start));
+                    return Err(EditError::at(
+                        "a comment stands between this key and the next",
+                        after..next.start,
+                    ));
                 }
                 Ok(vec![remove(key.start..next.start)])
             }
@@ -62,7 +65,7 @@ impl Editor {
         for item in &chosen {
             let dash = item.dash.ok_or_else(|| EditError::at("the item has no dash", item.span.clone()))?;
             if first_on_line(&self.text, dash) {
-                ranges.push(self.entry_lines(dash, item.span.end, self.column(dash)?)?);
+                ranges.push(self.entry_lines(dash, item)?);
             } else if chosen.len() < items.len() {
                 return Err(EditError::at("the item does not stand on a line of its own", item.span.clone()));
             }
@@ -73,12 +76,18 @@ impl Editor {
         Ok(ranges.into_iter().map(remove).collect())
     }
 
-    /// Gives the whole lines of an entry or item, with comments right below that are indented deeper
-    /// than it.
-    fn entry_lines(&self, start: usize, end: usize, column: usize) -> Result<Range<usize>, EditError> {
+    /// Gives the whole lines of an entry or item. To a block collection belong comments right below it
+    /// that are indented deeper than the entry; below a scalar they may be other entries, switched off.
+    fn entry_lines(&self, start: usize, value: &Node) -> Result<Range<usize>, EditError> {
+        let end = value.span.end;
         self.refuse_rest(end)?;
-        let line = lines::without_bom(&self.text, lines::line_start(&self.text, start));
-        Ok(line..self.after_comments(end, column + 1))
+        let collection = matches!(value.kind, NodeKind::Mapping(_) | NodeKind::Sequence(_)) && !value.flow;
+        let after = if collection {
+            self.after_comments(end, self.column(start)? + 1)
+        } else {
+            lines::next_line(&self.text, end)
+        };
+        Ok(lines::without_bom(&self.text, lines::line_start(&self.text, start))..after)
     }
 
     /// Refuses where something else than a comment stands after a value on its last line.
@@ -132,7 +141,10 @@ impl Editor {
             (Some(before), None) => before.end..own.end,
             (None, None) => node.span.start + 1..node.span.end - 1,
         };
-        let gaps = [&self.text[range.start..own.start.max(range.start)], &self.text[own.end..range.end.max(own.end)]];
+        let gaps = [
+            &self.text[range.start..own.start.max(range.start)],
+            &self.text[own.end..range.end.max(own.end)],
+        ];
         if gaps.iter().any(|gap| gap.contains('#')) {
             return Err(EditError::at("a comment stands beside what is removed", range));
         }

@@ -1,42 +1,26 @@
 //! Reads YAML text into documents whose every value knows its bytes.
 
+mod error;
+mod layout;
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use granit_parser::{Event, Parser, Scanner, Span, StrInput, StructureStyle, TokenType};
+use granit_parser::{Event, Parser, Span, StructureStyle};
 
+pub use self::error::ReadError;
+use self::layout::Layout;
 use super::lines;
 use super::node::{Document, DuplicateKey, Node, NodeKind, ScalarStyle};
 use super::resolve::Schema;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::RepoPath;
 
 /// How many nodes the aliases of one document may stand for, all expanded.
 const MAX_ALIASED_NODES: usize = 1_000_000;
 /// How deep a value may be nested, aliases followed.
 const MAX_DEPTH: usize = 512;
-
-/// Why a text could not be read as YAML.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct ReadError {
-    /// What is wrong.
-    pub message: String,
-    /// Where it was noticed; within the text and on character boundaries.
-    pub span: Range<usize>,
-}
-
-impl ReadError {
-    /// Makes the error a [`Diagnostic`] that points into the file.
-    pub fn diagnostic(&self, path: RepoPath, text: Arc<str>) -> Diagnostic {
-        Diagnostic::error(format!("not valid YAML: {}", self.message)).at(Place::span(
-            path,
-            text,
-            self.span.clone(),
-        ))
-    }
-}
 
 /// Reads all documents of a file.
 ///
@@ -60,6 +44,11 @@ impl ReadError {
 /// assert_eq!(&text[item.span.clone()], "x");
 /// ```
 pub fn read_documents(text: &str) -> Result<Vec<Document>, ReadError> {
+    if let Some(at) = text.char_indices().skip(1).find(|(_, c)| *c == '\u{feff}').map(|(at, _)| at) {
+        let message =
+            "a byte order mark stands within the text, which YAML readers take for different things";
+        return Err(ReadError { message: message.to_owned(), span: lines::char_at(text, at) });
+    }
     let layout = Layout::scan(text)?;
     let mut options = granit_parser::Options::default();
     options.set_emit_comments(false);
@@ -81,39 +70,6 @@ fn range(span: Span) -> Range<usize> {
     // Markers of a text always have byte offsets; an empty range at 0 can't mislead an edit, which
     // is verified.
     span.byte_range().unwrap_or(0..0)
-}
-
-/// What the events don't tell: where dashes stand and where block scalars' headers may begin.
-struct Layout {
-    dashes: std::vec::IntoIter<usize>,
-    headers: HashMap<usize, usize>,
-}
-
-impl Layout {
-    fn scan(text: &str) -> Result<Layout, ReadError> {
-        let mut options = granit_parser::Options::default();
-        options.set_emit_comments(false);
-        let mut dashes = Vec::new();
-        let mut headers = HashMap::new();
-        let mut previous = 0;
-        for next in Scanner::with_options(StrInput::new(text), options) {
-            // The parser reports the same error with more context.
-            let Ok(token) = next else { break };
-            let span = range(token.span());
-            match token.token_type() {
-                TokenType::BlockEntry => dashes.push(span.start),
-                TokenType::Scalar(
-                    granit_parser::ScalarStyle::Literal | granit_parser::ScalarStyle::Folded,
-                    _,
-                ) => {
-                    headers.insert(span.start, previous);
-                }
-                _ => {}
-            }
-            previous = previous.max(span.end);
-        }
-        Ok(Layout { dashes: dashes.into_iter(), headers })
-    }
 }
 
 /// A collection that is being read.
@@ -267,7 +223,7 @@ impl<'a> Reader<'a> {
         let kind = if style == ScalarStyle::Plain && bytes.is_empty() {
             // The parser stands `~` where nothing is written.
             if let Some(dash) = dash {
-                bytes = bytes.start.max(dash + 1)..bytes.end.max(dash + 1);
+                bytes = dash + 1..dash + 1;
             }
             if is_string { NodeKind::Scalar { value: String::new(), style } } else { NodeKind::Null }
         } else if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
@@ -327,7 +283,7 @@ impl<'a> Reader<'a> {
             node.start = node.span.start;
         }
         node.kind = if mapping {
-            let entries = self.entries(items, &node.span);
+            let entries = self.entries(items, &node.span)?;
             if !bracketed && let Some((_, value)) = entries.last() {
                 node.span.end = node.span.end.max(value.span.end);
             }
@@ -339,28 +295,39 @@ impl<'a> Reader<'a> {
     }
 
     /// Pairs keys with values and notes keys that stand twice.
-    fn entries(&mut self, items: Vec<Node>, span: &Range<usize>) -> Vec<(Node, Node)> {
+    fn entries(&mut self, items: Vec<Node>, span: &Range<usize>) -> Result<Vec<(Node, Node)>, ReadError> {
         let mut entries: Vec<(Node, Node)> = Vec::with_capacity(items.len() / 2);
         let mut seen: HashMap<String, Range<usize>> = HashMap::new();
         let mut items = items.into_iter();
         while let Some(key) = items.next() {
             let mut value = items.next().unwrap_or_else(|| empty_node(span.end));
-            if value.span.is_empty() && matches!(value.kind, NodeKind::Null) && value.start == value.span.start {
+            if value.span.is_empty()
+                && matches!(value.kind, NodeKind::Null)
+                && value.start == value.span.start
+            {
                 let at = lines::after_colon(self.text, key.span.end).unwrap_or(value.span.start);
                 value.span = at..at;
                 value.start = at;
+            }
+            if matches!(key.resolved().kind, NodeKind::Mapping(_) | NodeKind::Sequence(_)) {
+                let message = "a list or mapping stands as a key, for which JSON has no form".to_owned();
+                return Err(ReadError { message, span: key.span.clone() });
             }
             let name = key.key_text(Schema::Manifest);
             if key.is_merge() {
                 // `<<` may stand more than once.
             } else if let Some(first) = seen.get(&name) {
-                self.duplicates.push(DuplicateKey { key: name, first: first.clone(), second: key.span.clone() });
+                self.duplicates.push(DuplicateKey {
+                    key: name,
+                    first: first.clone(),
+                    second: key.span.clone(),
+                });
             } else {
                 seen.insert(name, key.span.clone());
             }
             entries.push((key, value));
         }
-        entries
+        Ok(entries)
     }
 
     fn alias(&mut self, id: usize, span: Range<usize>) -> Result<(), ReadError> {
@@ -368,7 +335,9 @@ impl<'a> Reader<'a> {
         let dash = self.dash();
         let Some(anchored) = self.anchors.get(&id) else {
             return Err(ReadError {
-                message: format!("alias `*{name}` stands within its own anchor, so the value would be endless"),
+                message: format!(
+                    "alias `*{name}` stands within its own anchor, so the value would be endless"
+                ),
                 span,
             });
         };
@@ -382,7 +351,12 @@ impl<'a> Reader<'a> {
         }
         let start = span.start;
         let kind = NodeKind::Alias { name, target };
-        self.attach(Node { kind, span, start, anchor: None, tag: None, flow: false, dash }, 0, weight, depth + 1)
+        self.attach(
+            Node { kind, span, start, anchor: None, tag: None, flow: false, dash },
+            0,
+            weight,
+            depth + 1,
+        )
     }
 
     /// Puts the waiting scalar in its place.

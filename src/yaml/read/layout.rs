@@ -1,0 +1,41 @@
+//! What the parser's events don't tell and its tokens do.
+
+use std::collections::HashMap;
+
+use granit_parser::{Scanner, StrInput, TokenType};
+
+use super::{ReadError, range};
+use crate::yaml::lines;
+
+/// What the events don't tell: where dashes stand and where block scalars' headers may begin.
+pub(super) struct Layout {
+    pub(super) dashes: std::vec::IntoIter<usize>,
+    pub(super) headers: HashMap<usize, usize>,
+}
+
+impl Layout {
+    pub(super) fn scan(text: &str) -> Result<Layout, ReadError> {
+        let mut options = granit_parser::Options::default();
+        options.set_emit_comments(false);
+        let mut dashes = Vec::new();
+        let mut headers = HashMap::new();
+        let mut previous = 0;
+        for next in Scanner::with_options(StrInput::new(text), options) {
+            // The parser reports the same error with more context.
+            let Ok(token) = next else { break };
+            let span = range(token.span());
+            match token.token_type() {
+                TokenType::BlockEntry => dashes.push(lines::dash_before(text, previous, span.start)),
+                TokenType::Scalar(
+                    granit_parser::ScalarStyle::Literal | granit_parser::ScalarStyle::Folded,
+                    _,
+                ) => {
+                    headers.insert(span.start, previous);
+                }
+                _ => {}
+            }
+            previous = previous.max(span.end);
+        }
+        Ok(Layout { dashes: dashes.into_iter(), headers })
+    }
+}
