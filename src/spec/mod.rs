@@ -13,9 +13,11 @@ mod node;
 mod parse;
 mod placed;
 mod reader;
+mod schema;
 mod template;
 #[cfg(test)]
 mod tests;
+mod text;
 mod trap;
 mod validate;
 
@@ -25,4 +27,6 @@ pub use model::{
 };
 pub use parse::{Parsed, parse};
 pub use placed::Placed;
+pub use schema::schema;
 pub use template::expand;
+pub use text::{NewCluster, NewSpec, NewWindow, NewWindowUse, write_new};
