@@ -105,7 +105,7 @@ pub(crate) fn read(text: &str) -> Result<Option<Node>, Problem> {
     Ok(reader.root)
 }
 
-/// Gives a span's bytes without the white space that collections carry at their end.
+/// Gives a span's bytes in the whole text, of which `body` follows a mark.
 fn range(span: &Span, body: &str, mark: usize) -> Range<usize> {
     let range = span.byte_range().unwrap_or(0..0);
     let end = range.end.min(body.len());

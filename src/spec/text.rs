@@ -260,7 +260,7 @@ fn one_or_list(texts: &[String]) -> String {
 fn quote(text: &str) -> String {
     let mut characters = text.chars().peekable();
     let mut plain = text.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && !text.ends_with(|c: char| c == ' ' || c == ':')
+        && !text.ends_with([' ', ':'])
         && trap::meaning(text).is_none();
     while let Some(character) = characters.next() {
         plain &= match character {
