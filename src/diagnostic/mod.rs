@@ -1,6 +1,7 @@
 //! What the tool has to say about a file: a severity, a place, a message, and what to do.
 
 mod position;
+mod render;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use crate::repo::RepoPath;
 
 pub use position::line_column;
+pub use render::{clean, render};
 
 /// How much a [`Diagnostic`] matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

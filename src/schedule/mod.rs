@@ -1,1 +1,30 @@
-//! Placeholder replaced by the module's own change.
+//! Schedules exactly as Kubernetes fires them, and the windows that pairs of them make.
+//!
+//! Nothing here reads a clock, a file or the machine's time zone: every question takes the instant it is
+//! asked for. Zones come from the time zone database inside the program.
+//!
+//! * [`CronExpr`] is a CronJob's `schedule`, [`zone::parse`] its `timeZone`.
+//! * [`Window`] is what the spec says: `open` and `close`, `open` and `for`, or `from` and `to`. It becomes
+//!   a [`CronPair`], which is what the CronJobs get.
+//! * [`Timeline`] is what those CronJobs do: when the gate is open and when it changes.
+mod batch;
+mod cron;
+mod field;
+mod firing;
+mod go_duration;
+mod interval;
+mod length;
+mod local;
+mod pair;
+mod week_time;
+mod window;
+pub mod zone;
+
+pub use batch::batch_line;
+pub use cron::{CronError, CronExpr};
+pub use firing::Firings;
+pub use interval::{Interval, Intervals, Timeline};
+pub use length::{Length, LengthError};
+pub use pair::CronPair;
+pub use week_time::{WeekTime, WeekTimeError};
+pub use window::{Window, WindowError, WindowForm, WindowKey};

@@ -1,15 +1,119 @@
-//! Time zones and cron expressions of windows, judged by [`crate::schedule`].
+//! Time zones and times of windows, judged by [`crate::schedule`].
+
+use jiff::tz::TimeZone;
 
 use crate::diagnostic::Diagnostic;
+use crate::schedule::{self, CronExpr, WindowKey};
 use crate::spec::Placed;
-use crate::spec::model::WindowForm;
+use crate::spec::model::{WindowDef, WindowForm};
 
-/// Checks a time zone.
-pub(crate) fn zone(_zone: &Placed<String>) -> Vec<Diagnostic> {
-    Vec::new()
+impl WindowDef {
+    /// Gives the window as [`crate::schedule`] computes with it.
+    ///
+    /// A window of a [`Spec`](crate::spec::Spec) that was read has been through here, and has a pair
+    /// of cron expressions too ([`schedule::Window::pair`]).
+    ///
+    /// # Errors
+    ///
+    /// When the zone or a time is none that Kubernetes takes: all that is wrong, with the place in
+    /// the expression.
+    pub fn schedule(&self) -> Result<schedule::Window, Vec<Diagnostic>> {
+        let mut diagnostics = Vec::new();
+        let zone = match &self.time_zone {
+            Some(zone) => time_zone(zone).map_err(|error| diagnostics.push(*error)).ok(),
+            None => None,
+        };
+        let form = form(&self.form, &mut diagnostics);
+        match form {
+            Some(form) if diagnostics.is_empty() => Ok(schedule::Window { zone, form }),
+            _ => Err(diagnostics),
+        }
+    }
+
+    /// Tells everything that is wrong with the window's zone and times.
+    pub(crate) fn check(&self) -> Vec<Diagnostic> {
+        let window = match self.schedule() {
+            Ok(window) => window,
+            Err(diagnostics) => return diagnostics,
+        };
+        match window.pair() {
+            Ok(_) => Vec::new(),
+            Err(error) => {
+                let mut diagnostic = Diagnostic::error(error.message).help(error.help);
+                diagnostic.place = self.text(error.key).map(|text| text.place.clone());
+                vec![diagnostic]
+            }
+        }
+    }
+
+    /// Gives what stands under a key.
+    pub fn text(&self, key: WindowKey) -> Option<&Placed<String>> {
+        match (key, &self.form) {
+            (WindowKey::TimeZone, _) => self.time_zone.as_ref(),
+            (WindowKey::Open, WindowForm::OpenClose { open, .. } | WindowForm::OpenFor { open, .. }) => {
+                Some(open)
+            }
+            (WindowKey::Close, WindowForm::OpenClose { close, .. }) => Some(close),
+            (WindowKey::For, WindowForm::OpenFor { length, .. }) => Some(length),
+            (WindowKey::From, WindowForm::FromTo { from, .. }) => Some(from),
+            (WindowKey::To, WindowForm::FromTo { to, .. }) => Some(to),
+            _ => None,
+        }
+    }
 }
 
-/// Checks the times of a window.
-pub(crate) fn form(_form: &WindowForm) -> Vec<Diagnostic> {
-    Vec::new()
+fn time_zone(name: &Placed<String>) -> Result<TimeZone, Box<Diagnostic>> {
+    schedule::zone::parse(name).map_err(|error| {
+        let help = match error.suggestion {
+            Some(zone) => format!("did you mean `{zone}`?"),
+            None => "give a name of the IANA time zone database, such as `Europe/Berlin`".to_owned(),
+        };
+        Box::new(Diagnostic::error(error.message).at(name.place.clone()).help(help))
+    })
+}
+
+fn form(form: &WindowForm, diagnostics: &mut Vec<Diagnostic>) -> Option<schedule::WindowForm> {
+    match form {
+        WindowForm::OpenClose { open, close } => {
+            let (open, close) = (cron(open, "open", diagnostics), cron(close, "close", diagnostics));
+            Some(schedule::WindowForm::OpenClose { open: open?, close: close? })
+        }
+        WindowForm::OpenFor { open, length } => {
+            let open = cron(open, "open", diagnostics);
+            let length = other(length, "give a length such as `4h` or `1h30m`", diagnostics);
+            Some(schedule::WindowForm::OpenFor { open: open?, length: length? })
+        }
+        WindowForm::FromTo { from, to } => {
+            const HELP: &str = "give a moment of the week such as `Mon 08:00`";
+            let (from, to) = (other(from, HELP, diagnostics), other(to, HELP, diagnostics));
+            Some(schedule::WindowForm::FromTo { from: from?, to: to? })
+        }
+    }
+}
+
+fn cron(text: &Placed<String>, key: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<CronExpr> {
+    match CronExpr::parse(text) {
+        Ok(expr) => Some(expr),
+        Err(error) => {
+            let message = format!("Kubernetes would refuse `{key}` as a schedule: {}", error.message);
+            let help = error.help.unwrap_or_else(|| "write five fields, such as `0 8 * * MON`".to_owned());
+            diagnostics.push(Diagnostic::error(message).at(text.within(error.span)).help(help));
+            None
+        }
+    }
+}
+
+fn other<T>(text: &Placed<String>, help: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<T>
+where
+    T: std::str::FromStr,
+    T::Err: std::fmt::Display,
+{
+    match text.parse() {
+        Ok(value) => Some(value),
+        Err(error) => {
+            let message = format!("{error}");
+            diagnostics.push(Diagnostic::error(message).at(text.place.clone()).help(help));
+            None
+        }
+    }
 }

@@ -12,10 +12,13 @@ mod names;
 mod node;
 mod parse;
 mod placed;
+mod read;
 mod reader;
+mod schema;
 mod template;
 #[cfg(test)]
 mod tests;
+mod text;
 mod trap;
 mod validate;
 
@@ -25,4 +28,7 @@ pub use model::{
 };
 pub use parse::{Parsed, parse};
 pub use placed::Placed;
+pub use read::read;
+pub use schema::schema;
 pub use template::expand;
+pub use text::{NewCluster, NewSpec, NewWindow, NewWindowUse, write_new};

@@ -82,6 +82,16 @@ pub enum WindowForm {
     },
 }
 
+impl WindowForm {
+    /// Tells whether all of it was read; what was not is said elsewhere.
+    pub(crate) fn is_whole(&self) -> bool {
+        match self {
+            WindowForm::FromTo { from, to } => !from.is_empty() && !to.is_empty(),
+            _ => true,
+        }
+    }
+}
+
 /// One cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cluster {
@@ -101,7 +111,7 @@ pub enum WindowUse {
     /// One of [`Spec::windows`], which exists.
     Named(Placed<String>),
     /// A window written in place.
-    Inline(Placed<WindowDef>),
+    Inline(Box<Placed<WindowDef>>),
 }
 
 /// One line of `rules`.
@@ -326,7 +336,7 @@ impl Spec {
                 .iter()
                 .filter_map(|window| match window {
                     WindowUse::Named(name) => self.windows.get(&name.value),
-                    WindowUse::Inline(window) => Some(window),
+                    WindowUse::Inline(window) => Some(window.as_ref()),
                 })
                 .collect(),
             None => change_type.windows.iter().filter_map(|name| self.windows.get(&name.value)).collect(),

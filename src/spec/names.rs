@@ -74,8 +74,7 @@ impl TextRule {
     /// Gives a regular expression (ECMA 262) for what [`check`](Self::check) accepts, which for
     /// [`TextRule::OneOf`] is left to an `enum`.
     pub(crate) fn pattern(self) -> Option<String> {
-        const CLEAN: &str =
-            r"(?![^]*[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff])";
+        const CLEAN: &str = r"(?!.*[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff])";
         const SUBDOMAIN: &str =
             r"(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*";
         const FOLDER: &str = r"(?!/)(?!(?:.*/)?\.\.(?:/|$))[^\\]+$";

@@ -47,7 +47,7 @@ pub struct Parsed {
 /// assert_eq!(diagnostic.help.as_deref(), Some("did you mean `window`?"));
 /// ```
 pub fn parse(path: &RepoPath, bytes: &[u8]) -> Result<Parsed, Error> {
-    let (reader, root) = tree(path, bytes).map_err(Error::invalid)?;
+    let (reader, root) = tree(path, bytes)?;
     let mut parser = Parser { reader };
     let spec = parser.spec(&root);
     let mut diagnostics = parser.reader.diagnostics;
@@ -61,9 +61,10 @@ pub fn parse(path: &RepoPath, bytes: &[u8]) -> Result<Parsed, Error> {
     Ok(Parsed { spec, warnings: diagnostics })
 }
 
-fn tree(path: &RepoPath, bytes: &[u8]) -> Result<(Reader, Node), Diagnostic> {
-    let whole =
-        |message: &str, help: &str| Diagnostic::error(message).at(Place::file(path.clone())).help(help);
+fn tree(path: &RepoPath, bytes: &[u8]) -> Result<(Reader, Node), Error> {
+    let whole = |message: &str, help: &str| {
+        Error::invalid(Diagnostic::error(message).at(Place::file(path.clone())).help(help))
+    };
     if bytes.len() > LARGEST {
         return Err(whole("the spec is larger than 4 MiB", "check that this is the right file"));
     }
@@ -72,7 +73,7 @@ fn tree(path: &RepoPath, bytes: &[u8]) -> Result<(Reader, Node), Diagnostic> {
     }
     let text: Arc<str> = match std::str::from_utf8(bytes) {
         Ok(text) => Arc::from(text),
-        Err(error) => return Err(not_text(path, bytes, error.valid_up_to())),
+        Err(error) => return Err(Error::invalid(not_text(path, bytes, error.valid_up_to()))),
     };
     let problem = |problem: node::Problem| {
         let mut help = problem.help;
@@ -81,7 +82,7 @@ fn tree(path: &RepoPath, bytes: &[u8]) -> Result<(Reader, Node), Diagnostic> {
             help = "correct the YAML here; a template with braces must stand in quotes";
         }
         let place = Place::span(path.clone(), text.clone(), problem.span);
-        Diagnostic::error(problem.message).at(place).help(help)
+        Error::invalid(Diagnostic::error(problem.message).at(place).help(help))
     };
     match node::read(&text).map_err(problem)? {
         Some(root) if !root.is_null() => Ok((Reader::new(path.clone(), text), root)),
@@ -197,7 +198,7 @@ impl Parser {
             (Some(open), Some(close), None, None, None) => WindowForm::OpenClose { open, close },
             (Some(open), None, Some(length), None, None) => WindowForm::OpenFor { open, length },
             (None, None, None, Some(from), Some(to)) => WindowForm::FromTo { from, to },
-            // Said already, but references to the window must not fail for it: see `windows`.
+            // Said already; the window stays, so that what refers to it does not fail too.
             _ => WindowForm::FromTo { from: self.nothing(), to: self.nothing() },
         };
         let place = self.reader.place(&home.span);
@@ -239,10 +240,12 @@ impl Parser {
 
     fn window_uses(&mut self, node: &Node, home: &Node) -> Vec<WindowUse> {
         let mut uses = Vec::new();
-        for item in self.reader.one_or_more(node, home, "the list of windows") {
+        for item in self.reader.one_or_more(node, home, "windows") {
             match &item.value {
                 Value::Mapping(_) => {
-                    uses.extend(self.window(item, home, None).map(WindowUse::Inline));
+                    uses.extend(
+                        self.window(item, home, None).map(|window| WindowUse::Inline(Box::new(window))),
+                    );
                 }
                 _ => uses.extend(self.reader.text(item, TextRule::Label, "window").map(WindowUse::Named)),
             }

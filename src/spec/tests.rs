@@ -10,7 +10,7 @@ use crate::spec::{
 
 pub(super) const HEAD: &str = "apiVersion: gitops-windows/v1\n";
 
-const WHOLE: &str = "\
+pub(super) const WHOLE: &str = "\
 # yaml-language-server: $schema=./windows.schema.json
 apiVersion: gitops-windows/v1
 types:
@@ -47,7 +47,8 @@ fn spec(text: &str) -> Spec {
 /// Gives `line:column what-is-pointed-at | message | help` of every diagnostic.
 fn said(text: &str) -> Vec<String> {
     let error = read(text).expect_err(text);
-    error.diagnostics.iter().map(line).collect()
+    let errors = error.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+    errors.map(line).collect()
 }
 
 fn line(diagnostic: &Diagnostic) -> String {
@@ -162,7 +163,7 @@ extra: 1
         "12:25 rx | there is no type `rx` | did you mean `rt` or `rw`?",
         "12:29 wrok-week | there is no window `wrok-week` | did you mean `work-week`?",
         "12:40 rt | cluster `edge-01` gives a window to the type `rt`, which is real-time and has no gate | give the type a window under `types`, or remove `rt` here",
-        "12:55 rw | the list of windows is an empty list | name at least one, or remove the key",
+        "12:55 rw | windows is an empty list | name at least one, or remove the key",
         "12:55 rw | cluster `edge-01` gives a window to the type `rw`, which is real-time and has no gate | give the type a window under `types`, or remove `rw` here",
         "13:3 ../up | cluster name `../up` may hold only letters, digits and, between them, `.`, `_` and `-`, as it becomes a folder | choose a cluster name like `up`",
         "14:3 0777 | `0777` without quotes is a number to YAML parsers, and cluster name must be text | put it in quotes: \"0777\"",
@@ -219,7 +220,7 @@ fn unquoted_templates_are_explained() {
 fn order_and_rules_are_judged_as_a_whole() {
     let window = "windows: { w: { timeZone: UTC, open: 0 8 * * MON, for: 4h } }\n";
     let types = |types: &str, rest: &str| format!("{HEAD}types: {types}\n{window}{rest}");
-    assert!(said(&types("{ rw: { window: w }, rt: {} }", ""))[1].contains("after the gated type `rw`"));
+    assert!(said(&types("{ rw: { window: w }, rt: {} }", ""))[0].contains("after the gated type `rw`"));
     let parsed = read(&types("{ rw: { window: w } }", "")).unwrap();
     assert!(parsed.warnings[0].message.contains("first type"));
     assert_eq!(parsed.warnings[0].severity, Severity::Warning);
@@ -243,12 +244,86 @@ fn a_window_without_zone_is_a_warning() {
 
 #[test]
 fn truncated_and_damaged_files_never_panic() {
-    for end in 0..WHOLE.len() {
-        let _ = parse(&RepoPath::top(), &WHOLE.as_bytes()[..end]);
-        let mut damaged = WHOLE.as_bytes().to_vec();
-        for byte in [b'{', b'\'', b'\t', b'\n', b'&', b'*', b'-', 0, 0xff] {
-            damaged[end] = byte;
-            let _ = parse(&RepoPath::top(), &damaged);
+    for (index, end) in (0..WHOLE.len()).step_by(3).enumerate() {
+        // Every third offset, cut or damaged in one of these ways.
+        let damage = [b'{', b'\'', b'\t', b'\n', b'&', b'*', b'-', 0, 0xff];
+        let mut bytes = WHOLE.as_bytes().to_vec();
+        match damage.get(index % 10) {
+            Some(byte) => bytes[end] = *byte,
+            None => bytes.truncate(end),
         }
+        let _ = parse(&RepoPath::top(), &bytes);
     }
+}
+
+/// Gives what is said of a spec with these windows.
+fn said_of_window(window: &str) -> Vec<String> {
+    said(&format!("{HEAD}types: {{ rt: {{}} }}\nwindows:\n  w: {window}\n"))
+}
+
+#[test]
+fn bad_times_are_pointed_at_inside_the_expression() {
+    let both = said_of_window("{ timeZone: europe/berlin, open: 0 8 * * MUN, close: \"0 25 * * THU\" }");
+    assert_eq!(both.len(), 3, "{both:#?}");
+    assert!(
+        both[0].starts_with("4:18 europe/berlin | ") && both[0].ends_with("did you mean `Europe/Berlin`?"),
+        "{both:#?}"
+    );
+    assert!(both[1].starts_with("4:47 MUN | Kubernetes would refuse `open` as a schedule: "), "{both:#?}");
+    assert!(both[2].starts_with("4:62 25 | Kubernetes would refuse `close` as a schedule: "), "{both:#?}");
+}
+
+#[test]
+fn an_error_as_people_see_it() {
+    let text = format!(
+        "{HEAD}types: {{ rt: {{}}, rw: {{ window: wekly }} }}\n\
+         windows:\n  weekly:\n    timeZone: Europe/Berlin\n    open: \"0 8 * * MON\"\n    close: 0 17 * * 7\n"
+    );
+    let error = read(&text).unwrap_err();
+    insta::assert_snapshot!(crate::diagnostic::render(&error.diagnostics, false, 100), @r#"
+error: there is no window `wekly`
+ --> sub/windows.yaml:2:32
+  |
+2 | types: { rt: {}, rw: { window: wekly } }
+  |                                ^^^^^
+  |
+  = help: did you mean `weekly`?
+
+error: Kubernetes would refuse `close` as a schedule: end of range (7) above maximum (6): 7
+ --> sub/windows.yaml:7:21
+  |
+7 |     close: 0 17 * * 7
+  |                     ^
+  |
+  = help: write `SUN`
+"#);
+}
+
+#[test]
+fn lengths_and_moments_are_checked() {
+    for (window, at) in [
+        ("{ timeZone: UTC, open: 0 8 * * MON, for: 4 hours }", "4 hours"),
+        ("{ timeZone: UTC, from: Mon 08:00, to: Thu 25:00 }", "Thu 25:00"),
+        ("{ timeZone: UTC, from: Mon 08:00, to: Mon 08:00 }", "Mon 08:00"),
+        ("{ timeZone: UTC, open: 0 8 * * *, for: 25h }", "25h"),
+        ("{ timeZone: UTC, open: '@every 1h', close: 0 8 * * * }", "'@every 1h'"),
+        ("{ timeZone: Local, open: 0 8 * * MON, for: 4h }", "Local"),
+    ] {
+        let said = said_of_window(window);
+        assert_eq!(said.len(), 1, "{said:#?}");
+        assert!(said[0].contains(&format!(" {at} | ")), "{said:#?}");
+    }
+}
+
+#[test]
+fn inline_windows_are_checked_too() {
+    let text = format!(
+        "{HEAD}types: {{ rt: {{}}, rw: {{ window: w }} }}\n\
+         windows: {{ w: {{ timeZone: UTC, open: 0 8 * * MON, for: 4h }} }}\n\
+         clusters: {{ a: {{ windows: {{ rw: {{ timeZone: Mars, open: 0 8 * * MON, for: 4h }} }} }} }}\n"
+    );
+    assert!(said(&text)[0].contains(" Mars | "));
+    let spec = spec(&text.replace("Mars", "UTC"));
+    let window = spec.windows_of("a", "rw")[0].schedule().unwrap();
+    assert_eq!(window.pair().unwrap().close.as_str(), "0 12 * * MON");
 }

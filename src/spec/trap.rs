@@ -20,11 +20,10 @@ pub(crate) fn meaning(text: &str) -> Option<&'static str> {
         match lower.as_str() {
             "null" => return Some("nothing"),
             "y" | "n" | "yes" | "no" | "on" | "off" | "true" | "false" => return Some("a boolean"),
-            ".inf" | "+.inf" | "-.inf" | ".nan" => return Some("a number"),
             _ => {}
         }
     }
-    if is_number(&lower) {
+    if matches!(lower.as_str(), ".inf" | "+.inf" | "-.inf" | ".nan") || is_number(&lower) {
         return Some("a number");
     }
     if is_sexagesimal(text) {

@@ -2,9 +2,9 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::spec::Placed;
+use crate::spec::expand;
 use crate::spec::model::{Spec, WindowDef, WindowUse};
 use crate::spec::reader::list;
-use crate::spec::{check_time, expand};
 use crate::suggest::did_you_mean;
 
 /// Checks references, order and times.
@@ -22,7 +22,7 @@ fn all_windows(spec: &Spec) -> impl Iterator<Item = &Placed<WindowDef>> {
     let inline =
         spec.clusters.values().flat_map(|cluster| cluster.windows.values().flat_map(|over| &over.value));
     spec.windows.values().chain(inline.filter_map(|window| match window {
-        WindowUse::Inline(window) => Some(window),
+        WindowUse::Inline(window) => Some(window.as_ref()),
         WindowUse::Named(_) => None,
     }))
 }
@@ -201,15 +201,17 @@ fn several_gates(spec: &Spec) -> bool {
 }
 
 fn times(window: &Placed<WindowDef>, diagnostics: &mut Vec<Diagnostic>) {
-    match &window.time_zone {
-        Some(zone) => diagnostics.extend(check_time::zone(zone)),
-        None => diagnostics.push(
+    if !window.form.is_whole() {
+        return;
+    }
+    if window.time_zone.is_none() {
+        diagnostics.push(
             Diagnostic::warning(
                 "this window has no time zone, so it follows the zone of the cluster's controller",
             )
             .at(window.place.clone())
             .help("add `timeZone`, for example `Europe/Berlin`"),
-        ),
+        );
     }
-    diagnostics.extend(check_time::form(&window.form));
+    diagnostics.extend(window.check());
 }

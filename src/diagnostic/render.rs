@@ -1,0 +1,310 @@
+//! Diagnostics as people read them.
+
+use std::ops::Range;
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use anstyle::{AnsiColor, Style};
+
+use crate::diagnostic::{Diagnostic, Place, Severity, line_column};
+
+/// The narrowest width that is laid out for.
+const NARROWEST: usize = 40;
+
+/// Writes diagnostics for a terminal or a log, each with the source line and a caret under it.
+///
+/// ```text
+/// error: there is no window `wrok-week`
+///  --> windows.yaml:4:17
+///   |
+/// 4 |   rw: { window: wrok-week }
+///   |                 ^^^^^^^^^
+///   |
+///   = help: did you mean `work-week`?
+/// ```
+///
+/// A blank line stands between two of them, and the last ends with a newline. `width` is the
+/// number of columns; longer source lines are cut around the caret. Colours are ANSI sequences and
+/// the only control characters besides newlines: those of files become visible replacements.
+pub fn render(diagnostics: &[Diagnostic], color: bool, width: usize) -> String {
+    let width = width.max(NARROWEST);
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let renderer = renderer.decor_style(DecorStyle::Ascii).term_width(width);
+    let mut result = String::new();
+    for (index, diagnostic) in diagnostics.iter().enumerate() {
+        if index > 0 {
+            result.push('\n');
+        }
+        result.push_str(&one(diagnostic, &renderer, color, width));
+        result.push('\n');
+    }
+    result
+}
+
+fn one(diagnostic: &Diagnostic, renderer: &Renderer, color: bool, width: usize) -> String {
+    let level = match diagnostic.severity {
+        Severity::Note => Level::NOTE,
+        Severity::Warning => Level::WARNING,
+        Severity::Error => Level::ERROR,
+    };
+    let mut title = level.clone().primary_title(clean_lines(&diagnostic.message));
+    if let Some(code) = diagnostic.code {
+        title = title.id(code);
+    }
+    let mut parts = vec![renderer.render(&[Group::with_title(title)])];
+    let mut group = Group::with_level(level);
+    if let Some(place) = &diagnostic.place {
+        let excerpt = excerpt(place, width);
+        parts.push(arrow(place, excerpt.as_ref(), color));
+        if let Some(Excerpt { line, text, caret, .. }) = excerpt {
+            let caret = AnnotationKind::Primary.span(caret);
+            group = group.element(Snippet::source(text).line_start(line).fold(false).annotation(caret));
+        }
+    }
+    if let Some(help) = &diagnostic.help {
+        group = group.element(Level::HELP.message(clean_lines(help)));
+    }
+    if !group.is_empty() {
+        parts.push(renderer.render(&[group]));
+    }
+    parts.join("\n")
+}
+
+/// Writes ` --> path:line:column`.
+///
+/// Not left to the renderer, which would count the column in the part of the line that is shown.
+fn arrow(place: &Place, excerpt: Option<&Excerpt>, color: bool) -> String {
+    let path = clean(&place.path.to_string()).replace('\t', " ");
+    let (indent, position) = match excerpt {
+        Some(Excerpt { line, column, .. }) => (line.to_string().len(), format!(":{line}:{column}")),
+        None => (1, String::new()),
+    };
+    let style = if color { AnsiColor::BrightBlue.on_default().bold() } else { Style::new() };
+    format!("{:indent$}{style}--> {style:#}{path}{position}", "")
+}
+
+/// The part of a file that is shown.
+struct Excerpt {
+    line: usize,
+    column: usize,
+    text: String,
+    caret: Range<usize>,
+}
+
+/// Cuts the line that a place begins in; what goes on in further lines is not shown.
+fn excerpt(place: &Place, width: usize) -> Option<Excerpt> {
+    let (text, span) = (place.text.as_deref()?, place.span.clone()?);
+    let start = text.floor_char_boundary(span.start);
+    let (line, column) = line_column(text, start);
+    let from = text[..start].rfind('\n').map_or(0, |end| end + 1);
+    let mut whole = text[from..].split('\n').next().unwrap_or_default();
+    let mut caret = start - from..text.floor_char_boundary(span.end.max(start)) - from;
+    whole = whole.strip_suffix('\r').unwrap_or(whole);
+    if let Some(unmarked) = whole.strip_prefix('\u{feff}').filter(|_| from == 0) {
+        let mark = whole.len() - unmarked.len();
+        caret = caret.start.saturating_sub(mark)..caret.end.saturating_sub(mark);
+        whole = unmarked;
+    }
+    let caret = caret.start.min(whole.len())..caret.end.min(whole.len());
+    let (text, caret) = cut(whole, caret, width.saturating_sub(line.to_string().len() + 5));
+    Some(Excerpt { line, column, text, caret })
+}
+
+/// Cuts a line to `width` characters around the caret and makes its control characters visible.
+fn cut(line: &str, caret: Range<usize>, width: usize) -> (String, Range<usize>) {
+    const CUT: char = '…';
+    let before = line[..caret.start].chars().count();
+    let marked = line[caret.clone()].chars().count();
+    let total = before + marked + line[caret.end..].chars().count();
+    let (skip, take) = if total <= width {
+        (0, total)
+    } else {
+        // A little of what stands before is worth more than what comes after.
+        let lead = width / 3;
+        let skip = if before + marked <= width { 0 } else { before.saturating_sub(lead) };
+        (skip, width.saturating_sub(2))
+    };
+    let mut text = String::new();
+    let mut range = 0..0;
+    if skip > 0 {
+        text.push(CUT);
+    }
+    for (index, character) in line.chars().enumerate().skip(skip).take(take) {
+        if index == before {
+            range.start = text.len();
+        }
+        text.push(visible(character));
+        if index < before + marked {
+            range.end = text.len();
+        }
+    }
+    if before >= skip + take || before >= total {
+        range.start = text.len();
+    }
+    if skip + take < total {
+        text.push(CUT);
+    }
+    let range = range.start..range.end.max(range.start);
+    (text, range)
+}
+
+/// Replaces control characters, so that no file or name can move the cursor, colour the terminal
+/// or turn the direction of writing; a tab stays.
+///
+/// ```
+/// assert_eq!(gitops_windows::diagnostic::clean("a\u{1b}[31m\tb\u{202e}"), "a␛[31m\tb\u{fffd}");
+/// ```
+pub fn clean(text: &str) -> String {
+    text.chars().map(visible).collect()
+}
+
+fn clean_lines(text: &str) -> String {
+    text.trim_end().lines().map(clean).collect::<Vec<_>>().join("\n")
+}
+
+fn visible(character: char) -> char {
+    match character {
+        '\t' => '\t',
+        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + character as u32).unwrap_or('\u{fffd}'),
+        '\u{7f}' => '\u{2421}',
+        '\u{80}'..='\u{9f}'
+        | '\u{61c}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{feff}' => '\u{fffd}',
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::repo::RepoPath;
+
+    fn at(text: &str, span: Range<usize>) -> Place {
+        Place::span(RepoPath::parse("sub/windows.yaml").unwrap(), Arc::from(text), span)
+    }
+
+    fn shown(text: &str, span: Range<usize>) -> String {
+        render(&[Diagnostic::error("it is wrong").at(at(text, span)).help("do better")], false, 80)
+    }
+
+    #[test]
+    fn the_caret_stands_under_what_is_meant() {
+        let text = "types:\n  rw: { window: wrok }\n";
+        insta::assert_snapshot!(shown(text, 23..27), @r#"
+error: it is wrong
+ --> sub/windows.yaml:2:17
+  |
+2 |   rw: { window: wrok }
+  |                 ^^^^
+  |
+  = help: do better
+"#);
+    }
+
+    #[test]
+    fn marks_crlf_and_wide_characters_do_not_move_it() {
+        let text = "\u{feff}ä: [日本, x]\r\nb: 1\r\n";
+        let start = text.find('x').unwrap();
+        insta::assert_snapshot!(shown(text, start..start + 1), @r#"
+error: it is wrong
+ --> sub/windows.yaml:1:9
+  |
+1 | ä: [日本, x]
+  |           ^
+  |
+  = help: do better
+"#);
+    }
+
+    #[test]
+    fn codes_severities_and_whole_files() {
+        let file = Place::file(RepoPath::parse("windows.yaml").unwrap());
+        let diagnostics = [
+            Diagnostic::warning("it is odd").code("GW001").at(file),
+            Diagnostic::note("two\nlines").help("read\nboth"),
+        ];
+        insta::assert_snapshot!(render(&diagnostics, false, 80), @r#"
+warning[GW001]: it is odd
+ --> windows.yaml
+
+note: two
+      lines
+ = help: read
+         both
+"#);
+    }
+
+    #[test]
+    fn spans_over_lines_at_the_end_and_beyond_it() {
+        let text = "a: {\n  b: 1 }\nlast";
+        insta::assert_snapshot!(shown(text, 3..13), @r#"
+error: it is wrong
+ --> sub/windows.yaml:1:4
+  |
+1 | a: {
+  |    ^
+  |
+  = help: do better
+"#);
+        insta::assert_snapshot!(shown(text, text.len()..text.len()), @r#"
+error: it is wrong
+ --> sub/windows.yaml:3:5
+  |
+3 | last
+  |     ^
+  |
+  = help: do better
+"#);
+        assert_eq!(shown(text, 900..1000), shown(text, text.len()..text.len()));
+        shown("", 0..0);
+        shown("\u{feff}", 0..3);
+        shown("ä", 1..2);
+        shown("a\r\n", 2..3);
+    }
+
+    #[test]
+    fn long_lines_are_cut_around_the_caret() {
+        let text = format!("{}HERE{}\n", "a".repeat(50_000), "b".repeat(50_000));
+        insta::assert_snapshot!(shown(&text, 50_000..50_004), @r#"
+error: it is wrong
+ --> sub/windows.yaml:1:50001
+  |
+1 | …aaaaaaaaaaaaaaaaaaaaaaaaHEREbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb…
+  |                          ^^^^
+  |
+  = help: do better
+"#);
+        let long = format!("x: {}\n", "a".repeat(50_000));
+        assert!(shown(&long, 3..50_003).lines().all(|line| line.chars().count() <= 80));
+    }
+
+    #[test]
+    fn nothing_of_a_file_commands_the_terminal() {
+        let hostile = "\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{7f}\u{0}\r\u{200f}é\t";
+        let text = format!("a: {hostile} b\n");
+        let place = at(&text, 3..text.len() - 1);
+        let diagnostic = Diagnostic::error(hostile).at(place).help(hostile);
+        let shown = render(&[diagnostic], false, 80);
+        assert!(shown.chars().all(|c| c == '\n' || visible(c) == c && c != '\t'), "{shown:?}");
+    }
+
+    #[test]
+    fn colour_is_only_there_when_asked_for() {
+        let diagnostic = [Diagnostic::error("x").at(at("a: b\n", 3..4))];
+        assert!(render(&diagnostic, true, 80).contains("\u{1b}["));
+        assert!(!render(&diagnostic, false, 80).contains('\u{1b}'));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_and_no_span_panics(text in "(?s).{0,40}", start in 0usize..200, length in 0usize..200, width in 0usize..120) {
+            let diagnostic = Diagnostic::error(text.clone()).at(at(&text, start..start + length)).help(text);
+            render(&[diagnostic], true, width);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! When a gate is open: what the CronJobs of one or more windows do to one suspend flag.
+
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
+
+use super::cron::CronExpr;
+use super::firing::floor;
+use super::local::{DAY, Local};
+use super::pair::CronPair;
+use super::window::{Window, WindowError};
+
+/// How far back the last firing is looked for: 29 February comes after eight years at most, and the search
+/// of one firing covers five.
+const LOOK_BACK: i64 = 9 * 366 * DAY;
+
+/// How many openings that are closed at the same instant are passed over before giving up.
+const TIES: usize = 10_000;
+
+/// A stretch of time in which the gate is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Interval {
+    /// The first instant at which it is open; [`Timestamp::MIN`] where no opening was found.
+    pub open: Timestamp,
+    /// The first instant at which it is no longer open; [`Timestamp::MAX`] where none was found.
+    pub close: Timestamp,
+}
+
+impl Interval {
+    /// Cuts the interval to `from..to`; `None` where nothing is left.
+    pub fn clip(self, from: Timestamp, to: Timestamp) -> Option<Interval> {
+        let clipped = Interval { open: self.open.max(from), close: self.close.min(to) };
+        (clipped.open < clipped.close).then_some(clipped)
+    }
+
+    /// Says whether the gate is open at an instant because of this interval.
+    pub fn contains(&self, at: Timestamp) -> bool {
+        self.open <= at && at < self.close
+    }
+}
+
+/// The CronJobs of all windows of one type, and with that the state of its gate at any time.
+///
+/// There is one suspend flag: every opening sets it to *resumed* and every closing to *suspended*, whichever
+/// window it belongs to. So where windows overlap, the first closing closes for all of them, as in the
+/// cluster. At an instant at which something opens and something closes, the order of the two Jobs is not
+/// defined; the gate counts as closed.
+///
+/// A run happens at the instant for which it is scheduled: the seconds that a Job takes to start are left
+/// out, and so are outages ([`outage`](super::outage)).
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    gates: Vec<Gate>,
+}
+
+/// One window's pair in its zone.
+#[derive(Clone, Debug)]
+struct Gate {
+    zone: TimeZone,
+    pair: CronPair,
+}
+
+/// Which of the two expressions of a pair is meant.
+#[derive(Clone, Copy)]
+enum Edge {
+    Open,
+    Close,
+}
+
+impl Gate {
+    fn expr(&self, edge: Edge) -> &CronExpr {
+        match edge {
+            Edge::Open => &self.pair.open,
+            Edge::Close => &self.pair.close,
+        }
+    }
+}
+
+impl Timeline {
+    /// Makes the timeline of a type's windows.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Window::pair`], of the first window that has one.
+    pub fn new<'w>(windows: impl IntoIterator<Item = &'w Window>) -> Result<Timeline, WindowError> {
+        let gate = |window: &Window| Ok(Gate { zone: window.zone_or_utc(), pair: window.pair()? });
+        Ok(Timeline { gates: windows.into_iter().map(gate).collect::<Result<_, _>>()? })
+    }
+
+    /// Makes the timeline of pairs in their zones.
+    pub fn of_pairs(pairs: impl IntoIterator<Item = (CronPair, TimeZone)>) -> Timeline {
+        Timeline { gates: pairs.into_iter().map(|(pair, zone)| Gate { zone, pair }).collect() }
+    }
+
+    /// Says whether the gate is open at an instant.
+    ///
+    /// A gate that nothing ever opened or closed is open: a Flux Kustomization is not suspended until a job
+    /// suspends it. With no windows at all it is always open.
+    pub fn is_open(&self, at: Timestamp) -> bool {
+        let last = |edge| {
+            self.gates.iter().filter_map(|gate| last_at_or_before(gate.expr(edge), at, &gate.zone)).max()
+        };
+        match (last(Edge::Open), last(Edge::Close)) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(open), Some(close)) => open > close,
+        }
+    }
+
+    /// Gives the first instant after `at` at which the gate turns from closed to open.
+    ///
+    /// While it is open, that is the opening after the next closing. `None` where none comes within the five
+    /// years that Kubernetes itself looks ahead.
+    pub fn next_open(&self, at: Timestamp) -> Option<Timestamp> {
+        let closed = if self.is_open(at) { self.next(Edge::Close, at)? } else { at };
+        self.open_while_closed(closed)
+    }
+
+    /// Gives the first instant after `at` at which the gate turns from open to closed.
+    ///
+    /// While it is closed, that is the closing after the next opening.
+    pub fn next_close(&self, at: Timestamp) -> Option<Timestamp> {
+        let open = if self.is_open(at) { at } else { self.open_while_closed(at)? };
+        self.next(Edge::Close, open)
+    }
+
+    /// Gives the intervals that are open at some time in `from..to`, in order.
+    ///
+    /// They are not cut: the first begins when it really began and the last ends when it really ends; see
+    /// [`Interval::clip`]. Intervals neither overlap nor touch.
+    pub fn intervals(&self, from: Timestamp, to: Timestamp) -> Intervals<'_> {
+        let first = self.is_open(from).then(|| Interval {
+            open: self.opened(from),
+            close: self.next(Edge::Close, from).unwrap_or(Timestamp::MAX),
+        });
+        Intervals { timeline: self, first, at: from, to }
+    }
+
+    /// Gives the instant at which the gate, open at `at`, was opened.
+    fn opened(&self, at: Timestamp) -> Timestamp {
+        let closes = self.gates.iter().filter_map(|gate| last_at_or_before(&gate.pair.close, at, &gate.zone));
+        match closes.max() {
+            Some(close) => self.open_while_closed(close).unwrap_or(Timestamp::MIN),
+            None => Timestamp::MIN,
+        }
+    }
+
+    /// Gives the first firing of one edge of any window strictly after an instant.
+    fn next(&self, edge: Edge, after: Timestamp) -> Option<Timestamp> {
+        self.gates.iter().filter_map(|gate| gate.expr(edge).next_after(after, &gate.zone)).min()
+    }
+
+    /// Gives the first opening after an instant at which the gate is closed.
+    fn open_while_closed(&self, closed: Timestamp) -> Option<Timestamp> {
+        let mut after = closed;
+        for _ in 0..TIES {
+            let open = self.next(Edge::Open, after)?;
+            let tied = self.gates.iter().any(|gate| fires_at(&gate.pair.close, open, &gate.zone));
+            if !tied {
+                return Some(open);
+            }
+            after = open;
+        }
+        None
+    }
+
+    /// Gives the firings of all openings and closings in `from..to`, in order; closings come after openings
+    /// of the same instant.
+    pub(super) fn edges(&self, from: Timestamp, to: Timestamp) -> Vec<(Timestamp, bool)> {
+        let before = floor(from) - i64::from(from.subsec_nanosecond() == 0);
+        let before = Timestamp::from_second(before).unwrap_or(Timestamp::MIN);
+        let mut edges: Vec<(Timestamp, bool)> = Vec::new();
+        for gate in &self.gates {
+            for (expr, opens) in [(&gate.pair.open, true), (&gate.pair.close, false)] {
+                edges
+                    .extend(expr.firings(before, &gate.zone).take_while(|at| *at < to).map(|at| (at, opens)));
+            }
+        }
+        edges.sort_unstable_by_key(|&(at, opens)| (at, !opens));
+        edges.dedup();
+        edges
+    }
+}
+
+/// The intervals of a [`Timeline`], from [`Timeline::intervals`].
+///
+/// Each step is a bounded search; after the last opening or closing it ends.
+#[derive(Debug)]
+pub struct Intervals<'t> {
+    timeline: &'t Timeline,
+    first: Option<Interval>,
+    at: Timestamp,
+    to: Timestamp,
+}
+
+impl Iterator for Intervals<'_> {
+    type Item = Interval;
+
+    fn next(&mut self) -> Option<Interval> {
+        let interval = match self.first.take() {
+            Some(first) => first,
+            None => {
+                // Opening at the very start of the range is seen by `is_open`, so this is strictly after.
+                let open = self.timeline.open_while_closed(self.at)?;
+                let close = self.timeline.next(Edge::Close, open).unwrap_or(Timestamp::MAX);
+                Interval { open, close }
+            }
+        };
+        if interval.open >= self.to || self.at >= self.to {
+            return None;
+        }
+        self.at = interval.close;
+        Some(interval)
+    }
+}
+
+/// Says whether an expression fires at an instant.
+fn fires_at(expr: &CronExpr, at: Timestamp, zone: &TimeZone) -> bool {
+    at.checked_sub(Span::new().seconds(1)).is_ok_and(|before| expr.next_after(before, zone) == Some(at))
+}
+
+/// Gives the last firing at or before an instant; `None` where there is none in nine years.
+///
+/// robfig/cron only searches forward, so the start of the search goes back in growing steps until it finds a
+/// firing that is not too late, and follows the firings from there as the CronJob controller does.
+pub(super) fn last_at_or_before(expr: &CronExpr, at: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+    let at = floor(at);
+    let mut local = Local::new(zone);
+    let mut back = 3600;
+    while back < 2 * LOOK_BACK {
+        let mut last = None;
+        let mut from = at - back.min(LOOK_BACK);
+        while let Some(next) = expr.next_second(from, &mut local)
+            && next <= at
+        {
+            last = Some(next);
+            from = next;
+        }
+        if let Some(last) = last {
+            return Timestamp::from_second(last).ok();
+        }
+        back *= 2;
+    }
+    None
+}

@@ -1,0 +1,208 @@
+//! A window as the spec writes it, and the pair of cron expressions that it becomes.
+
+use std::fmt;
+
+use jiff::tz::TimeZone;
+
+use super::cron::{CronExpr, Fields};
+use super::length::Length;
+use super::pair::{CronPair, NotOne, shifted, shortest_distance};
+use super::week_time::WeekTime;
+
+/// Recurring intervals during which a gated type reconciles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The zone of all its times; `None` leaves it to the zone of each cluster's controller, which is
+    /// nearly always UTC and is read as UTC here.
+    pub zone: Option<TimeZone>,
+    /// What the spec says about it.
+    pub form: WindowForm,
+}
+
+/// The three ways to say when a window is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WindowForm {
+    /// `open` and `close`: two cron expressions.
+    OpenClose {
+        /// Fires when it opens.
+        open: CronExpr,
+        /// Fires when it closes.
+        close: CronExpr,
+    },
+    /// `open` and `for`: a cron expression and a length of local time.
+    OpenFor {
+        /// Fires when it opens.
+        open: CronExpr,
+        /// How long it is open.
+        length: Length,
+    },
+    /// `from` and `to`: two local times of the week. The window may span midnight and the end of the week.
+    FromTo {
+        /// When it opens.
+        from: WeekTime,
+        /// When it closes.
+        to: WeekTime,
+    },
+}
+
+/// The key of a window that a [`WindowError`] or a lint speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WindowKey {
+    /// `timeZone`
+    TimeZone,
+    /// `open`
+    Open,
+    /// `close`
+    Close,
+    /// `for`
+    For,
+    /// `from`
+    From,
+    /// `to`
+    To,
+}
+
+impl WindowKey {
+    /// Gives the key as the spec writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            WindowKey::TimeZone => "timeZone",
+            WindowKey::Open => "open",
+            WindowKey::Close => "close",
+            WindowKey::For => "for",
+            WindowKey::From => "from",
+            WindowKey::To => "to",
+        }
+    }
+}
+
+/// Why a [`Window`] has no pair of cron expressions that does what it says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WindowError {
+    /// What is wrong and what it would have caused.
+    pub message: String,
+    /// Where in the window.
+    pub key: WindowKey,
+    /// What to write instead.
+    pub help: String,
+}
+
+impl fmt::Display for WindowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for WindowError {}
+
+impl Window {
+    /// Gives the zone, UTC where none is set.
+    pub fn zone_or_utc(&self) -> TimeZone {
+        self.zone.clone().unwrap_or(TimeZone::UTC)
+    }
+
+    /// Gives the expressions of the window's two CronJobs.
+    ///
+    /// A pair made of `for` or of `from` and `to` opens and closes at exactly those times of the local
+    /// clock. What the changes of the clocks do to them is not looked at here; see [`Window::resolve`].
+    ///
+    /// # Errors
+    ///
+    /// * `@every`, which counts from the last run and so has no times of its own.
+    /// * `for` where no single cron expression fires that much after `open`, or where the window is as long
+    ///   as the time between two openings or longer.
+    /// * `from` equal to `to`.
+    pub fn pair(&self) -> Result<CronPair, WindowError> {
+        match &self.form {
+            WindowForm::OpenClose { open, close } => {
+                fixed(open, WindowKey::Open)?;
+                fixed(close, WindowKey::Close)?;
+                Ok(CronPair { open: open.clone(), close: close.clone() })
+            }
+            WindowForm::OpenFor { open, length } => {
+                let close = close_after(open, *length)?;
+                Ok(CronPair { open: open.clone(), close })
+            }
+            WindowForm::FromTo { from, to } => {
+                if from == to {
+                    return Err(WindowError {
+                        message: format!("the window opens and closes at the same time, {from}"),
+                        key: WindowKey::To,
+                        help: "give `to` another time than `from`; a type without a window is always open"
+                            .into(),
+                    });
+                }
+                let cron = |time: &WeekTime, key| {
+                    CronExpr::parse(&time.to_cron()).map_err(|error| WindowError {
+                        message: error.message,
+                        key,
+                        help: "write it like `Mon 08:00`".into(),
+                    })
+                };
+                Ok(CronPair { open: cron(from, WindowKey::From)?, close: cron(to, WindowKey::To)? })
+            }
+        }
+    }
+
+    /// Says which key moves the opening, and which the closing.
+    pub(super) fn keys(&self) -> (WindowKey, WindowKey) {
+        match self.form {
+            WindowForm::OpenClose { .. } => (WindowKey::Open, WindowKey::Close),
+            WindowForm::OpenFor { .. } => (WindowKey::Open, WindowKey::For),
+            WindowForm::FromTo { .. } => (WindowKey::From, WindowKey::To),
+        }
+    }
+}
+
+/// Refuses `@every`.
+fn fixed(expr: &CronExpr, key: WindowKey) -> Result<&Fields, WindowError> {
+    expr.fields().ok_or_else(|| WindowError {
+        message: format!(
+            "`{expr}` counts from the last run, so nobody can say when it {}s",
+            match key {
+                WindowKey::Close => "close",
+                _ => "open",
+            }
+        ),
+        key,
+        help: "write the times in five fields, such as `0 8 * * MON`".into(),
+    })
+}
+
+/// Makes the closing expression of `open` and `for`.
+fn close_after(open: &CronExpr, length: Length) -> Result<CronExpr, WindowError> {
+    let fields = fixed(open, WindowKey::Open)?;
+    let minutes = i64::from(length.minutes());
+    if let Some(distance) = shortest_distance(fields)
+        && minutes >= distance
+    {
+        let distance = u32::try_from(distance).ok().and_then(Length::from_minutes);
+        let distance = distance.map_or_else(|| "its period".to_owned(), |distance| distance.to_string());
+        return Err(WindowError {
+            message: format!("the window is open for {length}, but `{open}` opens it again after {distance}"),
+            key: WindowKey::For,
+            help: format!("make `for` shorter than {distance}"),
+        });
+    }
+    shifted(open, fields, minutes).map_err(|why| {
+        let (reason, help) = match why {
+            NotOne::Times => (
+                "the closing times are not one list of minutes in one list of hours",
+                "use a window for each opening time, or a `for` of whole hours",
+            ),
+            NotOne::DaysApart => (
+                "some of the closing times fall on the day of the opening and some on a later day",
+                "use a window for each opening time",
+            ),
+            NotOne::Days => (
+                "the days on which it would close are not one list of days",
+                "use weekdays, or days of the month that leave the closing in the same month",
+            ),
+        };
+        WindowError {
+            message: format!("no cron expression fires {length} after each `{open}`: {reason}"),
+            key: WindowKey::For,
+            help: format!("{help}; or write `close` yourself"),
+        }
+    })
+}
