@@ -10,4 +10,5 @@ mod snapshot;
 
 pub use path::{RepoPath, RepoPathError};
 pub use read::{GitDirs, Reading, Repository};
+pub(crate) use read::{STATE, absent, is_executable, read_file};
 pub use snapshot::{Entry, File, ResolveError, Snapshot};
