@@ -6,6 +6,7 @@
 use std::fs::TryLockError;
 use std::io::{self, ErrorKind as Io, Write};
 
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsMaybeDirExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, Permissions};
 
@@ -68,13 +69,23 @@ pub(super) enum Seen {
     Other(&'static str),
 }
 
+/// The lock, given back when dropped.
+struct Lock(std::fs::File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing alone is not enough while a process that is just being started shares the handle.
+        let _ = self.0.unlock();
+    }
+}
+
 /// Both handles, with the lock held.
 pub(super) struct Disk<'a> {
     top: Dir,
     state: Dir,
     state_name: String,
     file_mode: bool,
-    _lock: std::fs::File,
+    _lock: Lock,
     watch: &'a mut dyn Watch,
 }
 
@@ -107,7 +118,14 @@ impl<'a> Disk<'a> {
             Err(TryLockError::Error(error)) => return Err(failed("lock", &error)),
         }
         let top = repository.open_top()?;
-        Ok(Disk { top, state, state_name: shown, file_mode: repository.file_mode(), _lock: lock, watch })
+        Ok(Disk {
+            top,
+            state,
+            state_name: shown,
+            file_mode: repository.file_mode(),
+            _lock: Lock(lock),
+            watch,
+        })
     }
 
     /// Opens the disk only if the writer's folder holds `entry`, so that looking leaves no trace.
@@ -293,7 +311,10 @@ impl<'a> Disk<'a> {
         if !self.watch.durable() || cfg!(not(unix)) {
             return Ok(());
         }
-        let synced = self.dir(side).open_dir(path).and_then(|dir| dir.into_std_file().sync_all());
+        // A handle of cap-std's `Dir` is for looking up names only: a readable one can be waited for.
+        let mut options = OpenOptions::new();
+        options.read(true).maybe_dir(true).follow(FollowSymlinks::No);
+        let synced = self.dir(side).open_with(path, &options).and_then(|dir| dir.sync_all());
         match synced {
             Err(error) if absent(&error) => Ok(()),
             // Some network file systems can't; they keep their own promises.

@@ -140,6 +140,7 @@ fn an_empty_plan_leaves_no_trace() {
 fn a_stale_plan_names_every_file_and_writes_nothing() {
     let scratch = Scratch::git();
     let plan = everything(&scratch);
+    scratch.remove("file");
     scratch.put("edited", "by hand").put("file/x", "").remove("old/deep/gone");
     scratch.mode("run", 0o755);
     scratch.put("apps/nginx/nginx-rt/configmap.yaml", "c");

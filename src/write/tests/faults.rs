@@ -8,6 +8,9 @@ use crate::write::disk::Verdict;
 use crate::write::recover::recover_watched;
 use crate::write::undo::undo_watched;
 
+/// More steps than any act here takes.
+const STEPS: usize = 200;
+
 /// How a step goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
@@ -103,7 +106,7 @@ fn goes_on(scratch: &Scratch, act: Act, plan: &Plan, old: &Tree, new: &Tree) {
 #[test]
 fn invariant_6_a_failure_at_any_step_leaves_the_old_tree_or_the_new() {
     for act in [Act::Write, Act::Undo] {
-        for at in 0.. {
+        for at in 0..STEPS {
             let scratch = Scratch::git();
             let (plan, old, new) = prepare(&scratch, act);
             let mut faults = Faults::new(Fault::Fail, at);
@@ -134,10 +137,10 @@ fn invariant_6_a_kill_at_any_step_and_at_any_step_of_the_recovery() {
         (Act::Undo, Fault::Kill),
         (Act::Undo, Fault::Tear),
     ] {
-        for at in 0.. {
+        for at in 0..STEPS {
             let mut struck = false;
             // The recovery is killed at every step of its own, too.
-            for again in 0.. {
+            for again in 0..STEPS {
                 let scratch = Scratch::plain();
                 let (plan, old, new) = prepare(&scratch, act);
                 let mut faults = Faults::new(fault, at);
@@ -212,7 +215,7 @@ fn dying_process() {
 #[test]
 fn invariant_6_a_process_that_dies_at_any_step_leaves_a_journal() {
     let mut restored = 0;
-    for step in 0.. {
+    for step in 0..STEPS {
         let scratch = Scratch::git();
         let plan = everything(&scratch);
         let before = scratch.tree();
