@@ -37,7 +37,7 @@ pub fn json(plan: &Plan) -> serde_json::Value {
 fn entry(change: &FileChange<'_>) -> serde_json::Value {
     let side = |file: &File| {
         let mode = if file.executable { "100755" } else { "100644" };
-        serde_json::json!({ "sha256": hex(&file.bytes), "mode": mode })
+        serde_json::json!({ "sha256": sha256(&file.bytes), "mode": mode })
     };
     let diff: String = shown(change).into_iter().map(|(_, line)| line + "\n").collect();
     let mut entry = serde_json::Map::new();
@@ -57,7 +57,7 @@ fn entry(change: &FileChange<'_>) -> serde_json::Value {
 }
 
 /// Gives the SHA-256 of some bytes in lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -21,4 +21,5 @@ pub use kustomization::{Kustomization, Reference, Target};
 pub use model::{ClusterFolders, EntryPoint, Model, Role, generated_children};
 pub use path::{RepoPath, RepoPathError};
 pub use read::{GitDirs, Reading, Repository};
+pub(crate) use read::{STATE, absent, is_executable, read_file};
 pub use snapshot::{Entry, File, ResolveError, Snapshot};

@@ -1,1 +1,139 @@
-//! Placeholder.
+//! The only writer: a plan goes to disk as a whole, or not at all.
+//!
+//! ```text
+//! preflight ─► stage ─► journal ─► swap ─► commit ─► kept as the last write, for `undo`
+//!   reads      old and   one file   the     one
+//!   only       new bytes            tree    marker
+//! ```
+//!
+//! Everything up to the journal happens in a folder of the writer's own (in the git folder, or in
+//! `.gitops-windows/` outside of git), so the tree is untouched until all bytes, old and new, are
+//! safely on disk. From the journal to the commit marker, a kill leaves a journal from which
+//! [`recover`] brings the old tree back; after the marker the new tree stands. Before each step
+//! and before each restoration the files on disk are compared by hash: what somebody edited
+//! meanwhile is never overwritten.
+//!
+//! | in the writer's folder | meaning |
+//! |---|---|
+//! | `lock` | held while writing; a second process ends in a conflict |
+//! | `next/` with `journal.json` | a write under way; without it, a remainder of staging |
+//! | `next/committed` | the tree is the new one, only tidying is left |
+//! | `last/` | what `undo` needs |
+//! | `trash/` | a remainder of tidying |
+
+mod disk;
+mod journal;
+mod preflight;
+mod recover;
+mod swap;
+mod undo;
+
+use std::collections::BTreeMap;
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::plan::Plan;
+use crate::repo::{RepoPath, Repository};
+use crate::write::disk::{Disk, Real, Side, Watch};
+use crate::write::journal::Journal;
+
+pub use recover::{Recovered, recover};
+pub use undo::{undo, undo_plan};
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Every path that changed, in order; removed ones too.
+    pub paths: Vec<RepoPath>,
+}
+
+/// Writes a plan: all of it, or nothing.
+///
+/// Files keep their permission bits; git's executable bit is set or cleared as the plan says, and
+/// new files follow the umask. Folders that lose their last file go. An empty plan touches nothing.
+///
+/// # Errors
+///
+/// * [`ErrorKind::Conflict`]: a file is no longer what the plan found (all of them are named),
+///   another process is writing, or an interrupted write waits for [`recover`].
+/// * [`ErrorKind::Invalid`]: a path leads through a symbolic link, into `.git` or another
+///   repository, through something that is no folder, or collides with another in all but case; or
+///   the disk refuses.
+///
+/// In each case the tree is as it was before.
+pub fn write(repository: &Repository, plan: &Plan) -> Result<Written, Error> {
+    write_watched(repository, plan, &mut Real)
+}
+
+fn write_watched(repository: &Repository, plan: &Plan, watch: &mut dyn Watch) -> Result<Written, Error> {
+    if plan.changes.values().all(|change| change.before == change.after) {
+        return Ok(Written::default());
+    }
+    let mut disk = Disk::open(repository, watch)?;
+    disk.settle()?;
+    let journal = preflight::check(&disk, plan, &preflight::Wish::default())?;
+    carry_out(&mut disk, &journal, plan)
+}
+
+/// Stages, swaps and commits. On any failure the old tree is back.
+fn carry_out(disk: &mut Disk<'_>, journal: &Journal, plan: &Plan) -> Result<Written, Error> {
+    if let Err(error) = stage(disk, journal, plan) {
+        // What can't be tidied now is no journal, so the next write tidies it.
+        let _ = disk.discard("next");
+        return Err(disk.state_error("prepare the files", &error));
+    }
+    let swapped = swap::forward(disk, journal).and_then(|()| {
+        let marked =
+            disk.put("next/committed", b"", None, false).and_then(|()| disk.sync(Side::State, "next"));
+        marked.map_err(|error| swap::Failure::Io { path: None, error })
+    });
+    match swapped {
+        Ok(()) => {
+            // The new tree stands; tidying that fails is done by the next run.
+            let _ = disk.finish(journal.undo);
+            Ok(Written { paths: journal.steps.iter().map(|step| step.path.clone()).collect() })
+        }
+        Err(failure) => match swap::back(disk, journal, swap::Edited::Kept) {
+            Ok(()) => Err(failure.into_error(disk, true)),
+            Err(more) => {
+                let mut error = failure.into_error(disk, false);
+                error.diagnostics.extend(more.diagnostics);
+                Err(error)
+            }
+        },
+    }
+}
+
+fn stage(disk: &mut Disk<'_>, journal: &Journal, plan: &Plan) -> std::io::Result<()> {
+    for folder in ["next", "next/old", "next/new"] {
+        disk.make_dir(Side::State, folder)?;
+    }
+    for (number, step) in journal.steps.iter().enumerate() {
+        let Some(change) = plan.changes.get(&step.path) else { continue };
+        if let (Some(file), Some(stat)) = (&change.before, &step.before) {
+            disk.put(&format!("next/old/{number}"), &file.bytes, stat.mode, stat.executable)?;
+        }
+        if let (Some(file), Some(stat)) = (&change.after, &step.after) {
+            disk.put(&format!("next/new/{number}"), &file.bytes, stat.mode, stat.executable)?;
+        }
+    }
+    for folder in ["next/old", "next/new"] {
+        disk.sync(Side::State, folder)?;
+    }
+    disk.put("next/journal.new", &journal.to_bytes()?, None, false)?;
+    disk.sync(Side::State, ".")?;
+    disk.rename((Side::State, "next/journal.new"), (Side::State, "next/journal.json"))?;
+    disk.sync(Side::State, "next")
+}
+
+/// Makes one conflict of all files that are not what they should be.
+fn conflict(headline: &str, help: &str, files: BTreeMap<RepoPath, String>) -> Error {
+    let diagnostics = files.into_iter().map(|(path, what)| {
+        let message = format!("{headline}: `{path}` {what}");
+        Diagnostic::error(message).at(Place::file(path)).help(help)
+    });
+    Error { kind: ErrorKind::Conflict, diagnostics: diagnostics.collect() }
+}
+
+#[cfg(test)]
+mod tests;

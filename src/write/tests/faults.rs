@@ -1,0 +1,316 @@
+//! Invariant 6: failed or killed at every single step, the old tree, the new tree, or a journal.
+
+use std::io;
+use std::process::Command;
+
+use super::*;
+use crate::write::disk::Verdict;
+use crate::write::recover::recover_watched;
+use crate::write::undo::undo_watched;
+
+/// More steps than any act here takes.
+const STEPS: usize = 200;
+
+/// How a step goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    /// This step fails, later ones succeed: a full disk, a missing permission.
+    Fail,
+    /// Nothing reaches the disk from this step on: a kill before it.
+    Kill,
+    /// The same, after half of the step.
+    Tear,
+}
+
+/// Lets a number of steps pass, then goes wrong.
+struct Faults {
+    fault: Fault,
+    at: usize,
+    seen: usize,
+}
+
+impl Faults {
+    fn new(fault: Fault, at: usize) -> Faults {
+        Faults { fault, at, seen: 0 }
+    }
+
+    fn struck(&self) -> bool {
+        self.seen > self.at
+    }
+}
+
+impl Watch for Faults {
+    fn before(&mut self, _: &str) -> Verdict {
+        let number = self.seen;
+        self.seen += 1;
+        let error = || io::Error::from(io::ErrorKind::StorageFull);
+        match (self.fault, number.cmp(&self.at)) {
+            (_, std::cmp::Ordering::Less) => Verdict::Go,
+            (Fault::Fail, std::cmp::Ordering::Greater) => Verdict::Go,
+            (Fault::Tear, std::cmp::Ordering::Equal) => Verdict::Tear(error()),
+            _ => Verdict::Fail(error()),
+        }
+    }
+
+    fn durable(&self) -> bool {
+        false
+    }
+}
+
+struct Quick;
+
+impl Watch for Quick {
+    fn durable(&self) -> bool {
+        false
+    }
+}
+
+/// What is under test: a write, or the taking back of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Act {
+    Write,
+    Undo,
+}
+
+/// A tree, the plan, and the trees before and after the act.
+fn prepare(scratch: &Scratch, act: Act) -> (Plan, Tree, Tree) {
+    let plan = everything(scratch);
+    let before = scratch.tree();
+    let after = expected(&before, &plan);
+    if act == Act::Write {
+        return (plan, before, after);
+    }
+    write_watched(&scratch.repository(), &plan, &mut Quick).unwrap();
+    (plan, after, before)
+}
+
+fn perform(scratch: &Scratch, act: Act, plan: &Plan, watch: &mut dyn Watch) -> Result<(), Error> {
+    match act {
+        Act::Write => write_watched(&scratch.repository(), plan, watch).map(drop),
+        Act::Undo => undo_watched(&scratch.repository(), watch).map(drop),
+    }
+}
+
+/// After all is done the tool works on: what is old can be made new, and what was made be undone.
+fn goes_on(scratch: &Scratch, act: Act, plan: &Plan, old: &Tree, new: &Tree) {
+    if scratch.tree() == *old {
+        perform(scratch, act, plan, &mut Quick).unwrap();
+    }
+    assert_eq!(scratch.tree(), *new);
+    if act == Act::Write {
+        perform(scratch, Act::Undo, plan, &mut Quick).unwrap();
+        assert_eq!(scratch.tree(), *old);
+    }
+}
+
+#[test]
+fn invariant_6_a_failure_at_any_step_leaves_the_old_tree_or_the_new() {
+    for act in [Act::Write, Act::Undo] {
+        for at in 0..STEPS {
+            let scratch = Scratch::git();
+            let (plan, old, new) = prepare(&scratch, act);
+            let mut faults = Faults::new(Fault::Fail, at);
+            let result = perform(&scratch, act, &plan, &mut faults);
+            match &result {
+                Ok(()) => assert_eq!(scratch.tree(), new, "{act:?} {at}"),
+                Err(error) => {
+                    assert_eq!(scratch.tree(), old, "{act:?} {at}");
+                    assert_eq!(error.kind, ErrorKind::Invalid);
+                    assert_eq!(error.diagnostics[0].help.as_deref(), Some("free some space, then run again"));
+                }
+            }
+            assert!(!matches!(recover(&scratch.repository()), Err(_) | Ok(Some(Recovered::Restored(_)))));
+            goes_on(&scratch, act, &plan, &old, &new);
+            if !faults.struck() {
+                assert!(at > 20, "only {at} steps");
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn invariant_6_a_kill_at_any_step_and_at_any_step_of_the_recovery() {
+    for (act, fault) in [
+        (Act::Write, Fault::Kill),
+        (Act::Write, Fault::Tear),
+        (Act::Undo, Fault::Kill),
+        (Act::Undo, Fault::Tear),
+    ] {
+        for at in 0..STEPS {
+            let mut struck = false;
+            // The recovery is killed at every step of its own, too.
+            for again in 0..STEPS {
+                let scratch = Scratch::plain();
+                let (plan, old, new) = prepare(&scratch, act);
+                let mut faults = Faults::new(fault, at);
+                let _ = perform(&scratch, act, &plan, &mut faults);
+                struck = faults.struck();
+                let repository = scratch.repository();
+                if !matches!(recover_watched(&repository, &mut Quick2(again)), Ok(_)) {
+                    // Killed in the recovery: what is there may be neither tree, but the next run mends it.
+                    recover_watched(&repository, &mut Quick).unwrap();
+                    let tree = scratch.tree();
+                    assert!(tree == old || tree == new, "{act:?} {fault:?} {at} {again}: {tree:#?}");
+                    goes_on(&scratch, act, &plan, &old, &new);
+                    continue;
+                }
+                let tree = scratch.tree();
+                assert!(tree == old || tree == new, "{act:?} {fault:?} {at} {again}: {tree:#?}");
+                goes_on(&scratch, act, &plan, &old, &new);
+                break;
+            }
+            if !struck {
+                break;
+            }
+        }
+    }
+}
+
+/// Kills at one step, as [`Faults`] does.
+struct Quick2(usize);
+
+impl Watch for Quick2 {
+    fn before(&mut self, _: &str) -> Verdict {
+        if self.0 == 0 {
+            return Verdict::Fail(io::ErrorKind::StorageFull.into());
+        }
+        self.0 -= 1;
+        Verdict::Go
+    }
+
+    fn durable(&self) -> bool {
+        false
+    }
+}
+
+const TOP: &str = "GITOPS_WINDOWS_TEST_TOP";
+const STEP: &str = "GITOPS_WINDOWS_TEST_STEP";
+
+/// Dies at one step, for real.
+struct Die(usize);
+
+impl Watch for Die {
+    fn before(&mut self, _: &str) -> Verdict {
+        if self.0 == 0 {
+            std::process::abort();
+        }
+        self.0 -= 1;
+        Verdict::Go
+    }
+}
+
+/// Not a test of its own: the process that the next test starts and that dies.
+#[test]
+fn dying_process() {
+    let (Some(top), Ok(step)) = (std::env::var_os(TOP), std::env::var(STEP)) else { return };
+    let repository = Repository::discover(top.as_ref()).unwrap();
+    let snapshot = repository.read().unwrap().snapshot;
+    let scratch = Scratch::plain();
+    let plan = everything(&scratch);
+    assert_eq!(scratch.repository().read().unwrap().snapshot, snapshot);
+    write_watched(&repository, &plan, &mut Die(step.parse().unwrap())).unwrap();
+}
+
+#[test]
+fn invariant_6_a_process_that_dies_at_any_step_leaves_a_journal() {
+    let mut restored = 0;
+    for step in 0..STEPS {
+        let scratch = Scratch::git();
+        let plan = everything(&scratch);
+        let before = scratch.tree();
+        let after = expected(&before, &plan);
+        let died = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "write::tests::faults::dying_process"])
+            .env(TOP, scratch.top())
+            .env(STEP, step.to_string())
+            .output()
+            .unwrap();
+        let repository = scratch.repository();
+        match recover(&repository).unwrap() {
+            None => assert!([&before, &after].contains(&&scratch.tree()), "{step}"),
+            Some(Recovered::Restored(_)) => {
+                restored += 1;
+                assert_eq!(scratch.tree(), before, "{step}");
+            }
+            Some(Recovered::Finished(_)) => assert_eq!(scratch.tree(), after, "{step}"),
+        }
+        assert_eq!(recover(&repository), Ok(None));
+        if died.status.success() {
+            assert_eq!(scratch.tree(), after);
+            break;
+        }
+    }
+    assert!(restored > 10, "{restored}");
+}
+
+#[test]
+fn a_write_waits_until_an_interrupted_one_is_taken_back() {
+    let scratch = Scratch::git();
+    let (plan, old, _) = prepare(&scratch, Act::Write);
+    write_watched(&scratch.repository(), &plan, &mut Faults::new(Fault::Kill, 33)).unwrap_err();
+    assert_ne!(scratch.tree(), old);
+    let error = write(&scratch.repository(), &creating("other")).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Conflict);
+    assert!(error.to_string().contains("an interrupted write waits"), "{error}");
+    assert!(matches!(recover(&scratch.repository()), Ok(Some(Recovered::Restored(_)))));
+    assert_eq!(scratch.tree(), old);
+}
+
+#[test]
+fn invariant_6_recovery_overwrites_nothing_that_was_edited_since() {
+    let scratch = Scratch::git();
+    let (plan, old, _) = prepare(&scratch, Act::Write);
+    write_watched(&scratch.repository(), &plan, &mut Faults::new(Fault::Kill, 33)).unwrap_err();
+    scratch.put("private", "by hand");
+    let torn = scratch.tree();
+    let error = recover(&scratch.repository()).unwrap_err();
+    assert_eq!((error.kind, error.diagnostics.len()), (ErrorKind::Conflict, 1));
+    assert!(error.to_string().contains("`private` was edited since"), "{error}");
+    assert_eq!(scratch.tree(), torn);
+    scratch.put("private", "p\n");
+    recover(&scratch.repository()).unwrap();
+    assert_eq!(scratch.tree(), old);
+}
+
+#[test]
+fn a_damaged_backup_or_journal_stops_the_recovery_before_it_changes_anything() {
+    let scratch = Scratch::git();
+    let (plan, ..) = prepare(&scratch, Act::Write);
+    write_watched(&scratch.repository(), &plan, &mut Faults::new(Fault::Kill, 35)).unwrap_err();
+    let torn = scratch.tree();
+    for number in 0..plan.changes.len() {
+        let name = format!(".git/gitops-windows/next/old/{number}");
+        if scratch.at(&name).exists() {
+            scratch.put(&name, "damaged");
+        }
+    }
+    let error = recover(&scratch.repository()).unwrap_err();
+    assert!(error.to_string().contains("missing or damaged"), "{error}");
+    scratch.put(".git/gitops-windows/next/journal.json", "{");
+    let error = recover(&scratch.repository()).unwrap_err();
+    assert!(error.to_string().contains("can't be understood"), "{error}");
+    assert_eq!(scratch.tree(), torn);
+}
+
+#[test]
+fn an_edit_during_the_write_wins() {
+    /// Edits a file just before the first file is put in place.
+    struct Edit<'a>(&'a Scratch);
+    impl Watch for Edit<'_> {
+        fn before(&mut self, action: &str) -> Verdict {
+            if action.contains(" to apps/") {
+                self.0.put("private", "by hand\n");
+            }
+            Verdict::Go
+        }
+    }
+    let scratch = Scratch::git();
+    let (plan, mut old, _) = prepare(&scratch, Act::Write);
+    let error = write_watched(&scratch.repository(), &plan, &mut Edit(&scratch)).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Conflict);
+    assert!(error.to_string().contains("`private` was edited while"), "{error}");
+    old.get_mut("private").unwrap().1 = b"by hand\n".to_vec();
+    assert_eq!(scratch.tree(), old);
+    assert_eq!(recover(&scratch.repository()), Ok(None));
+}
