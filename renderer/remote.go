@@ -1,25 +1,53 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"regexp"
 	"strings"
+
+	"sigs.k8s.io/kustomize/api/types"
 )
 
 // offline is a network that has nothing.
 type offline struct{}
 
 func (offline) RoundTrip(wanted *http.Request) (*http.Response, error) {
-	return nil, fmt.Errorf("%s", remote(wanted.URL.String()))
+	return nil, errors.New(remote(wanted.URL.String()))
 }
 
 func remote(place string) string {
 	return fmt.Sprintf("needs the remote base `%s`, which is not in the repository", place)
 }
 
-// fetched finds what kustomize wanted to clone in its report that there is no git.
-var fetched = regexp.MustCompile(`(?s)accumulating resources from '([^']+)'.*no 'git' program on path`)
+// noGit is what kustomize says when it would clone a repository.
+const noGit = "no 'git' program on path"
+
+// accumulated finds what kustomize was about to read.
+var accumulated = regexp.MustCompile(`accumulating resources from '([^']+)'`)
+
+// wantedBase names the remote base that kustomize wanted to clone: what its report names last, or
+// else what the kustomization that it read last has and the repository has not.
+func wantedBase(text string, v *view) string {
+	before, _, _ := strings.Cut(text, noGit)
+	named := accumulated.FindAllStringSubmatch(before, -1)
+	if len(named) > 0 {
+		if last := named[len(named)-1][1]; !v.Exists(filepath.Join(v.at, last)) {
+			return last
+		}
+	}
+	var settings types.Kustomization
+	if err := settings.Unmarshal(v.settings); err == nil {
+		for _, place := range append(settings.Components, settings.Resources...) {
+			if !v.Exists(filepath.Join(v.at, place)) {
+				return place
+			}
+		}
+	}
+	return "of another repository"
+}
 
 // explain turns kustomize's report into one that speaks of the repository.
 func explain(err error, v *view) error {
@@ -29,12 +57,8 @@ func explain(err error, v *view) error {
 		place := strings.TrimPrefix(v.unknown, mount+"/")
 		return fmt.Errorf("needs `%s`, which is too large to be read: %s", place, text)
 	}
-	if strings.Contains(text, "no 'git' program on path") {
-		place := "of another repository"
-		if match := fetched.FindStringSubmatch(text); match != nil {
-			return fmt.Errorf("%s", remote(match[1]))
-		}
-		return fmt.Errorf("needs a remote base %s, which is not in the repository: %s", place, text)
+	if strings.Contains(text, noGit) {
+		return errors.New(remote(wantedBase(text, v)))
 	}
-	return fmt.Errorf("%s", text)
+	return errors.New(text)
 }

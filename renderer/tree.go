@@ -8,16 +8,18 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"time"
 
+	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
 // mount is where the repository stands. Nothing else exists, not even the folders above, so a
 // path that leaves the repository finds nothing, and none comes back into it by chance.
-const mount = "/.gitops-windows/repository"
+const mount = "/.gitops-windows/top of the repository"
 
 // kind is what stands at a path.
 type kind byte
@@ -51,6 +53,9 @@ type view struct {
 	replaced map[string][]byte
 	// unknown is the first large file that was to be read.
 	unknown string
+	// settings is the kustomization that was read last, and at the folder that it is in.
+	settings []byte
+	at       string
 }
 
 var (
@@ -60,7 +65,14 @@ var (
 	errOutside  = errors.New("leads out of the repository")
 	errCyclic   = errors.New("too many levels of symbolic links")
 	errLarge    = errors.New("is too large to be read")
+	errMissing  = notFound{}
 )
+
+// notFound says that there is nothing in the words of Linux, which kustomize's reports hold.
+type notFound struct{}
+
+func (notFound) Error() string        { return "no such file or directory" }
+func (notFound) Is(target error) bool { return target == fs.ErrNotExist }
 
 func (v *view) stat(name string) (kind, string) {
 	clean := filepath.Clean(name)
@@ -71,7 +83,7 @@ func (v *view) stat(name string) (kind, string) {
 }
 
 func failure(operation, name string, found kind) error {
-	reason := fs.ErrNotExist
+	var reason error = errMissing
 	switch found {
 	case outside:
 		reason = errOutside
@@ -94,6 +106,14 @@ func (v *view) IsDir(name string) bool {
 }
 
 func (v *view) ReadFile(name string) ([]byte, error) {
+	content, err := v.readFile(name)
+	if err == nil && slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(name)) {
+		v.settings, v.at = content, path.Dir(name)
+	}
+	return content, err
+}
+
+func (v *view) readFile(name string) ([]byte, error) {
 	clean := filepath.Clean(name)
 	if content, ok := v.replaced[clean]; ok {
 		return content, nil

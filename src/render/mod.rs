@@ -1,12 +1,17 @@
 //! Rendering: kustomize folders in, objects out.
 
+mod choose;
 mod embedded;
 mod engine;
+mod external;
+mod output;
 mod sandbox;
 mod tree;
 mod wasi;
 
+pub use choose::{RendererChoice, detect};
 pub use embedded::Embedded;
+pub use external::{External, Tool};
 pub use sandbox::Limits;
 
 use crate::repo::{RepoPath, Snapshot};

@@ -19,7 +19,7 @@ static MODULE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/renderer.bin"))
 const HOST: &str = "gitops_windows";
 
 /// Where the renderer sees the repository, as in `renderer/tree.go`.
-const MOUNT: &str = "/.gitops-windows/repository";
+const MOUNT: &str = "/.gitops-windows/top of the repository";
 
 /// The stack of the machine that one instance may use; the thread that runs it must have more.
 pub(super) const STACK: usize = 16 << 20;

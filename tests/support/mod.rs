@@ -1,0 +1,111 @@
+//! What the tests of the renderers share.
+#![allow(dead_code, reason = "each test program uses a part of it")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test may fail and speak"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use gitops_windows::render::{External, Request, Tool};
+use gitops_windows::repo::{Entry, File, RepoPath, Snapshot};
+
+/// The kustomize whose library `renderer/go.mod` names.
+const KUSTOMIZE: &str = "v5.8.1";
+
+/// Parses a path that is known to be good.
+pub fn path(text: &str) -> RepoPath {
+    RepoPath::parse(text).unwrap()
+}
+
+/// Asks for a folder.
+pub fn folder(text: &str) -> Request {
+    Request::folder(path(text))
+}
+
+/// Makes a snapshot of files and, where the text begins with `->`, links.
+pub fn snapshot(files: &[(&str, &str)]) -> Snapshot {
+    let entry = |text: &str| match text.strip_prefix("->") {
+        Some(target) => Entry::Symlink { target: target.to_owned() },
+        None => Entry::File(File::new(text.as_bytes())),
+    };
+    Snapshot::new(files.iter().map(|(name, text)| (path(name), entry(text))).collect())
+}
+
+/// Reads a folder of the disk.
+pub fn read(top: &Path) -> Snapshot {
+    let mut entries = BTreeMap::new();
+    for item in walkdir::WalkDir::new(top) {
+        let item = item.unwrap();
+        let kind = item.file_type();
+        if kind.is_dir() {
+            continue;
+        }
+        let Some(name) = item.path().strip_prefix(top).unwrap().to_str() else { continue };
+        let Ok(name) = RepoPath::parse(name) else { continue };
+        let entry = if kind.is_symlink() {
+            Entry::Symlink { target: std::fs::read_link(item.path()).unwrap().to_str().unwrap().to_owned() }
+        } else {
+            Entry::File(File::new(std::fs::read(item.path()).unwrap()))
+        };
+        entries.insert(name, entry);
+    }
+    Snapshot::new(entries)
+}
+
+/// Lists the folders that hold a kustomization.
+pub fn kustomizations(snapshot: &Snapshot) -> Vec<RepoPath> {
+    let names = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+    let folders: BTreeSet<RepoPath> = snapshot
+        .entries()
+        .filter(|(path, _)| path.name().is_some_and(|name| names.contains(&name)))
+        .filter_map(|(path, _)| path.parent())
+        .collect();
+    folders.into_iter().collect()
+}
+
+/// Gives the repositories of the corpus, or none where it is not at hand.
+pub fn corpus() -> Vec<PathBuf> {
+    let Some(place) = std::env::var_os("GITOPS_WINDOWS_CORPUS") else {
+        eprintln!("skipped: GITOPS_WINDOWS_CORPUS names no corpus");
+        return Vec::new();
+    };
+    let mut found: Vec<PathBuf> = std::fs::read_dir(Path::new(&place).join("repos"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    found.sort();
+    found
+}
+
+/// Gives the kustomize command of the embedded version, built with Go if need be.
+pub fn kustomize() -> External {
+    static FOUND: OnceLock<External> = OnceLock::new();
+    FOUND.get_or_init(find_kustomize).clone()
+}
+
+fn find_kustomize() -> External {
+    let fits = |external: &External| {
+        gitops_windows::render::Renderer::describe(external) == format!("kustomize {KUSTOMIZE}")
+    };
+    if let Ok(external) = External::find(Tool::Kustomize)
+        && fits(&external)
+    {
+        return external;
+    }
+    let tools = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tools");
+    let program = tools.join("kustomize");
+    if !program.is_file() {
+        let module = format!("sigs.k8s.io/kustomize/kustomize/v5@{KUSTOMIZE}");
+        let status = Command::new("go").args(["install", &module]).env("GOBIN", &tools).status();
+        assert!(status.expect("go is needed to build kustomize").success());
+    }
+    let external = External::at(Tool::Kustomize, program).unwrap();
+    assert!(fits(&external), "not kustomize {KUSTOMIZE}");
+    external
+}
