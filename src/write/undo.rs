@@ -84,5 +84,5 @@ fn reversed(disk: &Disk<'_>) -> Result<Option<(Plan, Wish)>, Error> {
         }
     }
     modes.extend(journal.removed.iter().filter_map(|folder| Some((folder.path.clone(), folder.mode?))));
-    Ok(Some((Plan { changes }, Wish { undo: true, modes })))
+    Ok(Some((Plan { changes, ..Plan::default() }, Wish { undo: true, modes })))
 }
