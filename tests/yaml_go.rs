@@ -277,6 +277,8 @@ fn generated_texts_read_as_go_reads_them() {
     assert!(wrong.is_empty(), "{}", wrong[..wrong.len().min(15)].join("\n"));
 }
 
+type Edit = dyn Fn(&mut Editor) -> Result<(), EditError>;
+
 #[test]
 fn edited_texts_read_as_go_reads_them() {
     let Some(program) = oracle() else { return };
@@ -287,7 +289,7 @@ fn edited_texts_read_as_go_reads_them() {
         if answer["v3error"].is_string() {
             continue;
         }
-        let edits: [&dyn Fn(&mut Editor) -> Result<(), EditError>; 8] = [
+        let edits: [&Edit; 8] = [
             &|editor| editor.set_scalar(&["new".into(), "a".into()], "x: y"),
             &|editor| editor.set_scalar(&["a".into()], "x: y"),
             &|editor| editor.append_item(&["b".into()], "on"),
