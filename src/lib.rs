@@ -18,9 +18,12 @@
 //! * [`plan`] is pure: the same spec and snapshot give the same [`plan::Plan`], byte for byte.
 //! * [`proof`], [`diff`] and [`write`](mod@write) consume the one plan; none of them derives it again.
 //! * [`commands`] wires these stages, one file a subcommand, and holds no logic.
+pub mod cli;
+pub mod commands;
 pub mod diagnostic;
 pub mod diff;
 pub mod error;
+pub mod output;
 pub mod plan;
 pub mod proof;
 pub mod render;

@@ -126,16 +126,15 @@ fn appeared(parts: &[(&RepoPath, &Result<Vec<Object>, RenderError>)]) -> Vec<Mis
     let objects = parts.iter().filter_map(|(path, result)| Some((*path, result.as_ref().ok()?)));
     objects
         .flat_map(|(path, objects)| {
-            objects.iter().map(|object| Mismatch::Added { id: ObjectId::of(&object.value), folder: path.clone() })
+            objects
+                .iter()
+                .map(|object| Mismatch::Added { id: ObjectId::of(&object.value), folder: path.clone() })
         })
         .collect()
 }
 
 /// Compares a list of objects with the union of several builds.
-pub fn compare(
-    before: &[Object],
-    parts: &[(&RepoPath, &Result<Vec<Object>, RenderError>)],
-) -> Vec<Mismatch> {
+pub fn compare(before: &[Object], parts: &[(&RepoPath, &Result<Vec<Object>, RenderError>)]) -> Vec<Mismatch> {
     let mut mismatches = Vec::new();
     let mut found: BTreeMap<ObjectId, Vec<(&RepoPath, &Value)>> = BTreeMap::new();
     for (path, result) in parts {
@@ -220,7 +219,8 @@ mod tests {
 
     #[test]
     fn every_kind_of_mismatch_names_its_object() {
-        let before = [object("a", json!({})), object("b", json!({})), object("c", json!({ "k": ["x", "y"] }))];
+        let before =
+            [object("a", json!({})), object("b", json!({})), object("c", json!({ "k": ["x", "y"] }))];
         let rt = Ok(vec![object("a", json!({})), object("c", json!({ "k": ["x", "z"] }))]);
         let rw = Ok(vec![object("a", json!({})), object("d", json!({}))]);
         let texts: Vec<String> = compare(&before, &[(&folder("rt"), &rt), (&folder("rw"), &rw)])

@@ -25,7 +25,11 @@ impl Child {
 }
 
 /// Gives the folders that an entry point lists, and the positions of everything else in the list.
-pub fn children(model: &Model, entry: &EntryPoint, kustomization: &Kustomization) -> (Vec<Child>, Vec<usize>) {
+pub fn children(
+    model: &Model,
+    entry: &EntryPoint,
+    kustomization: &Kustomization,
+) -> (Vec<Child>, Vec<usize>) {
     let (mut children, mut loose) = (Vec::new(), Vec::new());
     for (index, reference) in kustomization.resources().into_iter().enumerate() {
         match &reference.target {
@@ -33,7 +37,13 @@ pub fn children(model: &Model, entry: &EntryPoint, kustomization: &Kustomization
                 let folder = folder.clone();
                 let bases = model.graph.children(&folder);
                 let aliases = bases.iter().map(|base| app_name(base, &entry.cluster)).collect();
-                children.push(Child { app: app_name(&folder, &entry.cluster), aliases, folder, index, reference });
+                children.push(Child {
+                    app: app_name(&folder, &entry.cluster),
+                    aliases,
+                    folder,
+                    index,
+                    reference,
+                });
             }
             _ => loose.push(index),
         }

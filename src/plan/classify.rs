@@ -135,11 +135,15 @@ pub fn classify_all(
                     ObjectId::of(&object.value),
                     ObjectId::of(&objects[*first].value)
                 ),
-                help: format!("take the annotation `{TYPE_ANNOTATION}` away, or set `disableNameSuffixHash: true` on the generator"),
+                help: format!(
+                    "take the annotation `{TYPE_ANNOTATION}` away, or set `disableNameSuffixHash: true` on the generator"
+                ),
             });
         }
-        types[index] =
-            Classified { change_type: wanted, reason: Reason::Consumer(ObjectId::of(&objects[*first].value)) };
+        types[index] = Classified {
+            change_type: wanted,
+            reason: Reason::Consumer(ObjectId::of(&objects[*first].value)),
+        };
     }
     Ok(types)
 }
@@ -174,7 +178,8 @@ fn names(value: &Value, text: &str) -> bool {
 pub fn matches(matcher: &Matcher, object: &Value, context: Context<'_>) -> bool {
     let id = ObjectId::of(object);
     let metadata = &object["metadata"];
-    let pattern = |wanted: &Option<String>, text: &str| wanted.as_ref().is_none_or(|wanted| wildcard(wanted, text));
+    let pattern =
+        |wanted: &Option<String>, text: &str| wanted.as_ref().is_none_or(|wanted| wildcard(wanted, text));
     let pair = |wanted: &Option<(String, Option<String>)>, map: &Value| {
         wanted.as_ref().is_none_or(|(key, value)| match map.get(key) {
             Some(found) => value.as_ref().is_none_or(|value| found.as_str() == Some(value)),
@@ -222,7 +227,10 @@ fn path_glob(glob: &str, path: &str) -> bool {
             }
             if glob == "**" {
                 next[position..].fill(true);
-            } else if segments.get(position).is_some_and(|segment| segment_glob(glob.as_bytes(), segment.as_bytes())) {
+            } else if segments
+                .get(position)
+                .is_some_and(|segment| segment_glob(glob.as_bytes(), segment.as_bytes()))
+            {
                 next[position + 1] = true;
             }
         }

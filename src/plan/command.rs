@@ -57,7 +57,11 @@ mod tests {
 
     #[test]
     fn words_are_quoted_for_a_shell() {
-        let command = Command { cluster: "c".into(), purpose: String::new(), words: vec!["a b".into(), "it's".into(), "x=1".into()] };
+        let command = Command {
+            cluster: "c".into(),
+            purpose: String::new(),
+            words: vec!["a b".into(), "it's".into(), "x=1".into()],
+        };
         assert_eq!(command.shell(), r"'a b' 'it'\''s' x=1");
     }
 }

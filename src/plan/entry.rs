@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::diagnostic::Place;
 use crate::plan::app::{Child, children};
 use crate::plan::classify::Classified;
 use crate::plan::folder::{FolderSplit, Parts, is_constant, respell};
@@ -32,7 +33,11 @@ struct Placed {
 
 impl<'a, 'i> EntrySplit<'a, 'i> {
     /// Prepares to split an entry point that has a usable kustomization.
-    pub fn new(input: &'a Input<'i>, entry: &'a EntryPoint, kustomization: &'a Kustomization) -> EntrySplit<'a, 'i> {
+    pub fn new(
+        input: &'a Input<'i>,
+        entry: &'a EntryPoint,
+        kustomization: &'a Kustomization,
+    ) -> EntrySplit<'a, 'i> {
         EntrySplit { input, entry, kustomization }
     }
 
@@ -54,7 +59,8 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             return outcome.untouched("it renders no objects");
         }
         if typed.objects.iter().all(|object| ObjectId::of(&object.value).group == flux::GROUP) {
-            return outcome.untouched("it holds only Flux Kustomizations, which gate what they apply themselves");
+            return outcome
+                .untouched("it holds only Flux Kustomizations, which gate what they apply themselves");
         }
         let foreign = self.kustomization.keys().find(|key| !is_constant(key)).map(str::to_owned);
         let entry_level = foreign.is_some() || (whole && !loose.is_empty());
@@ -72,7 +78,12 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         }
         if rest.is_empty() && (whole || loose.is_empty()) {
             let mut trial = builder.clone();
-            return match self.project_entry(&mut trial, &typed, foreign.as_deref(), refusal.as_ref().map(|r| r.0.as_str())) {
+            return match self.project_entry(
+                &mut trial,
+                &typed,
+                foreign.as_deref(),
+                refusal.as_ref().map(|r| r.0.as_str()),
+            ) {
                 Ok(done) => {
                     *builder = trial;
                     done
@@ -173,10 +184,18 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         if let [only] = present[..] {
             let name = &self.input.spec.types[only].name.value;
             let parts = Parts::from([(only, child.folder.clone())]);
-            return Ok(Placed { parts, way: Way::Untouched, reason: format!("all of its objects are of type {name}") });
+            return Ok(Placed {
+                parts,
+                way: Way::Untouched,
+                reason: format!("all of its objects are of type {name}"),
+            });
         }
         if present.is_empty() {
-            return Ok(Placed { parts: Parts::new(), way: Way::Untouched, reason: "it renders no objects".into() });
+            return Ok(Placed {
+                parts: Parts::new(),
+                way: Way::Untouched,
+                reason: "it renders no objects".into(),
+            });
         }
         let split = FolderSplit::new(self.input.spec, &self.input.model.graph, &child.app);
         let mut trial = builder.clone();
@@ -228,7 +247,12 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         }
     }
 
-    fn project_child(&self, builder: &mut Builder<'_>, child: &Child, typed: &Typed) -> Result<Parts, Refusal> {
+    fn project_child(
+        &self,
+        builder: &mut Builder<'_>,
+        child: &Child,
+        typed: &Typed,
+    ) -> Result<Parts, Refusal> {
         let name = child.folder.name().unwrap_or_default();
         let mut folders = Parts::new();
         for position in typed.present() {
@@ -253,7 +277,8 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             let mut trial = builder.clone();
             for (position, folder) in folders {
                 let text = projection_text(self.input, app, whole, folder, *position, typed, manner);
-                let file = folder.join("kustomization.yaml").map_err(|error| Refusal::bug(&error.to_string()))?;
+                let file =
+                    folder.join("kustomization.yaml").map_err(|error| Refusal::bug(&error.to_string()))?;
                 trial.create(&file, &text).map_err(|error| Refusal::of_error(&error))?;
             }
             match self.differs(&trial, typed, folders) {
@@ -305,12 +330,16 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         loose: &[usize],
     ) -> Result<(), Refusal> {
         let side = self.side(position)?;
-        if let Some(mut existing) = builder.kustomization(&side).map_err(|diagnostic| Refusal::of_diagnostic(&diagnostic))? {
+        if let Some(mut existing) =
+            builder.kustomization(&side).map_err(|diagnostic| Refusal::of_diagnostic(&diagnostic))?
+        {
             for folder in placed.iter().filter_map(|(_, placed)| placed.parts.get(&position)) {
-                let text = resources::add(&existing, folder).map_err(|error| Refusal::of_edit(&existing.file, &error.to_string()))?;
+                let text = resources::add(&existing, folder)
+                    .map_err(|error| Refusal::of_edit(&existing.file, &error.to_string()))?;
                 builder.put(&existing.file, &text);
                 existing.text = text.into();
-                let reread = builder.kustomization(&side).map_err(|diagnostic| Refusal::of_diagnostic(&diagnostic))?;
+                let reread =
+                    builder.kustomization(&side).map_err(|diagnostic| Refusal::of_diagnostic(&diagnostic))?;
                 existing = reread.ok_or_else(|| Refusal::bug("a kustomization vanished"))?;
             }
             return Ok(());
@@ -345,7 +374,8 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         let mut folders: Vec<RepoPath> = outcome.after.iter().map(|(_, folder)| folder.clone()).collect();
         if !rest.is_empty() || !loose.is_empty() {
             let count = self.kustomization.resources().len();
-            let stays = |index: &usize| loose.contains(index) || rest.iter().any(|child| child.index == *index);
+            let stays =
+                |index: &usize| loose.contains(index) || rest.iter().any(|child| child.index == *index);
             let items: Vec<Item> =
                 (0..count).map(|index| if stays(&index) { Item::Keep } else { Item::Remove }).collect();
             let text = rewrite(self.kustomization, &items)
@@ -399,7 +429,9 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             .collect();
         outcome.way = Way::Projection;
         outcome.reason = match (field, earlier) {
-            (Some(field), _) => format!("{} has `{field}`, which must stay in one place", self.kustomization.file),
+            (Some(field), _) => {
+                format!("{} has `{field}`, which must stay in one place", self.kustomization.file)
+            }
             (None, Some(earlier)) => earlier.to_owned(),
             (None, None) => format!("{} lists files of its own", self.kustomization.file),
         };
@@ -423,7 +455,8 @@ pub fn projection_text(
         exception: projection::is_exception(input.spec, app, &object.value, classified.change_type),
     };
     let members: Vec<Member> = typed.objects.iter().zip(&typed.types).map(member).collect();
-    let body = projection::kustomization(input.spec, app, &whole.relative_to(folder), position, &members, manner);
+    let body =
+        projection::kustomization(input.spec, app, &whole.relative_to(folder), position, &members, manner);
     generated::with_header(&body)
 }
 
@@ -433,7 +466,10 @@ fn builder_has_changes(builder: &Builder<'_>) -> bool {
 
 fn refuse(outcome: EntryOutcome, folder: &RepoPath, error: &TypedError) -> EntryOutcome {
     let refusal = Refusal::of(folder, error);
-    outcome.refused(refusal.reason, refusal.remedy)
+    let mut outcome = outcome.refused(refusal.reason, refusal.remedy);
+    outcome.invalid = matches!(error, TypedError::Render(_));
+    outcome.place = Some(Place::file(folder.clone()));
+    outcome
 }
 
 /// Why an entry point can't be split, and what to do about it.
@@ -449,7 +485,9 @@ impl Refusal {
                 reason: format!("{folder} does not build: {message}"),
                 remedy: format!("mend it until `kustomize build {folder}` works"),
             },
-            TypedError::Classify(error) => Refusal { reason: error.message.clone(), remedy: error.help.clone() },
+            TypedError::Classify(error) => {
+                Refusal { reason: error.message.clone(), remedy: error.help.clone() }
+            }
         }
     }
 
@@ -463,7 +501,10 @@ impl Refusal {
     }
 
     fn of_edit(file: &RepoPath, reason: &str) -> Refusal {
-        Refusal { reason: format!("{file} can't be edited: {reason}"), remedy: "write its lists in block style".into() }
+        Refusal {
+            reason: format!("{file} can't be edited: {reason}"),
+            remedy: "write its lists in block style".into(),
+        }
     }
 
     fn bug(reason: &str) -> Refusal {

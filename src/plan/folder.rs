@@ -55,7 +55,8 @@ impl<'a> FolderSplit<'a> {
         let root = self.spec.folder();
         let path = folder.relative_to(&root);
         let name = folder.name()?;
-        root.join(&expand(&self.spec.layout.app, &[("path", &path), ("name", name), ("type", change_type)])).ok()
+        root.join(&expand(&self.spec.layout.app, &[("path", &path), ("name", name), ("type", change_type)]))
+            .ok()
     }
 
     /// Recognises a folder that was split before: it lists its own parts and nothing else.
@@ -118,7 +119,11 @@ impl<'a> FolderSplit<'a> {
     }
 
     /// Finds out what each resource of a folder holds, by type.
-    fn sources(&self, builder: &mut Builder<'_>, kustomization: &Kustomization) -> Result<Vec<Source>, String> {
+    fn sources(
+        &self,
+        builder: &mut Builder<'_>,
+        kustomization: &Kustomization,
+    ) -> Result<Vec<Source>, String> {
         let mut sources = Vec::new();
         for reference in kustomization.resources() {
             if reference.field != "resources" {
@@ -175,7 +180,9 @@ impl<'a> FolderSplit<'a> {
                 Content::File { path, change_type: *first, moves: mine && alone }
             }
             Some(_) if mine && alone => Content::Mixed { path, types },
-            Some(_) => return Err(format!("{path} holds objects of different types and is used elsewhere too")),
+            Some(_) => {
+                return Err(format!("{path} holds objects of different types and is used elsewhere too"));
+            }
         };
         Ok(Source { reference, content })
     }
@@ -209,8 +216,11 @@ impl<'a> FolderSplit<'a> {
                     let text = file.text().ok_or_else(|| format!("{path} is not UTF-8"))?.to_owned();
                     builder.remove(path);
                     for (change_type, part) in parts {
-                        let keep: Vec<usize> =
-                            types.iter().filter(|(_, other)| other == change_type).map(|(index, _)| *index).collect();
+                        let keep: Vec<usize> = types
+                            .iter()
+                            .filter(|(_, other)| other == change_type)
+                            .map(|(index, _)| *index)
+                            .collect();
                         if keep.is_empty() {
                             continue;
                         }
@@ -271,7 +281,10 @@ impl Source {
             Content::Folder(parts) => (parts.get(&change_type).cloned().unwrap_or_default(), false),
         };
         // A file that lies directly in the folder keeps its text, `./` and all.
-        if stays && self.reference.target == Target::Path(folder.join(path.name().unwrap_or_default()).unwrap_or_default()) {
+        if stays
+            && self.reference.target
+                == Target::Path(folder.join(path.name().unwrap_or_default()).unwrap_or_default())
+        {
             return Ok(Item::Keep);
         }
         Ok(Item::Replace(respell(&self.reference.text, &path.relative_to(part))))

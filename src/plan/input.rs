@@ -44,7 +44,10 @@ impl Typed {
     /// Gives the objects of one type.
     pub fn of(&self, change_type: usize) -> Vec<Object> {
         let pairs = self.objects.iter().zip(&self.types);
-        pairs.filter(|(_, classified)| classified.change_type == change_type).map(|(object, _)| object.clone()).collect()
+        pairs
+            .filter(|(_, classified)| classified.change_type == change_type)
+            .map(|(object, _)| object.clone())
+            .collect()
     }
 
     /// Gives the ids in order.

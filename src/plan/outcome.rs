@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::RepoPath;
 
 /// How objects were divided.
@@ -55,6 +56,10 @@ pub struct EntryOutcome {
     pub reason: String,
     /// What to do about a refusal.
     pub remedy: Option<String>,
+    /// Whether it was refused because the repository is broken, not because a split would be unsafe.
+    pub invalid: bool,
+    /// Where the reason for a refusal stands.
+    pub place: Option<Place>,
     /// The apps that were looked at.
     pub apps: Vec<AppOutcome>,
     /// What stays with the old entry point for good, since nobody named it.
@@ -71,6 +76,8 @@ impl EntryOutcome {
             way: Way::Untouched,
             reason: String::new(),
             remedy: None,
+            invalid: false,
+            place: None,
             apps: Vec::new(),
             remaining: Vec::new(),
         }
@@ -84,6 +91,16 @@ impl EntryOutcome {
         self.remedy = Some(remedy.into());
         self.after.clear();
         self
+    }
+
+    /// Makes it a refusal for a fault in the repository, with the fault's own words and place.
+    #[must_use]
+    pub fn broken(self, diagnostic: &Diagnostic) -> EntryOutcome {
+        let mut outcome =
+            self.refused(diagnostic.message.clone(), diagnostic.help.clone().unwrap_or_default());
+        outcome.invalid = true;
+        outcome.place.clone_from(&diagnostic.place);
+        outcome
     }
 
     /// Makes it an entry point that nothing is done to.

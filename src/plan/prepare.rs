@@ -75,7 +75,8 @@ fn remark(text: &str, document: usize, path: &[&str], was: &str) -> Option<Strin
     let mut remembered = text.to_owned();
     remembered.insert_str(end, &format!(" {MEMORY}{was}"));
     let after = read_documents(&remembered).ok()?;
-    (after.len() == before.len() && after.get(document)?.root.to_json() == root.to_json()).then_some(remembered)
+    (after.len() == before.len() && after.get(document)?.root.to_json() == root.to_json())
+        .then_some(remembered)
 }
 
 #[cfg(test)]

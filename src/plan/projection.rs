@@ -62,7 +62,8 @@ pub fn kustomization(
     members: &[Member],
     manner: Manner,
 ) -> String {
-    let mut text = String::from("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n");
+    let mut text =
+        String::from("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n");
     text.push_str(&format!("  - {}\n", quote(whole)));
     let marks = match manner {
         Manner::Rules => by_rules(spec, app, side, members),
@@ -90,7 +91,10 @@ fn by_rules(spec: &Spec, app: &str, side: usize, members: &[Member]) -> Vec<(Mar
     let type_of = |name: &str| spec.types.iter().position(|t| t.name.value == name).unwrap_or_default();
     // The first rule that matches wins, and the last mark that is set wins: so in reverse.
     let last = spec.rules.iter().position(|rule| rule.matcher.matches_all()).unwrap_or(spec.rules.len());
-    let default = spec.rules.get(last).map_or(spec.types.len().saturating_sub(1), |rule| type_of(&rule.type_name.value));
+    let default = spec
+        .rules
+        .get(last)
+        .map_or(spec.types.len().saturating_sub(1), |rule| type_of(&rule.type_name.value));
     if mark_of(default) == Mark::Drop {
         marks.push((Mark::Drop, Selector { fields: vec![("kind", ".*".to_owned())] }));
     }
@@ -158,7 +162,8 @@ fn push_patch(text: &mut String, mark: Mark, selector: &Selector, is_marked: boo
     ];
     // A JSON patch, as a merge with null leaves the mark where it is. It fails where no mark
     // stands, so a mark is set before it is taken away.
-    const KEEP: [&str; 2] = ["- op: remove", "  path: /metadata/annotations/config.kubernetes.io~1local-config"];
+    const KEEP: [&str; 2] =
+        ["- op: remove", "  path: /metadata/annotations/config.kubernetes.io~1local-config"];
     if mark == Mark::Drop || !is_marked {
         add(&DROP);
     }

@@ -84,19 +84,23 @@ fn split_entry(
         return outcome.untouched(format!("the spec has no cluster `{}`", entry.cluster));
     }
     if let Some(chain) = input.model.graph.cycle(&entry.path) {
-        let chain: Vec<String> = chain.iter().map(ToString::to_string).collect();
-        return outcome.refused(
-            format!("its kustomizations go in a circle: {}", chain.join(" → ")),
-            "take one of the references out",
-        );
+        let texts: Vec<String> = chain.iter().map(ToString::to_string).collect();
+        let file =
+            chain.first().and_then(|folder| input.model.graph.get(folder)).map(|found| found.file.clone());
+        let message = format!("its kustomizations go in a circle: {}", texts.join(" → "));
+        let diagnostic = Diagnostic::error(message).help("take one of the references out");
+        return outcome.broken(&diagnostic.at(Place::file(file.unwrap_or_else(|| entry.path.clone()))));
     }
     let reach = input.model.graph.reach(&entry.path);
     if let Some(broken) = reach.iter().find_map(|folder| input.model.graph.broken(folder)) {
-        return outcome.refused(broken.message.clone(), broken.help.clone().unwrap_or_default());
+        return outcome.broken(broken);
     }
     let Some(kustomization) = input.model.graph.get(&entry.path) else {
         return outcome.refused(
-            format!("{} has no kustomization.yaml, so Flux makes one that takes in whatever lies there", entry.path),
+            format!(
+                "{} has no kustomization.yaml, so Flux makes one that takes in whatever lies there",
+                entry.path
+            ),
             format!("write one: `cd {} && kustomize create --autodetect --recursive`", entry.path),
         );
     };
@@ -118,7 +122,11 @@ fn split_entry(
     }
     *builder = trial;
     if entry.flux.is_empty() {
-        commands.push(Command::prepare(input.model.name_of(entry), &input.spec.flux.namespace, &entry.cluster));
+        commands.push(Command::prepare(
+            input.model.name_of(entry),
+            &input.spec.flux.namespace,
+            &entry.cluster,
+        ));
     }
     outcome
 }
@@ -149,7 +157,8 @@ fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec
     for entry in &input.model.entry_points {
         obligations.push(Obligation { before: entry.path.clone(), after: vec![entry.path.clone()] });
     }
-    for outcome in outcomes.iter().filter(|outcome| outcome.remaining.is_empty() && !outcome.after.is_empty()) {
+    for outcome in outcomes.iter().filter(|outcome| outcome.remaining.is_empty() && !outcome.after.is_empty())
+    {
         let after = outcome.after.iter().map(|(_, path)| path.clone()).collect();
         obligations.push(Obligation { before: outcome.before.clone(), after });
     }
@@ -173,7 +182,9 @@ fn known(input: &Input<'_>, selection: &Selection) -> Result<(), Error> {
         }
         let near = nearest(name, apps.iter().map(String::as_str));
         let help = match near.as_slice() {
-            [] if apps.is_empty() => "no app was found: run `gitops-windows init --dry-run` to see what was".to_owned(),
+            [] if apps.is_empty() => {
+                "no app was found: run `gitops-windows init --dry-run` to see what was".to_owned()
+            }
             [] => format!("the apps are: {}", apps.join(", ")),
             near => format!("did you mean {}? The apps are: {}", near.join(" or "), apps.join(", ")),
         };

@@ -121,8 +121,22 @@ fn turns_of(words: &[String]) -> Vec<Turn> {
 
 /// Flags of the two programs that take the next word as their value.
 const VALUE_FLAGS: [&str; 16] = [
-    "-n", "--namespace", "-p", "--patch", "--type", "--field-manager", "--context", "--kubeconfig", "--timeout",
-    "--cluster", "--user", "--token", "--as", "-o", "--output", "--reason",
+    "-n",
+    "--namespace",
+    "-p",
+    "--patch",
+    "--type",
+    "--field-manager",
+    "--context",
+    "--kubeconfig",
+    "--timeout",
+    "--cluster",
+    "--user",
+    "--token",
+    "--as",
+    "-o",
+    "--output",
+    "--reason",
 ];
 
 struct Line {
@@ -235,7 +249,9 @@ mod tests {
 
     #[test]
     fn the_image_entry_point_counts_as_the_command() {
-        let found = of(json!({ "image": "ghcr.io/fluxcd/flux-cli:v2.9.4", "args": ["suspend", "ks", "apps", "infra"] }));
+        let found = of(
+            json!({ "image": "ghcr.io/fluxcd/flux-cli:v2.9.4", "args": ["suspend", "ks", "apps", "infra"] }),
+        );
         assert_eq!(found, [close("apps"), close("infra")]);
     }
 

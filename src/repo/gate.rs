@@ -124,9 +124,9 @@ fn pair(jobs: Vec<(RepoPath, GateJob)>) -> Vec<Gate> {
     for same_targets in [true, false] {
         let mut left = Vec::new();
         for (base, close) in closes {
-            let partner = opens.iter().position(|(other, open)| {
-                *other == base && (!same_targets || open.targets == close.targets)
-            });
+            let partner = opens
+                .iter()
+                .position(|(other, open)| *other == base && (!same_targets || open.targets == close.targets));
             match partner {
                 Some(position) => {
                     let (_, open) = opens.remove(position);
@@ -156,7 +156,8 @@ pub fn patch(snapshot: &Snapshot, graph: &Graph, overlay: &RepoPath, job: &str) 
             _ => None,
         })
         .collect();
-    let beside = snapshot.entries().map(|(path, _)| path).filter(|path| path.parent().as_ref() == Some(overlay));
+    let beside =
+        snapshot.entries().map(|(path, _)| path).filter(|path| path.parent().as_ref() == Some(overlay));
     let candidates = listed.iter().chain(beside.filter(|path| is_yaml(path)));
     for path in candidates {
         for manifest in snapshot.file(path).and_then(manifests).into_iter().flatten() {

@@ -80,7 +80,8 @@ impl Graph {
     /// Gives the folders that a kustomization builds on: `resources`, `bases` and `components`.
     pub fn children(&self, folder: &RepoPath) -> Vec<RepoPath> {
         let Some(kustomization) = self.get(folder) else { return Vec::new() };
-        let is_build = |reference: &Reference| matches!(reference.field, "resources" | "bases" | "components");
+        let is_build =
+            |reference: &Reference| matches!(reference.field, "resources" | "bases" | "components");
         let references = kustomization.references().into_iter().filter(is_build);
         references
             .filter_map(|reference| match reference.target {

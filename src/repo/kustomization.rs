@@ -86,9 +86,7 @@ impl Kustomization {
         };
         let text: Arc<str> = Arc::from(text);
         let fail = |message: String, span: Range<usize>, help: &str| {
-            Box::new(
-                Diagnostic::error(message).at(Place::span(file.clone(), text.clone(), span)).help(help),
-            )
+            Box::new(Diagnostic::error(message).at(Place::span(file.clone(), text.clone(), span)).help(help))
         };
         let documents = read_documents(&text).map_err(|error| {
             fail(
@@ -255,7 +253,9 @@ mod tests {
 
     #[test]
     fn resources_are_resolved_against_the_folder() {
-        let view = parse("resources:\n- ./x.yaml\n- ../../apps/nginx/\n- https://example.org/a.yaml\n- ../../../z\n");
+        let view = parse(
+            "resources:\n- ./x.yaml\n- ../../apps/nginx/\n- https://example.org/a.yaml\n- ../../../z\n",
+        );
         let targets: Vec<Target> = view.resources().into_iter().map(|reference| reference.target).collect();
         assert_eq!(
             targets,
@@ -280,7 +280,8 @@ mod tests {
     #[test]
     fn a_doubled_key_is_refused() {
         let file = RepoPath::parse("kustomization.yaml").unwrap();
-        let error = Kustomization::parse(&file, &File::new(&b"resources: [a]\nResources: [b]\n"[..])).unwrap_err();
+        let error =
+            Kustomization::parse(&file, &File::new(&b"resources: [a]\nResources: [b]\n"[..])).unwrap_err();
         assert!(error.message.contains("stands twice"), "{error:?}");
     }
 }

@@ -3,12 +3,12 @@
 pub mod command;
 pub mod flux;
 pub mod gate;
+mod git;
 mod graph;
+mod history;
 pub mod kustomization;
 pub mod manifest;
 mod model;
-mod git;
-mod history;
 mod path;
 mod read;
 #[cfg(test)]

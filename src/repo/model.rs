@@ -97,7 +97,9 @@ impl Model {
         let has_flux = !by_path.is_empty();
         let roots: Vec<RepoPath> = graph
             .roots()
-            .filter(|root_folder| root_folder.folder.is_within(root) && !covered.contains(&root_folder.folder))
+            .filter(|root_folder| {
+                root_folder.folder.is_within(root) && !covered.contains(&root_folder.folder)
+            })
             .filter(|root_folder| !root_folder.is_component())
             .map(|root_folder| root_folder.folder.clone())
             .collect();
@@ -216,7 +218,8 @@ impl Clusters<'_> {
 
     fn by_spec(&self, path: &RepoPath) -> Option<String> {
         let owner = |(name, folders): (&String, &Vec<RepoPath>)| {
-            let depth = folders.iter().filter(|folder| path.is_within(folder)).map(|f| f.segments().count()).max();
+            let depth =
+                folders.iter().filter(|folder| path.is_within(folder)).map(|f| f.segments().count()).max();
             depth.map(|depth| (depth, name.clone()))
         };
         self.known.iter().filter_map(owner).max_by_key(|(depth, _)| *depth).map(|(_, name)| name)

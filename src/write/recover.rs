@@ -15,6 +15,27 @@ pub enum Recovered {
     Finished(Vec<RepoPath>),
 }
 
+impl std::fmt::Display for Recovered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Recovered::Restored(paths) => {
+                write!(
+                    f,
+                    "An earlier write was cut short; the tree before it was restored ({} files).",
+                    paths.len()
+                )
+            }
+            Recovered::Finished(paths) => {
+                write!(
+                    f,
+                    "An earlier write was cut short after its last file; it stands ({} files).",
+                    paths.len()
+                )
+            }
+        }
+    }
+}
+
 /// Brings an interrupted write to an end; every run begins with this, before it reads.
 ///
 /// The old tree is restored from the journal, each file verified by its hash, unless the write had

@@ -1,0 +1,188 @@
+//! The command line: types only, no behaviour.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::render::RendererChoice;
+
+/// Say when each kind of change may reach each cluster of a Flux + kustomize repository.
+///
+/// Every command that writes shows the difference first and proves by rendering that no cluster
+/// would get anything else. Nothing is written without `--yes` or your word on a terminal.
+#[derive(Debug, Parser)]
+#[command(name = "gitops-windows", version, max_term_width = 100)]
+pub struct Cli {
+    /// What every command takes.
+    #[command(flatten)]
+    pub global: Global,
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Args, Debug)]
+pub struct Global {
+    /// Work in this folder, which holds windows.yaml; it may be a subfolder of the git repository
+    #[arg(short = 'C', long = "directory", value_name = "DIR", default_value = ".", global = true)]
+    pub directory: PathBuf,
+    /// The spec, relative to the folder
+    #[arg(long, value_name = "FILE", default_value = "windows.yaml", global = true)]
+    pub spec: String,
+    /// Write without asking
+    #[arg(long, short = 'y', global = true, conflicts_with = "dry_run")]
+    pub yes: bool,
+    /// Show what would change and write nothing
+    #[arg(long, global = true)]
+    pub dry_run: bool,
+    /// Write although git has uncommitted changes
+    #[arg(long, global = true)]
+    pub allow_dirty: bool,
+    /// Write although nothing could prove the result
+    #[arg(long, global = true)]
+    pub unproven: bool,
+    /// Which kustomize proves the result
+    #[arg(long, value_enum, default_value_t, global = true)]
+    pub renderer: RendererChoice,
+    /// Whether to colour
+    #[arg(long, value_enum, default_value_t, global = true)]
+    pub color: Color,
+    /// Say less: only errors, and what was asked for
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Say more
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+}
+
+/// Whether to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The forms in which a difference can be shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people, coloured on a terminal
+    #[default]
+    Unified,
+    /// For `git apply`
+    Patch,
+    /// For the comment on a pull request
+    Markdown,
+    /// For programs
+    Json,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Find what is there and write windows.yaml, the gate and each cluster's patches
+    Init(Init),
+    /// Divide apps, and the entry points that use them, by change type
+    Split(Split),
+    /// Bring everything that the spec implies up to date
+    Sync(Sync),
+    /// Show what `sync` would change
+    Diff(Sync),
+    /// Take back the last write, if nothing was edited since
+    Undo,
+    /// Print when Kubernetes fires a cron expression
+    Cron(Cron),
+    /// Print the JSON Schema of windows.yaml
+    Schema,
+    /// Print the completions of a shell
+    Completions(Completions),
+    /// Print the manual page
+    Man,
+    /// Print the licences of everything that this program carries
+    Licenses,
+}
+
+/// Arguments of `init`.
+#[derive(Args, Debug)]
+pub struct Init {
+    /// In an empty folder: a cluster to write a repository for (repeatable)
+    #[arg(long = "cluster", value_name = "NAME")]
+    pub clusters: Vec<String>,
+    /// In an empty folder: an app to begin with (repeatable)
+    #[arg(long = "app", value_name = "NAME")]
+    pub apps: Vec<String>,
+    /// When the window opens, as a cron expression
+    #[arg(long, value_name = "CRON")]
+    pub open: Option<String>,
+    /// When the window closes, as a cron expression
+    #[arg(long, value_name = "CRON")]
+    pub close: Option<String>,
+    /// The window's time zone, for example Europe/Berlin
+    #[arg(long, value_name = "ZONE")]
+    pub time_zone: Option<String>,
+    /// How to show the difference
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `split`.
+#[derive(Args, Debug)]
+pub struct Split {
+    /// What to split
+    #[command(subcommand)]
+    pub what: Option<SplitWhat>,
+    /// Split every app
+    #[arg(long)]
+    pub all: bool,
+    /// How to show the difference
+    #[arg(long, value_enum, default_value_t, global = true)]
+    pub format: Format,
+}
+
+/// What to split.
+#[derive(Debug, Subcommand)]
+pub enum SplitWhat {
+    /// Split these apps
+    App {
+        /// The apps' names
+        #[arg(required = true, value_name = "NAME")]
+        names: Vec<String>,
+    },
+}
+
+/// Arguments of `sync` and `diff`.
+#[derive(Args, Debug)]
+pub struct Sync {
+    /// How to show the difference
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `cron`.
+#[derive(Args, Debug)]
+pub struct Cron {
+    /// The expression; `-` reads lines of EXPR TAB ZONE TAB FROM TAB COUNT
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    pub expression: String,
+    /// The IANA time zone
+    #[arg(long, value_name = "ZONE", default_value = "UTC")]
+    pub time_zone: String,
+    /// The time after which to look, in RFC 3339 [default: now]
+    #[arg(long, value_name = "TIME")]
+    pub from: Option<String>,
+    /// How many times to print
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub count: usize,
+}
+
+/// Arguments of `completions`.
+#[derive(Args, Debug)]
+pub struct Completions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}

@@ -1,0 +1,209 @@
+//! Proof, difference, question, write: the same for every command that writes.
+
+use serde_json::{Value, json};
+
+use crate::cli::{Format, Global};
+use crate::commands::workspace::Workspace;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::diff;
+use crate::error::{Error, ErrorKind};
+use crate::output::Output;
+use crate::plan::{Plan, Way};
+use crate::proof::{Verdict, prove};
+use crate::render::Renderer;
+use crate::write;
+
+/// How a command ended when nothing failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Nothing to do, or it was written.
+    Clean = 0,
+    /// There are changes, and they were not written.
+    Pending = 1,
+    /// Something was to be done, all of it was refused as unsafe.
+    Refused = 5,
+    /// Something was to be done and could not, since the repository does not build.
+    Invalid = 3,
+}
+
+/// The most bytes of a pull request's comment.
+const MARKDOWN_LIMIT: usize = 65_000;
+
+/// Proves a plan, shows it, asks, and writes it.
+///
+/// # Errors
+///
+/// When the proof fails, the tree is dirty, or writing fails; nothing is written then.
+pub fn apply(
+    global: &Global,
+    output: &Output,
+    workspace: &Workspace,
+    plan: &Plan,
+    renderer: &dyn Renderer,
+    format: Format,
+) -> Result<Exit, Error> {
+    output.diagnostics(&plan.remarks);
+    let verdicts = proven(workspace, plan, renderer)?;
+    report(output, plan);
+    if plan.changes.is_empty() {
+        show(output, plan, format, false);
+        let refused = plan.entries.iter().any(|entry| entry.way == Way::Refused);
+        if !refused {
+            output.say("Nothing to change.");
+            return Ok(Exit::Clean);
+        }
+        let unbuildable = plan.entries.iter().any(|entry| entry.way == Way::Refused && entry.invalid);
+        return Ok(if unbuildable { Exit::Invalid } else { Exit::Refused });
+    }
+    let written = decide(global, output, workspace, plan, format, &verdicts, renderer)?;
+    Ok(if written { Exit::Clean } else { Exit::Pending })
+}
+
+fn decide(
+    global: &Global,
+    output: &Output,
+    workspace: &Workspace,
+    plan: &Plan,
+    format: Format,
+    verdicts: &[Verdict],
+    renderer: &dyn Renderer,
+) -> Result<bool, Error> {
+    let ask = !global.yes && !global.dry_run && output.can_ask();
+    let write = global.yes || ask;
+    if write && !global.allow_dirty {
+        refuse_dirty(workspace)?;
+    }
+    if global.yes {
+        // Programs read stdout: what was written is told after it was.
+        write::write(&workspace.repository, plan)?;
+        show(output, plan, format, true);
+    } else {
+        show(output, plan, format, false);
+    }
+    if !verdicts.is_empty() {
+        let objects: usize = verdicts.iter().map(|verdict| verdict.objects).sum();
+        output.say(&format!(
+            "Proven with {}: {} comparisons over {objects} objects, no difference.",
+            renderer.describe(),
+            verdicts.len(),
+        ));
+    }
+    let written = if ask {
+        let answer = output.ask(&format!("Write {}? [y/N]", files(plan.changes.len())));
+        let yes = answer.is_some_and(|answer| matches!(answer.to_lowercase().as_str(), "y" | "yes"));
+        if yes {
+            write::write(&workspace.repository, plan)?;
+        }
+        yes
+    } else {
+        global.yes
+    };
+    if written {
+        output.say(&format!("Wrote {}. `gitops-windows undo` takes it back.", files(plan.changes.len())));
+        for command in &plan.commands {
+            output.say(&format!(
+                "Now run against {}, to {}:\n  {}",
+                command.cluster,
+                command.purpose,
+                command.shell()
+            ));
+        }
+    } else {
+        let hint = if global.dry_run { "" } else { " Run it again with --yes to write." };
+        output.say(&format!("{} would change.{hint}", files(plan.changes.len())));
+    }
+    Ok(written)
+}
+
+fn files(count: usize) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+}
+
+fn proven(workspace: &Workspace, plan: &Plan, renderer: &dyn Renderer) -> Result<Vec<Verdict>, Error> {
+    let after = plan.apply(&workspace.snapshot);
+    let verdicts = prove(&workspace.snapshot, &after, &plan.obligations, renderer);
+    let failed: Vec<Diagnostic> = verdicts
+        .iter()
+        .flat_map(|verdict| {
+            let entry = &verdict.obligation.before;
+            verdict.mismatches.iter().map(move |mismatch| {
+                Diagnostic::error(format!("{entry} would not render the same: {mismatch}"))
+                    .at(Place::file(entry.clone()))
+                    .help("nothing was written; please report this with the kustomizations involved")
+            })
+        })
+        .collect();
+    if failed.is_empty() { Ok(verdicts) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics: failed }) }
+}
+
+fn refuse_dirty(workspace: &Workspace) -> Result<(), Error> {
+    let dirty = workspace.repository.dirty()?;
+    if dirty.is_empty() {
+        return Ok(());
+    }
+    let some: Vec<String> = dirty.iter().take(5).map(ToString::to_string).collect();
+    let more = if dirty.len() > 5 { format!(" and {} more", dirty.len() - 5) } else { String::new() };
+    Err(Error::new(
+        ErrorKind::Conflict,
+        Diagnostic::error(format!("git has uncommitted changes: {}{more}", some.join(", ")))
+            .help("commit or stash them first, so that this change stands alone; or pass --allow-dirty"),
+    ))
+}
+
+/// Says what became of each entry point.
+fn report(output: &Output, plan: &Plan) {
+    for entry in &plan.entries {
+        if entry.way == Way::Refused {
+            let mut diagnostic = Diagnostic::warning(format!(
+                "{} in cluster {} is left as it is: {}",
+                entry.before, entry.cluster, entry.reason
+            ));
+            if let Some(remedy) = &entry.remedy {
+                diagnostic = diagnostic.help(remedy.clone());
+            }
+            if let Some(place) = &entry.place {
+                diagnostic = diagnostic.at(place.clone());
+            }
+            output.diagnostics(&[diagnostic]);
+            continue;
+        }
+        output.say(&format!(
+            "{} ({}): {}, {}",
+            entry.before,
+            entry.cluster,
+            entry.way.as_str(),
+            entry.reason
+        ));
+        for app in entry.apps.iter().filter(|_| entry.apps.len() > 1) {
+            output.say(&format!("  {}: {}, {}", app.app, app.way.as_str(), app.reason));
+        }
+    }
+}
+
+fn show(output: &Output, plan: &Plan, format: Format, written: bool) {
+    match format {
+        Format::Unified => output.result(diff::unified(plan, output.color()).as_bytes()),
+        Format::Patch => output.result(&diff::patch(plan)),
+        Format::Markdown => output.result(diff::markdown(plan, MARKDOWN_LIMIT).as_bytes()),
+        Format::Json => {
+            let text = format!("{:#}\n", to_json(plan, written));
+            output.result(text.as_bytes());
+        }
+    }
+}
+
+/// Gives a plan as JSON: the difference, and what became of each entry point.
+fn to_json(plan: &Plan, written: bool) -> Value {
+    let mut value = diff::json(plan);
+    let entries: Vec<Value> = plan.entries.iter().map(|entry| entry.to_json()).collect();
+    let commands: Vec<Value> = plan
+        .commands
+        .iter()
+        .map(|command| json!({ "cluster": command.cluster, "purpose": command.purpose, "command": command.words }))
+        .collect();
+    value["entryPoints"] = entries.into();
+    value["commands"] = commands.into();
+    value["written"] = written.into();
+    value
+}

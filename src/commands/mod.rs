@@ -1,0 +1,39 @@
+//! The commands: each wires the stages together and holds no logic of its own.
+
+mod apply;
+mod cron;
+mod meta;
+mod split;
+mod undo;
+mod workspace;
+
+use crate::cli::{Cli, Command};
+use crate::error::Error;
+use crate::output::Output;
+
+pub use apply::Exit;
+
+/// Runs a command and gives the exit code of the process.
+pub fn run(cli: &Cli) -> u8 {
+    let output = Output::new(&cli.global);
+    match dispatch(cli, &output) {
+        Ok(exit) => exit as u8,
+        Err(error) => {
+            output.diagnostics(&error.diagnostics);
+            error.exit_code()
+        }
+    }
+}
+
+fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
+    match &cli.command {
+        Command::Split(arguments) => split::run(&cli.global, arguments, output),
+        Command::Init(_) | Command::Sync(_) | Command::Diff(_) => unreachable!(),
+        Command::Undo => undo::run(&cli.global, output),
+        Command::Cron(arguments) => cron::run(arguments, output),
+        Command::Schema => meta::schema(output),
+        Command::Completions(arguments) => meta::completions(arguments, output),
+        Command::Man => meta::man(output),
+        Command::Licenses => meta::licenses(output),
+    }
+}

@@ -1,0 +1,30 @@
+//! `undo`.
+
+use crate::cli::Global;
+use crate::commands::apply::Exit;
+use crate::commands::workspace::Workspace;
+use crate::diff;
+use crate::error::Error;
+use crate::output::Output;
+use crate::write;
+
+/// Runs the command.
+pub fn run(global: &Global, output: &Output) -> Result<Exit, Error> {
+    let workspace = Workspace::open(global, output)?;
+    let Some(plan) = write::undo_plan(&workspace.repository)? else {
+        output.say("There is nothing to take back.");
+        return Ok(Exit::Clean);
+    };
+    output.result(diff::unified(&plan, output.color()).as_bytes());
+    let asked = !global.yes && !global.dry_run && output.can_ask();
+    let yes = global.yes
+        || (asked
+            && output.ask("Take this back? [y/N]").is_some_and(|answer| answer.eq_ignore_ascii_case("y")));
+    if !yes {
+        output.say("Nothing was changed. Run it again with --yes to take it back.");
+        return Ok(Exit::Pending);
+    }
+    write::undo(&workspace.repository)?;
+    output.say("Took it back.");
+    Ok(Exit::Clean)
+}

@@ -1,0 +1,97 @@
+//! What most commands begin with: the repository read once, the spec, the model, a renderer.
+
+use crate::cli::Global;
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use crate::output::Output;
+use crate::plan::Input;
+use crate::render::{Renderer, detect};
+use crate::repo::{ClusterFolders, Model, RepoPath, Repository, Snapshot};
+use crate::spec::{self, Spec};
+use crate::write;
+
+/// The repository as it was read.
+pub struct Workspace {
+    /// Where it is.
+    pub repository: Repository,
+    /// Its files.
+    pub snapshot: Snapshot,
+    /// The spec's file.
+    pub spec_path: RepoPath,
+}
+
+impl Workspace {
+    /// Finds and reads the repository, after finishing or taking back a write that was cut short.
+    pub fn open(global: &Global, output: &Output) -> Result<Workspace, Error> {
+        let repository = Repository::discover(&global.directory)?;
+        if let Some(recovered) = write::recover(&repository)? {
+            output.say(&recovered.to_string());
+        }
+        let reading = repository.read()?;
+        output.diagnostics(&reading.notes);
+        let spec_path = repository.spec_dir().join(&global.spec).map_err(|error| {
+            Error::new(
+                crate::error::ErrorKind::Usage,
+                Diagnostic::error(format!("--spec: {error}")).help("name a file below the folder of -C"),
+            )
+        })?;
+        Ok(Workspace { repository, snapshot: reading.snapshot, spec_path })
+    }
+
+    /// Reads the spec and shows what is doubtful about it.
+    pub fn spec(&self, output: &Output) -> Result<Spec, Error> {
+        let parsed = spec::read(&self.snapshot, &self.spec_path)?;
+        output.diagnostics(&parsed.warnings);
+        Ok(parsed.spec)
+    }
+
+    /// Understands the repository in the light of a spec.
+    pub fn model(&self, spec: &Spec) -> Model {
+        Model::read(&self.snapshot, &spec.folder(), &cluster_folders(spec))
+    }
+}
+
+/// Gives the folders that the spec says each cluster owns.
+pub fn cluster_folders(spec: &Spec) -> ClusterFolders {
+    let folders = |cluster: &spec::Cluster| {
+        cluster.paths.iter().filter_map(|path| spec.folder().join(path).ok()).collect::<Vec<_>>()
+    };
+    spec.clusters
+        .iter()
+        .map(|(name, cluster)| (name.clone(), folders(cluster)))
+        .filter(|(_, folders)| !folders.is_empty())
+        .collect()
+}
+
+/// Everything a plan is made from, owned.
+pub struct Loaded {
+    /// The repository.
+    pub workspace: Workspace,
+    /// The spec.
+    pub spec: Spec,
+    /// What the repository means.
+    pub model: Model,
+    /// What builds.
+    pub renderer: Box<dyn Renderer>,
+}
+
+impl Loaded {
+    /// Loads it all; remarks about the repository are shown.
+    pub fn open(global: &Global, output: &Output) -> Result<Loaded, Error> {
+        let workspace = Workspace::open(global, output)?;
+        let spec = workspace.spec(output)?;
+        let renderer = detect(global.renderer)?;
+        let model = workspace.model(&spec);
+        Ok(Loaded { workspace, spec, model, renderer })
+    }
+
+    /// Gives the parts as a plan takes them.
+    pub fn input(&self) -> Input<'_> {
+        Input {
+            spec: &self.spec,
+            snapshot: &self.workspace.snapshot,
+            model: &self.model,
+            renderer: self.renderer.as_ref(),
+        }
+    }
+}
