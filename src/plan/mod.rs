@@ -9,13 +9,16 @@ pub mod classify;
 mod command;
 mod entry;
 mod folder;
+pub mod gate;
 mod generated;
 mod input;
 mod outcome;
 mod prepare;
 mod projection;
+mod refresh;
 mod resources;
 mod split;
+mod sync;
 mod umbrella;
 
 use std::collections::BTreeMap;
@@ -26,6 +29,7 @@ pub use command::Command;
 pub use input::{Input, Typed, TypedError};
 pub use outcome::{AppOutcome, EntryOutcome, Way};
 pub use split::{Selection, split};
+pub use sync::{SCHEMA_FILE, schema_text, sync};
 
 use crate::diagnostic::Diagnostic;
 use crate::proof::Obligation;

@@ -1,0 +1,54 @@
+//! `sync`: brings everything that the spec implies up to date.
+
+use crate::error::Error;
+use crate::plan::refresh::refresh;
+use crate::plan::{Builder, Input, Plan, gate};
+use crate::proof::Obligation;
+use crate::repo::{RepoPath, Role};
+use crate::spec;
+use crate::template::Templates;
+
+/// The file of the JSON Schema, beside the spec.
+pub const SCHEMA_FILE: &str = "windows.schema.json";
+
+/// Plans what the spec implies and the repository lacks: gates, patches, projections, the schema.
+///
+/// What a cluster's apps are does not change. A second run changes nothing.
+///
+/// # Errors
+///
+/// When a generated file was edited by hand, or a value can't be edited in place.
+pub fn sync(input: &Input<'_>, templates: &Templates) -> Result<Plan, Error> {
+    let mut builder = Builder::new(input.snapshot);
+    let leftover = gate::sync(input, templates, &mut builder)?;
+    refresh(input, &mut builder)?;
+    if let Ok(path) = input.spec.folder().join(SCHEMA_FILE)
+        && builder.now().file(&path).is_some()
+    {
+        builder.put(&path, &schema_text());
+    }
+    let mut plan = builder.finish();
+    plan.obligations = obligations(input, &plan);
+    plan.commands = leftover.commands;
+    plan.remarks = leftover.remarks;
+    Ok(plan)
+}
+
+/// Gives the text of the schema's file.
+pub fn schema_text() -> String {
+    format!("{:#}\n", spec::schema())
+}
+
+/// Every entry point with apps must go on rendering what it did; those that carry a gate change
+/// with it.
+pub fn obligations(input: &Input<'_>, plan: &Plan) -> Vec<Obligation> {
+    if plan.changes.is_empty() {
+        return Vec::new();
+    }
+    let sides = input.sides().into_keys().filter(|side| input.model.graph.has(side));
+    let entries = input.model.entry_points.iter().filter(|entry| entry.role == Role::Apps);
+    let mut paths: Vec<RepoPath> = entries.map(|entry| entry.path.clone()).chain(sides).collect();
+    paths.sort();
+    paths.dedup();
+    paths.into_iter().map(|path| Obligation { before: path.clone(), after: vec![path] }).collect()
+}
