@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::cron::CronExpr;
 use super::dst::{ClockEffect, clock_hits};
-use super::interval::{Interval, Timeline};
+use super::interval::{Interval, Timeline, next_in_chain};
 use super::local::{DAY, date_of};
 use super::outage::missed_run;
 use super::pair::CronPair;
@@ -19,6 +19,9 @@ use super::window::{Window, WindowKey};
 const YEARS: i64 = 5;
 const MOST_FIRINGS: usize = 4_000;
 const MOST_DATES: usize = 10;
+
+/// The longest outage, counted from the first closing that it misses, that is thought likely.
+const LONGEST_OUTAGE: i64 = 5 * DAY;
 
 /// Kinds of surprises, each with a stable name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -178,6 +181,12 @@ impl One<'_> {
         }
     }
 
+    /// The changes of the clocks that make an opening or a closing go wrong.
+    fn changes(&self) -> Vec<Timestamp> {
+        let hits = |expr| clock_hits(expr, &self.zone, self.options.from, self.until());
+        hits(&self.pair.open).iter().chain(&hits(&self.pair.close)).map(|hit| hit.transition).collect()
+    }
+
     fn never_fires(&self, expr: &CronExpr, key: WindowKey, does: &str, lints: &mut Vec<Lint>) {
         if expr.next_after(self.options.from, &self.zone).is_some() {
             return;
@@ -268,16 +277,10 @@ impl One<'_> {
     fn sequence(&self, lints: &mut Vec<Lint>) {
         let (_, close_key) = self.window.keys();
         let edges = self.timeline().edges(self.options.from, self.until(), MOST_FIRINGS);
-        // Changes of the clocks are told by themselves; a day around them is left out.
-        let calm = |at: Timestamp| {
-            let near = |second: i64| Timestamp::from_second(second).ok();
-            let (Some(before), Some(after)) =
-                (near(at.as_second() - 2 * DAY), near(at.as_second() + 2 * DAY))
-            else {
-                return false;
-            };
-            self.zone.to_offset(before) == self.zone.to_offset(after)
-        };
+        // What a change of the clocks does is told by itself.
+        let changes = self.changes();
+        let calm =
+            |pair: &&[(Timestamp, bool)]| !changes.iter().any(|change| near(*change, pair[0].0, pair[1].0));
         let ties: Vec<Date> = edges
             .windows(2)
             .filter(|pair| pair[0].0 == pair[1].0)
@@ -298,8 +301,8 @@ impl One<'_> {
             return;
         }
         let same = |opens: bool| {
-            let twice = edges.windows(2).filter(move |pair| pair[0].1 == opens && pair[1].1 == opens);
-            twice.map(|pair| pair[1].0).filter(|at| calm(*at)).map(|at| self.date(at)).collect::<Vec<_>>()
+            let twice = edges.windows(2).filter(|pair| pair[0].1 == opens && pair[1].1 == opens);
+            twice.filter(calm).map(|pair| self.date(pair[1].0)).collect::<Vec<_>>()
         };
         let (opened, closed) = (same(true), same(false));
         let count = |opens: bool| edges.iter().filter(|edge| edge.1 == opens).count();
@@ -356,10 +359,16 @@ impl One<'_> {
     fn lost_closing(&self, key: WindowKey, lints: &mut Vec<Lint>) {
         let close = &self.pair.close;
         let firings: Vec<Timestamp> = close.firings(self.options.from, &self.zone).take(60).collect();
+        let changes = self.changes();
+        // The last instant at which the closing `last` still matters, after an outage since after `first`.
         let lost = |first: usize, last: usize| {
-            let (Some(run), Some(next)) = (firings.get(last), firings.get(last + 1)) else { return None };
-            let now = Timestamp::from_second(next.as_second() - 1).ok()?;
-            (missed_run(close, &self.zone, firings[first], now, None) != Some(*run)).then_some(*run)
+            let (begin, missed, run) = (*firings.get(first)?, *firings.get(first + 1)?, *firings.get(last)?);
+            let opens = next_in_chain(&self.pair.open, run, &self.zone)?;
+            let now = Timestamp::from_second(opens.as_second() - 1).ok()?;
+            let short = now.as_second() - missed.as_second() <= LONGEST_OUTAGE;
+            let calm = !changes.iter().any(|change| near(*change, begin, now));
+            let started = missed_run(close, &self.zone, begin, now, None);
+            (short && calm && run < now && started != Some(run)).then_some(run)
         };
         let mut dates: Vec<Date> = (0..firings.len())
             .flat_map(|first| (first + 1..first + 9).filter_map(move |last| Some((first, last))))
@@ -383,6 +392,12 @@ impl One<'_> {
             "close at even distances, such as every day at the same time",
         ));
     }
+}
+
+/// Says whether a change of the clocks lies between two instants or within two days of them.
+fn near(change: Timestamp, from: Timestamp, to: Timestamp) -> bool {
+    let at = change.as_second();
+    from.as_second() - 2 * DAY <= at && at <= to.as_second() + 2 * DAY
 }
 
 /// Windows of a type whose own intervals overlap or touch.
