@@ -55,6 +55,36 @@ pub fn open_deadlines(timeline: &Timeline) -> Vec<Option<u32>> {
     timeline.gates().map(|(pair, zone)| shortest(&pair.open, zone)).collect()
 }
 
+/// Gives a `startingDeadlineSeconds` that the closing CronJob of each window may have: the longest time from
+/// any of its closings to the next opening of any window, in ten years from 2026-01-01T00:00:00Z.
+///
+/// A closing that was missed is then still made up for as long as the gate has to be closed, but no longer when
+/// a later window is open. Without it, after an outage that covers a closing and ends in the next window, the
+/// missed closing and the missed opening start together ([`AfterOutage::Race`]). What remains is the hour by
+/// which closed times differ. `None` for a window that never closes, or after which nothing opens.
+///
+/// The price: should a new time zone database make the closed time longer, an outage that ends in what was
+/// added leaves the gate open until the next closing.
+pub fn close_deadlines(timeline: &Timeline) -> Vec<Option<u32>> {
+    let (from, to) = (reference(), years_after(reference(), YEARS));
+    let opens = |after: Timestamp| {
+        timeline.gates().filter_map(|(pair, zone)| next_in_chain(&pair.open, after, zone)).min()
+    };
+    let longest = |expr: &CronExpr, zone: &TimeZone| {
+        let mut most: Option<i64> = None;
+        let mut open = opens(from)?;
+        for close in expr.firings(from, zone).take_while(|close| *close < to) {
+            if open <= close {
+                open = opens(close)?;
+            }
+            let length = open.as_second() - close.as_second();
+            most = Some(most.map_or(length, |known| known.max(length)));
+        }
+        most.and_then(|seconds| u32::try_from(seconds).ok())
+    };
+    timeline.gates().map(|(pair, zone)| longest(&pair.close, zone)).collect()
+}
+
 /// The state of a gate after an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AfterOutage {

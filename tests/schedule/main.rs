@@ -1,7 +1,11 @@
 //! Schedules through their public interface.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stderr, reason = "figures are told to whoever runs the tests")]
 
+mod cronjob;
+mod lints;
 mod outage;
+mod second_opinion;
 mod windows;
 
 use gitops_windows::schedule::{CronExpr, Window, WindowForm, zone};

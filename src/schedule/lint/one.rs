@@ -1,131 +1,29 @@
-//! What is surprising about the windows of a type.
-
-use std::time::Duration;
+//! What is surprising about one window.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::cron::CronExpr;
-use super::dst::{ClockEffect, clock_hits};
-use super::interval::{Interval, Timeline};
-use super::local::{DAY, date_of};
-use super::outage::missed_run;
-use super::pair::CronPair;
-use super::resolve::{show, years_after};
-use super::window::{Window, WindowKey};
+use super::super::cron::CronExpr;
+use super::super::dst::{ClockEffect, clock_hits};
+use super::super::interval::{Interval, Timeline, next_in_chain};
+use super::super::local::{DAY, date_of, days_of, weekday};
+use super::super::outage::missed_run;
+use super::super::pair::CronPair;
+use super::super::resolve::{show, years_after};
+use super::super::window::{Window, WindowKey};
+use super::{Lint, LintCode, LintOptions, MOST_DATES, MOST_FIRINGS, YEARS};
 
-/// The years that are looked at, and the most firings and dates of one expression or finding.
-const YEARS: i64 = 5;
-const MOST_FIRINGS: usize = 4_000;
-const MOST_DATES: usize = 10;
-
-/// Kinds of surprises, each with a stable name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LintCode {
-    /// The window has no time zone.
-    MissingZone,
-    /// An expression never fires.
-    NeverFires,
-    /// Day of month and day of week are both given, and either is enough.
-    EitherDay,
-    /// A change of the clocks skips or moves a firing.
-    ClockGap,
-    /// A change of the clocks makes a firing come twice.
-    ClockFold,
-    /// Some openings or closings come twice in a row.
-    NotAlternating,
-    /// It opens and closes at the same instant.
-    ZeroLength,
-    /// It opens again before it has closed, every time.
-    LongerThanPeriod,
-    /// It never closes.
-    AlwaysOpen,
-    /// Two windows of the type overlap or touch, and the closing of one closes the other.
-    Overlap,
-    /// It is shorter than what is gated needs.
-    TooShort,
-    /// The type opens less often than is asked for.
-    RarelyOpens,
-    /// After a long outage Kubernetes may not make up for a missed closing.
-    LostClosing,
-}
-
-impl LintCode {
-    /// Gives the name by which the finding is known.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            LintCode::MissingZone => "missing-zone",
-            LintCode::NeverFires => "never-fires",
-            LintCode::EitherDay => "either-day",
-            LintCode::ClockGap => "clock-gap",
-            LintCode::ClockFold => "clock-fold",
-            LintCode::NotAlternating => "not-alternating",
-            LintCode::ZeroLength => "zero-length",
-            LintCode::LongerThanPeriod => "longer-than-period",
-            LintCode::AlwaysOpen => "always-open",
-            LintCode::Overlap => "overlap",
-            LintCode::TooShort => "too-short",
-            LintCode::RarelyOpens => "rarely-opens",
-            LintCode::LostClosing => "lost-closing",
-        }
-    }
-}
-
-/// One surprise about a window.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lint {
-    /// Its kind.
-    pub code: LintCode,
-    /// The window, counted from 0 in the order in which they were given; `None` speaks of the type.
-    pub window: Option<usize>,
-    /// The key of the window, where one is to be changed.
-    pub key: Option<WindowKey>,
-    /// What is the case and what it causes, in one sentence without a final full stop.
-    pub message: String,
-    /// The first local dates on which it shows.
-    pub dates: Vec<Date>,
-    /// What to do, as an imperative.
-    pub remedy: String,
-}
-
-/// What the windows are measured by.
-#[derive(Clone, Copy, Debug)]
-pub struct LintOptions {
-    /// The instant from which five years are looked at.
-    pub from: Timestamp,
-    /// Interval plus timeout of the slowest Flux Kustomization that is gated.
-    pub needed: Option<Duration>,
-    /// The most days that the type may stay closed.
-    pub most_days_closed: Option<u32>,
-}
-
-/// Finds what is surprising about the windows of one type.
-///
-/// A window without a pair ([`Window::pair`]) is passed over: that is an error and said elsewhere. The findings
-/// come in the order of the windows, those about the type as a whole last.
-pub fn lints(windows: &[&Window], options: &LintOptions) -> Vec<Lint> {
-    let mut lints = Vec::new();
-    let mut valid = Vec::new();
-    for (index, window) in windows.iter().enumerate() {
-        if let Ok(pair) = window.pair() {
-            let one = One { index, window, zone: window.zone_or_utc(), pair, options };
-            one.lint(&mut lints);
-            valid.push(one);
-        }
-    }
-    overlaps(&valid, options, &mut lints);
-    rarely_opens(&valid, options, &mut lints);
-    lints
-}
+/// The longest outage, counted from the first closing that it misses, that is thought likely.
+const LONGEST_OUTAGE: i64 = 5 * DAY;
 
 /// One window that is being looked at.
-struct One<'a> {
-    index: usize,
-    window: &'a Window,
-    zone: TimeZone,
-    pair: CronPair,
-    options: &'a LintOptions,
+pub(super) struct One<'a> {
+    pub(super) index: usize,
+    pub(super) window: &'a Window,
+    pub(super) zone: TimeZone,
+    pub(super) pair: CronPair,
+    pub(super) options: &'a LintOptions,
 }
 
 impl One<'_> {
@@ -133,15 +31,15 @@ impl One<'_> {
         years_after(self.options.from, YEARS)
     }
 
-    fn timeline(&self) -> Timeline {
+    pub(super) fn timeline(&self) -> Timeline {
         Timeline::of_pairs([(self.pair.clone(), self.zone.clone())])
     }
 
-    fn date(&self, at: Timestamp) -> Date {
+    pub(super) fn date(&self, at: Timestamp) -> Date {
         self.zone.to_datetime(at).date()
     }
 
-    fn finding(
+    pub(super) fn finding(
         &self,
         code: LintCode,
         key: WindowKey,
@@ -152,7 +50,7 @@ impl One<'_> {
         Lint { code, window: Some(self.index), key: Some(key), message, dates, remedy: remedy.into() }
     }
 
-    fn lint(&self, lints: &mut Vec<Lint>) {
+    pub(super) fn lint(&self, lints: &mut Vec<Lint>) {
         if self.window.zone.is_none() {
             lints.push(self.finding(
                 LintCode::MissingZone,
@@ -176,6 +74,12 @@ impl One<'_> {
             self.too_short(lints);
             self.lost_closing(close_key, lints);
         }
+    }
+
+    /// The changes of the clocks that make an opening or a closing go wrong.
+    fn changes(&self) -> Vec<Timestamp> {
+        let hits = |expr| clock_hits(expr, &self.zone, self.options.from, self.until());
+        hits(&self.pair.open).iter().chain(&hits(&self.pair.close)).map(|hit| hit.transition).collect()
     }
 
     fn never_fires(&self, expr: &CronExpr, key: WindowKey, does: &str, lints: &mut Vec<Lint>) {
@@ -205,11 +109,11 @@ impl One<'_> {
     fn either_day(&self, expr: &CronExpr, key: WindowKey, lints: &mut Vec<Lint>) {
         let Some(fields) = expr.fields().filter(|fields| fields.either_day()) else { return };
         let today = self.zone.to_datetime(self.options.from).date();
-        let first = super::local::days_of(today.year().into(), today.month() as u32, today.day().into());
+        let first = days_of(today.year().into(), today.month() as u32, today.day().into());
         let added = (first..first + 366).filter(|&day| {
             let (_, month, date) = date_of(day);
             let by_date = fields.day_of_month & (1 << date) != 0;
-            let by_weekday = fields.day_of_week & (1 << super::local::weekday(day)) != 0;
+            let by_weekday = fields.day_of_week & (1 << weekday(day)) != 0;
             fields.month & (1 << month) != 0 && by_date != by_weekday
         });
         let dates: Vec<Date> = added.take(MOST_DATES).filter_map(to_date).collect();
@@ -268,16 +172,10 @@ impl One<'_> {
     fn sequence(&self, lints: &mut Vec<Lint>) {
         let (_, close_key) = self.window.keys();
         let edges = self.timeline().edges(self.options.from, self.until(), MOST_FIRINGS);
-        // Changes of the clocks are told by themselves; a day around them is left out.
-        let calm = |at: Timestamp| {
-            let near = |second: i64| Timestamp::from_second(second).ok();
-            let (Some(before), Some(after)) =
-                (near(at.as_second() - 2 * DAY), near(at.as_second() + 2 * DAY))
-            else {
-                return false;
-            };
-            self.zone.to_offset(before) == self.zone.to_offset(after)
-        };
+        // What a change of the clocks does is told by itself.
+        let changes = self.changes();
+        let calm =
+            |pair: &&[(Timestamp, bool)]| !changes.iter().any(|change| near(*change, pair[0].0, pair[1].0));
         let ties: Vec<Date> = edges
             .windows(2)
             .filter(|pair| pair[0].0 == pair[1].0)
@@ -298,8 +196,8 @@ impl One<'_> {
             return;
         }
         let same = |opens: bool| {
-            let twice = edges.windows(2).filter(move |pair| pair[0].1 == opens && pair[1].1 == opens);
-            twice.map(|pair| pair[1].0).filter(|at| calm(*at)).map(|at| self.date(at)).collect::<Vec<_>>()
+            let twice = edges.windows(2).filter(|pair| pair[0].1 == opens && pair[1].1 == opens);
+            twice.filter(calm).map(|pair| self.date(pair[1].0)).collect::<Vec<_>>()
         };
         let (opened, closed) = (same(true), same(false));
         let count = |opens: bool| edges.iter().filter(|edge| edge.1 == opens).count();
@@ -356,13 +254,19 @@ impl One<'_> {
     fn lost_closing(&self, key: WindowKey, lints: &mut Vec<Lint>) {
         let close = &self.pair.close;
         let firings: Vec<Timestamp> = close.firings(self.options.from, &self.zone).take(60).collect();
+        let changes = self.changes();
+        // The last instant at which the closing `last` still matters, after an outage since after `first`.
         let lost = |first: usize, last: usize| {
-            let (Some(run), Some(next)) = (firings.get(last), firings.get(last + 1)) else { return None };
-            let now = Timestamp::from_second(next.as_second() - 1).ok()?;
-            (missed_run(close, &self.zone, firings[first], now, None) != Some(*run)).then_some(*run)
+            let (begin, missed, run) = (*firings.get(first)?, *firings.get(first + 1)?, *firings.get(last)?);
+            let opens = next_in_chain(&self.pair.open, run, &self.zone)?;
+            let now = Timestamp::from_second(opens.as_second() - 1).ok()?;
+            let short = now.as_second() - missed.as_second() <= LONGEST_OUTAGE;
+            let calm = !changes.iter().any(|change| near(*change, begin, now));
+            let started = missed_run(close, &self.zone, begin, now, None);
+            (short && calm && run < now && started != Some(run)).then_some(run)
         };
         let mut dates: Vec<Date> = (0..firings.len())
-            .flat_map(|first| (first + 1..first + 9).filter_map(move |last| Some((first, last))))
+            .flat_map(|first| (first + 1..first + 9).map(move |last| (first, last)))
             .filter_map(|(first, last)| lost(first, last))
             .map(|at| self.date(at))
             .collect();
@@ -385,71 +289,10 @@ impl One<'_> {
     }
 }
 
-/// Windows of a type whose own intervals overlap or touch.
-fn overlaps(windows: &[One<'_>], options: &LintOptions, lints: &mut Vec<Lint>) {
-    let until = years_after(options.from, 1);
-    let intervals: Vec<Vec<Interval>> = windows
-        .iter()
-        .map(|one| one.timeline().intervals(options.from, until).take(MOST_FIRINGS).collect())
-        .collect();
-    for (i, first) in windows.iter().enumerate() {
-        for (j, second) in windows.iter().enumerate().skip(i + 1) {
-            let (mut a, mut b) = (intervals[i].iter().peekable(), intervals[j].iter().peekable());
-            let mut dates = Vec::new();
-            while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
-                if x.open <= y.close && y.open <= x.close {
-                    dates.push(second.date(x.open.max(y.open).max(options.from)));
-                }
-                if x.close < y.close {
-                    a.next()
-                } else {
-                    b.next()
-                };
-            }
-            dates.dedup();
-            dates.truncate(MOST_DATES);
-            if dates.is_empty() {
-                continue;
-            }
-            lints.push(second.finding(
-                LintCode::Overlap,
-                second.window.keys().0,
-                format!(
-                    "`{}` opens this window while another of the type (`{}`) is open or closing, and the first \
-                     closing closes both",
-                    second.pair.open, first.pair.open
-                ),
-                dates,
-                "make one window of the two, or leave time between them",
-            ));
-        }
-    }
-}
-
-fn rarely_opens(windows: &[One<'_>], options: &LintOptions, lints: &mut Vec<Lint>) {
-    let (Some(days), Some(one)) = (options.most_days_closed, windows.first()) else { return };
-    let timeline = Timeline::of_pairs(windows.iter().map(|one| (one.pair.clone(), one.zone.clone())));
-    let until = years_after(options.from, YEARS);
-    let mut closed_since = options.from;
-    let mut longest = (0, options.from);
-    for interval in timeline.intervals(options.from, until).take(MOST_FIRINGS) {
-        longest = longest.max((interval.open.as_second() - closed_since.as_second(), closed_since));
-        closed_since = interval.close;
-    }
-    if closed_since < until && timeline.next_open(closed_since).is_none() {
-        longest = longest.max((until.as_second() - closed_since.as_second(), closed_since));
-    }
-    if longest.0 <= i64::from(days) * DAY {
-        return;
-    }
-    lints.push(Lint {
-        code: LintCode::RarelyOpens,
-        window: None,
-        key: None,
-        message: format!("the type stays closed for {} days, more than {days}", longest.0 / DAY),
-        dates: vec![one.date(longest.1)],
-        remedy: "add a window, or open it more often".into(),
-    });
+/// Says whether a change of the clocks lies between two instants or within two days of them.
+fn near(change: Timestamp, from: Timestamp, to: Timestamp) -> bool {
+    let at = change.as_second();
+    from.as_second() - 2 * DAY <= at && at <= to.as_second() + 2 * DAY
 }
 
 fn to_date(days: i64) -> Option<Date> {
