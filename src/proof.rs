@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::render::{Object, RenderError, Renderer, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{RepoPath, Snapshot};
+use crate::repo::{RepoPath, Snapshot, flux};
 
 /// One thing that must be true of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,16 @@ pub struct Obligation {
     pub before: RepoPath,
     /// The folders that together must give the same objects, each object once.
     pub after: Vec<RepoPath>,
+    /// Whether the plan may add Flux Kustomizations and change how they prune; everything else of
+    /// them must stay.
+    pub flux_may_change: bool,
+}
+
+impl Obligation {
+    /// Demands that a folder goes on rendering the same.
+    pub fn same(path: RepoPath) -> Obligation {
+        Obligation { after: vec![path.clone()], before: path, flux_may_change: false }
+    }
 }
 
 /// How a render differs from what it must be.
@@ -114,6 +124,9 @@ pub fn prove(
             let parts: Vec<(&RepoPath, &Result<Vec<Object>, RenderError>)> =
                 obligation.after.iter().filter_map(|path| Some((path, new.get(path)?))).collect();
             let (objects, mismatches) = match old.get(&obligation.before) {
+                Some(Ok(objects)) if obligation.flux_may_change => {
+                    (objects.len(), compare_but_flux(objects, &parts))
+                }
                 Some(Ok(objects)) => (objects.len(), compare(objects, &parts)),
                 _ => (0, appeared(&parts)),
             };
@@ -131,6 +144,37 @@ fn appeared(parts: &[(&RepoPath, &Result<Vec<Object>, RenderError>)]) -> Vec<Mis
                 .map(|object| Mismatch::Added { id: ObjectId::of(&object.value), folder: path.clone() })
         })
         .collect()
+}
+
+/// Compares as [`compare`] does, but for what a plan does to Flux Kustomizations themselves.
+fn compare_but_flux(
+    before: &[Object],
+    parts: &[(&RepoPath, &Result<Vec<Object>, RenderError>)],
+) -> Vec<Mismatch> {
+    let before: Vec<Object> = before.iter().map(without_pruning).collect();
+    let parts: Vec<(&RepoPath, Result<Vec<Object>, RenderError>)> = parts
+        .iter()
+        .map(|(path, result)| {
+            let objects = result.as_ref().map(|objects| objects.iter().map(without_pruning).collect());
+            (*path, objects.map_err(Clone::clone))
+        })
+        .collect();
+    let parts: Vec<_> = parts.iter().map(|(path, result)| (*path, result)).collect();
+    let mut mismatches = compare(&before, &parts);
+    mismatches.retain(|mismatch| !matches!(mismatch, Mismatch::Added { id, .. } if id.group == flux::GROUP));
+    mismatches
+}
+
+fn without_pruning(object: &Object) -> Object {
+    let mut object = object.clone();
+    if ObjectId::of(&object.value).group == flux::GROUP {
+        object.value["apiVersion"] = Value::String(flux::API_VERSION.to_owned());
+        if let Some(spec) = object.value["spec"].as_object_mut() {
+            spec.remove("prune");
+            spec.remove("deletionPolicy");
+        }
+    }
+    object
 }
 
 /// Compares a list of objects with the union of several builds.

@@ -21,6 +21,9 @@ use crate::yaml::{self, Node, NodeKind};
 
 /// The templates of the program: name and text.
 const EMBEDDED: &[(&str, &str)] = &[
+    ("app-configmap.yaml", include_str!("../templates/app-configmap.yaml.j2")),
+    ("app-deployment.yaml", include_str!("../templates/app-deployment.yaml.j2")),
+    ("app-service.yaml", include_str!("../templates/app-service.yaml.j2")),
     ("cluster-gate-kustomization.yaml", include_str!("../templates/cluster-gate-kustomization.yaml.j2")),
     ("flux-kustomization.yaml", include_str!("../templates/flux-kustomization.yaml.j2")),
     ("gate-kustomization.yaml", include_str!("../templates/gate-kustomization.yaml.j2")),

@@ -8,9 +8,10 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::diff;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::plan::{Plan, Way};
+use crate::plan::{Plan, SCHEMA_FILE, Way};
 use crate::proof::{Verdict, prove};
 use crate::render::Renderer;
+use crate::repo::RepoPath;
 use crate::write;
 
 /// How a command ended when nothing failed.
@@ -58,6 +59,30 @@ pub fn apply(
     }
     let written = decide(global, output, workspace, plan, format, &verdicts, renderer)?;
     Ok(if written { Exit::Clean } else { Exit::Pending })
+}
+
+/// Proves and shows a plan that is never written.
+///
+/// # Errors
+///
+/// When the proof fails.
+pub fn preview(
+    output: &Output,
+    workspace: &Workspace,
+    plan: &Plan,
+    renderer: &dyn Renderer,
+    format: Format,
+) -> Result<Exit, Error> {
+    output.diagnostics(&plan.remarks);
+    proven(workspace, plan, renderer)?;
+    report(output, plan);
+    show(output, plan, format, false);
+    if plan.changes.is_empty() {
+        output.say("Nothing to change.");
+        return Ok(Exit::Clean);
+    }
+    output.say(&format!("{} would change. `gitops-windows sync` writes them.", files(plan.changes.len())));
+    Ok(Exit::Pending)
 }
 
 fn decide(
@@ -153,6 +178,9 @@ fn refuse_dirty(workspace: &Workspace) -> Result<(), Error> {
 
 /// Says what became of each entry point.
 fn report(output: &Output, plan: &Plan) {
+    for line in &plan.findings {
+        output.say(line);
+    }
     for entry in &plan.entries {
         if entry.way == Way::Refused {
             let mut diagnostic = Diagnostic::warning(format!(
@@ -183,7 +211,7 @@ fn report(output: &Output, plan: &Plan) {
 
 fn show(output: &Output, plan: &Plan, format: Format, written: bool) {
     match format {
-        Format::Unified => output.result(diff::unified(plan, output.color()).as_bytes()),
+        Format::Unified => output.result(unified(plan, output.color()).as_bytes()),
         Format::Patch => output.result(&diff::patch(plan)),
         Format::Markdown => output.result(diff::markdown(plan, MARKDOWN_LIMIT).as_bytes()),
         Format::Json => {
@@ -191,6 +219,19 @@ fn show(output: &Output, plan: &Plan, format: Format, written: bool) {
             output.result(text.as_bytes());
         }
     }
+}
+
+/// Gives the difference for people. The schema of the spec is told in a line: it is the program's
+/// own, and would bury what people came for.
+fn unified(plan: &Plan, color: bool) -> String {
+    let is_schema = |path: &&RepoPath| path.name() == Some(SCHEMA_FILE);
+    let mut shown = plan.clone();
+    shown.changes.retain(|path, _| !is_schema(&path));
+    let mut text = diff::unified(&shown, color);
+    for path in plan.changes.keys().filter(is_schema) {
+        text.push_str(&format!("and {path}, the schema that editors read: see `gitops-windows schema`\n"));
+    }
+    text
 }
 
 /// Gives a plan as JSON: the difference, and what became of each entry point.

@@ -2,8 +2,10 @@
 
 mod apply;
 mod cron;
+mod init;
 mod meta;
 mod split;
+mod sync;
 mod undo;
 mod workspace;
 
@@ -28,7 +30,9 @@ pub fn run(cli: &Cli) -> u8 {
 fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
     match &cli.command {
         Command::Split(arguments) => split::run(&cli.global, arguments, output),
-        Command::Init(_) | Command::Sync(_) | Command::Diff(_) => unreachable!(),
+        Command::Init(arguments) => init::run(&cli.global, arguments, output),
+        Command::Sync(arguments) => sync::run(&cli.global, arguments, output),
+        Command::Diff(arguments) => sync::diff(&cli.global, arguments, output),
         Command::Undo => undo::run(&cli.global, output),
         Command::Cron(arguments) => cron::run(arguments, output),
         Command::Schema => meta::schema(output),

@@ -3,7 +3,8 @@
 //! Everything in here is pure. A [`Plan`] is made once and has several consumers: the proof, the
 //! diff and the writer.
 
-mod app;
+mod adopt;
+pub mod app;
 mod builder;
 pub mod classify;
 mod command;
@@ -11,12 +12,14 @@ mod entry;
 mod folder;
 pub mod gate;
 mod generated;
+mod init;
 mod input;
 mod outcome;
 mod prepare;
 mod projection;
 mod refresh;
 mod resources;
+mod scaffold;
 mod split;
 mod sync;
 mod umbrella;
@@ -26,8 +29,10 @@ use std::collections::BTreeMap;
 pub use app::app_names;
 pub use builder::Builder;
 pub use command::Command;
+pub use init::{InitOptions, init};
 pub use input::{Input, Typed, TypedError};
 pub use outcome::{AppOutcome, EntryOutcome, Way};
+pub use scaffold::scaffold;
 pub use split::{Selection, split};
 pub use sync::{SCHEMA_FILE, schema_text, sync};
 
@@ -59,6 +64,10 @@ pub struct Plan {
     pub commands: Vec<Command>,
     /// What else is to be said.
     pub remarks: Vec<Diagnostic>,
+    /// What was found in the repository, line by line.
+    pub findings: Vec<String>,
+    /// Whether the window is the guide's, since nothing else was found or given.
+    pub default_window: bool,
 }
 
 impl Plan {

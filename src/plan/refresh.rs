@@ -38,7 +38,12 @@ pub fn refresh(input: &Input<'_>, builder: &mut Builder<'_>) -> Result<(), Error
             let cluster = input.model.entry_points.iter().find(|found| found.path.is_within(&entry));
             let cluster = cluster.map(|found| found.cluster.as_str()).unwrap_or_default();
             let app = if folder == side {
-                input.model.entry_points.iter().find(|found| found.path == entry).map(|found| input.model.name_of(found).to_owned())
+                input
+                    .model
+                    .entry_points
+                    .iter()
+                    .find(|found| found.path == entry)
+                    .map(|found| input.model.name_of(found).to_owned())
             } else {
                 None
             };

@@ -155,12 +155,12 @@ fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec
     }
     let mut obligations: Vec<Obligation> = Vec::new();
     for entry in &input.model.entry_points {
-        obligations.push(Obligation { before: entry.path.clone(), after: vec![entry.path.clone()] });
+        obligations.push(Obligation { flux_may_change: true, ..Obligation::same(entry.path.clone()) });
     }
     for outcome in outcomes.iter().filter(|outcome| outcome.remaining.is_empty() && !outcome.after.is_empty())
     {
         let after = outcome.after.iter().map(|(_, path)| path.clone()).collect();
-        obligations.push(Obligation { before: outcome.before.clone(), after });
+        obligations.push(Obligation { before: outcome.before.clone(), after, flux_may_change: false });
     }
     obligations
 }

@@ -50,5 +50,6 @@ pub fn obligations(input: &Input<'_>, plan: &Plan) -> Vec<Obligation> {
     let mut paths: Vec<RepoPath> = entries.map(|entry| entry.path.clone()).chain(sides).collect();
     paths.sort();
     paths.dedup();
-    paths.into_iter().map(|path| Obligation { before: path.clone(), after: vec![path] }).collect()
+    let obligation = |path| Obligation { flux_may_change: true, ..Obligation::same(path) };
+    paths.into_iter().map(obligation).collect()
 }

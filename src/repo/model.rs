@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::Diagnostic;
 use crate::repo::flux::{FluxKustomization, flux_kustomizations};
 use crate::repo::gate::{Gate, gates};
-use crate::repo::{Graph, RepoPath, Snapshot};
+use crate::repo::{Graph, Kustomization, RepoPath, Snapshot, Target};
 
 /// A folder that a Flux Kustomization builds, or would build where none stands in Git.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub enum Role {
     Apps,
     /// It carries a gate, so it must stay real-time.
     Gate,
-    /// It applies the cluster's Flux Kustomizations, itself included.
+    /// It applies the cluster's Flux Kustomizations and nothing else, or itself too.
     Bootstrap,
 }
 
@@ -160,7 +160,24 @@ fn role(entry: &EntryPoint, graph: &Graph, flux: &[FluxKustomization], gates: &[
     } else {
         generated_children(graph, &entry.path).iter().flat_map(|child| graph.reach(child)).collect()
     };
-    if gates.iter().any(|gate| reach.contains(&gate.base)) { Role::Gate } else { Role::Apps }
+    if gates.iter().any(|gate| reach.contains(&gate.base)) {
+        return Role::Gate;
+    }
+    if holds_only_flux(&reach, graph, flux) { Role::Bootstrap } else { Role::Apps }
+}
+
+/// Tells whether all that a build takes in are files of Flux Kustomizations, and at least one.
+fn holds_only_flux(reach: &BTreeSet<RepoPath>, graph: &Graph, flux: &[FluxKustomization]) -> bool {
+    let files: BTreeSet<&RepoPath> = flux.iter().map(|kustomization| &kustomization.file).collect();
+    let mut found = false;
+    for reference in reach.iter().filter_map(|folder| graph.get(folder)).flat_map(Kustomization::resources) {
+        match &reference.target {
+            Target::Path(path) if files.contains(path) => found = true,
+            Target::Path(path) if graph.has(path) => {}
+            _ => return false,
+        }
+    }
+    found
 }
 
 /// Gives the kustomization folders that Flux's generated kustomization.yaml lists: the topmost

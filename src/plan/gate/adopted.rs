@@ -90,7 +90,11 @@ pub fn sync(
 }
 
 /// Builds a cluster's gate and gives the `spec` of each CronJob by name.
-pub fn effective(input: &Input<'_>, builder: &Builder<'_>, folder: &RepoPath) -> Result<BTreeMap<String, Value>, Error> {
+pub fn effective(
+    input: &Input<'_>,
+    builder: &Builder<'_>,
+    folder: &RepoPath,
+) -> Result<BTreeMap<String, Value>, Error> {
     let mut results = input.renderer.render(builder.now(), &[Request::folder(folder.clone())]);
     match results.pop() {
         Some(Ok(objects)) => Ok(objects
@@ -110,7 +114,12 @@ pub fn effective(input: &Input<'_>, builder: &Builder<'_>, folder: &RepoPath) ->
     }
 }
 
-fn edit(builder: &mut Builder<'_>, path: &RepoPath, job: &str, edits: &[(&str, ScalarText)]) -> Result<(), Error> {
+fn edit(
+    builder: &mut Builder<'_>,
+    path: &RepoPath,
+    job: &str,
+    edits: &[(&str, ScalarText)],
+) -> Result<(), Error> {
     if edits.is_empty() {
         return Ok(());
     }
@@ -152,7 +161,10 @@ fn list_patch(builder: &mut Builder<'_>, folder: &RepoPath, file: &RepoPath) -> 
         Ok(editor.into_text())
     })()
     .map_err(|error| {
-        Error::new(ErrorKind::Unsafe, error.diagnostic(kustomization.file.clone(), kustomization.text.clone()))
+        Error::new(
+            ErrorKind::Unsafe,
+            error.diagnostic(kustomization.file.clone(), kustomization.text.clone()),
+        )
     })?;
     builder.put(&kustomization.file, &edited);
     Ok(())

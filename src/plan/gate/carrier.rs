@@ -34,7 +34,8 @@ pub fn ensure(
     if input.model.entry_points.iter().filter(mine).any(|entry| reaches(input, entry, &cluster.folder)) {
         return Ok(());
     }
-    let above = input.model.entry_points.iter().filter(mine).filter(|entry| cluster.folder.is_within(&entry.path));
+    let above =
+        input.model.entry_points.iter().filter(mine).filter(|entry| cluster.folder.is_within(&entry.path));
     let nearest = above.max_by_key(|entry| entry.path.segments().count());
     if let Some(entry) = nearest {
         let gated = cluster.targets.values().flatten().any(|name| name == input.model.name_of(entry));
@@ -43,7 +44,8 @@ pub fn ensure(
         }
         return list(builder, entry, &cluster.folder);
     }
-    let kustomization = input.model.entry_points.iter().filter(mine).find_map(|entry| input.model.flux_of(entry).next());
+    let kustomization =
+        input.model.entry_points.iter().filter(mine).find_map(|entry| input.model.flux_of(entry).next());
     match kustomization {
         Some(sibling) => {
             let folder = sibling.file.parent().unwrap_or_default();
@@ -87,7 +89,11 @@ pub fn ensure(
 
 fn reaches(input: &Input<'_>, entry: &EntryPoint, folder: &RepoPath) -> bool {
     let graph = &input.model.graph;
-    let tops = if graph.has(&entry.path) { vec![entry.path.clone()] } else { generated_children(graph, &entry.path) };
+    let tops = if graph.has(&entry.path) {
+        vec![entry.path.clone()]
+    } else {
+        generated_children(graph, &entry.path)
+    };
     tops.iter().any(|top| graph.reach(top).contains(folder))
 }
 
@@ -101,7 +107,10 @@ fn list(builder: &mut Builder<'_>, entry: &EntryPoint, folder: &RepoPath) -> Res
     for path in between {
         if let Ok(Some(kustomization)) = builder.kustomization(&path) {
             let text = resources::add(&kustomization, folder).map_err(|error| {
-                Error::new(ErrorKind::Unsafe, error.diagnostic(kustomization.file.clone(), kustomization.text.clone()))
+                Error::new(
+                    ErrorKind::Unsafe,
+                    error.diagnostic(kustomization.file.clone(), kustomization.text.clone()),
+                )
             })?;
             builder.put(&kustomization.file, &text);
             return Ok(());

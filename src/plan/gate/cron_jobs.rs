@@ -72,7 +72,13 @@ struct Job<'a> {
 }
 
 /// Writes the base of a job: suspended, with a schedule that only holds the place.
-pub fn job(templates: &Templates, spec: &Spec, slot: &Slot, action: Action, targets: &BTreeSet<String>) -> Result<String, Error> {
+pub fn job(
+    templates: &Templates,
+    spec: &Spec,
+    slot: &Slot,
+    action: Action,
+    targets: &BTreeSet<String>,
+) -> Result<String, Error> {
     let job = match action {
         Action::Open => &slot.open_job,
         Action::Close => &slot.close_job,

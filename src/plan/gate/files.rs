@@ -41,7 +41,8 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
     }
     for cluster in &gates.clusters {
         if cluster.targets.values().all(BTreeSet::is_empty) {
-            let text = format!("cluster {} has no entry point with apps, so it needs no gate", cluster.cluster);
+            let text =
+                format!("cluster {} has no entry point with apps, so it needs no gate", cluster.cluster);
             leftover.remarks.push(Diagnostic::note(text));
             continue;
         }
@@ -104,8 +105,14 @@ pub fn conflict(path: &RepoPath) -> Diagnostic {
         .help("put the change into windows.yaml or a template and restore the file, or remove its first line to keep it as your own")
 }
 
-fn base(spec: &Spec, templates: &Templates, gates: &Gates, wanted: &mut BTreeMap<RepoPath, String>) -> Result<(), Error> {
-    let targets: BTreeSet<String> = gates.slots.iter().flat_map(|slot| gates.targets(slot.change_type)).collect();
+fn base(
+    spec: &Spec,
+    templates: &Templates,
+    gates: &Gates,
+    wanted: &mut BTreeMap<RepoPath, String>,
+) -> Result<(), Error> {
+    let targets: BTreeSet<String> =
+        gates.slots.iter().flat_map(|slot| gates.targets(slot.change_type)).collect();
     if targets.is_empty() {
         return Ok(());
     }

@@ -128,11 +128,21 @@ impl Gates {
 
     /// Gives everything that any cluster holds back by a type.
     pub fn targets(&self, change_type: usize) -> BTreeSet<String> {
-        self.clusters.iter().filter_map(|cluster| cluster.targets.get(&change_type)).flatten().cloned().collect()
+        self.clusters
+            .iter()
+            .filter_map(|cluster| cluster.targets.get(&change_type))
+            .flatten()
+            .cloned()
+            .collect()
     }
 }
 
-fn cluster_gate(input: &Input<'_>, cluster: &str, gated: &[usize], slots: &[Slot]) -> Result<ClusterGate, Error> {
+fn cluster_gate(
+    input: &Input<'_>,
+    cluster: &str,
+    gated: &[usize],
+    slots: &[Slot],
+) -> Result<ClusterGate, Error> {
     let spec = input.spec;
     let values = [("cluster", cluster), ("path", cluster_path(input, cluster))];
     let folder = spec.folder().join(&expand(&spec.layout.cluster_gate, &values)).map_err(layout_error)?;
@@ -165,7 +175,8 @@ fn cluster_gate(input: &Input<'_>, cluster: &str, gated: &[usize], slots: &[Slot
 }
 
 fn cluster_path<'a>(input: &'a Input<'_>, cluster: &'a str) -> &'a str {
-    let folders = input.spec.clusters.get(cluster).map(|cluster| cluster.paths.as_slice()).unwrap_or_default();
+    let folders =
+        input.spec.clusters.get(cluster).map(|cluster| cluster.paths.as_slice()).unwrap_or_default();
     folders.first().map_or(cluster, |path| path.value.as_str())
 }
 
@@ -196,12 +207,17 @@ fn targets_of(input: &Input<'_>, cluster: &str, change_type: usize) -> (BTreeSet
             continue;
         }
         let side = side_of(path);
-        let flux = input.model.flux.iter().find(|kustomization| kustomization.path.is_some() && kustomization.path == side);
+        let flux = input
+            .model
+            .flux
+            .iter()
+            .find(|kustomization| kustomization.path.is_some() && kustomization.path == side);
         in_git &= flux.is_some();
         let planned = || expand(&input.spec.layout.kustomization, &[("name", name), ("type", type_name)]);
         names.insert(flux.map_or_else(planned, |kustomization| kustomization.name.clone()));
     }
-    let managed = input.model.entry_points.iter().any(|entry| entry.cluster == cluster && !entry.flux.is_empty());
+    let managed =
+        input.model.entry_points.iter().any(|entry| entry.cluster == cluster && !entry.flux.is_empty());
     (names, in_git || !managed)
 }
 
@@ -234,5 +250,7 @@ fn check_names(input: &Input<'_>, slots: &[Slot]) -> Result<(), Error> {
 }
 
 fn layout_error(error: crate::repo::RepoPathError) -> Error {
-    Error::invalid(Diagnostic::error(format!("`layout`: {error}")).help("name folders below the spec's folder"))
+    Error::invalid(
+        Diagnostic::error(format!("`layout`: {error}")).help("name folders below the spec's folder"),
+    )
 }
