@@ -127,12 +127,8 @@ fn decide(
     if written {
         output.say(&format!("Wrote {}. `gitops-windows undo` takes it back.", files(plan.changes.len())));
         for command in &plan.commands {
-            output.say(&format!(
-                "Now run against {}, to {}:\n  {}",
-                command.cluster,
-                command.purpose,
-                command.shell()
-            ));
+            output.say(&format!("Now run against {}, to {}:", command.cluster, command.purpose));
+            output.say(&format!("  {}", command.shell()));
         }
     } else {
         let hint = if global.dry_run { "" } else { " Run it again with --yes to write." };

@@ -1,5 +1,7 @@
 //! `split`: divides apps and the entry points that use them.
 
+use std::collections::BTreeMap;
+
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::app::{Child, app_names};
@@ -58,12 +60,19 @@ pub fn split(input: &Input<'_>, selection: &Selection) -> Result<Plan, Error> {
     let mut commands = Vec::new();
     let sides = input.sides();
     for entry in &input.model.entry_points {
-        if entry.role != Role::Apps || sides.contains_key(&entry.path) {
+        if sides.contains_key(&entry.path) {
+            continue;
+        }
+        if entry.role == Role::Gate {
+            outcomes.extend(carrier(input, entry, selection));
+        }
+        if entry.role != Role::Apps {
             continue;
         }
         let outcome = split_entry(input, &mut builder, entry, selection, &mut commands);
         outcomes.push(outcome);
     }
+    outcomes.extend(handed_over(input, &sides));
     outcomes.extend(unplaced(input));
     let mut plan = builder.finish();
     plan.obligations = obligations(input, &plan, &outcomes);
@@ -129,6 +138,34 @@ fn split_entry(
         ));
     }
     outcome
+}
+
+/// Entry points of which only the sides are left are named, so that a second split says why it does
+/// nothing.
+fn handed_over(input: &Input<'_>, sides: &BTreeMap<RepoPath, (RepoPath, usize)>) -> Vec<EntryOutcome> {
+    let mut found: BTreeMap<RepoPath, EntryOutcome> = BTreeMap::new();
+    for entry in &input.model.entry_points {
+        let Some((whole, position)) = sides.get(&entry.path) else { continue };
+        if input.model.entry_points.iter().any(|other| other.path == *whole) {
+            continue;
+        }
+        let outcome = found
+            .entry(whole.clone())
+            .or_insert_with(|| EntryOutcome::new(&entry.cluster, whole).untouched("it was split before"));
+        outcome.after.push((input.spec.types[*position].name.value.clone(), entry.path.clone()));
+    }
+    found.into_values().collect()
+}
+
+/// An entry point that carries a gate can't be gated by it: once closed, no commit could mend it.
+fn carrier(input: &Input<'_>, entry: &EntryPoint, selection: &Selection) -> Option<EntryOutcome> {
+    let kustomization = input.model.graph.get(&entry.path)?;
+    let (children, _) = crate::plan::app::children(input.model, entry, kustomization);
+    let named = children.iter().find(|child| *selection != Selection::All && selection.names(child))?;
+    Some(EntryOutcome::new(&entry.cluster, &entry.path).refused(
+        format!("it carries the gate, and {} would be held back by it: once closed, no commit could mend the gate", named.app),
+        "apply the gate and the apps by two Flux Kustomizations, then split the one with the apps",
+    ))
 }
 
 /// Flux Kustomizations whose paths are not this repository's are named, lest they seem forgotten.
