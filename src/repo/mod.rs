@@ -2,6 +2,7 @@
 
 mod git;
 mod history;
+mod name;
 mod path;
 mod read;
 #[cfg(test)]

@@ -159,7 +159,7 @@ fn invariant_6_a_kill_at_any_step_is_recovered() {
     }
 }
 
-/// Every pair takes a minute, so a plain run tries every seventh step of the write with every step
+/// All pairs take half a minute, so a plain run tries every seventh step of the write with every step
 /// of its recovery; with `GITOPS_WINDOWS_TEST_THOROUGH` set, every pair is tried.
 #[test]
 fn invariant_6_a_kill_at_any_step_of_the_recovery_is_recovered() {
@@ -321,6 +321,41 @@ fn a_damaged_backup_or_journal_stops_the_recovery_before_it_changes_anything() {
     let error = recover(&scratch.repository()).unwrap_err();
     assert!(error.to_string().contains("can't be understood"), "{error}");
     assert_eq!(scratch.tree(), torn);
+}
+
+#[test]
+fn invariant_6_a_folder_that_may_not_be_written_leaves_the_old_tree() {
+    let scratch = Scratch::git();
+    let (plan, old, new) = prepare(&scratch, Act::Write);
+    scratch.mode("old/deep", 0o555);
+    if std::fs::File::create(scratch.at("old/deep/probe")).is_ok() {
+        // The superuser may write everywhere.
+        io::Write::write_all(&mut io::stderr(), b"skipped: run as another user than root\n").unwrap();
+        return;
+    }
+    let error = write(&scratch.repository(), &plan).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Invalid);
+    assert!(error.to_string().contains("can't write `old/deep/gone`; all files are as they were"), "{error}");
+    scratch.mode("old/deep", 0o700);
+    assert_eq!(scratch.tree(), old);
+    write(&scratch.repository(), &plan).unwrap();
+    assert_eq!(scratch.tree(), new);
+}
+
+#[test]
+fn a_write_whose_tidying_failed_can_still_be_undone() {
+    let scratch = Scratch::git();
+    let (plan, old, new) = prepare(&scratch, Act::Write);
+    let committed = (0..STEPS).find(|at| {
+        let scratch = Scratch::git();
+        let (plan, ..) = prepare(&scratch, Act::Write);
+        write_watched(&scratch.repository(), &plan, &mut Faults::new(Fault::Kill, *at)).is_ok()
+    });
+    write_watched(&scratch.repository(), &plan, &mut Faults::new(Fault::Kill, committed.unwrap())).unwrap();
+    assert_eq!(scratch.tree(), new);
+    assert!(scratch.at(".git/gitops-windows/next/committed").exists());
+    assert!(undo(&scratch.repository()).unwrap().is_some());
+    assert_eq!(scratch.tree(), old);
 }
 
 #[test]
