@@ -235,10 +235,8 @@ impl Watch for Die {
 fn dying_process() {
     let (Some(top), Ok(step)) = (std::env::var_os(TOP), std::env::var(STEP)) else { return };
     let repository = Repository::discover(top.as_ref()).unwrap();
-    let snapshot = repository.read().unwrap().snapshot;
-    let scratch = Scratch::plain();
-    let plan = everything(&scratch);
-    assert_eq!(scratch.repository().read().unwrap().snapshot, snapshot);
+    // The plan comes from an equal tree, which is gone again before the end comes.
+    let plan = everything(&Scratch::plain());
     write_watched(&repository, &plan, &mut Die(step.parse().unwrap())).unwrap();
 }
 
