@@ -6,9 +6,13 @@ pub mod gate;
 mod git;
 mod graph;
 mod history;
+<<<<<<< HEAD
 pub mod kustomization;
 pub mod manifest;
 mod model;
+=======
+mod name;
+>>>>>>> write
 mod path;
 mod read;
 #[cfg(test)]

@@ -229,9 +229,11 @@ fn names_that_differ_in_case_only_are_refused() {
 #[test]
 fn a_git_folder_on_another_file_system_is_crossed() {
     let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else {
-        return eprintln!("skipped: no second file system at /dev/shm");
+        std::io::Write::write_all(&mut std::io::stderr(), b"skipped: no second file system at /dev/shm\n")
+            .unwrap();
+        return;
     };
-    let scratch = Scratch::plain();
+    let scratch = Scratch::on_disk();
     let git_dir = elsewhere.path().join("git");
     scratch.run(&["init", "-q", "--separate-git-dir", git_dir.to_str().unwrap()]);
     let plan = everything(&scratch);
