@@ -206,6 +206,17 @@ fn memory_and_time_are_bounded() {
     let message = &built[1].as_ref().unwrap_err().message;
     assert!(message.contains("MiB of memory"), "{message}");
     assert!(built[0].is_ok() && built[2].is_ok());
+
+    let limits = Limits { answer: 1 << 12, ..Limits::default() };
+    let built = Embedded::new(limits).render(&tree, &[folder("b"), folder("a"), folder("b")]);
+    let message = &built[1].as_ref().unwrap_err().message;
+    assert!(message.contains("of objects"), "{message}");
+    assert!(built[0].is_ok() && built[2].is_ok());
+
+    // Too little to start with.
+    let limits = Limits { memory: 1 << 20, ..Limits::default() };
+    let built = Embedded::new(limits).render(&tree, &[folder("b"), folder("b")]);
+    assert!(built.iter().all(|outcome| outcome.as_ref().unwrap_err().message.contains("can't be started")));
 }
 
 #[test]

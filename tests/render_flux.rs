@@ -7,6 +7,7 @@
     clippy::print_stderr,
     reason = "a test may fail and speak"
 )]
+#![allow(clippy::disallowed_methods, reason = "writes into a temporary folder")]
 
 mod support;
 
@@ -173,6 +174,7 @@ fn fields_are_applied_as_the_controller_does() {
             .arg("--kustomization-file")
             .arg(&file)
             .env("HOME", room.path())
+            .current_dir(room.path())
             .output()
             .unwrap();
         let theirs = output.status.success().then(|| {
