@@ -82,8 +82,7 @@ impl Sandbox {
         static LOADED: OnceLock<std::result::Result<Sandbox, String>> = OnceLock::new();
         let loaded = LOADED.get_or_init(|| {
             if MODULE.is_empty() {
-                return Err("this program was built without the embedded kustomize, because Go was missing"
-                    .to_owned());
+                return Err("this program was built without the embedded kustomize".to_owned());
             }
             Sandbox::load().map_err(|error| format!("the embedded kustomize can't be loaded: {error:#}"))
         });
