@@ -6,13 +6,10 @@ pub mod gate;
 mod git;
 mod graph;
 mod history;
-<<<<<<< HEAD
 pub mod kustomization;
 pub mod manifest;
 mod model;
-=======
 mod name;
->>>>>>> write
 mod path;
 mod read;
 #[cfg(test)]
