@@ -25,7 +25,7 @@ mod cases;
 use cases::{Case, Random, Zone};
 
 /// Cases of the everyday run.
-const EVERYDAY: usize = 6_000;
+const EVERYDAY: usize = 4_000;
 
 fn wanted_cases() -> usize {
     std::env::var("GITOPS_WINDOWS_CRON_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(EVERYDAY)
@@ -164,7 +164,7 @@ fn tell_speed(cases: &[Case], zones: &[Zone], spent: &str) {
         .filter(|case| batch_line(&case.line) != "error")
         .filter_map(|case| Some((CronExpr::parse(&case.expr).ok()?, &zones[case.zone?].zone, case.from)))
         .collect();
-    let start = Instant::now();
+    let started = processor_time();
     let mut evaluations = 0_u64;
     for (expr, zone, from) in &parsed {
         let mut at = Timestamp::from_second(*from).unwrap();
@@ -176,14 +176,24 @@ fn tell_speed(cases: &[Case], zones: &[Zone], spent: &str) {
             }
         }
     }
-    let spent = start.elapsed();
+    let spent = processor_time() - started;
     let rate = |count: u64, seconds: f64| (count as f64 / seconds.max(1e-9)) as u64;
     eprintln!(
-        "evaluations a second: ours {} ({}), robfig/cron {}",
+        "evaluations a second of processor time: ours {} ({}), robfig/cron {}",
         rate(evaluations, spent.as_secs_f64()),
         if cfg!(debug_assertions) { "not optimised" } else { "optimised" },
         rate(count, nanoseconds as f64 / 1e9),
     );
+}
+
+/// Gives the processor time of this thread where the system tells it, as other programs run beside the tests.
+fn processor_time() -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    match stat.split(' ').next().and_then(|nanoseconds| nanoseconds.parse().ok()) {
+        Some(nanoseconds) => Duration::from_nanos(nanoseconds),
+        None => START.get_or_init(Instant::now).elapsed(),
+    }
 }
 
 #[test]

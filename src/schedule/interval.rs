@@ -1,7 +1,7 @@
 //! When a gate is open: what the CronJobs of one or more windows do to one suspend flag.
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp};
 
 use super::cron::CronExpr;
 use super::firing::floor;
@@ -146,7 +146,7 @@ impl Timeline {
 
     /// Gives the first firing of one edge of any window strictly after an instant.
     fn next(&self, edge: Edge, after: Timestamp) -> Option<Timestamp> {
-        self.gates.iter().filter_map(|gate| gate.expr(edge).next_after(after, &gate.zone)).min()
+        self.gates.iter().filter_map(|gate| next_in_chain(gate.expr(edge), after, &gate.zone)).min()
     }
 
     /// Gives the first opening after an instant at which the gate is closed.
@@ -154,7 +154,10 @@ impl Timeline {
         let mut after = closed;
         for _ in 0..TIES {
             let open = self.next(Edge::Open, after)?;
-            let tied = self.gates.iter().any(|gate| fires_at(&gate.pair.close, open, &gate.zone));
+            let tied = self
+                .gates
+                .iter()
+                .any(|gate| last_at_or_before(&gate.pair.close, open, &gate.zone) == Some(open));
             if !tied {
                 return Some(open);
             }
@@ -163,20 +166,32 @@ impl Timeline {
         None
     }
 
-    /// Gives the firings of all openings and closings in `from..to`, in order; closings come after openings
-    /// of the same instant.
-    pub(super) fn edges(&self, from: Timestamp, to: Timestamp) -> Vec<(Timestamp, bool)> {
-        let before = floor(from) - i64::from(from.subsec_nanosecond() == 0);
-        let before = Timestamp::from_second(before).unwrap_or(Timestamp::MIN);
+    /// Gives the pairs with their zones, in the order of the windows.
+    pub(super) fn gates(&self) -> impl Iterator<Item = (&CronPair, &TimeZone)> {
+        self.gates.iter().map(|gate| (&gate.pair, &gate.zone))
+    }
+
+    /// Gives the firings of all openings and closings in `from..to`, in order, at most so many of each; the
+    /// closing comes after the opening of the same instant. Where there are more, it ends where the first of
+    /// them ends.
+    pub(super) fn edges(&self, from: Timestamp, to: Timestamp, most: usize) -> Vec<(Timestamp, bool)> {
+        let before = Timestamp::from_second(floor(from) - 1).unwrap_or(Timestamp::MIN);
         let mut edges: Vec<(Timestamp, bool)> = Vec::new();
+        let mut end = to;
         for gate in &self.gates {
             for (expr, opens) in [(&gate.pair.open, true), (&gate.pair.close, false)] {
-                edges
-                    .extend(expr.firings(before, &gate.zone).take_while(|at| *at < to).map(|at| (at, opens)));
+                let last = last_at_or_before(expr, before, &gate.zone).unwrap_or(before);
+                let firings = expr.firings(last, &gate.zone).skip_while(|at| *at < from);
+                let count = edges.len();
+                edges.extend(firings.take_while(|at| *at < to).take(most).map(|at| (at, opens)));
+                if edges.len() - count == most {
+                    end = end.min(edges.last().map_or(end, |edge| edge.0));
+                }
             }
         }
         edges.sort_unstable_by_key(|&(at, opens)| (at, !opens));
         edges.dedup();
+        edges.retain(|edge| edge.0 <= end);
         edges
     }
 }
@@ -213,32 +228,39 @@ impl Iterator for Intervals<'_> {
     }
 }
 
-/// Says whether an expression fires at an instant.
-fn fires_at(expr: &CronExpr, at: Timestamp, zone: &TimeZone) -> bool {
-    at.checked_sub(Span::new().seconds(1)).is_ok_and(|before| expr.next_after(before, zone) == Some(at))
-}
-
 /// Gives the last firing at or before an instant; `None` where there is none in nine years.
 ///
-/// robfig/cron only searches forward, so the start of the search goes back in growing steps until it finds a
-/// firing that is not too late, and follows the firings from there as the CronJob controller does.
+/// robfig/cron only searches forward, and what it finds around a change of the clocks can depend on where it
+/// begins. The CronJob controller begins at the last run. So the start goes back in growing steps until two
+/// firings are found, of which the later one was then reached from a firing.
 pub(super) fn last_at_or_before(expr: &CronExpr, at: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
-    let at = floor(at);
+    let last = last_second(expr, floor(at), &mut Local::new(zone))?;
+    Timestamp::from_second(last).ok()
+}
+
+/// Gives the first firing after an instant, reached from the last firing before it as the controller does.
+pub(super) fn next_in_chain(expr: &CronExpr, after: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let mut local = Local::new(zone);
+    let after = floor(after);
+    let last = last_second(expr, after, &mut local).unwrap_or(after);
+    Timestamp::from_second(expr.next_second(last, &mut local)?).ok()
+}
+
+fn last_second(expr: &CronExpr, at: i64, local: &mut Local<'_>) -> Option<i64> {
     let mut back = 3600;
-    while back < 2 * LOOK_BACK {
-        let mut last = None;
-        let mut from = at - back.min(LOOK_BACK);
-        while let Some(next) = expr.next_second(from, &mut local)
+    loop {
+        let mut from = at - back;
+        let (mut last, mut count) = (None, 0);
+        while let Some(next) = expr.next_second(from, local)
             && next <= at
         {
             last = Some(next);
+            count += 1;
             from = next;
         }
-        if let Some(last) = last {
-            return Timestamp::from_second(last).ok();
+        if count >= 2 || back == LOOK_BACK {
+            return last;
         }
-        back *= 2;
+        back = (back * 4).min(LOOK_BACK);
     }
-    None
 }

@@ -9,19 +9,24 @@
 //! * [`Timeline`] is what those CronJobs do: when the gate is open and when it changes.
 mod batch;
 mod cron;
+mod dst;
 mod field;
 mod firing;
 mod go_duration;
 mod interval;
 mod length;
+pub mod lint;
 mod local;
+pub mod outage;
 mod pair;
+mod resolve;
 mod week_time;
 mod window;
 pub mod zone;
 
 pub use batch::batch_line;
 pub use cron::{CronError, CronExpr};
+pub use dst::{ClockEffect, ClockHit, clock_hits};
 pub use firing::Firings;
 pub use interval::{Interval, Intervals, Timeline};
 pub use length::{Length, LengthError};

@@ -69,7 +69,7 @@ pub(super) fn shifted(expr: &CronExpr, fields: &Fields, minutes: i64) -> Result<
     Err(NotOne::Days)
 }
 
-fn time_matches(fields: &Fields, minute_of_day: i64) -> bool {
+pub(super) fn time_matches(fields: &Fields, minute_of_day: i64) -> bool {
     fields.hour & (1 << (minute_of_day / 60)) != 0 && fields.minute & (1 << (minute_of_day % 60)) != 0
 }
 

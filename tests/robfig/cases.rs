@@ -210,7 +210,6 @@ const ODD_ZONES: &[&str] = &[
     "UTC ",
     "Europe/Berlin\\",
     "Pacific/Apia\u{0}",
-    "posixrules",
 ];
 
 const ODD_STARTS: &[&str] = &[

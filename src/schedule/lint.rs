@@ -1,0 +1,473 @@
+//! What is surprising about the windows of a type.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use super::cron::CronExpr;
+use super::dst::{ClockEffect, clock_hits};
+use super::interval::{Interval, Timeline, next_in_chain};
+use super::local::{DAY, date_of};
+use super::outage::missed_run;
+use super::pair::CronPair;
+use super::resolve::{show, years_after};
+use super::window::{Window, WindowKey};
+
+/// The years that are looked at, and the most firings and dates of one expression or finding.
+const YEARS: i64 = 5;
+const MOST_FIRINGS: usize = 4_000;
+const MOST_DATES: usize = 10;
+
+/// The longest outage, counted from the first closing that it misses, that is thought likely.
+const LONGEST_OUTAGE: i64 = 5 * DAY;
+
+/// Kinds of surprises, each with a stable name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LintCode {
+    /// The window has no time zone.
+    MissingZone,
+    /// An expression never fires.
+    NeverFires,
+    /// Day of month and day of week are both given, and either is enough.
+    EitherDay,
+    /// A change of the clocks skips or moves a firing.
+    ClockGap,
+    /// A change of the clocks makes a firing come twice.
+    ClockFold,
+    /// Some openings or closings come twice in a row.
+    NotAlternating,
+    /// It opens and closes at the same instant.
+    ZeroLength,
+    /// It opens again before it has closed, every time.
+    LongerThanPeriod,
+    /// It never closes.
+    AlwaysOpen,
+    /// Two windows of the type overlap or touch, and the closing of one closes the other.
+    Overlap,
+    /// It is shorter than what is gated needs.
+    TooShort,
+    /// The type opens less often than is asked for.
+    RarelyOpens,
+    /// After a long outage Kubernetes may not make up for a missed closing.
+    LostClosing,
+}
+
+impl LintCode {
+    /// Gives the name by which the finding is known.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LintCode::MissingZone => "missing-zone",
+            LintCode::NeverFires => "never-fires",
+            LintCode::EitherDay => "either-day",
+            LintCode::ClockGap => "clock-gap",
+            LintCode::ClockFold => "clock-fold",
+            LintCode::NotAlternating => "not-alternating",
+            LintCode::ZeroLength => "zero-length",
+            LintCode::LongerThanPeriod => "longer-than-period",
+            LintCode::AlwaysOpen => "always-open",
+            LintCode::Overlap => "overlap",
+            LintCode::TooShort => "too-short",
+            LintCode::RarelyOpens => "rarely-opens",
+            LintCode::LostClosing => "lost-closing",
+        }
+    }
+}
+
+/// One surprise about a window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lint {
+    /// Its kind.
+    pub code: LintCode,
+    /// The window, counted from 0 in the order in which they were given; `None` speaks of the type.
+    pub window: Option<usize>,
+    /// The key of the window, where one is to be changed.
+    pub key: Option<WindowKey>,
+    /// What is the case and what it causes, in one sentence without a final full stop.
+    pub message: String,
+    /// The first local dates on which it shows.
+    pub dates: Vec<Date>,
+    /// What to do, as an imperative.
+    pub remedy: String,
+}
+
+/// What the windows are measured by.
+#[derive(Clone, Copy, Debug)]
+pub struct LintOptions {
+    /// The instant from which five years are looked at.
+    pub from: Timestamp,
+    /// Interval plus timeout of the slowest Flux Kustomization that is gated.
+    pub needed: Option<Duration>,
+    /// The most days that the type may stay closed.
+    pub most_days_closed: Option<u32>,
+}
+
+/// Finds what is surprising about the windows of one type.
+///
+/// A window without a pair ([`Window::pair`]) is passed over: that is an error and said elsewhere. The findings
+/// come in the order of the windows, those about the type as a whole last.
+pub fn lints(windows: &[&Window], options: &LintOptions) -> Vec<Lint> {
+    let mut lints = Vec::new();
+    let mut valid = Vec::new();
+    for (index, window) in windows.iter().enumerate() {
+        if let Ok(pair) = window.pair() {
+            let one = One { index, window, zone: window.zone_or_utc(), pair, options };
+            one.lint(&mut lints);
+            valid.push(one);
+        }
+    }
+    overlaps(&valid, options, &mut lints);
+    rarely_opens(&valid, options, &mut lints);
+    lints
+}
+
+/// One window that is being looked at.
+struct One<'a> {
+    index: usize,
+    window: &'a Window,
+    zone: TimeZone,
+    pair: CronPair,
+    options: &'a LintOptions,
+}
+
+impl One<'_> {
+    fn until(&self) -> Timestamp {
+        years_after(self.options.from, YEARS)
+    }
+
+    fn timeline(&self) -> Timeline {
+        Timeline::of_pairs([(self.pair.clone(), self.zone.clone())])
+    }
+
+    fn date(&self, at: Timestamp) -> Date {
+        self.zone.to_datetime(at).date()
+    }
+
+    fn finding(
+        &self,
+        code: LintCode,
+        key: WindowKey,
+        message: String,
+        dates: Vec<Date>,
+        remedy: impl Into<String>,
+    ) -> Lint {
+        Lint { code, window: Some(self.index), key: Some(key), message, dates, remedy: remedy.into() }
+    }
+
+    fn lint(&self, lints: &mut Vec<Lint>) {
+        if self.window.zone.is_none() {
+            lints.push(self.finding(
+                LintCode::MissingZone,
+                WindowKey::TimeZone,
+                "the window has no time zone, so it opens and closes in the zone of each cluster's controller"
+                    .into(),
+                Vec::new(),
+                "set `timeZone`, for example `timeZone: Europe/Berlin` or `timeZone: UTC`",
+            ));
+        }
+        let (open_key, close_key) = self.window.keys();
+        let before = lints.len();
+        self.never_fires(&self.pair.open, open_key, "opens", lints);
+        self.never_fires(&self.pair.close, close_key, "closes", lints);
+        for (expr, key) in [(&self.pair.open, open_key), (&self.pair.close, close_key)] {
+            self.either_day(expr, key, lints);
+            self.clocks(expr, key, lints);
+        }
+        if lints[before..].iter().all(|lint| lint.code != LintCode::NeverFires) {
+            self.sequence(lints);
+            self.too_short(lints);
+            self.lost_closing(close_key, lints);
+        }
+    }
+
+    /// The changes of the clocks that make an opening or a closing go wrong.
+    fn changes(&self) -> Vec<Timestamp> {
+        let hits = |expr| clock_hits(expr, &self.zone, self.options.from, self.until());
+        hits(&self.pair.open).iter().chain(&hits(&self.pair.close)).map(|hit| hit.transition).collect()
+    }
+
+    fn never_fires(&self, expr: &CronExpr, key: WindowKey, does: &str, lints: &mut Vec<Lint>) {
+        if expr.next_after(self.options.from, &self.zone).is_some() {
+            return;
+        }
+        let code = if does == "closes" { LintCode::AlwaysOpen } else { LintCode::NeverFires };
+        lints.push(self.finding(
+            LintCode::NeverFires,
+            key,
+            format!("`{expr}` does not fire within five years, so the window never {does}"),
+            Vec::new(),
+            "name days that exist in months that have them",
+        ));
+        if code == LintCode::AlwaysOpen {
+            lints.push(self.finding(
+                code,
+                key,
+                "the window never closes once it has opened".into(),
+                Vec::new(),
+                "give the type no window if it shall always be open",
+            ));
+        }
+    }
+
+    /// The days that are added because either day is enough.
+    fn either_day(&self, expr: &CronExpr, key: WindowKey, lints: &mut Vec<Lint>) {
+        let Some(fields) = expr.fields().filter(|fields| fields.either_day()) else { return };
+        let today = self.zone.to_datetime(self.options.from).date();
+        let first = super::local::days_of(today.year().into(), today.month() as u32, today.day().into());
+        let added = (first..first + 366).filter(|&day| {
+            let (_, month, date) = date_of(day);
+            let by_date = fields.day_of_month & (1 << date) != 0;
+            let by_weekday = fields.day_of_week & (1 << super::local::weekday(day)) != 0;
+            fields.month & (1 << month) != 0 && by_date != by_weekday
+        });
+        let dates: Vec<Date> = added.take(MOST_DATES).filter_map(to_date).collect();
+        if dates.is_empty() {
+            return;
+        }
+        lints.push(self.finding(
+            LintCode::EitherDay,
+            key,
+            format!(
+                "`{expr}` names days of the month and days of the week, and fires on a day that matches \
+                 either of them, not only on days that match both"
+            ),
+            dates,
+            "write `*` for one of the two; for a weekday in a certain week of the month, use the days of the \
+             month in one window for each month or a window that opens every week",
+        ));
+    }
+
+    /// The times that a change of the clocks skips, moves or repeats.
+    fn clocks(&self, expr: &CronExpr, key: WindowKey, lints: &mut Vec<Lint>) {
+        let hits = clock_hits(expr, &self.zone, self.options.from, self.until());
+        let closes = matches!(key, WindowKey::Close | WindowKey::For | WindowKey::To);
+        let zone = self.zone.iana_name().unwrap_or("UTC");
+        for (code, twice) in [(LintCode::ClockGap, false), (LintCode::ClockFold, true)] {
+            let found = || hits.iter().filter(|hit| (hit.effect == ClockEffect::Repeated) == twice);
+            let Some(first) = found().next() else { continue };
+            let mut dates: Vec<Date> = found().map(|hit| hit.local.date()).collect();
+            dates.dedup();
+            dates.truncate(MOST_DATES);
+            let consequence = match (first.effect, closes) {
+                (ClockEffect::Repeated, true) => "comes twice, and the window closes twice",
+                (ClockEffect::Repeated, false) => "comes twice, and the window opens twice",
+                (ClockEffect::Extra, true) => "is taken for the day before, and the window closes also then",
+                (ClockEffect::Extra, false) => "is taken for the day before, and the window opens also then",
+                (ClockEffect::Missed, true) => {
+                    "is passed over, and the window stays open until the next time"
+                }
+                (ClockEffect::Missed, false) => "is passed over, and the window does not open",
+                (ClockEffect::Skipped, true) => {
+                    "does not come, and the window stays open until the next time"
+                }
+                (ClockEffect::Skipped, false) => "does not come, and the window does not open",
+            };
+            lints.push(self.finding(
+                code,
+                key,
+                format!("as the clocks in {zone} change, {} of `{expr}` {consequence}", show(first.local)),
+                dates,
+                "choose a time that no change of the clocks touches, such as 04:00, or `timeZone: UTC`",
+            ));
+        }
+    }
+
+    /// Openings and closings that do not take turns.
+    fn sequence(&self, lints: &mut Vec<Lint>) {
+        let (_, close_key) = self.window.keys();
+        let edges = self.timeline().edges(self.options.from, self.until(), MOST_FIRINGS);
+        // What a change of the clocks does is told by itself.
+        let changes = self.changes();
+        let calm =
+            |pair: &&[(Timestamp, bool)]| !changes.iter().any(|change| near(*change, pair[0].0, pair[1].0));
+        let ties: Vec<Date> = edges
+            .windows(2)
+            .filter(|pair| pair[0].0 == pair[1].0)
+            .map(|pair| self.date(pair[0].0))
+            .take(MOST_DATES)
+            .collect();
+        if !ties.is_empty() {
+            lints.push(self.finding(
+                LintCode::ZeroLength,
+                close_key,
+                format!(
+                    "`{}` and `{}` fire at the same instant, and the slower of the two Jobs decides",
+                    self.pair.open, self.pair.close
+                ),
+                ties,
+                "close later than it opens",
+            ));
+            return;
+        }
+        let same = |opens: bool| {
+            let twice = edges.windows(2).filter(|pair| pair[0].1 == opens && pair[1].1 == opens);
+            twice.filter(calm).map(|pair| self.date(pair[1].0)).collect::<Vec<_>>()
+        };
+        let (opened, closed) = (same(true), same(false));
+        let count = |opens: bool| edges.iter().filter(|edge| edge.1 == opens).count();
+        if !opened.is_empty() && closed.is_empty() && opened.len() >= count(false) {
+            lints.push(self.finding(
+                LintCode::LongerThanPeriod,
+                close_key,
+                format!(
+                    "`{}` opens the window again before `{}` has closed it",
+                    self.pair.open, self.pair.close
+                ),
+                opened.into_iter().take(MOST_DATES).collect(),
+                "open once for each closing",
+            ));
+        } else if !opened.is_empty() || !closed.is_empty() {
+            let mut dates: Vec<Date> = opened.into_iter().chain(closed).collect();
+            dates.sort_unstable();
+            dates.dedup();
+            dates.truncate(MOST_DATES);
+            lints.push(self.finding(
+                LintCode::NotAlternating,
+                close_key,
+                format!("`{}` and `{}` do not take turns", self.pair.open, self.pair.close),
+                dates,
+                "name the same days for both, or the days after where the window spans midnight",
+            ));
+        }
+    }
+
+    fn too_short(&self, lints: &mut Vec<Lint>) {
+        let Some(needed) = self.options.needed.and_then(|needed| i64::try_from(needed.as_secs()).ok()) else {
+            return;
+        };
+        let timeline = self.timeline();
+        let intervals: Vec<Interval> =
+            timeline.intervals(self.options.from, self.until()).take(MOST_FIRINGS).collect();
+        let seconds = |interval: &Interval| interval.close.as_second() - interval.open.as_second();
+        let short = || intervals.iter().filter(|interval| seconds(interval) < needed);
+        let Some(shortest) = short().map(seconds).min() else { return };
+        lints.push(self.finding(
+            LintCode::TooShort,
+            self.window.keys().1,
+            format!(
+                "the window is open for {} minutes, but what it gates may need {} minutes to begin and finish",
+                shortest / 60,
+                (needed + 59) / 60
+            ),
+            short().take(MOST_DATES).map(|interval| self.date(interval.open)).collect(),
+            "make the window longer, or interval and timeout of what it gates shorter",
+        ));
+    }
+
+    /// Closings at uneven distances, which the controller's guess may pass over after an outage.
+    fn lost_closing(&self, key: WindowKey, lints: &mut Vec<Lint>) {
+        let close = &self.pair.close;
+        let firings: Vec<Timestamp> = close.firings(self.options.from, &self.zone).take(60).collect();
+        let changes = self.changes();
+        // The last instant at which the closing `last` still matters, after an outage since after `first`.
+        let lost = |first: usize, last: usize| {
+            let (begin, missed, run) = (*firings.get(first)?, *firings.get(first + 1)?, *firings.get(last)?);
+            let opens = next_in_chain(&self.pair.open, run, &self.zone)?;
+            let now = Timestamp::from_second(opens.as_second() - 1).ok()?;
+            let short = now.as_second() - missed.as_second() <= LONGEST_OUTAGE;
+            let calm = !changes.iter().any(|change| near(*change, begin, now));
+            let started = missed_run(close, &self.zone, begin, now, None);
+            (short && calm && run < now && started != Some(run)).then_some(run)
+        };
+        let mut dates: Vec<Date> = (0..firings.len())
+            .flat_map(|first| (first + 1..first + 9).filter_map(move |last| Some((first, last))))
+            .filter_map(|(first, last)| lost(first, last))
+            .map(|at| self.date(at))
+            .collect();
+        dates.sort_unstable();
+        dates.dedup();
+        dates.truncate(MOST_DATES);
+        if dates.is_empty() {
+            return;
+        }
+        lints.push(self.finding(
+            LintCode::LostClosing,
+            key,
+            format!(
+                "`{close}` fires at uneven distances, so after an outage of the controller over several \
+                 closings Kubernetes may start none of them, and the window stays open"
+            ),
+            dates,
+            "close at even distances, such as every day at the same time",
+        ));
+    }
+}
+
+/// Says whether a change of the clocks lies between two instants or within two days of them.
+fn near(change: Timestamp, from: Timestamp, to: Timestamp) -> bool {
+    let at = change.as_second();
+    from.as_second() - 2 * DAY <= at && at <= to.as_second() + 2 * DAY
+}
+
+/// Windows of a type whose own intervals overlap or touch.
+fn overlaps(windows: &[One<'_>], options: &LintOptions, lints: &mut Vec<Lint>) {
+    let until = years_after(options.from, 1);
+    let intervals: Vec<Vec<Interval>> = windows
+        .iter()
+        .map(|one| one.timeline().intervals(options.from, until).take(MOST_FIRINGS).collect())
+        .collect();
+    for (i, first) in windows.iter().enumerate() {
+        for (j, second) in windows.iter().enumerate().skip(i + 1) {
+            let (mut a, mut b) = (intervals[i].iter().peekable(), intervals[j].iter().peekable());
+            let mut dates = Vec::new();
+            while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+                if x.open <= y.close && y.open <= x.close {
+                    dates.push(second.date(x.open.max(y.open).max(options.from)));
+                }
+                if x.close < y.close {
+                    a.next()
+                } else {
+                    b.next()
+                };
+            }
+            dates.dedup();
+            dates.truncate(MOST_DATES);
+            if dates.is_empty() {
+                continue;
+            }
+            lints.push(second.finding(
+                LintCode::Overlap,
+                second.window.keys().0,
+                format!(
+                    "`{}` opens this window while another of the type (`{}`) is open or closing, and the first \
+                     closing closes both",
+                    second.pair.open, first.pair.open
+                ),
+                dates,
+                "make one window of the two, or leave time between them",
+            ));
+        }
+    }
+}
+
+fn rarely_opens(windows: &[One<'_>], options: &LintOptions, lints: &mut Vec<Lint>) {
+    let (Some(days), Some(one)) = (options.most_days_closed, windows.first()) else { return };
+    let timeline = Timeline::of_pairs(windows.iter().map(|one| (one.pair.clone(), one.zone.clone())));
+    let until = years_after(options.from, YEARS);
+    let mut closed_since = options.from;
+    let mut longest = (0, options.from);
+    for interval in timeline.intervals(options.from, until).take(MOST_FIRINGS) {
+        longest = longest.max((interval.open.as_second() - closed_since.as_second(), closed_since));
+        closed_since = interval.close;
+    }
+    if closed_since < until && timeline.next_open(closed_since).is_none() {
+        longest = longest.max((until.as_second() - closed_since.as_second(), closed_since));
+    }
+    if longest.0 <= i64::from(days) * DAY {
+        return;
+    }
+    lints.push(Lint {
+        code: LintCode::RarelyOpens,
+        window: None,
+        key: None,
+        message: format!("the type stays closed for {} days, more than {days}", longest.0 / DAY),
+        dates: vec![one.date(longest.1)],
+        remedy: "add a window, or open it more often".into(),
+    });
+}
+
+fn to_date(days: i64) -> Option<Date> {
+    let (year, month, day) = date_of(days);
+    Date::new(i16::try_from(year).ok()?, month as i8, day as i8).ok()
+}

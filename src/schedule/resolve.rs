@@ -1,0 +1,178 @@
+//! Windows whose local times must come true: `for`, and `from` and `to`, across changes of the clocks.
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
+
+use super::cron::CronExpr;
+use super::dst::{ClockEffect, ClockHit, clock_hits};
+use super::interval::next_in_chain;
+use super::length::Length;
+use super::pair::{CronPair, shifted};
+use super::week_time::WeekTime;
+use super::window::{Window, WindowError, WindowForm};
+
+/// The years over which a window is followed.
+const YEARS: i64 = 10;
+
+/// The steps by which another time is tried, and how far, in minutes.
+const STEP: i64 = 30;
+const FARTHEST: i64 = 24 * 60;
+
+/// The first date on which a pair does not do what its window says.
+struct Fault {
+    /// Whether it is the closing that goes wrong.
+    closes: bool,
+    hit: ClockHit,
+}
+
+impl Window {
+    /// Gives the expressions of the window's two CronJobs, and makes sure that a window of `for` or of `from`
+    /// and `to` opens and closes at its local times in the ten years after an instant.
+    ///
+    /// A closing that comes twice, as the clocks go back, changes nothing and is accepted; so is an opening.
+    /// `open` and `close` are taken as they are; the lints speak about them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Window::pair`], and a time that a change of the clocks skips or moves. The message names the
+    /// date and what would happen, the help another time that has been tried and works.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use gitops_windows::schedule::{CronExpr, Window, WindowForm, zone};
+    ///
+    /// let form = WindowForm::OpenFor { open: CronExpr::parse("0 22 * * SAT")?, length: "4h".parse()? };
+    /// let window = Window { zone: Some(zone::parse("Europe/Berlin")?), form };
+    /// // 02:00 does not exist on the last Sunday of March.
+    /// let error = window.resolve("2026-11-01T00:00:00Z".parse()?).unwrap_err();
+    /// assert!(error.message.contains("2027-03-28"));
+    /// assert!(error.help.contains("for: 5h"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn resolve(&self, from: Timestamp) -> Result<CronPair, WindowError> {
+        let pair = self.pair()?;
+        if matches!(self.form, WindowForm::OpenClose { .. }) {
+            return Ok(pair);
+        }
+        let zone = self.zone_or_utc();
+        match fault(&pair, &zone, from) {
+            None => Ok(pair),
+            Some(fault) => Err(self.refusal(&pair, &zone, from, &fault)),
+        }
+    }
+
+    fn refusal(&self, pair: &CronPair, zone: &TimeZone, from: Timestamp, fault: &Fault) -> WindowError {
+        let (open_key, close_key) = self.keys();
+        let expr = if fault.closes { &pair.close } else { &pair.open };
+        let consequence = match (fault.closes, fault.hit.effect) {
+            (true, ClockEffect::Extra) => "the window would also close then".to_owned(),
+            (true, ClockEffect::Repeated) | (false, ClockEffect::Repeated) => {
+                "the window would open and close twice".to_owned()
+            }
+            (true, _) => match next_in_chain(expr, fault.hit.transition, zone) {
+                Some(next) => {
+                    let next = zone.to_datetime(next);
+                    format!("the window would stay open until {}", show(next))
+                }
+                None => "the window would stay open".to_owned(),
+            },
+            (false, ClockEffect::Extra) => "the window would also open then".to_owned(),
+            (false, _) => "the window would not open".to_owned(),
+        };
+        let zone_name = zone.iana_name().unwrap_or("UTC");
+        let reason = match fault.hit.effect {
+            ClockEffect::Skipped => format!("the clocks in {zone_name} skip that time"),
+            ClockEffect::Repeated => format!("the clocks in {zone_name} show that time twice"),
+            ClockEffect::Missed => {
+                format!(
+                    "there is no midnight in {zone_name} that day, and Kubernetes then passes over the day"
+                )
+            }
+            ClockEffect::Extra => format!(
+                "there is no midnight in {zone_name} that day, and Kubernetes then takes it for the day before"
+            ),
+        };
+        let edge = if fault.closes { "closing" } else { "opening" };
+        let message = format!("{edge} at {}: {reason}, so {consequence}", show(fault.hit.local));
+        let help = self
+            .alternative(fault.closes, zone, from)
+            .unwrap_or_else(|| "write the times for `timeZone: UTC`, whose clocks never change".into());
+        WindowError { message, key: if fault.closes { close_key } else { open_key }, help }
+    }
+
+    /// Finds the nearest other time of one edge with which the whole window comes true, a later one first.
+    fn alternative(&self, closes: bool, zone: &TimeZone, from: Timestamp) -> Option<String> {
+        let steps = (1..=FARTHEST / STEP).map(|step| step * STEP);
+        let later = steps.clone().take(6);
+        let nearest_first = later.chain(steps.flat_map(|minutes| [-minutes, minutes]));
+        for minutes in nearest_first {
+            let Some((window, text)) = self.moved(closes, minutes) else { continue };
+            if window.pair().is_ok_and(|pair| fault(&pair, zone, from).is_none()) {
+                return Some(text);
+            }
+        }
+        None
+    }
+
+    /// Moves one edge and says how that is written.
+    fn moved(&self, closes: bool, minutes: i64) -> Option<(Window, String)> {
+        let (form, text) = match &self.form {
+            WindowForm::FromTo { from, to } => {
+                let moved = |time: &WeekTime| {
+                    let week = 7 * 24 * 60;
+                    let minute = (i64::from(time.minute_of_week()) + minutes).rem_euclid(week);
+                    WeekTime::from_minute_of_week(minute as u32)
+                };
+                if closes {
+                    let to = moved(to);
+                    (WindowForm::FromTo { from: *from, to }, format!("write `to: {to}`"))
+                } else {
+                    let from = moved(from);
+                    (WindowForm::FromTo { from, to: *to }, format!("write `from: {from}`"))
+                }
+            }
+            WindowForm::OpenFor { open, length } if closes => {
+                let minutes = u32::try_from(i64::from(length.minutes()) + minutes).ok()?;
+                let length = Length::from_minutes(minutes)?;
+                (WindowForm::OpenFor { open: open.clone(), length }, format!("write `for: {length}`"))
+            }
+            WindowForm::OpenFor { open, length } => {
+                let open: CronExpr = shifted(open, open.fields()?, minutes).ok()?;
+                let text = format!("write `open: {open}`");
+                (WindowForm::OpenFor { open, length: *length }, text)
+            }
+            WindowForm::OpenClose { .. } => return None,
+        };
+        Some((Window { zone: self.zone.clone(), form }, text))
+    }
+}
+
+/// Finds the first date in ten years on which a pair does not come true; a closing before an opening, as the
+/// gate that stays open does the harm.
+fn fault(pair: &CronPair, zone: &TimeZone, from: Timestamp) -> Option<Fault> {
+    let to = years_after(from, YEARS);
+    let close = clock_hits(&pair.close, zone, from, to);
+    let open = clock_hits(&pair.open, zone, from, to);
+    let wrong = |hit: &&ClockHit| hit.effect != ClockEffect::Repeated;
+    if let Some(hit) = close.iter().find(wrong) {
+        return Some(Fault { closes: true, hit: *hit });
+    }
+    if let Some(hit) = open.iter().find(wrong) {
+        return Some(Fault { closes: false, hit: *hit });
+    }
+    // Only where both edges come twice in one night does the gate open again.
+    let twice = open.iter().find(|hit| close.iter().any(|close| close.transition == hit.transition));
+    twice.map(|hit| Fault { closes: false, hit: *hit })
+}
+
+/// Gives the instant so many years later, or the last there is.
+pub(super) fn years_after(from: Timestamp, years: i64) -> Timestamp {
+    from.checked_add(Span::new().hours(years * 8766)).unwrap_or(Timestamp::MAX)
+}
+
+/// Writes `2027-03-28 02:30`.
+pub(super) fn show(local: DateTime) -> String {
+    format!("{} {:02}:{:02}", local.date(), local.hour(), local.minute())
+}
