@@ -18,12 +18,15 @@ pub struct Obligation {
     /// Whether the plan may add Flux Kustomizations and change how they prune; everything else of
     /// them must stay.
     pub flux_may_change: bool,
+    /// Folders whose objects are not compared: the gate that an entry point carries changes with
+    /// the spec.
+    pub free: Vec<RepoPath>,
 }
 
 impl Obligation {
     /// Demands that a folder goes on rendering the same.
     pub fn same(path: RepoPath) -> Obligation {
-        Obligation { after: vec![path.clone()], before: path, flux_may_change: false }
+        Obligation { after: vec![path.clone()], before: path, flux_may_change: false, free: Vec::new() }
     }
 }
 
@@ -111,8 +114,8 @@ pub fn prove(
     let requests = |paths: BTreeSet<&RepoPath>| -> Vec<Request> {
         paths.into_iter().map(|path| Request::folder(path.clone())).collect()
     };
-    let old = requests(obligations.iter().map(|obligation| &obligation.before).collect());
-    let new = requests(obligations.iter().flat_map(|obligation| &obligation.after).collect());
+    let old = requests(obligations.iter().flat_map(|one| one.free.iter().chain([&one.before])).collect());
+    let new = requests(obligations.iter().flat_map(|one| one.free.iter().chain(&one.after)).collect());
     let render = |snapshot: &Snapshot, requests: Vec<Request>| {
         let results = renderer.render(snapshot, &requests);
         requests.into_iter().map(|request| request.path).zip(results).collect::<BTreeMap<_, _>>()
@@ -121,15 +124,32 @@ pub fn prove(
     obligations
         .iter()
         .map(|obligation| {
-            let parts: Vec<(&RepoPath, &Result<Vec<Object>, RenderError>)> =
-                obligation.after.iter().filter_map(|path| Some((path, new.get(path)?))).collect();
-            let (objects, mismatches) = match old.get(&obligation.before) {
-                Some(Ok(objects)) if obligation.flux_may_change => {
-                    (objects.len(), compare_but_flux(objects, &parts))
-                }
-                Some(Ok(objects)) => (objects.len(), compare(objects, &parts)),
+            let free: BTreeSet<ObjectId> = obligation
+                .free
+                .iter()
+                .flat_map(|path| [old.get(path), new.get(path)])
+                .filter_map(|result| result?.as_ref().ok())
+                .flatten()
+                .map(|object| ObjectId::of(&object.value))
+                .collect();
+            let fixed = |objects: &Vec<Object>| -> Vec<Object> {
+                let objects = objects.iter().filter(|object| !free.contains(&ObjectId::of(&object.value)));
+                objects.map(|object| if obligation.flux_may_change { without_pruning(object) } else { object.clone() }).collect()
+            };
+            let parts: Vec<(&RepoPath, Result<Vec<Object>, RenderError>)> = obligation
+                .after
+                .iter()
+                .filter_map(|path| Some((path, new.get(path)?.as_ref().map(fixed).map_err(Clone::clone))))
+                .collect();
+            let parts: Vec<_> = parts.iter().map(|(path, result)| (*path, result)).collect();
+            let (objects, mut mismatches) = match old.get(&obligation.before) {
+                Some(Ok(objects)) => (objects.len(), compare(&fixed(objects), &parts)),
                 _ => (0, appeared(&parts)),
             };
+            if obligation.flux_may_change {
+                let added = |found: &Mismatch| matches!(found, Mismatch::Added { id, .. } if id.group == flux::GROUP);
+                mismatches.retain(|mismatch| !added(mismatch));
+            }
             Verdict { obligation: obligation.clone(), objects, mismatches }
         })
         .collect()
@@ -146,25 +166,7 @@ fn appeared(parts: &[(&RepoPath, &Result<Vec<Object>, RenderError>)]) -> Vec<Mis
         .collect()
 }
 
-/// Compares as [`compare`] does, but for what a plan does to Flux Kustomizations themselves.
-fn compare_but_flux(
-    before: &[Object],
-    parts: &[(&RepoPath, &Result<Vec<Object>, RenderError>)],
-) -> Vec<Mismatch> {
-    let before: Vec<Object> = before.iter().map(without_pruning).collect();
-    let parts: Vec<(&RepoPath, Result<Vec<Object>, RenderError>)> = parts
-        .iter()
-        .map(|(path, result)| {
-            let objects = result.as_ref().map(|objects| objects.iter().map(without_pruning).collect());
-            (*path, objects.map_err(Clone::clone))
-        })
-        .collect();
-    let parts: Vec<_> = parts.iter().map(|(path, result)| (*path, result)).collect();
-    let mut mismatches = compare(&before, &parts);
-    mismatches.retain(|mismatch| !matches!(mismatch, Mismatch::Added { id, .. } if id.group == flux::GROUP));
-    mismatches
-}
-
+/// Takes away what a plan may change of a Flux Kustomization.
 fn without_pruning(object: &Object) -> Object {
     let mut object = object.clone();
     if ObjectId::of(&object.value).group == flux::GROUP {

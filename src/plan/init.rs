@@ -74,7 +74,7 @@ pub fn init(
     let mut builder = with_spec.clone();
     let leftover = gate::sync(&input, templates, &mut builder)?;
     let mut plan = builder.finish();
-    plan.obligations = obligations(&input, &plan);
+    plan.obligations = obligations(&input, &plan)?;
     plan.commands = leftover.commands;
     remarks.extend(parsed.warnings);
     remarks.extend(leftover.remarks);

@@ -9,7 +9,7 @@ use crate::plan::entry::EntrySplit;
 use crate::plan::input::Input;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
-use crate::plan::{Builder, Command, Plan};
+use crate::plan::{Builder, Command, Plan, gate};
 use crate::proof::Obligation;
 use crate::repo::{EntryPoint, RepoPath, Role};
 use crate::suggest::nearest;
@@ -59,12 +59,14 @@ pub fn split(input: &Input<'_>, selection: &Selection) -> Result<Plan, Error> {
     let mut outcomes = Vec::new();
     let mut commands = Vec::new();
     let sides = input.sides();
+    let carriers = gate::carriers(input)?;
     for entry in &input.model.entry_points {
         if sides.contains_key(&entry.path) {
             continue;
         }
-        if entry.role == Role::Gate {
+        if entry.role == Role::Gate || carriers.contains_key(&entry.path) {
             outcomes.extend(carrier(input, entry, selection));
+            continue;
         }
         if entry.role != Role::Apps {
             continue;
@@ -197,7 +199,7 @@ fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec
     for outcome in outcomes.iter().filter(|outcome| outcome.remaining.is_empty() && !outcome.after.is_empty())
     {
         let after = outcome.after.iter().map(|(_, path)| path.clone()).collect();
-        obligations.push(Obligation { before: outcome.before.clone(), after, flux_may_change: false });
+        obligations.push(Obligation { before: outcome.before.clone(), after, flux_may_change: false, free: Vec::new() });
     }
     obligations
 }

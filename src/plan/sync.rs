@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::plan::refresh::refresh;
 use crate::plan::{Builder, Input, Plan, gate};
 use crate::proof::Obligation;
-use crate::repo::{RepoPath, Role};
+use crate::repo::RepoPath;
 use crate::spec;
 use crate::template::Templates;
 
@@ -28,7 +28,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates) -> Result<Plan, Error> {
         builder.put(&path, &schema_text());
     }
     let mut plan = builder.finish();
-    plan.obligations = obligations(input, &plan);
+    plan.obligations = obligations(input, &plan)?;
     plan.commands = leftover.commands;
     plan.remarks = leftover.remarks;
     Ok(plan)
@@ -39,17 +39,23 @@ pub fn schema_text() -> String {
     format!("{:#}\n", spec::schema())
 }
 
-/// Every entry point with apps must go on rendering what it did; those that carry a gate change
-/// with it.
-pub fn obligations(input: &Input<'_>, plan: &Plan) -> Vec<Obligation> {
+/// Every entry point must go on rendering what it did, but for the gate that it carries.
+///
+/// # Errors
+///
+/// When the layout gives no folder for a gate.
+pub fn obligations(input: &Input<'_>, plan: &Plan) -> Result<Vec<Obligation>, Error> {
     if plan.changes.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
+    let carriers = gate::carriers(input)?;
     let sides = input.sides().into_keys().filter(|side| input.model.graph.has(side));
-    let entries = input.model.entry_points.iter().filter(|entry| entry.role == Role::Apps);
+    let entries = input.model.entry_points.iter();
     let mut paths: Vec<RepoPath> = entries.map(|entry| entry.path.clone()).chain(sides).collect();
     paths.sort();
     paths.dedup();
-    let obligation = |path| Obligation { flux_may_change: true, ..Obligation::same(path) };
-    paths.into_iter().map(obligation).collect()
+    let free = |path: &RepoPath| carriers.get(path).cloned().into_iter().collect();
+    let obligation =
+        |path: RepoPath| Obligation { flux_may_change: true, free: free(&path), ..Obligation::same(path) };
+    Ok(paths.into_iter().map(obligation).collect())
 }
