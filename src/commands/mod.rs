@@ -1,10 +1,14 @@
 //! The commands: each wires the stages together and holds no logic of its own.
 
 mod apply;
+mod calendar;
+mod check;
+mod clock;
 mod cron;
 mod meta;
 mod split;
 mod undo;
+mod when;
 mod workspace;
 
 use crate::cli::{Cli, Command};
@@ -30,7 +34,10 @@ fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
         Command::Split(arguments) => split::run(&cli.global, arguments, output),
         Command::Init(_) | Command::Sync(_) | Command::Diff(_) => unreachable!(),
         Command::Undo => undo::run(&cli.global, output),
-        Command::Cron(arguments) => cron::run(arguments, output),
+        Command::When(arguments) => when::run(&cli.global, arguments, output),
+        Command::Calendar(arguments) => calendar::run(&cli.global, arguments, output),
+        Command::Check(arguments) => check::run(&cli.global, arguments, output),
+        Command::Cron(arguments) => cron::run(&cli.global, arguments, output),
         Command::Schema => meta::schema(output),
         Command::Completions(arguments) => meta::completions(arguments, output),
         Command::Man => meta::man(output),
