@@ -27,10 +27,11 @@ mod umbrella;
 use std::collections::BTreeMap;
 
 pub use app::app_names;
+pub(crate) use app::{app_name, children};
 pub use builder::Builder;
 pub use command::Command;
 pub use init::{InitOptions, init};
-pub use input::{Input, Typed, TypedError};
+pub use input::{Input, Typed, TypedError, side, sides};
 pub use outcome::{AppOutcome, EntryOutcome, Way};
 pub use scaffold::scaffold;
 pub use split::{Selection, split};

@@ -18,7 +18,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::Input;
 use crate::repo::{EntryPoint, RepoPath, Role};
-use crate::schedule::{CronPair, Window};
+use crate::schedule::{CronPair, Window, WindowForm, reference};
 use crate::spec::expand;
 
 /// How a gate is held closed.
@@ -151,7 +151,13 @@ fn cluster_gate(
         let Some(definition) = spec.windows_of(cluster, name).get(slot.number).copied() else { continue };
         let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
         let window = definition.schedule().map_err(invalid)?;
-        let pair = window.pair().map_err(|error| {
+        // A pair that the tool makes of `for` or `from` and `to` must fire exactly then, changes of
+        // the clocks included; expressions that people wrote are theirs, and `check` judges them.
+        let pair = match window.form {
+            WindowForm::OpenClose { .. } => window.pair(),
+            _ => window.resolve(reference()),
+        };
+        let pair = pair.map_err(|error| {
             Error::invalid(Diagnostic::error(error.message).at(definition.place.clone()).help(error.help))
         })?;
         let time_zone = definition.time_zone.as_ref().map(|zone| zone.value.clone());
