@@ -7,6 +7,8 @@
     reason = "a test may fail and speak"
 )]
 
+pub mod scratch;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
