@@ -134,7 +134,13 @@ pub fn prove(
                 .collect();
             let fixed = |objects: &Vec<Object>| -> Vec<Object> {
                 let objects = objects.iter().filter(|object| !free.contains(&ObjectId::of(&object.value)));
-                objects.map(|object| if obligation.flux_may_change { without_pruning(object) } else { object.clone() }).collect()
+                objects
+                    .map(
+                        |object| {
+                            if obligation.flux_may_change { without_pruning(object) } else { object.clone() }
+                        },
+                    )
+                    .collect()
             };
             let parts: Vec<(&RepoPath, Result<Vec<Object>, RenderError>)> = obligation
                 .after
@@ -147,7 +153,8 @@ pub fn prove(
                 _ => (0, appeared(&parts)),
             };
             if obligation.flux_may_change {
-                let added = |found: &Mismatch| matches!(found, Mismatch::Added { id, .. } if id.group == flux::GROUP);
+                let added =
+                    |found: &Mismatch| matches!(found, Mismatch::Added { id, .. } if id.group == flux::GROUP);
                 mismatches.retain(|mismatch| !added(mismatch));
             }
             Verdict { obligation: obligation.clone(), objects, mismatches }

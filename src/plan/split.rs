@@ -199,7 +199,12 @@ fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec
     for outcome in outcomes.iter().filter(|outcome| outcome.remaining.is_empty() && !outcome.after.is_empty())
     {
         let after = outcome.after.iter().map(|(_, path)| path.clone()).collect();
-        obligations.push(Obligation { before: outcome.before.clone(), after, flux_may_change: false, free: Vec::new() });
+        obligations.push(Obligation {
+            before: outcome.before.clone(),
+            after,
+            flux_may_change: false,
+            free: Vec::new(),
+        });
     }
     obligations
 }

@@ -88,7 +88,8 @@ pub fn ensure(
 /// whose folder holds it directly.
 pub fn carrier_of<'a>(input: &Input<'a>, cluster: &str, folder: &RepoPath) -> Option<&'a EntryPoint> {
     let mine = || input.model.entry_points.iter().filter(|entry| entry.cluster == cluster);
-    let generated = |entry: &&EntryPoint| !input.model.graph.has(&entry.path) && folder.is_within(&entry.path);
+    let generated =
+        |entry: &&EntryPoint| !input.model.graph.has(&entry.path) && folder.is_within(&entry.path);
     mine()
         .find(|entry| reaches(input, entry, folder))
         .or_else(|| mine().find(|entry| Some(&entry.path) == folder.parent().as_ref()))

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::Input;
-use crate::repo::{EntryPoint, RepoPath, Role};
+use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 use crate::schedule::{CronPair, Window, WindowForm, reference};
 use crate::spec::expand;
 
@@ -225,6 +225,10 @@ fn targets_of(
             .flux
             .iter()
             .find(|kustomization| kustomization.path.is_some() && kustomization.path == side);
+        if flux.is_none() && is_held(input, path, name) {
+            names.insert(name.clone());
+            continue;
+        }
         in_git &= flux.is_some();
         let planned = || expand(&input.spec.layout.kustomization, &[("name", name), ("type", type_name)]);
         names.insert(flux.map_or_else(planned, |kustomization| kustomization.name.clone()));
@@ -254,6 +258,14 @@ fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {
     let values = [("cluster", cluster), ("path", cluster_path(input, cluster))];
     let folder = expand(&input.spec.layout.cluster_gate, &values);
     input.spec.folder().join(&folder).map_err(layout_error)
+}
+
+/// Tells whether a gate that stands already holds back a whole entry point, which goes on until
+/// its halves are handed over.
+fn is_held(input: &Input<'_>, path: &RepoPath, name: &str) -> bool {
+    let in_git = |kustomization: &&FluxKustomization| kustomization.path.as_ref() == Some(path);
+    input.model.flux.iter().filter(in_git).any(|kustomization| kustomization.name == name)
+        && input.model.gates.iter().any(|gate| gate.targets().any(|target| target == name))
 }
 
 fn check_names(input: &Input<'_>, slots: &[Slot]) -> Result<(), Error> {
