@@ -1,6 +1,6 @@
 //! The proof: every entry point renders the same before and after, object by object.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -18,12 +18,28 @@ pub struct Obligation {
     /// Whether the plan may add Flux Kustomizations and change how they prune; everything else of
     /// them must stay.
     pub flux_may_change: bool,
+    /// What of a Flux Kustomization's `spec` takes part in the build, where anything does.
+    pub build: Option<Value>,
 }
 
 impl Obligation {
     /// Demands that a folder goes on rendering the same.
     pub fn same(path: RepoPath) -> Obligation {
-        Obligation { after: vec![path.clone()], before: path, flux_may_change: false }
+        Obligation { after: vec![path.clone()], before: path, flux_may_change: false, build: None }
+    }
+
+    fn request(&self) -> Request {
+        Request { path: self.before.clone(), origins: false, flux: self.build.clone() }
+    }
+
+    /// The builds that stand for the old one. A component's path is relative to the folder that is
+    /// built, so it is told anew for each.
+    fn requests(&self) -> Vec<Request> {
+        let request = |path: &RepoPath| {
+            let flux = self.build.as_ref().map(|build| crate::plan::rebuilt(build, &self.before, path));
+            Request { path: path.clone(), origins: false, flux }
+        };
+        self.after.iter().map(request).collect()
     }
 }
 
@@ -108,22 +124,18 @@ pub fn prove(
     obligations: &[Obligation],
     renderer: &dyn Renderer,
 ) -> Vec<Verdict> {
-    let requests = |paths: BTreeSet<&RepoPath>| -> Vec<Request> {
-        paths.into_iter().map(|path| Request::folder(path.clone())).collect()
-    };
-    let old = requests(obligations.iter().map(|obligation| &obligation.before).collect());
-    let new = requests(obligations.iter().flat_map(|obligation| &obligation.after).collect());
-    let render = |snapshot: &Snapshot, requests: Vec<Request>| {
-        let results = renderer.render(snapshot, &requests);
-        requests.into_iter().map(|request| request.path).zip(results).collect::<BTreeMap<_, _>>()
-    };
-    let (old, new) = (render(before, old), render(after, new));
+    let old = rendered(before, obligations.iter().map(Obligation::request).collect(), renderer);
+    let new = rendered(after, obligations.iter().flat_map(Obligation::requests).collect(), renderer);
     obligations
         .iter()
         .map(|obligation| {
-            let parts: Vec<(&RepoPath, &Result<Vec<Object>, RenderError>)> =
-                obligation.after.iter().filter_map(|path| Some((path, new.get(path)?))).collect();
-            let (objects, mismatches) = match old.get(&obligation.before) {
+            let parts: Vec<(&RepoPath, &Result<Vec<Object>, RenderError>)> = obligation
+                .after
+                .iter()
+                .zip(obligation.requests())
+                .filter_map(|(path, request)| Some((path, new.get(&request)?)))
+                .collect();
+            let (objects, mismatches) = match old.get(&obligation.request()) {
                 Some(Ok(objects)) if obligation.flux_may_change => {
                     (objects.len(), compare_but_flux(objects, &parts))
                 }
@@ -133,6 +145,19 @@ pub fn prove(
             Verdict { obligation: obligation.clone(), objects, mismatches }
         })
         .collect()
+}
+
+/// Renders each request once.
+fn rendered(
+    snapshot: &Snapshot,
+    requests: Vec<Request>,
+    renderer: &dyn Renderer,
+) -> HashMap<Request, Result<Vec<Object>, RenderError>> {
+    let mut seen = HashSet::new();
+    let requests: Vec<Request> =
+        requests.into_iter().filter(|request| seen.insert(request.clone())).collect();
+    let results = renderer.render(snapshot, &requests);
+    requests.into_iter().zip(results).collect()
 }
 
 fn appeared(parts: &[(&RepoPath, &Result<Vec<Object>, RenderError>)]) -> Vec<Mismatch> {
