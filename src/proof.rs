@@ -1,6 +1,6 @@
 //! The proof: every entry point renders the same before and after, object by object.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -21,12 +21,34 @@ pub struct Obligation {
     /// Folders whose objects are not compared: the gate that an entry point carries changes with
     /// the spec.
     pub free: Vec<RepoPath>,
+    /// What of a Flux Kustomization's `spec` takes part in the build, where anything does.
+    pub build: Option<Value>,
 }
 
 impl Obligation {
     /// Demands that a folder goes on rendering the same.
     pub fn same(path: RepoPath) -> Obligation {
-        Obligation { after: vec![path.clone()], before: path, flux_may_change: false, free: Vec::new() }
+        Obligation {
+            after: vec![path.clone()],
+            before: path,
+            flux_may_change: false,
+            free: Vec::new(),
+            build: None,
+        }
+    }
+
+    fn request(&self) -> Request {
+        Request { path: self.before.clone(), origins: false, flux: self.build.clone() }
+    }
+
+    /// The builds that stand for the old one. A component's path is relative to the folder that is
+    /// built, so it is told anew for each.
+    fn requests(&self) -> Vec<Request> {
+        let request = |path: &RepoPath| {
+            let flux = self.build.as_ref().map(|build| crate::plan::rebuilt(build, &self.before, path));
+            Request { path: path.clone(), origins: false, flux }
+        };
+        self.after.iter().map(request).collect()
     }
 }
 
@@ -111,55 +133,63 @@ pub fn prove(
     obligations: &[Obligation],
     renderer: &dyn Renderer,
 ) -> Vec<Verdict> {
-    let requests = |paths: BTreeSet<&RepoPath>| -> Vec<Request> {
-        paths.into_iter().map(|path| Request::folder(path.clone())).collect()
-    };
-    let old = requests(obligations.iter().flat_map(|one| one.free.iter().chain([&one.before])).collect());
-    let new = requests(obligations.iter().flat_map(|one| one.free.iter().chain(&one.after)).collect());
-    let render = |snapshot: &Snapshot, requests: Vec<Request>| {
-        let results = renderer.render(snapshot, &requests);
-        requests.into_iter().map(|request| request.path).zip(results).collect::<BTreeMap<_, _>>()
-    };
-    let (old, new) = (render(before, old), render(after, new));
+    let frees = || obligations.iter().flat_map(|one| &one.free).cloned().map(Request::folder);
+    let old =
+        rendered(before, obligations.iter().map(Obligation::request).chain(frees()).collect(), renderer);
+    let new =
+        rendered(after, obligations.iter().flat_map(Obligation::requests).chain(frees()).collect(), renderer);
     obligations
         .iter()
         .map(|obligation| {
-            let free: BTreeSet<ObjectId> = obligation
-                .free
-                .iter()
-                .flat_map(|path| [old.get(path), new.get(path)])
+            let gates = obligation.free.iter().cloned().map(Request::folder);
+            let free: BTreeSet<ObjectId> = gates
+                .flat_map(|request| [old.get(&request), new.get(&request)])
                 .filter_map(|result| result?.as_ref().ok())
                 .flatten()
                 .map(|object| ObjectId::of(&object.value))
                 .collect();
-            let fixed = |objects: &Vec<Object>| -> Vec<Object> {
-                let objects = objects.iter().filter(|object| !free.contains(&ObjectId::of(&object.value)));
-                objects
-                    .map(
-                        |object| {
-                            if obligation.flux_may_change { without_pruning(object) } else { object.clone() }
-                        },
-                    )
-                    .collect()
-            };
             let parts: Vec<(&RepoPath, Result<Vec<Object>, RenderError>)> = obligation
                 .after
                 .iter()
-                .filter_map(|path| Some((path, new.get(path)?.as_ref().map(fixed).map_err(Clone::clone))))
+                .zip(obligation.requests())
+                .filter_map(|(path, request)| {
+                    let result = new.get(&request)?.as_ref();
+                    Some((path, result.map(|objects| held(obligation, &free, objects)).map_err(Clone::clone)))
+                })
                 .collect();
             let parts: Vec<_> = parts.iter().map(|(path, result)| (*path, result)).collect();
-            let (objects, mut mismatches) = match old.get(&obligation.before) {
-                Some(Ok(objects)) => (objects.len(), compare(&fixed(objects), &parts)),
+            let (objects, mut mismatches) = match old.get(&obligation.request()) {
+                Some(Ok(objects)) => (objects.len(), compare(&held(obligation, &free, objects), &parts)),
                 _ => (0, appeared(&parts)),
             };
             if obligation.flux_may_change {
-                let added =
-                    |found: &Mismatch| matches!(found, Mismatch::Added { id, .. } if id.group == flux::GROUP);
-                mismatches.retain(|mismatch| !added(mismatch));
+                let is_flux = |mismatch: &Mismatch| matches!(mismatch, Mismatch::Added { id, .. } if id.group == flux::GROUP);
+                mismatches.retain(|mismatch| !is_flux(mismatch));
             }
             Verdict { obligation: obligation.clone(), objects, mismatches }
         })
         .collect()
+}
+
+/// Gives the objects as an obligation holds the plan to them.
+fn held(obligation: &Obligation, free: &BTreeSet<ObjectId>, objects: &[Object]) -> Vec<Object> {
+    let objects = objects.iter().filter(|object| !free.contains(&ObjectId::of(&object.value)));
+    let pruning =
+        |object: &Object| if obligation.flux_may_change { without_pruning(object) } else { object.clone() };
+    objects.map(pruning).collect()
+}
+
+/// Renders each request once.
+fn rendered(
+    snapshot: &Snapshot,
+    requests: Vec<Request>,
+    renderer: &dyn Renderer,
+) -> HashMap<Request, Result<Vec<Object>, RenderError>> {
+    let mut seen = HashSet::new();
+    let requests: Vec<Request> =
+        requests.into_iter().filter(|request| seen.insert(request.clone())).collect();
+    let results = renderer.render(snapshot, &requests);
+    requests.into_iter().zip(results).collect()
 }
 
 fn appeared(parts: &[(&RepoPath, &Result<Vec<Object>, RenderError>)]) -> Vec<Mismatch> {

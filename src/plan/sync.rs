@@ -1,10 +1,10 @@
 //! `sync`: brings everything that the spec implies up to date.
 
 use crate::error::Error;
+use crate::plan::build::builds;
 use crate::plan::refresh::refresh;
 use crate::plan::{Builder, Input, Plan, gate};
 use crate::proof::Obligation;
-use crate::repo::RepoPath;
 use crate::spec;
 use crate::template::Templates;
 
@@ -49,13 +49,19 @@ pub fn obligations(input: &Input<'_>, plan: &Plan) -> Result<Vec<Obligation>, Er
         return Ok(Vec::new());
     }
     let carriers = gate::carriers(input)?;
+    let mut found = Vec::new();
+    for entry in &input.model.entry_points {
+        for build in builds(input.model, entry) {
+            let free = carriers.get(&entry.path).cloned().into_iter().collect();
+            found.push(Obligation {
+                flux_may_change: true,
+                free,
+                build,
+                ..Obligation::same(entry.path.clone())
+            });
+        }
+    }
     let sides = input.sides().into_keys().filter(|side| input.model.graph.has(side));
-    let entries = input.model.entry_points.iter();
-    let mut paths: Vec<RepoPath> = entries.map(|entry| entry.path.clone()).chain(sides).collect();
-    paths.sort();
-    paths.dedup();
-    let free = |path: &RepoPath| carriers.get(path).cloned().into_iter().collect();
-    let obligation =
-        |path: RepoPath| Obligation { flux_may_change: true, free: free(&path), ..Obligation::same(path) };
-    Ok(paths.into_iter().map(obligation).collect())
+    found.extend(sides.map(Obligation::same));
+    Ok(found)
 }
