@@ -7,6 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::{Selection, split};
+use crate::template::Templates;
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Split, output: &Output) -> Result<Exit, Error> {
@@ -23,6 +24,7 @@ pub fn run(global: &Global, arguments: &Split, output: &Output) -> Result<Exit, 
     };
     let loaded = Loaded::open(global, output)?;
     output.diagnostics(&loaded.model.remarks);
-    let plan = split(&loaded.input(), &selection)?;
+    let templates = Templates::new(loaded.workspace.overrides())?;
+    let plan = split(&loaded.input(), &templates, &selection)?;
     apply(global, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Place};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::plan::adopt::{Adopted, adopt, suspend_in_git};
 use crate::plan::sync::{SCHEMA_FILE, obligations, schema_text};
 use crate::plan::{Builder, Input, Plan, gate};
@@ -268,7 +268,10 @@ fn nothing_found(model: &Model, root: &RepoPath) -> Error {
     } else {
         format!("none of the {folders} kustomizations in {root} is an entry point of a cluster")
     };
-    Error::invalid(Diagnostic::error(message).at(Place::file(root.clone())).help(
+    let headline = Diagnostic::error(message).at(Place::file(root.clone())).help(
         "run it where the repository is, or name what to begin with: `gitops-windows init --cluster edge-01 --app nginx`",
-    ))
+    );
+    // What could not be placed is the likeliest reason.
+    let diagnostics = std::iter::once(headline).chain(model.remarks.iter().cloned()).collect();
+    Error { kind: ErrorKind::Invalid, diagnostics }
 }

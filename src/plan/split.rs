@@ -15,6 +15,7 @@ use crate::plan::{Builder, Command, Plan, gate};
 use crate::proof::{Mismatch, Obligation, prove};
 use crate::repo::{EntryPoint, Model, RepoPath, Role};
 use crate::suggest::nearest;
+use crate::template::Templates;
 
 /// Which apps a command means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +56,7 @@ impl Selection {
 /// # Errors
 ///
 /// When a name means no app, or no entry point could be split although some were to be.
-pub fn split(input: &Input<'_>, selection: &Selection) -> Result<Plan, Error> {
+pub fn split(input: &Input<'_>, templates: &Templates, selection: &Selection) -> Result<Plan, Error> {
     known(input, selection)?;
     let listed = listing::listed(input);
     let model = Model::read(&listed, &input.model.root, input.model.known());
@@ -93,12 +94,27 @@ pub fn split(input: &Input<'_>, selection: &Selection) -> Result<Plan, Error> {
     }
     outcomes.extend(handed_over(input, &sides));
     outcomes.extend(unplaced(input));
+    if !builder.finish().changes.is_empty() {
+        commands.extend(gates(original, templates, &mut builder)?);
+    }
     let mut plan = builder.finish();
-    plan.obligations = obligations(original, &plan, &outcomes);
+    plan.obligations = obligations(original, &plan, &outcomes, &carriers);
     plan.entries = outcomes;
     plan.commands = commands;
     plan.remarks = remarks;
     Ok(plan)
+}
+
+/// Brings gates that stand already up to date with what is to be held back from now on.
+fn gates(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) -> Result<Vec<Command>, Error> {
+    let base = input.spec.folder().join(&input.spec.layout.gate).unwrap_or_default();
+    if !input.model.graph.has(&base) {
+        return Ok(Vec::new());
+    }
+    let after = builder.now().clone();
+    let model = Model::read(&after, &input.model.root, input.model.known());
+    let input = Input { snapshot: &after, model: &model, ..*input };
+    Ok(gate::sync(&input, templates, builder)?.commands)
 }
 
 fn split_entry(
@@ -241,12 +257,22 @@ fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
 }
 
 /// Every old entry point must go on rendering what it did, and the sides must add up to it.
-fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec<Obligation> {
+fn obligations(
+    input: &Input<'_>,
+    plan: &Plan,
+    outcomes: &[EntryOutcome],
+    carriers: &BTreeMap<RepoPath, RepoPath>,
+) -> Vec<Obligation> {
     if plan.changes.is_empty() {
         return Vec::new();
     }
     let entries = input.model.entry_points.iter();
-    entries.flat_map(|entry| of_entry(input, &entry.path, outcomes)).collect()
+    let mut found: Vec<Obligation> =
+        entries.flat_map(|entry| of_entry(input, &entry.path, outcomes)).collect();
+    for obligation in &mut found {
+        obligation.free.extend(carriers.get(&obligation.before).cloned());
+    }
+    found
 }
 
 /// What must be true of one entry point, for each way in which a cluster builds it.

@@ -116,13 +116,14 @@ impl Model {
             .filter(|root_folder| !root_folder.is_component())
             .map(|root_folder| root_folder.folder.clone())
             .collect();
-        let in_clusters: Vec<&RepoPath> =
-            roots.iter().filter(|path| clusters.by_folder_name(path).is_some()).collect();
-        let chosen: Vec<&RepoPath> = if has_flux || !in_clusters.is_empty() {
-            in_clusters
-        } else {
-            roots.iter().filter(|path| !graph.children(path).is_empty()).collect()
-        };
+        // A gate that this tool put into `clusters/` does not make that folder the home of the apps.
+        let is_gate = |path: &RepoPath| gates.iter().any(|gate| graph.reach(path).contains(&gate.base));
+        let is_chosen = |path: &RepoPath| clusters.by_folder_name(path).is_some();
+        let has_folders = has_flux || roots.iter().any(|path| is_chosen(path) && !is_gate(path));
+        let chosen: Vec<&RepoPath> = roots
+            .iter()
+            .filter(|path| is_chosen(path) || (!has_folders && !graph.children(path).is_empty()))
+            .collect();
         for path in chosen {
             let cluster = clusters.of_path(path);
             by_path.entry(path.clone()).or_insert_with(|| EntryPoint {
