@@ -45,6 +45,9 @@ pub struct Global {
     /// Whether to colour
     #[arg(long, value_enum, default_value_t, global = true)]
     pub color: Color,
+    /// Take this for the current time, in RFC 3339, for example 2026-03-29T00:00:00Z
+    #[arg(long, value_name = "TIME", global = true)]
+    pub now: Option<String>,
     /// Say less: only errors, and what was asked for
     #[arg(short, long, global = true)]
     pub quiet: bool,
@@ -92,6 +95,12 @@ pub enum Command {
     Diff(Sync),
     /// Take back the last write, if nothing was edited since
     Undo,
+    /// Say when changes reach each cluster: which type, by which Flux Kustomization, open now, when next
+    When(When),
+    /// Show the windows of the fleet as a timeline, a picture or a calendar file
+    Calendar(Calendar),
+    /// Print what is doubtful about the spec and its schedules
+    Check(Check),
     /// Print when Kubernetes fires a cron expression
     Cron(Cron),
     /// Print the JSON Schema of windows.yaml
@@ -172,9 +181,96 @@ pub struct Cron {
     /// The time after which to look, in RFC 3339 [default: now]
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
-    /// How many times to print
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    pub count: usize,
+    /// How many times to print, at most a million
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
+    pub count: u64,
+}
+
+/// Arguments of `when`.
+#[derive(Args, Debug)]
+pub struct When {
+    /// Apps by name, or files and folders of the repository [default: everything]
+    #[arg(value_name = "APP or PATH")]
+    pub what: Vec<String>,
+    /// Only this cluster (repeatable)
+    #[arg(long = "cluster", value_name = "NAME")]
+    pub clusters: Vec<String>,
+    /// The time to ask for, in RFC 3339 [default: now]
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+    /// How to answer
+    #[arg(long, value_enum, default_value_t)]
+    pub format: TextFormat,
+}
+
+/// The forms of an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum TextFormat {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+}
+
+/// Arguments of `calendar`.
+#[derive(Args, Debug)]
+pub struct Calendar {
+    /// Only this cluster (repeatable)
+    #[arg(long = "cluster", value_name = "NAME")]
+    pub clusters: Vec<String>,
+    /// The first day, for example 2026-03-23, or a time in RFC 3339 [default: today]
+    #[arg(long, value_name = "TIME")]
+    pub from: Option<String>,
+    /// How many days
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=3660))]
+    pub days: u16,
+    /// The time zone of the days, for example Europe/Berlin [default: that of this machine]
+    #[arg(long, value_name = "ZONE")]
+    pub time_zone: Option<String>,
+    /// The form
+    #[arg(long, value_enum, default_value_t)]
+    pub format: CalendarFormat,
+}
+
+/// The forms of a calendar.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum CalendarFormat {
+    /// A timeline for the terminal
+    #[default]
+    Text,
+    /// A picture
+    Svg,
+    /// An iCalendar file (RFC 5545)
+    Ics,
+}
+
+/// Arguments of `check`.
+#[derive(Args, Debug)]
+pub struct Check {
+    /// How to print the findings
+    #[arg(long, value_enum, default_value_t)]
+    pub format: TextFormat,
+    /// The least severity that makes the exit code 1
+    #[arg(long, value_enum, default_value_t)]
+    pub fail_on: FailOn,
+    /// Report a type that stays closed for more days than this
+    #[arg(long, value_name = "DAYS")]
+    pub max_days_closed: Option<u32>,
+}
+
+/// The least severity that counts as a failure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// Notes too
+    Note,
+    /// Warnings and errors
+    Warning,
+    /// Only errors
+    #[default]
+    Error,
+    /// Nothing
+    Never,
 }
 
 /// Arguments of `completions`.

@@ -18,11 +18,14 @@
 //! * [`plan`] is pure: the same spec and snapshot give the same [`plan::Plan`], byte for byte.
 //! * [`proof`], [`diff`] and [`write`](mod@write) consume the one plan; none of them derives it again.
 //! * [`commands`] wires these stages, one file a subcommand, and holds no logic.
+pub mod calendar;
+pub mod check;
 pub mod cli;
 pub mod commands;
 pub mod diagnostic;
 pub mod diff;
 pub mod error;
+pub mod fleet;
 pub mod output;
 pub mod plan;
 pub mod proof;
@@ -32,5 +35,6 @@ pub mod schedule;
 pub mod spec;
 pub mod suggest;
 pub mod template;
+pub mod when;
 pub mod write;
 pub mod yaml;

@@ -24,6 +24,9 @@ impl Output {
             Color::Auto => terminal && !no_color,
         };
         let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let columns = columns.filter(|columns| *columns > 0).or_else(|| {
+            terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width))
+        });
         Output {
             stdout_color: wanted(std::io::stdout().is_terminal()),
             stderr_color: wanted(std::io::stderr().is_terminal()),
@@ -35,6 +38,11 @@ impl Output {
     /// Tells whether results are coloured.
     pub fn color(&self) -> bool {
         self.stdout_color
+    }
+
+    /// Gives the width for results, in characters.
+    pub fn width(&self) -> usize {
+        self.width
     }
 
     /// Prints a result. A closed pipe is no error: whoever reads had enough.

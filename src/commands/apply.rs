@@ -28,6 +28,9 @@ pub enum Exit {
     Invalid = 3,
 }
 
+/// How many ways in which one entry point would differ are told.
+const MISMATCHES: usize = 5;
+
 /// The most bytes of a pull request's comment.
 const MARKDOWN_LIMIT: usize = 65_000;
 
@@ -148,7 +151,7 @@ fn proven(workspace: &Workspace, plan: &Plan, renderer: &dyn Renderer) -> Result
         .iter()
         .flat_map(|verdict| {
             let entry = &verdict.obligation.before;
-            verdict.mismatches.iter().map(move |mismatch| {
+            verdict.mismatches.iter().take(MISMATCHES).map(move |mismatch| {
                 Diagnostic::error(format!("{entry} would not render the same: {mismatch}"))
                     .at(Place::file(entry.clone()))
                     .help("nothing was written; please report this with the kustomizations involved")

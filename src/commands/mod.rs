@@ -1,12 +1,16 @@
 //! The commands: each wires the stages together and holds no logic of its own.
 
 mod apply;
+mod calendar;
+mod check;
+mod clock;
 mod cron;
 mod init;
 mod meta;
 mod split;
 mod sync;
 mod undo;
+mod when;
 mod workspace;
 
 use crate::cli::{Cli, Command};
@@ -34,7 +38,10 @@ fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
         Command::Sync(arguments) => sync::run(&cli.global, arguments, output),
         Command::Diff(arguments) => sync::diff(&cli.global, arguments, output),
         Command::Undo => undo::run(&cli.global, output),
-        Command::Cron(arguments) => cron::run(arguments, output),
+        Command::When(arguments) => when::run(&cli.global, arguments, output),
+        Command::Calendar(arguments) => calendar::run(&cli.global, arguments, output),
+        Command::Check(arguments) => check::run(&cli.global, arguments, output),
+        Command::Cron(arguments) => cron::run(&cli.global, arguments, output),
         Command::Schema => meta::schema(output),
         Command::Completions(arguments) => meta::completions(arguments, output),
         Command::Man => meta::man(output),

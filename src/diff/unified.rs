@@ -94,7 +94,7 @@ mod tests {
             let moved_from = from.map(path);
             (path(name), Change { before: file(before), after: file(after), moved_from })
         });
-        Plan { changes: changes.collect() }
+        Plan { changes: changes.collect(), ..Plan::default() }
     }
 
     #[test]

@@ -72,14 +72,9 @@ pub fn init(
     let model = Model::read(with_spec.now(), &root, &known);
     let input = Input { spec: &parsed.spec, snapshot: with_spec.now(), model: &model, renderer };
     let mut builder = with_spec.clone();
-    gate::sync(&input, templates, &mut builder)?;
-    // Only now does an entry point carry the gate, and so can't be gated: say what that changes.
-    let placed = builder.now().clone();
-    let with_gate = Model::read(&placed, &root, &known);
-    let input = Input { spec: &parsed.spec, snapshot: &placed, model: &with_gate, renderer };
     let leftover = gate::sync(&input, templates, &mut builder)?;
     let mut plan = builder.finish();
-    plan.obligations = obligations(&input, &plan);
+    plan.obligations = obligations(&input, &plan)?;
     plan.commands = leftover.commands;
     remarks.extend(parsed.warnings);
     remarks.extend(leftover.remarks);

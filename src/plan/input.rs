@@ -85,33 +85,43 @@ impl<'a> Input<'a> {
 
     /// Gives the entry point of a type beside or below the one that is split.
     pub fn side(&self, entry: &RepoPath, cluster: &str, change_type: &str) -> Option<RepoPath> {
-        let root = self.spec.folder();
-        let path = entry.relative_to(&root);
-        let name = entry.name()?;
-        let values = [("path", path.as_str()), ("name", name), ("type", change_type), ("cluster", cluster)];
-        root.join(&expand(&self.spec.layout.entry_point, &values)).ok()
+        side(self.spec, entry, cluster, change_type)
     }
 
-    /// Gives the sides of every entry point, present or not: side → (entry point, type).
-    ///
-    /// An entry point whose own path is a side of a folder above it is the result of a split, so
-    /// the folder above counts as an entry point too.
+    /// Gives the sides of every entry point, as [`sides`] does.
     pub fn sides(&self) -> BTreeMap<RepoPath, (RepoPath, usize)> {
-        let mut sides = BTreeMap::new();
-        for entry in &self.model.entry_points {
-            let above = std::iter::successors(Some(entry.path.clone()), RepoPath::parent);
-            for candidate in above.take_while(|path| !path.is_top()) {
-                for (position, change_type) in self.spec.types.iter().enumerate() {
-                    let side = self.side(&candidate, &entry.cluster, &change_type.name);
-                    sides.extend(side.map(|side| (side, (candidate.clone(), position))));
-                }
-            }
-        }
-        sides
+        sides(self.spec, self.model)
     }
 
     /// Tells whether the spec speaks of a cluster.
     pub fn knows_cluster(&self, entry: &EntryPoint) -> bool {
         self.spec.clusters.contains_key(&entry.cluster)
     }
+}
+
+/// Gives the entry point of a type beside or below the one that is split.
+pub fn side(spec: &Spec, entry: &RepoPath, cluster: &str, change_type: &str) -> Option<RepoPath> {
+    let root = spec.folder();
+    let path = entry.relative_to(&root);
+    let name = entry.name()?;
+    let values = [("path", path.as_str()), ("name", name), ("type", change_type), ("cluster", cluster)];
+    root.join(&expand(&spec.layout.entry_point, &values)).ok()
+}
+
+/// Gives the sides of every entry point, present or not: side → (entry point, type).
+///
+/// An entry point whose own path is a side of a folder above it is the result of a split, so
+/// the folder above counts as an entry point too.
+pub fn sides(spec: &Spec, model: &Model) -> BTreeMap<RepoPath, (RepoPath, usize)> {
+    let mut sides = BTreeMap::new();
+    for entry in &model.entry_points {
+        let above = std::iter::successors(Some(entry.path.clone()), RepoPath::parent);
+        for candidate in above.take_while(|path| !path.is_top()) {
+            for (position, change_type) in spec.types.iter().enumerate() {
+                let side = side(spec, &candidate, &entry.cluster, &change_type.name);
+                sides.extend(side.map(|side| (side, (candidate.clone(), position))));
+            }
+        }
+    }
+    sides
 }

@@ -5,7 +5,9 @@
 
 mod adopt;
 pub mod app;
+mod build;
 mod builder;
+mod child;
 pub mod classify;
 mod command;
 mod entry;
@@ -14,23 +16,29 @@ pub mod gate;
 mod generated;
 mod init;
 mod input;
+mod listing;
 mod outcome;
 mod prepare;
 mod projection;
 mod refresh;
+mod refusal;
 mod resources;
 mod scaffold;
+mod side;
 mod split;
 mod sync;
 mod umbrella;
+mod whole;
 
 use std::collections::BTreeMap;
 
 pub use app::app_names;
+pub(crate) use app::{app_name, children};
+pub(crate) use build::rebuilt;
 pub use builder::Builder;
 pub use command::Command;
 pub use init::{InitOptions, init};
-pub use input::{Input, Typed, TypedError};
+pub use input::{Input, Typed, TypedError, side, sides};
 pub use outcome::{AppOutcome, EntryOutcome, Way};
 pub use scaffold::scaffold;
 pub use split::{Selection, split};

@@ -1,11 +1,11 @@
 //! Writes projections anew when the rules changed.
 
 use crate::error::{Error, ErrorKind};
-use crate::plan::entry::projection_text;
 use crate::plan::gate;
 use crate::plan::generated::{Ownership, ownership};
 use crate::plan::input::TypedError;
 use crate::plan::projection::Manner;
+use crate::plan::whole::projection_text;
 use crate::plan::{Builder, Input};
 use crate::proof::compare;
 use crate::render::Request;

@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::app::{Child, app_names};
+use crate::plan::build::builds;
 use crate::plan::entry::EntrySplit;
 use crate::plan::input::Input;
+use crate::plan::listing;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
-use crate::plan::{Builder, Command, Plan};
-use crate::proof::Obligation;
-use crate::repo::{EntryPoint, RepoPath, Role};
+use crate::plan::{Builder, Command, Plan, gate};
+use crate::proof::{Mismatch, Obligation, prove};
+use crate::repo::{EntryPoint, Model, RepoPath, Role};
 use crate::suggest::nearest;
 
 /// Which apps a command means.
@@ -55,34 +57,53 @@ impl Selection {
 /// When a name means no app, or no entry point could be split although some were to be.
 pub fn split(input: &Input<'_>, selection: &Selection) -> Result<Plan, Error> {
     known(input, selection)?;
-    let mut builder = Builder::new(input.snapshot);
+    let listed = listing::listed(input);
+    let model = Model::read(&listed, &input.model.root, input.model.known());
+    let original = input;
+    let input = &Input { snapshot: &listed, model: &model, ..*original };
+    let mut builder = Builder::new(original.snapshot);
     let mut outcomes = Vec::new();
     let mut commands = Vec::new();
+    let mut remarks = Vec::new();
     let sides = input.sides();
+    let carriers = gate::carriers(input)?;
     for entry in &input.model.entry_points {
         if sides.contains_key(&entry.path) {
             continue;
         }
-        if entry.role == Role::Gate {
+        if entry.role == Role::Gate || carriers.contains_key(&entry.path) {
             outcomes.extend(carrier(input, entry, selection));
+            continue;
+        }
+        if entry.role == Role::Bootstrap && *selection == Selection::All && input.knows_cluster(entry) {
+            let reason = "it applies Flux Kustomizations, which gate what they apply themselves";
+            outcomes.push(EntryOutcome::new(&entry.cluster, &entry.path).untouched(reason));
         }
         if entry.role != Role::Apps {
             continue;
         }
-        let outcome = split_entry(input, &mut builder, entry, selection, &mut commands);
+        let outcome = split_entry(input, original, &mut builder, entry, selection, &mut commands);
+        if let Some(above) = &entry.through
+            && !outcome.after.is_empty()
+            && outcome.way != Way::Untouched
+        {
+            remarks.push(without_flux(input, entry, above));
+        }
         outcomes.push(outcome);
     }
     outcomes.extend(handed_over(input, &sides));
     outcomes.extend(unplaced(input));
     let mut plan = builder.finish();
-    plan.obligations = obligations(input, &plan, &outcomes);
+    plan.obligations = obligations(original, &plan, &outcomes);
     plan.entries = outcomes;
     plan.commands = commands;
+    plan.remarks = remarks;
     Ok(plan)
 }
 
 fn split_entry(
     input: &Input<'_>,
+    original: &Input<'_>,
     builder: &mut Builder<'_>,
     entry: &EntryPoint,
     selection: &Selection,
@@ -106,14 +127,15 @@ fn split_entry(
     }
     let Some(kustomization) = input.model.graph.get(&entry.path) else {
         return outcome.refused(
-            format!(
-                "{} has no kustomization.yaml, so Flux makes one that takes in whatever lies there",
-                entry.path
-            ),
-            format!("write one: `cd {} && kustomize create --autodetect --recursive`", entry.path),
+            format!("{} has no kustomization.yaml, and nothing that Flux could list in one", entry.path),
+            "mend spec.path, or put manifests there",
         );
     };
     let mut trial = builder.clone();
+    if !original.model.graph.has(&entry.path) {
+        // What Flux made up by itself is written down, so that it can be divided.
+        trial.put(&kustomization.file, &kustomization.text);
+    }
     let mut outcome = EntrySplit::new(input, entry, kustomization).split(&mut trial, selection);
     if matches!(outcome.way, Way::Refused | Way::Untouched) {
         if outcome.way == Way::Untouched && !outcome.after.is_empty() {
@@ -129,8 +151,14 @@ fn split_entry(
             );
         }
     }
+    if let Some(mismatch) = broken_promise(input, original, &trial, entry, &outcome) {
+        return outcome.refused(
+            format!("{} would not render the same: {mismatch}", entry.path),
+            "move what the Flux Kustomization's own fields do into the folder's kustomization.yaml, then split again",
+        );
+    }
     *builder = trial;
-    if entry.flux.is_empty() {
+    if entry.flux.is_empty() && entry.through.is_none() {
         commands.push(Command::prepare(
             input.model.name_of(entry),
             &input.spec.flux.namespace,
@@ -138,6 +166,33 @@ fn split_entry(
         ));
     }
     outcome
+}
+
+/// Holds one entry point to its promise, as its controller builds it.
+fn broken_promise(
+    input: &Input<'_>,
+    original: &Input<'_>,
+    trial: &Builder<'_>,
+    entry: &EntryPoint,
+    outcome: &EntryOutcome,
+) -> Option<Mismatch> {
+    let obligations = of_entry(original, &entry.path, std::slice::from_ref(outcome));
+    let verdicts = prove(original.snapshot, trial.now(), &obligations, input.renderer);
+    verdicts.into_iter().find_map(|verdict| verdict.mismatches.into_iter().next())
+}
+
+/// Says what an entry point lacks before its sides can be applied each by its own Kustomization.
+fn without_flux(input: &Input<'_>, entry: &EntryPoint, above: &RepoPath) -> Diagnostic {
+    let bootstrap = input.model.entry_points.iter().find(|other| other.path == *above);
+    let name = bootstrap.map_or("flux-system", |bootstrap| input.model.name_of(bootstrap));
+    Diagnostic::warning(format!(
+        "{} has no Flux Kustomization of its own: {name} applies it through {above}, all types together",
+        entry.path
+    ))
+    .at(Place::file(entry.path.clone()))
+    .help(format!(
+        "write a Flux Kustomization for it with `prune: false`, take it out of what {above} lists, and let that reach the cluster; `gitops-windows migrate` then hands over to its sides"
+    ))
 }
 
 /// Entry points of which only the sides are left are named, so that a second split says why it does
@@ -190,16 +245,34 @@ fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec
     if plan.changes.is_empty() {
         return Vec::new();
     }
-    let mut obligations: Vec<Obligation> = Vec::new();
-    for entry in &input.model.entry_points {
-        obligations.push(Obligation { flux_may_change: true, ..Obligation::same(entry.path.clone()) });
+    let entries = input.model.entry_points.iter();
+    entries.flat_map(|entry| of_entry(input, &entry.path, outcomes)).collect()
+}
+
+/// What must be true of one entry point, for each way in which a cluster builds it.
+fn of_entry(input: &Input<'_>, path: &RepoPath, outcomes: &[EntryOutcome]) -> Vec<Obligation> {
+    let mut found = Vec::new();
+    let entry = input.model.entry_points.iter().find(|entry| entry.path == *path);
+    let builds = entry.map_or_else(|| vec![None], |entry| builds(input.model, entry));
+    for build in builds {
+        found.push(Obligation {
+            flux_may_change: true,
+            build: build.clone(),
+            ..Obligation::same(path.clone())
+        });
+        let outcomes = outcomes.iter().filter(|outcome| outcome.before == *path);
+        for outcome in outcomes.filter(|outcome| outcome.remaining.is_empty() && !outcome.after.is_empty()) {
+            let after = outcome.after.iter().map(|(_, path)| path.clone()).collect();
+            found.push(Obligation {
+                before: outcome.before.clone(),
+                after,
+                flux_may_change: false,
+                free: Vec::new(),
+                build: build.clone(),
+            });
+        }
     }
-    for outcome in outcomes.iter().filter(|outcome| outcome.remaining.is_empty() && !outcome.after.is_empty())
-    {
-        let after = outcome.after.iter().map(|(_, path)| path.clone()).collect();
-        obligations.push(Obligation { before: outcome.before.clone(), after, flux_may_change: false });
-    }
-    obligations
+    found
 }
 
 fn known(input: &Input<'_>, selection: &Selection) -> Result<(), Error> {

@@ -1,10 +1,10 @@
 //! `sync`: brings everything that the spec implies up to date.
 
 use crate::error::Error;
+use crate::plan::build::builds;
 use crate::plan::refresh::refresh;
 use crate::plan::{Builder, Input, Plan, gate};
 use crate::proof::Obligation;
-use crate::repo::{RepoPath, Role};
 use crate::spec;
 use crate::template::Templates;
 
@@ -33,7 +33,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates) -> Result<Plan, Error> {
         builder.put(&path, &schema_text());
     }
     let mut plan = builder.finish();
-    plan.obligations = obligations(input, &plan);
+    plan.obligations = obligations(input, &plan)?;
     plan.commands = leftover.commands;
     plan.remarks = leftover.remarks;
     Ok(plan)
@@ -44,17 +44,29 @@ pub fn schema_text() -> String {
     format!("{:#}\n", spec::schema())
 }
 
-/// Every entry point with apps must go on rendering what it did; those that carry a gate change
-/// with it.
-pub fn obligations(input: &Input<'_>, plan: &Plan) -> Vec<Obligation> {
+/// Every entry point must go on rendering what it did, but for the gate that it carries.
+///
+/// # Errors
+///
+/// When the layout gives no folder for a gate.
+pub fn obligations(input: &Input<'_>, plan: &Plan) -> Result<Vec<Obligation>, Error> {
     if plan.changes.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
+    }
+    let carriers = gate::carriers(input)?;
+    let mut found = Vec::new();
+    for entry in &input.model.entry_points {
+        for build in builds(input.model, entry) {
+            let free = carriers.get(&entry.path).cloned().into_iter().collect();
+            found.push(Obligation {
+                flux_may_change: true,
+                free,
+                build,
+                ..Obligation::same(entry.path.clone())
+            });
+        }
     }
     let sides = input.sides().into_keys().filter(|side| input.model.graph.has(side));
-    let entries = input.model.entry_points.iter().filter(|entry| entry.role == Role::Apps);
-    let mut paths: Vec<RepoPath> = entries.map(|entry| entry.path.clone()).chain(sides).collect();
-    paths.sort();
-    paths.dedup();
-    let obligation = |path| Obligation { flux_may_change: true, ..Obligation::same(path) };
-    paths.into_iter().map(obligation).collect()
+    found.extend(sides.map(Obligation::same));
+    Ok(found)
 }

@@ -28,13 +28,13 @@ pub(super) fn plan_to(scratch: &Scratch, after: &[(&str, &str, bool)]) -> Plan {
         let (old, new) = (before.file(&path).cloned(), after.get(&path).cloned());
         (path, Change { before: old, after: new, moved_from: None })
     });
-    Plan { changes: changes.filter(|(_, change)| change.before != change.after).collect() }
+    Plan { changes: changes.filter(|(_, change)| change.before != change.after).collect(), ..Plan::default() }
 }
 
 /// A plan that makes one file.
 pub(super) fn creating(name: &str) -> Plan {
     let change = Change { before: None, after: Some(File::new(*b"new\n")), moved_from: None };
-    Plan { changes: [(path(name), change)].into() }
+    Plan { changes: [(path(name), change)].into(), ..Plan::default() }
 }
 
 /// A tree with everything that a write can meet, and the plan over it.

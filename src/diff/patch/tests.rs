@@ -39,7 +39,7 @@ fn plan(before: &Files, after: &Files, moves: &BTreeMap<String, String>) -> Plan
         };
         (path(name), change)
     });
-    Plan { changes: changes.collect() }
+    Plan { changes: changes.collect(), ..Plan::default() }
 }
 
 /// Applies the patch with git and compares the tree, with the index as well as without it.

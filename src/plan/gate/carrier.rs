@@ -31,16 +31,13 @@ pub fn ensure(
         return Ok(());
     }
     let mine = |entry: &&EntryPoint| entry.cluster == cluster.cluster;
-    if input.model.entry_points.iter().filter(mine).any(|entry| reaches(input, entry, &cluster.folder)) {
-        return Ok(());
-    }
-    let above =
-        input.model.entry_points.iter().filter(mine).filter(|entry| cluster.folder.is_within(&entry.path));
-    let nearest = above.max_by_key(|entry| entry.path.segments().count());
-    if let Some(entry) = nearest {
+    if let Some(entry) = carrier_of(input, &cluster.cluster, &cluster.folder) {
         let gated = cluster.targets.values().flatten().any(|name| name == input.model.name_of(entry));
         if gated || input.sides().get(&entry.path).is_some_and(|(_, position)| *position > 0) {
             return Err(carried_by_gated(entry, cluster));
+        }
+        if reaches(input, entry, &cluster.folder) {
+            return Ok(());
         }
         return list(builder, entry, &cluster.folder);
     }
@@ -85,6 +82,18 @@ pub fn ensure(
             Ok(())
         }
     }
+}
+
+/// Finds the entry point that applies a cluster's gate, or will: one that reaches it, or the one
+/// whose folder holds it directly.
+pub fn carrier_of<'a>(input: &Input<'a>, cluster: &str, folder: &RepoPath) -> Option<&'a EntryPoint> {
+    let mine = || input.model.entry_points.iter().filter(|entry| entry.cluster == cluster);
+    let generated =
+        |entry: &&EntryPoint| !input.model.graph.has(&entry.path) && folder.is_within(&entry.path);
+    mine()
+        .find(|entry| reaches(input, entry, folder))
+        .or_else(|| mine().find(|entry| Some(&entry.path) == folder.parent().as_ref()))
+        .or_else(|| mine().filter(generated).max_by_key(|entry| entry.path.segments().count()))
 }
 
 fn reaches(input: &Input<'_>, entry: &EntryPoint, folder: &RepoPath) -> bool {

@@ -18,7 +18,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::Input;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
-use crate::schedule::{CronPair, Window};
+use crate::schedule::{CronPair, Window, WindowForm, reference};
 use crate::spec::expand;
 
 /// How a gate is held closed.
@@ -144,15 +144,20 @@ fn cluster_gate(
     slots: &[Slot],
 ) -> Result<ClusterGate, Error> {
     let spec = input.spec;
-    let values = [("cluster", cluster), ("path", cluster_path(input, cluster))];
-    let folder = spec.folder().join(&expand(&spec.layout.cluster_gate, &values)).map_err(layout_error)?;
+    let folder = cluster_folder(input, cluster)?;
     let mut windows = BTreeMap::new();
     for (index, slot) in slots.iter().enumerate() {
         let name = &spec.types[slot.change_type].name.value;
         let Some(definition) = spec.windows_of(cluster, name).get(slot.number).copied() else { continue };
         let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
         let window = definition.schedule().map_err(invalid)?;
-        let pair = window.pair().map_err(|error| {
+        // A pair that the tool makes of `for` or `from` and `to` must fire exactly then, changes of
+        // the clocks included; expressions that people wrote are theirs, and `check` judges them.
+        let pair = match window.form {
+            WindowForm::OpenClose { .. } => window.pair(),
+            _ => window.resolve(reference()),
+        };
+        let pair = pair.map_err(|error| {
             Error::invalid(Diagnostic::error(error.message).at(definition.place.clone()).help(error.help))
         })?;
         let time_zone = definition.time_zone.as_ref().map(|zone| zone.value.clone());
@@ -160,8 +165,9 @@ fn cluster_gate(
     }
     let mut targets = BTreeMap::new();
     let mut in_git = true;
+    let carrier = carrier::carrier_of(input, cluster, &folder).map(|entry| &entry.path);
     for position in gated {
-        let (names, all_in_git) = targets_of(input, cluster, *position);
+        let (names, all_in_git) = targets_of(input, cluster, *position, carrier);
         in_git &= all_in_git;
         targets.insert(*position, names);
     }
@@ -182,11 +188,18 @@ fn cluster_path<'a>(input: &'a Input<'_>, cluster: &'a str) -> &'a str {
 
 /// Gives the Flux Kustomizations of a cluster that a type's gate holds back, and whether they can
 /// be switched: all of them stand in Git, or none of the cluster's does and only people know.
-fn targets_of(input: &Input<'_>, cluster: &str, change_type: usize) -> (BTreeSet<String>, bool) {
+fn targets_of(
+    input: &Input<'_>,
+    cluster: &str,
+    change_type: usize,
+    carrier: Option<&RepoPath>,
+) -> (BTreeSet<String>, bool) {
     let type_name = &input.spec.types[change_type].name.value;
     let sides = input.sides();
     let mut entries: BTreeMap<RepoPath, String> = BTreeMap::new();
-    let mine = |entry: &&EntryPoint| entry.cluster == cluster && entry.role == Role::Apps;
+    let mine = |entry: &&EntryPoint| {
+        entry.cluster == cluster && entry.role == Role::Apps && Some(&entry.path) != carrier
+    };
     for entry in input.model.entry_points.iter().filter(mine) {
         match sides.get(&entry.path) {
             Some((whole, _)) => {
@@ -223,6 +236,28 @@ fn targets_of(input: &Input<'_>, cluster: &str, change_type: usize) -> (BTreeSet
     let managed =
         input.model.entry_points.iter().any(|entry| entry.cluster == cluster && !entry.flux.is_empty());
     (names, in_git || !managed)
+}
+
+/// Gives, for each entry point that applies a gate or will, the gate's folder.
+///
+/// # Errors
+///
+/// When the layout gives no folder.
+pub fn carriers(input: &Input<'_>) -> Result<BTreeMap<RepoPath, RepoPath>, Error> {
+    let mut found = BTreeMap::new();
+    for cluster in input.spec.clusters.keys() {
+        let folder = cluster_folder(input, cluster)?;
+        if let Some(entry) = carrier::carrier_of(input, cluster, &folder) {
+            found.insert(entry.path.clone(), folder);
+        }
+    }
+    Ok(found)
+}
+
+fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {
+    let values = [("cluster", cluster), ("path", cluster_path(input, cluster))];
+    let folder = expand(&input.spec.layout.cluster_gate, &values);
+    input.spec.folder().join(&folder).map_err(layout_error)
 }
 
 /// Tells whether a gate that stands already holds back a whole entry point, which goes on until

@@ -1,0 +1,130 @@
+//! A calendar as an iCalendar file (RFC 5545).
+
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::calendar::label;
+use crate::calendar::{Calendar, Row};
+use crate::diagnostic::clean;
+use crate::schedule::Interval;
+
+/// The most octets of a line without its end (RFC 5545 §3.1).
+const FOLD: usize = 75;
+
+/// Writes a calendar as an iCalendar file, an event for each time that a gate is open.
+///
+/// Begin and end are instants in UTC, so that every calendar program shows the right local time whatever
+/// changes of the clocks lie between, and repeats nothing on its own. An event has the same `UID` in every
+/// file that is made from the same windows, so that importing a newer one replaces it. `now` becomes `DTSTAMP`.
+pub fn ics(calendar: &Calendar, now: Timestamp) -> String {
+    let mut text = String::new();
+    for line in
+        ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//gitops-windows//calendar//EN", "CALSCALE:GREGORIAN"]
+    {
+        push(&mut text, line);
+    }
+    push(&mut text, "X-WR-CALNAME:Reconciliation windows");
+    for row in &calendar.rows {
+        for interval in &row.intervals {
+            event(&mut text, calendar, row, interval, now);
+        }
+    }
+    push(&mut text, "END:VCALENDAR");
+    text
+}
+
+fn event(text: &mut String, calendar: &Calendar, row: &Row, interval: &Interval, now: Timestamp) {
+    // A gate that was never closed, or never closes, is open for the whole range.
+    let begin = if interval.open == Timestamp::MIN { calendar.from } else { interval.open };
+    let end = if interval.close == Timestamp::MAX { calendar.to } else { interval.close };
+    let off = if row.enabled { "" } else { " (gate off)" };
+    let summary =
+        format!("{} open{off}: {}", clean(&row.change_type), label::clusters(row, calendar.clusters, 60));
+    let clusters: Vec<String> = row.clusters.iter().map(|cluster| clean(cluster)).collect();
+    let description = format!(
+        "Changes of type {} reach the cluster in this time.\n{} {}\nClusters: {}",
+        clean(&row.change_type),
+        label::interval(interval, &row.zone),
+        label::zone(&row.zone),
+        clusters.join(", ")
+    );
+    push(text, "BEGIN:VEVENT");
+    push(text, &format!("UID:{}", uid(row, interval)));
+    push(text, &format!("DTSTAMP:{}", utc(now)));
+    push(text, &format!("DTSTART:{}", utc(begin)));
+    push(text, &format!("DTEND:{}", utc(end)));
+    push(text, &format!("SUMMARY:{}", escape(&summary)));
+    push(text, &format!("DESCRIPTION:{}", escape(&description)));
+    push(text, "TRANSP:TRANSPARENT");
+    push(text, "END:VEVENT");
+}
+
+/// Makes the identity of an event from its type, its windows and its opening.
+fn uid(row: &Row, interval: &Interval) -> String {
+    let mut hash = Sha256::new();
+    for part in [row.change_type.as_str(), &row.key, if row.enabled { "on" } else { "off" }] {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    hash.update(interval.open.as_second().to_be_bytes());
+    let digits: String = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("{digits}@gitops-windows")
+}
+
+fn utc(at: Timestamp) -> String {
+    at.strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
+/// Writes a text value (RFC 5545 §3.3.11).
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' | ';' | ',' => escaped.extend(['\\', character]),
+            '\n' => escaped.push_str("\\n"),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+/// Writes a content line, folded without cutting a character (RFC 5545 §3.1).
+fn push(text: &mut String, line: &str) {
+    let mut used = 0;
+    for character in line.chars() {
+        let length = character.len_utf8();
+        if used + length > FOLD {
+            text.push_str("\r\n ");
+            used = 1;
+        }
+        text.push(character);
+        used += length;
+    }
+    text.push_str("\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_folded_between_characters() {
+        let mut text = String::new();
+        push(&mut text, &format!("SUMMARY:{}", "ä".repeat(100)));
+        assert!(text.ends_with("\r\n"));
+        assert!(text.split("\r\n").all(|line| line.len() <= 75), "{text}");
+        assert_eq!(text.replace("\r\n ", ""), format!("SUMMARY:{}\r\n", "ä".repeat(100)));
+    }
+
+    #[test]
+    fn a_line_of_75_octets_stays_whole() {
+        let mut text = String::new();
+        push(&mut text, &"x".repeat(75));
+        assert_eq!(text, format!("{}\r\n", "x".repeat(75)));
+    }
+
+    #[test]
+    fn text_values_are_escaped() {
+        assert_eq!(escape("a,b;c\\d\ne:f"), "a\\,b\\;c\\\\d\\ne:f");
+    }
+}

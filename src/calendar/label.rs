@@ -1,0 +1,55 @@
+//! The words of a calendar.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::calendar::Row;
+use crate::diagnostic::clean;
+use crate::schedule::Interval;
+
+/// Names the clusters of a row in at most so many characters, with the number of those left out.
+pub fn clusters(row: &Row, all: usize, width: usize) -> String {
+    let count = row.clusters.len();
+    let head = match count {
+        _ if count == all && all > 3 => format!("all {count} clusters: "),
+        0..=3 => String::new(),
+        _ => format!("{count} clusters: "),
+    };
+    let mut text = head;
+    for (index, cluster) in row.clusters.iter().enumerate() {
+        let name = clean(cluster);
+        let separator = if index == 0 { "" } else { ", " };
+        let left = count - index - 1;
+        let reserve = if left == 0 { 0 } else { ", … +".len() + left.to_string().len() };
+        let length = text.chars().count() + separator.len() + name.chars().count() + reserve;
+        if index > 0 && length > width {
+            text += &format!(", … +{}", count - index);
+            break;
+        }
+        text += separator;
+        text += &name;
+    }
+    text
+}
+
+/// Writes when an interval is open, in one zone, for example `Mon 2026-11-23 08:00 – Thu 2026-11-26 17:00`.
+pub fn interval(interval: &Interval, zone: &TimeZone) -> String {
+    let open = instant(interval.open, zone);
+    let close = instant(interval.close, zone);
+    match (interval.open == Timestamp::MIN, interval.close == Timestamp::MAX) {
+        (true, true) => "always".to_owned(),
+        (true, false) => format!("until {close}"),
+        (false, true) => format!("{open} – for ever"),
+        (false, false) => format!("{open} – {close}"),
+    }
+}
+
+/// Writes an instant to the minute.
+pub fn instant(at: Timestamp, zone: &TimeZone) -> String {
+    at.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M").to_string()
+}
+
+/// Gives the name of a zone.
+pub fn zone(zone: &TimeZone) -> &str {
+    zone.iana_name().unwrap_or("local time")
+}

@@ -1,0 +1,225 @@
+//! The lints of the schedules of a spec, with their places in its file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::check::code::{Code, IMPOSSIBLE, code_of_lint};
+use crate::check::duration;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::fleet::{Fleet, GateSchedule, Part, Schedules};
+use crate::repo::Model;
+use crate::schedule::Window;
+use crate::schedule::lint::{Lint, LintOptions, lints};
+use crate::spec::{Placed, Spec, WindowDef, WindowUse};
+
+/// The most dates that a finding names.
+const MOST_DATES: usize = 5;
+
+/// What the schedules are measured by.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SpecLintOptions {
+    /// The most days that a type may stay closed; not looked at where `None`.
+    pub most_days_closed: Option<u32>,
+}
+
+/// Finds what is surprising about the schedules of a spec, looking five years ahead from `now`.
+///
+/// Each finding has a code, points at the key of the window that is to be changed, says what the schedule
+/// causes and what to do. Windows are looked at as each type and cluster uses them; a finding that several of
+/// them share is made once. What a window gates is known from the Flux Kustomizations of `model`.
+pub fn spec_lints(spec: &Spec, model: &Model, now: Timestamp) -> Vec<Diagnostic> {
+    spec_lints_with(spec, model, now, SpecLintOptions::default())
+}
+
+/// As [`spec_lints`], with options.
+pub fn spec_lints_with(
+    spec: &Spec,
+    model: &Model,
+    now: Timestamp,
+    options: SpecLintOptions,
+) -> Vec<Diagnostic> {
+    let Ok(schedules) = Schedules::new(spec) else { return Vec::new() };
+    let needed = needed(spec, model, &schedules);
+    let mut findings = Findings::default();
+    let mut known: BTreeMap<(String, Option<Duration>), Vec<Lint>> = BTreeMap::new();
+    let mut used: BTreeSet<String> = BTreeSet::new();
+    for usage in usages(spec) {
+        used.extend(usage.windows.iter().filter_map(|def| def.name.as_ref()).map(|name| name.value.clone()));
+        let Ok(schedule) = GateSchedule::new(&usage.windows) else { continue };
+        // Whether a zone is written matters to the lints and not to the schedule.
+        let zones: String =
+            schedule.windows.iter().map(|window| if window.zone.is_some() { '1' } else { '0' }).collect();
+        let needed =
+            usage.clusters.iter().filter_map(|cluster| needed.get(&(*cluster, usage.type_name))).max();
+        let found = known.entry((format!("{}{zones}", schedule.key), needed.copied())).or_insert_with(|| {
+            let windows: Vec<&Window> = schedule.windows.iter().collect();
+            let options = LintOptions {
+                from: now,
+                needed: needed.copied(),
+                most_days_closed: options.most_days_closed,
+            };
+            lints(&windows, &options)
+        });
+        for lint in &*found {
+            findings.add(to_diagnostic(lint, &usage));
+        }
+    }
+    for (name, def) in &spec.windows {
+        if used.contains(name) {
+            continue;
+        }
+        let Ok(schedule) = GateSchedule::new(&[def]) else { continue };
+        let usage = Usage { type_name: "", type_place: &def.place, clusters: Vec::new(), windows: vec![def] };
+        let windows: Vec<&Window> = schedule.windows.iter().collect();
+        let options = LintOptions { from: now, needed: None, most_days_closed: None };
+        for lint in lints(&windows, &options) {
+            findings.add(to_diagnostic(&lint, &usage));
+        }
+    }
+    impossible(spec, now, &mut findings);
+    findings.sorted()
+}
+
+/// Windows whose times a change of the clocks makes impossible, wherever they are written.
+fn impossible(spec: &Spec, now: Timestamp, findings: &mut Findings) {
+    let mut known: BTreeMap<String, Option<crate::schedule::WindowError>> = BTreeMap::new();
+    let inline =
+        spec.clusters.values().flat_map(|cluster| cluster.windows.values().flat_map(|over| &over.value));
+    let inline = inline.filter_map(|window| match window {
+        WindowUse::Inline(def) => Some(&**def),
+        WindowUse::Named(_) => None,
+    });
+    for def in spec.windows.values().chain(inline) {
+        let Ok(window) = def.schedule() else { continue };
+        let error = known.entry(format!("{window:?}")).or_insert_with(|| window.resolve(now).err());
+        if let Some(error) = error {
+            let place = def.text(error.key).map_or(&def.place, |text| &text.place);
+            findings
+                .add(finding(IMPOSSIBLE, error.message.clone()).at(place.clone()).help(error.help.clone()));
+        }
+    }
+}
+
+/// The windows of a type as some clusters use them.
+struct Usage<'s> {
+    type_name: &'s str,
+    type_place: &'s Place,
+    clusters: Vec<&'s str>,
+    windows: Vec<&'s Placed<WindowDef>>,
+}
+
+/// Gives the uses of windows: for each type its own, with the clusters that take them, and those of each
+/// cluster that has others.
+fn usages(spec: &Spec) -> Vec<Usage<'_>> {
+    let mut usages = Vec::new();
+    for change_type in spec.types.iter().filter(|change_type| !change_type.is_real_time()) {
+        let name = &change_type.name.value;
+        let own = |cluster: &&crate::spec::Cluster| cluster.windows.contains_key(name);
+        usages.push(Usage {
+            type_name: name,
+            type_place: &change_type.name.place,
+            clusters: spec.clusters.values().filter(|c| !own(c)).map(|c| c.name.value.as_str()).collect(),
+            windows: change_type
+                .windows
+                .iter()
+                .filter_map(|window| spec.windows.get(&window.value))
+                .collect(),
+        });
+        for cluster in spec.clusters.values().filter(own) {
+            usages.push(Usage {
+                type_name: name,
+                type_place: cluster.windows.get(name).map_or(&change_type.name.place, |over| &over.place),
+                clusters: vec![cluster.name.value.as_str()],
+                windows: spec.windows_of(&cluster.name.value, name),
+            });
+        }
+    }
+    usages
+}
+
+/// Gives, by cluster and type, interval plus timeout of the slowest Flux Kustomization that is gated.
+///
+/// The timeout is the interval where none is written (kustomize-controller `api/v1`, `GetTimeout`).
+fn needed<'s>(
+    spec: &'s Spec,
+    model: &Model,
+    schedules: &Schedules,
+) -> BTreeMap<(&'s str, &'s str), Duration> {
+    let fleet = Fleet::new(spec, model, schedules);
+    let mut durations: BTreeMap<(&str, &str), Duration> = BTreeMap::new();
+    for flux in &model.flux {
+        let Some(interval) = flux.spec("interval").as_str().and_then(duration::parse) else { continue };
+        let timeout = flux.spec("timeout").as_str().and_then(duration::parse).unwrap_or(interval);
+        let needed = durations.entry((flux.namespace.as_str(), flux.name.as_str())).or_default();
+        *needed = (*needed).max(interval + timeout);
+    }
+    let mut longest = BTreeMap::new();
+    for side in fleet.sides.iter().filter(|side| side.schedule.is_some()) {
+        let (Part::Type(position), Some(kustomization)) = (side.part, &side.kustomization) else { continue };
+        let Some((cluster, _)) = spec.clusters.get_key_value(&side.cluster) else { continue };
+        let names = [
+            (kustomization.namespace.as_str(), kustomization.name.as_str()),
+            ("", kustomization.name.as_str()),
+        ];
+        let Some(needed) = names.iter().find_map(|name| durations.get(name)).filter(|_| kustomization.in_git)
+        else {
+            continue;
+        };
+        let known = longest.entry((cluster.as_str(), spec.types[position].name.as_str())).or_insert(*needed);
+        *known = (*known).max(*needed);
+    }
+    longest
+}
+
+fn finding(code: Code, message: String) -> Diagnostic {
+    let mut diagnostic = Diagnostic::warning(message).code(code.code);
+    diagnostic.severity = code.severity;
+    diagnostic
+}
+
+fn to_diagnostic(lint: &Lint, usage: &Usage<'_>) -> Diagnostic {
+    let def = lint.window.and_then(|index| usage.windows.get(index));
+    let place = match def {
+        Some(def) => lint.key.and_then(|key| def.text(key)).map_or(&def.place, |text| &text.place),
+        None => usage.type_place,
+    };
+    let dates: Vec<String> = lint.dates.iter().take(MOST_DATES).map(ToString::to_string).collect();
+    let message = match (dates.len(), lint.dates.len()) {
+        (0, _) => lint.message.clone(),
+        (shown, all) if shown < all => format!("{} (on {} and more)", lint.message, dates.join(", ")),
+        _ => format!("{} (on {})", lint.message, dates.join(", ")),
+    };
+    let message = match lint.window {
+        None if !usage.type_name.is_empty() => format!("type `{}`: {message}", usage.type_name),
+        _ => message,
+    };
+    finding(code_of_lint(lint.code), message).at(place.clone()).help(lint.remedy.clone())
+}
+
+/// Findings, each once.
+#[derive(Default)]
+struct Findings {
+    seen: BTreeSet<(Option<usize>, Option<&'static str>, String)>,
+    found: Vec<Diagnostic>,
+}
+
+impl Findings {
+    fn add(&mut self, diagnostic: Diagnostic) {
+        let key = (start(&diagnostic), diagnostic.code, diagnostic.message.clone());
+        if self.seen.insert(key) {
+            self.found.push(diagnostic);
+        }
+    }
+
+    /// Gives them in the order of the file.
+    fn sorted(mut self) -> Vec<Diagnostic> {
+        self.found.sort_by_key(|diagnostic| (start(diagnostic), diagnostic.code));
+        self.found
+    }
+}
+
+fn start(diagnostic: &Diagnostic) -> Option<usize> {
+    diagnostic.place.as_ref().and_then(|place| place.span.as_ref()).map(|span| span.start)
+}

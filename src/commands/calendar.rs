@@ -1,0 +1,58 @@
+//! `calendar`.
+
+use jiff::ToSpan;
+
+use crate::calendar::{Calendar, ics, svg, text};
+use crate::cli::{self, CalendarFormat, Global};
+use crate::commands::apply::Exit;
+use crate::commands::clock;
+use crate::commands::workspace::Workspace;
+use crate::diagnostic::Diagnostic;
+use crate::error::{Error, ErrorKind};
+use crate::fleet::{Fleet, Schedules};
+use crate::output::Output;
+use crate::when::unknown_clusters;
+
+/// Runs the command.
+pub fn run(global: &Global, arguments: &cli::Calendar, output: &Output) -> Result<Exit, Error> {
+    let now = clock::now(global)?;
+    let zone = match &arguments.time_zone {
+        Some(name) => clock::zone("--time-zone", name)?,
+        None => clock::local(),
+    };
+    let usage = |message: String| Error::new(ErrorKind::Usage, Diagnostic::error(message));
+    let from = match &arguments.from {
+        Some(text) => clock::instant_or_date("--from", text, &zone)?,
+        None => now.to_zoned(zone.clone()).start_of_day().map(|day| day.timestamp()).unwrap_or(now),
+    };
+    // Days are those of the clock: one of them may have 23 or 25 hours.
+    let to = from.to_zoned(zone.clone()).checked_add(i64::from(arguments.days).days());
+    let to = to.map_err(|_| usage("--days: the last day is after the year 9999".into()))?.timestamp();
+    let workspace = Workspace::open(global, output)?;
+    let spec = workspace.spec(output)?;
+    let model = workspace.model(&spec);
+    let schedules =
+        Schedules::new(&spec).map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
+    let fleet = Fleet::new(&spec, &model, &schedules);
+    let unknown = unknown_clusters(&fleet, &arguments.clusters);
+    if !unknown.is_empty() {
+        return Err(Error { kind: ErrorKind::Usage, diagnostics: unknown });
+    }
+    let asked = |cluster: &&String| arguments.clusters.is_empty() || arguments.clusters.contains(cluster);
+    let clusters: Vec<String> = fleet.clusters.iter().filter(asked).cloned().collect();
+    let calendar = Calendar::new(&spec, &schedules, &clusters, from, to, zone);
+    for row in calendar.rows.iter().filter(|row| row.is_cut) {
+        output.say(&format!(
+            "Type {} opens so often that only the first {} times are shown.",
+            row.change_type,
+            row.intervals.len()
+        ));
+    }
+    let answer = match arguments.format {
+        CalendarFormat::Text => text(&calendar, output.width(), output.color()),
+        CalendarFormat::Svg => svg(&calendar),
+        CalendarFormat::Ics => ics(&calendar, now),
+    };
+    output.result(answer.as_bytes());
+    Ok(Exit::Clean)
+}

@@ -1,0 +1,34 @@
+//! `when`.
+
+use crate::cli::{Global, TextFormat, When};
+use crate::commands::apply::Exit;
+use crate::commands::clock;
+use crate::commands::workspace::Workspace;
+use crate::error::{Error, ErrorKind};
+use crate::fleet::{Fleet, Schedules};
+use crate::output::Output;
+use crate::when::{Question, answer, json, select, text};
+
+/// Runs the command.
+pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, Error> {
+    let now = clock::now(global)?;
+    let at = arguments.at.as_deref().map_or(Ok(now), |text| clock::instant("--at", text))?;
+    let workspace = Workspace::open(global, output)?;
+    let spec = workspace.spec(output)?;
+    let model = workspace.model(&spec);
+    let schedules =
+        Schedules::new(&spec).map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
+    let fleet = Fleet::new(&spec, &model, &schedules);
+    let question = Question {
+        clusters: &arguments.clusters,
+        what: &arguments.what,
+        folder: workspace.repository.spec_dir(),
+    };
+    let selected = select(&spec, &model, &workspace.snapshot, &fleet, &question)?;
+    let answer = answer(&spec, &fleet, &schedules, &selected, at, clock::local());
+    match arguments.format {
+        TextFormat::Text => output.result(text(&answer).as_bytes()),
+        TextFormat::Json => output.result(format!("{:#}\n", json(&answer)).as_bytes()),
+    }
+    Ok(Exit::Clean)
+}

@@ -1,0 +1,11 @@
+//! Who waits for which window: clusters, types and Flux Kustomizations brought together with schedules.
+//!
+//! Nothing here reads a clock. Equal windows share one [`GateSchedule`], so that a thousand clusters with the
+//! same window cost one search.
+mod reach;
+mod schedule;
+mod sides;
+
+pub use reach::reached_by;
+pub use schedule::{GateSchedule, GateTimes, Schedules};
+pub use sides::{Fleet, GateState, KustomizationName, Part, Side};

@@ -1,0 +1,55 @@
+//! Which folders a change of a file reaches.
+
+use std::collections::BTreeSet;
+
+use crate::repo::flux::is_yaml;
+use crate::repo::kustomization::FILE_NAMES;
+use crate::repo::{Model, RepoPath, Snapshot};
+
+/// Gives every folder whose build reads a file, or any file of a folder: the kustomization folders that refer
+/// to it, directly or through others, and entry points for which Flux generates the kustomization.yaml.
+///
+/// What a build reads is not always in what it makes: a projection reads everything and drops what is not of
+/// its type.
+pub fn reached_by(model: &Model, snapshot: &Snapshot, path: &RepoPath) -> BTreeSet<RepoPath> {
+    let mut reached: BTreeSet<RepoPath> = BTreeSet::new();
+    let mut queue: Vec<RepoPath> = Vec::new();
+    for (file, _) in snapshot.entries().filter(|(file, _)| file.is_within(path)) {
+        queue.push(file.clone());
+    }
+    // A link stands for what it leads to, and the other way round.
+    queue.extend(snapshot.resolve(path).ok().filter(|resolved| resolved != path));
+    queue.push(path.clone());
+    let generated: Vec<&RepoPath> = model
+        .entry_points
+        .iter()
+        .map(|entry| &entry.path)
+        .filter(|folder| !model.graph.has(folder))
+        .collect();
+    while let Some(next) = queue.pop() {
+        if !reached.insert(next.clone()) {
+            continue;
+        }
+        queue.extend(model.graph.referrers(&next).cloned());
+        if next.name().is_some_and(|name| FILE_NAMES.contains(&name)) {
+            queue.extend(next.parent());
+        }
+        for folder in &generated {
+            if next != **folder && next.is_within(folder) && takes_in(model, snapshot, folder, &next) {
+                queue.push((*folder).clone());
+            }
+        }
+    }
+    reached
+}
+
+/// Says whether the kustomization.yaml that Flux generates for a folder lists a path: manifests in folders
+/// without a kustomization, and the topmost folders that have one (fluxcd/pkg/kustomize, `scanManifests`).
+fn takes_in(model: &Model, snapshot: &Snapshot, folder: &RepoPath, path: &RepoPath) -> bool {
+    let is_file = snapshot.entry(path).is_some();
+    if is_file && !is_yaml(path) || !is_file && !model.graph.has(path) {
+        return false;
+    }
+    let mut above = std::iter::successors(path.parent(), RepoPath::parent);
+    above.by_ref().take_while(|above| above != folder).all(|above| !model.graph.has(&above))
+}

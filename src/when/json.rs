@@ -1,0 +1,62 @@
+//! The answer for programs.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+use crate::when::{Answer, Line, notes};
+
+/// The version of the form; it grows when something is taken away or means something else.
+const VERSION: u32 = 1;
+
+/// Writes an answer as JSON.
+///
+/// Times are objects of the same instant in `utc`, in the zone of the windows (`cluster`) and in that of
+/// whoever asks (`local`), all RFC 3339. `open` says whether a change merged at `at` would be applied at once;
+/// `windowOpen`, `nextOpen` and `nextClose` speak of the windows whether or not the gate closes (`gate`:
+/// `closes`, `none` without windows, `off`, `not-in-git`, `no-job`, `foreign`).
+pub fn json(answer: &Answer) -> Value {
+    json!({
+        "version": VERSION,
+        "at": time(answer.at, &answer.local, &TimeZone::UTC),
+        "localTimeZone": answer.local.iana_name(),
+        "lines": answer.lines.iter().map(|line| one(answer, line)).collect::<Vec<_>>(),
+        "unreached": answer.unreached,
+        "notes": notes(answer).into_iter().map(|note| json!({
+            "kind": note.kind, "clusters": note.clusters, "message": note.message, "help": note.help,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn one(answer: &Answer, line: &Line) -> Value {
+    let told = |at: Option<Timestamp>| at.map(|at| time(at, &answer.local, &line.zone));
+    json!({
+        "cluster": line.cluster,
+        "type": line.change_type,
+        "entryPoint": line.folder.as_ref().map(ToString::to_string),
+        "kustomization": line.kustomization.as_ref().map(|kustomization| json!({
+            "name": kustomization.name,
+            "namespace": kustomization.namespace,
+            "inGit": kustomization.in_git,
+            "interval": kustomization.interval,
+            "suspended": kustomization.suspended,
+        })),
+        "realTime": line.times.is_none(),
+        "gate": line.gate.as_str(),
+        "open": line.is_open() && !line.is_suspended(),
+        "timeZone": line.times.map(|_| line.zone.iana_name().unwrap_or("UTC")),
+        "windowOpen": line.times.map(|times| times.open),
+        "nextOpen": told(line.times.and_then(|times| times.next_open)),
+        "nextClose": told(line.times.and_then(|times| times.next_close)),
+        "reaches": told(line.reaches(answer.at)),
+    })
+}
+
+fn time(at: Timestamp, local: &TimeZone, cluster: &TimeZone) -> Value {
+    let zoned = |zone: &TimeZone| at.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
+    json!({
+        "utc": at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        "cluster": zoned(cluster),
+        "local": zoned(local),
+    })
+}

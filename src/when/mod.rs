@@ -1,0 +1,16 @@
+//! When changes reach each cluster: the answer of `when`, pure.
+//!
+//! [`select`] finds the sides that a question means, [`answer`] looks up their schedules at an instant, [`text`]
+//! and [`json`] write it down.
+mod answer;
+mod json;
+mod note;
+mod select;
+mod table;
+mod text;
+
+pub use answer::{Answer, Line, answer};
+pub use json::json;
+pub use note::notes;
+pub use select::{Question, Selected, select, unknown_clusters};
+pub use text::text;

@@ -1,0 +1,92 @@
+//! What an answer must not leave unsaid.
+
+use crate::fleet::{GateState, Part};
+use crate::when::{Answer, Line};
+
+/// One remark about some clusters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// A stable name.
+    pub kind: &'static str,
+    /// The clusters that it speaks of, in order.
+    pub clusters: Vec<String>,
+    /// What is the case and what follows from it.
+    pub message: &'static str,
+    /// What to do.
+    pub help: &'static str,
+}
+
+/// A kind of remark: its name, when it is made, what it says.
+type Kind = (&'static str, fn(&Line) -> bool, &'static str, &'static str);
+
+const KINDS: [Kind; 8] = [
+    (
+        "gate-off",
+        |line| line.gate == GateState::Off,
+        "the gate is off (`gate.enabled: false`): the windows exist, but nothing closes outside of them",
+        "set `enabled: true` once the Flux Kustomizations run, and `gitops-windows sync`",
+    ),
+    (
+        "not-in-git",
+        |line| line.gate == GateState::NotInGit && line.kustomization.is_some(),
+        "the Flux Kustomization is not in Git: unless it was made in the cluster by hand, the windows exist but \
+         nothing closes outside of them",
+        "split the app and hand it over; until then changes land with the Flux Kustomization that is there",
+    ),
+    (
+        "no-entry-point",
+        |line| line.folder.is_none(),
+        "the cluster has no entry point in this repository, so nothing of it lands there",
+        "name its folders under `clusters`, or take the cluster out of the spec",
+    ),
+    (
+        "no-job",
+        |line| line.gate == GateState::NoJob,
+        "no CronJob in Git suspends the Flux Kustomization: the windows exist, but nothing closes outside of them",
+        "run `gitops-windows sync`",
+    ),
+    (
+        "foreign-gate",
+        |line| line.gate == GateState::Foreign,
+        "a CronJob in Git suspends a Flux Kustomization that the spec gives no window, so it is not said when it \
+         is open",
+        "hand the entry point over to the Flux Kustomizations of its types, or take that CronJob out",
+    ),
+    (
+        "suspended",
+        Line::is_suspended,
+        "`spec.suspend: true` stands in Git: nothing lands, and the windows can't change that for long",
+        "remove the line from the Flux Kustomization",
+    ),
+    (
+        "not-split",
+        |line| line.part == Part::Whole,
+        "an entry point is not split, or not handed over yet: its Flux Kustomization applies changes of every type \
+         at once",
+        "run `gitops-windows split`, then hand it over to the new Flux Kustomizations",
+    ),
+    (
+        "never-opens",
+        |line| {
+            line.gate == GateState::Closes
+                && !line.is_open()
+                && line.times.is_some_and(|times| times.next_open.is_none())
+        },
+        "the windows do not open again within five years",
+        "mend the windows; `gitops-windows check` says why",
+    ),
+];
+
+/// Gives the remarks about an answer, each kind once.
+pub fn notes(answer: &Answer) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for (kind, applies, message, help) in KINDS {
+        let mut clusters: Vec<String> =
+            answer.lines.iter().filter(|line| applies(line)).map(|line| line.cluster.clone()).collect();
+        clusters.dedup();
+        if !clusters.is_empty() {
+            notes.push(Note { kind, clusters, message, help });
+        }
+    }
+    notes
+}

@@ -1,0 +1,211 @@
+//! Which sides a question means.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostic::Diagnostic;
+use crate::error::{Error, ErrorKind};
+use crate::fleet::{Fleet, Part, Side, reached_by};
+use crate::plan;
+use crate::repo::{EntryPoint, Model, RepoPath, Snapshot};
+use crate::spec::{Spec, expand};
+use crate::suggest::did_you_mean;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// Clusters by name; all where there is none.
+    pub clusters: &'a [String],
+    /// Apps by name and paths of the repository; everything where there is none.
+    pub what: &'a [String],
+    /// The folder to which paths are relative.
+    pub folder: &'a RepoPath,
+}
+
+/// The sides that are meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selected {
+    /// Their positions in [`Fleet::sides`], in order.
+    pub sides: Vec<usize>,
+    /// Paths that no entry point of these clusters reads, as they were asked for.
+    pub unreached: Vec<String>,
+}
+
+/// Finds the sides that a question means.
+///
+/// A word without a slash is an app where there is one of that name, and a path otherwise. Apps are the folders
+/// that entry points list and the entry points themselves; `nginx` also means its parts, such as `nginx-rt`.
+///
+/// # Errors
+///
+/// When a cluster, or a word that is neither app nor path, is unknown; all of them are named, with what was
+/// probably meant.
+pub fn select(
+    spec: &Spec,
+    model: &Model,
+    snapshot: &Snapshot,
+    fleet: &Fleet,
+    question: &Question<'_>,
+) -> Result<Selected, Error> {
+    let mut errors = unknown_clusters(fleet, question.clusters);
+    let wanted = |side: &Side| question.clusters.is_empty() || question.clusters.contains(&side.cluster);
+    let mut selected = Selected::default();
+    let mut positions: BTreeSet<usize> = BTreeSet::new();
+    let all = || fleet.sides.iter().enumerate().filter(|(_, side)| wanted(side));
+    if question.what.is_empty() {
+        positions.extend(all().filter(|(_, side)| side.part != Part::Support).map(|(position, _)| position));
+    }
+    let names = if question.what.is_empty() { Names::default() } else { Names::new(spec, model, fleet) };
+    for word in question.what {
+        if !word.contains('/')
+            && let Some(sides) = names.sides.get(word.as_str())
+        {
+            positions.extend(sides.iter().filter(|position| wanted(&fleet.sides[**position])));
+            continue;
+        }
+        let Some(path) = existing(snapshot, word, question.folder) else {
+            errors.push(unknown(&names, snapshot, word));
+            continue;
+        };
+        let reached = reached_by(model, snapshot, &path);
+        let before = positions.len();
+        let found =
+            all().filter(|(_, side)| side.folder.as_ref().is_some_and(|folder| reached.contains(folder)));
+        let planned = all().filter(|(_, side)| is_planned(model, side, &reached));
+        let found: Vec<usize> = found.chain(planned).map(|(position, _)| position).collect();
+        positions.extend(&found);
+        if positions.len() == before && found.is_empty() {
+            selected.unreached.push(word.clone());
+        }
+    }
+    if !errors.is_empty() {
+        return Err(Error { kind: ErrorKind::Usage, diagnostics: errors });
+    }
+    selected.sides = positions.into_iter().collect();
+    Ok(selected)
+}
+
+/// Says whether a side does not stand yet and the entry point that it will come from is reached.
+fn is_planned(model: &Model, side: &Side, reached: &BTreeSet<RepoPath>) -> bool {
+    let stands = side.folder.as_ref().is_some_and(|folder| model.graph.has(folder));
+    !stands
+        && matches!(side.part, Part::Type(_))
+        && side.entry.as_ref().is_some_and(|entry| reached.contains(entry))
+}
+
+/// Says of each cluster that the spec does not have what was probably meant.
+pub fn unknown_clusters(fleet: &Fleet, clusters: &[String]) -> Vec<Diagnostic> {
+    let known = || fleet.clusters.iter().map(String::as_str);
+    let unknown = clusters.iter().filter(|cluster| !fleet.clusters.contains(cluster));
+    unknown
+        .map(|cluster| {
+            let help = did_you_mean(cluster, known()).unwrap_or_else(|| one_of(known()));
+            Diagnostic::error(format!("there is no cluster `{cluster}` in the spec")).help(help)
+        })
+        .collect()
+}
+
+fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const MOST: usize = 8;
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    match names.len() {
+        0 => "there are none".to_owned(),
+        count if count <= MOST => format!("use {}", names.join(", ")),
+        count => format!("use {} or one of {} more", names[..MOST].join(", "), count - MOST),
+    }
+}
+
+fn unknown(names: &Names<'_>, snapshot: &Snapshot, word: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::error(format!("`{word}` is no app and no path of the repository"));
+    let files = || snapshot.entries().map(|(path, _)| path.as_str());
+    let near = if word.contains('/') {
+        did_you_mean(word, files())
+    } else {
+        did_you_mean(word, names.sides.keys().map(String::as_str))
+    };
+    diagnostic.help(near.unwrap_or_else(|| match names.sides.is_empty() {
+        true => "name a file or folder that entry points read".to_owned(),
+        false => format!("{}; or name a file or folder", one_of(names.sides.keys().map(String::as_str))),
+    }))
+}
+
+/// Finds a file or folder, relative to the spec's folder or else to the top.
+fn existing(snapshot: &Snapshot, word: &str, folder: &RepoPath) -> Option<RepoPath> {
+    [folder, &RepoPath::top()]
+        .into_iter()
+        .filter_map(|folder| folder.join(word).ok())
+        .find(|path| snapshot.entry(path).is_some() || snapshot.is_dir(path))
+}
+
+/// The names by which sides can be meant.
+#[derive(Default)]
+struct Names<'a> {
+    sides: BTreeMap<String, BTreeSet<usize>>,
+    /// Folders of apps by those of their parts, so that every app is looked for only once.
+    whole: BTreeMap<RepoPath, Option<String>>,
+    entries: BTreeMap<&'a RepoPath, &'a EntryPoint>,
+}
+
+impl<'a> Names<'a> {
+    fn new(spec: &'a Spec, model: &'a Model, fleet: &'a Fleet) -> Names<'a> {
+        let entries = model.entry_points.iter().map(|entry| (&entry.path, entry)).collect();
+        let mut names = Names { entries, ..Names::default() };
+        for (position, side) in fleet.sides.iter().enumerate().filter(|(_, side)| side.part != Part::Support)
+        {
+            let (Some(folder), Some(base)) = (&side.folder, &side.entry) else { continue };
+            let mut own: BTreeSet<String> = base.name().map(str::to_owned).into_iter().collect();
+            own.extend(names.entries.get(base).map(|entry| model.name_of(entry).to_owned()));
+            own.extend(side.kustomization.as_ref().map(|kustomization| kustomization.name.clone()));
+            // A side that does not stand yet will hold what its entry point holds.
+            let source = [folder, base].into_iter().find_map(|folder| model.graph.get(folder));
+            if let Some(kustomization) = source {
+                let entry = EntryPoint {
+                    path: kustomization.folder.clone(),
+                    cluster: side.cluster.clone(),
+                    flux: Vec::new(),
+                    through: None,
+                    role: crate::repo::Role::Apps,
+                };
+                for child in plan::children(model, &entry, kustomization).0 {
+                    own.extend(names.whole_app(spec, &child.folder, &side.cluster));
+                    own.insert(child.app);
+                    own.extend(child.aliases);
+                }
+            }
+            for name in own {
+                names.sides.entry(name).or_default().insert(position);
+            }
+        }
+        names
+    }
+
+    /// Names the app of which a folder is the part of one type.
+    fn whole_app(&mut self, spec: &Spec, folder: &RepoPath, cluster: &str) -> Option<String> {
+        if let Some(known) = self.whole.get(folder) {
+            return known.clone();
+        }
+        let found = unsplit(spec, folder).map(|app| plan::app_name(&app, cluster));
+        self.whole.insert(folder.clone(), found.clone());
+        found
+    }
+}
+
+/// Gives the folder whose part of one type a folder is by the layout: `apps/nginx` for `apps/nginx/nginx-rt`.
+fn unsplit(spec: &Spec, folder: &RepoPath) -> Option<RepoPath> {
+    let root = spec.folder();
+    let is_part = |app: &RepoPath| {
+        let (path, Some(name)) = (app.relative_to(&root), app.name()) else { return false };
+        spec.types.iter().any(|change_type| {
+            let values = [("path", path.as_str()), ("name", name), ("type", change_type.name.as_str())];
+            root.join(&expand(&spec.layout.app, &values)).is_ok_and(|part| part == *folder)
+        })
+    };
+    let above = std::iter::successors(folder.parent(), RepoPath::parent).take_while(|path| !path.is_top());
+    let beside = folder.name().into_iter().flat_map(|name| {
+        let cut = |change_type: &crate::spec::ChangeType| {
+            let name = name.strip_suffix(change_type.name.as_str())?.trim_end_matches(['-', '_', '.']);
+            folder.parent()?.join(name).ok()
+        };
+        spec.types.iter().filter_map(cut).collect::<Vec<_>>()
+    });
+    above.chain(beside).find(is_part)
+}
