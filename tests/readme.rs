@@ -10,6 +10,7 @@ mod support;
 use std::path::Path;
 use std::process::Command;
 
+use clap::CommandFactory;
 use support::scratch::{clean, copy, fixtures};
 
 /// Separates the outputs of commands; nothing prints it.
@@ -131,6 +132,16 @@ fn the_spec_is_valid() {
     let parsed = gitops_windows::spec::parse(&support::path("windows.yaml"), spec.as_bytes()).unwrap();
     assert_eq!(parsed.warnings, []);
     assert_eq!(parsed.spec.clusters.len(), 2);
+}
+
+#[test]
+fn the_page_names_every_command() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    for command in gitops_windows::cli::Cli::command().get_subcommands() {
+        let name = command.get_name();
+        let named = page.contains(&format!("`{name}`")) || page.contains(&format!("`{name} "));
+        assert!(named, "README.md says nothing of `{name}`");
+    }
 }
 
 #[test]
