@@ -20,6 +20,11 @@ pub const SCHEMA_FILE: &str = "windows.schema.json";
 /// When a generated file was edited by hand, or a value can't be edited in place.
 pub fn sync(input: &Input<'_>, templates: &Templates) -> Result<Plan, Error> {
     let mut builder = Builder::new(input.snapshot);
+    gate::sync(input, templates, &mut builder)?;
+    // Only now does an entry point carry a gate, and so can't be gated: say what that changes.
+    let placed = builder.now().clone();
+    let model = input.model.again(&placed);
+    let input = &Input { snapshot: &placed, model: &model, ..*input };
     let leftover = gate::sync(input, templates, &mut builder)?;
     refresh(input, &mut builder)?;
     if let Ok(path) = input.spec.folder().join(SCHEMA_FILE)

@@ -164,6 +164,11 @@ impl Model {
         clusters.of_flux(kustomization, path)
     }
 
+    /// Understands another state of the same repository.
+    pub fn again(&self, snapshot: &Snapshot) -> Model {
+        Model::read(snapshot, &self.root, &self.known)
+    }
+
     /// Gives the name that an entry point's Flux Kustomization has, or would have.
     pub fn name_of<'a>(&'a self, entry: &'a EntryPoint) -> &'a str {
         let first = self.flux_of(entry).next().map(|kustomization| kustomization.name.as_str());

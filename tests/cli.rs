@@ -1,0 +1,373 @@
+//! Bad input, given to the real binary: a message with place and remedy, the right exit code, and
+//! nothing written.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, in a folder of its own")]
+
+mod support;
+
+use support::scratch::{Run, Scratch, assert_same, clean};
+
+const SPEC: &str = "\
+apiVersion: gitops-windows/v1
+types:
+  rt: {}
+  rw: { window: nights }
+windows:
+  nights: { timeZone: Europe/Berlin, open: 0 22 * * *, close: 0 4 * * * }
+clusters:
+  edge-01: {}
+  edge-02: {}
+gate: { enabled: false }
+";
+
+/// The sample with a spec.
+fn sample() -> Scratch {
+    let scratch = Scratch::fixture("sample");
+    scratch.write("windows.yaml", SPEC).commit();
+    scratch
+}
+
+/// Runs a command that must end with a code, say all of these words and write nothing, whether it
+/// may write or not.
+#[track_caller]
+fn refused(scratch: &Scratch, code: i32, arguments: &[&str], words: &[&str]) -> Run {
+    scratch.commit();
+    let before = scratch.tree();
+    let outside = outside(scratch);
+    for yes in [&[][..], &["--dry-run"], &["--yes"]] {
+        let run = scratch.expect(code, &[arguments, yes].concat());
+        for word in words {
+            assert!(run.stderr.contains(word), "{word:?} is not in:\n{}", run.stderr);
+        }
+        assert!(!run.stderr.contains("panicked"), "{}", run.stderr);
+        assert_same(&before, &scratch.tree(), "something was written");
+        assert_eq!(outside, self::outside(scratch), "something was written outside");
+    }
+    scratch.run(arguments)
+}
+
+fn outside(scratch: &Scratch) -> Vec<std::path::PathBuf> {
+    let mut names: Vec<_> =
+        std::fs::read_dir(scratch.outside()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.sort();
+    names
+}
+
+const SPLIT: [&str; 3] = ["split", "app", "web"];
+
+#[test]
+fn a_missing_spec() {
+    let scratch = Scratch::fixture("sample");
+    for command in [&SPLIT[..], &["sync"]] {
+        refused(&scratch, 3, command, &["there is no spec", "--> windows.yaml", "gitops-windows init"]);
+    }
+}
+
+#[test]
+fn an_empty_spec() {
+    let scratch = sample();
+    for text in ["", "# nothing\n", "---\n", "[]\n", "text\n"] {
+        scratch.write("windows.yaml", text);
+        refused(&scratch, 3, &SPLIT, &["error: ", "windows.yaml", "help: "]);
+    }
+}
+
+#[test]
+fn errors_of_the_spec_are_told_at_once() {
+    let scratch = sample();
+    scratch
+        .replace("windows.yaml", "Europe/Berlin", "Europe/berlin")
+        .replace("windows.yaml", "0 22 * * *", "0 22 * * 7")
+        .replace("windows.yaml", "gate:", "gates:")
+        .replace("windows.yaml", "  edge-02: {}", "  edge-01: {}");
+    refused(
+        &scratch,
+        3,
+        &SPLIT,
+        &["windows.yaml:6:", "Europe/Berlin", "windows.yaml:9:", "windows.yaml:10:", "`gate`", "^", "help: "],
+    );
+}
+
+#[test]
+fn an_unknown_key_names_the_nearest() {
+    let scratch = sample();
+    scratch.replace("windows.yaml", "timeZone:", "timezone:");
+    refused(&scratch, 3, &SPLIT, &["windows.yaml:6:", "timezone", "timeZone", "^^^"]);
+}
+
+#[test]
+fn a_duplicate_key() {
+    let scratch = sample();
+    scratch.replace("windows.yaml", "  rt: {}\n", "  rt: {}\n  rt: {}\n");
+    refused(&scratch, 3, &SPLIT, &["windows.yaml:4:", "rt", "help: "]);
+}
+
+#[test]
+fn a_wrong_cron_expression() {
+    let scratch = sample();
+    for wrong in ["0 22 * *", "0 25 * * *", "0 22 * * FRI-SUN", "@reboot", "TZ=UTC 0 22 * * *"] {
+        scratch.write("windows.yaml", SPEC.replace("0 22 * * *", wrong));
+        refused(&scratch, 3, &SPLIT, &["windows.yaml:6:", "^", "help: "]);
+    }
+}
+
+#[test]
+fn a_spec_that_is_no_utf_8() {
+    let scratch = sample();
+    scratch.write("windows.yaml", [SPEC.as_bytes(), b"# \xff\xfe\n"].concat());
+    refused(&scratch, 3, &SPLIT, &["windows.yaml", "UTF-8", "help: "]);
+}
+
+#[test]
+fn a_spec_outside_of_the_repository() {
+    let scratch = sample();
+    std::fs::write(scratch.outside().join("other.yaml"), SPEC).unwrap();
+    refused(&scratch, 2, &["--spec", "../other.yaml", "split", "--all"], &["--spec", "help: "]);
+    refused(&scratch, 2, &["--spec", "/etc/passwd", "split", "--all"], &["--spec", "help: "]);
+}
+
+#[test]
+fn an_unknown_app_names_the_nearest() {
+    let scratch = sample();
+    refused(&scratch, 3, &["split", "app", "wbe"], &["wbe", "did you mean web?", "help: "]);
+    refused(&scratch, 3, &["split", "app", "web", "no-such"], &["no-such"]);
+    refused(&scratch, 3, &["split", "app", "../web"], &["../web"]);
+    refused(&scratch, 3, &["split", "app", ""], &["error: "]);
+}
+
+#[test]
+fn nothing_named() {
+    let scratch = sample();
+    refused(&scratch, 2, &["split"], &["split app NAME", "--all"]);
+    refused(&scratch, 2, &["split", "app"], &["NAME"]);
+    refused(&scratch, 2, &["spilt"], &["split"]);
+}
+
+#[test]
+fn an_app_that_is_split_already() {
+    let scratch = sample();
+    scratch.expect(0, &[&SPLIT[..], &["--yes"]].concat());
+    let run = refused(&scratch, 0, &SPLIT, &["split before", "Nothing to change."]);
+    assert_eq!(run.stdout, "");
+}
+
+#[test]
+fn a_kustomization_that_does_not_build() {
+    let scratch = sample();
+    scratch.replace("apps/web/kustomization.yaml", "service.yaml", "servise.yaml");
+    refused(&scratch, 3, &SPLIT, &["clusters/edge-01/apps", "servise.yaml", "help: "]);
+}
+
+#[test]
+fn one_cluster_that_does_not_build_leaves_the_others_their_way() {
+    let scratch = sample();
+    scratch
+        .replace("clusters/edge-01/apps/web/kustomization.yaml", "- namespace.yaml", "- gone.yaml")
+        .commit();
+    let run = scratch.expect(1, &SPLIT);
+    assert!(
+        run.stderr.contains("clusters/edge-01/apps in cluster edge-01 is left as it is"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("clusters/edge-02/apps (edge-02)"), "{}", run.stderr);
+    assert!(!run.stdout.contains("clusters/edge-01"), "{}", run.stdout);
+}
+
+#[test]
+fn two_kustomization_files_in_a_folder() {
+    let scratch = sample();
+    scratch.write("apps/web/kustomization.yml", "resources: []\n");
+    refused(&scratch, 3, &SPLIT, &["apps/web", "kustomization.yml", "help: "]);
+}
+
+#[test]
+fn a_duplicate_key_in_a_kustomization() {
+    let scratch = sample();
+    let text = scratch.text("apps/web/kustomization.yaml");
+    scratch.write("apps/web/kustomization.yaml", format!("{text}Resources: []\n"));
+    refused(&scratch, 3, &SPLIT, &["apps/web/kustomization.yaml", "esources", "help: "]);
+}
+
+#[test]
+fn a_cycle() {
+    let scratch = sample();
+    scratch.replace(
+        "apps/web/kustomization.yaml",
+        "  - service.yaml",
+        "  - service.yaml\n  - ../../clusters/edge-01/apps/web",
+    );
+    refused(&scratch, 3, &SPLIT, &["apps/web", "circle", "help: "]);
+}
+
+#[test]
+fn a_path_that_leaves_the_repository() {
+    let scratch = sample();
+    std::fs::create_dir(scratch.outside().join("other")).unwrap();
+    std::fs::write(scratch.outside().join("other/secret.yaml"), "apiVersion: v1\nkind: Secret\n").unwrap();
+    for path in ["../../../other/secret.yaml", "/etc/passwd"] {
+        scratch.git(&["checkout", "--quiet", "--", "apps"]);
+        let item = format!("  - service.yaml\n  - {path}");
+        scratch.replace("apps/web/kustomization.yaml", "  - service.yaml", &item);
+        let run = refused(&scratch, 3, &SPLIT, &["clusters/edge-01/apps", "help: "]);
+        assert!(!run.stdout.contains("Secret") && !run.stderr.contains("root:"), "{}", run.stderr);
+        scratch.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_leaves_the_repository() {
+    let scratch = sample();
+    let other = scratch.outside().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let file = "clusters/edge-01/apps/web/namespace.yaml";
+    std::fs::rename(scratch.top().join(file), other.join("namespace.yaml")).unwrap();
+    std::os::unix::fs::symlink(other.join("namespace.yaml"), scratch.top().join(file)).unwrap();
+    scratch.commit();
+    let content = std::fs::read(other.join("namespace.yaml")).unwrap();
+    let run = scratch.run(&[&SPLIT[..], &["--yes"]].concat());
+    assert!(run.stderr.contains("clusters/edge-01/apps"), "{}", run.stderr);
+    assert!(!run.stdout.contains("clusters/edge-01"), "{}", run.stdout);
+    assert_eq!(std::fs::read(other.join("namespace.yaml")).unwrap(), content);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_to_write_into_that_leads_outside() {
+    let scratch = sample();
+    let other = scratch.outside().join("other");
+    std::fs::create_dir(&other).unwrap();
+    std::os::unix::fs::symlink(&other, scratch.top().join("apps/web/web-rt")).unwrap();
+    scratch.commit();
+    let run = scratch.run(&[&SPLIT[..], &["--yes"]].concat());
+    assert!(run.stderr.contains("apps/web/web-rt: leads out of the repository"), "{}", run.stderr);
+    assert!(scratch.top().join("apps/web/web-rt").is_symlink());
+    assert_eq!(std::fs::read_dir(&other).unwrap().count(), 0, "something was written outside");
+}
+
+#[test]
+fn a_manifest_that_is_no_utf_8() {
+    let scratch = sample();
+    let text = scratch.text("apps/web/deployment.yaml");
+    scratch.write("apps/web/deployment.yaml", [text.as_bytes(), b"# \xff\n"].concat());
+    refused(&scratch, 3, &SPLIT, &["deployment.yaml", "help: "]);
+}
+
+#[test]
+fn a_kustomization_that_is_no_utf_8() {
+    let scratch = sample();
+    let text = scratch.text("apps/web/kustomization.yaml");
+    scratch.write("apps/web/kustomization.yaml", [text.as_bytes(), b"# \xff\n"].concat());
+    refused(&scratch, 3, &SPLIT, &["apps/web/kustomization.yaml", "UTF-8", "help: "]);
+}
+
+#[test]
+fn a_dirty_tree_is_refused_and_may_be_allowed() {
+    let scratch = sample();
+    scratch.write("notes.txt", "mine\n");
+    let before = scratch.tree();
+    let run = scratch.expect(4, &[&SPLIT[..], &["--yes"]].concat());
+    assert!(run.stderr.contains("notes.txt") && run.stderr.contains("--allow-dirty"), "{}", run.stderr);
+    assert_same(&before, &scratch.tree(), "something was written");
+    scratch.expect(1, &SPLIT);
+    scratch.expect(0, &[&SPLIT[..], &["--yes", "--allow-dirty"]].concat());
+    assert_eq!(scratch.text("notes.txt"), "mine\n");
+}
+
+#[test]
+fn without_a_terminal_nothing_is_written() {
+    let scratch = sample();
+    let before = scratch.tree();
+    for arguments in [&SPLIT[..], &["split", "app", "web", "--dry-run"], &["sync"], &["diff"]] {
+        let run = scratch.expect(1, arguments);
+        assert!(run.stdout.starts_with("diff --git "), "{}", run.stdout);
+        assert_same(&before, &scratch.tree(), "something was written");
+    }
+}
+
+#[test]
+fn yes_and_dry_run_contradict_each_other() {
+    let scratch = sample();
+    let before = scratch.tree();
+    scratch.expect(2, &["split", "--all", "--yes", "--dry-run"]);
+    assert_same(&before, &scratch.tree(), "something was written");
+}
+
+#[test]
+fn init_twice() {
+    let scratch = sample();
+    refused(&scratch, 3, &["init"], &["windows.yaml is there already", "gitops-windows sync"]);
+}
+
+#[test]
+fn init_with_half_a_window() {
+    let scratch = Scratch::fixture("sample");
+    refused(&scratch, 2, &["init", "--open", "0 8 * * *"], &["--close", "help: "]);
+    let window = |open, zone| ["init", "--open", open, "--close", "0 9 * * *", "--time-zone", zone];
+    refused(&scratch, 3, &window("0 8 * *", "UTC"), &["0 8 * *", "help: "]);
+    refused(&scratch, 3, &window("0 8 * * *", "Mars/Base"), &["Mars/Base", "help: "]);
+}
+
+#[test]
+fn init_where_nothing_is() {
+    let scratch = Scratch::empty();
+    refused(&scratch, 3, &["init"], &["help: ", "--cluster"]);
+}
+
+#[test]
+fn hostile_names_for_a_new_repository() {
+    let scratch = Scratch::empty();
+    for name in ["../out", "a/b", "", "a b", "-x", "A\u{202e}b", "x: y", "{{ a }}", "."] {
+        let run = scratch.run(&["init", &format!("--cluster={name}"), "--app=web", "--yes"]);
+        assert!([2, 3].contains(&run.code), "{name:?}: {} {}", run.code, run.stderr);
+        assert!(run.stderr.contains("error: "), "{}", run.stderr);
+        assert!(scratch.tree().is_empty(), "{name:?} was written");
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_there_or_in_no_repository() {
+    let scratch = sample();
+    refused(&scratch, 3, &["-C", "no-such", "split", "--all"], &["no-such", "help: "]);
+    let run = scratch.run_in(scratch.outside(), &["split", "--all"]);
+    assert_eq!(run.code, 3, "{}", run.stderr);
+    assert!(run.stderr.contains("help: "), "{}", run.stderr);
+}
+
+#[test]
+fn a_generated_file_that_was_edited_by_hand() {
+    let scratch = sample();
+    scratch.expect(0, &[&SPLIT[..], &["--yes"]].concat());
+    let file = "clusters/edge-01/apps/apps-rt/web/kustomization.yaml";
+    scratch.replace(file, "ConfigMap|Namespace", "ConfigMap|Namespace|Service");
+    refused(&scratch, 4, &["sync"], &[file, "edited by hand", "help: "]);
+}
+
+#[test]
+fn undo_refuses_what_was_edited_since() {
+    let scratch = sample();
+    scratch.expect(0, &[&SPLIT[..], &["--yes"]].concat());
+    scratch.replace("apps/web/web-rt/configmap.yaml", "on time", "late");
+    let before = scratch.tree();
+    let run = scratch.expect(4, &["undo", "--yes"]);
+    assert!(run.stderr.contains("apps/web/web-rt/configmap.yaml"), "{}", run.stderr);
+    assert_same(&before, &scratch.tree(), "something was taken back");
+}
+
+#[test]
+fn control_characters_never_reach_a_terminal() {
+    let scratch = sample();
+    scratch.replace("windows.yaml", "nights }", "\"ni\\e[31mghts\\a\" }");
+    let run = refused(&scratch, 3, &SPLIT, &["windows.yaml:4:"]);
+    assert!(!run.stderr.contains(['\u{1b}', '\u{7}']), "{:?}", run.stderr);
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let scratch = sample();
+    let script = format!("'{}' split --all 2>/dev/null | head -n 1", env!("CARGO_BIN_EXE_gitops-windows"));
+    let mut shell = clean(std::process::Command::new("sh"), scratch.top());
+    let output = shell.args(["-c", &script]).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("diff --git "));
+    assert!(output.stderr.is_empty());
+}
