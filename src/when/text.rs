@@ -94,6 +94,9 @@ fn now(line: &Line) -> String {
     remark.map_or_else(|| state.to_owned(), |remark| format!("{state} ({remark})"))
 }
 
+/// The name of a zone and whose it is.
+type Label<'a> = (String, Vec<&'a str>);
+
 /// Gives the zones in which a line's times are told, with their labels: of the windows, UTC, of whoever asks.
 ///
 /// Zones that show the same times are told once.
@@ -105,7 +108,7 @@ fn zones(answer: &Answer, line: &Line) -> Vec<(TimeZone, String)> {
         Some("Etc/UTC") => "UTC".to_owned(),
         name => name.unwrap_or("local time").to_owned(),
     };
-    let mut zones: Vec<(TimeZone, Vec<(String, Vec<&str>)>)> = Vec::new();
+    let mut zones: Vec<(TimeZone, Vec<Label<'_>>)> = Vec::new();
     for (zone, role) in [(&line.zone, "cluster"), (&TimeZone::UTC, ""), (&answer.local, "local")] {
         let position = zones.iter().position(|(known, _)| same(known, zone)).unwrap_or_else(|| {
             zones.push((zone.clone(), Vec::new()));
@@ -118,7 +121,7 @@ fn zones(answer: &Answer, line: &Line) -> Vec<(TimeZone, String)> {
             None => names.push((name(zone), roles.into_iter().collect())),
         }
     }
-    let label = |(name, roles): (String, Vec<&str>)| {
+    let label = |(name, roles): Label<'_>| {
         if roles.is_empty() { name } else { format!("{name} ({})", roles.join(", ")) }
     };
     let labels =
