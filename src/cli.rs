@@ -39,12 +39,9 @@ pub struct Global {
     /// Write although git has uncommitted changes
     #[arg(long, global = true)]
     pub allow_dirty: bool,
-    /// Write although nothing could prove the result
-    #[arg(long, global = true)]
-    pub unproven: bool,
-    /// Which kustomize proves the result
-    #[arg(long, value_enum, default_value_t, global = true)]
-    pub renderer: RendererChoice,
+    /// Which kustomize proves the result [default: the one inside, else one found on PATH]
+    #[arg(long, value_enum, global = true)]
+    pub renderer: Option<RendererChoice>,
     /// Whether to colour
     #[arg(long, value_enum, default_value_t, global = true)]
     pub color: Color,

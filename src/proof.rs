@@ -1,12 +1,12 @@
 //! The proof: every entry point renders the same before and after, object by object.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
 use crate::render::{Object, RenderError, Renderer, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{RepoPath, Snapshot};
+use crate::repo::{RepoPath, Snapshot, flux};
 
 /// One thing that must be true of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,41 @@ pub struct Obligation {
     pub before: RepoPath,
     /// The folders that together must give the same objects, each object once.
     pub after: Vec<RepoPath>,
+    /// Whether the plan may add Flux Kustomizations and change how they prune; everything else of
+    /// them must stay.
+    pub flux_may_change: bool,
+    /// Folders whose objects are not compared: the gate that an entry point carries changes with
+    /// the spec.
+    pub free: Vec<RepoPath>,
+    /// What of a Flux Kustomization's `spec` takes part in the build, where anything does.
+    pub build: Option<Value>,
+}
+
+impl Obligation {
+    /// Demands that a folder goes on rendering the same.
+    pub fn same(path: RepoPath) -> Obligation {
+        Obligation {
+            after: vec![path.clone()],
+            before: path,
+            flux_may_change: false,
+            free: Vec::new(),
+            build: None,
+        }
+    }
+
+    fn request(&self) -> Request {
+        Request { path: self.before.clone(), origins: false, flux: self.build.clone() }
+    }
+
+    /// The builds that stand for the old one. A component's path is relative to the folder that is
+    /// built, so it is told anew for each.
+    fn requests(&self) -> Vec<Request> {
+        let request = |path: &RepoPath| {
+            let flux = self.build.as_ref().map(|build| crate::plan::rebuilt(build, &self.before, path));
+            Request { path: path.clone(), origins: false, flux }
+        };
+        self.after.iter().map(request).collect()
+    }
 }
 
 /// How a render differs from what it must be.
@@ -98,28 +133,63 @@ pub fn prove(
     obligations: &[Obligation],
     renderer: &dyn Renderer,
 ) -> Vec<Verdict> {
-    let requests = |paths: BTreeSet<&RepoPath>| -> Vec<Request> {
-        paths.into_iter().map(|path| Request::folder(path.clone())).collect()
-    };
-    let old = requests(obligations.iter().map(|obligation| &obligation.before).collect());
-    let new = requests(obligations.iter().flat_map(|obligation| &obligation.after).collect());
-    let render = |snapshot: &Snapshot, requests: Vec<Request>| {
-        let results = renderer.render(snapshot, &requests);
-        requests.into_iter().map(|request| request.path).zip(results).collect::<BTreeMap<_, _>>()
-    };
-    let (old, new) = (render(before, old), render(after, new));
+    let frees = || obligations.iter().flat_map(|one| &one.free).cloned().map(Request::folder);
+    let old =
+        rendered(before, obligations.iter().map(Obligation::request).chain(frees()).collect(), renderer);
+    let new =
+        rendered(after, obligations.iter().flat_map(Obligation::requests).chain(frees()).collect(), renderer);
     obligations
         .iter()
         .map(|obligation| {
-            let parts: Vec<(&RepoPath, &Result<Vec<Object>, RenderError>)> =
-                obligation.after.iter().filter_map(|path| Some((path, new.get(path)?))).collect();
-            let (objects, mismatches) = match old.get(&obligation.before) {
-                Some(Ok(objects)) => (objects.len(), compare(objects, &parts)),
+            let gates = obligation.free.iter().cloned().map(Request::folder);
+            let free: BTreeSet<ObjectId> = gates
+                .flat_map(|request| [old.get(&request), new.get(&request)])
+                .filter_map(|result| result?.as_ref().ok())
+                .flatten()
+                .map(|object| ObjectId::of(&object.value))
+                .collect();
+            let parts: Vec<(&RepoPath, Result<Vec<Object>, RenderError>)> = obligation
+                .after
+                .iter()
+                .zip(obligation.requests())
+                .filter_map(|(path, request)| {
+                    let result = new.get(&request)?.as_ref();
+                    Some((path, result.map(|objects| held(obligation, &free, objects)).map_err(Clone::clone)))
+                })
+                .collect();
+            let parts: Vec<_> = parts.iter().map(|(path, result)| (*path, result)).collect();
+            let (objects, mut mismatches) = match old.get(&obligation.request()) {
+                Some(Ok(objects)) => (objects.len(), compare(&held(obligation, &free, objects), &parts)),
                 _ => (0, appeared(&parts)),
             };
+            if obligation.flux_may_change {
+                let is_flux = |mismatch: &Mismatch| matches!(mismatch, Mismatch::Added { id, .. } if id.group == flux::GROUP);
+                mismatches.retain(|mismatch| !is_flux(mismatch));
+            }
             Verdict { obligation: obligation.clone(), objects, mismatches }
         })
         .collect()
+}
+
+/// Gives the objects as an obligation holds the plan to them.
+fn held(obligation: &Obligation, free: &BTreeSet<ObjectId>, objects: &[Object]) -> Vec<Object> {
+    let objects = objects.iter().filter(|object| !free.contains(&ObjectId::of(&object.value)));
+    let pruning =
+        |object: &Object| if obligation.flux_may_change { without_pruning(object) } else { object.clone() };
+    objects.map(pruning).collect()
+}
+
+/// Renders each request once.
+fn rendered(
+    snapshot: &Snapshot,
+    requests: Vec<Request>,
+    renderer: &dyn Renderer,
+) -> HashMap<Request, Result<Vec<Object>, RenderError>> {
+    let mut seen = HashSet::new();
+    let requests: Vec<Request> =
+        requests.into_iter().filter(|request| seen.insert(request.clone())).collect();
+    let results = renderer.render(snapshot, &requests);
+    requests.into_iter().zip(results).collect()
 }
 
 fn appeared(parts: &[(&RepoPath, &Result<Vec<Object>, RenderError>)]) -> Vec<Mismatch> {
@@ -131,6 +201,19 @@ fn appeared(parts: &[(&RepoPath, &Result<Vec<Object>, RenderError>)]) -> Vec<Mis
                 .map(|object| Mismatch::Added { id: ObjectId::of(&object.value), folder: path.clone() })
         })
         .collect()
+}
+
+/// Takes away what a plan may change of a Flux Kustomization.
+fn without_pruning(object: &Object) -> Object {
+    let mut object = object.clone();
+    if ObjectId::of(&object.value).group == flux::GROUP {
+        object.value["apiVersion"] = Value::String(flux::API_VERSION.to_owned());
+        if let Some(spec) = object.value["spec"].as_object_mut() {
+            spec.remove("prune");
+            spec.remove("deletionPolicy");
+        }
+    }
+    object
 }
 
 /// Compares a list of objects with the union of several builds.

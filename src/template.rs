@@ -20,7 +20,21 @@ use crate::repo::RepoPath;
 use crate::yaml::{self, Node, NodeKind};
 
 /// The templates of the program: name and text.
-const EMBEDDED: &[(&str, &str)] = &[];
+const EMBEDDED: &[(&str, &str)] = &[
+    ("app-configmap.yaml", include_str!("../templates/app-configmap.yaml.j2")),
+    ("app-deployment.yaml", include_str!("../templates/app-deployment.yaml.j2")),
+    ("app-service.yaml", include_str!("../templates/app-service.yaml.j2")),
+    ("cluster-gate-kustomization.yaml", include_str!("../templates/cluster-gate-kustomization.yaml.j2")),
+    ("flux-kustomization.yaml", include_str!("../templates/flux-kustomization.yaml.j2")),
+    ("gate-kustomization.yaml", include_str!("../templates/gate-kustomization.yaml.j2")),
+    ("job.yaml", include_str!("../templates/job.yaml.j2")),
+    ("namespace.yaml", include_str!("../templates/namespace.yaml.j2")),
+    ("patch.yaml", include_str!("../templates/patch.yaml.j2")),
+    ("role-binding.yaml", include_str!("../templates/role-binding.yaml.j2")),
+    ("role-patch.yaml", include_str!("../templates/role-patch.yaml.j2")),
+    ("role.yaml", include_str!("../templates/role.yaml.j2")),
+    ("service-account.yaml", include_str!("../templates/service-account.yaml.j2")),
+];
 
 /// Stand around each written value until the result is checked. No value holds them: both are
 /// written as escapes.

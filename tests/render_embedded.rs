@@ -189,23 +189,37 @@ fn deep_nesting_ends_in_an_error_and_the_others_go_on() {
 #[test]
 fn memory_and_time_are_bounded() {
     let many: String =
-        (0..2_000).map(|n| format!("---\n{}", CONFIG.replace("settings", &format!("c{n}")))).collect();
+        (0..100).map(|n| format!("---\n{}", CONFIG.replace("settings", &format!("c{n}")))).collect();
+    let big = format!("{CONFIG}  big: {}\n", "x".repeat(40 << 20)).replace("data: {key: value}", "data:");
     let tree = snapshot(&[
         ("a/kustomization.yaml", "resources: [x.yaml]\nnamePrefix: x-\n"),
         ("a/x.yaml", &many),
         ("b/kustomization.yaml", "resources: [x.yaml]\n"),
         ("b/x.yaml", CONFIG),
+        ("big/kustomization.yaml", "resources: [x.yaml]\n"),
+        ("big/x.yaml", &big),
     ]);
-    let limits = Limits { time: Duration::from_millis(50), ..Limits::default() };
+    let limits = Limits { time: Duration::from_millis(1), ..Limits::default() };
     let built = Embedded::new(limits).render(&tree, &[folder("a")]);
     let message = &built[0].as_ref().unwrap_err().message;
     assert!(message.contains("takes longer than"), "{message}");
 
     let limits = Limits { memory: 64 << 20, ..Limits::default() };
-    let built = Embedded::new(limits).render(&tree, &[folder("b"), folder("a"), folder("b")]);
+    let built = Embedded::new(limits).render(&tree, &[folder("b"), folder("big"), folder("b")]);
     let message = &built[1].as_ref().unwrap_err().message;
     assert!(message.contains("MiB of memory"), "{message}");
     assert!(built[0].is_ok() && built[2].is_ok());
+
+    let limits = Limits { answer: 1 << 12, ..Limits::default() };
+    let built = Embedded::new(limits).render(&tree, &[folder("b"), folder("a"), folder("b")]);
+    let message = &built[1].as_ref().unwrap_err().message;
+    assert!(message.contains("of objects"), "{message}");
+    assert!(built[0].is_ok() && built[2].is_ok());
+
+    // Too little to start with.
+    let limits = Limits { memory: 1 << 20, ..Limits::default() };
+    let built = Embedded::new(limits).render(&tree, &[folder("b"), folder("b")]);
+    assert!(built.iter().all(|outcome| outcome.as_ref().unwrap_err().message.contains("can't be started")));
 }
 
 #[test]

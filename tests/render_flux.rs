@@ -7,13 +7,15 @@
     clippy::print_stderr,
     reason = "a test may fail and speak"
 )]
+#![allow(clippy::disallowed_methods, reason = "writes into a temporary folder")]
 
 mod support;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use gitops_windows::render::{Embedded, Renderer, Request};
+use gitops_windows::repo::{Entry, Snapshot};
 use serde_json::{Value, json};
 use support::path;
 
@@ -134,58 +136,107 @@ fn normal(mut objects: Vec<Value>) -> Vec<Value> {
                 metadata.remove("labels");
             }
         }
-        // The command hides what a Secret holds.
+        // The command hides what a Secret holds, encrypted or not.
         if object["kind"] == "Secret" {
-            object.as_object_mut().unwrap().retain(|name, _| name != "data" && name != "stringData");
+            object
+                .as_object_mut()
+                .unwrap()
+                .retain(|name, _| !["data", "stringData", "sops"].contains(&name.as_str()));
         }
     }
     objects.sort_by_key(ToString::to_string);
     objects
 }
 
+/// Writes a snapshot's files.
+fn write(tree: &Snapshot, top: &Path) {
+    for (name, entry) in tree.entries() {
+        let Entry::File(file) = entry else { continue };
+        let place = top.join(name.as_str());
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::fs::write(place, &file.bytes).unwrap();
+    }
+}
+
+/// Builds a folder with the flux command, `Err` with what it said.
+fn command(flux: &Path, top: &Path, folder: &str, spec: &Value) -> Result<Vec<Value>, String> {
+    let mut whole = spec.clone();
+    for (name, value) in
+        [("interval", json!("5m")), ("prune", json!(true)), ("path", json!(format!("./{folder}")))]
+    {
+        whole[name] = value;
+    }
+    whole["sourceRef"] = json!({"kind": "GitRepository", "name": "x"});
+    let kustomization = json!({
+        "apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization",
+        "metadata": {"name": "x", "namespace": "flux-system"}, "spec": whole,
+    });
+    let room = tempfile::tempdir().unwrap();
+    let file = room.path().join("flux.json");
+    std::fs::write(&file, kustomization.to_string()).unwrap();
+    let output = Command::new(flux)
+        .args(["build", "kustomization", "x", "--dry-run", "--in-memory-build", "--path"])
+        .arg(top.join(folder))
+        .arg("--kustomization-file")
+        .arg(&file)
+        .env("HOME", room.path())
+        .current_dir(top)
+        .output()
+        .unwrap();
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let text = String::from_utf8(output.stdout).unwrap();
+    Ok(serde_saphyr::from_multiple(&text).unwrap())
+}
+
+/// Compares with the flux command; the difference, if there is one.
+fn compare(flux: &Path, top: &Path, tree: &Snapshot, folder: &str, spec: &Value) -> Option<String> {
+    let theirs = command(flux, top, folder, spec);
+    let ours = Embedded::default().render(tree, &[Request::flux(path(folder), spec.clone())]).remove(0);
+    let values = ours.as_ref().ok().map(|all| all.iter().map(|one| one.value.clone()).collect::<Vec<_>>());
+    let same = values.map(normal) == theirs.clone().ok().map(normal);
+    (!same).then(|| format!("{folder} {spec}\nours   {ours:?}\ntheirs {theirs:?}"))
+}
+
 #[test]
 fn fields_are_applied_as_the_controller_does() {
     let Some(flux) = flux() else { return };
+    let room = tempfile::tempdir().unwrap();
+    let tree = support::snapshot(FILES);
+    write(&tree, room.path());
+    let different: Vec<String> = cases()
+        .iter()
+        .filter_map(|(folder, spec)| compare(&flux, room.path(), &tree, folder, spec))
+        .collect();
+    assert!(different.is_empty(), "{}", different.join("\n\n"));
+}
+
+#[test]
+fn folders_without_a_kustomization_are_built_as_the_controller_does() {
+    let Some(flux) = flux() else { return };
     let mut different = Vec::new();
-    for (folder, spec) in cases() {
+    let mut count = 0;
+    for top in support::corpus() {
+        let tree = support::read(&top);
+        // The command can't build below a folder with an odd name, as the corpus has.
         let room = tempfile::tempdir().unwrap();
-        for (name, text) in FILES {
-            let place = room.path().join(name);
-            std::fs::create_dir_all(place.parent().unwrap()).unwrap();
-            std::fs::write(place, text).unwrap();
-        }
-        let mut whole = spec.clone();
-        for (name, value) in
-            [("interval", json!("5m")), ("prune", json!(true)), ("path", json!(format!("./{folder}")))]
-        {
-            whole[name] = value;
-        }
-        whole["sourceRef"] = json!({"kind": "GitRepository", "name": "x"});
-        let kustomization = json!({
-            "apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization",
-            "metadata": {"name": "x", "namespace": "flux-system"}, "spec": whole,
-        });
-        let file = room.path().join("flux.json");
-        std::fs::write(&file, kustomization.to_string()).unwrap();
-        let output = Command::new(&flux)
-            .args(["build", "kustomization", "x", "--dry-run", "--in-memory-build", "--path"])
-            .arg(room.path().join(folder))
-            .arg("--kustomization-file")
-            .arg(&file)
-            .env("HOME", room.path())
-            .output()
-            .unwrap();
-        let theirs = output.status.success().then(|| {
-            serde_saphyr::from_multiple::<Value>(&String::from_utf8(output.stdout.clone()).unwrap()).unwrap()
-        });
-        let tree = support::snapshot(FILES);
-        let ours = Embedded::default().render(&tree, &[Request::flux(path(folder), spec.clone())]).remove(0);
-        let values =
-            ours.as_ref().ok().map(|all| all.iter().map(|one| one.value.clone()).collect::<Vec<_>>());
-        if values.clone().map(normal) != theirs.clone().map(normal) {
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            different.push(format!("{folder} {spec}\nours   {ours:?}\ntheirs {theirs:?} {said}"));
+        write(&tree, room.path());
+        let with = support::kustomizations(&tree);
+        let mut folders: Vec<_> = tree.entries().filter_map(|(path, _)| path.parent()).collect();
+        folders.dedup();
+        folders.retain(|folder| !with.contains(folder) && folder.segments().count() > 1);
+        for folder in folders.iter().step_by(folders.len().div_ceil(6).max(1)) {
+            count += 1;
+            different.extend(compare(
+                &flux,
+                room.path(),
+                &tree,
+                folder.as_str(),
+                &json!({"namePrefix": "x-"}),
+            ));
         }
     }
+    eprintln!("{count} folders");
     assert!(different.is_empty(), "{}", different.join("\n\n"));
 }

@@ -5,6 +5,7 @@
 //! own, so that what another version of the database changes is seen and listed.
 //!
 //! `GITOPS_WINDOWS_CRON_CASES` sets the number of cases. Without `go` the tests say so and pass.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stderr, reason = "figures and skipped tests are told to whoever runs them")]
 #![allow(clippy::disallowed_methods, reason = "a zone directory for Go is written below target/tmp")]
 
@@ -21,6 +22,8 @@ use jiff::Timestamp;
 
 #[path = "robfig/cases.rs"]
 mod cases;
+#[path = "robfig/odd.rs"]
+mod odd;
 
 use cases::{Case, Random, Zone};
 

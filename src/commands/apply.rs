@@ -8,9 +8,10 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::diff;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::plan::{Plan, Way};
+use crate::plan::{Plan, SCHEMA_FILE, Way};
 use crate::proof::{Verdict, prove};
 use crate::render::Renderer;
+use crate::repo::RepoPath;
 use crate::write;
 
 /// How a command ended when nothing failed.
@@ -26,6 +27,9 @@ pub enum Exit {
     /// Something was to be done and could not, since the repository does not build.
     Invalid = 3,
 }
+
+/// How many ways in which one entry point would differ are told.
+const MISMATCHES: usize = 5;
 
 /// The most bytes of a pull request's comment.
 const MARKDOWN_LIMIT: usize = 65_000;
@@ -58,6 +62,30 @@ pub fn apply(
     }
     let written = decide(global, output, workspace, plan, format, &verdicts, renderer)?;
     Ok(if written { Exit::Clean } else { Exit::Pending })
+}
+
+/// Proves and shows a plan that is never written.
+///
+/// # Errors
+///
+/// When the proof fails.
+pub fn preview(
+    output: &Output,
+    workspace: &Workspace,
+    plan: &Plan,
+    renderer: &dyn Renderer,
+    format: Format,
+) -> Result<Exit, Error> {
+    output.diagnostics(&plan.remarks);
+    proven(workspace, plan, renderer)?;
+    report(output, plan);
+    show(output, plan, format, false);
+    if plan.changes.is_empty() {
+        output.say("Nothing to change.");
+        return Ok(Exit::Clean);
+    }
+    output.say(&format!("{} would change. `gitops-windows sync` writes them.", files(plan.changes.len())));
+    Ok(Exit::Pending)
 }
 
 fn decide(
@@ -102,12 +130,8 @@ fn decide(
     if written {
         output.say(&format!("Wrote {}. `gitops-windows undo` takes it back.", files(plan.changes.len())));
         for command in &plan.commands {
-            output.say(&format!(
-                "Now run against {}, to {}:\n  {}",
-                command.cluster,
-                command.purpose,
-                command.shell()
-            ));
+            output.say(&format!("Now run against {}, to {}:", command.cluster, command.purpose));
+            output.say(&format!("  {}", command.shell()));
         }
     } else {
         let hint = if global.dry_run { "" } else { " Run it again with --yes to write." };
@@ -127,7 +151,7 @@ fn proven(workspace: &Workspace, plan: &Plan, renderer: &dyn Renderer) -> Result
         .iter()
         .flat_map(|verdict| {
             let entry = &verdict.obligation.before;
-            verdict.mismatches.iter().map(move |mismatch| {
+            verdict.mismatches.iter().take(MISMATCHES).map(move |mismatch| {
                 Diagnostic::error(format!("{entry} would not render the same: {mismatch}"))
                     .at(Place::file(entry.clone()))
                     .help("nothing was written; please report this with the kustomizations involved")
@@ -153,6 +177,9 @@ fn refuse_dirty(workspace: &Workspace) -> Result<(), Error> {
 
 /// Says what became of each entry point.
 fn report(output: &Output, plan: &Plan) {
+    for line in &plan.findings {
+        output.say(line);
+    }
     for entry in &plan.entries {
         if entry.way == Way::Refused {
             let mut diagnostic = Diagnostic::warning(format!(
@@ -183,7 +210,7 @@ fn report(output: &Output, plan: &Plan) {
 
 fn show(output: &Output, plan: &Plan, format: Format, written: bool) {
     match format {
-        Format::Unified => output.result(diff::unified(plan, output.color()).as_bytes()),
+        Format::Unified => output.result(unified(plan, output.color()).as_bytes()),
         Format::Patch => output.result(&diff::patch(plan)),
         Format::Markdown => output.result(diff::markdown(plan, MARKDOWN_LIMIT).as_bytes()),
         Format::Json => {
@@ -191,6 +218,19 @@ fn show(output: &Output, plan: &Plan, format: Format, written: bool) {
             output.result(text.as_bytes());
         }
     }
+}
+
+/// Gives the difference for people. The schema of the spec is told in a line: it is the program's
+/// own, and would bury what people came for.
+fn unified(plan: &Plan, color: bool) -> String {
+    let is_schema = |path: &&RepoPath| path.name() == Some(SCHEMA_FILE);
+    let mut shown = plan.clone();
+    shown.changes.retain(|path, _| !is_schema(&path));
+    let mut text = diff::unified(&shown, color);
+    for path in plan.changes.keys().filter(is_schema) {
+        text.push_str(&format!("and {path}, the schema that editors read: see `gitops-windows schema`\n"));
+    }
+    text
 }
 
 /// Gives a plan as JSON: the difference, and what became of each entry point.

@@ -5,8 +5,10 @@ mod calendar;
 mod check;
 mod clock;
 mod cron;
+mod init;
 mod meta;
 mod split;
+mod sync;
 mod undo;
 mod when;
 mod workspace;
@@ -32,7 +34,9 @@ pub fn run(cli: &Cli) -> u8 {
 fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
     match &cli.command {
         Command::Split(arguments) => split::run(&cli.global, arguments, output),
-        Command::Init(_) | Command::Sync(_) | Command::Diff(_) => unreachable!(),
+        Command::Init(arguments) => init::run(&cli.global, arguments, output),
+        Command::Sync(arguments) => sync::run(&cli.global, arguments, output),
+        Command::Diff(arguments) => sync::diff(&cli.global, arguments, output),
         Command::Undo => undo::run(&cli.global, output),
         Command::When(arguments) => when::run(&cli.global, arguments, output),
         Command::Calendar(arguments) => calendar::run(&cli.global, arguments, output),

@@ -1,12 +1,14 @@
 //! What most commands begin with: the repository read once, the spec, the model, a renderer.
 
+use std::collections::BTreeMap;
+
 use crate::cli::Global;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::output::Output;
 use crate::plan::Input;
 use crate::render::{Renderer, detect};
-use crate::repo::{ClusterFolders, Model, RepoPath, Repository, Snapshot};
+use crate::repo::{ClusterFolders, Entry, Model, RepoPath, Repository, Snapshot};
 use crate::spec::{self, Spec};
 use crate::write;
 
@@ -36,6 +38,20 @@ impl Workspace {
             )
         })?;
         Ok(Workspace { repository, snapshot: reading.snapshot, spec_path })
+    }
+
+    /// Gives the templates that the user placed in `templates/` beside the spec, by name.
+    pub fn overrides(&self) -> BTreeMap<String, String> {
+        let Ok(folder) = self.repository.spec_dir().join("templates") else { return BTreeMap::new() };
+        let files = self.snapshot.below(&folder).filter(|(path, _)| path.parent().as_ref() == Some(&folder));
+        files
+            .filter_map(|(path, entry)| match entry {
+                Entry::File(file) => {
+                    Some((path.name()?.strip_suffix(".j2")?.to_owned(), file.text()?.to_owned()))
+                }
+                _ => None,
+            })
+            .collect()
     }
 
     /// Reads the spec and shows what is doubtful about it.

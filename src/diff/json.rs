@@ -79,6 +79,7 @@ mod tests {
                 (path("c"), change(None, file(b"", false), None)),
             ]
             .into(),
+            ..Plan::default()
         };
         let x = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

@@ -117,6 +117,7 @@ mod tests {
                 .iter()
                 .map(|(name, text)| (RepoPath::parse(name).unwrap(), change(text)))
                 .collect(),
+            ..Plan::default()
         }
     }
 

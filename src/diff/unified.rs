@@ -84,14 +84,17 @@ mod tests {
     use crate::plan::Change;
     use crate::repo::{File, RepoPath};
 
-    pub(super) fn plan(changes: &[(&str, Option<&str>, Option<&[u8]>, Option<&[u8]>)]) -> Plan {
+    /// Path, where it was moved from, bytes before and after.
+    type Row<'a> = (&'a str, Option<&'a str>, Option<&'a [u8]>, Option<&'a [u8]>);
+
+    fn plan(changes: &[Row<'_>]) -> Plan {
         let path = |text: &str| RepoPath::parse(text).unwrap();
         let file = |bytes: &Option<&[u8]>| bytes.map(File::new);
         let changes = changes.iter().map(|(name, from, before, after)| {
             let moved_from = from.map(path);
             (path(name), Change { before: file(before), after: file(after), moved_from })
         });
-        Plan { changes: changes.collect() }
+        Plan { changes: changes.collect(), ..Plan::default() }
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub struct Child {
     pub index: usize,
     /// The reference as written.
     pub reference: Reference,
+    /// The name of its folder within a side, unlike that of every other child.
+    pub name: String,
 }
 
 impl Child {
@@ -43,12 +45,32 @@ pub fn children(
                     folder,
                     index,
                     reference,
+                    name: String::new(),
                 });
             }
             _ => loose.push(index),
         }
     }
+    let names = distinct_names(&children);
+    for (child, name) in children.iter_mut().zip(names) {
+        child.name = name;
+    }
     (children, loose)
+}
+
+/// Names each child by its folder, by its app where folders share a name (`blog/production` beside
+/// `shop/production`), and by its path where apps do too.
+fn distinct_names(children: &[Child]) -> Vec<String> {
+    let by_folder: Vec<String> =
+        children.iter().map(|child| child.folder.name().unwrap_or("app").to_owned()).collect();
+    let by_app: Vec<String> = children.iter().map(|child| child.app.clone()).collect();
+    for names in [by_folder, by_app] {
+        let distinct: std::collections::BTreeSet<&String> = names.iter().collect();
+        if distinct.len() == names.len() {
+            return names;
+        }
+    }
+    children.iter().map(|child| child.folder.segments().collect::<Vec<_>>().join("-")).collect()
 }
 
 /// Names the app that a folder holds: its last segment that says what and not where.

@@ -1,5 +1,8 @@
 //! Commands that people run by hand, for Flux Kustomizations that don't stand in Git.
 
+use crate::repo::RepoPath;
+use crate::spec::Spec;
+
 /// A command line with what it is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
@@ -34,6 +37,25 @@ impl Command {
             purpose: format!("keep the objects of Flux Kustomization {name} when it loses them"),
             words: words.iter().map(|word| (*word).to_owned()).collect(),
         }
+    }
+
+    /// Creates the Flux Kustomization that applies a gate.
+    pub fn create_gate(name: &str, spec: &Spec, cluster: &str, folder: &RepoPath) -> Command {
+        let (source, namespace) = (&spec.flux.source, &spec.flux.namespace);
+        let from = source.namespace.as_ref().map_or(String::new(), |namespace| format!(".{namespace}"));
+        let words = [
+            "flux".to_owned(),
+            "create".to_owned(),
+            "kustomization".to_owned(),
+            name.to_owned(),
+            format!("--namespace={namespace}"),
+            format!("--source={}/{}{from}", source.kind, source.name),
+            format!("--path=./{folder}"),
+            "--prune=true".to_owned(),
+            "--interval=10m".to_owned(),
+        ];
+        let purpose = "apply the gate, which no Flux Kustomization in Git does".to_owned();
+        Command { cluster: cluster.to_owned(), purpose, words: words.into() }
     }
 
     /// Gives the line for a POSIX shell, every word quoted where it must be.

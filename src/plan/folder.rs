@@ -100,6 +100,9 @@ impl<'a> FolderSplit<'a> {
         if let Some(parts) = self.existing_parts(&kustomization) {
             return Ok(parts);
         }
+        if let Some(field) = kustomization.keys().find(|key| makes_objects(key)) {
+            return Err(format!("{folder} has `{field}`, whose objects stand in no file"));
+        }
         let sources = self.sources(builder, &kustomization)?;
         let present: BTreeSet<usize> = sources.iter().flat_map(Source::types).collect();
         if let [only] = present.iter().copied().collect::<Vec<_>>()[..] {
@@ -240,6 +243,13 @@ impl<'a> FolderSplit<'a> {
 /// Tells whether a field of a kustomization may stand on both sides.
 pub fn is_constant(key: &str) -> bool {
     CONSTANT_FIELDS.iter().any(|constant| constant.eq_ignore_ascii_case(key))
+}
+
+/// Tells whether a field brings objects of its own, beside those of `resources`.
+fn makes_objects(key: &str) -> bool {
+    ["configmapgenerator", "secretgenerator", "generators", "components", "helmcharts", "transformers"]
+        .iter()
+        .any(|field| field.eq_ignore_ascii_case(key))
 }
 
 /// Gives the place of a moved file in its part.

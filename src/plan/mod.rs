@@ -3,30 +3,46 @@
 //! Everything in here is pure. A [`Plan`] is made once and has several consumers: the proof, the
 //! diff and the writer.
 
-mod app;
+mod adopt;
+pub mod app;
+mod build;
 mod builder;
+mod child;
 pub mod classify;
 mod command;
 mod entry;
 mod folder;
+pub mod gate;
 mod generated;
+mod init;
 mod input;
+mod listing;
 mod outcome;
 mod prepare;
 mod projection;
+mod refresh;
+mod refusal;
 mod resources;
+mod scaffold;
+mod side;
 mod split;
+mod sync;
 mod umbrella;
+mod whole;
 
 use std::collections::BTreeMap;
 
 pub use app::app_names;
 pub(crate) use app::{app_name, children};
+pub(crate) use build::rebuilt;
 pub use builder::Builder;
 pub use command::Command;
+pub use init::{InitOptions, init};
 pub use input::{Input, Typed, TypedError, side, sides};
 pub use outcome::{AppOutcome, EntryOutcome, Way};
+pub use scaffold::scaffold;
 pub use split::{Selection, split};
+pub use sync::{SCHEMA_FILE, schema_text, sync};
 
 use crate::diagnostic::Diagnostic;
 use crate::proof::Obligation;
@@ -56,6 +72,10 @@ pub struct Plan {
     pub commands: Vec<Command>,
     /// What else is to be said.
     pub remarks: Vec<Diagnostic>,
+    /// What was found in the repository, line by line.
+    pub findings: Vec<String>,
+    /// Whether the window is the guide's, since nothing else was found or given.
+    pub default_window: bool,
 }
 
 impl Plan {

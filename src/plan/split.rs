@@ -1,15 +1,19 @@
 //! `split`: divides apps and the entry points that use them.
 
+use std::collections::BTreeMap;
+
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::app::{Child, app_names};
+use crate::plan::build::builds;
 use crate::plan::entry::EntrySplit;
 use crate::plan::input::Input;
+use crate::plan::listing;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
-use crate::plan::{Builder, Command, Plan};
-use crate::proof::Obligation;
-use crate::repo::{EntryPoint, RepoPath, Role};
+use crate::plan::{Builder, Command, Plan, gate};
+use crate::proof::{Mismatch, Obligation, prove};
+use crate::repo::{EntryPoint, Model, RepoPath, Role};
 use crate::suggest::nearest;
 
 /// Which apps a command means.
@@ -53,27 +57,53 @@ impl Selection {
 /// When a name means no app, or no entry point could be split although some were to be.
 pub fn split(input: &Input<'_>, selection: &Selection) -> Result<Plan, Error> {
     known(input, selection)?;
-    let mut builder = Builder::new(input.snapshot);
+    let listed = listing::listed(input);
+    let model = Model::read(&listed, &input.model.root, input.model.known());
+    let original = input;
+    let input = &Input { snapshot: &listed, model: &model, ..*original };
+    let mut builder = Builder::new(original.snapshot);
     let mut outcomes = Vec::new();
     let mut commands = Vec::new();
+    let mut remarks = Vec::new();
     let sides = input.sides();
+    let carriers = gate::carriers(input)?;
     for entry in &input.model.entry_points {
-        if entry.role != Role::Apps || sides.contains_key(&entry.path) {
+        if sides.contains_key(&entry.path) {
             continue;
         }
-        let outcome = split_entry(input, &mut builder, entry, selection, &mut commands);
+        if entry.role == Role::Gate || carriers.contains_key(&entry.path) {
+            outcomes.extend(carrier(input, entry, selection));
+            continue;
+        }
+        if entry.role == Role::Bootstrap && *selection == Selection::All && input.knows_cluster(entry) {
+            let reason = "it applies Flux Kustomizations, which gate what they apply themselves";
+            outcomes.push(EntryOutcome::new(&entry.cluster, &entry.path).untouched(reason));
+        }
+        if entry.role != Role::Apps {
+            continue;
+        }
+        let outcome = split_entry(input, original, &mut builder, entry, selection, &mut commands);
+        if let Some(above) = &entry.through
+            && !outcome.after.is_empty()
+            && outcome.way != Way::Untouched
+        {
+            remarks.push(without_flux(input, entry, above));
+        }
         outcomes.push(outcome);
     }
+    outcomes.extend(handed_over(input, &sides));
     outcomes.extend(unplaced(input));
     let mut plan = builder.finish();
-    plan.obligations = obligations(input, &plan, &outcomes);
+    plan.obligations = obligations(original, &plan, &outcomes);
     plan.entries = outcomes;
     plan.commands = commands;
+    plan.remarks = remarks;
     Ok(plan)
 }
 
 fn split_entry(
     input: &Input<'_>,
+    original: &Input<'_>,
     builder: &mut Builder<'_>,
     entry: &EntryPoint,
     selection: &Selection,
@@ -97,14 +127,15 @@ fn split_entry(
     }
     let Some(kustomization) = input.model.graph.get(&entry.path) else {
         return outcome.refused(
-            format!(
-                "{} has no kustomization.yaml, so Flux makes one that takes in whatever lies there",
-                entry.path
-            ),
-            format!("write one: `cd {} && kustomize create --autodetect --recursive`", entry.path),
+            format!("{} has no kustomization.yaml, and nothing that Flux could list in one", entry.path),
+            "mend spec.path, or put manifests there",
         );
     };
     let mut trial = builder.clone();
+    if !original.model.graph.has(&entry.path) {
+        // What Flux made up by itself is written down, so that it can be divided.
+        trial.put(&kustomization.file, &kustomization.text);
+    }
     let mut outcome = EntrySplit::new(input, entry, kustomization).split(&mut trial, selection);
     if matches!(outcome.way, Way::Refused | Way::Untouched) {
         if outcome.way == Way::Untouched && !outcome.after.is_empty() {
@@ -120,8 +151,14 @@ fn split_entry(
             );
         }
     }
+    if let Some(mismatch) = broken_promise(input, original, &trial, entry, &outcome) {
+        return outcome.refused(
+            format!("{} would not render the same: {mismatch}", entry.path),
+            "move what the Flux Kustomization's own fields do into the folder's kustomization.yaml, then split again",
+        );
+    }
     *builder = trial;
-    if entry.flux.is_empty() {
+    if entry.flux.is_empty() && entry.through.is_none() {
         commands.push(Command::prepare(
             input.model.name_of(entry),
             &input.spec.flux.namespace,
@@ -129,6 +166,61 @@ fn split_entry(
         ));
     }
     outcome
+}
+
+/// Holds one entry point to its promise, as its controller builds it.
+fn broken_promise(
+    input: &Input<'_>,
+    original: &Input<'_>,
+    trial: &Builder<'_>,
+    entry: &EntryPoint,
+    outcome: &EntryOutcome,
+) -> Option<Mismatch> {
+    let obligations = of_entry(original, &entry.path, std::slice::from_ref(outcome));
+    let verdicts = prove(original.snapshot, trial.now(), &obligations, input.renderer);
+    verdicts.into_iter().find_map(|verdict| verdict.mismatches.into_iter().next())
+}
+
+/// Says what an entry point lacks before its sides can be applied each by its own Kustomization.
+fn without_flux(input: &Input<'_>, entry: &EntryPoint, above: &RepoPath) -> Diagnostic {
+    let bootstrap = input.model.entry_points.iter().find(|other| other.path == *above);
+    let name = bootstrap.map_or("flux-system", |bootstrap| input.model.name_of(bootstrap));
+    Diagnostic::warning(format!(
+        "{} has no Flux Kustomization of its own: {name} applies it through {above}, all types together",
+        entry.path
+    ))
+    .at(Place::file(entry.path.clone()))
+    .help(format!(
+        "write a Flux Kustomization for it with `prune: false`, take it out of what {above} lists, and let that reach the cluster; `gitops-windows migrate` then hands over to its sides"
+    ))
+}
+
+/// Entry points of which only the sides are left are named, so that a second split says why it does
+/// nothing.
+fn handed_over(input: &Input<'_>, sides: &BTreeMap<RepoPath, (RepoPath, usize)>) -> Vec<EntryOutcome> {
+    let mut found: BTreeMap<RepoPath, EntryOutcome> = BTreeMap::new();
+    for entry in &input.model.entry_points {
+        let Some((whole, position)) = sides.get(&entry.path) else { continue };
+        if input.model.entry_points.iter().any(|other| other.path == *whole) {
+            continue;
+        }
+        let outcome = found
+            .entry(whole.clone())
+            .or_insert_with(|| EntryOutcome::new(&entry.cluster, whole).untouched("it was split before"));
+        outcome.after.push((input.spec.types[*position].name.value.clone(), entry.path.clone()));
+    }
+    found.into_values().collect()
+}
+
+/// An entry point that carries a gate can't be gated by it: once closed, no commit could mend it.
+fn carrier(input: &Input<'_>, entry: &EntryPoint, selection: &Selection) -> Option<EntryOutcome> {
+    let kustomization = input.model.graph.get(&entry.path)?;
+    let (children, _) = crate::plan::app::children(input.model, entry, kustomization);
+    let named = children.iter().find(|child| *selection != Selection::All && selection.names(child))?;
+    Some(EntryOutcome::new(&entry.cluster, &entry.path).refused(
+        format!("it carries the gate, and {} would be held back by it: once closed, no commit could mend the gate", named.app),
+        "apply the gate and the apps by two Flux Kustomizations, then split the one with the apps",
+    ))
 }
 
 /// Flux Kustomizations whose paths are not this repository's are named, lest they seem forgotten.
@@ -153,16 +245,34 @@ fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec
     if plan.changes.is_empty() {
         return Vec::new();
     }
-    let mut obligations: Vec<Obligation> = Vec::new();
-    for entry in &input.model.entry_points {
-        obligations.push(Obligation { before: entry.path.clone(), after: vec![entry.path.clone()] });
+    let entries = input.model.entry_points.iter();
+    entries.flat_map(|entry| of_entry(input, &entry.path, outcomes)).collect()
+}
+
+/// What must be true of one entry point, for each way in which a cluster builds it.
+fn of_entry(input: &Input<'_>, path: &RepoPath, outcomes: &[EntryOutcome]) -> Vec<Obligation> {
+    let mut found = Vec::new();
+    let entry = input.model.entry_points.iter().find(|entry| entry.path == *path);
+    let builds = entry.map_or_else(|| vec![None], |entry| builds(input.model, entry));
+    for build in builds {
+        found.push(Obligation {
+            flux_may_change: true,
+            build: build.clone(),
+            ..Obligation::same(path.clone())
+        });
+        let outcomes = outcomes.iter().filter(|outcome| outcome.before == *path);
+        for outcome in outcomes.filter(|outcome| outcome.remaining.is_empty() && !outcome.after.is_empty()) {
+            let after = outcome.after.iter().map(|(_, path)| path.clone()).collect();
+            found.push(Obligation {
+                before: outcome.before.clone(),
+                after,
+                flux_may_change: false,
+                free: Vec::new(),
+                build: build.clone(),
+            });
+        }
     }
-    for outcome in outcomes.iter().filter(|outcome| outcome.remaining.is_empty() && !outcome.after.is_empty())
-    {
-        let after = outcome.after.iter().map(|(_, path)| path.clone()).collect();
-        obligations.push(Obligation { before: outcome.before.clone(), after });
-    }
-    obligations
+    found
 }
 
 fn known(input: &Input<'_>, selection: &Selection) -> Result<(), Error> {

@@ -16,12 +16,25 @@ pub enum RendererChoice {
     Kubectl,
 }
 
-/// Gives the renderer that is wanted.
+/// Gives the renderer that is wanted; where nobody says which, the first one there is of
+/// embedded, kustomize and kubectl.
+///
+/// There is no way to go on without one: what an object is, and so which type it has, only a
+/// render tells.
 ///
 /// # Errors
 ///
 /// When it is not there: the program was built without Go, or the tool is not on `PATH`.
-pub fn detect(choice: RendererChoice) -> Result<Box<dyn Renderer>, Error> {
+pub fn detect(choice: Option<RendererChoice>) -> Result<Box<dyn Renderer>, Error> {
+    if let Some(choice) = choice {
+        return one(choice);
+    }
+    one(RendererChoice::Embedded).or_else(|error| {
+        one(RendererChoice::Kustomize).or_else(|_| one(RendererChoice::Kubectl)).map_err(|_| error)
+    })
+}
+
+fn one(choice: RendererChoice) -> Result<Box<dyn Renderer>, Error> {
     let tool = match choice {
         RendererChoice::Embedded => return embedded(),
         RendererChoice::Kustomize => Tool::Kustomize,

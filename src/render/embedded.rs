@@ -80,6 +80,8 @@ struct Work {
 struct State {
     next: usize,
     outcomes: Vec<Option<Outcome>>,
+    /// Why what is without an outcome has none.
+    broken: Option<String>,
 }
 
 impl Work {
@@ -178,34 +180,50 @@ impl Renderer for Embedded {
         let work = Arc::new(Work {
             requests: requests.to_vec(),
             tree: Arc::new(Tree::new(snapshot)),
-            state: Mutex::new(State { next: 0, outcomes }),
+            state: Mutex::new(State { next: 0, outcomes, broken: None }),
         });
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let instances = requests.len().div_ceil(SHARE).min(cores).min(INSTANCES);
-        let mut silence = "kustomize gave no answer".to_owned();
         let (done, watched) = mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(move || sandbox.watch(&watched));
             for _ in 0..instances {
-                let (work, done) = (Arc::clone(&work), done.clone());
+                let (worker, done) = (Arc::clone(&work), done.clone());
                 let thread = std::thread::Builder::new().stack_size(STACK + THREAD);
                 let started = thread.spawn_scoped(scope, move || {
-                    let seat = || Box::new(Seat { work: Arc::clone(&work), current: 0 });
-                    while let End::Next = sandbox.run(&work.tree, self.limits, seat()) {
-                        if work.state().next >= work.requests.len() {
-                            break;
-                        }
-                    }
+                    self.work(sandbox, &worker);
                     drop(done);
                 });
                 if let Err(error) = started {
-                    silence = format!("no thread to render on: {error}");
+                    work.state().broken = Some(format!("there is no thread to build on: {error}"));
                 }
             }
             drop(done);
         });
-        let outcomes = std::mem::take(&mut work.state().outcomes);
-        let unanswered = || Err(RenderError { message: silence.clone() });
+        let (outcomes, broken) = {
+            let mut state = work.state();
+            (std::mem::take(&mut state.outcomes), state.broken.take())
+        };
+        let message = broken.unwrap_or_else(|| "kustomize gave no answer".to_owned());
+        let unanswered = || Err(RenderError { message: message.clone() });
         outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(unanswered)).collect()
+    }
+}
+
+impl Embedded {
+    /// Runs one instance after the other until the work is done.
+    fn work(&self, sandbox: &Sandbox, work: &Arc<Work>) {
+        loop {
+            let seat = Box::new(Seat { work: Arc::clone(work), current: 0 });
+            match sandbox.run(&work.tree, self.limits, seat) {
+                End::Done => return,
+                End::Next if work.state().next >= work.requests.len() => return,
+                End::Next => {}
+                End::Broken(reason) => {
+                    work.state().broken = Some(reason);
+                    return;
+                }
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ mod choose;
 mod embedded;
 mod engine;
 mod external;
+mod host;
 mod output;
 mod sandbox;
 mod tree;

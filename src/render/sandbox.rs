@@ -2,36 +2,22 @@
 //! snapshot's files and nothing else.
 
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use wasmtime::{
-    Caller, Config, Engine, InstancePre, Linker, Module, ResourceLimiter, Result, Store, Trap, UpdateDeadline,
-};
+use wasmtime::{Config, Engine, InstancePre, Linker, Module, Result, Store, UpdateDeadline};
 
-use crate::render::engine;
-use crate::render::tree::{Found, Kind, Tree};
-use crate::render::wasi::{self, Streams};
+use crate::render::host::{self, Host};
+use crate::render::tree::Tree;
+use crate::render::{engine, wasi};
 
 /// The renderer as `build.rs` compiled it; empty where there was no Go.
 static MODULE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/renderer.bin"));
-
-/// The module under which the renderer imports the functions of `renderer/host.go`.
-const HOST: &str = "gitops_windows";
-
-/// Where the renderer sees the repository, as in `renderer/tree.go`.
-const MOUNT: &str = "/.gitops-windows/top of the repository";
 
 /// The stack of the machine that one instance may use; the thread that runs it must have more.
 pub(super) const STACK: usize = 16 << 20;
 
 /// How often it is looked whether an instance has used up its time.
 const TICK: Duration = Duration::from_millis(20);
-
-/// The Go runtime's settings: collect rarely while there is little, often when there is much.
-const ENVIRONMENT: &[&str] = &["GOGC=400", "GOMEMLIMIT=384MiB", "PWD=/", "HOME=/", "PATH="];
-
-/// How much of what a renderer says on standard error is kept.
-const COMPLAINT: usize = 16 << 10;
 
 /// What one instance may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +30,19 @@ pub struct Limits {
     pub requests: usize,
     /// Bytes of memory above which no further request is given.
     pub full: usize,
+    /// Bytes of JSON that one answer may have.
+    pub answer: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { memory: 1 << 30, time: Duration::from_secs(120), requests: 64, full: 192 << 20 }
+        Limits {
+            memory: 1 << 30,
+            time: Duration::from_secs(120),
+            requests: 64,
+            full: 192 << 20,
+            answer: 64 << 20,
+        }
     }
 }
 
@@ -68,6 +62,8 @@ pub(super) enum End {
     Done,
     /// It has done its share, or failed at a request: go on with another instance.
     Next,
+    /// It never got as far as to take a request, for this reason: another would not either.
+    Broken(String),
 }
 
 /// The loaded renderer.
@@ -86,8 +82,7 @@ impl Sandbox {
         static LOADED: OnceLock<std::result::Result<Sandbox, String>> = OnceLock::new();
         let loaded = LOADED.get_or_init(|| {
             if MODULE.is_empty() {
-                return Err("this program was built without the embedded kustomize, because Go was missing"
-                    .to_owned());
+                return Err("this program was built without the embedded kustomize".to_owned());
             }
             Sandbox::load().map_err(|error| format!("the embedded kustomize can't be loaded: {error:#}"))
         });
@@ -104,7 +99,7 @@ impl Sandbox {
         let module = unsafe { Module::deserialize(&engine, MODULE) }?;
         let mut linker = Linker::new(&engine);
         wasi::link(&mut linker, &module)?;
-        link(&mut linker)?;
+        host::link(&mut linker)?;
         let ready = linker.instantiate_pre(&module)?;
         Ok(Sandbox { engine, ready })
     }
@@ -124,7 +119,7 @@ impl Sandbox {
         store.limiter(|host| host);
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|store| {
-            if store.data().deadline.is_some_and(|deadline| Instant::now() > deadline) {
+            if store.data().late() {
                 return Ok(UpdateDeadline::Interrupt);
             }
             Ok(UpdateDeadline::Continue(1))
@@ -133,254 +128,5 @@ impl Sandbox {
             instance.get_typed_func::<(), ()>(&mut store, "_start")?.call(&mut store, ())
         });
         store.data_mut().finish(result)
-    }
-}
-
-/// What one instance reaches.
-struct Host {
-    tree: Arc<Tree>,
-    limits: Limits,
-    desk: Box<dyn Desk>,
-    /// Text that waits for the renderer to take it.
-    kept: Kept,
-    /// What is left of the line that is being read.
-    input: Vec<u8>,
-    /// Where in `input` to go on.
-    read: usize,
-    /// The line that is being written.
-    output: Vec<u8>,
-    complaint: Vec<u8>,
-    clock: u64,
-    code: Option<i32>,
-    /// Requests given so far.
-    given: usize,
-    /// Until when the request that was given must be answered; `None` between requests.
-    deadline: Option<Instant>,
-    /// The size of its memory.
-    memory: usize,
-    /// Whether it wanted more memory than it may have.
-    refused: bool,
-    /// Whether the desk said that there is nothing more.
-    done: bool,
-}
-
-/// Text that waits to be taken.
-enum Kept {
-    Text(Vec<u8>),
-    File(Arc<[u8]>),
-}
-
-impl Host {
-    fn new(tree: Arc<Tree>, limits: Limits, desk: Box<dyn Desk>) -> Host {
-        Host {
-            tree,
-            limits,
-            desk,
-            kept: Kept::Text(Vec::new()),
-            input: Vec::new(),
-            read: 0,
-            output: Vec::new(),
-            complaint: Vec::new(),
-            clock: 0,
-            code: None,
-            given: 0,
-            deadline: None,
-            memory: 0,
-            refused: false,
-            done: false,
-        }
-    }
-
-    /// Says why the request at hand has no answer, if there is one.
-    fn finish(&mut self, result: Result<()>) -> End {
-        if let Some(deadline) = self.deadline.take() {
-            let reason = self.reason(deadline, result.err());
-            self.desk.fail(reason);
-            return End::Next;
-        }
-        if self.done { End::Done } else { End::Next }
-    }
-
-    fn reason(&self, deadline: Instant, error: Option<wasmtime::Error>) -> String {
-        let complaint = String::from_utf8_lossy(&self.complaint);
-        let trap = error.as_ref().and_then(|error| error.downcast_ref::<Trap>()).copied();
-        if trap == Some(Trap::Interrupt) || Instant::now() > deadline {
-            return format!("takes longer than the {} s that it may", self.limits.time.as_secs_f32());
-        }
-        if self.refused {
-            return format!(
-                "needs more than the {} MiB of memory that it may have",
-                self.limits.memory >> 20
-            );
-        }
-        if trap == Some(Trap::StackOverflow) || complaint.contains("stack exceeds") {
-            return "nests too deeply".to_owned();
-        }
-        let line = complaint.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        match (line, error) {
-            ("", Some(error)) => format!("kustomize failed: {error:#}"),
-            ("", None) => format!("kustomize ended with exit code {}", self.code.unwrap_or_default()),
-            (line, _) => format!("kustomize failed: {line}"),
-        }
-    }
-
-    fn keep(&mut self, text: impl Into<Vec<u8>>) -> u64 {
-        let text = text.into();
-        let length = text.len() as u64;
-        self.kept = Kept::Text(text);
-        length
-    }
-
-    /// Answers `look` of `renderer/host.go`, with the numbers of `kind` in `renderer/tree.go`.
-    fn look(&mut self, path: &str) -> u64 {
-        let found = match inside(path) {
-            Some(path) => self.tree.find(path),
-            None => Found::Outside,
-        };
-        let (kind, place) = match found {
-            Found::Missing => (0, None),
-            Found::File(place, _) => (1, Some(place)),
-            Found::Folder(place) => (2, Some(place)),
-            Found::Large(place) => (3, Some(place)),
-            Found::Outside => (4, None),
-            Found::Cyclic => (5, None),
-        };
-        let length = match place {
-            None => self.keep(""),
-            Some(place) if place.is_empty() => self.keep(MOUNT),
-            Some(place) => self.keep(format!("{MOUNT}/{place}")),
-        };
-        kind | length << 8
-    }
-
-    /// Answers `read`.
-    fn content(&mut self, path: &str) -> u64 {
-        match inside(path).map(|path| self.tree.find(path)) {
-            Some(Found::File(_, bytes)) => {
-                let length = bytes.len() as u64;
-                self.kept = Kept::File(bytes);
-                length
-            }
-            _ => self.keep(""),
-        }
-    }
-
-    /// Answers `list`.
-    fn names(&mut self, path: &str) -> u64 {
-        let mut text = Vec::new();
-        for (kind, name) in inside(path).map(|path| self.tree.list(path)).unwrap_or_default() {
-            text.push(match kind {
-                Kind::File => b'f',
-                Kind::Folder => b'd',
-                Kind::Link => b'l',
-            });
-            text.extend_from_slice(name.as_bytes());
-            text.push(0);
-        }
-        self.keep(text)
-    }
-}
-
-/// Gives a path of the renderer's as one inside the repository.
-fn inside(path: &str) -> Option<&str> {
-    let below = path.strip_prefix(MOUNT)?;
-    if below.is_empty() { Some("") } else { below.strip_prefix('/') }
-}
-
-/// Links the functions of `renderer/host.go`.
-fn link(linker: &mut Linker<Host>) -> Result<()> {
-    type Answer = fn(&mut Host, &str) -> u64;
-    let functions: [(&str, Answer); 3] =
-        [("look", Host::look), ("read", Host::content), ("list", Host::names)];
-    for (name, answer) in functions {
-        linker.func_wrap(HOST, name, move |mut caller: Caller<'_, Host>, at: u32, length: u32| -> u64 {
-            let Some(memory) = wasi::memory(&mut caller) else { return 0 };
-            let (data, host) = memory.data_and_store_mut(&mut caller);
-            let text = data.get(at as usize..).and_then(|data| data.get(..length as usize));
-            match text.and_then(|text| std::str::from_utf8(text).ok()) {
-                Some(path) => answer(host, path),
-                None => host.keep(""),
-            }
-        })?;
-    }
-    linker.func_wrap(HOST, "take", |mut caller: Caller<'_, Host>, at: u32, length: u32| {
-        let Some(memory) = wasi::memory(&mut caller) else { return };
-        let (data, host) = memory.data_and_store_mut(&mut caller);
-        let text: &[u8] = match &host.kept {
-            Kept::Text(text) => text,
-            Kept::File(bytes) => bytes,
-        };
-        let room = data.get_mut(at as usize..).and_then(|data| data.get_mut(..length as usize));
-        if let Some(room) = room.filter(|room| room.len() == text.len()) {
-            room.copy_from_slice(text);
-        }
-    })?;
-    Ok(())
-}
-
-impl Streams for Host {
-    fn read(&mut self, room: &mut [u8]) -> usize {
-        if self.read == self.input.len() {
-            let spent = self.given >= self.limits.requests || self.memory > self.limits.full;
-            if self.done || self.given > 0 && spent {
-                return 0;
-            }
-            let Some(mut line) = self.desk.next() else {
-                self.done = true;
-                return 0;
-            };
-            line.push(b'\n');
-            self.given += 1;
-            self.deadline = Instant::now().checked_add(self.limits.time);
-            (self.input, self.read) = (line, 0);
-        }
-        let left = self.input.get(self.read..).unwrap_or_default();
-        let length = left.len().min(room.len());
-        room[..length].copy_from_slice(&left[..length]);
-        self.read += length;
-        length
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.output.extend_from_slice(bytes);
-        if self.output.last() == Some(&b'\n') {
-            self.output.pop();
-            self.deadline = None;
-            self.desk.answer(&std::mem::take(&mut self.output));
-        }
-    }
-
-    fn complain(&mut self, bytes: &[u8]) {
-        let room = COMPLAINT.saturating_sub(self.complaint.len());
-        self.complaint.extend_from_slice(&bytes[..bytes.len().min(room)]);
-    }
-
-    fn exit(&mut self, code: i32) {
-        self.code = Some(code);
-    }
-
-    fn tick(&mut self, nanoseconds: u64) -> u64 {
-        self.clock = self.clock.saturating_add(nanoseconds);
-        self.clock
-    }
-
-    fn environment(&self) -> &'static [&'static str] {
-        ENVIRONMENT
-    }
-}
-
-impl ResourceLimiter for Host {
-    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> Result<bool> {
-        let allowed = desired <= self.limits.memory;
-        if allowed {
-            self.memory = desired;
-        } else {
-            self.refused = true;
-        }
-        Ok(allowed)
-    }
-
-    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> Result<bool> {
-        Ok(desired <= 1 << 20)
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
-use crate::repo::read::{LIMIT, keep, records};
+use crate::repo::name::{keep, records};
+use crate::repo::read::LIMIT;
 use crate::repo::{Entry, File, Reading, Repository, Snapshot};
 
 impl Repository {

@@ -9,6 +9,7 @@ mod history;
 pub mod kustomization;
 pub mod manifest;
 mod model;
+mod name;
 mod path;
 mod read;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::Diagnostic;
 use crate::repo::flux::{FluxKustomization, flux_kustomizations};
 use crate::repo::gate::{Gate, gates};
-use crate::repo::{Graph, RepoPath, Snapshot};
+use crate::repo::{Graph, Kustomization, RepoPath, Snapshot, Target};
 
 /// A folder that a Flux Kustomization builds, or would build where none stands in Git.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub struct EntryPoint {
     pub flux: Vec<usize>,
     /// Why it is what it is.
     pub role: Role,
+    /// The cluster's bootstrap folder that applies it, where it has no Flux Kustomization of its own.
+    pub through: Option<RepoPath>,
 }
 
 /// What an entry point is there for.
@@ -27,7 +29,7 @@ pub enum Role {
     Apps,
     /// It carries a gate, so it must stay real-time.
     Gate,
-    /// It applies the cluster's Flux Kustomizations, itself included.
+    /// It applies the cluster's Flux Kustomizations and nothing else, or itself too.
     Bootstrap,
 }
 
@@ -61,7 +63,7 @@ impl Model {
         let graph = Graph::read(snapshot);
         let (flux, mut remarks) = flux_kustomizations(snapshot, root);
         let gates = gates(snapshot, &graph, root);
-        let clusters = Clusters { known, flux: &flux, root };
+        let clusters = Clusters { known, flux: &flux, graph: &graph, root };
         let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
         for (index, kustomization) in flux.iter().enumerate() {
             let Some(path) = &kustomization.path else {
@@ -84,8 +86,19 @@ impl Model {
                 cluster: clusters.of_flux(kustomization, path),
                 flux: Vec::new(),
                 role: Role::Apps,
+                through: None,
             });
             entry.flux.push(index);
+        }
+        for (path, above) in applied_by_bootstrap(&by_path, &graph, &flux) {
+            let cluster = clusters.of_bootstrap(&path, &by_path[&above]);
+            by_path.entry(path.clone()).or_insert(EntryPoint {
+                path,
+                cluster,
+                flux: Vec::new(),
+                role: Role::Apps,
+                through: Some(above),
+            });
         }
         let mut covered = BTreeSet::new();
         for path in by_path.keys() {
@@ -117,6 +130,7 @@ impl Model {
                 cluster,
                 flux: Vec::new(),
                 role: Role::Apps,
+                through: None,
             });
         }
         let mut entry_points: Vec<EntryPoint> = by_path.into_values().collect();
@@ -124,6 +138,11 @@ impl Model {
             entry.role = role(entry, &graph, &flux, &gates);
         }
         Model { root: root.clone(), graph, flux, entry_points, gates, known: known.clone(), remarks }
+    }
+
+    /// Gives the folders that clusters are known to own.
+    pub fn known(&self) -> &ClusterFolders {
+        &self.known
     }
 
     /// Gives the cluster names in order.
@@ -139,7 +158,8 @@ impl Model {
     /// Gives the cluster that applies a Flux Kustomization.
     pub fn cluster_of(&self, kustomization: &FluxKustomization) -> String {
         let path = kustomization.path.as_ref().unwrap_or(&kustomization.file);
-        let clusters = Clusters { known: &self.known, flux: &self.flux, root: &self.root };
+        let clusters =
+            Clusters { known: &self.known, flux: &self.flux, graph: &self.graph, root: &self.root };
         clusters.of_flux(kustomization, path)
     }
 
@@ -152,7 +172,7 @@ impl Model {
 
 fn role(entry: &EntryPoint, graph: &Graph, flux: &[FluxKustomization], gates: &[Gate]) -> Role {
     let own = |index: &usize| flux[*index].file.is_within(&entry.path);
-    if entry.flux.iter().any(own) {
+    if entry.flux.iter().any(own) || is_of_flux(&entry.path, graph) {
         return Role::Bootstrap;
     }
     let reach = if graph.has(&entry.path) {
@@ -160,7 +180,57 @@ fn role(entry: &EntryPoint, graph: &Graph, flux: &[FluxKustomization], gates: &[
     } else {
         generated_children(graph, &entry.path).iter().flat_map(|child| graph.reach(child)).collect()
     };
-    if gates.iter().any(|gate| reach.contains(&gate.base)) { Role::Gate } else { Role::Apps }
+    if gates.iter().any(|gate| reach.contains(&gate.base)) {
+        return Role::Gate;
+    }
+    if holds_only_flux(&reach, graph, flux) { Role::Bootstrap } else { Role::Apps }
+}
+
+/// Gives the folders that bootstrap folders apply by themselves, each with the bootstrap folder.
+///
+/// A folder of the cluster that the bootstrap one lists, or that Flux lists in its place, is an
+/// entry point without a Flux Kustomization of its own.
+fn applied_by_bootstrap(
+    by_path: &BTreeMap<RepoPath, EntryPoint>,
+    graph: &Graph,
+    flux: &[FluxKustomization],
+) -> Vec<(RepoPath, RepoPath)> {
+    let is_bootstrap =
+        |entry: &&EntryPoint| entry.flux.iter().any(|index| flux[*index].file.is_within(&entry.path));
+    let mut found = Vec::new();
+    for entry in by_path.values().filter(is_bootstrap) {
+        let children = if graph.has(&entry.path) {
+            graph.children(&entry.path)
+        } else {
+            generated_children(graph, &entry.path)
+        };
+        let own = children.into_iter().filter(|child| child.is_within(&entry.path));
+        found.extend(
+            own.filter(|child| !by_path.contains_key(child)).map(|child| (child, entry.path.clone())),
+        );
+    }
+    found
+}
+
+/// Tells whether a folder is the one that `flux bootstrap` writes.
+fn is_of_flux(folder: &RepoPath, graph: &Graph) -> bool {
+    graph.get(folder).is_some_and(|kustomization| {
+        kustomization.resources().iter().any(|reference| reference.text.ends_with("gotk-components.yaml"))
+    })
+}
+
+/// Tells whether all that a build takes in are files of Flux Kustomizations, and at least one.
+fn holds_only_flux(reach: &BTreeSet<RepoPath>, graph: &Graph, flux: &[FluxKustomization]) -> bool {
+    let files: BTreeSet<&RepoPath> = flux.iter().map(|kustomization| &kustomization.file).collect();
+    let mut found = false;
+    for reference in reach.iter().filter_map(|folder| graph.get(folder)).flat_map(Kustomization::resources) {
+        match &reference.target {
+            Target::Path(path) if files.contains(path) => found = true,
+            Target::Path(path) if graph.has(path) => {}
+            _ => return false,
+        }
+    }
+    found
 }
 
 /// Gives the kustomization folders that Flux's generated kustomization.yaml lists: the topmost
@@ -198,6 +268,7 @@ fn unplaced(kustomization: &FluxKustomization) -> Diagnostic {
 struct Clusters<'a> {
     known: &'a ClusterFolders,
     flux: &'a [FluxKustomization],
+    graph: &'a Graph,
     root: &'a RepoPath,
 }
 
@@ -241,8 +312,26 @@ impl Clusters<'_> {
                 && (&other.file, &other.name) != (&kustomization.file, &kustomization.name)
         });
         let nearest =
-            appliers.max_by_key(|other| other.path.as_ref().map_or(0, |path| path.segments().count()))?;
+            appliers.max_by_key(|other| other.path.as_ref().map_or(0, |path| path.segments().count()));
+        let nearest = nearest.or_else(|| self.by_list(kustomization))?;
         self.by_applier(nearest, depth + 1)
+    }
+
+    /// The first Kustomization whose build lists the file of this one.
+    fn by_list(&self, kustomization: &FluxKustomization) -> Option<&FluxKustomization> {
+        let users: Vec<&RepoPath> = self.graph.referrers(&kustomization.file).collect();
+        self.flux.iter().find(|other| {
+            (&other.file, &other.name) != (&kustomization.file, &kustomization.name)
+                && other.path.as_ref().is_some_and(|path| {
+                    let reach = self.graph.reach(path);
+                    users.iter().any(|user| reach.contains(*user))
+                })
+        })
+    }
+
+    /// What a bootstrap folder applies belongs to its cluster, unless the spec says otherwise.
+    fn of_bootstrap(&self, path: &RepoPath, bootstrap: &EntryPoint) -> String {
+        self.by_spec(path).unwrap_or_else(|| bootstrap.cluster.clone())
     }
 
     /// `clusters/NAME/…`, wherever it stands below the root.

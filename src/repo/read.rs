@@ -15,6 +15,7 @@ use cap_std::fs::{Dir, Metadata, OpenOptions};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::repo::git::{Git, GitError};
+use crate::repo::name::{bytes_of, keep, native_path, records, repo_path};
 use crate::repo::{Entry, File, RepoPath, Snapshot};
 
 /// A file above this size is recorded as [`Entry::Large`]; kustomize files are a thousandth of it.
@@ -334,58 +335,6 @@ pub(crate) fn is_executable(metadata: &Metadata) -> bool {
 /// Tells whether an error means that nothing stands at the path.
 pub(crate) fn absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
-}
-
-pub(super) fn records(output: &[u8]) -> impl Iterator<Item = &[u8]> {
-    output.split(|byte| *byte == 0).filter(|record| !record.is_empty())
-}
-
-/// Takes a name in if it can be a [`RepoPath`], else notes why not.
-pub(super) fn keep<T>(name: &[u8], value: T, names: &mut BTreeMap<RepoPath, T>, notes: &mut Vec<Diagnostic>) {
-    match repo_path(name) {
-        Ok(path) => {
-            names.insert(path, value);
-        }
-        Err(why) => {
-            let shown = String::from_utf8_lossy(name).escape_debug().to_string();
-            notes.push(Diagnostic::note(format!("the file \"{shown}\" {why}, so it is left out")));
-        }
-    }
-}
-
-/// Makes a path of git's bytes, or says why it is not taken.
-pub(super) fn repo_path(name: &[u8]) -> Result<RepoPath, &'static str> {
-    let text = std::str::from_utf8(name).map_err(|_| "has a name that is not UTF-8")?;
-    if text.contains(|c: char| c.is_control()) {
-        return Err("has a control character in its name");
-    }
-    RepoPath::parse(text).map_err(|_| "has a backslash in its name")
-}
-
-fn native_path(bytes: Vec<u8>) -> Result<PathBuf, Error> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::ffi::OsStringExt;
-        Ok(PathBuf::from(std::ffi::OsString::from_vec(bytes)))
-    }
-    #[cfg(not(unix))]
-    {
-        String::from_utf8(bytes)
-            .map(PathBuf::from)
-            .map_err(|_| Error::invalid(Diagnostic::error("the repository's path is not UTF-8")))
-    }
-}
-
-fn bytes_of(path: &Path) -> Vec<u8> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::ffi::OsStrExt;
-        path.as_os_str().as_bytes().to_vec()
-    }
-    #[cfg(not(unix))]
-    {
-        path.to_string_lossy().replace('\\', "/").into_bytes()
-    }
 }
 
 fn below_git(dir: &Path) -> bool {

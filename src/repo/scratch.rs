@@ -11,15 +11,23 @@ use crate::repo::Repository;
 /// A folder that vanishes with the value.
 pub(crate) struct Scratch {
     folder: tempfile::TempDir,
+    /// Asking git takes longer than most tests, and the answer stays.
+    repository: std::cell::OnceCell<Repository>,
 }
 
 /// Everything in a folder but `.git`: files with mode and content, links with their text, empty folders.
 pub(crate) type Tree = BTreeMap<String, (u32, Vec<u8>)>;
 
 impl Scratch {
-    /// A folder outside of git.
+    /// A folder outside of git; in memory where that is possible, for the many trees of some tests.
     pub(crate) fn plain() -> Scratch {
-        Scratch { folder: tempfile::tempdir().unwrap() }
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        Scratch { folder: folder.unwrap(), repository: std::cell::OnceCell::new() }
+    }
+
+    /// A folder outside of git, on the file system of temporary files.
+    pub(crate) fn on_disk() -> Scratch {
+        Scratch { folder: tempfile::tempdir().unwrap(), repository: std::cell::OnceCell::new() }
     }
 
     /// A git repository without a commit.
@@ -37,8 +45,9 @@ impl Scratch {
         self.top().join(path)
     }
 
+    /// Discovers the repository, once.
     pub(crate) fn repository(&self) -> Repository {
-        Repository::discover(self.top()).unwrap()
+        self.repository.get_or_init(|| Repository::discover(self.top()).unwrap()).clone()
     }
 
     pub(crate) fn put(&self, path: &str, bytes: impl AsRef<[u8]>) -> &Scratch {

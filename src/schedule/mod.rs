@@ -30,6 +30,7 @@ pub use dst::{ClockEffect, ClockHit, clock_hits};
 pub use firing::Firings;
 pub use interval::{Interval, Intervals, Timeline};
 pub use length::{Length, LengthError};
+pub use outage::{open_deadline_seconds, reference};
 pub use pair::CronPair;
 pub use week_time::{WeekTime, WeekTimeError};
 pub use window::{Window, WindowError, WindowForm, WindowKey};

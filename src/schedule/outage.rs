@@ -14,7 +14,7 @@ use super::window::{Window, WindowError};
 const YEARS: i64 = 10;
 
 /// Where those years begin: fixed, so that the same window always gets the same deadline.
-fn reference() -> Timestamp {
+pub fn reference() -> Timestamp {
     Timestamp::from_second(1_767_225_600).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 

@@ -6,7 +6,7 @@ use jiff::{Span, Timestamp};
 
 use super::cron::CronExpr;
 use super::dst::{ClockEffect, ClockHit, clock_hits};
-use super::interval::next_in_chain;
+use super::interval::{Timeline, next_in_chain};
 use super::length::Length;
 use super::pair::{CronPair, shifted};
 use super::week_time::WeekTime;
@@ -18,6 +18,12 @@ const YEARS: i64 = 10;
 /// The steps by which another time is tried, and how far, in minutes.
 const STEP: i64 = 30;
 const FARTHEST: i64 = 24 * 60;
+
+/// The minutes of a week.
+const WEEK: i64 = 7 * 24 * 60;
+
+/// All 24 hours in the bits of the hour field.
+const EVERY_HOUR: u64 = (1 << 24) - 1;
 
 /// The first date on which a pair does not do what its window says.
 struct Fault {
@@ -107,25 +113,35 @@ impl Window {
         let steps = (1..=FARTHEST / STEP).map(|step| step * STEP);
         let later = steps.clone().take(6);
         let nearest_first = later.chain(steps.flat_map(|minutes| [-minutes, minutes]));
-        for minutes in nearest_first {
-            let Some((window, text)) = self.moved(closes, minutes) else { continue };
-            if window.pair().is_ok_and(|pair| fault(&pair, zone, from).is_none()) {
-                return Some(text);
+        let nearest_first: Vec<i64> = nearest_first.collect();
+        for both in [false, true] {
+            for &minutes in &nearest_first {
+                let Some((window, text)) = self.moved(closes, both, minutes) else { continue };
+                if window.pair().is_ok_and(|pair| fault(&pair, zone, from).is_none()) {
+                    return Some(text);
+                }
             }
         }
         None
     }
 
-    /// Moves one edge and says how that is written.
-    fn moved(&self, closes: bool, minutes: i64) -> Option<(Window, String)> {
+    /// Moves one edge, or both, and says how that is written.
+    fn moved(&self, closes: bool, both: bool, minutes: i64) -> Option<(Window, String)> {
         let (form, text) = match &self.form {
             WindowForm::FromTo { from, to } => {
                 let moved = |time: &WeekTime| {
-                    let week = 7 * 24 * 60;
-                    let minute = (i64::from(time.minute_of_week()) + minutes).rem_euclid(week);
+                    let minute = (i64::from(time.minute_of_week()) + minutes).rem_euclid(WEEK);
                     WeekTime::from_minute_of_week(minute as u32)
                 };
-                if closes {
+                let length = i64::from(to.minute_of_week()) - i64::from(from.minute_of_week());
+                let change = if closes { minutes } else { -minutes };
+                if both {
+                    let (from, to) = (moved(from), moved(to));
+                    (WindowForm::FromTo { from, to }, format!("write `from: {from}` and `to: {to}`"))
+                } else if !(1..WEEK).contains(&(length.rem_euclid(WEEK) + change)) {
+                    // Beyond the other edge it would be the rest of the week.
+                    return None;
+                } else if closes {
                     let to = moved(to);
                     (WindowForm::FromTo { from: *from, to }, format!("write `to: {to}`"))
                 } else {
@@ -133,7 +149,7 @@ impl Window {
                     (WindowForm::FromTo { from, to: *to }, format!("write `from: {from}`"))
                 }
             }
-            WindowForm::OpenFor { open, length } if closes => {
+            WindowForm::OpenFor { open, length } if closes && !both => {
                 let minutes = u32::try_from(i64::from(length.minutes()) + minutes).ok()?;
                 let length = Length::from_minutes(minutes)?;
                 (WindowForm::OpenFor { open: open.clone(), length }, format!("write `for: {length}`"))
@@ -155,8 +171,15 @@ fn fault(pair: &CronPair, zone: &TimeZone, from: Timestamp) -> Option<Fault> {
     let to = years_after(from, YEARS);
     let close = clock_hits(&pair.close, zone, from, to);
     let open = clock_hits(&pair.open, zone, from, to);
+    // What comes every hour of the day is as right with an hour more or less.
+    let hourly = |expr: &CronExpr| expr.fields().is_some_and(|fields| fields.hour & EVERY_HOUR == EVERY_HOUR);
+    if hourly(&pair.open) && hourly(&pair.close) {
+        return None;
+    }
     let wrong = |hit: &&ClockHit| hit.effect != ClockEffect::Repeated;
-    if let Some(hit) = close.iter().find(wrong) {
+    let timeline = Timeline::of_pairs([(pair.clone(), zone.clone())]);
+    let harms = |hit: &&ClockHit| hit.effect == ClockEffect::Extra || timeline.is_open(instant(hit, zone));
+    if let Some(hit) = close.iter().filter(wrong).find(harms) {
         return Some(Fault { closes: true, hit: *hit });
     }
     if let Some(hit) = open.iter().find(wrong) {
@@ -165,6 +188,12 @@ fn fault(pair: &CronPair, zone: &TimeZone, from: Timestamp) -> Option<Fault> {
     // Only where both edges come twice in one night does the gate open again.
     let twice = open.iter().find(|hit| close.iter().any(|close| close.transition == hit.transition));
     twice.map(|hit| Fault { closes: false, hit: *hit })
+}
+
+/// Gives the instant of a local time after the change of the clocks, or of the change that skips it.
+fn instant(hit: &ClockHit, zone: &TimeZone) -> Timestamp {
+    let offset = zone.to_offset(hit.transition);
+    offset.to_timestamp(hit.local).map_or(hit.transition, |at| at.max(hit.transition))
 }
 
 /// Gives the instant so many years later, or the last there is.

@@ -25,6 +25,7 @@ mod disk;
 mod journal;
 mod preflight;
 mod recover;
+mod state;
 mod swap;
 mod undo;
 

@@ -258,7 +258,7 @@ fn collisions(disk: &Disk<'_>, plan: &Plan, removed: &[Folder]) -> Result<(), Er
             if !names.contains_key(&folder) {
                 let failed = |error| refusal(&format!("can't read `{folder}`"), &error);
                 let stays = |child: &RepoPath| {
-                    !plan.changes.get(child).is_some_and(|change| change.after.is_none())
+                    plan.changes.get(child).is_none_or(|change| change.after.is_some())
                         && !removed.iter().any(|folder| folder.path == *child)
                 };
                 let children = disk.names(&folder).map_err(failed)?;

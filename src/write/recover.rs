@@ -55,7 +55,7 @@ pub(super) fn recover_watched(
     repository: &Repository,
     watch: &mut dyn Watch,
 ) -> Result<Option<Recovered>, Error> {
-    let Some(mut disk) = Disk::open_holding(repository, "next", watch)? else { return Ok(None) };
+    let Some(mut disk) = Disk::open_holding(repository, &["next"], watch)? else { return Ok(None) };
     let Some(journal) = disk.journal("next")? else {
         disk.discard("next").map_err(|error| disk.state_error("tidy up", &error))?;
         return Ok(None);

@@ -28,13 +28,13 @@ pub(super) fn plan_to(scratch: &Scratch, after: &[(&str, &str, bool)]) -> Plan {
         let (old, new) = (before.file(&path).cloned(), after.get(&path).cloned());
         (path, Change { before: old, after: new, moved_from: None })
     });
-    Plan { changes: changes.filter(|(_, change)| change.before != change.after).collect() }
+    Plan { changes: changes.filter(|(_, change)| change.before != change.after).collect(), ..Plan::default() }
 }
 
 /// A plan that makes one file.
 pub(super) fn creating(name: &str) -> Plan {
     let change = Change { before: None, after: Some(File::new(*b"new\n")), moved_from: None };
-    Plan { changes: [(path(name), change)].into() }
+    Plan { changes: [(path(name), change)].into(), ..Plan::default() }
 }
 
 /// A tree with everything that a write can meet, and the plan over it.
@@ -229,9 +229,11 @@ fn names_that_differ_in_case_only_are_refused() {
 #[test]
 fn a_git_folder_on_another_file_system_is_crossed() {
     let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else {
-        return eprintln!("skipped: no second file system at /dev/shm");
+        std::io::Write::write_all(&mut std::io::stderr(), b"skipped: no second file system at /dev/shm\n")
+            .unwrap();
+        return;
     };
-    let scratch = Scratch::plain();
+    let scratch = Scratch::on_disk();
     let git_dir = elsewhere.path().join("git");
     scratch.run(&["init", "-q", "--separate-git-dir", git_dir.to_str().unwrap()]);
     let plan = everything(&scratch);

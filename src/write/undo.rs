@@ -17,7 +17,9 @@ use crate::write::{Written, carry_out, conflict};
 /// As [`undo`]; nothing is changed in any case.
 pub fn undo_plan(repository: &Repository) -> Result<Option<Plan>, Error> {
     let mut watch = Real;
-    let Some(mut disk) = Disk::open_holding(repository, "last", &mut watch)? else { return Ok(None) };
+    let Some(mut disk) = Disk::open_holding(repository, &["last", "next"], &mut watch)? else {
+        return Ok(None);
+    };
     disk.settle()?;
     Ok(reversed(&disk)?.map(|(plan, _)| plan))
 }
@@ -39,7 +41,7 @@ pub fn undo(repository: &Repository) -> Result<Option<Written>, Error> {
 }
 
 pub(super) fn undo_watched(repository: &Repository, watch: &mut dyn Watch) -> Result<Option<Written>, Error> {
-    let Some(mut disk) = Disk::open_holding(repository, "last", watch)? else { return Ok(None) };
+    let Some(mut disk) = Disk::open_holding(repository, &["last", "next"], watch)? else { return Ok(None) };
     disk.settle()?;
     let Some((plan, wish)) = reversed(&disk)? else { return Ok(None) };
     let journal = preflight::check(&disk, &plan, &wish)?;

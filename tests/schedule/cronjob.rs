@@ -29,7 +29,7 @@ fn schedules() {
         ("0 8 * * 7", 8..9, "write `SUN`"),
         ("0 8 * * FRI-SUN", 8..15, "write `FRI,SAT,SUN`"),
         ("0 8 * * MONDAY", 8..14, "write `MON`"),
-        ("0 8 * JANUARY *", 6..13, "write `1`"),
+        ("0 8 * JANUARY *", 6..13, "write `JAN`"),
         ("0 8 L * *", 4..5, "no `L`"),
         ("0 8 * * MON#1", 8..13, "no `#`"),
         ("0 8 * * 5L", 8..10, "or `L`"),

@@ -32,9 +32,8 @@ fn good_windows_are_silent() {
         open_for("Europe/Berlin", "0 22 * * SAT", "5h"),
         from_to("UTC", "Fri 22:00", "Mon 06:00"),
         open_close("Asia/Tokyo", "0 22 * * *", "0 2 * * *"),
-        // Closing every evening is more than needed, and does no harm.
     ] {
-        assert_eq!(codes(&[window.clone()]), [""; 0], "{window:?}");
+        assert_eq!(codes(std::slice::from_ref(&window)), [""; 0], "{window:?}");
     }
 }
 
@@ -111,8 +110,8 @@ fn windows_too_short_or_too_rare_are_told() {
         most_days_closed: Some(days),
         ..options()
     };
-    assert_eq!(of(&[window.clone()], &asked(240, 7)), []);
-    let found = of(&[window.clone()], &asked(241, 6));
+    assert_eq!(of(std::slice::from_ref(&window), &asked(240, 7)), []);
+    let found = of(std::slice::from_ref(&window), &asked(241, 6));
     assert_eq!(
         found.iter().map(|lint| lint.code).collect::<Vec<_>>(),
         [LintCode::TooShort, LintCode::RarelyOpens]

@@ -1,4 +1,5 @@
 //! Schedules through their public interface.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stderr, reason = "figures are told to whoever runs the tests")]
 
 mod cronjob;

@@ -32,7 +32,7 @@ fn tally(windows: &[Window], deadlines: &[Deadlines], reach: usize) -> Tally {
     let mut tally = Tally::default();
     for (i, &start) in boundaries.iter().enumerate() {
         for (j, &end) in boundaries.iter().enumerate().skip(i) {
-            if j - i > reach && (j - i) % 97 != i % 97 {
+            if j - i > reach && (j - i) % 397 != i % 397 {
                 continue;
             }
             for (start, end) in [(start, end), (second(start, 1), end)] {
@@ -67,8 +67,8 @@ fn generated_deadlines_never_leave_a_gate_open() {
         vec![from_to("UTC", "Mon 08:00", "Mon 17:00"), from_to("UTC", "Wed 08:00", "Wed 17:00")],
         vec![open_close("Europe/Berlin", "0 22 1 * *", "0 6 2 * *")],
     ] {
-        let found = tally(&windows, &generated(&windows), 4);
-        let without = tally(&windows, &vec![Deadlines::default(); windows.len()], 4);
+        let found = tally(&windows, &generated(&windows), 3);
+        let without = tally(&windows, &vec![Deadlines::default(); windows.len()], 3);
         eprintln!(
             "{} {}: {found:?}, without deadlines {without:?}",
             windows[0].pair().unwrap().open,
@@ -80,7 +80,7 @@ fn generated_deadlines_never_leave_a_gate_open() {
             .zip(close_deadlines(&Timeline::new(&windows).unwrap()))
             .map(|(deadlines, close)| Deadlines { close, ..deadlines })
             .collect();
-        let both = tally(&windows, &both, 4);
+        let both = tally(&windows, &both, 3);
         eprintln!("    with a deadline for closing {both:?}");
         assert_eq!((both.open, both.closed), (0, 0));
         assert!(without.open > 0);

@@ -94,6 +94,13 @@ fn local_times_that_never_come_are_refused_with_a_date_and_a_way_out() {
             "write `from: Sun 03:00`",
         ),
         (
+            // Neither edge comes that night, so nothing stays open.
+            from_to("Europe/Berlin", "Sun 02:00", "Sun 02:30"),
+            "opening at 2027-03-28 02:00: the clocks in Europe/Berlin skip that time, so the window would not \
+             open",
+            "write `from: Sun 03:00` and `to: Sun 03:30`",
+        ),
+        (
             // Egypt has no midnight on the last Friday of April.
             from_to("Africa/Cairo", "Tue 22:00", "Fri 06:00"),
             "closing at 2027-04-30 06:00: there is no midnight in Africa/Cairo that day, and Kubernetes then \
@@ -111,6 +118,7 @@ fn local_times_that_never_come_are_refused_with_a_date_and_a_way_out() {
         // Both edges of a fold may come twice as long as they are not both in it.
         from_to("Europe/Berlin", "Sat 22:00", "Sun 01:30"),
         from_to("Asia/Tokyo", "Sun 02:00", "Sun 03:00"),
+        open_for("Europe/Berlin", "0 * * * *", "30m"),
     ] {
         assert_eq!(window.resolve(now).map(|_| ()), Ok(()));
     }
@@ -297,4 +305,16 @@ fn lengths_and_week_times_read_back() {
     ] {
         assert!(text.parse::<WeekTime>().is_err(), "{text}");
     }
+}
+
+#[test]
+fn the_ends_of_time_are_no_trouble() {
+    let windows = [open_close("Africa/Cairo", "0 22 * * THU", "0 6 * * FRI")];
+    let timeline = Timeline::new(&windows).unwrap();
+    for instant in [Timestamp::MIN, Timestamp::MAX] {
+        let _ = (timeline.is_open(instant), timeline.next_open(instant), timeline.next_close(instant));
+        let _ = timeline.intervals(instant, instant).count();
+        let _ = windows[0].resolve(instant);
+    }
+    assert_eq!(timeline.next_open(Timestamp::MAX), None);
 }

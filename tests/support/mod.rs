@@ -7,6 +7,8 @@
     reason = "a test may fail and speak"
 )]
 
+pub mod scratch;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -98,7 +100,7 @@ fn find_kustomize() -> External {
     {
         return external;
     }
-    let tools = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tools");
+    let tools = Path::new(option_env!("CARGO_TARGET_TMPDIR").unwrap_or("target/tmp")).join("tools");
     let program = tools.join("kustomize");
     if !program.is_file() {
         let module = format!("sigs.k8s.io/kustomize/kustomize/v5@{KUSTOMIZE}");

@@ -39,7 +39,7 @@ fn plan(before: &Files, after: &Files, moves: &BTreeMap<String, String>) -> Plan
         };
         (path(name), change)
     });
-    Plan { changes: changes.collect() }
+    Plan { changes: changes.collect(), ..Plan::default() }
 }
 
 /// Applies the patch with git and compares the tree, with the index as well as without it.
@@ -178,5 +178,13 @@ proptest! {
             moves.insert(to, from.clone());
         }
         check(&before, &after, &moves);
+        // And the writer makes the same, and takes it back.
+        let scratch = lay(&before);
+        let plan = plan(&before, &after, &moves);
+        let untouched = scratch.tree();
+        crate::write::write(&scratch.repository(), &plan).unwrap();
+        prop_assert_eq!(scratch.tree(), lay(&after).tree());
+        prop_assert_eq!(crate::write::undo(&scratch.repository()).unwrap().is_some(), !plan.changes.is_empty());
+        prop_assert_eq!(scratch.tree(), untouched);
     }
 }

@@ -1,134 +1,29 @@
-//! What is surprising about the windows of a type.
-
-use std::time::Duration;
+//! What is surprising about one window.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::cron::CronExpr;
-use super::dst::{ClockEffect, clock_hits};
-use super::interval::{Interval, Timeline, next_in_chain};
-use super::local::{DAY, date_of};
-use super::outage::missed_run;
-use super::pair::CronPair;
-use super::resolve::{show, years_after};
-use super::window::{Window, WindowKey};
-
-/// The years that are looked at, and the most firings and dates of one expression or finding.
-const YEARS: i64 = 5;
-const MOST_FIRINGS: usize = 4_000;
-const MOST_DATES: usize = 10;
+use super::super::cron::CronExpr;
+use super::super::dst::{ClockEffect, clock_hits};
+use super::super::interval::{Interval, Timeline, next_in_chain};
+use super::super::local::{DAY, date_of, days_of, weekday};
+use super::super::outage::missed_run;
+use super::super::pair::CronPair;
+use super::super::resolve::{show, years_after};
+use super::super::window::{Window, WindowKey};
+use super::{Lint, LintCode, LintOptions, MOST_DATES, MOST_FIRINGS, YEARS};
 
 /// The longest outage, counted from the first closing that it misses, that is thought likely.
 const LONGEST_OUTAGE: i64 = 5 * DAY;
 
-/// Kinds of surprises, each with a stable name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LintCode {
-    /// The window has no time zone.
-    MissingZone,
-    /// An expression never fires.
-    NeverFires,
-    /// Day of month and day of week are both given, and either is enough.
-    EitherDay,
-    /// A change of the clocks skips or moves a firing.
-    ClockGap,
-    /// A change of the clocks makes a firing come twice.
-    ClockFold,
-    /// Some openings or closings come twice in a row.
-    NotAlternating,
-    /// It opens and closes at the same instant.
-    ZeroLength,
-    /// It opens again before it has closed, every time.
-    LongerThanPeriod,
-    /// It never closes.
-    AlwaysOpen,
-    /// Two windows of the type overlap or touch, and the closing of one closes the other.
-    Overlap,
-    /// It is shorter than what is gated needs.
-    TooShort,
-    /// The type opens less often than is asked for.
-    RarelyOpens,
-    /// After a long outage Kubernetes may not make up for a missed closing.
-    LostClosing,
-}
-
-impl LintCode {
-    /// Gives the name by which the finding is known.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            LintCode::MissingZone => "missing-zone",
-            LintCode::NeverFires => "never-fires",
-            LintCode::EitherDay => "either-day",
-            LintCode::ClockGap => "clock-gap",
-            LintCode::ClockFold => "clock-fold",
-            LintCode::NotAlternating => "not-alternating",
-            LintCode::ZeroLength => "zero-length",
-            LintCode::LongerThanPeriod => "longer-than-period",
-            LintCode::AlwaysOpen => "always-open",
-            LintCode::Overlap => "overlap",
-            LintCode::TooShort => "too-short",
-            LintCode::RarelyOpens => "rarely-opens",
-            LintCode::LostClosing => "lost-closing",
-        }
-    }
-}
-
-/// One surprise about a window.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lint {
-    /// Its kind.
-    pub code: LintCode,
-    /// The window, counted from 0 in the order in which they were given; `None` speaks of the type.
-    pub window: Option<usize>,
-    /// The key of the window, where one is to be changed.
-    pub key: Option<WindowKey>,
-    /// What is the case and what it causes, in one sentence without a final full stop.
-    pub message: String,
-    /// The first local dates on which it shows.
-    pub dates: Vec<Date>,
-    /// What to do, as an imperative.
-    pub remedy: String,
-}
-
-/// What the windows are measured by.
-#[derive(Clone, Copy, Debug)]
-pub struct LintOptions {
-    /// The instant from which five years are looked at.
-    pub from: Timestamp,
-    /// Interval plus timeout of the slowest Flux Kustomization that is gated.
-    pub needed: Option<Duration>,
-    /// The most days that the type may stay closed.
-    pub most_days_closed: Option<u32>,
-}
-
-/// Finds what is surprising about the windows of one type.
-///
-/// A window without a pair ([`Window::pair`]) is passed over: that is an error and said elsewhere. The findings
-/// come in the order of the windows, those about the type as a whole last.
-pub fn lints(windows: &[&Window], options: &LintOptions) -> Vec<Lint> {
-    let mut lints = Vec::new();
-    let mut valid = Vec::new();
-    for (index, window) in windows.iter().enumerate() {
-        if let Ok(pair) = window.pair() {
-            let one = One { index, window, zone: window.zone_or_utc(), pair, options };
-            one.lint(&mut lints);
-            valid.push(one);
-        }
-    }
-    overlaps(&valid, options, &mut lints);
-    rarely_opens(&valid, options, &mut lints);
-    lints
-}
-
 /// One window that is being looked at.
-struct One<'a> {
-    index: usize,
-    window: &'a Window,
-    zone: TimeZone,
-    pair: CronPair,
-    options: &'a LintOptions,
+pub(super) struct One<'a> {
+    pub(super) index: usize,
+    pub(super) window: &'a Window,
+    pub(super) zone: TimeZone,
+    pub(super) pair: CronPair,
+    pub(super) options: &'a LintOptions,
 }
 
 impl One<'_> {
@@ -136,15 +31,15 @@ impl One<'_> {
         years_after(self.options.from, YEARS)
     }
 
-    fn timeline(&self) -> Timeline {
+    pub(super) fn timeline(&self) -> Timeline {
         Timeline::of_pairs([(self.pair.clone(), self.zone.clone())])
     }
 
-    fn date(&self, at: Timestamp) -> Date {
+    pub(super) fn date(&self, at: Timestamp) -> Date {
         self.zone.to_datetime(at).date()
     }
 
-    fn finding(
+    pub(super) fn finding(
         &self,
         code: LintCode,
         key: WindowKey,
@@ -155,7 +50,7 @@ impl One<'_> {
         Lint { code, window: Some(self.index), key: Some(key), message, dates, remedy: remedy.into() }
     }
 
-    fn lint(&self, lints: &mut Vec<Lint>) {
+    pub(super) fn lint(&self, lints: &mut Vec<Lint>) {
         if self.window.zone.is_none() {
             lints.push(self.finding(
                 LintCode::MissingZone,
@@ -214,11 +109,11 @@ impl One<'_> {
     fn either_day(&self, expr: &CronExpr, key: WindowKey, lints: &mut Vec<Lint>) {
         let Some(fields) = expr.fields().filter(|fields| fields.either_day()) else { return };
         let today = self.zone.to_datetime(self.options.from).date();
-        let first = super::local::days_of(today.year().into(), today.month() as u32, today.day().into());
+        let first = days_of(today.year().into(), today.month() as u32, today.day().into());
         let added = (first..first + 366).filter(|&day| {
             let (_, month, date) = date_of(day);
             let by_date = fields.day_of_month & (1 << date) != 0;
-            let by_weekday = fields.day_of_week & (1 << super::local::weekday(day)) != 0;
+            let by_weekday = fields.day_of_week & (1 << weekday(day)) != 0;
             fields.month & (1 << month) != 0 && by_date != by_weekday
         });
         let dates: Vec<Date> = added.take(MOST_DATES).filter_map(to_date).collect();
@@ -371,7 +266,7 @@ impl One<'_> {
             (short && calm && run < now && started != Some(run)).then_some(run)
         };
         let mut dates: Vec<Date> = (0..firings.len())
-            .flat_map(|first| (first + 1..first + 9).filter_map(move |last| Some((first, last))))
+            .flat_map(|first| (first + 1..first + 9).map(move |last| (first, last)))
             .filter_map(|(first, last)| lost(first, last))
             .map(|at| self.date(at))
             .collect();
@@ -398,73 +293,6 @@ impl One<'_> {
 fn near(change: Timestamp, from: Timestamp, to: Timestamp) -> bool {
     let at = change.as_second();
     from.as_second() - 2 * DAY <= at && at <= to.as_second() + 2 * DAY
-}
-
-/// Windows of a type whose own intervals overlap or touch.
-fn overlaps(windows: &[One<'_>], options: &LintOptions, lints: &mut Vec<Lint>) {
-    let until = years_after(options.from, 1);
-    let intervals: Vec<Vec<Interval>> = windows
-        .iter()
-        .map(|one| one.timeline().intervals(options.from, until).take(MOST_FIRINGS).collect())
-        .collect();
-    for (i, first) in windows.iter().enumerate() {
-        for (j, second) in windows.iter().enumerate().skip(i + 1) {
-            let (mut a, mut b) = (intervals[i].iter().peekable(), intervals[j].iter().peekable());
-            let mut dates = Vec::new();
-            while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
-                if x.open <= y.close && y.open <= x.close {
-                    dates.push(second.date(x.open.max(y.open).max(options.from)));
-                }
-                if x.close < y.close {
-                    a.next()
-                } else {
-                    b.next()
-                };
-            }
-            dates.dedup();
-            dates.truncate(MOST_DATES);
-            if dates.is_empty() {
-                continue;
-            }
-            lints.push(second.finding(
-                LintCode::Overlap,
-                second.window.keys().0,
-                format!(
-                    "`{}` opens this window while another of the type (`{}`) is open or closing, and the first \
-                     closing closes both",
-                    second.pair.open, first.pair.open
-                ),
-                dates,
-                "make one window of the two, or leave time between them",
-            ));
-        }
-    }
-}
-
-fn rarely_opens(windows: &[One<'_>], options: &LintOptions, lints: &mut Vec<Lint>) {
-    let (Some(days), Some(one)) = (options.most_days_closed, windows.first()) else { return };
-    let timeline = Timeline::of_pairs(windows.iter().map(|one| (one.pair.clone(), one.zone.clone())));
-    let until = years_after(options.from, YEARS);
-    let mut closed_since = options.from;
-    let mut longest = (0, options.from);
-    for interval in timeline.intervals(options.from, until).take(MOST_FIRINGS) {
-        longest = longest.max((interval.open.as_second() - closed_since.as_second(), closed_since));
-        closed_since = interval.close;
-    }
-    if closed_since < until && timeline.next_open(closed_since).is_none() {
-        longest = longest.max((until.as_second() - closed_since.as_second(), closed_since));
-    }
-    if longest.0 <= i64::from(days) * DAY {
-        return;
-    }
-    lints.push(Lint {
-        code: LintCode::RarelyOpens,
-        window: None,
-        key: None,
-        message: format!("the type stays closed for {} days, more than {days}", longest.0 / DAY),
-        dates: vec![one.date(longest.1)],
-        remedy: "add a window, or open it more often".into(),
-    });
 }
 
 fn to_date(days: i64) -> Option<Date> {

@@ -1,0 +1,62 @@
+//! `init`.
+
+use crate::cli::{Global, Init};
+use crate::commands::apply::{Exit, apply};
+use crate::commands::workspace::Workspace;
+use crate::diagnostic::Diagnostic;
+use crate::error::{Error, ErrorKind};
+use crate::output::Output;
+use crate::plan::{InitOptions, init, scaffold};
+use crate::render::detect;
+use crate::template::Templates;
+
+/// Runs the command.
+pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, Error> {
+    let workspace = Workspace::open(global, output)?;
+    let templates = Templates::new(workspace.overrides())?;
+    let mut options = InitOptions {
+        open: arguments.open.clone(),
+        close: arguments.close.clone(),
+        time_zone: arguments.time_zone.clone(),
+    };
+    if options.open.is_some() != options.close.is_some() {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            Diagnostic::error("a window needs both --open and --close")
+                .help("for example --open '0 8 * * MON' --close '0 17 * * THU'"),
+        ));
+    }
+    let renderer = detect(global.renderer)?;
+    if !arguments.clusters.is_empty() || !arguments.apps.is_empty() {
+        let plan = scaffold(
+            &workspace.snapshot,
+            &workspace.spec_path,
+            renderer.as_ref(),
+            &templates,
+            &options,
+            &arguments.clusters,
+            &arguments.apps,
+        )?;
+        return apply(global, output, &workspace, &plan, renderer.as_ref(), arguments.format);
+    }
+    let mut plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
+    if plan.default_window && !global.yes && !global.dry_run && output.can_ask() {
+        ask(output, &mut options);
+        plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
+    }
+    apply(global, output, &workspace, &plan, renderer.as_ref(), arguments.format)
+}
+
+/// Asks for the window where nobody gave one; an empty answer keeps the guide's.
+fn ask(output: &Output, options: &mut InitOptions) {
+    let question = |text: &str| output.ask(text).filter(|answer| !answer.is_empty());
+    let Some(open) =
+        question("When does the window open? A cron expression, empty for Monday 8:00, switched off:")
+    else {
+        return;
+    };
+    options.close = question("When does it close?");
+    options.time_zone =
+        options.time_zone.take().or_else(|| question("In which time zone, for example Europe/Berlin?"));
+    options.open = options.close.is_some().then_some(open);
+}

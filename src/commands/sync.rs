@@ -1,0 +1,28 @@
+//! `sync` and `diff`.
+
+use crate::cli::{Global, Sync};
+use crate::commands::apply::{Exit, apply, preview};
+use crate::commands::workspace::Loaded;
+use crate::error::Error;
+use crate::output::Output;
+use crate::plan::{Plan, sync};
+use crate::template::Templates;
+
+/// Runs `sync`.
+pub fn run(global: &Global, arguments: &Sync, output: &Output) -> Result<Exit, Error> {
+    let (loaded, plan) = plan(global, output)?;
+    apply(global, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
+}
+
+/// Runs `diff`: what `sync` would change, proven and never written.
+pub fn diff(global: &Global, arguments: &Sync, output: &Output) -> Result<Exit, Error> {
+    let (loaded, plan) = plan(global, output)?;
+    preview(output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
+}
+
+fn plan(global: &Global, output: &Output) -> Result<(Loaded, Plan), Error> {
+    let loaded = Loaded::open(global, output)?;
+    let templates = Templates::new(loaded.workspace.overrides())?;
+    let plan = sync(&loaded.input(), &templates)?;
+    Ok((loaded, plan))
+}

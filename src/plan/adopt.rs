@@ -1,0 +1,237 @@
+//! Adopts a gate that somebody built by hand.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::diagnostic::Diagnostic;
+use crate::render::{Object, Renderer, Request};
+use crate::repo::command::{Action, turns};
+use crate::repo::gate::{Gate, patch};
+use crate::repo::{EntryPoint, Model, RepoPath, Snapshot};
+use crate::spec::{GateDef, NewWindow, Runner};
+
+/// What a gate that stands there says.
+#[derive(Clone, Debug)]
+pub struct Adopted {
+    /// The folder of the base, relative to the spec's.
+    pub base: String,
+    /// The folder of a cluster's patches, as a template.
+    pub cluster_gate: String,
+    /// The name of the job that opens.
+    pub open_job: String,
+    /// The name of the job that closes.
+    pub close_job: String,
+    /// Namespace, image, runner and account.
+    pub gate: GateDef,
+    /// Each cluster's schedule.
+    pub clusters: BTreeMap<String, AdoptedCluster>,
+    /// What is wrong with it, and stays as it is.
+    pub remarks: Vec<Diagnostic>,
+}
+
+/// One cluster's part of an adopted gate.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AdoptedCluster {
+    /// The schedules of the two jobs, where somebody set them.
+    pub window: Option<NewWindow>,
+    /// Whether the jobs run.
+    pub enabled: bool,
+}
+
+/// Takes over the first gate that was found, with every cluster's settings.
+pub fn adopt(
+    snapshot: &Snapshot,
+    model: &Model,
+    root: &RepoPath,
+    renderer: &dyn Renderer,
+) -> Option<Adopted> {
+    let gate = model.gates.first()?;
+    let mut remarks = remarks_on(model, gate);
+    for other in model.gates.iter().skip(1) {
+        remarks.push(
+            Diagnostic::warning(format!(
+                "{} in {} is a further gate; only {} in {} was taken into the spec",
+                other.close.name, other.base, gate.close.name, gate.base
+            ))
+            .at(other.close.place())
+            .help("describe it in windows.yaml as a further window or type if this tool is to keep it"),
+        );
+    }
+    let mut clusters = BTreeMap::new();
+    let mut folders: BTreeMap<String, RepoPath> = BTreeMap::new();
+    for entry in &model.entry_points {
+        let Some(overlay) = overlay(model, entry, gate) else { continue };
+        let own = cluster(snapshot, model, renderer, gate, &overlay, &mut remarks);
+        clusters.entry(entry.cluster.clone()).or_insert(own);
+        folders.entry(entry.cluster.clone()).or_insert(overlay);
+    }
+    let cluster_gate = template(&folders, root, &mut remarks);
+    let pod = &gate.close.value["spec"]["jobTemplate"]["spec"]["template"]["spec"];
+    let container = &pod["containers"][0];
+    let defaults = GateDef::default();
+    let text = |value: &Value, default: &str| value.as_str().unwrap_or(default).to_owned();
+    let uses_flux = container.to_string().contains("flux suspend")
+        || container["args"][0] == "suspend"
+        || container["command"][0] == "flux";
+    Some(Adopted {
+        base: gate.base.relative_to(root),
+        cluster_gate,
+        open_job: gate.open.name.clone(),
+        close_job: gate.close.name.clone(),
+        gate: GateDef {
+            namespace: namespace(model, gate, renderer, snapshot).unwrap_or(defaults.namespace),
+            image: text(&container["image"], &defaults.image),
+            runner: if uses_flux { Runner::Flux } else { Runner::Kubectl },
+            enabled: true,
+            service_account: text(&pod["serviceAccountName"], &defaults.service_account),
+        },
+        clusters,
+        remarks,
+    })
+}
+
+/// The namespace that the gate's base gives its jobs.
+fn namespace(model: &Model, gate: &Gate, renderer: &dyn Renderer, snapshot: &Snapshot) -> Option<String> {
+    let by_transformer = model.graph.get(&gate.base)?.field("namespace").and_then(|node| node.as_str());
+    let jobs = cron_jobs(renderer, snapshot, &gate.base);
+    let rendered = jobs.get(&gate.close.name).and_then(|job| job["metadata"]["namespace"].as_str());
+    rendered.or(by_transformer).map(str::to_owned)
+}
+
+/// The folder through which a cluster takes the gate: the one that refers to the base.
+fn overlay(model: &Model, entry: &EntryPoint, gate: &Gate) -> Option<RepoPath> {
+    let reach = model.graph.reach(&entry.path);
+    if !reach.contains(&gate.base) {
+        return None;
+    }
+    model.graph.referrers(&gate.base).find(|folder| reach.contains(*folder)).cloned()
+}
+
+fn cron_jobs(renderer: &dyn Renderer, snapshot: &Snapshot, folder: &RepoPath) -> BTreeMap<String, Value> {
+    let mut results = renderer.render(snapshot, &[Request::folder(folder.clone())]);
+    let objects: Vec<Object> = results.pop().and_then(Result::ok).unwrap_or_default();
+    objects
+        .into_iter()
+        .filter(|object| object.value["kind"] == "CronJob")
+        .map(|object| {
+            (object.value["metadata"]["name"].as_str().unwrap_or_default().to_owned(), object.value)
+        })
+        .collect()
+}
+
+fn cluster(
+    snapshot: &Snapshot,
+    model: &Model,
+    renderer: &dyn Renderer,
+    gate: &Gate,
+    overlay: &RepoPath,
+    remarks: &mut Vec<Diagnostic>,
+) -> AdoptedCluster {
+    let jobs = cron_jobs(renderer, snapshot, overlay);
+    let find = |action: Action, name: &str| {
+        let by_deed = |job: &&Value| {
+            let found = turns(&job["spec"]["jobTemplate"]["spec"]["template"]["spec"]);
+            !found.is_empty() && found.iter().all(|turn| turn.action == action)
+        };
+        jobs.get(name)
+            .or_else(|| jobs.values().find(by_deed))
+            .map(|job| job["spec"].clone())
+            .unwrap_or_default()
+    };
+    let (mut open, mut close) = (find(Action::Open, &gate.open.name), find(Action::Close, &gate.close.name));
+    let enabled = [&open, &close].iter().all(|job| job["suspend"] != true && !job.is_null());
+    let mut set = enabled;
+    for (job, name) in [(&mut open, &gate.open.name), (&mut close, &gate.close.name)] {
+        let Some(found) = patch(snapshot, &model.graph, overlay, name) else { continue };
+        if found.listed {
+            set = true;
+        } else if found.value["spec"]["schedule"].is_string() {
+            remarks.push(
+                Diagnostic::warning(format!(
+                    "{} is not listed in {overlay}, so it has no effect and {name} stays suspended",
+                    found.file
+                ))
+                .at(crate::diagnostic::Place::file(found.file.clone()))
+                .help("set `enabled: true` under `gate` in windows.yaml and run `gitops-windows sync`: it lists the patch"),
+            );
+            *job = found.value["spec"].clone();
+            set = true;
+        }
+    }
+    let schedule = |job: &Value| job["schedule"].as_str().map(str::to_owned);
+    let zone = open["timeZone"].as_str().or(close["timeZone"].as_str()).map(str::to_owned);
+    let window = match (schedule(&open), schedule(&close)) {
+        (Some(open), Some(close)) if set => Some(NewWindow { open, close, time_zone: zone }),
+        _ => None,
+    };
+    AdoptedCluster { window, enabled }
+}
+
+/// Finds the template that gives each cluster's folder.
+fn template(folders: &BTreeMap<String, RepoPath>, root: &RepoPath, remarks: &mut Vec<Diagnostic>) -> String {
+    let mut templates: Vec<String> = Vec::new();
+    for (cluster, folder) in folders {
+        let path = folder.relative_to(root);
+        let segments: Vec<&str> =
+            path.split('/').map(|segment| if segment == cluster { "{cluster}" } else { segment }).collect();
+        templates.push(segments.join("/"));
+    }
+    templates.sort();
+    templates.dedup();
+    if let [_, other, ..] = templates.as_slice() {
+        remarks.push(Diagnostic::warning(format!(
+            "the clusters keep their gates in folders of different shape; {other} is not followed"
+        )));
+    }
+    let default = crate::spec::LayoutTemplates::default().cluster_gate;
+    templates.into_iter().next().filter(|template| template.contains("{cluster}")).unwrap_or(default)
+}
+
+/// What a platform engineer should know about the gate that is taken over.
+fn remarks_on(model: &Model, gate: &Gate) -> Vec<Diagnostic> {
+    let mut remarks = Vec::new();
+    for entry in &model.entry_points {
+        let name = model.name_of(entry);
+        if overlay(model, entry, gate).is_some() && gate.targets().any(|target| target == name) {
+            remarks.push(
+                Diagnostic::warning(format!(
+                    "{} suspends Flux Kustomization {name}, which carries the gate itself: while the window is closed, no commit can change or mend the gate",
+                    gate.close.name
+                ))
+                .at(gate.close.place())
+                .help(format!("take `{name}` out of both jobs; it stays as it is until you do")),
+            );
+        }
+    }
+    for name in gate.targets() {
+        let known = model.flux.iter().any(|kustomization| kustomization.name == name);
+        if !known && model.flux.iter().any(|kustomization| kustomization.path.is_some()) {
+            remarks.push(
+                Diagnostic::warning(format!(
+                    "{} suspends Flux Kustomization {name}, which is not in Git",
+                    gate.close.name
+                ))
+                .at(gate.close.place())
+                .help("`flux suspend` exits 0 for an object that does not exist, so nobody would notice"),
+            );
+        }
+    }
+    remarks
+}
+
+/// A gated Kustomization whose manifest writes `spec.suspend`.
+pub fn suspend_in_git(kustomization: &crate::repo::FluxKustomization) -> Diagnostic {
+    let value = kustomization.spec("suspend");
+    let effect = if value == &Value::Bool(true) {
+        "whatever applies it from Git suspends it again: the window never opens"
+    } else {
+        "whatever applies it from Git resumes it again: the window never stays closed"
+    };
+    Diagnostic::warning(format!(
+        "Flux Kustomization {} has `suspend: {value}` in Git, so {effect}",
+        kustomization.name
+    ))
+    .at(kustomization.place("suspend"))
+    .help("take the line out once nothing is suspended; the gate's jobs own the field")
+}

@@ -1,0 +1,67 @@
+//! What of a Flux Kustomization takes part in the build of its folder.
+
+use serde_json::{Map, Value, json};
+
+use crate::repo::{EntryPoint, Model, RepoPath};
+
+/// The fields of `spec` that kustomize-controller puts into the kustomization before it builds
+/// (fluxcd/pkg/kustomize, `Generator.WriteFile`).
+const FIELDS: [&str; 8] = [
+    "targetNamespace",
+    "namePrefix",
+    "nameSuffix",
+    "commonMetadata",
+    "components",
+    "ignoreMissingComponents",
+    "patches",
+    "images",
+];
+
+/// Gives the ways in which a cluster builds an entry point: one for each Flux Kustomization that
+/// differs from the others. `None` is what kustomize alone makes of the folder.
+pub fn builds(model: &Model, entry: &EntryPoint) -> Vec<Option<Value>> {
+    let generated = !model.graph.has(&entry.path);
+    let mut found: Vec<Option<Value>> = Vec::new();
+    for kustomization in model.flux_of(entry) {
+        let fields: Map<String, Value> = FIELDS
+            .iter()
+            .filter(|field| !kustomization.spec(field).is_null())
+            .map(|field| ((*field).to_owned(), kustomization.spec(field).clone()))
+            .collect();
+        let build = (generated || !fields.is_empty()).then_some(Value::Object(fields));
+        if !found.contains(&build) {
+            found.push(build);
+        }
+    }
+    if found.is_empty() {
+        found.push(generated.then(|| json!({})));
+    }
+    found
+}
+
+/// Gives a build for another folder: components are named by paths relative to the folder.
+pub fn rebuilt(build: &Value, from: &RepoPath, to: &RepoPath) -> Value {
+    let mut build = build.clone();
+    let components = build.get_mut("components").and_then(Value::as_array_mut);
+    for component in components.into_iter().flatten() {
+        if let Some(path) = component.as_str().and_then(|text| from.join(text).ok()) {
+            *component = json!(path.relative_to(to));
+        }
+    }
+    build
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_are_found_from_a_deeper_folder() {
+        let path = |text| RepoPath::parse(text).unwrap();
+        let build = json!({ "components": ["../../c"], "targetNamespace": "n" });
+        assert_eq!(
+            rebuilt(&build, &path("apps/prod"), &path("apps/prod/prod-rt")),
+            json!({ "components": ["../../../c"], "targetNamespace": "n" })
+        );
+    }
+}

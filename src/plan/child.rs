@@ -1,0 +1,128 @@
+//! Splits one app of an entry point.
+
+use crate::plan::Builder;
+use crate::plan::app::Child;
+use crate::plan::entry::EntrySplit;
+use crate::plan::folder::{FolderSplit, Parts};
+use crate::plan::input::Typed;
+use crate::plan::outcome::Way;
+use crate::plan::refusal::Refusal;
+use crate::repo::{RepoPath, Target};
+
+/// A child's place in the new entry points: the folder to list, by type.
+pub(super) struct Placed {
+    pub(super) parts: Parts,
+    pub(super) way: Way,
+    pub(super) reason: String,
+}
+
+impl EntrySplit<'_, '_> {
+    /// Recognises a child that the sides list already.
+    pub(super) fn already(&self, builder: &Builder<'_>, child: &Child) -> Result<Option<Parts>, Refusal> {
+        let mut parts = Parts::new();
+        for position in 0..self.input.spec.types.len() {
+            let side = self.side(position)?;
+            let Ok(Some(kustomization)) = builder.kustomization(&side) else { continue };
+            let name = &child.name;
+            for reference in kustomization.resources() {
+                let Target::Path(path) = reference.target else { continue };
+                let own = side.join(name).is_ok_and(|folder| folder == path);
+                let split = FolderSplit::new(self.input.spec, &self.input.model.graph, &child.app);
+                let type_name = &self.input.spec.types[position].name.value;
+                let base = split.base_part(&child.folder, type_name).is_some_and(|folder| folder == path);
+                if own || base || path == child.folder {
+                    parts.insert(position, path);
+                }
+            }
+        }
+        Ok((!parts.is_empty()).then_some(parts))
+    }
+
+    pub(super) fn split_child(&self, builder: &mut Builder<'_>, child: &Child) -> Result<Placed, Refusal> {
+        let typed = self
+            .input
+            .typed(self.input.snapshot, &child.folder, &child.app)
+            .map_err(|error| Refusal::of(&child.folder, &error))?;
+        let present = typed.present();
+        if let [only] = present[..] {
+            let name = &self.input.spec.types[only].name.value;
+            let parts = Parts::from([(only, child.folder.clone())]);
+            return Ok(Placed {
+                parts,
+                way: Way::Untouched,
+                reason: format!("all of its objects are of type {name}"),
+            });
+        }
+        if present.is_empty() {
+            return Ok(Placed {
+                parts: Parts::new(),
+                way: Way::Untouched,
+                reason: "it renders no objects".into(),
+            });
+        }
+        let split = FolderSplit::new(self.input.spec, &self.input.model.graph, &child.app);
+        let mut trial = builder.clone();
+        let plain = if self.is_own(&child.folder) {
+            let name = child.name.clone();
+            split.split(&mut trial, &child.folder, &|change_type| {
+                let side = self.input.side(&self.entry.path, &self.entry.cluster, change_type)?;
+                side.join(&name).ok()
+            })
+        } else {
+            split.split_base(&mut trial, &child.folder)
+        };
+        let why = match plain {
+            Ok(parts) => match self.differs(&trial, &typed, &parts) {
+                None => {
+                    *builder = trial;
+                    let reason = "no reference between its objects is rewritten".to_owned();
+                    return Ok(Placed { parts, way: Way::Plain, reason });
+                }
+                Some(mismatch) => format!("divided plainly, {mismatch}"),
+            },
+            Err(reason) => reason,
+        };
+        self.move_bases(builder, child, &split);
+        let parts = self.project_child(builder, child, &typed)?;
+        Ok(Placed { parts, way: Way::Projection, reason: why })
+    }
+
+    /// A folder that only this entry point uses and that lies within it.
+    fn is_own(&self, folder: &RepoPath) -> bool {
+        let mut referrers = self.input.model.graph.referrers(folder);
+        folder.is_within(&self.entry.path) && referrers.all(|referrer| *referrer == self.entry.path)
+    }
+
+    /// Divides the files of a child's bases where that changes no build; a base that can't stays.
+    fn move_bases(&self, builder: &mut Builder<'_>, child: &Child, split: &FolderSplit<'_>) {
+        for base in self.input.model.graph.children(&child.folder) {
+            if base.is_within(&self.entry.path) {
+                continue;
+            }
+            let Ok(typed) = self.input.typed(self.input.snapshot, &base, &child.app) else { continue };
+            let mut trial = builder.clone();
+            if let Ok(parts) = split.split_base(&mut trial, &base)
+                && parts.len() > 1
+                && self.differs(&trial, &typed, &parts).is_none()
+            {
+                *builder = trial;
+            }
+        }
+    }
+
+    fn project_child(
+        &self,
+        builder: &mut Builder<'_>,
+        child: &Child,
+        typed: &Typed,
+    ) -> Result<Parts, Refusal> {
+        let name = &child.name;
+        let mut folders = Parts::new();
+        for position in typed.present() {
+            let folder = self.side(position)?.join(name).map_err(|error| Refusal::bug(&error.to_string()))?;
+            folders.insert(position, folder);
+        }
+        self.project(builder, &child.app, &child.folder, typed, &folders)?;
+        Ok(folders)
+    }
+}

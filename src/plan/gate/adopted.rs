@@ -1,0 +1,171 @@
+//! Gates that stood there before: their files are edited, not replaced.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::plan::gate::files::{join, slot_patches};
+use crate::plan::gate::{ClusterGate, Gates};
+use crate::plan::generated::{Ownership, ownership, with_header};
+use crate::plan::{Builder, Input};
+use crate::render::Request;
+use crate::repo::command::Action;
+use crate::repo::gate::patch;
+use crate::repo::{Graph, RepoPath};
+use crate::template::Templates;
+use crate::yaml::{EditError, Editor, Key, ScalarText};
+
+/// Tells whether a folder of a gate belongs to its authors: it has a kustomization that is not ours.
+pub fn is_adopted(builder: &Builder<'_>, folder: &RepoPath) -> bool {
+    match builder.kustomization(folder) {
+        Ok(Some(kustomization)) => {
+            builder.now().file(&kustomization.file).map(ownership) == Some(Ownership::Theirs)
+        }
+        Ok(None) => false,
+        Err(_) => true,
+    }
+}
+
+/// Edits a cluster's patches where what the cluster gets differs from what the spec says.
+///
+/// A gate that is switched off and stays so is left as it is, whatever its schedule says: a
+/// CronJob that is suspended has none.
+pub fn sync(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+    gates: &Gates,
+    cluster: &ClusterGate,
+) -> Result<(), Error> {
+    let jobs = effective(input, builder, &cluster.folder)?;
+    let graph = Graph::read(builder.now());
+    for (index, slot) in gates.slots.iter().enumerate() {
+        let Some(window) = cluster.windows.get(&index) else { continue };
+        for (position, (action, name)) in
+            [(Action::Open, &slot.open_job), (Action::Close, &slot.close_job)].into_iter().enumerate()
+        {
+            let schedule = match action {
+                Action::Open => window.pair.open.as_str(),
+                Action::Close => window.pair.close.as_str(),
+            };
+            let job = jobs.get(name.as_str()).unwrap_or(&Value::Null);
+            let suspended = job["suspend"].as_bool().unwrap_or(false);
+            if !cluster.enabled && suspended {
+                continue;
+            }
+            let zone = window.time_zone.as_deref();
+            let mut edits: Vec<(&str, ScalarText)> = Vec::new();
+            if job["schedule"] != schedule {
+                edits.push(("schedule", schedule.into()));
+            }
+            if let Some(zone) = zone.filter(|zone| job["timeZone"] != *zone) {
+                edits.push(("timeZone", zone.into()));
+            }
+            if suspended == cluster.enabled {
+                edits.push(("suspend", ScalarText::Bool(!cluster.enabled)));
+            }
+            let found = patch(builder.now(), &graph, &cluster.folder, name);
+            let file = match &found {
+                Some(found) if edits.is_empty() && found.listed => continue,
+                Some(found) => found.file.clone(),
+                None if edits.is_empty() => continue,
+                None => {
+                    let files = slot_patches(input.spec, templates, gates, cluster, index, slot)?;
+                    let Some((file, text)) = files.into_iter().nth(position) else { continue };
+                    let path = join(&cluster.folder, &file)?;
+                    builder.create(&path, &with_header(&text))?;
+                    edits.clear();
+                    path
+                }
+            };
+            edit(builder, &file, name, &edits)?;
+            if !found.is_some_and(|found| found.listed) {
+                list_patch(builder, &cluster.folder, &file)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Builds a cluster's gate and gives the `spec` of each CronJob by name.
+pub fn effective(
+    input: &Input<'_>,
+    builder: &Builder<'_>,
+    folder: &RepoPath,
+) -> Result<BTreeMap<String, Value>, Error> {
+    let mut results = input.renderer.render(builder.now(), &[Request::folder(folder.clone())]);
+    match results.pop() {
+        Some(Ok(objects)) => Ok(objects
+            .into_iter()
+            .filter(|object| object.value["kind"] == "CronJob")
+            .map(|object| {
+                let name = object.value["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+                (name, object.value["spec"].clone())
+            })
+            .collect()),
+        Some(Err(error)) => Err(Error::invalid(
+            Diagnostic::error(format!("the gate in {folder} does not build: {error}"))
+                .at(Place::file(folder.clone()))
+                .help(format!("mend it until `kustomize build {folder}` works")),
+        )),
+        None => Ok(BTreeMap::new()),
+    }
+}
+
+fn edit(
+    builder: &mut Builder<'_>,
+    path: &RepoPath,
+    job: &str,
+    edits: &[(&str, ScalarText)],
+) -> Result<(), Error> {
+    if edits.is_empty() {
+        return Ok(());
+    }
+    let Some(text) = builder.now().file(path).and_then(|file| file.text()).map(str::to_owned) else {
+        return Ok(());
+    };
+    let documents = crate::yaml::read_documents(&text).unwrap_or_default();
+    let index = documents.iter().position(|document| {
+        let value = document.root.to_json();
+        value["kind"] == "CronJob" && value["metadata"]["name"] == job
+    });
+    let edited = (|| -> Result<String, EditError> {
+        let mut editor = Editor::new(&text, index.unwrap_or_default())?;
+        for (key, value) in edits {
+            editor.set_scalar(&[Key::from("spec"), Key::from(*key)], value.clone())?;
+        }
+        Ok(editor.into_text())
+    })()
+    .map_err(|error| {
+        let diagnostic = error.diagnostic(path.clone(), text.as_str().into());
+        Error::new(ErrorKind::Unsafe, diagnostic)
+    })?;
+    builder.put(path, &edited);
+    Ok(())
+}
+
+/// Adds a patch file to the kustomization that forgot it, in the field that it uses already.
+fn list_patch(builder: &mut Builder<'_>, folder: &RepoPath, file: &RepoPath) -> Result<(), Error> {
+    let Ok(Some(kustomization)) = builder.kustomization(folder) else { return Ok(()) };
+    let relative = file.relative_to(folder);
+    let edited = (|| -> Result<String, EditError> {
+        let mut editor = Editor::new(&kustomization.text, 0)?.ignore_case();
+        if kustomization.field("patchesStrategicMerge").is_some() {
+            editor.append_item(&[Key::from("patchesStrategicMerge")], relative.as_str())?;
+        } else {
+            let item = format!("path: {}", crate::yaml::quote(&relative));
+            editor.append_raw_item(&[Key::from("patches")], &item)?;
+        }
+        Ok(editor.into_text())
+    })()
+    .map_err(|error| {
+        Error::new(
+            ErrorKind::Unsafe,
+            error.diagnostic(kustomization.file.clone(), kustomization.text.clone()),
+        )
+    })?;
+    builder.put(&kustomization.file, &edited);
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Sees to it that something applies a cluster's gate, and that it is nothing gated.
+
+use serde_json::json;
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::plan::gate::files::{Leftover, join};
+use crate::plan::gate::{ClusterGate, files};
+use crate::plan::generated::{Ownership, ownership, with_header};
+use crate::plan::{Builder, Command, Input, resources};
+use crate::repo::{EntryPoint, RepoPath, generated_children};
+use crate::template::Templates;
+
+/// The name of the Flux Kustomization that applies a gate where no entry point does.
+const NAME: &str = "reconciliation-windows";
+
+/// Lists the gate in the entry point that lies above it, or gives it a Flux Kustomization.
+///
+/// # Errors
+///
+/// When the entry point above is itself gated: once closed it could not bring a change of its own
+/// gate, and a gate that was broken by a commit could never be mended by one.
+pub fn ensure(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+    cluster: &ClusterGate,
+    leftover: &mut Leftover,
+) -> Result<(), Error> {
+    if !matches!(builder.kustomization(&cluster.folder), Ok(Some(_))) {
+        return Ok(());
+    }
+    let mine = |entry: &&EntryPoint| entry.cluster == cluster.cluster;
+    if let Some(entry) = carrier_of(input, &cluster.cluster, &cluster.folder) {
+        let gated = cluster.targets.values().flatten().any(|name| name == input.model.name_of(entry));
+        if gated || input.sides().get(&entry.path).is_some_and(|(_, position)| *position > 0) {
+            return Err(carried_by_gated(entry, cluster));
+        }
+        if reaches(input, entry, &cluster.folder) {
+            return Ok(());
+        }
+        return list(builder, entry, &cluster.folder);
+    }
+    let kustomization =
+        input.model.entry_points.iter().filter(mine).find_map(|entry| input.model.flux_of(entry).next());
+    match kustomization {
+        Some(sibling) => {
+            let folder = sibling.file.parent().unwrap_or_default();
+            let path = join(&folder, &format!("{NAME}.yaml"))?;
+            let source = sibling.spec("sourceRef");
+            let text = templates.render(
+                "flux-kustomization.yaml",
+                json!({
+                    "name": NAME,
+                    "namespace": if sibling.namespace.is_empty() { &input.spec.flux.namespace } else { &sibling.namespace },
+                    "path": format!("./{}", cluster.folder),
+                    "source": {
+                        "kind": source["kind"].as_str().unwrap_or("GitRepository"),
+                        "name": source["name"].as_str().unwrap_or(&input.spec.flux.source.name),
+                        "namespace": source["namespace"],
+                    },
+                    "depends_on": null,
+                }),
+            )?;
+            match builder.now().file(&path).map(ownership) {
+                None | Some(Ownership::Ours) => builder.put(&path, &with_header(&text)),
+                Some(Ownership::Edited) => {
+                    return Err(Error::new(ErrorKind::Conflict, files::conflict(&path)));
+                }
+                Some(Ownership::Theirs) => return Ok(()),
+            }
+            if let Ok(Some(list)) = builder.kustomization(&folder) {
+                let text = resources::add(&list, &path).map_err(|error| {
+                    Error::new(ErrorKind::Unsafe, error.diagnostic(list.file.clone(), list.text.clone()))
+                })?;
+                builder.put(&list.file, &text);
+            }
+            Ok(())
+        }
+        None => {
+            leftover.commands.push(Command::create_gate(NAME, input.spec, &cluster.cluster, &cluster.folder));
+            Ok(())
+        }
+    }
+}
+
+/// Finds the entry point that applies a cluster's gate, or will: one that reaches it, or the one
+/// whose folder holds it directly.
+pub fn carrier_of<'a>(input: &Input<'a>, cluster: &str, folder: &RepoPath) -> Option<&'a EntryPoint> {
+    let mine = || input.model.entry_points.iter().filter(|entry| entry.cluster == cluster);
+    let generated =
+        |entry: &&EntryPoint| !input.model.graph.has(&entry.path) && folder.is_within(&entry.path);
+    mine()
+        .find(|entry| reaches(input, entry, folder))
+        .or_else(|| mine().find(|entry| Some(&entry.path) == folder.parent().as_ref()))
+        .or_else(|| mine().filter(generated).max_by_key(|entry| entry.path.segments().count()))
+}
+
+fn reaches(input: &Input<'_>, entry: &EntryPoint, folder: &RepoPath) -> bool {
+    let graph = &input.model.graph;
+    let tops = if graph.has(&entry.path) {
+        vec![entry.path.clone()]
+    } else {
+        generated_children(graph, &entry.path)
+    };
+    tops.iter().any(|top| graph.reach(top).contains(folder))
+}
+
+fn list(builder: &mut Builder<'_>, entry: &EntryPoint, folder: &RepoPath) -> Result<(), Error> {
+    // The topmost kustomization between the entry point and the gate is what the build begins
+    // with; where there is none, Flux's generated one takes the gate in by itself.
+    let mut between: Vec<RepoPath> = std::iter::successors(folder.parent(), RepoPath::parent)
+        .take_while(|path| path.is_within(&entry.path))
+        .collect();
+    between.reverse();
+    for path in between {
+        if let Ok(Some(kustomization)) = builder.kustomization(&path) {
+            let text = resources::add(&kustomization, folder).map_err(|error| {
+                Error::new(
+                    ErrorKind::Unsafe,
+                    error.diagnostic(kustomization.file.clone(), kustomization.text.clone()),
+                )
+            })?;
+            builder.put(&kustomization.file, &text);
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+fn carried_by_gated(entry: &EntryPoint, cluster: &ClusterGate) -> Error {
+    Error::new(
+        ErrorKind::Unsafe,
+        Diagnostic::error(format!(
+            "the gate of {} would be carried by {}, which the gate itself holds back: once closed, no commit could mend it",
+            cluster.cluster, entry.path
+        ))
+        .at(Place::file(entry.path.clone()))
+        .help("choose a folder outside of it for `clusterGate` under `layout`"),
+    )
+}

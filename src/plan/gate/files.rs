@@ -1,0 +1,215 @@
+//! Brings the files of the gates up to date.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::plan::gate::{ClusterGate, Gates, Slot, adopted, carrier, cron_jobs};
+use crate::plan::generated::{Ownership, ownership, with_header};
+use crate::plan::{Builder, Command, Input};
+use crate::repo::RepoPath;
+use crate::repo::command::Action;
+use crate::spec::{Spec, expand};
+use crate::template::Templates;
+
+/// What bringing the gates up to date leaves to people.
+#[derive(Debug, Default)]
+pub struct Leftover {
+    /// Commands for what does not stand in Git.
+    pub commands: Vec<Command>,
+    /// What else is to be said.
+    pub remarks: Vec<Diagnostic>,
+}
+
+/// Writes the gates' base and each cluster's patches into the builder.
+///
+/// Files that the tool wrote are written anew; of files that were there before, single values are
+/// edited where what a cluster gets differs from what the spec says.
+///
+/// # Errors
+///
+/// When a generated file was edited by hand, or a value can't be edited in place.
+pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) -> Result<Leftover, Error> {
+    let mut leftover = Leftover::default();
+    let Some(gates) = Gates::of(input)? else { return Ok(leftover) };
+    let has_adopted_base = adopted::is_adopted(builder, &gates.base);
+    let mut wanted: BTreeMap<RepoPath, String> = BTreeMap::new();
+    if !has_adopted_base {
+        base(input.spec, templates, &gates, &mut wanted)?;
+    }
+    for cluster in &gates.clusters {
+        if cluster.targets.values().all(BTreeSet::is_empty) {
+            let text =
+                format!("cluster {} has no entry point with apps, so it needs no gate", cluster.cluster);
+            leftover.remarks.push(Diagnostic::note(text));
+            continue;
+        }
+        if adopted::is_adopted(builder, &cluster.folder) {
+            adopted::sync(input, templates, builder, &gates, cluster)?;
+        } else {
+            cluster_files(input.spec, templates, &gates, cluster, &mut wanted)?;
+        }
+    }
+    write(input, builder, &gates, &wanted)?;
+    for cluster in &gates.clusters {
+        carrier::ensure(input, templates, builder, cluster, &mut leftover)?;
+    }
+    Ok(leftover)
+}
+
+/// Replaces what is ours, adds what is missing, takes away what is ours and no longer wanted.
+fn write(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    gates: &Gates,
+    wanted: &BTreeMap<RepoPath, String>,
+) -> Result<(), Error> {
+    let mut edited = Vec::new();
+    for (path, body) in wanted {
+        match builder.now().file(path).map(ownership) {
+            None | Some(Ownership::Ours) => builder.put(path, &with_header(body)),
+            Some(Ownership::Edited) => edited.push(conflict(path)),
+            Some(Ownership::Theirs) => edited.push(
+                Diagnostic::error(format!("{path} is needed for a gate and holds something else"))
+                    .at(Place::file(path.clone()))
+                    .help("move it away, or choose other names under `layout`"),
+            ),
+        }
+    }
+    let folders: BTreeSet<&RepoPath> =
+        gates.clusters.iter().map(|cluster| &cluster.folder).chain([&gates.base]).collect();
+    let stale: Vec<RepoPath> = builder
+        .now()
+        .entries()
+        .filter(|(path, _)| path.is_within(&input.spec.folder()))
+        .filter(|(path, _)| path.parent().is_some_and(|parent| folders.contains(&parent)))
+        .filter(|(path, _)| !wanted.contains_key(*path))
+        .map(|(path, _)| path.clone())
+        .collect();
+    for path in stale {
+        match builder.now().file(&path).map(ownership) {
+            Some(Ownership::Ours) => builder.remove(&path),
+            Some(Ownership::Edited) => edited.push(conflict(&path)),
+            _ => {}
+        }
+    }
+    if edited.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Conflict, diagnostics: edited }) }
+}
+
+/// A generated file that somebody edited is never overwritten.
+pub fn conflict(path: &RepoPath) -> Diagnostic {
+    Diagnostic::error(format!("{path} was generated and then edited by hand, so writing it anew would lose the edit"))
+        .at(Place::file(path.clone()))
+        .help("put the change into windows.yaml or a template and restore the file, or remove its first line to keep it as your own")
+}
+
+fn base(
+    spec: &Spec,
+    templates: &Templates,
+    gates: &Gates,
+    wanted: &mut BTreeMap<RepoPath, String>,
+) -> Result<(), Error> {
+    let targets: BTreeSet<String> =
+        gates.slots.iter().flat_map(|slot| gates.targets(slot.change_type)).collect();
+    if targets.is_empty() {
+        return Ok(());
+    }
+    let context = json!({
+        "namespace": spec.gate.namespace,
+        "service_account": spec.gate.service_account,
+        "flux_namespace": spec.flux.namespace,
+        "targets": targets,
+        "verbs": cron_jobs::verbs(spec),
+    });
+    let mut files: Vec<(String, String)> = Vec::new();
+    for (file, template) in [
+        ("namespace.yaml", "namespace.yaml"),
+        ("service-account.yaml", "service-account.yaml"),
+        ("role.yaml", "role.yaml"),
+        ("role-binding.yaml", "role-binding.yaml"),
+    ] {
+        files.push((file.to_owned(), templates.render(template, &context)?));
+    }
+    for slot in &gates.slots {
+        let targets = gates.targets(slot.change_type);
+        for (action, template, name) in [
+            (Action::Open, &spec.layout.open_job_file, &slot.open_job),
+            (Action::Close, &spec.layout.close_job_file, &slot.close_job),
+        ] {
+            let text = cron_jobs::job(templates, spec, slot, action, &targets)?;
+            files.push((expand(template, &[("job", name)]), text));
+        }
+    }
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    let list = templates.render("gate-kustomization.yaml", json!({ "files": names }))?;
+    files.push(("kustomization.yaml".to_owned(), list));
+    for (name, text) in files {
+        wanted.insert(join(&gates.base, &name)?, text);
+    }
+    Ok(())
+}
+
+fn cluster_files(
+    spec: &Spec,
+    templates: &Templates,
+    gates: &Gates,
+    cluster: &ClusterGate,
+    wanted: &mut BTreeMap<RepoPath, String>,
+) -> Result<(), Error> {
+    let mut patches = Vec::new();
+    for (index, slot) in gates.slots.iter().enumerate() {
+        for (name, text) in slot_patches(spec, templates, gates, cluster, index, slot)? {
+            wanted.insert(join(&cluster.folder, &name)?, text);
+            patches.push(name);
+        }
+    }
+    let all: BTreeSet<String> = gates.slots.iter().flat_map(|slot| gates.targets(slot.change_type)).collect();
+    let own: BTreeSet<String> = cluster.targets.values().flatten().cloned().collect();
+    let role_patch = (own != all).then_some("role-patch.yaml");
+    if let Some(name) = role_patch {
+        let text = templates.render("role-patch.yaml", json!({ "targets": own }))?;
+        wanted.insert(join(&cluster.folder, name)?, text);
+    }
+    let list = templates.render(
+        "cluster-gate-kustomization.yaml",
+        json!({
+            "base": gates.base.relative_to(&cluster.folder),
+            "patches": patches,
+            "role_patch": role_patch,
+            "service_account": spec.gate.service_account,
+        }),
+    )?;
+    wanted.insert(join(&cluster.folder, "kustomization.yaml")?, list);
+    Ok(())
+}
+
+/// Gives the files of a cluster's patches for one slot: opening, then closing.
+pub fn slot_patches(
+    spec: &Spec,
+    templates: &Templates,
+    gates: &Gates,
+    cluster: &ClusterGate,
+    index: usize,
+    slot: &Slot,
+) -> Result<Vec<(String, String)>, Error> {
+    let Some(window) = cluster.windows.get(&index) else { return Ok(Vec::new()) };
+    let own = cluster.targets.get(&slot.change_type);
+    let differs = own.filter(|own| **own != gates.targets(slot.change_type));
+    let mut files = Vec::new();
+    for (action, template, name) in [
+        (Action::Open, &spec.layout.open_patch_file, &slot.open_job),
+        (Action::Close, &spec.layout.close_patch_file, &slot.close_job),
+    ] {
+        let text = cron_jobs::patch(templates, spec, cluster, slot, window, action, differs)?;
+        files.push((expand(template, &[("job", name)]), text));
+    }
+    Ok(files)
+}
+
+pub(super) fn join(folder: &RepoPath, name: &str) -> Result<RepoPath, Error> {
+    folder.join(name).map_err(|error| {
+        Error::invalid(Diagnostic::error(format!("`layout`: {error}")).help("use plain file names"))
+    })
+}

@@ -1,0 +1,303 @@
+//! Gates: what opens and closes the gated types, in each cluster.
+//!
+//! [`Gates`] is what every mechanism has in common: the gated types and their windows, the Flux
+//! Kustomizations that they hold back, and whether a cluster's gate is switched on. How a gate is
+//! held closed is one [`Mechanism`]; a pair of CronJobs that suspends and resumes is the first, and
+//! others can stand beside it.
+
+mod adopted;
+mod carrier;
+mod cron_jobs;
+mod files;
+
+pub use files::{Leftover, conflict, sync};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::plan::Input;
+use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
+use crate::schedule::{CronPair, Window, WindowForm, reference};
+use crate::spec::expand;
+
+/// How a gate is held closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mechanism {
+    /// Two CronJobs a window: one suspends the Flux Kustomizations, the other resumes them.
+    CronJobs,
+}
+
+/// One window of one gated type, by its place in the spec: the same in every cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The position of the type.
+    pub change_type: usize,
+    /// Which of the type's windows, from 0.
+    pub number: usize,
+    /// The name of the CronJob that opens.
+    pub open_job: String,
+    /// The name of the CronJob that closes.
+    pub close_job: String,
+}
+
+/// The gates of one cluster.
+#[derive(Clone, Debug)]
+pub struct ClusterGate {
+    /// The cluster.
+    pub cluster: String,
+    /// The folder of its patches.
+    pub folder: RepoPath,
+    /// Whether the jobs run.
+    pub enabled: bool,
+    /// By slot, the window; a slot that the cluster does not use is missing.
+    pub windows: BTreeMap<usize, ClusterWindow>,
+    /// By the position of the type, what is held back.
+    pub targets: BTreeMap<usize, BTreeSet<String>>,
+}
+
+/// A window as a cluster's jobs get it.
+#[derive(Clone, Debug)]
+pub struct ClusterWindow {
+    /// The two expressions.
+    pub pair: CronPair,
+    /// The zone as written; `None` leaves it to the controller.
+    pub time_zone: Option<String>,
+    /// The window.
+    pub window: Window,
+}
+
+/// Everything that every mechanism needs.
+#[derive(Clone, Debug)]
+pub struct Gates {
+    /// The mechanism.
+    pub mechanism: Mechanism,
+    /// The folder of the base.
+    pub base: RepoPath,
+    /// The slots in order.
+    pub slots: Vec<Slot>,
+    /// The clusters in the order of the spec.
+    pub clusters: Vec<ClusterGate>,
+}
+
+/// The most characters that a CronJob's name may have: the controller adds eleven for its Jobs
+/// (Kubernetes, `pkg/apis/batch/validation`).
+const LONGEST_JOB_NAME: usize = 52;
+
+impl Gates {
+    /// Works out the gates of a spec; `None` where no type is gated.
+    ///
+    /// # Errors
+    ///
+    /// When a window has no pair of expressions, a name is too long, or two names are the same.
+    pub fn of(input: &Input<'_>) -> Result<Option<Gates>, Error> {
+        let spec = input.spec;
+        let gated: Vec<usize> =
+            (0..spec.types.len()).filter(|position| !spec.types[*position].is_real_time()).collect();
+        if gated.is_empty() {
+            return Ok(None);
+        }
+        let base = spec.folder().join(&spec.layout.gate).map_err(layout_error)?;
+        let mut slots = Vec::new();
+        for (order, position) in gated.iter().enumerate() {
+            let name = spec.types[*position].name.value.as_str();
+            let widest = spec.clusters.keys().map(|cluster| spec.windows_of(cluster, name).len()).max();
+            for number in 0..widest.unwrap_or(spec.types[*position].windows.len()).max(1) {
+                let mut suffix = String::new();
+                if order > 0 {
+                    suffix.push_str(&format!("-{name}"));
+                }
+                if number > 0 {
+                    suffix.push_str(&format!("-{}", number + 1));
+                }
+                slots.push(Slot {
+                    change_type: *position,
+                    number,
+                    open_job: format!("{}{suffix}", spec.layout.open_job),
+                    close_job: format!("{}{suffix}", spec.layout.close_job),
+                });
+            }
+        }
+        check_names(input, &slots)?;
+        let mut clusters = Vec::new();
+        for cluster in spec.clusters.keys() {
+            clusters.push(cluster_gate(input, cluster, &gated, &slots)?);
+        }
+        Ok(Some(Gates { mechanism: Mechanism::CronJobs, base, slots, clusters }))
+    }
+
+    /// Gives everything that any cluster holds back by a type.
+    pub fn targets(&self, change_type: usize) -> BTreeSet<String> {
+        self.clusters
+            .iter()
+            .filter_map(|cluster| cluster.targets.get(&change_type))
+            .flatten()
+            .cloned()
+            .collect()
+    }
+}
+
+fn cluster_gate(
+    input: &Input<'_>,
+    cluster: &str,
+    gated: &[usize],
+    slots: &[Slot],
+) -> Result<ClusterGate, Error> {
+    let spec = input.spec;
+    let folder = cluster_folder(input, cluster)?;
+    let mut windows = BTreeMap::new();
+    for (index, slot) in slots.iter().enumerate() {
+        let name = &spec.types[slot.change_type].name.value;
+        let Some(definition) = spec.windows_of(cluster, name).get(slot.number).copied() else { continue };
+        let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
+        let window = definition.schedule().map_err(invalid)?;
+        // A pair that the tool makes of `for` or `from` and `to` must fire exactly then, changes of
+        // the clocks included; expressions that people wrote are theirs, and `check` judges them.
+        let pair = match window.form {
+            WindowForm::OpenClose { .. } => window.pair(),
+            _ => window.resolve(reference()),
+        };
+        let pair = pair.map_err(|error| {
+            Error::invalid(Diagnostic::error(error.message).at(definition.place.clone()).help(error.help))
+        })?;
+        let time_zone = definition.time_zone.as_ref().map(|zone| zone.value.clone());
+        windows.insert(index, ClusterWindow { pair, time_zone, window });
+    }
+    let mut targets = BTreeMap::new();
+    let mut in_git = true;
+    let carrier = carrier::carrier_of(input, cluster, &folder).map(|entry| &entry.path);
+    for position in gated {
+        let (names, all_in_git) = targets_of(input, cluster, *position, carrier);
+        in_git &= all_in_git;
+        targets.insert(*position, names);
+    }
+    Ok(ClusterGate {
+        cluster: cluster.to_owned(),
+        folder,
+        enabled: spec.gate_enabled(cluster) && in_git,
+        windows,
+        targets,
+    })
+}
+
+fn cluster_path<'a>(input: &'a Input<'_>, cluster: &'a str) -> &'a str {
+    let folders =
+        input.spec.clusters.get(cluster).map(|cluster| cluster.paths.as_slice()).unwrap_or_default();
+    folders.first().map_or(cluster, |path| path.value.as_str())
+}
+
+/// Gives the Flux Kustomizations of a cluster that a type's gate holds back, and whether they can
+/// be switched: all of them stand in Git, or none of the cluster's does and only people know.
+fn targets_of(
+    input: &Input<'_>,
+    cluster: &str,
+    change_type: usize,
+    carrier: Option<&RepoPath>,
+) -> (BTreeSet<String>, bool) {
+    let type_name = &input.spec.types[change_type].name.value;
+    let sides = input.sides();
+    let mut entries: BTreeMap<RepoPath, String> = BTreeMap::new();
+    let mine = |entry: &&EntryPoint| {
+        entry.cluster == cluster && entry.role == Role::Apps && Some(&entry.path) != carrier
+    };
+    for entry in input.model.entry_points.iter().filter(mine) {
+        match sides.get(&entry.path) {
+            Some((whole, _)) => {
+                entries.entry(whole.clone()).or_insert_with(|| whole.name().unwrap_or("apps").to_owned());
+            }
+            None => {
+                entries.insert(entry.path.clone(), input.model.name_of(entry).to_owned());
+            }
+        }
+    }
+    let side_of = |entry: &RepoPath| input.side(entry, cluster, type_name);
+    let is_there = |entry: &&RepoPath| side_of(entry).is_some_and(|side| input.model.graph.has(&side));
+    let split: BTreeSet<&RepoPath> = entries.keys().filter(is_there).collect();
+    let mut names = BTreeSet::new();
+    let mut in_git = true;
+    for (path, name) in &entries {
+        if !split.is_empty() && !split.contains(path) {
+            continue;
+        }
+        let side = side_of(path);
+        let flux = input
+            .model
+            .flux
+            .iter()
+            .find(|kustomization| kustomization.path.is_some() && kustomization.path == side);
+        if flux.is_none() && is_held(input, path, name) {
+            names.insert(name.clone());
+            continue;
+        }
+        in_git &= flux.is_some();
+        let planned = || expand(&input.spec.layout.kustomization, &[("name", name), ("type", type_name)]);
+        names.insert(flux.map_or_else(planned, |kustomization| kustomization.name.clone()));
+    }
+    let managed =
+        input.model.entry_points.iter().any(|entry| entry.cluster == cluster && !entry.flux.is_empty());
+    (names, in_git || !managed)
+}
+
+/// Gives, for each entry point that applies a gate or will, the gate's folder.
+///
+/// # Errors
+///
+/// When the layout gives no folder.
+pub fn carriers(input: &Input<'_>) -> Result<BTreeMap<RepoPath, RepoPath>, Error> {
+    let mut found = BTreeMap::new();
+    for cluster in input.spec.clusters.keys() {
+        let folder = cluster_folder(input, cluster)?;
+        if let Some(entry) = carrier::carrier_of(input, cluster, &folder) {
+            found.insert(entry.path.clone(), folder);
+        }
+    }
+    Ok(found)
+}
+
+fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {
+    let values = [("cluster", cluster), ("path", cluster_path(input, cluster))];
+    let folder = expand(&input.spec.layout.cluster_gate, &values);
+    input.spec.folder().join(&folder).map_err(layout_error)
+}
+
+/// Tells whether a gate that stands already holds back a whole entry point, which goes on until
+/// its halves are handed over.
+fn is_held(input: &Input<'_>, path: &RepoPath, name: &str) -> bool {
+    let in_git = |kustomization: &&FluxKustomization| kustomization.path.as_ref() == Some(path);
+    input.model.flux.iter().filter(in_git).any(|kustomization| kustomization.name == name)
+        && input.model.gates.iter().any(|gate| gate.targets().any(|target| target == name))
+}
+
+fn check_names(input: &Input<'_>, slots: &[Slot]) -> Result<(), Error> {
+    let mut diagnostics = Vec::new();
+    let mut seen = BTreeSet::new();
+    let place = Place::file(input.spec.path.clone());
+    for slot in slots {
+        for name in [&slot.open_job, &slot.close_job] {
+            if name.len() > LONGEST_JOB_NAME {
+                diagnostics.push(
+                    Diagnostic::error(format!(
+                        "the CronJob name `{name}` has {} characters; Kubernetes takes at most {LONGEST_JOB_NAME}",
+                        name.len()
+                    ))
+                    .at(place.clone())
+                    .help("shorten the type's name, or `openJob` and `closeJob` under `layout`"),
+                );
+            }
+            if !seen.insert(name.as_str()) {
+                diagnostics.push(
+                    Diagnostic::error(format!("two windows would both have the CronJob `{name}`"))
+                        .at(place.clone())
+                        .help("rename the type whose name is a number, or `openJob` and `closeJob` under `layout`"),
+                );
+            }
+        }
+    }
+    if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics }) }
+}
+
+fn layout_error(error: crate::repo::RepoPathError) -> Error {
+    Error::invalid(
+        Diagnostic::error(format!("`layout`: {error}")).help("name folders below the spec's folder"),
+    )
+}

@@ -1,0 +1,274 @@
+//! `init`: finds what is there and writes the spec, the gate and each cluster's patches.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::Error;
+use crate::plan::adopt::{Adopted, adopt, suspend_in_git};
+use crate::plan::sync::{SCHEMA_FILE, obligations, schema_text};
+use crate::plan::{Builder, Input, Plan, gate};
+use crate::render::Renderer;
+use crate::repo::{ClusterFolders, EntryPoint, Model, RepoPath, Role, Snapshot};
+use crate::spec::{self, NewCluster, NewSpec, NewWindow, NewWindowUse, write_new};
+use crate::template::Templates;
+
+/// What the command line says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InitOptions {
+    /// When the window opens.
+    pub open: Option<String>,
+    /// When it closes.
+    pub close: Option<String>,
+    /// In which zone.
+    pub time_zone: Option<String>,
+}
+
+impl InitOptions {
+    /// Gives the window, the guide's Monday 8:00 to Thursday 17:00 where nothing is said; and
+    /// whether something was said.
+    pub(super) fn window(&self) -> (NewWindow, bool) {
+        let said = self.open.is_some() && self.close.is_some();
+        let or = |given: &Option<String>, default: &str| given.clone().unwrap_or_else(|| default.to_owned());
+        let window = NewWindow {
+            time_zone: self.time_zone.clone().or_else(|| (!said).then(|| "UTC".to_owned())),
+            open: or(&self.open, "0 8 * * MON"),
+            close: or(&self.close, "0 17 * * THU"),
+        };
+        (window, said)
+    }
+}
+
+/// Plans the first files of an existing repository.
+///
+/// # Errors
+///
+/// When there is a spec already, or nothing to write one for.
+pub fn init(
+    snapshot: &Snapshot,
+    spec_path: &RepoPath,
+    renderer: &dyn Renderer,
+    templates: &Templates,
+    options: &InitOptions,
+) -> Result<Plan, Error> {
+    let root = spec_path.parent().unwrap_or_default();
+    if snapshot.entry(spec_path).is_some() {
+        return Err(Error::invalid(
+            Diagnostic::error(format!("{spec_path} is there already"))
+                .at(Place::file(spec_path.clone()))
+                .help("run `gitops-windows sync` to bring the repository up to date with it"),
+        ));
+    }
+    let model = Model::read(snapshot, &root, &ClusterFolders::new());
+    if !model.entry_points.iter().any(|entry| entry.role != Role::Bootstrap) {
+        return Err(nothing_found(&model, &root));
+    }
+    let (new, mut remarks, default_window) = new_spec(snapshot, &model, &root, renderer, options);
+    let text = write_new(&new);
+    let mut with_spec = Builder::new(snapshot);
+    with_spec.create(spec_path, &text)?;
+    with_spec.create(&beside(&root)?, &schema_text())?;
+    let parsed = spec::parse(spec_path, text.as_bytes())?;
+    let known = ClusterFolders::new();
+    let model = Model::read(with_spec.now(), &root, &known);
+    let input = Input { spec: &parsed.spec, snapshot: with_spec.now(), model: &model, renderer };
+    let mut builder = with_spec.clone();
+    let leftover = gate::sync(&input, templates, &mut builder)?;
+    let mut plan = builder.finish();
+    plan.obligations = obligations(&input, &plan)?;
+    plan.commands = leftover.commands;
+    remarks.extend(parsed.warnings);
+    remarks.extend(leftover.remarks);
+    plan.remarks = remarks;
+    plan.findings = findings(&model, &parsed.spec);
+    plan.default_window = default_window;
+    Ok(plan)
+}
+
+/// Gives the place of the schema, beside the spec.
+pub(super) fn beside(root: &RepoPath) -> Result<RepoPath, Error> {
+    root.join(SCHEMA_FILE).map_err(|error| Error::invalid(Diagnostic::error(error.to_string())))
+}
+
+fn new_spec(
+    snapshot: &Snapshot,
+    model: &Model,
+    root: &RepoPath,
+    renderer: &dyn Renderer,
+    options: &InitOptions,
+) -> (NewSpec, Vec<Diagnostic>, bool) {
+    let mut new = NewSpec::default();
+    let mut remarks = Vec::new();
+    let mut default_window = false;
+    let clusters: BTreeSet<String> = model
+        .entry_points
+        .iter()
+        .filter(|entry| entry.role != Role::Bootstrap)
+        .map(|entry| entry.cluster.clone())
+        .collect();
+    new.clusters =
+        clusters.iter().map(|name| NewCluster { name: name.clone(), ..NewCluster::default() }).collect();
+    let written = model.flux.iter().filter(|kustomization| kustomization.spec("suspend").is_boolean());
+    remarks.extend(written.map(suspend_in_git));
+    remarks.extend(model.remarks.iter().cloned());
+    flux_defaults(model, &mut new);
+    let adopted = adopt(snapshot, model, root, renderer);
+    remarks.extend(adopted.iter().flat_map(|adopted| adopted.remarks.clone()));
+    match adopted {
+        Some(adopted) => default_window = take_over(&mut new, adopted, options, &mut remarks),
+        None => {
+            let (window, said) = options.window();
+            new.windows = vec![("work-week".to_owned(), window.clone())];
+            new.gate.enabled = said;
+            if said {
+                // Without Flux Kustomizations in Git nobody can tell when the gated ones exist.
+                for cluster in &mut new.clusters {
+                    let managed = model
+                        .entry_points
+                        .iter()
+                        .any(|entry| entry.cluster == cluster.name && !entry.flux.is_empty());
+                    cluster.enabled = (!managed).then_some(false);
+                }
+            } else {
+                default_window = true;
+                remarks.push(
+                    Diagnostic::warning(format!(
+                        "no schedule was found or given, so the window is Monday 8:00 to Thursday 17:00 {}, and switched off",
+                        window.time_zone.as_deref().unwrap_or("UTC")
+                    ))
+                    .help("edit `windows` in windows.yaml, set `enabled: true` under `gate`, and run `gitops-windows sync`; or give --open, --close and --time-zone"),
+                );
+            }
+        }
+    }
+    (new, remarks, default_window)
+}
+
+/// Takes the adopted gate's schedules, names and folders into the spec.
+fn take_over(
+    new: &mut NewSpec,
+    adopted: Adopted,
+    options: &InitOptions,
+    remarks: &mut Vec<Diagnostic>,
+) -> bool {
+    const NAME: &str = "reconciliation-window";
+    new.gate = adopted.gate;
+    new.layout.gate = adopted.base;
+    new.layout.cluster_gate = adopted.cluster_gate;
+    new.layout.open_job = adopted.open_job;
+    new.layout.close_job = adopted.close_job;
+    let (given, said) = options.window();
+    let mut counts: BTreeMap<(String, String, Option<String>), usize> = BTreeMap::new();
+    for window in adopted.clusters.values().filter_map(|cluster| cluster.window.as_ref()) {
+        *counts.entry((window.open.clone(), window.close.clone(), window.time_zone.clone())).or_default() +=
+            1;
+    }
+    let most = counts.iter().max_by_key(|(_, count)| **count).map(|((open, close, time_zone), _)| {
+        NewWindow { open: open.clone(), close: close.clone(), time_zone: time_zone.clone() }
+    });
+    let found = most.is_some();
+    let common = if said { given } else { most.unwrap_or(given) };
+    new.types[1].1 = vec![NAME.to_owned()];
+    new.windows = vec![(NAME.to_owned(), common.clone())];
+    let switched_on = adopted.clusters.values().filter(|cluster| cluster.enabled).count();
+    new.gate.enabled = switched_on * 2 > new.clusters.len();
+    for cluster in &mut new.clusters {
+        let own = adopted.clusters.get(&cluster.name);
+        let window = own.and_then(|own| own.window.clone());
+        if let Some(window) = window.filter(|window| !said && *window != common) {
+            cluster.windows = vec![("rw".to_owned(), vec![NewWindowUse::Inline(window)])];
+        }
+        let enabled = own.is_some_and(|own| own.enabled);
+        cluster.enabled = (enabled != new.gate.enabled).then_some(enabled);
+    }
+    if !found && !said {
+        remarks.push(
+            Diagnostic::warning("the gate that is there has no schedule in any cluster, so the window is Monday 8:00 to Thursday 17:00 UTC, and switched off")
+                .help("edit `windows` in windows.yaml, set `enabled: true` under `gate`, and run `gitops-windows sync`"),
+        );
+    }
+    !found && !said
+}
+
+/// Takes namespace and source from the Flux Kustomizations that are there, the most frequent first.
+fn flux_defaults(model: &Model, new: &mut NewSpec) {
+    let mut counts: BTreeMap<(String, String, String, Option<String>), usize> = BTreeMap::new();
+    for kustomization in model.flux.iter().filter(|kustomization| kustomization.path.is_some()) {
+        let namespace = Some(kustomization.namespace.as_str()).filter(|namespace| !namespace.is_empty());
+        let namespace = namespace.unwrap_or("flux-system").to_owned();
+        let source_namespace = kustomization.spec("sourceRef")["namespace"].as_str();
+        let source_namespace = source_namespace.filter(|other| *other != namespace).map(str::to_owned);
+        let key = (
+            namespace,
+            kustomization.source_kind().to_owned(),
+            kustomization.source_name().to_owned(),
+            source_namespace,
+        );
+        *counts.entry(key).or_default() += 1;
+    }
+    let most = counts.into_iter().rev().max_by_key(|(_, count)| *count);
+    if let Some(((namespace, kind, name, source_namespace), _)) = most
+        && !name.is_empty()
+    {
+        new.flux.namespace = namespace;
+        new.flux.source.kind = kind;
+        new.flux.source.name = name;
+        new.flux.source.namespace = source_namespace;
+    }
+}
+
+/// Says what was found, line by line.
+fn findings(model: &Model, spec: &spec::Spec) -> Vec<String> {
+    let mut lines = Vec::new();
+    for cluster in spec.clusters.keys() {
+        lines.push(format!("cluster {cluster}"));
+        let mine = |entry: &&EntryPoint| entry.cluster == *cluster;
+        for entry in model.entry_points.iter().filter(mine) {
+            let flux: Vec<&str> =
+                model.flux_of(entry).map(|kustomization| kustomization.name.as_str()).collect();
+            let by = match flux.as_slice() {
+                [] => "no Flux Kustomization in Git".to_owned(),
+                names => format!("Flux Kustomization {}", names.join(", ")),
+            };
+            let what = match entry.role {
+                Role::Gate => "carries the gate".to_owned(),
+                Role::Bootstrap => "bootstraps the cluster".to_owned(),
+                Role::Apps => match model.graph.get(&entry.path) {
+                    Some(kustomization) => {
+                        let (children, _) = crate::plan::app::children(model, entry, kustomization);
+                        let names: Vec<String> = children.into_iter().map(|child| child.app).collect();
+                        if names.is_empty() {
+                            "no apps".to_owned()
+                        } else {
+                            format!("apps {}", names.join(", "))
+                        }
+                    }
+                    None => "no kustomization.yaml: Flux makes one".to_owned(),
+                },
+            };
+            lines.push(format!("  entry point {}: {by}; {what}", entry.path));
+        }
+    }
+    for gate in &model.gates {
+        let targets: Vec<&str> = gate.targets().collect();
+        lines.push(format!(
+            "gate {}: {} and {} over {}",
+            gate.base,
+            gate.open.name,
+            gate.close.name,
+            targets.join(", ")
+        ));
+    }
+    lines
+}
+
+fn nothing_found(model: &Model, root: &RepoPath) -> Error {
+    let folders = model.graph.iter().filter(|kustomization| kustomization.folder.is_within(root)).count();
+    let message = if folders == 0 {
+        format!("there is no kustomization in {root}, so there is nothing to write a spec for")
+    } else {
+        format!("none of the {folders} kustomizations in {root} is an entry point of a cluster")
+    };
+    Error::invalid(Diagnostic::error(message).at(Place::file(root.clone())).help(
+        "run it where the repository is, or name what to begin with: `gitops-windows init --cluster edge-01 --app nginx`",
+    ))
+}

@@ -1,0 +1,89 @@
+//! Kustomizations that Flux makes up by itself, written down.
+//!
+//! Where a Flux Kustomization's folder has no kustomization.yaml, the controller lists every
+//! manifest below it and every folder that has one of its own (fluxcd/pkg/kustomize,
+//! `scanManifests`). A side placed below such a folder would be listed too, so the list is written
+//! down before it is divided.
+
+use crate::plan::Input;
+use crate::repo::flux::is_yaml;
+use crate::repo::{Entry, File, Model, RepoPath, Role, Snapshot};
+use crate::yaml::quote;
+
+/// The first line of such a file, by which `join` knows that there was none.
+const HEAD: &str =
+    "# Written by gitops-windows: until then Flux listed by itself what lies below this folder.\n";
+
+/// Tells whether a text is such a list.
+pub fn is_listing(text: &str) -> bool {
+    text.starts_with(HEAD)
+}
+
+/// Gives the snapshot with a list in every entry point that has none.
+pub fn listed(input: &Input<'_>) -> Snapshot {
+    let mut snapshot = input.snapshot.clone();
+    for entry in &input.model.entry_points {
+        if entry.role != Role::Apps || entry.flux.is_empty() || !input.knows_cluster(entry) {
+            continue;
+        }
+        if let Some(text) = listing(input.model, input.snapshot, &entry.path)
+            && let Ok(path) = entry.path.join("kustomization.yaml")
+        {
+            snapshot.insert(path, File::new(text.as_bytes()));
+        }
+    }
+    snapshot
+}
+
+/// Gives the list for a folder; `None` where it has one or nothing could stand in it.
+pub fn listing(model: &Model, snapshot: &Snapshot, folder: &RepoPath) -> Option<String> {
+    if model.graph.has(folder) {
+        return None;
+    }
+    let mut found: Vec<RepoPath> = Vec::new();
+    for (path, entry) in snapshot.below(folder) {
+        let above = std::iter::successors(path.parent(), RepoPath::parent)
+            .take_while(|above| above.is_within(folder) && above != folder);
+        // The topmost folder with a kustomization of its own is listed and not looked into.
+        match above.filter(|above| model.graph.has(above)).last() {
+            Some(above) => found.push(above),
+            None if is_yaml(path) && matches!(entry, Entry::File(_)) => found.push(path.clone()),
+            None => {}
+        }
+    }
+    found.dedup();
+    if found.is_empty() {
+        return None;
+    }
+    let mut text =
+        format!("{HEAD}apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n");
+    for path in found {
+        text.push_str(&format!("  - {}\n", quote(&path.relative_to(folder))));
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repo::ClusterFolders;
+
+    #[test]
+    fn folders_with_a_kustomization_are_listed_whole() {
+        let mut snapshot = Snapshot::default();
+        for name in [
+            "a/z.yaml",
+            "a/b/x.yml",
+            "a/c/kustomization.yaml",
+            "a/c/y.yaml",
+            "a/c/d/kustomization.yml",
+            "a/readme.md",
+        ] {
+            snapshot.insert(RepoPath::parse(name).unwrap(), File::new(&b"{}"[..]));
+        }
+        let model = Model::read(&snapshot, &RepoPath::top(), &ClusterFolders::new());
+        let text = listing(&model, &snapshot, &RepoPath::parse("a").unwrap()).unwrap();
+        assert!(is_listing(&text));
+        assert!(text.ends_with("resources:\n  - b/x.yml\n  - c\n  - z.yaml\n"), "{text}");
+    }
+}

@@ -1,0 +1,79 @@
+//! Writes projections anew when the rules changed.
+
+use crate::error::{Error, ErrorKind};
+use crate::plan::gate;
+use crate::plan::generated::{Ownership, ownership};
+use crate::plan::input::TypedError;
+use crate::plan::projection::Manner;
+use crate::plan::whole::projection_text;
+use crate::plan::{Builder, Input};
+use crate::proof::compare;
+use crate::render::Request;
+use crate::repo::{RepoPath, Target};
+
+/// Brings every generated projection up to date with the rules.
+///
+/// # Errors
+///
+/// When one was edited by hand, or its content does not build.
+pub fn refresh(input: &Input<'_>, builder: &mut Builder<'_>) -> Result<(), Error> {
+    for (side, (entry, position)) in input.sides() {
+        let folders: Vec<RepoPath> = builder
+            .now()
+            .below(&side)
+            .filter_map(|(path, _)| path.parent())
+            .filter(|folder| input.model.graph.has(folder))
+            .collect();
+        for folder in folders {
+            let Ok(Some(kustomization)) = builder.kustomization(&folder) else { continue };
+            match builder.now().file(&kustomization.file).map(ownership) {
+                Some(Ownership::Ours) => {}
+                Some(Ownership::Edited) => {
+                    return Err(Error::new(ErrorKind::Conflict, gate::conflict(&kustomization.file)));
+                }
+                _ => continue,
+            }
+            let [reference] = &kustomization.resources()[..] else { continue };
+            let Target::Path(whole) = &reference.target else { continue };
+            let cluster = input.model.entry_points.iter().find(|found| found.path.is_within(&entry));
+            let cluster = cluster.map(|found| found.cluster.as_str()).unwrap_or_default();
+            let app = if folder == side {
+                input
+                    .model
+                    .entry_points
+                    .iter()
+                    .find(|found| found.path == entry)
+                    .map(|found| input.model.name_of(found).to_owned())
+            } else {
+                None
+            };
+            let app = app.unwrap_or_else(|| crate::plan::app::app_name(whole, cluster));
+            let typed = match input.typed(builder.now(), whole, &app) {
+                Ok(typed) => typed,
+                Err(TypedError::Classify(error)) => {
+                    return Err(Error::new(
+                        ErrorKind::Unsafe,
+                        crate::diagnostic::Diagnostic::error(error.message).help(error.help),
+                    ));
+                }
+                Err(TypedError::Render(message)) => {
+                    return Err(Error::invalid(crate::diagnostic::Diagnostic::error(format!(
+                        "{whole} does not build: {message}"
+                    ))));
+                }
+            };
+            for manner in [Manner::Rules, Manner::List] {
+                let text = projection_text(input, &app, whole, &folder, position, &typed, manner);
+                let mut trial = builder.clone();
+                trial.put(&kustomization.file, &text);
+                let results = input.renderer.render(trial.now(), &[Request::folder(folder.clone())]);
+                let parts: Vec<_> = std::iter::once(&folder).zip(results.iter()).collect();
+                if compare(&typed.of(position), &parts).is_empty() {
+                    *builder = trial;
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! Why something can't be divided, and what to do about it.
+
+use crate::diagnostic::Place;
+use crate::plan::EntryOutcome;
+use crate::plan::input::TypedError;
+use crate::repo::RepoPath;
+
+/// Makes an outcome a refusal for a folder that can't be built and typed.
+pub(super) fn refuse(outcome: EntryOutcome, folder: &RepoPath, error: &TypedError) -> EntryOutcome {
+    let refusal = Refusal::of(folder, error);
+    let mut outcome = outcome.refused(refusal.reason, refusal.remedy);
+    outcome.invalid = matches!(error, TypedError::Render(_));
+    outcome.place = Some(Place::file(folder.clone()));
+    outcome
+}
+
+/// Why an entry point can't be split, and what to do about it.
+#[derive(Clone, Debug)]
+pub(super) struct Refusal {
+    pub(super) reason: String,
+    pub(super) remedy: String,
+}
+
+impl Refusal {
+    pub(super) fn of(folder: &RepoPath, error: &TypedError) -> Refusal {
+        match error {
+            TypedError::Render(message) => Refusal {
+                reason: format!("{folder} does not build: {message}"),
+                remedy: format!("mend it until `kustomize build {folder}` works"),
+            },
+            TypedError::Classify(error) => {
+                Refusal { reason: error.message.clone(), remedy: error.help.clone() }
+            }
+        }
+    }
+
+    pub(super) fn of_error(error: &crate::error::Error) -> Refusal {
+        let help = error.diagnostics.first().and_then(|diagnostic| diagnostic.help.clone());
+        Refusal { reason: error.to_string(), remedy: help.unwrap_or_default() }
+    }
+
+    pub(super) fn of_diagnostic(diagnostic: &crate::diagnostic::Diagnostic) -> Refusal {
+        Refusal { reason: diagnostic.message.clone(), remedy: diagnostic.help.clone().unwrap_or_default() }
+    }
+
+    pub(super) fn of_edit(file: &RepoPath, reason: &str) -> Refusal {
+        Refusal {
+            reason: format!("{file} can't be edited: {reason}"),
+            remedy: "write its lists in block style".into(),
+        }
+    }
+
+    pub(super) fn bug(reason: &str) -> Refusal {
+        Refusal { reason: reason.to_owned(), remedy: "report this".into() }
+    }
+}

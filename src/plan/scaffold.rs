@@ -1,0 +1,263 @@
+//! `init --cluster … --app …`: a whole working repository in an empty folder.
+
+use serde_json::json;
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::plan::init::{InitOptions, beside};
+use crate::plan::sync::schema_text;
+use crate::plan::{Builder, Input, Plan, gate};
+use crate::render::{Renderer, Request};
+use crate::repo::{ClusterFolders, Graph, Model, RepoPath, Snapshot};
+use crate::spec::{self, NewCluster, NewSpec, expand, write_new};
+use crate::template::Templates;
+
+/// The name of the entry point and Flux Kustomization that the guide splits.
+const APPS: &str = "apps";
+
+/// Plans a new repository in the guides' layout, split from the start, Flux Kustomizations included.
+///
+/// Each cluster is bootstrapped with `--path=clusters/NAME/flux`. That folder gets no
+/// kustomization.yaml: Flux generates one that takes in what bootstrap adds there.
+///
+/// # Errors
+///
+/// When the folder holds kustomizations already, or a name is none that Kubernetes takes.
+pub fn scaffold(
+    snapshot: &Snapshot,
+    spec_path: &RepoPath,
+    renderer: &dyn Renderer,
+    templates: &Templates,
+    options: &InitOptions,
+    clusters: &[String],
+    apps: &[String],
+) -> Result<Plan, Error> {
+    let root = spec_path.parent().unwrap_or_default();
+    check(snapshot, &root, clusters, apps)?;
+    let (window, said) = options.window();
+    let mut new = NewSpec { windows: vec![("work-week".to_owned(), window)], ..NewSpec::default() };
+    new.gate.enabled = said;
+    new.clusters =
+        clusters.iter().map(|name| NewCluster { name: name.clone(), ..NewCluster::default() }).collect();
+    let text = write_new(&new);
+    let parsed = spec::parse(spec_path, text.as_bytes())?;
+    let mut files = Files { root: root.clone(), files: Vec::new() };
+    for app in apps {
+        app_files(&mut files, templates, &parsed.spec, app)?;
+    }
+    for cluster in clusters {
+        cluster_files(&mut files, templates, &parsed.spec, cluster, apps)?;
+    }
+    let mut builder = Builder::new(snapshot);
+    builder.create(spec_path, &text)?;
+    builder.create(&beside(&root)?, &schema_text())?;
+    for (path, text) in files.files {
+        builder.create(&path, &text)?;
+    }
+    let with_files = builder.now().clone();
+    let model = Model::read(&with_files, &root, &ClusterFolders::new());
+    let input = Input { spec: &parsed.spec, snapshot: &with_files, model: &model, renderer };
+    let leftover = gate::sync(&input, templates, &mut builder)?;
+    builds(&builder, &model, renderer)?;
+    let mut plan = builder.finish();
+    plan.commands = leftover.commands;
+    plan.default_window = !said;
+    plan.remarks = parsed.warnings;
+    plan.remarks.extend(leftover.remarks);
+    if !said {
+        plan.remarks.push(
+            Diagnostic::warning("the window is Monday 8:00 to Thursday 17:00 UTC, and switched off")
+                .help("edit `windows` in windows.yaml, set `enabled: true` under `gate`, and run `gitops-windows sync`; or give --open, --close and --time-zone"),
+        );
+    }
+    plan.findings = clusters
+        .iter()
+        .map(|cluster| {
+            format!(
+                "bootstrap {cluster} with: flux bootstrap git --path={}",
+                at(&root, &["clusters", cluster, "flux"])
+            )
+        })
+        .collect();
+    Ok(plan)
+}
+
+fn at(root: &RepoPath, segments: &[&str]) -> String {
+    root.join(&segments.join("/")).unwrap_or_default().to_string()
+}
+
+struct Files {
+    root: RepoPath,
+    files: Vec<(RepoPath, String)>,
+}
+
+impl Files {
+    fn add(&mut self, path: &str, text: String) -> Result<(), Error> {
+        let path =
+            self.root.join(path).map_err(|error| Error::invalid(Diagnostic::error(error.to_string())))?;
+        self.files.push((path, text));
+        Ok(())
+    }
+}
+
+fn list(templates: &Templates, files: &[String]) -> Result<String, Error> {
+    templates.render("gate-kustomization.yaml", json!({ "files": files }))
+}
+
+fn type_names(spec: &spec::Spec) -> (String, String) {
+    let name =
+        |position: usize| spec.types.get(position).map(|found| found.name.value.clone()).unwrap_or_default();
+    (name(0), name(1))
+}
+
+fn app_files(files: &mut Files, templates: &Templates, spec: &spec::Spec, app: &str) -> Result<(), Error> {
+    let context = json!({ "app": app, "conf": format!("{app}-conf") });
+    let (rt, rw) = type_names(spec);
+    let base = format!("apps/{app}");
+    let part =
+        |name: &str| expand(&spec.layout.app, &[("path", base.as_str()), ("name", app), ("type", name)]);
+    let sides = [
+        (part(&rt), vec![("configmap.yaml", "app-configmap.yaml")]),
+        (part(&rw), vec![("deployment.yaml", "app-deployment.yaml"), ("service.yaml", "app-service.yaml")]),
+    ];
+    for (folder, manifests) in sides {
+        let names: Vec<String> = manifests.iter().map(|(name, _)| (*name).to_owned()).collect();
+        files.add(&format!("{folder}/kustomization.yaml"), list(templates, &names)?)?;
+        for (name, template) in manifests {
+            files.add(&format!("{folder}/{name}"), templates.render(template, &context)?)?;
+        }
+    }
+    Ok(())
+}
+
+fn cluster_files(
+    files: &mut Files,
+    templates: &Templates,
+    spec: &spec::Spec,
+    cluster: &str,
+    apps: &[String],
+) -> Result<(), Error> {
+    let (rt, rw) = type_names(spec);
+    let entry = format!("clusters/{cluster}/{APPS}");
+    let side = |name: &str| {
+        let values = [("path", entry.as_str()), ("name", APPS), ("type", name), ("cluster", cluster)];
+        expand(&spec.layout.entry_point, &values)
+    };
+    for name in [&rt, &rw] {
+        let folder = side(name);
+        files.add(&format!("{folder}/kustomization.yaml"), list(templates, apps)?)?;
+        for app in apps {
+            let part = expand(
+                &spec.layout.app,
+                &[("path", format!("apps/{app}").as_str()), ("name", app), ("type", name)],
+            );
+            let up = "../".repeat(folder.split('/').count() + 1);
+            let mut resources = vec![format!("{up}{part}")];
+            if *name == rt {
+                resources.push("namespace.yaml".to_owned());
+                let text = templates.render("namespace.yaml", json!({ "namespace": app }))?;
+                files.add(&format!("{folder}/{app}/namespace.yaml"), text)?;
+            }
+            files.add(&format!("{folder}/{app}/kustomization.yaml"), list(templates, &resources)?)?;
+        }
+    }
+    files.add(
+        &format!("clusters/{cluster}/infra/kustomization.yaml"),
+        list(templates, &["reconciliation-windows".to_owned()])?,
+    )?;
+    let named = |name: &str| expand(&spec.layout.kustomization, &[("name", APPS), ("type", name)]);
+    for (name, path, depends_on) in [
+        (named(&rt), side(&rt), Vec::new()),
+        (named(&rw), side(&rw), vec![named(&rt)]),
+        ("infra".to_owned(), format!("clusters/{cluster}/infra"), Vec::new()),
+    ] {
+        let path = at(&files.root, &[&path]);
+        let text = templates.render(
+            "flux-kustomization.yaml",
+            json!({
+                "name": name,
+                "namespace": spec.flux.namespace,
+                "path": format!("./{path}"),
+                "source": {
+                    "kind": spec.flux.source.kind,
+                    "name": spec.flux.source.name,
+                    "namespace": spec.flux.source.namespace,
+                },
+                "depends_on": depends_on,
+            }),
+        )?;
+        files.add(&format!("clusters/{cluster}/flux/{name}.yaml"), text)?;
+    }
+    Ok(())
+}
+
+fn check(snapshot: &Snapshot, root: &RepoPath, clusters: &[String], apps: &[String]) -> Result<(), Error> {
+    let usage = |message: String, help: &str| {
+        Err(Error::new(ErrorKind::Usage, Diagnostic::error(message).help(help)))
+    };
+    if clusters.is_empty() || apps.is_empty() {
+        return usage(
+            "a new repository needs at least one --cluster and one --app".to_owned(),
+            "for example: gitops-windows init --cluster edge-01 --app nginx",
+        );
+    }
+    for (what, name) in
+        clusters.iter().map(|name| ("cluster", name)).chain(apps.iter().map(|name| ("app", name)))
+    {
+        let label = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        let valid = !name.is_empty()
+            && name.len() <= 53
+            && name.bytes().all(label)
+            && !name.starts_with('-')
+            && !name.ends_with('-');
+        if !valid {
+            return usage(
+                format!(
+                    "`{name}` can't be the name of a {what}: it becomes the name of folders and Kubernetes objects"
+                ),
+                "use at most 53 lowercase letters, digits and hyphens, such as edge-01",
+            );
+        }
+    }
+    for (what, names) in [("cluster", clusters), ("app", apps)] {
+        let mut sorted = names.to_vec();
+        sorted.sort();
+        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return usage(format!("the {what} {} is named twice", twice[0]), "name each once");
+        }
+    }
+    if let Some(found) =
+        Graph::read(snapshot).iter().find(|kustomization| kustomization.folder.is_within(root))
+    {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            Diagnostic::error(format!(
+                "{root} holds kustomizations already, so it is no place for a new repository"
+            ))
+            .at(Place::file(found.file.clone()))
+            .help("run `gitops-windows init` without --cluster and --app: it finds what is there"),
+        ));
+    }
+    Ok(())
+}
+
+/// Makes sure that every folder that was written builds.
+fn builds(builder: &Builder<'_>, model: &Model, renderer: &dyn Renderer) -> Result<(), Error> {
+    let paths: Vec<RepoPath> = model
+        .entry_points
+        .iter()
+        .map(|entry| entry.path.clone())
+        .filter(|path| model.graph.has(path))
+        .collect();
+    let requests: Vec<Request> = paths.iter().map(|path| Request::folder(path.clone())).collect();
+    for (path, result) in paths.iter().zip(renderer.render(builder.now(), &requests)) {
+        if let Err(error) = result {
+            return Err(Error::new(
+                ErrorKind::Unsafe,
+                Diagnostic::error(format!("{path} would not build: {error}"))
+                    .help("check the templates that you override"),
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! The sides of an entry point: the folder for each type, beside what stays.
+
+use std::collections::BTreeMap;
+
+use crate::plan::Builder;
+use crate::plan::app::Child;
+use crate::plan::child::Placed;
+use crate::plan::entry::EntrySplit;
+use crate::plan::folder::{Parts, respell};
+use crate::plan::input::Typed;
+use crate::plan::outcome::EntryOutcome;
+use crate::plan::refusal::Refusal;
+use crate::plan::resources::{self, Item, rewrite};
+use crate::proof::{Mismatch, compare};
+use crate::render::{RenderError, Request};
+use crate::repo::RepoPath;
+
+impl EntrySplit<'_, '_> {
+    /// Compares each part's build with the objects of its type; gives the first difference.
+    pub(super) fn differs(&self, trial: &Builder<'_>, typed: &Typed, parts: &Parts) -> Option<Mismatch> {
+        let requests: Vec<Request> = parts.values().map(|folder| Request::folder(folder.clone())).collect();
+        let results = self.input.renderer.render(trial.now(), &requests);
+        let by_type: BTreeMap<usize, (&RepoPath, Result<_, RenderError>)> = parts
+            .iter()
+            .zip(results)
+            .map(|((position, folder), result)| (*position, (folder, result)))
+            .collect();
+        let empty = Ok(Vec::new());
+        let nowhere = RepoPath::top();
+        (0..self.input.spec.types.len()).find_map(|position| {
+            let (folder, result) =
+                by_type.get(&position).map_or((&nowhere, &empty), |(folder, result)| (*folder, result));
+            compare(&typed.of(position), &[(folder, result)]).into_iter().next()
+        })
+    }
+
+    pub(super) fn side(&self, position: usize) -> Result<RepoPath, Refusal> {
+        let name = &self.input.spec.types[position].name.value;
+        self.input
+            .side(&self.entry.path, &self.entry.cluster, name)
+            .ok_or_else(|| Refusal::bug("the layout gives no folder for an entry point"))
+    }
+
+    /// Writes the kustomization of one side, or adds to the one that is there.
+    pub(super) fn write_side(
+        &self,
+        builder: &mut Builder<'_>,
+        position: usize,
+        placed: &[(&Child, Placed)],
+        rest: &[Child],
+        loose: &[usize],
+    ) -> Result<(), Refusal> {
+        let side = self.side(position)?;
+        if let Some(mut existing) =
+            builder.kustomization(&side).map_err(|diagnostic| Refusal::of_diagnostic(&diagnostic))?
+        {
+            for folder in placed.iter().filter_map(|(_, placed)| placed.parts.get(&position)) {
+                let text = resources::add(&existing, folder)
+                    .map_err(|error| Refusal::of_edit(&existing.file, &error.to_string()))?;
+                builder.put(&existing.file, &text);
+                existing.text = text.into();
+                let reread =
+                    builder.kustomization(&side).map_err(|diagnostic| Refusal::of_diagnostic(&diagnostic))?;
+                existing = reread.ok_or_else(|| Refusal::bug("a kustomization vanished"))?;
+            }
+            return Ok(());
+        }
+        let mut items = vec![Item::Keep; self.kustomization.resources().len()];
+        for index in rest.iter().map(|child| child.index).chain(loose.iter().copied()) {
+            items[index] = Item::Remove;
+        }
+        for (child, placed) in placed {
+            items[child.index] = match placed.parts.get(&position) {
+                Some(folder) => Item::Replace(respell(&child.reference.text, &folder.relative_to(&side))),
+                None => Item::Remove,
+            };
+        }
+        let text = rewrite(self.kustomization, &items)
+            .map_err(|error| Refusal::of_edit(&self.kustomization.file, &error.to_string()))?;
+        let name = self.kustomization.file.name().unwrap_or("kustomization.yaml");
+        let file = side.join(name).map_err(|error| Refusal::bug(&error.to_string()))?;
+        builder.create(&file, &text).map_err(|error| Refusal::of_error(&error))
+    }
+
+    /// Proves the whole entry point: its sides and what stays behind are what it was.
+    pub(super) fn check(
+        &self,
+        builder: &Builder<'_>,
+        typed: &Typed,
+        outcome: &EntryOutcome,
+        rest: &[Child],
+        loose: &[usize],
+    ) -> Result<(), Refusal> {
+        let mut trial = builder.clone();
+        let mut folders: Vec<RepoPath> = outcome.after.iter().map(|(_, folder)| folder.clone()).collect();
+        if !rest.is_empty() || !loose.is_empty() {
+            let count = self.kustomization.resources().len();
+            let stays =
+                |index: &usize| loose.contains(index) || rest.iter().any(|child| child.index == *index);
+            let items: Vec<Item> =
+                (0..count).map(|index| if stays(&index) { Item::Keep } else { Item::Remove }).collect();
+            let text = rewrite(self.kustomization, &items)
+                .map_err(|error| Refusal::of_edit(&self.kustomization.file, &error.to_string()))?;
+            trial.put(&self.kustomization.file, &text);
+            folders.push(self.entry.path.clone());
+        }
+        let requests: Vec<Request> = folders.iter().map(|folder| Request::folder(folder.clone())).collect();
+        let results = self.input.renderer.render(trial.now(), &requests);
+        let parts: Vec<_> = folders.iter().zip(results.iter()).collect();
+        match compare(&typed.objects, &parts).into_iter().next() {
+            None => Ok(()),
+            Some(mismatch) => Err(Refusal {
+                reason: format!("the parts of {} would not render the same: {mismatch}", self.entry.path),
+                remedy: "split all of its apps at once with `split --all`".into(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Projections of a whole: an app, or an entry point whose content moves to a folder beside its sides.
+
+use crate::plan::Builder;
+use crate::plan::classify::{Classified, is_hashed};
+use crate::plan::entry::EntrySplit;
+use crate::plan::folder::Parts;
+use crate::plan::generated;
+use crate::plan::input::{Input, Typed};
+use crate::plan::outcome::{EntryOutcome, Way};
+use crate::plan::projection::{self, Manner, Member};
+use crate::plan::refusal::Refusal;
+use crate::render::Object;
+use crate::repo::RepoPath;
+use crate::repo::manifest::ObjectId;
+
+impl EntrySplit<'_, '_> {
+    /// Writes a projection of `whole` into each folder, by rules if those come out right, else by a list.
+    pub(super) fn project(
+        &self,
+        builder: &mut Builder<'_>,
+        app: &str,
+        whole: &RepoPath,
+        typed: &Typed,
+        folders: &Parts,
+    ) -> Result<(), Refusal> {
+        let mut last = String::new();
+        for manner in [Manner::Rules, Manner::List] {
+            let mut trial = builder.clone();
+            for (position, folder) in folders {
+                let text = projection_text(self.input, app, whole, folder, *position, typed, manner);
+                let file =
+                    folder.join("kustomization.yaml").map_err(|error| Refusal::bug(&error.to_string()))?;
+                trial.create(&file, &text).map_err(|error| Refusal::of_error(&error))?;
+            }
+            match self.differs(&trial, typed, folders) {
+                None => {
+                    *builder = trial;
+                    return Ok(());
+                }
+                Some(mismatch) => last = mismatch.to_string(),
+            }
+        }
+        Err(Refusal {
+            reason: format!("neither a plain split nor a projection of {whole} renders the same: {last}"),
+            remedy: "report this with the folder's kustomization.yaml; nothing was changed".into(),
+        })
+    }
+
+    /// Projects the entry point as a whole: its content moves to a folder beside the sides.
+    pub(super) fn project_entry(
+        &self,
+        builder: &mut Builder<'_>,
+        typed: &Typed,
+        field: Option<&str>,
+        earlier: Option<&str>,
+    ) -> Result<EntryOutcome, Refusal> {
+        let mut outcome = EntryOutcome::new(&self.entry.cluster, &self.entry.path);
+        let present = typed.present();
+        if let [only] = present[..] {
+            let name = &self.input.spec.types[only].name.value;
+            return Ok(outcome.untouched(format!("all of its objects are of type {name}")));
+        }
+        let whole = self
+            .input
+            .side(&self.entry.path, &self.entry.cluster, "all")
+            .ok_or_else(|| Refusal::bug("the layout gives no folder for an entry point"))?;
+        generated::move_whole(builder, self.kustomization, &whole).map_err(|reason| Refusal {
+            reason,
+            remedy: "make the named field a list in block style, or split this entry point by hand".into(),
+        })?;
+        let mut folders = Parts::new();
+        for position in present {
+            folders.insert(position, self.side(position)?);
+        }
+        let app = self.input.model.name_of(self.entry).to_owned();
+        self.project(builder, &app, &whole, typed, &folders)?;
+        outcome.after = folders
+            .iter()
+            .map(|(position, folder)| (self.input.spec.types[*position].name.value.clone(), folder.clone()))
+            .collect();
+        outcome.way = Way::Projection;
+        outcome.reason = match (field, earlier) {
+            (Some(field), _) => {
+                format!("{} has `{field}`, which must stay in one place", self.kustomization.file)
+            }
+            (None, Some(earlier)) => earlier.to_owned(),
+            (None, None) => format!("{} lists files of its own", self.kustomization.file),
+        };
+        Ok(outcome)
+    }
+}
+
+/// Writes the text of a projection, header included.
+pub fn projection_text(
+    input: &Input<'_>,
+    app: &str,
+    whole: &RepoPath,
+    folder: &RepoPath,
+    position: usize,
+    typed: &Typed,
+    manner: Manner,
+) -> String {
+    let member = |(object, classified): (&Object, &Classified)| Member {
+        id: id_before_hash(object),
+        change_type: classified.change_type,
+        exception: projection::is_exception(input.spec, app, &object.value, classified.change_type),
+    };
+    let members: Vec<Member> = typed.objects.iter().zip(&typed.types).map(member).collect();
+    let body =
+        projection::kustomization(input.spec, app, &whole.relative_to(folder), position, &members, manner);
+    generated::with_header(&body)
+}
+
+/// Gives the id that an object has while patches are applied: hashes are appended to names last.
+fn id_before_hash(object: &Object) -> ObjectId {
+    let mut id = ObjectId::of(&object.value);
+    if is_hashed(object)
+        && let Some((name, _)) = id.name.rsplit_once('-')
+    {
+        id.name = name.to_owned();
+    }
+    id
+}

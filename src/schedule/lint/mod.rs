@@ -1,0 +1,116 @@
+//! What is surprising about the windows of a type.
+
+mod one;
+mod several;
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+
+use super::window::{Window, WindowKey};
+use one::One;
+
+/// The years that are looked at, and the most firings and dates of one expression or finding.
+const YEARS: i64 = 5;
+const MOST_FIRINGS: usize = 4_000;
+const MOST_DATES: usize = 10;
+
+/// Kinds of surprises, each with a stable name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LintCode {
+    /// The window has no time zone.
+    MissingZone,
+    /// An expression never fires.
+    NeverFires,
+    /// Day of month and day of week are both given, and either is enough.
+    EitherDay,
+    /// A change of the clocks skips or moves a firing.
+    ClockGap,
+    /// A change of the clocks makes a firing come twice.
+    ClockFold,
+    /// Some openings or closings come twice in a row.
+    NotAlternating,
+    /// It opens and closes at the same instant.
+    ZeroLength,
+    /// It opens again before it has closed, every time.
+    LongerThanPeriod,
+    /// It never closes.
+    AlwaysOpen,
+    /// Two windows of the type overlap or touch, and the closing of one closes the other.
+    Overlap,
+    /// It is shorter than what is gated needs.
+    TooShort,
+    /// The type opens less often than is asked for.
+    RarelyOpens,
+    /// After a long outage Kubernetes may not make up for a missed closing.
+    LostClosing,
+}
+
+impl LintCode {
+    /// Gives the name by which the finding is known.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LintCode::MissingZone => "missing-zone",
+            LintCode::NeverFires => "never-fires",
+            LintCode::EitherDay => "either-day",
+            LintCode::ClockGap => "clock-gap",
+            LintCode::ClockFold => "clock-fold",
+            LintCode::NotAlternating => "not-alternating",
+            LintCode::ZeroLength => "zero-length",
+            LintCode::LongerThanPeriod => "longer-than-period",
+            LintCode::AlwaysOpen => "always-open",
+            LintCode::Overlap => "overlap",
+            LintCode::TooShort => "too-short",
+            LintCode::RarelyOpens => "rarely-opens",
+            LintCode::LostClosing => "lost-closing",
+        }
+    }
+}
+
+/// One surprise about a window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lint {
+    /// Its kind.
+    pub code: LintCode,
+    /// The window, counted from 0 in the order in which they were given; `None` speaks of the type.
+    pub window: Option<usize>,
+    /// The key of the window, where one is to be changed.
+    pub key: Option<WindowKey>,
+    /// What is the case and what it causes, in one sentence without a final full stop.
+    pub message: String,
+    /// The first local dates on which it shows.
+    pub dates: Vec<Date>,
+    /// What to do, as an imperative.
+    pub remedy: String,
+}
+
+/// What the windows are measured by.
+#[derive(Clone, Copy, Debug)]
+pub struct LintOptions {
+    /// The instant from which five years are looked at.
+    pub from: Timestamp,
+    /// Interval plus timeout of the slowest Flux Kustomization that is gated.
+    pub needed: Option<Duration>,
+    /// The most days that the type may stay closed.
+    pub most_days_closed: Option<u32>,
+}
+
+/// Finds what is surprising about the windows of one type.
+///
+/// A window without a pair ([`Window::pair`]) is passed over: that is an error and said elsewhere. The findings
+/// come in the order of the windows, those about the type as a whole last.
+pub fn lints(windows: &[&Window], options: &LintOptions) -> Vec<Lint> {
+    let mut lints = Vec::new();
+    let mut valid = Vec::new();
+    for (index, window) in windows.iter().enumerate() {
+        if let Ok(pair) = window.pair() {
+            let one = One { index, window, zone: window.zone_or_utc(), pair, options };
+            one.lint(&mut lints);
+            valid.push(one);
+        }
+    }
+    several::overlaps(&valid, options, &mut lints);
+    several::rarely_opens(&valid, options, &mut lints);
+    lints
+}

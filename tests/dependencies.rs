@@ -1,0 +1,86 @@
+//! Every dependency comes from crates.io under a licence that `deny.toml` allows.
+//!
+//! `cargo deny check` asks more (advisories, bans); this much is held true by a plain `cargo test`.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+fn packages() -> Vec<Value> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut graph: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let Value::Array(packages) = graph["packages"].take() else { panic!("no packages") };
+    packages.into_iter().filter(|package| package["name"] != env!("CARGO_PKG_NAME")).collect()
+}
+
+/// Gives the licences of the list `allow` in `deny.toml`.
+fn allowed() -> BTreeSet<String> {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("deny.toml")).unwrap();
+    let (_, list) = text.split_once("\nallow = [").unwrap();
+    let (list, _) = list.split_once(']').unwrap();
+    list.split(',').map(|item| item.trim().trim_matches('"').to_owned()).collect()
+}
+
+/// Tells whether a licence expression leaves a choice of allowed licences only.
+///
+/// `AND` binds tighter than `OR` (SPDX 2.3, annex D); in the old form `/` means `OR`.
+fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
+    let expression = expression.replace('/', " OR ");
+    let mut depth = 0;
+    let mut words: Vec<String> = vec![String::new()];
+    for letter in expression.chars() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        match words.last_mut() {
+            Some(word) if depth > 0 || letter != ' ' => word.push(letter),
+            _ => words.push(String::new()),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    let part = |words: &[String]| match words {
+        [one] if one.starts_with('(') => is_allowed(&one[1..one.len() - 1], allowed),
+        words => allowed.contains(&words.join(" ")),
+    };
+    words.split(|word| word == "OR").any(|choice| choice.split(|word| word == "AND").all(part))
+}
+
+#[test]
+fn every_crate_comes_from_the_registry_under_an_allowed_licence() {
+    let allowed = allowed();
+    let wrong: Vec<String> = packages()
+        .iter()
+        .filter(|package| {
+            package["source"] != SOURCE
+                || !package["license"].as_str().is_some_and(|text| is_allowed(text, &allowed))
+        })
+        .map(|package| {
+            format!("{} {} {} {}", package["name"], package["version"], package["license"], package["source"])
+        })
+        .collect();
+    assert!(wrong.is_empty(), "see deny.toml:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn expressions_are_read_as_spdx_means_them() {
+    let allowed: BTreeSet<String> =
+        ["MIT", "Apache-2.0 WITH LLVM-exception"].into_iter().map(str::to_owned).collect();
+    for good in ["MIT", "GPL-3.0 OR MIT", "GPL-3.0/MIT", "Apache-2.0 WITH LLVM-exception AND MIT"] {
+        assert!(is_allowed(good, &allowed), "{good}");
+    }
+    for bad in ["GPL-3.0", "MIT AND GPL-3.0", "(MIT OR GPL-3.0) AND ISC", "Apache-2.0", ""] {
+        assert!(!is_allowed(bad, &allowed), "{bad}");
+    }
+}

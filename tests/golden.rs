@@ -1,0 +1,141 @@
+//! What the tool makes of the fixtures, as whole trees: nothing may be missing, nothing extra.
+//!
+//! `GITOPS_WINDOWS_BLESS=1 cargo test --test golden` writes the trees in `tests/golden/` anew.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, and writes when asked")]
+
+mod support;
+
+use std::path::Path;
+
+use support::scratch::{Node, Scratch, Tree, assert_same, copy, tree};
+
+/// The options with which the README begins on the sample.
+const WINDOW: [&str; 6] =
+    ["--open", "0 22 * * SAT", "--close", "0 4 * * SUN", "--time-zone", "Europe/Berlin"];
+
+#[track_caller]
+fn compare(scratch: &Scratch, name: &str) {
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("GITOPS_WINDOWS_BLESS").is_some_and(|value| value == "1") {
+        if place.exists() {
+            std::fs::remove_dir_all(&place).unwrap();
+        }
+        std::fs::create_dir_all(&place).unwrap();
+        copy_tree(scratch, &place);
+    }
+    let expected = if place.exists() { tree(&place) } else { Tree::new() };
+    let hint = format!(
+        "tests/golden/{name} is not what the tool makes: if it should be, run\nGITOPS_WINDOWS_BLESS=1 cargo test --test golden"
+    );
+    assert_same(&expected, &scratch.tree(), &hint);
+}
+
+fn copy_tree(scratch: &Scratch, place: &Path) {
+    for (path, node) in scratch.tree() {
+        let Node::File(..) = node else { panic!("{} can't be kept in a golden tree", path.display()) };
+        std::fs::create_dir_all(place.join(&path).parent().unwrap()).unwrap();
+        std::fs::copy(scratch.top().join(&path), place.join(&path)).unwrap();
+    }
+}
+
+/// Writes, and holds the printed patch and a second run to what was written.
+#[track_caller]
+fn write(scratch: &Scratch, arguments: &[&str]) {
+    let before = scratch.tree();
+    let shown = scratch.run(&[arguments, &["--format", "patch"]].concat());
+    assert_eq!(shown.code, 1, "{}", shown.stderr);
+    assert_same(&before, &scratch.tree(), "a run without --yes wrote");
+    scratch.expect(0, &[arguments, &["--yes"]].concat());
+    let written = scratch.tree();
+
+    let applied = Scratch::empty();
+    std::fs::remove_dir_all(applied.top()).unwrap();
+    scratch.git(&["worktree", "add", "--quiet", "--detach", applied.top().to_str().unwrap()]);
+    let patch = scratch.outside().join("a.patch");
+    std::fs::write(&patch, &shown.stdout).unwrap();
+    applied.git(&["apply", patch.to_str().unwrap()]);
+    assert_same(&written, &tree(applied.top()), "invariant 3: the patch is not what was written");
+    scratch.git(&["worktree", "remove", "--force", applied.top().to_str().unwrap()]);
+
+    scratch.commit();
+    let again = if arguments.contains(&"init") { &["sync"] } else { arguments };
+    for command in [again, &["sync"]] {
+        let run = scratch.expect(0, &[command, &["--yes"]].concat());
+        assert_eq!(run.stdout, "", "invariant 2: {command:?} found something to change");
+        assert_same(&written, &scratch.tree(), "invariant 2: a second run wrote");
+    }
+}
+
+fn initialised(fixture: &str) -> Scratch {
+    let scratch = Scratch::fixture(fixture);
+    let arguments = ["init"].into_iter().chain(WINDOW.into_iter().filter(|_| fixture == "sample"));
+    write(&scratch, &arguments.collect::<Vec<_>>());
+    scratch
+}
+
+#[test]
+fn init_of_the_sample() {
+    compare(&initialised("sample"), "sample-init");
+}
+
+#[test]
+fn split_of_the_sample() {
+    let scratch = initialised("sample");
+    write(&scratch, &["split", "app", "web"]);
+    compare(&scratch, "sample-split");
+}
+
+#[test]
+fn init_of_a_repository_with_a_gate() {
+    compare(&initialised("adopted"), "adopted-init");
+}
+
+#[test]
+fn split_of_a_repository_with_a_gate() {
+    let scratch = initialised("adopted");
+    write(&scratch, &["split", "--all"]);
+    compare(&scratch, "adopted-split");
+}
+
+#[test]
+fn init_in_an_empty_folder() {
+    let scratch = Scratch::empty();
+    let arguments = ["init", "--cluster", "edge-01", "--cluster", "edge-02", "--app", "nginx"];
+    scratch.expect(0, &[&arguments, &WINDOW[..], &["--yes"]].concat());
+    compare(&scratch, "scaffold");
+    scratch.commit();
+    for again in [&["sync"][..], &["split", "app", "nginx"]] {
+        assert_eq!(scratch.expect(0, again).stdout, "", "{again:?} found something to change");
+    }
+}
+
+#[test]
+fn undo_gives_back_every_byte() {
+    let scratch = initialised("sample");
+    let before = scratch.tree();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.expect(0, &["undo", "--yes"]);
+    assert_same(&before, &scratch.tree(), "undo left a difference");
+}
+
+#[test]
+fn a_subfolder_of_a_git_repository_works_the_same() {
+    let scratch = Scratch::empty();
+    copy(&support::scratch::fixtures().join("sample"), &scratch.top().join("fleets/one"));
+    for cluster in ["edge-01", "edge-02"] {
+        for kind in ["apps", "infra"] {
+            let file = format!("fleets/one/clusters/{cluster}/flux/{kind}.yaml");
+            scratch.replace(&file, "path: ./clusters", "path: ./fleets/one/clusters");
+        }
+    }
+    scratch.commit();
+    let init = [&["-C", "fleets/one", "init", "--yes"], &WINDOW[..]].concat();
+    scratch.expect(0, &init);
+    scratch.commit();
+    scratch.expect(0, &["-C", "fleets/one", "split", "app", "web", "--yes"]);
+    let at_top = initialised("sample");
+    at_top.expect(0, &["split", "app", "web", "--yes"]);
+    let names = |tree: &Tree| tree.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&tree(&scratch.top().join("fleets/one"))), names(&at_top.tree()));
+    assert_eq!(scratch.git(&["status", "--porcelain", "--", ":!fleets/one"]), "");
+}

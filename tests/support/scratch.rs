@@ -1,0 +1,226 @@
+//! A repository in a temporary folder, and runs of the real binary in it.
+
+#![allow(clippy::disallowed_methods, reason = "writes into temporary folders")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A file or link as a test compares it; folders stand for themselves only where they are empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    /// A file's bytes and whether it may be executed.
+    File(Vec<u8>, bool),
+    /// A link's target.
+    Link(PathBuf),
+    /// A folder without content.
+    EmptyFolder,
+}
+
+/// Everything below a folder but `.git`, by path.
+pub type Tree = BTreeMap<PathBuf, Node>;
+
+/// What a run gave.
+#[derive(Debug)]
+pub struct Run {
+    /// The exit code.
+    pub code: i32,
+    /// The results.
+    pub stdout: String,
+    /// All that is for people.
+    pub stderr: String,
+}
+
+/// A git repository that lives as long as the test.
+pub struct Scratch {
+    temporary: tempfile::TempDir,
+    top: PathBuf,
+}
+
+impl Scratch {
+    /// Makes an empty folder with a git repository.
+    pub fn empty() -> Scratch {
+        let temporary = tempfile::tempdir().unwrap();
+        let top = temporary.path().join("fleet");
+        std::fs::create_dir(&top).unwrap();
+        let scratch = Scratch { temporary, top };
+        scratch.git(&["init", "--quiet", "--initial-branch=main"]);
+        scratch
+    }
+
+    /// Copies a folder of `fixtures/` and commits it.
+    pub fn fixture(name: &str) -> Scratch {
+        let scratch = Scratch::empty();
+        copy(&fixtures().join(name), &scratch.top);
+        scratch.commit();
+        scratch
+    }
+
+    /// Gives the top of the repository.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// Gives the temporary folder around the repository.
+    pub fn outside(&self) -> &Path {
+        self.temporary.path()
+    }
+
+    /// Writes a file, with the folders above it.
+    pub fn write(&self, path: &str, content: impl AsRef<[u8]>) -> &Scratch {
+        let path = self.top.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+        self
+    }
+
+    /// Reads a file.
+    pub fn text(&self, path: &str) -> String {
+        std::fs::read_to_string(self.top.join(path)).unwrap()
+    }
+
+    /// Replaces a text that must be there.
+    pub fn replace(&self, path: &str, from: &str, to: &str) -> &Scratch {
+        let text = self.text(path);
+        assert!(text.contains(from), "{path} has no {from:?}");
+        self.write(path, text.replace(from, to))
+    }
+
+    /// Commits everything.
+    pub fn commit(&self) -> &Scratch {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--allow-empty", "--message", "a state"]);
+        self
+    }
+
+    /// Runs git, which must succeed.
+    pub fn git(&self, arguments: &[&str]) -> String {
+        let output = clean(Command::new("git"), &self.top).args(arguments).output().unwrap();
+        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs the binary at the top of the repository.
+    pub fn run(&self, arguments: &[&str]) -> Run {
+        self.run_in(&self.top, arguments)
+    }
+
+    /// Runs the binary in a folder.
+    pub fn run_in(&self, folder: &Path, arguments: &[&str]) -> Run {
+        let program = Command::new(env!("CARGO_BIN_EXE_gitops-windows"));
+        let output = clean(program, folder).args(arguments).output().unwrap();
+        Run::of(&output)
+    }
+
+    /// Runs the binary, which must end with this code.
+    #[track_caller]
+    pub fn expect(&self, code: i32, arguments: &[&str]) -> Run {
+        let run = self.run(arguments);
+        assert_eq!(run.code, code, "{arguments:?}\n{}\n{}", run.stdout, run.stderr);
+        run
+    }
+
+    /// Reads the whole tree.
+    pub fn tree(&self) -> Tree {
+        tree(&self.top)
+    }
+}
+
+impl Run {
+    fn of(output: &Output) -> Run {
+        Run {
+            code: output.status.code().expect("the program was killed"),
+            stdout: String::from_utf8(output.stdout.clone()).unwrap(),
+            stderr: String::from_utf8(output.stderr.clone()).unwrap(),
+        }
+    }
+}
+
+/// Gives a command an environment of its own, without a terminal.
+pub fn clean(mut command: Command, folder: &Path) -> Command {
+    let kept = ["PATH", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE", "SystemRoot", "TMPDIR"];
+    command.env_clear();
+    command.envs(kept.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    command
+        .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")])
+        .envs([("GIT_AUTHOR_NAME", "A"), ("GIT_AUTHOR_EMAIL", "a@example.com")])
+        .envs([("GIT_COMMITTER_NAME", "A"), ("GIT_COMMITTER_EMAIL", "a@example.com")])
+        .envs([("LC_ALL", "C"), ("TZ", "UTC"), ("COLUMNS", "100")])
+        .env("HOME", folder)
+        .current_dir(folder)
+        .stdin(Stdio::null());
+    command
+}
+
+/// Gives the folder of the sample repositories.
+pub fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+}
+
+/// Copies what is in a folder into another.
+pub fn copy(from: &Path, to: &Path) {
+    for item in walkdir::WalkDir::new(from).min_depth(1) {
+        let item = item.unwrap();
+        let target = to.join(item.path().strip_prefix(from).unwrap());
+        if item.file_type().is_dir() {
+            std::fs::create_dir_all(target).unwrap();
+        } else {
+            std::fs::copy(item.path(), target).unwrap();
+        }
+    }
+}
+
+/// Reads everything below a folder but `.git`.
+pub fn tree(top: &Path) -> Tree {
+    let mut tree = Tree::new();
+    let walk = walkdir::WalkDir::new(top).min_depth(1).into_iter();
+    for item in walk.filter_entry(|item| item.file_name() != ".git") {
+        let item = item.unwrap();
+        let node = if item.file_type().is_dir() {
+            if std::fs::read_dir(item.path()).unwrap().next().is_some() {
+                continue;
+            }
+            Node::EmptyFolder
+        } else if item.file_type().is_symlink() {
+            Node::Link(std::fs::read_link(item.path()).unwrap())
+        } else {
+            Node::File(std::fs::read(item.path()).unwrap(), executable(item.path()))
+        };
+        tree.insert(item.path().strip_prefix(top).unwrap().to_owned(), node);
+    }
+    tree
+}
+
+#[cfg(unix)]
+fn executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn executable(_: &Path) -> bool {
+    false
+}
+
+/// Fails with the paths that differ, and the first difference of each.
+#[track_caller]
+pub fn assert_same(expected: &Tree, found: &Tree, hint: &str) {
+    let mut wrong = Vec::new();
+    for path in expected.keys().chain(found.keys().filter(|path| !expected.contains_key(*path))) {
+        let (a, b) = (expected.get(path), found.get(path));
+        match (a, b) {
+            (a, b) if a == b => {}
+            (Some(Node::File(a, _)), Some(Node::File(b, _))) => {
+                let (a, b) = (String::from_utf8_lossy(a), String::from_utf8_lossy(b));
+                let diff = similar::TextDiff::from_lines(a.as_ref(), b.as_ref()).unified_diff().to_string();
+                wrong.push(format!("{} differs\n{diff}", path.display()));
+            }
+            (Some(_), None) => wrong.push(format!("{} is missing", path.display())),
+            (None, Some(Node::File(text, _))) => {
+                wrong.push(format!("{} is extra\n{}", path.display(), String::from_utf8_lossy(text)));
+            }
+            _ => wrong.push(format!("{}: {a:?} became {b:?}", path.display())),
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n{hint}", wrong.join("\n"));
+}
