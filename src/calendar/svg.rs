@@ -10,7 +10,7 @@ use crate::diagnostic::clean;
 /// Measures in pixels.
 const WIDTH: f64 = 960.0;
 const MARGIN: f64 = 20.0;
-const HEAD: f64 = 84.0;
+const HEAD: f64 = 88.0;
 const ROW: f64 = 58.0;
 const BAR: f64 = 22.0;
 const FOOT: f64 = 20.0;
@@ -85,11 +85,11 @@ fn grid(out: &mut String, calendar: &Calendar, top: f64, bottom: f64) {
             out,
             &format!(
                 "<line class=\"line\" x1=\"{x:.1}\" y1=\"{:.1}\" x2=\"{x:.1}\" y2=\"{bottom:.1}\"/>",
-                top - 8.0
+                top - 14.0
             ),
         );
         if x >= free && x < WIDTH - MARGIN - 30.0 {
-            words(out, x + 3.0, top + 2.0, "faint small", &day.date.strftime(names).to_string());
+            words(out, x + 3.0, top - 4.0, "faint small", &day.date.strftime(names).to_string());
             free = x + 46.0;
         }
     }

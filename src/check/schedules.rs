@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::fleet::{Fleet, GateSchedule, Part, Schedules};
 use crate::repo::Model;
 use crate::schedule::Window;
-use crate::schedule::lint::{Lint, LintOptions, lints};
+use crate::schedule::lint::{Lint, LintCode, LintOptions, lints};
 use crate::spec::{Placed, Spec, WindowDef, WindowUse};
 
 /// The most dates that a finding names.
@@ -62,7 +62,7 @@ pub fn spec_lints_with(
             };
             lints(&windows, &options)
         });
-        for lint in &*found {
+        for lint in found.iter().filter(|lint| is_news(lint)) {
             findings.add(to_diagnostic(lint, &usage));
         }
     }
@@ -74,16 +74,29 @@ pub fn spec_lints_with(
         let usage = Usage { type_name: "", type_place: &def.place, clusters: Vec::new(), windows: vec![def] };
         let windows: Vec<&Window> = schedule.windows.iter().collect();
         let options = LintOptions { from: now, needed: None, most_days_closed: None };
-        for lint in lints(&windows, &options) {
-            findings.add(to_diagnostic(&lint, &usage));
+        for lint in lints(&windows, &options).iter().filter(|lint| is_news(lint)) {
+            findings.add(to_diagnostic(lint, &usage));
         }
     }
-    impossible(spec, now, &mut findings);
+    let impossible = impossible(spec, now);
+    // The refusal of a window says more than the lint of the expression that it would become.
+    let refused = |found: &Diagnostic| {
+        let of_clocks = [LintCode::ClockGap, LintCode::ClockFold].map(|lint| Some(code_of_lint(lint).code));
+        of_clocks.contains(&found.code) && impossible.iter().any(|other| start(other) == start(found))
+    };
+    findings.found.retain(|found| !refused(found));
+    impossible.into_iter().for_each(|finding| findings.add(finding));
     findings.sorted()
 }
 
+/// A missing time zone is told by whoever reads the spec ([`crate::spec::parse()`]).
+fn is_news(lint: &Lint) -> bool {
+    lint.code != LintCode::MissingZone
+}
+
 /// Windows whose times a change of the clocks makes impossible, wherever they are written.
-fn impossible(spec: &Spec, now: Timestamp, findings: &mut Findings) {
+fn impossible(spec: &Spec, now: Timestamp) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
     let mut known: BTreeMap<String, Option<crate::schedule::WindowError>> = BTreeMap::new();
     let inline =
         spec.clusters.values().flat_map(|cluster| cluster.windows.values().flat_map(|over| &over.value));
@@ -96,10 +109,11 @@ fn impossible(spec: &Spec, now: Timestamp, findings: &mut Findings) {
         let error = known.entry(format!("{window:?}")).or_insert_with(|| window.resolve(now).err());
         if let Some(error) = error {
             let place = def.text(error.key).map_or(&def.place, |text| &text.place);
-            findings
-                .add(finding(IMPOSSIBLE, error.message.clone()).at(place.clone()).help(error.help.clone()));
+            let finding = finding(IMPOSSIBLE, error.message.clone());
+            findings.push(finding.at(place.clone()).help(error.help.clone()));
         }
     }
+    findings
 }
 
 /// The windows of a type as some clusters use them.

@@ -72,6 +72,9 @@ pub enum GateState {
     Off,
     /// Nothing that is known: the Flux Kustomization that they would suspend is not in Git.
     NotInGit,
+    /// CronJobs that stand in Git, if the Flux Kustomization that they name was made in the cluster by hand: it is
+    /// not in Git.
+    Unseen,
     /// Nothing that is known: no CronJob in Git suspends the Flux Kustomization.
     NoJob,
     /// CronJobs that stand in Git and that the spec says nothing about.
@@ -86,6 +89,7 @@ impl GateState {
             GateState::Closes => "closes",
             GateState::Off => "off",
             GateState::NotInGit => "not-in-git",
+            GateState::Unseen => "unseen",
             GateState::NoJob => "no-job",
             GateState::Foreign => "foreign",
         }
@@ -250,10 +254,13 @@ impl Reading<'_> {
             return GateState::Off;
         }
         match name {
-            Some(found) if !found.in_git => GateState::NotInGit,
             None => GateState::NotInGit,
-            Some(found) if self.targets.contains(found.name.as_str()) => GateState::Closes,
-            Some(_) => GateState::NoJob,
+            Some(found) => match (found.in_git, self.targets.contains(found.name.as_str())) {
+                (true, true) => GateState::Closes,
+                (true, false) => GateState::NoJob,
+                (false, true) => GateState::Unseen,
+                (false, false) => GateState::NotInGit,
+            },
         }
     }
 }

@@ -209,6 +209,7 @@ fn times(window: &Placed<WindowDef>, diagnostics: &mut Vec<Diagnostic>) {
             Diagnostic::warning(
                 "this window has no time zone, so it follows the zone of the cluster's controller",
             )
+            .code("GW101")
             .at(window.place.clone())
             .help("add `timeZone`, for example `Europe/Berlin`"),
         );

@@ -46,15 +46,15 @@ impl Line {
     /// Tells whether a change that is merged at the instant waits for nothing but Flux.
     pub fn is_open(&self) -> bool {
         match self.gate {
-            GateState::Closes => self.times.is_none_or(|times| times.open),
+            GateState::Closes | GateState::Unseen => self.times.is_none_or(|times| times.open),
             _ => true,
         }
     }
 
     /// Gives the instant from which a change that is merged at `at` can reach the cluster; `None` where no
-    /// window opens again or nothing is known of when.
+    /// window opens again, nothing is known of when, or nothing of the cluster is in the repository.
     pub fn reaches(&self, at: Timestamp) -> Option<Timestamp> {
-        if self.gate == GateState::Foreign || self.is_suspended() {
+        if self.gate == GateState::Foreign || self.is_suspended() || self.folder.is_none() {
             None
         } else if self.is_open() {
             Some(at)

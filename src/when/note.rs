@@ -19,7 +19,7 @@ pub struct Note {
 /// A kind of remark: its name, when it is made, what it says.
 type Kind = (&'static str, fn(&Line) -> bool, &'static str, &'static str);
 
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 9] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -32,6 +32,13 @@ const KINDS: [Kind; 8] = [
         "the Flux Kustomization is not in Git: unless it was made in the cluster by hand, the windows exist but \
          nothing closes outside of them",
         "split the app and hand it over; until then changes land with the Flux Kustomization that is there",
+    ),
+    (
+        "unseen",
+        |line| line.gate == GateState::Unseen,
+        "the CronJobs name a Flux Kustomization that is not in Git: unless it was made in the cluster by hand, the \
+         windows exist but nothing closes outside of them",
+        "split the app and hand it over, or make sure that the cluster has it",
     ),
     (
         "no-entry-point",

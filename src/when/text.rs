@@ -72,45 +72,61 @@ fn kustomization(line: &Line) -> String {
     }
 }
 
-/// Says what happens to a change that is merged now.
+/// Says whether the windows are open, and where that decides nothing, why.
 fn now(line: &Line) -> String {
     if line.is_suspended() {
         return "suspended".to_owned();
     }
-    match line.gate {
-        GateState::RealTime => {
-            match line.kustomization.as_ref().and_then(|found| found.interval.as_deref()) {
-                Some(interval) => format!("at once (within {})", clean(interval)),
-                None => "at once".to_owned(),
-            }
-        }
-        GateState::Closes if line.is_open() => "open".to_owned(),
-        GateState::Closes => "closed".to_owned(),
-        GateState::Off => "not gated (off)".to_owned(),
-        GateState::NotInGit | GateState::NoJob => "not gated".to_owned(),
-        GateState::Foreign => "unknown".to_owned(),
-    }
+    let state = match line.times {
+        Some(times) if times.open => "open",
+        Some(_) => "closed",
+        None if line.gate == GateState::Foreign => "unknown",
+        None => "at once",
+    };
+    let interval = line.kustomization.as_ref().and_then(|found| found.interval.as_deref());
+    let remark = match line.gate {
+        _ if line.folder.is_none() => Some("no entry point".to_owned()),
+        GateState::RealTime => interval.map(|interval| format!("within {}", clean(interval))),
+        GateState::Off => Some("gate off".to_owned()),
+        GateState::NotInGit | GateState::NoJob => Some("not gated".to_owned()),
+        GateState::Closes | GateState::Unseen | GateState::Foreign => None,
+    };
+    remark.map_or_else(|| state.to_owned(), |remark| format!("{state} ({remark})"))
 }
 
+/// The name of a zone and whose it is.
+type Label<'a> = (String, Vec<&'a str>);
+
 /// Gives the zones in which a line's times are told, with their labels: of the windows, UTC, of whoever asks.
+///
+/// Zones that show the same times are told once.
 fn zones(answer: &Answer, line: &Line) -> Vec<(TimeZone, String)> {
-    let mut zones: Vec<(TimeZone, Vec<&str>)> = vec![(line.zone.clone(), vec!["cluster"])];
-    for (zone, role) in [(&TimeZone::UTC, ""), (&answer.local, "local")] {
-        match zones.iter_mut().find(|(known, _)| known == zone) {
-            Some((_, roles)) => roles.push(role),
-            None => zones.push((zone.clone(), vec![role])),
+    let told: Vec<Timestamp> =
+        line.times.iter().flat_map(|times| [times.next_open, times.next_close]).flatten().collect();
+    let same = |a: &TimeZone, b: &TimeZone| told.iter().all(|at| a.to_offset(*at) == b.to_offset(*at));
+    let name = |zone: &TimeZone| match zone.iana_name() {
+        Some("Etc/UTC") => "UTC".to_owned(),
+        name => name.unwrap_or("local time").to_owned(),
+    };
+    let mut zones: Vec<(TimeZone, Vec<Label<'_>>)> = Vec::new();
+    for (zone, role) in [(&line.zone, "cluster"), (&TimeZone::UTC, ""), (&answer.local, "local")] {
+        let position = zones.iter().position(|(known, _)| same(known, zone)).unwrap_or_else(|| {
+            zones.push((zone.clone(), Vec::new()));
+            zones.len() - 1
+        });
+        let names = &mut zones[position].1;
+        let roles = (!role.is_empty()).then_some(role);
+        match names.iter_mut().find(|(known, _)| *known == name(zone)) {
+            Some((_, known)) => known.extend(roles),
+            None => names.push((name(zone), roles.into_iter().collect())),
         }
     }
-    let label = |zone: &TimeZone, roles: &[&str]| {
-        let name = zone.iana_name().unwrap_or("local time");
-        let roles: Vec<&str> = roles.iter().copied().filter(|role| !role.is_empty()).collect();
-        if roles.is_empty() { name.to_owned() } else { format!("{name} ({})", roles.join(", ")) }
+    let label = |(name, roles): Label<'_>| {
+        if roles.is_empty() { name } else { format!("{name} ({})", roles.join(", ")) }
     };
-    zones
-        .into_iter()
-        .map(|(zone, roles)| (label(&zone, &roles), zone))
-        .map(|(label, zone)| (zone, label))
-        .collect()
+    let labels =
+        |names: Vec<(String, Vec<&str>)>| names.into_iter().map(label).collect::<Vec<_>>().join(", ");
+    zones.into_iter().map(|(zone, names)| (zone, labels(names))).collect()
 }
 
 fn show(at: Timestamp, zone: &TimeZone) -> String {

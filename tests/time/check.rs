@@ -1,0 +1,138 @@
+//! `check`.
+
+use super::{Repository, SPEC};
+
+fn repository(windows: &str) -> Repository {
+    let spec = format!(
+        "apiVersion: gitops-windows/v1\ntypes:\n  rt: {{}}\n  rw: {{ window: w }}\nwindows:\n{windows}clusters:\n  \
+         edge-01: {{}}\n"
+    );
+    Repository::new(&[("windows.yaml", &spec)])
+}
+
+/// Runs `check`; gives the exit code and code, severity, line and column of each finding.
+fn findings(repository: &Repository, options: &[&str]) -> (i32, Vec<(String, String, u64, u64)>) {
+    let output = repository.run(&[&["check", "--format", "json"], options].concat());
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(value["version"], 1);
+    let found = value["findings"].as_array().unwrap().iter().map(|finding| {
+        assert!(finding["help"].is_string(), "{finding}");
+        (
+            finding["code"].as_str().unwrap_or("-").to_owned(),
+            finding["severity"].as_str().unwrap().to_owned(),
+            finding["line"].as_u64().unwrap(),
+            finding["column"].as_u64().unwrap(),
+        )
+    });
+    (output.status.code().unwrap(), found.collect())
+}
+
+fn of(windows: &str) -> Vec<String> {
+    findings(&repository(windows), &[]).1.into_iter().map(|finding| finding.0).collect()
+}
+
+#[test]
+fn good_windows_have_no_findings() {
+    let repository = Repository::new(&[("windows.yaml", SPEC)]);
+    assert_eq!(findings(&repository, &["--fail-on", "note"]), (0, Vec::new()));
+    assert!(repository.stdout(&["check"]).is_empty());
+}
+
+#[test]
+fn each_lint_reaches_the_user() {
+    for (window, code) in [
+        ("{ open: 0 8 * * MON, close: 0 17 * * THU }", "GW101"),
+        ("{ timeZone: UTC, open: 0 8 31 2 *, close: 0 17 * * THU }", "GW102"),
+        ("{ timeZone: UTC, open: 0 8 1-7 * MON, close: 0 17 * * * }", "GW103"),
+        ("{ timeZone: Europe/Berlin, open: 0 1 * * SUN, close: 30 2 * * SUN }", "GW104"),
+        ("{ timeZone: Europe/Berlin, open: 0 1 * * SUN, close: 30 2 * * SUN }", "GW105"),
+        ("{ timeZone: UTC, open: 0 8 * * MON, close: 0 17 * * MON-FRI }", "GW106"),
+        ("{ timeZone: UTC, open: 0 8 * * MON, close: 0 8 * * MON }", "GW107"),
+        ("{ timeZone: UTC, open: 0 8 * * *, close: 0 17 * * FRI }", "GW108"),
+        ("{ timeZone: UTC, open: 0 8 * * MON, close: 0 8 30 2 * }", "GW109"),
+        ("{ timeZone: UTC, open: 0 17 * * MON, close: '0 17 * * TUE,THU,FRI' }", "GW113"),
+        ("{ timeZone: Europe/Berlin, open: 0 22 * * SAT, for: 4h }", "GW114"),
+        ("{ timeZone: Europe/Berlin, from: Sat 22:00, to: Sun 02:30 }", "GW114"),
+    ] {
+        let found = of(&format!("  w: {window}\n"));
+        assert!(found.iter().any(|found| found == code), "{window}: {found:?}");
+    }
+}
+
+#[test]
+fn overlaps_and_rare_openings_are_found() {
+    let spec = "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  rw: { window: [a, b] }\nwindows:\n  \
+                a: { timeZone: UTC, open: 0 8 1 * *, close: 0 17 1 * * }\n  \
+                b: { timeZone: UTC, open: 0 9 1 * *, close: 0 18 1 * * }\nclusters: { c: {} }\n";
+    let repository = Repository::new(&[("windows.yaml", spec)]);
+    let codes = |options: &[&str]| {
+        findings(&repository, options).1.into_iter().map(|finding| finding.0).collect::<Vec<_>>()
+    };
+    assert!(codes(&[]).contains(&"GW110".to_owned()), "{:?}", codes(&[]));
+    assert!(!codes(&[]).contains(&"GW112".to_owned()));
+    assert!(codes(&["--max-days-closed", "14"]).contains(&"GW112".to_owned()));
+}
+
+#[test]
+fn a_window_is_measured_by_what_it_gates() {
+    let repository = Repository::fleet();
+    let short = SPEC.replace("close: 0 17 * * THU", "close: 15 8 * * MON");
+    repository.write("windows.yaml", &short);
+    let (code, found) = findings(&repository, &["--fail-on", "warning"]);
+    assert_eq!((code, found.iter().map(|finding| finding.0.as_str()).collect()), (1, vec!["GW111"]));
+    // Without anything gated there is nothing to measure by.
+    assert_eq!(findings(&Repository::new(&[("windows.yaml", &short)]), &[]).1, []);
+}
+
+#[test]
+fn findings_point_at_the_key_that_is_to_be_changed() {
+    let window = "  w: { timeZone: Europe/Berlin, open: 0 22 * * SAT, for: 4h }\n";
+    let column = window.find("4h").unwrap() as u64 + 1;
+    let found = findings(&repository(window), &[]);
+    assert_eq!(found, (1, vec![("GW114".into(), "error".into(), 6, column)]));
+    let text = String::from_utf8(repository(window).run(&["check"]).stdout).unwrap();
+    assert!(
+        text.contains("error[GW114]") && text.contains("windows.yaml:6:") && text.contains("for: 5h"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_window_of_several_clusters_is_told_once() {
+    let spec = "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  rw: { window: w }\nwindows:\n  \
+                w: { timeZone: UTC, open: 0 8 * * MON, close: 0 17 * * THU }\n  \
+                v: { timeZone: UTC, open: 0 8 * * MON, close: 0 17 * * MON-FRI }\nclusters:\n  \
+                a: { windows: { rw: v } }\n  b: { windows: { rw: v } }\n  \
+                c: { windows: { rw: { timeZone: UTC, open: 0 8 * * MON, close: 0 17 * * MON-FRI } } }\n";
+    let (_, found) = findings(&Repository::new(&[("windows.yaml", spec)]), &[]);
+    let lines: Vec<u64> =
+        found.iter().filter(|finding| finding.0 == "GW106").map(|finding| finding.2).collect();
+    assert_eq!(lines, [7, 11], "{found:?}");
+}
+
+#[test]
+fn an_unused_window_is_looked_at_too() {
+    let windows = "  w: { timeZone: UTC, open: 0 8 * * MON, close: 0 17 * * THU }\n  \
+                   x: { timeZone: UTC, open: 0 8 31 2 *, close: 0 17 * * THU }\n";
+    assert!(of(windows).contains(&"GW102".to_owned()));
+}
+
+#[test]
+fn severities_decide_the_exit_code() {
+    let warning = "  w: { timeZone: UTC, open: 0 8 * * MON, close: 0 17 * * MON-FRI }\n";
+    let error = "  w: { timeZone: UTC, open: 0 8 * * MON, close: 0 8 * * MON }\n";
+    let code = |windows: &str, options: &[&str]| findings(&repository(windows), options).0;
+    assert_eq!((code(warning, &[]), code(warning, &["--fail-on", "warning"])), (0, 1));
+    assert_eq!((code(error, &[]), code(error, &["--fail-on", "never"])), (1, 0));
+}
+
+#[test]
+fn a_broken_spec_is_told_as_findings() {
+    let (code, found) =
+        findings(&repository("  w: { timeZone: UTC, open: 0 8 * * 7, close: 0 17 * * THU }\n"), &[]);
+    assert_eq!((code, found.len()), (3, 1));
+    let (code, stderr) =
+        repository("  w: { timeZone: utc, open: 0 8 * * 1, close: 0 17 * * THU }\n").failure(&["check"]);
+    assert_eq!(code, 3);
+    assert!(stderr.contains("did you mean `UTC`?"), "{stderr}");
+}

@@ -1,0 +1,225 @@
+//! `when`.
+
+use serde_json::{Value, json};
+
+use super::{NOW, Repository, flux, job};
+
+fn lines(answer: &Value) -> Vec<(String, String, String, bool, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let line = |line: &Value| {
+        (
+            text(&line["cluster"]),
+            text(&line["type"]),
+            text(&line["kustomization"]["name"]),
+            line["open"].as_bool().unwrap(),
+            text(&line["gate"]),
+        )
+    };
+    answer["lines"].as_array().unwrap().iter().map(line).collect()
+}
+
+fn line(
+    cluster: &str,
+    kind: &str,
+    name: &str,
+    open: bool,
+    gate: &str,
+) -> (String, String, String, bool, String) {
+    (cluster.into(), kind.into(), name.into(), open, gate.into())
+}
+
+#[test]
+fn everything_is_said_of_every_cluster() {
+    let answer = Repository::fleet().json(&["when", "--format", "json"]);
+    assert_eq!(answer["version"], 1);
+    assert_eq!(answer["at"]["utc"], NOW);
+    assert_eq!(answer["localTimeZone"], "Asia/Tokyo");
+    assert_eq!(
+        lines(&answer),
+        [
+            line("edge-01", "rt", "apps-rt", true, "none"),
+            line("edge-01", "rw", "apps-rw", false, "closes"),
+            line("edge-02", "-", "apps", true, "none"),
+            line("edge-02", "rt", "apps-rt", true, "none"),
+            line("edge-02", "rw", "apps-rw", false, "unseen"),
+            line("edge-03", "rt", "-", true, "none"),
+            line("edge-03", "rw", "-", true, "off"),
+        ]
+    );
+    let kinds: Vec<&str> =
+        answer["notes"].as_array().unwrap().iter().map(|note| note["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["gate-off", "unseen", "no-entry-point", "not-split"]);
+}
+
+#[test]
+fn times_are_told_in_three_zones() {
+    let answer = Repository::fleet().json(&["when", "--cluster", "edge-01", "--format", "json"]);
+    let gated = &answer["lines"][1];
+    assert_eq!(
+        gated["nextOpen"],
+        json!({
+            "utc": "2026-11-23T07:00:00Z",
+            "cluster": "2026-11-23T08:00:00+01:00",
+            "local": "2026-11-23T16:00:00+09:00",
+        })
+    );
+    assert_eq!(gated["nextClose"]["cluster"], "2026-11-26T17:00:00+01:00");
+    assert_eq!(gated["reaches"], gated["nextOpen"]);
+    assert_eq!(gated["kustomization"]["inGit"], true);
+    let real_time = &answer["lines"][0];
+    assert_eq!((&real_time["realTime"], &real_time["nextOpen"]), (&Value::Bool(true), &Value::Null));
+    assert_eq!(real_time["reaches"]["utc"], NOW);
+}
+
+#[test]
+fn people_read_a_table_without_colour() {
+    let text = Repository::fleet().stdout(&["when", "--cluster", "edge-01", "--color", "never"]);
+    insta::assert_snapshot!(text, @r"
+    CLUSTER  TYPE  FLUX KUSTOMIZATION  NOW                   NEXT OPENING          NEXT CLOSING          TIME ZONE
+    edge-01  rt    apps-rt             at once (within 10m)
+    edge-01  rw    apps-rw             closed                Mon 2026-11-23 08:00  Thu 2026-11-26 17:00  Europe/Berlin (cluster)
+                                                             Mon 2026-11-23 07:00  Thu 2026-11-26 16:00  UTC
+                                                             Mon 2026-11-23 16:00  Fri 2026-11-27 01:00  Asia/Tokyo (local)
+    ");
+}
+
+#[test]
+fn another_time_can_be_asked_for() {
+    let repository = Repository::fleet();
+    let at = |at: &str| {
+        let answer = repository.json(&["when", "--cluster", "edge-01", "--at", at, "--format", "json"]);
+        let line = &answer["lines"][1];
+        (line["open"].as_bool().unwrap(), line["nextClose"]["utc"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(at("2026-11-23T07:00:00Z"), (true, "2026-11-26T16:00:00Z".into()));
+    assert_eq!(at("2026-11-23T07:59:59+01:00"), (false, "2026-11-26T16:00:00Z".into()));
+    assert_eq!(at("2026-11-26T16:00:00Z"), (false, "2026-12-03T16:00:00Z".into()));
+    // In summer the same local times are an hour earlier in UTC.
+    assert_eq!(at("2027-07-05T06:00:00Z"), (true, "2027-07-08T15:00:00Z".into()));
+}
+
+#[test]
+fn an_app_is_found_by_its_name_and_those_of_its_parts() {
+    let repository = Repository::fleet();
+    let found =
+        |word: &str| lines(&repository.json(&["when", word, "--cluster", "edge-01", "--format", "json"]));
+    let types = |word: &str| found(word).into_iter().map(|line| line.1).collect::<Vec<_>>();
+    assert_eq!(types("nginx"), ["rt", "rw"]);
+    assert_eq!(types("nginx-rw"), ["rw"]);
+    assert_eq!(types("apps"), ["rt", "rw"]);
+    assert_eq!(types("apps-rt"), ["rt"]);
+}
+
+#[test]
+fn a_path_leads_to_the_sides_that_read_it() {
+    let repository = Repository::fleet();
+    let found = |word: &str| {
+        let answer = repository.json(&["when", word, "--format", "json"]);
+        let found = lines(&answer).into_iter().map(|line| format!("{} {}", line.0, line.1));
+        found.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        found("apps/nginx/nginx-rw/deployment.yaml"),
+        ["edge-01 rw", "edge-02 -", "edge-02 rt", "edge-02 rw"]
+    );
+    assert_eq!(found("apps/nginx/nginx-rt/"), ["edge-01 rt", "edge-02 -", "edge-02 rt", "edge-02 rw"]);
+    assert_eq!(found("clusters/edge-01/apps/apps-rw/kustomization.yaml"), ["edge-01 rw"]);
+    assert_eq!(found("apps/nginx/kustomization.yaml"), ["edge-02 -", "edge-02 rt", "edge-02 rw"]);
+}
+
+#[test]
+fn a_path_that_nothing_reads_is_said() {
+    let repository = Repository::fleet();
+    let answer = repository.json(&["when", "docs/note.md", "--format", "json"]);
+    assert_eq!((&answer["lines"], &answer["unreached"]), (&json!([]), &json!(["docs/note.md"])));
+    assert!(
+        repository
+            .stdout(&["when", "docs/note.md"])
+            .contains("No entry point of these clusters reads docs/note.md")
+    );
+}
+
+#[test]
+fn unknown_names_are_answered_with_near_ones() {
+    let repository = Repository::fleet();
+    for (arguments, said) in [
+        (["when", "--cluster", "edge-1"], "did you mean `edge-01`"),
+        (["when", "--cluster", "production"], "use `edge-01`, `edge-02`, `edge-03`"),
+        (["when", "ngnix", "-v"], "did you mean `nginx`?"),
+        (["when", "apps/nginx/nginx-rw/deploymnt.yaml", "-v"], "deployment.yaml`"),
+        (["when", "../outside", "-v"], "is no app and no path"),
+        (["when", "--at", "tomorrow"], "`tomorrow` is not a time"),
+        (["when", "--at", "2026-11-23 08:00"], "write it as 2026-03-29T00:00:00Z"),
+    ] {
+        let (code, stderr) = repository.failure(&arguments);
+        assert_eq!(code, 2, "{arguments:?}");
+        assert!(stderr.contains(said), "{arguments:?}: {stderr}");
+    }
+    let output =
+        super::program().args(["when", "--now", "soon"]).current_dir(repository.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn all_unknown_names_are_told_at_once() {
+    let (_, stderr) = Repository::fleet().failure(&["when", "nginy", "redis", "--cluster", "edge-09"]);
+    assert_eq!(stderr.matches("error: ").count(), 3, "{stderr}");
+}
+
+#[test]
+fn a_gate_without_jobs_closes_nothing() {
+    let repository = Repository::fleet();
+    repository.write("infra/reconciliation-windows/close.yaml", &job("close", true, "other"));
+    repository.write("infra/reconciliation-windows/open.yaml", &job("open", false, "other"));
+    let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
+    assert_eq!(lines(&answer)[1], line("edge-01", "rw", "apps-rw", true, "no-job"));
+    assert_eq!(answer["lines"][1]["windowOpen"], false);
+    let text = repository.stdout(&["when", "--cluster", "edge-01"]);
+    assert!(text.contains("closed (not gated)") && text.contains("nothing closes outside of them"), "{text}");
+}
+
+#[test]
+fn without_gates_in_git_an_unsplit_cluster_is_not_gated() {
+    let repository = Repository::fleet();
+    std::fs::remove_dir_all(repository.path().join("infra")).unwrap();
+    let answer = repository.json(&["when", "--cluster", "edge-02", "--format", "json"]);
+    assert_eq!(lines(&answer)[2], line("edge-02", "rw", "apps-rw", true, "not-in-git"));
+    assert_eq!(answer["lines"][2]["kustomization"]["inGit"], false);
+}
+
+#[test]
+fn a_gate_on_what_was_not_split_is_not_guessed_at() {
+    let repository = Repository::fleet();
+    repository.write("infra/reconciliation-windows/close.yaml", &job("close", true, "apps"));
+    repository.write("infra/reconciliation-windows/open.yaml", &job("open", false, "apps"));
+    let answer = repository.json(&["when", "--cluster", "edge-02", "--format", "json"]);
+    assert_eq!(answer["lines"][0]["gate"], "foreign");
+    assert_eq!(answer["lines"][0]["reaches"], Value::Null);
+}
+
+#[test]
+fn a_suspension_in_git_is_said() {
+    let repository = Repository::fleet();
+    let suspended = format!("{}  suspend: true\n", flux("apps-rt", "clusters/edge-01/apps/apps-rt"));
+    repository.write("clusters/edge-01/apps-rt.yaml", &suspended);
+    let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
+    assert_eq!(
+        (&answer["lines"][0]["open"], &answer["lines"][0]["reaches"]),
+        (&Value::Bool(false), &Value::Null)
+    );
+    assert!(repository.stdout(&["when", "--cluster", "edge-01"]).contains("suspended"));
+}
+
+#[test]
+fn the_same_question_has_the_same_answer() {
+    let repository = Repository::fleet();
+    assert_eq!(repository.stdout(&["when"]), repository.stdout(&["when"]));
+    assert!(!repository.stdout(&["when"]).contains('\u{1b}'));
+}
+
+#[test]
+fn without_a_spec_there_is_no_answer() {
+    let (code, stderr) = Repository::new(&[("a.txt", "")]).failure(&["when"]);
+    assert_eq!(code, 3);
+    assert!(stderr.contains("there is no spec"), "{stderr}");
+}
