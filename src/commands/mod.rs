@@ -3,6 +3,7 @@
 mod apply;
 mod cron;
 mod init;
+mod join;
 mod meta;
 mod split;
 mod sync;
@@ -30,6 +31,7 @@ pub fn run(cli: &Cli) -> u8 {
 fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
     match &cli.command {
         Command::Split(arguments) => split::run(&cli.global, arguments, output),
+        Command::Join(arguments) => join::run(&cli.global, arguments, output),
         Command::Init(arguments) => init::run(&cli.global, arguments, output),
         Command::Sync(arguments) => sync::run(&cli.global, arguments, output),
         Command::Diff(arguments) => sync::diff(&cli.global, arguments, output),

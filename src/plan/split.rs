@@ -239,7 +239,7 @@ fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
 }
 
 /// Every old entry point must go on rendering what it did, and the sides must add up to it.
-fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec<Obligation> {
+pub(super) fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec<Obligation> {
     if plan.changes.is_empty() {
         return Vec::new();
     }
