@@ -66,7 +66,12 @@ pub fn join(input: &Input<'_>, selection: &Selection) -> Result<Plan, Error> {
     }
     uncover(input, &mut builder, selection, &freed)?;
     let mut plan = builder.finish();
+    let after = plan.apply(input.snapshot);
     plan.obligations = obligations(input, &plan, &[]);
+    // A side that went is held to nothing by itself: what it built is part of its entry point.
+    plan.obligations.retain(|obligation| {
+        !sides.contains_key(&obligation.before) || after.is_dir(&obligation.before)
+    });
     plan.entries = outcomes;
     Ok(plan)
 }
