@@ -89,6 +89,8 @@ pub enum Command {
     Init(Init),
     /// Divide apps, and the entry points that use them, by change type
     Split(Split),
+    /// Take a split back: every file gets its original bytes, with what was edited since
+    Join(Split),
     /// Bring everything that the spec implies up to date
     Sync(Sync),
     /// Show what `sync` would change
@@ -136,13 +138,13 @@ pub struct Init {
     pub format: Format,
 }
 
-/// Arguments of `split`.
+/// Arguments of `split` and `join`.
 #[derive(Args, Debug)]
 pub struct Split {
-    /// What to split
+    /// Which apps
     #[command(subcommand)]
     pub what: Option<SplitWhat>,
-    /// Split every app
+    /// All apps
     #[arg(long)]
     pub all: bool,
     /// How to show the difference
@@ -150,10 +152,10 @@ pub struct Split {
     pub format: Format,
 }
 
-/// What to split.
+/// What to split or join.
 #[derive(Debug, Subcommand)]
 pub enum SplitWhat {
-    /// Split these apps
+    /// These apps
     App {
         /// The apps' names
         #[arg(required = true, value_name = "NAME")]

@@ -6,6 +6,7 @@ mod check;
 mod clock;
 mod cron;
 mod init;
+mod join;
 mod meta;
 mod split;
 mod sync;
@@ -34,6 +35,7 @@ pub fn run(cli: &Cli) -> u8 {
 fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
     match &cli.command {
         Command::Split(arguments) => split::run(&cli.global, arguments, output),
+        Command::Join(arguments) => join::run(&cli.global, arguments, output),
         Command::Init(arguments) => init::run(&cli.global, arguments, output),
         Command::Sync(arguments) => sync::run(&cli.global, arguments, output),
         Command::Diff(arguments) => sync::diff(&cli.global, arguments, output),

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::Builder;
 use crate::plan::classify::{Context, classify};
+use crate::plan::documents;
 use crate::plan::resources::{Item, rewrite};
 use crate::plan::umbrella;
 use crate::repo::manifest::{manifests, objects};
@@ -163,6 +164,7 @@ impl<'a> FolderSplit<'a> {
         let relative = path.relative_to(&self.spec.folder());
         let context = Context { app: &self.app, path: Some(&relative) };
         let mut types: Vec<(usize, usize)> = Vec::new();
+        let executable = file.executable;
         for document in &documents {
             let mut of_document = BTreeSet::new();
             for object in objects(&document.value) {
@@ -182,7 +184,13 @@ impl<'a> FolderSplit<'a> {
             Some((_, first)) if types.iter().all(|(_, other)| other == first) => {
                 Content::File { path, change_type: *first, moves: mine && alone }
             }
-            Some(_) if mine && alone => Content::Mixed { path, types },
+            Some(_) if mine && alone && executable => {
+                return Err(format!("{path} holds objects of different types and is executable"));
+            }
+            Some(_) if mine && alone => {
+                let types = documents::owners(file.text().unwrap_or_default(), &types);
+                Content::Mixed { path, types }
+            }
             Some(_) => {
                 return Err(format!("{path} holds objects of different types and is used elsewhere too"));
             }
@@ -208,6 +216,7 @@ impl<'a> FolderSplit<'a> {
             let file = part.join(name).map_err(|error| error.to_string())?;
             builder.create(&file, &text).map_err(failed)?;
         }
+        let mut notes = Vec::new();
         for source in sources {
             match &source.content {
                 Content::File { path, change_type, moves: true } => {
@@ -218,6 +227,11 @@ impl<'a> FolderSplit<'a> {
                     let file = builder.now().file(path).cloned().ok_or("a file vanished")?;
                     let text = file.text().ok_or_else(|| format!("{path} is not UTF-8"))?.to_owned();
                     builder.remove(path);
+                    let order: Vec<usize> = types.iter().map(|(_, change_type)| *change_type).collect();
+                    notes.push(documents::note(path.name().unwrap_or_default(), &order, |position| {
+                        &self.spec.types[position].name.value
+                    }));
+                    let mut pieces = Vec::new();
                     for (change_type, part) in parts {
                         let keep: Vec<usize> = types
                             .iter()
@@ -229,13 +243,17 @@ impl<'a> FolderSplit<'a> {
                         }
                         let piece = cut_documents(&text, &keep).map_err(|error| error.to_string())?;
                         builder.create(&inside(part, path)?, &piece).map_err(failed)?;
+                        pieces.push((*change_type, piece));
+                    }
+                    if documents::rejoin(&pieces, &order).as_deref() != Some(text.as_str()) {
+                        return Err(format!("{path} could not be put together again once it is cut"));
                     }
                 }
                 _ => {}
             }
         }
         let order = parts.values().map(|part| part.relative_to(&kustomization.folder)).collect::<Vec<_>>();
-        builder.put(&kustomization.file, &umbrella::write(&kustomization.text, &order));
+        builder.put(&kustomization.file, &umbrella::write(&kustomization.text, &order, &notes));
         Ok(())
     }
 }

@@ -63,7 +63,7 @@ pub fn move_whole(
     let file = whole.join(name).map_err(|error| error.to_string())?;
     builder.create(&file, &text).map_err(|error| error.to_string())?;
     let part = whole.relative_to(&kustomization.folder);
-    builder.put(&kustomization.file, &umbrella::write(&kustomization.text, &[part]));
+    builder.put(&kustomization.file, &umbrella::write(&kustomization.text, &[part], &[]));
     Ok(())
 }
 

@@ -44,6 +44,51 @@ pub fn prepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -> 
     Ok(())
 }
 
+/// Gives a Kustomization back what [`prepare`] took; nothing changes where nothing is remembered.
+///
+/// # Errors
+///
+/// When the result would not be prepared as the file is now: somebody edited the values since.
+pub fn unprepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -> Result<(), String> {
+    let file = builder.now().file(&kustomization.file).cloned().ok_or("its file vanished")?;
+    let text = file.text().ok_or("its file is not UTF-8")?.to_owned();
+    let documents = read_documents(&text).map_err(|error| error.message)?;
+    let range = documents.get(kustomization.document).map(|document| document.whole.clone()).unwrap_or_default();
+    let mut restored = text[..range.start].to_owned();
+    for line in text[range.clone()].split_inclusive('\n') {
+        match remembered(line) {
+            Some(Some(line)) => restored.push_str(&line),
+            Some(None) if !line.ends_with('\n') => {
+                // The line was added at the end of a text without a line break.
+                restored.truncate(restored.trim_end_matches(['\r', '\n']).len());
+            }
+            Some(None) => {}
+            None => restored.push_str(line),
+        }
+    }
+    restored.push_str(&text[range.end..]);
+    if restored != text && read_documents(&restored).is_err() {
+        return Err("its remembered values don't fit any more".into());
+    }
+    builder.put(&kustomization.file, &restored);
+    Ok(())
+}
+
+/// Reads a line with a remark: the line as it was, or nothing where it was not there.
+fn remembered(line: &str) -> Option<Option<String>> {
+    let (now, rest) = line.split_once(&format!(" {MEMORY}"))?;
+    if rest.trim_end() == "unset" {
+        return Some(None);
+    }
+    let (key, _) = now.split_once(": ")?;
+    // What followed the value on its line follows the remembered one.
+    let (was, after) = match rest.find(" #") {
+        Some(position) => rest.split_at(rest[..position].trim_end().len()),
+        None => rest.split_at(rest.trim_end().len()),
+    };
+    Some(Some(format!("{key}: {was}{after}")))
+}
+
 /// Edits values and writes behind each what it was.
 struct Remembering {
     text: String,
@@ -102,6 +147,23 @@ mod tests {
             prepared(text).unwrap(),
             "# ours\napiVersion: kustomize.toolkit.fluxcd.io/v1 # gitops-windows: was kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nmetadata:\n  name: apps\nspec:\n  prune: false # gitops-windows: was true # keep tidy\n  path: ./apps\n  deletionPolicy: Orphan # gitops-windows: was unset\n"
         );
+    }
+
+    #[test]
+    fn what_was_remembered_comes_back() {
+        for text in [
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nmetadata:\n  name: apps\nspec:\n  prune: true # keep tidy\n  path: ./apps\n",
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\r\nkind: Kustomization\r\nmetadata:\r\n  name: apps\r\nspec:\r\n  deletionPolicy:   Delete\r\n  path: ./apps",
+            "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec:\n  path: ./apps\n---\nother: 1\n",
+        ] {
+            let path = RepoPath::parse("flux/apps.yaml").unwrap();
+            let mut snapshot = Snapshot::default();
+            snapshot.insert(path.clone(), File::new(prepared(text).unwrap().as_bytes()));
+            let (found, _) = flux_kustomizations(&snapshot, &RepoPath::top());
+            let mut builder = Builder::new(&snapshot);
+            unprepare(&mut builder, &found[0]).unwrap();
+            assert_eq!(builder.now().file(&path).unwrap().text().unwrap(), text);
+        }
     }
 
     #[test]

@@ -98,7 +98,7 @@ pub fn split(input: &Input<'_>, templates: &Templates, selection: &Selection) ->
         commands.extend(gates(original, templates, &mut builder)?);
     }
     let mut plan = builder.finish();
-    plan.obligations = obligations(original, &plan, &outcomes, &carriers);
+    plan.obligations = obligations(original, &plan, &outcomes);
     plan.entries = outcomes;
     plan.commands = commands;
     plan.remarks = remarks;
@@ -257,18 +257,14 @@ fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
 }
 
 /// Every old entry point must go on rendering what it did, and the sides must add up to it.
-fn obligations(
-    input: &Input<'_>,
-    plan: &Plan,
-    outcomes: &[EntryOutcome],
-    carriers: &BTreeMap<RepoPath, RepoPath>,
-) -> Vec<Obligation> {
+pub(super) fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec<Obligation> {
     if plan.changes.is_empty() {
         return Vec::new();
     }
     let entries = input.model.entry_points.iter();
     let mut found: Vec<Obligation> =
         entries.flat_map(|entry| of_entry(input, &entry.path, outcomes)).collect();
+    let carriers = gate::carriers(input).unwrap_or_default();
     for obligation in &mut found {
         obligation.free.extend(carriers.get(&obligation.before).cloned());
     }

@@ -10,13 +10,15 @@ const HEAD: &str = "# The parts of this folder reach clusters at different times
                     # What stood here, for `gitops-windows join` and for you:\n";
 const LINE: &str = "#| ";
 const EMPTY: &str = "#|";
+const NOTE: &str = "#/ ";
 const UNTERMINATED: &str = "#\\ no newline at the end";
 const BYTE_ORDER_MARK: &str = "#\\ byte order mark at the start";
 
 /// Writes an umbrella over parts in the place of a text.
 ///
-/// `parts` are the folders as seen from the umbrella's own.
-pub fn write(original: &str, parts: &[String]) -> String {
+/// `parts` are the folders as seen from the umbrella's own; `notes` are lines for whoever takes the
+/// umbrella away again.
+pub fn write(original: &str, parts: &[String], notes: &[String]) -> String {
     let mut text = String::from(HEAD);
     let body = match original.strip_prefix('\u{feff}') {
         Some(body) => {
@@ -35,6 +37,9 @@ pub fn write(original: &str, parts: &[String]) -> String {
     if !body.is_empty() && !body.ends_with('\n') {
         text.push_str(UNTERMINATED);
         text.push('\n');
+    }
+    for note in notes {
+        text.push_str(&format!("{NOTE}{note}\n"));
     }
     text.push_str("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n");
     for part in parts {
@@ -68,6 +73,12 @@ pub fn original(umbrella: &str) -> Option<String> {
     Some(text)
 }
 
+/// Gives the notes of an umbrella.
+pub fn notes(umbrella: &str) -> Vec<String> {
+    let lines = umbrella.lines().take_while(|line| line.starts_with('#'));
+    lines.filter_map(|line| line.strip_prefix(NOTE)).map(str::to_owned).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,7 +95,8 @@ mod tests {
             "\n\n#| not ours\nresources: []\n  \n",
             "x: 1\n\n",
         ] {
-            let umbrella = write(text, &["a-rt".into(), "a-rw".into()]);
+            let umbrella = write(text, &["a-rt".into(), "a-rw".into()], &["n".into()]);
+            assert_eq!(notes(&umbrella), ["n"]);
             assert_eq!(original(&umbrella).as_deref(), Some(text));
             let documents = read_documents(&umbrella).unwrap();
             assert_eq!(documents[0].root.to_json()["resources"], serde_json::json!(["a-rt", "a-rw"]));
@@ -94,7 +106,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_comes_back(text in "[ -~\\n\\r#|]{0,80}") {
-            prop_assert_eq!(original(&write(&text, &["a".into()])), Some(text));
+            prop_assert_eq!(original(&write(&text, &["a".into()], &[])), Some(text));
         }
     }
 

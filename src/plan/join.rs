@@ -1,0 +1,278 @@
+//! `join`: the reverse of `split`.
+//!
+//! The repository itself remembers what stood there: umbrellas hold the text that they replaced,
+//! Flux Kustomizations the values. Nothing is taken away that the split did not write.
+
+use std::collections::BTreeSet;
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::plan::app::{Child, app_names};
+use crate::plan::generated::{Ownership, ownership};
+use crate::plan::listing::is_listing;
+use crate::plan::prepare::unprepare;
+use crate::plan::resources::{Item, rewrite};
+use crate::plan::restore::{restore, unchanged};
+use crate::plan::split::obligations;
+use crate::plan::{Builder, EntryOutcome, Input, Plan, Selection, Way, umbrella};
+use crate::repo::{EntryPoint, Graph, Kustomization, RepoPath, Role, Target};
+use crate::suggest::nearest;
+
+/// Plans to take back the division of the selected apps in every cluster of the spec.
+///
+/// # Errors
+///
+/// When a name means no app, when Flux Kustomizations apply the sides already, and when a file was
+/// edited in a way that joining would lose.
+pub fn join(input: &Input<'_>, selection: &Selection) -> Result<Plan, Error> {
+    let mut builder = Builder::new(input.snapshot);
+    let mut outcomes = Vec::new();
+    let sides = input.sides();
+    let mut freed: BTreeSet<RepoPath> = BTreeSet::new();
+    for entry in &input.model.entry_points {
+        if entry.role != Role::Apps || sides.contains_key(&entry.path) || !input.knows_cluster(entry) {
+            continue;
+        }
+        if let Some(reason) = handed_over(input, entry) {
+            outcomes.push(EntryOutcome::new(&entry.cluster, &entry.path).refused(
+                reason,
+                "let one Flux Kustomization apply the entry point again first, with `prune: false` on the others until then",
+            ));
+            continue;
+        }
+        let mut trial = builder.clone();
+        match (EntryJoin { input, entry }).join(&mut trial, selection) {
+            Ok(Some(folders)) => {
+                freed.extend(folders);
+                builder = trial;
+                let mut outcome = EntryOutcome::new(&entry.cluster, &entry.path);
+                outcome.way = Way::Plain;
+                outcome.reason = "its parts are one again".into();
+                outcomes.push(outcome);
+            }
+            Ok(None) => {}
+            Err(reason) => outcomes.push(
+                EntryOutcome::new(&entry.cluster, &entry.path)
+                    .refused(reason, "take that edit over by hand, or take it back, then join again"),
+            ),
+        }
+    }
+    if outcomes.is_empty() {
+        known(input, selection)?;
+    }
+    let refused = outcomes.iter().find(|outcome| outcome.way == Way::Refused);
+    if let (Some(outcome), Selection::All) = (refused, selection) {
+        return Err(unsafe_to_join(&outcome.before, &outcome.reason));
+    }
+    uncover(input, &mut builder, selection, &freed)?;
+    let mut plan = builder.finish();
+    let after = plan.apply(input.snapshot);
+    plan.obligations = obligations(input, &plan, &[]);
+    // A side that went is held to nothing by itself: what it built is part of its entry point.
+    plan.obligations.retain(|obligation| {
+        !sides.contains_key(&obligation.before) || after.is_dir(&obligation.before)
+    });
+    plan.entries = outcomes;
+    Ok(plan)
+}
+
+fn unsafe_to_join(place: &RepoPath, reason: &str) -> Error {
+    Error::new(
+        ErrorKind::Unsafe,
+        Diagnostic::error(format!("{place} can't be joined: {reason}"))
+            .at(Place::file(place.clone()))
+            .help("take that edit over by hand, or take it back, then join again"),
+    )
+}
+
+fn handed_over(input: &Input<'_>, entry: &EntryPoint) -> Option<String> {
+    let sides: Vec<RepoPath> = input
+        .spec
+        .types
+        .iter()
+        .filter_map(|change_type| input.side(&entry.path, &entry.cluster, &change_type.name))
+        .collect();
+    let found = input.model.flux.iter().find(|kustomization| {
+        kustomization.path.as_ref().is_some_and(|path| sides.iter().any(|side| path.is_within(side)))
+    })?;
+    Some(format!("Flux Kustomization {} applies one of its sides", found.name))
+}
+
+/// One entry point that is being joined.
+struct EntryJoin<'a, 'i> {
+    input: &'a Input<'i>,
+    entry: &'a EntryPoint,
+}
+
+impl EntryJoin<'_, '_> {
+    /// Takes the selected apps out of the sides; gives the folders of the apps, or nothing where
+    /// none of them is on a side.
+    fn join(&self, builder: &mut Builder<'_>, selection: &Selection) -> Result<Option<Vec<RepoPath>>, String> {
+        let graph = &self.input.model.graph;
+        let Some(kustomization) = graph.get(&self.entry.path) else { return Ok(None) };
+        let sides: Vec<Kustomization> = self
+            .input
+            .spec
+            .types
+            .iter()
+            .filter_map(|change_type| {
+                self.input.side(&self.entry.path, &self.entry.cluster, &change_type.name)
+            })
+            .filter_map(|side| graph.get(&side).cloned())
+            .collect();
+        if sides.is_empty() {
+            return Ok(None);
+        }
+        let whole = selection.names_entry(self.input.model.name_of(self.entry), &self.entry.path);
+        let is_whole = umbrella::original(&kustomization.text).is_some();
+        let (children, _) = crate::plan::app::children(self.input.model, self.entry, kustomization);
+        let named: Vec<&Child> = children.iter().filter(|child| selection.names(child)).collect();
+        if !whole && is_whole {
+            return match self.holds_named(kustomization, selection) {
+                true => Err("its apps were divided together, so they can only be joined together: name the entry point or use --all".into()),
+                false => Ok(None),
+            };
+        }
+        if !whole && named.is_empty() {
+            return Ok(None);
+        }
+        let mut left = false;
+        for side in &sides {
+            left |= self.take_out(builder, kustomization, side, (!whole).then_some(&named[..]))?;
+        }
+        if !left {
+            self.restore_flux(builder)?;
+            let text = builder.now().file(&kustomization.file).and_then(|file| file.text().map(str::to_owned));
+            if text.is_some_and(|text| is_listing(&text)) {
+                builder.remove(&kustomization.file);
+            }
+        }
+        let folders = if whole { vec![self.entry.path.clone()] } else { named.iter().map(|child| child.folder.clone()).collect() };
+        Ok(Some(folders))
+    }
+
+    fn holds_named(&self, kustomization: &Kustomization, selection: &Selection) -> bool {
+        let model = &self.input.model;
+        let wholes = model.graph.children(&kustomization.folder);
+        wholes.iter().filter_map(|whole| model.graph.get(whole)).any(|whole| {
+            crate::plan::app::children(model, self.entry, whole).0.iter().any(|child| selection.names(child))
+        })
+    }
+
+    /// Takes children, or all of them, out of a side; tells whether anything stays in it.
+    fn take_out(
+        &self,
+        builder: &mut Builder<'_>,
+        kustomization: &Kustomization,
+        side: &Kustomization,
+        only: Option<&[&Child]>,
+    ) -> Result<bool, String> {
+        let graph = &self.input.model.graph;
+        let resources = side.resources();
+        let goes: Vec<bool> = resources
+            .iter()
+            .map(|reference| {
+                let Target::Path(path) = &reference.target else { return false };
+                only.is_none_or(|named| {
+                    named.iter().any(|child| {
+                        *path == child.folder
+                            || graph.children(path).contains(&child.folder)
+                            || graph.children(&child.folder).contains(path)
+                    })
+                })
+            })
+            .collect();
+        for (reference, _) in resources.iter().zip(&goes).filter(|(_, goes)| **goes) {
+            let Target::Path(path) = &reference.target else { continue };
+            if let Some(found) = graph.get(path)
+                && path.is_within(&side.folder)
+                && self.is_generated(builder, found)?
+            {
+                builder.remove(&found.file);
+            }
+        }
+        if goes.iter().any(|goes| !goes) {
+            let items: Vec<Item> =
+                goes.iter().map(|goes| if *goes { Item::Remove } else { Item::Keep }).collect();
+            let text = rewrite(side, &items).map_err(|error| error.to_string())?;
+            builder.put(&side.file, &text);
+            return Ok(true);
+        }
+        if !self.is_generated(builder, side)? {
+            unchanged(side, kustomization)?;
+        }
+        builder.remove(&side.file);
+        Ok(false)
+    }
+
+    fn is_generated(&self, builder: &Builder<'_>, found: &Kustomization) -> Result<bool, String> {
+        match builder.now().file(&found.file).map(ownership) {
+            Some(Ownership::Ours) => Ok(true),
+            Some(Ownership::Edited) => Err(format!("{} is generated and was edited by hand", found.file)),
+            _ => Ok(false),
+        }
+    }
+
+    fn restore_flux(&self, builder: &mut Builder<'_>) -> Result<(), String> {
+        for kustomization in self.input.model.flux_of(self.entry) {
+            unprepare(builder, kustomization)
+                .map_err(|reason| format!("Flux Kustomization {}: {reason}", kustomization.name))?;
+        }
+        Ok(())
+    }
+}
+
+/// Restores every folder under an umbrella that nobody uses in parts any more.
+fn uncover(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    selection: &Selection,
+    freed: &BTreeSet<RepoPath>,
+) -> Result<(), Error> {
+    let now = Graph::read(builder.now());
+    let reached: BTreeSet<RepoPath> = freed.iter().flat_map(|folder| input.model.graph.reach(folder)).collect();
+    let covered = |found: &&Kustomization| umbrella::original(&found.text).is_some();
+    let within = |found: &&Kustomization| found.folder.is_within(&input.spec.folder());
+    let mut umbrellas: Vec<&Kustomization> = now
+        .iter()
+        .filter(covered)
+        .filter(within)
+        .filter(|found| *selection == Selection::All || reached.contains(&found.folder))
+        .collect();
+    if *selection != Selection::All && freed.is_empty() {
+        return Ok(());
+    }
+    loop {
+        let own: BTreeSet<RepoPath> = umbrellas
+            .iter()
+            .flat_map(|found| now.children(&found.folder).into_iter().chain([found.folder.clone()]))
+            .collect();
+        let used = umbrellas.iter().position(|found| {
+            now.children(&found.folder).iter().any(|part| now.referrers(part).any(|user| !own.contains(user)))
+        });
+        let Some(used) = used else { break };
+        let found = umbrellas.remove(used);
+        if *selection == Selection::All {
+            return Err(unsafe_to_join(&found.folder, "another kustomization uses its parts"));
+        }
+    }
+    for found in umbrellas {
+        restore(input, builder, found).map_err(|reason| unsafe_to_join(&found.folder, &reason))?;
+    }
+    Ok(())
+}
+
+fn known(input: &Input<'_>, selection: &Selection) -> Result<(), Error> {
+    let Selection::Named(names) = selection else { return Ok(()) };
+    let apps = app_names(input.model);
+    let unknown: Vec<Diagnostic> = names
+        .iter()
+        .filter(|name| !apps.contains(name))
+        .map(|name| {
+            let near = nearest(name, apps.iter().map(String::as_str));
+            let help = if near.is_empty() { apps.join(", ") } else { near.join(" or ") };
+            Diagnostic::error(format!("there is no divided app `{name}`")).help(format!("the apps are: {help}"))
+        })
+        .collect();
+    if unknown.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics: unknown }) }
+}
