@@ -73,6 +73,7 @@ pub fn init(
     let input = Input { spec: &parsed.spec, snapshot: with_spec.now(), model: &model, renderer };
     let mut builder = with_spec.clone();
     let leftover = gate::sync(&input, templates, &mut builder)?;
+    gate::verify(&input, &builder)?;
     let mut plan = builder.finish();
     plan.obligations = obligations(&input, &plan)?;
     plan.commands = leftover.commands;
@@ -166,7 +167,8 @@ fn take_over(
         NewWindow { open: open.clone(), close: close.clone(), time_zone: time_zone.clone() }
     });
     let found = most.is_some();
-    let common = if said { given } else { most.unwrap_or(given) };
+    // What runs in a cluster goes before what the command line offers for those without.
+    let common = most.unwrap_or(given);
     new.types[1].1 = vec![NAME.to_owned()];
     new.windows = vec![(NAME.to_owned(), common.clone())];
     let switched_on = adopted.clusters.values().filter(|cluster| cluster.enabled).count();
@@ -174,7 +176,7 @@ fn take_over(
     for cluster in &mut new.clusters {
         let own = adopted.clusters.get(&cluster.name);
         let window = own.and_then(|own| own.window.clone());
-        if let Some(window) = window.filter(|window| !said && *window != common) {
+        if let Some(window) = window.filter(|window| *window != common) {
             cluster.windows = vec![("rw".to_owned(), vec![NewWindowUse::Inline(window)])];
         }
         let enabled = own.is_some_and(|own| own.enabled);

@@ -58,6 +58,7 @@ pub fn scaffold(
     let model = Model::read(&with_files, &root, &ClusterFolders::new());
     let input = Input { spec: &parsed.spec, snapshot: &with_files, model: &model, renderer };
     let leftover = gate::sync(&input, templates, &mut builder)?;
+    gate::verify(&input, &builder)?;
     builds(&builder, &model, renderer)?;
     let mut plan = builder.finish();
     plan.commands = leftover.commands;

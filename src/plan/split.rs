@@ -114,7 +114,9 @@ fn gates(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) ->
     let after = builder.now().clone();
     let model = Model::read(&after, &input.model.root, input.model.known());
     let input = Input { snapshot: &after, model: &model, ..*input };
-    Ok(gate::sync(&input, templates, builder)?.commands)
+    let commands = gate::sync(&input, templates, builder)?.commands;
+    gate::verify(&input, builder)?;
+    Ok(commands)
 }
 
 fn split_entry(

@@ -26,6 +26,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates) -> Result<Plan, Error> {
     let model = input.model.again(&placed);
     let input = &Input { snapshot: &placed, model: &model, ..*input };
     let leftover = gate::sync(input, templates, &mut builder)?;
+    gate::verify(input, &builder)?;
     refresh(input, &mut builder)?;
     if let Ok(path) = input.spec.folder().join(SCHEMA_FILE)
         && builder.now().file(&path).is_some()

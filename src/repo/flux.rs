@@ -138,7 +138,8 @@ fn repository_path(kustomization: &FluxKustomization) -> Option<RepoPath> {
 fn is_flux_kustomization(value: &Value) -> bool {
     value["kind"] == "Kustomization"
         && value["apiVersion"].as_str().is_some_and(|version| version.split('/').next() == Some(GROUP))
-        && value.get("spec").is_some()
+        // Without a source, which the API demands, it is a patch of one.
+        && value["spec"].get("sourceRef").is_some()
 }
 
 /// Tells whether a file's name says YAML, in the way that kustomize-controller scans folders.

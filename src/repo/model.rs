@@ -308,7 +308,8 @@ impl Clusters<'_> {
         if let Some(path) = &kustomization.path
             && kustomization.file.is_within(path)
         {
-            return path.name().map(str::to_owned);
+            // `clusters/NAME/flux` says more than its last word.
+            return self.by_folder_name(path).or_else(|| path.name().map(str::to_owned));
         }
         if depth > self.flux.len() {
             return None;

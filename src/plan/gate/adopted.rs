@@ -39,6 +39,7 @@ pub fn sync(
     gates: &Gates,
     cluster: &ClusterGate,
 ) -> Result<(), Error> {
+    same_targets(input, gates, cluster)?;
     let jobs = effective(input, builder, &cluster.folder)?;
     let graph = Graph::read(builder.now());
     for (index, slot) in gates.slots.iter().enumerate() {
@@ -87,6 +88,24 @@ pub fn sync(
         }
     }
     Ok(())
+}
+
+/// What jobs of a base that is not ours hold back can't be changed for one cluster by a patch of
+/// ours: its containers and its Role are its authors'.
+fn same_targets(input: &Input<'_>, gates: &Gates, cluster: &ClusterGate) -> Result<(), Error> {
+    let reach = input.model.graph.reach(&cluster.folder);
+    if reach.iter().any(|folder| input.model.gates.iter().any(|gate| gate.base == *folder)) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Conflict,
+        Diagnostic::error(format!(
+            "{} is where the gate of cluster {} belongs, and it builds on no gate that is known",
+            cluster.folder, cluster.cluster
+        ))
+        .at(Place::file(cluster.folder.clone()))
+        .help(format!("let it build on {}, or name other folders under `layout`", gates.base)),
+    ))
 }
 
 /// Builds a cluster's gate and gives the `spec` of each CronJob by name.

@@ -11,6 +11,10 @@ use crate::schedule::open_deadline_seconds;
 use crate::spec::{Runner, Spec};
 use crate::template::Templates;
 
+/// How many seconds an opening may go on trying: a run that started late must not resume what
+/// the next closing has suspended.
+const LONGEST_OPENING: u32 = 300;
+
 /// The name of the container, by which a cluster's patch finds it.
 const CONTAINER: &str = "gate";
 
@@ -140,9 +144,12 @@ pub fn patch(
             container: CONTAINER,
             schedule,
             time_zone: window.time_zone.as_deref(),
-            suspend: !gate.enabled,
+            suspend: !gate.switched_on.contains(&slot.change_type),
             starting_deadline: deadline,
-            active_deadline: deadline,
+            active_deadline: match action {
+                Action::Open => deadline.map(|length| length.min(LONGEST_OPENING)),
+                Action::Close => None,
+            },
             command: targets.map(|targets| command(spec, action, targets)),
         },
     )

@@ -36,6 +36,14 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
     let Some(gates) = Gates::of(input)? else { return Ok(leftover) };
     let has_adopted_base = adopted::is_adopted(builder, &gates.base);
     let mut wanted: BTreeMap<RepoPath, String> = BTreeMap::new();
+    if has_adopted_base && !input.model.gates.iter().any(|gate| gate.base == gates.base) {
+        return Err(Error::new(
+            ErrorKind::Conflict,
+            Diagnostic::error(format!("{} is where the gate belongs, and what stands there is no gate", gates.base))
+                .at(Place::file(gates.base.clone()))
+                .help("choose another folder for `gate` under `layout`"),
+        ));
+    }
     if !has_adopted_base {
         base(input.spec, templates, &gates, &mut wanted)?;
     }
@@ -49,6 +57,9 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
         if adopted::is_adopted(builder, &cluster.folder) {
             adopted::sync(input, templates, builder, &gates, cluster)?;
         } else {
+            if has_adopted_base {
+                fits_base(input, &gates, cluster)?;
+            }
             cluster_files(input.spec, templates, &gates, cluster, &mut wanted)?;
         }
     }
@@ -69,7 +80,14 @@ fn write(
     let mut edited = Vec::new();
     for (path, body) in wanted {
         match builder.now().file(path).map(ownership) {
-            None | Some(Ownership::Ours) => builder.put(path, &with_header(body)),
+            None => builder.put(path, &with_header(body)),
+            Some(Ownership::Ours) => {
+                // A checkout with CRLF holds the same text.
+                let text = builder.now().file(path).and_then(|file| file.text());
+                if text.map(|text| text.replace("\r\n", "\n")) != Some(with_header(body)) {
+                    builder.put(path, &with_header(body));
+                }
+            }
             Some(Ownership::Edited) => edited.push(conflict(path)),
             Some(Ownership::Theirs) => edited.push(
                 Diagnostic::error(format!("{path} is needed for a gate and holds something else"))
@@ -78,8 +96,15 @@ fn write(
             ),
         }
     }
-    let folders: BTreeSet<&RepoPath> =
-        gates.clusters.iter().map(|cluster| &cluster.folder).chain([&gates.base]).collect();
+    // Folders that belong to their authors hold patches of ours that only they list.
+    let folders: BTreeSet<RepoPath> = gates
+        .clusters
+        .iter()
+        .map(|cluster| &cluster.folder)
+        .chain([&gates.base])
+        .filter(|folder| !adopted::is_adopted(builder, folder))
+        .cloned()
+        .collect();
     let stale: Vec<RepoPath> = builder
         .now()
         .entries()
@@ -102,7 +127,29 @@ fn write(
 pub fn conflict(path: &RepoPath) -> Diagnostic {
     Diagnostic::error(format!("{path} was generated and then edited by hand, so writing it anew would lose the edit"))
         .at(Place::file(path.clone()))
-        .help("put the change into windows.yaml or a template and restore the file, or remove its first line to keep it as your own")
+        .help("put the change into windows.yaml or into a template beside it, and restore the file")
+}
+
+/// A cluster that is new to a gate somebody else built gets its jobs as they are.
+fn fits_base(input: &Input<'_>, gates: &Gates, cluster: &ClusterGate) -> Result<(), Error> {
+    let bases = input.model.gates.iter().filter(|gate| gate.base == gates.base);
+    let held: BTreeSet<&str> = bases.flat_map(|gate| gate.targets()).collect();
+    let wanted = cluster.targets.values().flatten().map(String::as_str);
+    let missing: Vec<&str> = wanted.filter(|name| !held.contains(name)).collect();
+    if missing.is_empty() || !cluster.enabled {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Unsafe,
+        Diagnostic::error(format!(
+            "cluster {} needs {} held back, and the jobs in {} hold back something else",
+            cluster.cluster,
+            missing.join(", "),
+            gates.base
+        ))
+        .at(Place::file(gates.base.clone()))
+        .help("add it to both jobs and to their Role, or choose another folder for `gate` under `layout` to have a gate written"),
+    ))
 }
 
 fn base(
@@ -196,7 +243,7 @@ pub fn slot_patches(
 ) -> Result<Vec<(String, String)>, Error> {
     let Some(window) = cluster.windows.get(&index) else { return Ok(Vec::new()) };
     let own = cluster.targets.get(&slot.change_type);
-    let differs = own.filter(|own| **own != gates.targets(slot.change_type));
+    let differs = own.filter(|own| **own != gates.targets(slot.change_type) && !own.is_empty());
     let mut files = Vec::new();
     for (action, template, name) in [
         (Action::Open, &spec.layout.open_patch_file, &slot.open_job),

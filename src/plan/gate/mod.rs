@@ -9,8 +9,10 @@ mod adopted;
 mod carrier;
 mod cron_jobs;
 mod files;
+mod verify;
 
 pub use files::{Leftover, conflict, sync};
+pub use verify::verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,8 +50,10 @@ pub struct ClusterGate {
     pub cluster: String,
     /// The folder of its patches.
     pub folder: RepoPath,
-    /// Whether the jobs run.
+    /// Whether the spec wants the jobs to run.
     pub enabled: bool,
+    /// The positions of the types whose jobs can run: what they hold back exists.
+    pub switched_on: BTreeSet<usize>,
     /// By slot, the window; a slot that the cluster does not use is missing.
     pub windows: BTreeMap<usize, ClusterWindow>,
     /// By the position of the type, what is held back.
@@ -164,20 +168,17 @@ fn cluster_gate(
         windows.insert(index, ClusterWindow { pair, time_zone, window });
     }
     let mut targets = BTreeMap::new();
-    let mut in_git = true;
+    let mut switched_on = BTreeSet::new();
     let carrier = carrier::carrier_of(input, cluster, &folder).map(|entry| &entry.path);
     for position in gated {
-        let (names, all_in_git) = targets_of(input, cluster, *position, carrier);
-        in_git &= all_in_git;
+        let (names, exist) = targets_of(input, cluster, *position, carrier)?;
+        if spec.gate_enabled(cluster) && exist {
+            switched_on.insert(*position);
+        }
         targets.insert(*position, names);
     }
-    Ok(ClusterGate {
-        cluster: cluster.to_owned(),
-        folder,
-        enabled: spec.gate_enabled(cluster) && in_git,
-        windows,
-        targets,
-    })
+    let enabled = spec.gate_enabled(cluster);
+    Ok(ClusterGate { cluster: cluster.to_owned(), folder, enabled, switched_on, windows, targets })
 }
 
 fn cluster_path<'a>(input: &'a Input<'_>, cluster: &'a str) -> &'a str {
@@ -186,14 +187,18 @@ fn cluster_path<'a>(input: &'a Input<'_>, cluster: &'a str) -> &'a str {
     folders.first().map_or(cluster, |path| path.value.as_str())
 }
 
-/// Gives the Flux Kustomizations of a cluster that a type's gate holds back, and whether they can
-/// be switched: all of them stand in Git, or none of the cluster's does and only people know.
+/// Gives the Flux Kustomizations of a cluster that a type's gate holds back, and whether they exist.
+///
+/// Those that stand in Git are held back; what is only planned is left out as soon as one of them
+/// does, so that a new entry point never stops a gate that works. Where none stands, the planned
+/// names hold the place in jobs that are switched off. Where none of the cluster's Kustomizations
+/// is in Git, only people know, and the spec's word counts.
 fn targets_of(
     input: &Input<'_>,
     cluster: &str,
     change_type: usize,
     carrier: Option<&RepoPath>,
-) -> (BTreeSet<String>, bool) {
+) -> Result<(BTreeSet<String>, bool), Error> {
     let type_name = &input.spec.types[change_type].name.value;
     let sides = input.sides();
     let mut entries: BTreeMap<RepoPath, String> = BTreeMap::new();
@@ -213,8 +218,7 @@ fn targets_of(
     let side_of = |entry: &RepoPath| input.side(entry, cluster, type_name);
     let is_there = |entry: &&RepoPath| side_of(entry).is_some_and(|side| input.model.graph.has(&side));
     let split: BTreeSet<&RepoPath> = entries.keys().filter(is_there).collect();
-    let mut names = BTreeSet::new();
-    let mut in_git = true;
+    let (mut standing, mut planned) = (BTreeSet::new(), BTreeSet::new());
     for (path, name) in &entries {
         if !split.is_empty() && !split.contains(path) {
             continue;
@@ -225,17 +229,66 @@ fn targets_of(
             .flux
             .iter()
             .find(|kustomization| kustomization.path.is_some() && kustomization.path == side);
-        if flux.is_none() && is_held(input, path, name) {
-            names.insert(name.clone());
-            continue;
+        match flux {
+            Some(kustomization) => {
+                check_target(input, kustomization)?;
+                standing.insert(kustomization.name.clone());
+            }
+            None if is_held(input, path, name) => {
+                standing.insert(name.clone());
+            }
+            None => {
+                let name = expand(&input.spec.layout.kustomization, &[("name", name), ("type", type_name)]);
+                if !is_object_name(&name) {
+                    return Err(no_name(&name, Place::file(path.clone())));
+                }
+                planned.insert(name);
+            }
         }
-        in_git &= flux.is_some();
-        let planned = || expand(&input.spec.layout.kustomization, &[("name", name), ("type", type_name)]);
-        names.insert(flux.map_or_else(planned, |kustomization| kustomization.name.clone()));
     }
     let managed =
         input.model.entry_points.iter().any(|entry| entry.cluster == cluster && !entry.flux.is_empty());
-    (names, in_git || !managed)
+    Ok(if standing.is_empty() { (planned, !managed) } else { (standing, true) })
+}
+
+/// Makes sure that a gate can name a Flux Kustomization: in a command, and in the one namespace
+/// that its Role covers.
+fn check_target(input: &Input<'_>, kustomization: &FluxKustomization) -> Result<(), Error> {
+    if !is_object_name(&kustomization.name) {
+        return Err(no_name(&kustomization.name, kustomization.place("path")));
+    }
+    let namespace = &input.spec.flux.namespace;
+    if kustomization.namespace.is_empty() || kustomization.namespace == *namespace {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        Diagnostic::error(format!(
+            "Flux Kustomization {} is in namespace {}, and the gate acts in {namespace}: it would never be held back",
+            kustomization.name, kustomization.namespace
+        ))
+        .at(kustomization.place("path"))
+        .help("keep gated Flux Kustomizations in one namespace, and name it as `namespace` under `flux`"),
+    ))
+}
+
+/// Tells whether Kubernetes takes a text as the name of a Flux Kustomization (RFC 1123 subdomain).
+fn is_object_name(name: &str) -> bool {
+    let edge = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let part = |part: &str| {
+        let bytes = part.as_bytes();
+        bytes.iter().all(|byte| edge(*byte) || *byte == b'-')
+            && bytes.first().is_some_and(|byte| edge(*byte))
+            && bytes.last().is_some_and(|byte| edge(*byte))
+    };
+    name.len() <= 253 && name.split('.').all(part)
+}
+
+fn no_name(name: &str, place: Place) -> Error {
+    Error::invalid(
+        Diagnostic::error(format!("`{name}` is no name that a Flux Kustomization can have, so no gate can hold it back"))
+            .at(place)
+            .help("rename it with lowercase letters, digits and hyphens, or choose `kustomization` under `layout`"),
+    )
 }
 
 /// Gives, for each entry point that applies a gate or will, the gate's folder.

@@ -1,0 +1,79 @@
+//! Proves the gates: each cluster's jobs do what the spec says, and its Role allows just that.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::plan::gate::{ClusterGate, Gates, adopted};
+use crate::plan::{Builder, Input};
+use crate::render::Request;
+use crate::repo::command::turns;
+
+/// Builds each cluster's generated gate as it will be and looks at what comes out.
+///
+/// The gated list, the commands and the Role are one thing: whoever is suspended can be, and nobody
+/// else. An adopted gate is its authors' and is only held to go on building.
+///
+/// # Errors
+///
+/// When a gate does not build or differs from the spec; templates that a user replaced are the
+/// likeliest reason.
+pub fn verify(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
+    let Some(gates) = Gates::of(input)? else { return Ok(()) };
+    let mut wrong = Vec::new();
+    for cluster in &gates.clusters {
+        if !matches!(builder.kustomization(&cluster.folder), Ok(Some(_))) {
+            continue;
+        }
+        let mut results = input.renderer.render(builder.now(), &[Request::folder(cluster.folder.clone())]);
+        let problem = match results.pop() {
+            Some(Ok(objects)) => {
+                let ours = !adopted::is_adopted(builder, &cluster.folder) && !adopted::is_adopted(builder, &gates.base);
+                let values: Vec<&Value> = objects.iter().map(|object| &object.value).collect();
+                if ours { problem(&gates, cluster, &values) } else { None }
+            }
+            Some(Err(error)) => Some(format!("it would not build: {error}")),
+            None => None,
+        };
+        wrong.extend(problem.map(|problem| {
+            Diagnostic::error(format!("the gate of cluster {} would not do what the spec says: {problem}", cluster.cluster))
+                .at(Place::file(cluster.folder.clone()))
+                .help("mend what lies in that folder and in the gate's base, and templates of your own")
+        }));
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics: wrong }) }
+}
+
+fn problem(gates: &Gates, cluster: &ClusterGate, objects: &[&Value]) -> Option<String> {
+    let of_kind = |kind: &'static str| objects.iter().filter(move |object| object["kind"] == kind);
+    for (index, slot) in gates.slots.iter().enumerate() {
+        if !cluster.windows.contains_key(&index) {
+            continue;
+        }
+        let wanted = cluster.targets.get(&slot.change_type)?;
+        for name in [&slot.open_job, &slot.close_job] {
+            let Some(job) = of_kind("CronJob").find(|job| job["metadata"]["name"] == name.as_str()) else {
+                return Some(format!("it has no CronJob {name}"));
+            };
+            let pod = &job["spec"]["jobTemplate"]["spec"]["template"]["spec"];
+            let containers = pod["containers"].as_array().map(Vec::as_slice).unwrap_or_default();
+            if containers.iter().any(|container| !container["image"].is_string()) {
+                return Some(format!("a container of CronJob {name} has no image"));
+            }
+            let turned: BTreeSet<String> = turns(pod).into_iter().map(|turn| turn.name).collect();
+            if turned != *wanted {
+                let names = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");
+                return Some(format!("CronJob {name} acts on {} and not on {}", names(&turned), names(wanted)));
+            }
+        }
+    }
+    let wanted: BTreeSet<&str> = cluster.targets.values().flatten().map(String::as_str).collect();
+    let allowed: BTreeSet<&str> = of_kind("Role")
+        .flat_map(|role| role["rules"].as_array().into_iter().flatten())
+        .flat_map(|rule| rule["resourceNames"].as_array().into_iter().flatten())
+        .filter_map(Value::as_str)
+        .collect();
+    (allowed != wanted).then(|| format!("its Role allows {allowed:?} and not {wanted:?}"))
+}
