@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::diagnostic::Diagnostic;
+use crate::error::{Error, ErrorKind};
 use crate::render::{Object, Renderer, Request};
 use crate::repo::command::{Action, turns};
 use crate::repo::gate::{Gate, patch};
@@ -40,15 +41,23 @@ pub struct AdoptedCluster {
 }
 
 /// Takes over the first gate that was found, with every cluster's settings.
+///
+/// # Errors
+///
+/// When the clusters keep their gates in folders that no template of `layout` gives, or under
+/// different names: they could not be edited, only doubled.
 pub fn adopt(
     snapshot: &Snapshot,
     model: &Model,
     root: &RepoPath,
     renderer: &dyn Renderer,
-) -> Option<Adopted> {
-    let gate = model.gates.first()?;
+) -> Result<Option<Adopted>, Error> {
+    let Some(gate) = model.gates.first() else { return Ok(None) };
     let mut remarks = remarks_on(model, gate);
-    for other in model.gates.iter().skip(1) {
+    let is_further = |other: &&Gate| {
+        other.base == gate.base || !model.entry_points.iter().any(|entry| model.graph.reach(&entry.path).contains(&other.base))
+    };
+    for other in model.gates.iter().skip(1).filter(is_further) {
         remarks.push(
             Diagnostic::warning(format!(
                 "{} in {} is a further gate; only {} in {} was taken into the spec",
@@ -61,12 +70,19 @@ pub fn adopt(
     let mut clusters = BTreeMap::new();
     let mut folders: BTreeMap<String, RepoPath> = BTreeMap::new();
     for entry in &model.entry_points {
-        let Some(overlay) = overlay(model, entry, gate) else { continue };
-        let own = cluster(snapshot, model, renderer, gate, &overlay, &mut remarks);
+        let reach = model.graph.reach(&entry.path);
+        let Some(its) = model.gates.iter().find(|its| reach.contains(&its.base)) else { continue };
+        if (&its.open.name, &its.close.name) != (&gate.open.name, &gate.close.name) {
+            return Err(not_one_way(gate, its, "under other names"));
+        }
+        let Some(overlay) = overlay(model, entry, its) else { continue };
+        let own = cluster(snapshot, model, renderer, its, &overlay, &mut remarks);
         clusters.entry(entry.cluster.clone()).or_insert(own);
         folders.entry(entry.cluster.clone()).or_insert(overlay);
     }
-    let cluster_gate = template(&folders, root, &mut remarks);
+    let Some(cluster_gate) = template(&folders, root) else {
+        return Err(not_one_way(gate, gate, "in folders that no template gives"));
+    };
     let pod = &gate.close.value["spec"]["jobTemplate"]["spec"]["template"]["spec"];
     let container = &pod["containers"][0];
     let defaults = GateDef::default();
@@ -74,7 +90,7 @@ pub fn adopt(
     let uses_flux = container.to_string().contains("flux suspend")
         || container["args"][0] == "suspend"
         || container["command"][0] == "flux";
-    Some(Adopted {
+    Ok(Some(Adopted {
         base: gate.base.relative_to(root),
         cluster_gate,
         open_job: gate.open.name.clone(),
@@ -88,7 +104,19 @@ pub fn adopt(
         },
         clusters,
         remarks,
-    })
+    }))
+}
+
+fn not_one_way(gate: &Gate, other: &Gate, how: &str) -> Error {
+    Error::new(
+        ErrorKind::Unsafe,
+        Diagnostic::error(format!(
+            "the clusters keep their gates {how}, so they can't be described in one windows.yaml: {} and {}",
+            gate.base, other.base
+        ))
+        .at(other.close.place())
+        .help("bring them into one shape first: a folder for each cluster that differs only by the cluster's name"),
+    )
 }
 
 /// The namespace that the gate's base gives its jobs.
@@ -105,7 +133,8 @@ fn overlay(model: &Model, entry: &EntryPoint, gate: &Gate) -> Option<RepoPath> {
     if !reach.contains(&gate.base) {
         return None;
     }
-    model.graph.referrers(&gate.base).find(|folder| reach.contains(*folder)).cloned()
+    let above = model.graph.referrers(&gate.base).find(|folder| reach.contains(*folder)).cloned();
+    above.or_else(|| Some(gate.base.clone()))
 }
 
 fn cron_jobs(renderer: &dyn Renderer, snapshot: &Snapshot, folder: &RepoPath) -> BTreeMap<String, Value> {
@@ -168,8 +197,8 @@ fn cluster(
     AdoptedCluster { window, enabled }
 }
 
-/// Finds the template that gives each cluster's folder.
-fn template(folders: &BTreeMap<String, RepoPath>, root: &RepoPath, remarks: &mut Vec<Diagnostic>) -> String {
+/// Finds the template that gives each cluster's folder; `None` where none gives all of them.
+fn template(folders: &BTreeMap<String, RepoPath>, root: &RepoPath) -> Option<String> {
     let mut templates: Vec<String> = Vec::new();
     for (cluster, folder) in folders {
         let path = folder.relative_to(root);
@@ -179,13 +208,12 @@ fn template(folders: &BTreeMap<String, RepoPath>, root: &RepoPath, remarks: &mut
     }
     templates.sort();
     templates.dedup();
-    if let [_, other, ..] = templates.as_slice() {
-        remarks.push(Diagnostic::warning(format!(
-            "the clusters keep their gates in folders of different shape; {other} is not followed"
-        )));
-    }
     let default = crate::spec::LayoutTemplates::default().cluster_gate;
-    templates.into_iter().next().filter(|template| template.contains("{cluster}")).unwrap_or(default)
+    match templates.as_slice() {
+        [] => Some(default),
+        [one] if one.contains("{cluster}") => Some(one.clone()),
+        _ => None,
+    }
 }
 
 /// What a platform engineer should know about the gate that is taken over.

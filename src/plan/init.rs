@@ -62,7 +62,7 @@ pub fn init(
     if !model.entry_points.iter().any(|entry| entry.role != Role::Bootstrap) {
         return Err(nothing_found(&model, &root));
     }
-    let (new, mut remarks, default_window) = new_spec(snapshot, &model, &root, renderer, options);
+    let (new, mut remarks, default_window) = new_spec(snapshot, &model, &root, renderer, options)?;
     let text = write_new(&new);
     let mut with_spec = Builder::new(snapshot);
     with_spec.create(spec_path, &text)?;
@@ -96,7 +96,7 @@ fn new_spec(
     root: &RepoPath,
     renderer: &dyn Renderer,
     options: &InitOptions,
-) -> (NewSpec, Vec<Diagnostic>, bool) {
+) -> Result<(NewSpec, Vec<Diagnostic>, bool), Error> {
     let mut new = NewSpec::default();
     let mut remarks = Vec::new();
     let mut default_window = false;
@@ -104,7 +104,7 @@ fn new_spec(
         .entry_points
         .iter()
         .filter(|entry| entry.role != Role::Bootstrap)
-        .map(|entry| entry.cluster.clone())
+        .flat_map(|entry| entry.clusters().map(str::to_owned))
         .collect();
     new.clusters =
         clusters.iter().map(|name| NewCluster { name: name.clone(), ..NewCluster::default() }).collect();
@@ -112,7 +112,7 @@ fn new_spec(
     remarks.extend(written.map(suspend_in_git));
     remarks.extend(model.remarks.iter().cloned());
     flux_defaults(model, &mut new);
-    let adopted = adopt(snapshot, model, root, renderer);
+    let adopted = adopt(snapshot, model, root, renderer)?;
     remarks.extend(adopted.iter().flat_map(|adopted| adopted.remarks.clone()));
     match adopted {
         Some(adopted) => default_window = take_over(&mut new, adopted, options, &mut remarks),
@@ -141,7 +141,7 @@ fn new_spec(
             }
         }
     }
-    (new, remarks, default_window)
+    Ok((new, remarks, default_window))
 }
 
 /// Takes the adopted gate's schedules, names and folders into the spec.

@@ -95,7 +95,7 @@ impl<'a> Input<'a> {
 
     /// Tells whether the spec speaks of a cluster.
     pub fn knows_cluster(&self, entry: &EntryPoint) -> bool {
-        self.spec.clusters.contains_key(&entry.cluster)
+        entry.clusters().any(|cluster| self.spec.clusters.contains_key(cluster))
     }
 }
 

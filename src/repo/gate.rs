@@ -170,5 +170,15 @@ pub fn patch(snapshot: &Snapshot, graph: &Graph, overlay: &RepoPath, job: &str) 
             }
         }
     }
-    None
+    // A gate without an overlay keeps the settings in the job itself.
+    let resources = kustomization.resources();
+    let own = resources.iter().filter_map(|reference| match &reference.target {
+        Target::Path(path) => Some(path),
+        _ => None,
+    });
+    own.filter_map(|path| Some((path, snapshot.file(path)?))).find_map(|(path, file)| {
+        let is_job = |value: &Value| value["kind"] == "CronJob" && value["metadata"]["name"] == job;
+        let found = manifests(file)?.into_iter().find(|manifest| is_job(&manifest.value))?;
+        Some(GatePatch { file: path.clone(), listed: true, value: found.value })
+    })
 }

@@ -12,14 +12,28 @@ use crate::repo::{Graph, Kustomization, RepoPath, Snapshot, Target};
 pub struct EntryPoint {
     /// The folder.
     pub path: RepoPath,
-    /// The cluster that applies it.
+    /// The cluster that applies it; of several the first.
     pub cluster: String,
+    /// Further clusters that apply the same folder.
+    pub also: BTreeSet<String>,
     /// The Flux Kustomizations that name it, as positions in [`Model::flux`].
     pub flux: Vec<usize>,
     /// Why it is what it is.
     pub role: Role,
     /// The cluster's bootstrap folder that applies it, where it has no Flux Kustomization of its own.
     pub through: Option<RepoPath>,
+}
+
+impl EntryPoint {
+    /// Gives the clusters that apply it.
+    pub fn clusters(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.cluster.as_str()).chain(self.also.iter().map(String::as_str))
+    }
+
+    /// Tells whether a cluster applies it.
+    pub fn is_of(&self, cluster: &str) -> bool {
+        self.clusters().any(|own| own == cluster)
+    }
 }
 
 /// What an entry point is there for.
@@ -86,8 +100,13 @@ impl Model {
                 cluster: clusters.of_flux(kustomization, path),
                 flux: Vec::new(),
                 role: Role::Apps,
+                also: BTreeSet::new(),
                 through: None,
             });
+            let cluster = clusters.of_flux(kustomization, path);
+            if cluster != entry.cluster {
+                entry.also.insert(cluster);
+            }
             entry.flux.push(index);
         }
         for (path, above) in applied_by_bootstrap(&by_path, &graph, &flux) {
@@ -97,6 +116,7 @@ impl Model {
                 cluster,
                 flux: Vec::new(),
                 role: Role::Apps,
+                also: BTreeSet::new(),
                 through: Some(above),
             });
         }
@@ -131,6 +151,7 @@ impl Model {
                 cluster,
                 flux: Vec::new(),
                 role: Role::Apps,
+                also: BTreeSet::new(),
                 through: None,
             });
         }
@@ -167,6 +188,12 @@ impl Model {
     /// Understands another state of the same repository.
     pub fn again(&self, snapshot: &Snapshot) -> Model {
         Model::read(snapshot, &self.root, &self.known)
+    }
+
+    /// Gives the name that an entry point's Flux Kustomization has in one of its clusters, or would have.
+    pub fn name_in<'a>(&'a self, entry: &'a EntryPoint, cluster: &str) -> &'a str {
+        let own = self.flux_of(entry).find(|kustomization| self.cluster_of(kustomization) == cluster);
+        own.map_or_else(|| self.name_of(entry), |kustomization| kustomization.name.as_str())
     }
 
     /// Gives the name that an entry point's Flux Kustomization has, or would have.

@@ -162,6 +162,7 @@ impl<'a> Names<'a> {
                     path: kustomization.folder.clone(),
                     cluster: side.cluster.clone(),
                     flux: Vec::new(),
+                    also: BTreeSet::new(),
                     through: None,
                     role: crate::repo::Role::Apps,
                 };

@@ -30,7 +30,7 @@ pub fn ensure(
     if !matches!(builder.kustomization(&cluster.folder), Ok(Some(_))) {
         return Ok(());
     }
-    let mine = |entry: &&EntryPoint| entry.cluster == cluster.cluster;
+    let mine = |entry: &&EntryPoint| entry.is_of(&cluster.cluster);
     if let Some(entry) = carrier_of(input, &cluster.cluster, &cluster.folder) {
         let gated = cluster.targets.values().flatten().any(|name| name == input.model.name_of(entry));
         if gated || input.sides().get(&entry.path).is_some_and(|(_, position)| *position > 0) {
@@ -62,12 +62,29 @@ pub fn ensure(
                     "depends_on": null,
                 }),
             )?;
+            if input.snapshot.file(&path).is_none() && builder.now().file(&path).is_some() {
+                return Err(Error::new(
+                    ErrorKind::Conflict,
+                    Diagnostic::error(format!(
+                        "two clusters keep their Flux Kustomizations in {folder}, so their gates can't both have {path}"
+                    ))
+                    .at(Place::file(folder.clone()))
+                    .help("give each cluster a folder of its own, or let an entry point of each take in the folder of its gate"),
+                ));
+            }
             match builder.now().file(&path).map(ownership) {
                 None | Some(Ownership::Ours) => builder.put(&path, &with_header(&text)),
                 Some(Ownership::Edited) => {
                     return Err(Error::new(ErrorKind::Conflict, files::conflict(&path)));
                 }
-                Some(Ownership::Theirs) => return Ok(()),
+                Some(Ownership::Theirs) => {
+                    return Err(Error::new(
+                        ErrorKind::Conflict,
+                        Diagnostic::error(format!("{path} is needed to apply a gate and holds something else"))
+                            .at(Place::file(path.clone()))
+                            .help(format!("let it apply {}, or rename it", cluster.folder)),
+                    ));
+                }
             }
             if let Ok(Some(list)) = builder.kustomization(&folder) {
                 let text = resources::add(&list, &path).map_err(|error| {
@@ -87,7 +104,7 @@ pub fn ensure(
 /// Finds the entry point that applies a cluster's gate, or will: one that reaches it, or the one
 /// whose folder holds it directly.
 pub fn carrier_of<'a>(input: &Input<'a>, cluster: &str, folder: &RepoPath) -> Option<&'a EntryPoint> {
-    let mine = || input.model.entry_points.iter().filter(|entry| entry.cluster == cluster);
+    let mine = || input.model.entry_points.iter().filter(|entry| entry.is_of(cluster));
     let generated =
         |entry: &&EntryPoint| !input.model.graph.has(&entry.path) && folder.is_within(&entry.path);
     mine()

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::plan::gate::{ClusterGate, Gates, Slot, adopted, carrier, cron_jobs};
 use crate::plan::generated::{Ownership, ownership, with_header};
 use crate::plan::{Builder, Command, Input};
-use crate::repo::RepoPath;
+use crate::repo::{RepoPath, Role};
 use crate::repo::command::Action;
 use crate::spec::{Spec, expand};
 use crate::template::Templates;
@@ -33,7 +33,9 @@ pub struct Leftover {
 /// When a generated file was edited by hand, or a value can't be edited in place.
 pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) -> Result<Leftover, Error> {
     let mut leftover = Leftover::default();
+    leftover.remarks.extend(forgotten(input));
     let Some(gates) = Gates::of(input)? else { return Ok(leftover) };
+    leftover.remarks.extend(waits_for_gated(input, &gates));
     let has_adopted_base = adopted::is_adopted(builder, &gates.base);
     let mut wanted: BTreeMap<RepoPath, String> = BTreeMap::new();
     if has_adopted_base && !input.model.gates.iter().any(|gate| gate.base == gates.base) {
@@ -128,6 +130,49 @@ pub fn conflict(path: &RepoPath) -> Diagnostic {
     Diagnostic::error(format!("{path} was generated and then edited by hand, so writing it anew would lose the edit"))
         .at(Place::file(path.clone()))
         .help("put the change into windows.yaml or into a template beside it, and restore the file")
+}
+
+/// Gates that stand and that the spec no longer speaks of go on closing: nobody takes them away
+/// silently, since what is suspended then stays so.
+fn forgotten(input: &Input<'_>) -> Vec<Diagnostic> {
+    let gated = input.spec.types.iter().any(|change_type| !change_type.is_real_time());
+    let carriers = input.model.entry_points.iter().filter(|entry| entry.role == Role::Gate);
+    let of_nobody = carriers.filter(|entry| !gated || !entry.clusters().any(|cluster| input.spec.clusters.contains_key(cluster)));
+    of_nobody
+        .map(|entry| {
+            Diagnostic::warning(format!(
+                "{} carries a gate of cluster {} that windows.yaml does not speak of any more; it goes on closing",
+                entry.path, entry.cluster
+            ))
+            .at(Place::file(entry.path.clone()))
+            .help("resume what it holds back, for example with `flux resume kustomization --all`, then remove the gate's folder and its line")
+        })
+        .collect()
+}
+
+/// A Flux Kustomization that waits for one that is suspended stops at the next commit ("revision is
+/// not up to date", kustomize-controller `checkDependencies`).
+fn waits_for_gated(input: &Input<'_>, gates: &Gates) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for kustomization in &input.model.flux {
+        let cluster = input.model.cluster_of(kustomization);
+        let Some(gate) = gates.clusters.iter().find(|gate| gate.cluster == cluster) else { continue };
+        let held: BTreeSet<&str> = gate.targets.values().flatten().map(String::as_str).collect();
+        if held.contains(kustomization.name.as_str()) {
+            continue;
+        }
+        if let Some(other) = kustomization.depends_on().into_iter().find(|name| held.contains(name)) {
+            found.push(
+                Diagnostic::warning(format!(
+                    "Flux Kustomization {} is real-time and waits for {other}, which the gate holds back: while the window is closed it stops at the next commit",
+                    kustomization.name
+                ))
+                .at(kustomization.place("dependsOn"))
+                .help(format!("take {other} out of its `dependsOn`")),
+            );
+        }
+    }
+    found
 }
 
 /// A cluster that is new to a gate somebody else built gets its jobs as they are.

@@ -203,7 +203,7 @@ fn targets_of(
     let sides = input.sides();
     let mut entries: BTreeMap<RepoPath, String> = BTreeMap::new();
     let mine = |entry: &&EntryPoint| {
-        entry.cluster == cluster && entry.role == Role::Apps && Some(&entry.path) != carrier
+        entry.is_of(cluster) && entry.role == Role::Apps && Some(&entry.path) != carrier
     };
     for entry in input.model.entry_points.iter().filter(mine) {
         match sides.get(&entry.path) {
@@ -211,7 +211,7 @@ fn targets_of(
                 entries.entry(whole.clone()).or_insert_with(|| whole.name().unwrap_or("apps").to_owned());
             }
             None => {
-                entries.insert(entry.path.clone(), input.model.name_of(entry).to_owned());
+                entries.insert(entry.path.clone(), input.model.name_in(entry, cluster).to_owned());
             }
         }
     }
@@ -228,7 +228,8 @@ fn targets_of(
             .model
             .flux
             .iter()
-            .find(|kustomization| kustomization.path.is_some() && kustomization.path == side);
+            .filter(|kustomization| kustomization.path.is_some() && kustomization.path == side)
+            .find(|kustomization| input.model.cluster_of(kustomization) == cluster);
         match flux {
             Some(kustomization) => {
                 check_target(input, kustomization)?;
@@ -247,7 +248,7 @@ fn targets_of(
         }
     }
     let managed =
-        input.model.entry_points.iter().any(|entry| entry.cluster == cluster && !entry.flux.is_empty());
+        input.model.entry_points.iter().any(|entry| entry.is_of(cluster) && !entry.flux.is_empty());
     Ok(if standing.is_empty() { (planned, !managed) } else { (standing, true) })
 }
 
