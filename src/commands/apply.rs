@@ -154,7 +154,7 @@ fn proven(workspace: &Workspace, plan: &Plan, renderer: &dyn Renderer) -> Result
             verdict.mismatches.iter().take(MISMATCHES).map(move |mismatch| {
                 Diagnostic::error(format!("{entry} would not render the same: {mismatch}"))
                     .at(Place::file(entry.clone()))
-                    .help("nothing was written; please report this with the kustomizations involved")
+                    .help("nothing was written, since what a cluster applies must not change here; take back the last change of a rule, a template or a generated file, or report this with the kustomizations involved")
             })
         })
         .collect();

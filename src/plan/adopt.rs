@@ -55,7 +55,8 @@ pub fn adopt(
     let Some(gate) = model.gates.first() else { return Ok(None) };
     let mut remarks = remarks_on(model, gate);
     let is_further = |other: &&Gate| {
-        other.base == gate.base || !model.entry_points.iter().any(|entry| model.graph.reach(&entry.path).contains(&other.base))
+        other.base == gate.base
+            || !model.entry_points.iter().any(|entry| model.graph.reach(&entry.path).contains(&other.base))
     };
     for other in model.gates.iter().skip(1).filter(is_further) {
         remarks.push(

@@ -1,5 +1,6 @@
 //! The view of the Flux Kustomizations that stand in Git.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -120,6 +121,31 @@ pub fn flux_kustomizations(
         }
     }
     (found, remarks)
+}
+
+/// Gives the URLs of the GitRepositories that stand in Git, by name, without what spellings differ in.
+pub fn git_repositories(snapshot: &Snapshot) -> BTreeMap<String, String> {
+    let mut urls = BTreeMap::new();
+    for (path, entry) in snapshot.entries() {
+        let Entry::File(file) = entry else { continue };
+        if !is_yaml(path) || !mentions(&file.bytes, b"source.toolkit.fluxcd.io") {
+            continue;
+        }
+        for manifest in manifests(file).into_iter().flatten() {
+            for value in objects(&manifest.value).into_iter().filter(|value| value["kind"] == "GitRepository")
+            {
+                if let (Some(name), Some(url)) =
+                    (value["metadata"]["name"].as_str(), value["spec"]["url"].as_str())
+                {
+                    let bare = url.trim_end_matches('/').trim_end_matches(".git");
+                    let bare = bare.split_once("://").map_or(bare, |(_, rest)| rest);
+                    let bare = bare.rsplit_once('@').map_or(bare, |(_, rest)| rest).replace(':', "/");
+                    urls.insert(name.to_owned(), bare.to_lowercase());
+                }
+            }
+        }
+    }
+    urls
 }
 
 /// Gives `spec.path` as a path of this repository.

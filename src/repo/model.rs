@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::Diagnostic;
-use crate::repo::flux::{FluxKustomization, flux_kustomizations};
+use crate::repo::flux::{FluxKustomization, flux_kustomizations, git_repositories};
 use crate::repo::gate::{Gate, gates};
 use crate::repo::{Graph, Kustomization, RepoPath, Snapshot, Target};
 
@@ -75,7 +75,8 @@ impl Model {
     /// `known` names folders of clusters where the spec says so; everything else is found.
     pub fn read(snapshot: &Snapshot, root: &RepoPath, known: &ClusterFolders) -> Model {
         let graph = Graph::read(snapshot);
-        let (flux, mut remarks) = flux_kustomizations(snapshot, root);
+        let (mut flux, mut remarks) = flux_kustomizations(snapshot, root);
+        leave_foreign(&mut flux, snapshot);
         let gates = gates(snapshot, &graph, root);
         let clusters = Clusters { known, flux: &flux, graph: &graph, root };
         let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
@@ -280,13 +281,34 @@ pub fn generated_children(graph: &Graph, folder: &RepoPath) -> Vec<RepoPath> {
     found
 }
 
+/// Takes the path from Kustomizations whose GitRepository is known to be another repository: its
+/// URL stands in Git, beside that of the one that bootstraps a cluster, and differs.
+fn leave_foreign(flux: &mut [FluxKustomization], snapshot: &Snapshot) {
+    let urls = git_repositories(snapshot);
+    let own: BTreeSet<String> = flux
+        .iter()
+        .filter(|kustomization| {
+            kustomization.path.as_ref().is_some_and(|path| kustomization.file.is_within(path))
+        })
+        .filter_map(|kustomization| urls.get(kustomization.source_name()).cloned())
+        .collect();
+    for kustomization in flux.iter_mut() {
+        let url = urls.get(kustomization.source_name());
+        if url.is_some_and(|url| !own.is_empty() && !own.contains(url)) {
+            kustomization.path = None;
+        }
+    }
+}
+
 fn unplaced(kustomization: &FluxKustomization) -> Diagnostic {
     let (name, kind) = (&kustomization.name, kustomization.source_kind());
     let place = kustomization.place("path");
     if kind == "GitRepository" {
-        Diagnostic::warning(format!("Flux Kustomization {name} names a path that leaves this repository"))
-            .at(place)
-            .help("its entry point is not touched")
+        Diagnostic::warning(format!(
+            "Flux Kustomization {name} names a path that leaves this repository, or builds from another one"
+        ))
+        .at(place)
+        .help("its entry point is not touched")
     } else {
         Diagnostic::warning(format!(
             "Flux Kustomization {name} builds from {kind} {}, whose paths are not those of this repository",

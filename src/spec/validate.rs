@@ -62,6 +62,13 @@ fn types(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
     let mut gated: Option<&str> = None;
     for (index, change_type) in spec.types.iter().enumerate() {
         let name = &change_type.name;
+        if name.value == "all" {
+            diagnostics.push(
+                Diagnostic::error("`all` can't be the name of a type: a projection keeps what its sides share in a folder of that name")
+                    .at(name.place.clone())
+                    .help("choose another name"),
+            );
+        }
         for (position, window) in change_type.windows.iter().enumerate() {
             known_window(spec, window, diagnostics);
             if change_type.windows[..position].contains(window) {

@@ -80,9 +80,11 @@ pub fn ensure(
                 Some(Ownership::Theirs) => {
                     return Err(Error::new(
                         ErrorKind::Conflict,
-                        Diagnostic::error(format!("{path} is needed to apply a gate and holds something else"))
-                            .at(Place::file(path.clone()))
-                            .help(format!("let it apply {}, or rename it", cluster.folder)),
+                        Diagnostic::error(format!(
+                            "{path} is needed to apply a gate and holds something else"
+                        ))
+                        .at(Place::file(path.clone()))
+                        .help(format!("let it apply {}, or rename it", cluster.folder)),
                     ));
                 }
             }

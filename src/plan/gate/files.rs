@@ -9,8 +9,8 @@ use crate::error::{Error, ErrorKind};
 use crate::plan::gate::{ClusterGate, Gates, Slot, adopted, carrier, cron_jobs};
 use crate::plan::generated::{Ownership, ownership, with_header};
 use crate::plan::{Builder, Command, Input};
-use crate::repo::{RepoPath, Role};
 use crate::repo::command::Action;
+use crate::repo::{RepoPath, Role};
 use crate::spec::{Spec, expand};
 use crate::template::Templates;
 
@@ -41,9 +41,12 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
     if has_adopted_base && !input.model.gates.iter().any(|gate| gate.base == gates.base) {
         return Err(Error::new(
             ErrorKind::Conflict,
-            Diagnostic::error(format!("{} is where the gate belongs, and what stands there is no gate", gates.base))
-                .at(Place::file(gates.base.clone()))
-                .help("choose another folder for `gate` under `layout`"),
+            Diagnostic::error(format!(
+                "{} is where the gate belongs, and what stands there is no gate",
+                gates.base
+            ))
+            .at(Place::file(gates.base.clone()))
+            .help("choose another folder for `gate` under `layout`"),
         ));
     }
     if !has_adopted_base {
@@ -127,9 +130,11 @@ fn write(
 
 /// A generated file that somebody edited is never overwritten.
 pub fn conflict(path: &RepoPath) -> Diagnostic {
-    Diagnostic::error(format!("{path} was generated and then edited by hand, so writing it anew would lose the edit"))
-        .at(Place::file(path.clone()))
-        .help("put the change into windows.yaml or into a template beside it, and restore the file")
+    Diagnostic::error(format!(
+        "{path} was generated and then edited by hand, so writing it anew would lose the edit"
+    ))
+    .at(Place::file(path.clone()))
+    .help("put the change into windows.yaml or into a template beside it, and restore the file")
 }
 
 /// Gates that stand and that the spec no longer speaks of go on closing: nobody takes them away
@@ -137,7 +142,8 @@ pub fn conflict(path: &RepoPath) -> Diagnostic {
 fn forgotten(input: &Input<'_>) -> Vec<Diagnostic> {
     let gated = input.spec.types.iter().any(|change_type| !change_type.is_real_time());
     let carriers = input.model.entry_points.iter().filter(|entry| entry.role == Role::Gate);
-    let of_nobody = carriers.filter(|entry| !gated || !entry.clusters().any(|cluster| input.spec.clusters.contains_key(cluster)));
+    let of_nobody = carriers
+        .filter(|entry| !gated || !entry.clusters().any(|cluster| input.spec.clusters.contains_key(cluster)));
     of_nobody
         .map(|entry| {
             Diagnostic::warning(format!(

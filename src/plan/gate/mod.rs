@@ -247,8 +247,7 @@ fn targets_of(
             }
         }
     }
-    let managed =
-        input.model.entry_points.iter().any(|entry| entry.is_of(cluster) && !entry.flux.is_empty());
+    let managed = input.model.entry_points.iter().any(|entry| entry.is_of(cluster) && !entry.flux.is_empty());
     Ok(if standing.is_empty() { (planned, !managed) } else { (standing, true) })
 }
 
@@ -286,9 +285,13 @@ fn is_object_name(name: &str) -> bool {
 
 fn no_name(name: &str, place: Place) -> Error {
     Error::invalid(
-        Diagnostic::error(format!("`{name}` is no name that a Flux Kustomization can have, so no gate can hold it back"))
-            .at(place)
-            .help("rename it with lowercase letters, digits and hyphens, or choose `kustomization` under `layout`"),
+        Diagnostic::error(format!(
+            "`{name}` is no name that a Flux Kustomization can have, so no gate can hold it back"
+        ))
+        .at(place)
+        .help(
+            "rename it with lowercase letters, digits and hyphens, or choose `kustomization` under `layout`",
+        ),
     )
 }
 

@@ -30,7 +30,8 @@ pub fn verify(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
         let mut results = input.renderer.render(builder.now(), &[Request::folder(cluster.folder.clone())]);
         let problem = match results.pop() {
             Some(Ok(objects)) => {
-                let ours = !adopted::is_adopted(builder, &cluster.folder) && !adopted::is_adopted(builder, &gates.base);
+                let ours = !adopted::is_adopted(builder, &cluster.folder)
+                    && !adopted::is_adopted(builder, &gates.base);
                 let values: Vec<&Value> = objects.iter().map(|object| &object.value).collect();
                 if ours { problem(&gates, cluster, &values) } else { None }
             }
@@ -38,9 +39,12 @@ pub fn verify(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
             None => None,
         };
         wrong.extend(problem.map(|problem| {
-            Diagnostic::error(format!("the gate of cluster {} would not do what the spec says: {problem}", cluster.cluster))
-                .at(Place::file(cluster.folder.clone()))
-                .help("mend what lies in that folder and in the gate's base, and templates of your own")
+            Diagnostic::error(format!(
+                "the gate of cluster {} would not do what the spec says: {problem}",
+                cluster.cluster
+            ))
+            .at(Place::file(cluster.folder.clone()))
+            .help("mend what lies in that folder and in the gate's base, and templates of your own")
         }));
     }
     if wrong.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics: wrong }) }
@@ -65,7 +69,11 @@ fn problem(gates: &Gates, cluster: &ClusterGate, objects: &[&Value]) -> Option<S
             let turned: BTreeSet<String> = turns(pod).into_iter().map(|turn| turn.name).collect();
             if turned != *wanted {
                 let names = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");
-                return Some(format!("CronJob {name} acts on {} and not on {}", names(&turned), names(wanted)));
+                return Some(format!(
+                    "CronJob {name} acts on {} and not on {}",
+                    names(&turned),
+                    names(wanted)
+                ));
             }
         }
     }
