@@ -107,7 +107,8 @@ impl Scratch {
 
     /// Runs the binary in a folder.
     pub fn run_in(&self, folder: &Path, arguments: &[&str]) -> Run {
-        let program = Command::new(env!("CARGO_BIN_EXE_gitops-windows"));
+        // Cargo tells tests where the binary is, but not the examples that share this module.
+        let program = Command::new(option_env!("CARGO_BIN_EXE_gitops-windows").unwrap());
         let output = clean(program, folder).args(arguments).output().unwrap();
         Run::of(&output)
     }
