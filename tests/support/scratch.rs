@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+/// The binary: cargo names it to tests, but not to the examples that share this module.
+const PROGRAM: Option<&str> = option_env!("CARGO_BIN_EXE_gitops-windows");
+
 /// A file or link as a test compares it; folders stand for themselves only where they are empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
@@ -107,8 +110,7 @@ impl Scratch {
 
     /// Runs the binary in a folder.
     pub fn run_in(&self, folder: &Path, arguments: &[&str]) -> Run {
-        let program =
-            Command::new(option_env!("CARGO_BIN_EXE_gitops-windows").expect("cargo test names the program"));
+        let program = Command::new(PROGRAM.unwrap());
         let output = clean(program, folder).args(arguments).output().unwrap();
         Run::of(&output)
     }

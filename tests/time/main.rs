@@ -1,6 +1,7 @@
 //! The commands about time, run as people run them.
 #![allow(
     clippy::unwrap_used,
+    clippy::disallowed_methods,
     clippy::expect_used,
     clippy::print_stderr,
     reason = "a test may fail and speak"
