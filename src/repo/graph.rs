@@ -103,6 +103,21 @@ impl Graph {
         reached
     }
 
+    /// Gives every folder whose build takes in a file: those that list it and those that build on them.
+    pub fn builders(&self, file: &RepoPath) -> BTreeSet<RepoPath> {
+        let mut builders: BTreeSet<RepoPath> = BTreeSet::new();
+        let mut queue: Vec<RepoPath> = self.referrers(file).cloned().collect();
+        while let Some(next) = queue.pop() {
+            if builders.contains(&next) {
+                continue;
+            }
+            let builds_on = |folder: &&RepoPath| self.children(folder).contains(&next);
+            queue.extend(self.referrers(&next).filter(builds_on).cloned());
+            builders.insert(next);
+        }
+        builders
+    }
+
     /// Finds a cycle that a build of this folder would run into, as the chain of folders.
     pub fn cycle(&self, folder: &RepoPath) -> Option<Vec<RepoPath>> {
         let mut done = BTreeSet::new();

@@ -157,8 +157,9 @@ impl Model {
             });
         }
         let mut entry_points: Vec<EntryPoint> = by_path.into_values().collect();
+        let files: BTreeSet<&RepoPath> = flux.iter().map(|kustomization| &kustomization.file).collect();
         for entry in &mut entry_points {
-            entry.role = role(entry, &graph, &flux, &gates);
+            entry.role = role(entry, &graph, &flux, &files, &gates);
         }
         Model { root: root.clone(), graph, flux, entry_points, gates, known: known.clone(), remarks }
     }
@@ -204,7 +205,13 @@ impl Model {
     }
 }
 
-fn role(entry: &EntryPoint, graph: &Graph, flux: &[FluxKustomization], gates: &[Gate]) -> Role {
+fn role(
+    entry: &EntryPoint,
+    graph: &Graph,
+    flux: &[FluxKustomization],
+    files: &BTreeSet<&RepoPath>,
+    gates: &[Gate],
+) -> Role {
     let own = |index: &usize| flux[*index].file.is_within(&entry.path);
     if entry.flux.iter().any(own) || is_of_flux(&entry.path, graph) {
         return Role::Bootstrap;
@@ -217,7 +224,7 @@ fn role(entry: &EntryPoint, graph: &Graph, flux: &[FluxKustomization], gates: &[
     if gates.iter().any(|gate| reach.contains(&gate.base)) {
         return Role::Gate;
     }
-    if holds_only_flux(&reach, graph, flux) { Role::Bootstrap } else { Role::Apps }
+    if holds_only_flux(&reach, graph, files) { Role::Bootstrap } else { Role::Apps }
 }
 
 /// Gives the folders that bootstrap folders apply by themselves, each with the bootstrap folder.
@@ -254,8 +261,7 @@ fn is_of_flux(folder: &RepoPath, graph: &Graph) -> bool {
 }
 
 /// Tells whether all that a build takes in are files of Flux Kustomizations, and at least one.
-fn holds_only_flux(reach: &BTreeSet<RepoPath>, graph: &Graph, flux: &[FluxKustomization]) -> bool {
-    let files: BTreeSet<&RepoPath> = flux.iter().map(|kustomization| &kustomization.file).collect();
+fn holds_only_flux(reach: &BTreeSet<RepoPath>, graph: &Graph, files: &BTreeSet<&RepoPath>) -> bool {
     let mut found = false;
     for reference in reach.iter().filter_map(|folder| graph.get(folder)).flat_map(Kustomization::resources) {
         match &reference.target {
@@ -375,13 +381,13 @@ impl Clusters<'_> {
 
     /// The first Kustomization whose build lists the file of this one.
     fn by_list(&self, kustomization: &FluxKustomization) -> Option<&FluxKustomization> {
-        let users: Vec<&RepoPath> = self.graph.referrers(&kustomization.file).collect();
+        let builders = self.graph.builders(&kustomization.file);
+        if builders.is_empty() {
+            return None;
+        }
         self.flux.iter().find(|other| {
             (&other.file, &other.name) != (&kustomization.file, &kustomization.name)
-                && other.path.as_ref().is_some_and(|path| {
-                    let reach = self.graph.reach(path);
-                    users.iter().any(|user| reach.contains(*user))
-                })
+                && other.path.as_ref().is_some_and(|path| builders.contains(path))
         })
     }
 
