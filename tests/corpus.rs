@@ -1,5 +1,10 @@
 //! `split --all` on real repositories, judged by renders that `kustomize` makes outside of the tool.
-#![allow(clippy::unwrap_used, clippy::print_stderr, clippy::disallowed_methods, reason = "a test may fail and speak")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a test may fail and speak"
+)]
 
 mod common;
 mod support;
@@ -35,16 +40,36 @@ use End::{Divided, Refused, Untouched};
 
 const MAHRRAH: &str = "MahrRah+flux-reconciliation-windows-sample";
 const CASES: [Case; 12] = [
-    Case { repository: MAHRRAH, root: "Sample1", clusters: &["cluster-1"], entries: &[("Sample1/clusters/cluster-1/apps", Divided)] },
-    Case { repository: MAHRRAH, root: "Sample3", clusters: &["cluster-1"], entries: &[("Sample3/clusters/cluster-1/apps", Divided)] },
-    Case { repository: MAHRRAH, root: "Sample4", clusters: &["cluster-1"], entries: &[("Sample4/clusters/cluster-1/apps", Divided)] },
+    Case {
+        repository: MAHRRAH,
+        root: "Sample1",
+        clusters: &["cluster-1"],
+        entries: &[("Sample1/clusters/cluster-1/apps", Divided)],
+    },
+    Case {
+        repository: MAHRRAH,
+        root: "Sample3",
+        clusters: &["cluster-1"],
+        entries: &[("Sample3/clusters/cluster-1/apps", Divided)],
+    },
+    Case {
+        repository: MAHRRAH,
+        root: "Sample4",
+        clusters: &["cluster-1"],
+        entries: &[("Sample4/clusters/cluster-1/apps", Divided)],
+    },
     Case {
         repository: "fluxcd+flux2-kustomize-helm-example",
         root: ".",
         clusters: &["production", "staging"],
         entries: &[("production", Refused("ExternalArtifact")), ("staging", Refused("ExternalArtifact"))],
     },
-    Case { repository: "mischavandenburg+homelab", root: ".", clusters: &["jotunheim", "data"], entries: &[("apps/jotunheim", Divided)] },
+    Case {
+        repository: "mischavandenburg+homelab",
+        root: ".",
+        clusters: &["jotunheim", "data"],
+        entries: &[("apps/jotunheim", Divided)],
+    },
     Case {
         repository: "makkes+wego-base",
         root: ".",
@@ -243,7 +268,12 @@ fn divided(
             .collect();
         assert_eq!(Some(&names), expected.get(name.as_str()), "{folder}");
     }
-    sides.iter().zip(&parts).map(|((name, _), values)| format!("{name} {}", values.len())).collect::<Vec<_>>().join(", ")
+    sides
+        .iter()
+        .zip(&parts)
+        .map(|((name, _), values)| format!("{name} {}", values.len()))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Reads the list of objects by side: Namespaces belong to rt, and what a workload names by its
@@ -270,7 +300,10 @@ fn expected(repository: &str, path: &str) -> BTreeMap<&'static str, BTreeSet<Str
         let name = line.rsplit_once('/').map_or("", |(_, name)| name);
         line.starts_with("Namespace ") || was && !hashed.iter().any(|hashed| hashed == name)
     };
-    let all = list("rt").into_iter().map(|line| (line, true)).chain(list("rw").into_iter().map(|line| (line, false)));
+    let all = list("rt")
+        .into_iter()
+        .map(|line| (line, true))
+        .chain(list("rw").into_iter().map(|line| (line, false)));
     let mut sides: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
     for (line, was) in all {
         sides.entry(if is_rt(&line, was) { "rt" } else { "rw" }).or_default().insert(line);

@@ -37,7 +37,8 @@ pub fn rejoin<T: PartialEq>(pieces: &[(T, String)], order: &[T]) -> Option<Strin
     let mut left: Vec<(&T, Vec<(&str, serde_json::Value)>)> = Vec::new();
     for (owner, text) in pieces {
         let documents = read_documents(text).ok()?;
-        let wholes = documents.iter().map(|document| (&text[document.whole.clone()], document.root.to_json()));
+        let wholes =
+            documents.iter().map(|document| (&text[document.whole.clone()], document.root.to_json()));
         left.push((owner, wholes.collect()));
     }
     let (mut text, mut values) = (String::new(), Vec::new());

@@ -69,9 +69,8 @@ pub fn join(input: &Input<'_>, selection: &Selection) -> Result<Plan, Error> {
     let after = plan.apply(input.snapshot);
     plan.obligations = obligations(input, &plan, &[]);
     // A side that went is held to nothing by itself: what it built is part of its entry point.
-    plan.obligations.retain(|obligation| {
-        !sides.contains_key(&obligation.before) || after.is_dir(&obligation.before)
-    });
+    plan.obligations
+        .retain(|obligation| !sides.contains_key(&obligation.before) || after.is_dir(&obligation.before));
     plan.entries = outcomes;
     Ok(plan)
 }
@@ -107,7 +106,11 @@ struct EntryJoin<'a, 'i> {
 impl EntryJoin<'_, '_> {
     /// Takes the selected apps out of the sides; gives the folders of the apps, or nothing where
     /// none of them is on a side.
-    fn join(&self, builder: &mut Builder<'_>, selection: &Selection) -> Result<Option<Vec<RepoPath>>, String> {
+    fn join(
+        &self,
+        builder: &mut Builder<'_>,
+        selection: &Selection,
+    ) -> Result<Option<Vec<RepoPath>>, String> {
         let graph = &self.input.model.graph;
         let Some(kustomization) = graph.get(&self.entry.path) else { return Ok(None) };
         let sides: Vec<Kustomization> = self
@@ -142,12 +145,17 @@ impl EntryJoin<'_, '_> {
         }
         if !left {
             self.restore_flux(builder)?;
-            let text = builder.now().file(&kustomization.file).and_then(|file| file.text().map(str::to_owned));
+            let text =
+                builder.now().file(&kustomization.file).and_then(|file| file.text().map(str::to_owned));
             if text.is_some_and(|text| is_listing(&text)) {
                 builder.remove(&kustomization.file);
             }
         }
-        let folders = if whole { vec![self.entry.path.clone()] } else { named.iter().map(|child| child.folder.clone()).collect() };
+        let folders = if whole {
+            vec![self.entry.path.clone()]
+        } else {
+            named.iter().map(|child| child.folder.clone()).collect()
+        };
         Ok(Some(folders))
     }
 
@@ -230,7 +238,8 @@ fn uncover(
     freed: &BTreeSet<RepoPath>,
 ) -> Result<(), Error> {
     let now = Graph::read(builder.now());
-    let reached: BTreeSet<RepoPath> = freed.iter().flat_map(|folder| input.model.graph.reach(folder)).collect();
+    let reached: BTreeSet<RepoPath> =
+        freed.iter().flat_map(|folder| input.model.graph.reach(folder)).collect();
     let covered = |found: &&Kustomization| umbrella::original(&found.text).is_some();
     let within = |found: &&Kustomization| found.folder.is_within(&input.spec.folder());
     let mut umbrellas: Vec<&Kustomization> = now
@@ -271,7 +280,8 @@ fn known(input: &Input<'_>, selection: &Selection) -> Result<(), Error> {
         .map(|name| {
             let near = nearest(name, apps.iter().map(String::as_str));
             let help = if near.is_empty() { apps.join(", ") } else { near.join(" or ") };
-            Diagnostic::error(format!("there is no divided app `{name}`")).help(format!("the apps are: {help}"))
+            Diagnostic::error(format!("there is no divided app `{name}`"))
+                .help(format!("the apps are: {help}"))
         })
         .collect();
     if unknown.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics: unknown }) }

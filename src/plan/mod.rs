@@ -36,12 +36,12 @@ mod whole;
 use std::collections::BTreeMap;
 
 pub use app::app_names;
-pub(crate) use build::rebuilt;
+pub(crate) use build::{builds, rebuilt};
 pub use builder::Builder;
 pub use command::Command;
-pub use join::join;
 pub use init::{InitOptions, init};
 pub use input::{Input, Typed, TypedError};
+pub use join::join;
 pub use outcome::{AppOutcome, EntryOutcome, Way};
 pub use scaffold::scaffold;
 pub use split::{Selection, split};

@@ -53,7 +53,8 @@ pub fn unprepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -
     let file = builder.now().file(&kustomization.file).cloned().ok_or("its file vanished")?;
     let text = file.text().ok_or("its file is not UTF-8")?.to_owned();
     let documents = read_documents(&text).map_err(|error| error.message)?;
-    let range = documents.get(kustomization.document).map(|document| document.whole.clone()).unwrap_or_default();
+    let range =
+        documents.get(kustomization.document).map(|document| document.whole.clone()).unwrap_or_default();
     let mut restored = text[..range.start].to_owned();
     for line in text[range.clone()].split_inclusive('\n') {
         match remembered(line) {

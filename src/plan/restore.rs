@@ -62,8 +62,7 @@ pub fn restore(input: &Input<'_>, builder: &mut Builder<'_>, found: &Kustomizati
         }
     }
     for part in &parts {
-        let Some(kustomization) =
-            builder.kustomization(part).map_err(|diagnostic| diagnostic.message)?
+        let Some(kustomization) = builder.kustomization(part).map_err(|diagnostic| diagnostic.message)?
         else {
             return Err(format!("{part} has no kustomization.yaml any more"));
         };
@@ -93,7 +92,8 @@ fn rejoin(
     let mut pieces = Vec::new();
     let mut by_type = Parts::new();
     for (part, place) in places {
-        let text = builder.now().file(place).and_then(File::text).ok_or_else(|| format!("{place} is not UTF-8"))?;
+        let text =
+            builder.now().file(place).and_then(File::text).ok_or_else(|| format!("{place} is not UTF-8"))?;
         // A part is known by the type that ends its folder's name or the side that it lies in.
         let position = input
             .spec
@@ -136,7 +136,10 @@ pub fn unchanged(copy: &Kustomization, original: &Kustomization) -> Result<(), S
         let is_item = spans.iter().any(|span| span.start < range.end && span.end > range.start);
         if !is_item && !known.contains(line.trim()) && !line.trim().is_empty() {
             let line = line.trim();
-            return Err(format!("{} was edited since the split: `{line}` stands in no other place", copy.file));
+            return Err(format!(
+                "{} was edited since the split: `{line}` stands in no other place",
+                copy.file
+            ));
         }
         if is_item {
             // A comment behind an item is somebody's work too.

@@ -127,7 +127,8 @@ impl Copy {
 
     /// Gives all files and links but git's and the writer's own.
     pub fn tree(&self) -> Tree {
-        let own = |entry: &walkdir::DirEntry| entry.file_name() == ".git" || entry.file_name() == ".gitops-windows";
+        let own =
+            |entry: &walkdir::DirEntry| entry.file_name() == ".git" || entry.file_name() == ".gitops-windows";
         walkdir::WalkDir::new(self.top())
             .min_depth(1)
             .into_iter()
