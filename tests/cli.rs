@@ -128,10 +128,10 @@ fn a_spec_outside_of_the_repository() {
 #[test]
 fn an_unknown_app_names_the_nearest() {
     let scratch = sample();
-    refused(&scratch, 3, &["split", "app", "wbe"], &["wbe", "did you mean web?", "help: "]);
-    refused(&scratch, 3, &["split", "app", "web", "no-such"], &["no-such"]);
-    refused(&scratch, 3, &["split", "app", "../web"], &["../web"]);
-    refused(&scratch, 3, &["split", "app", ""], &["error: "]);
+    refused(&scratch, 2, &["split", "app", "wbe"], &["wbe", "did you mean web?", "help: "]);
+    refused(&scratch, 2, &["split", "app", "web", "no-such"], &["no-such"]);
+    refused(&scratch, 2, &["split", "app", "../web"], &["../web"]);
+    refused(&scratch, 2, &["split", "app", ""], &["error: "]);
 }
 
 #[test]

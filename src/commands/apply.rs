@@ -84,7 +84,7 @@ pub fn preview(
         output.say("Nothing to change.");
         return Ok(Exit::Clean);
     }
-    output.say(&format!("{} would change. `gitops-windows sync` writes them.", files(plan.changes.len())));
+    output.say(&format!("{} would change. `gitops-windows sync` writes them.", files(plan.files())));
     Ok(Exit::Pending)
 }
 
@@ -118,7 +118,7 @@ fn decide(
         ));
     }
     let written = if ask {
-        let answer = output.ask(&format!("Write {}? [y/N]", files(plan.changes.len())));
+        let answer = output.ask(&format!("Write {}? [y/N]", files(plan.files())));
         let yes = answer.is_some_and(|answer| matches!(answer.to_lowercase().as_str(), "y" | "yes"));
         if yes {
             write::write(&workspace.repository, plan)?;
@@ -128,14 +128,14 @@ fn decide(
         global.yes
     };
     if written {
-        output.say(&format!("Wrote {}. `gitops-windows undo` takes it back.", files(plan.changes.len())));
+        output.say(&format!("Wrote {}. `gitops-windows undo` takes it back.", files(plan.files())));
         for command in &plan.commands {
             output.say(&format!("Now run against {}, to {}:", command.cluster, command.purpose));
             output.say(&format!("  {}", command.shell()));
         }
     } else {
         let hint = if global.dry_run { "" } else { " Run it again with --yes to write." };
-        output.say(&format!("{} would change.{hint}", files(plan.changes.len())));
+        output.say(&format!("{} would change.{hint}", files(plan.files())));
     }
     Ok(written)
 }
@@ -182,7 +182,9 @@ fn report(output: &Output, plan: &Plan) {
     }
     for entry in &plan.entries {
         if entry.way == Way::Refused {
-            let mut diagnostic = Diagnostic::warning(format!(
+            // Where nothing else goes on, it is what the command failed of.
+            let make = if plan.changes.is_empty() { Diagnostic::error } else { Diagnostic::warning };
+            let mut diagnostic = make(format!(
                 "{} in cluster {} is left as it is: {}",
                 entry.before, entry.cluster, entry.reason
             ));

@@ -79,6 +79,13 @@ pub fn init(
     plan.commands = leftover.commands;
     remarks.extend(parsed.warnings);
     remarks.extend(leftover.remarks);
+    // Clusters that share a gate share what is wrong with it.
+    let mut seen: Vec<Diagnostic> = Vec::new();
+    remarks.retain(|remark| {
+        let new = !seen.contains(remark);
+        seen.push(remark.clone());
+        new
+    });
     plan.remarks = remarks;
     plan.findings = findings(&model, &parsed.spec);
     plan.default_window = default_window;

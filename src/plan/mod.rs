@@ -83,6 +83,13 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Counts the files that change; one that moves counts once.
+    pub fn files(&self) -> usize {
+        let moved = self.changes.values().filter_map(|change| change.moved_from.as_ref());
+        let sources = moved.filter(|from| self.changes.get(*from).is_some_and(|change| change.after.is_none()));
+        self.changes.len() - sources.count()
+    }
+
     /// Gives the tree that writing this plan leaves.
     pub fn apply(&self, snapshot: &Snapshot) -> Snapshot {
         let mut after = snapshot.clone();

@@ -328,5 +328,5 @@ fn known(input: &Input<'_>, selection: &Selection) -> Result<(), Error> {
                 .help(help),
         );
     }
-    if unknown.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics: unknown }) }
+    if unknown.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Usage, diagnostics: unknown }) }
 }
