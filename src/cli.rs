@@ -95,6 +95,14 @@ pub enum Command {
     Sync(Sync),
     /// Show what `sync` would change
     Diff(Sync),
+    /// Prove that every entry point and its sides agree, or that they give what a revision gave
+    ///
+    /// Exits with 0 where all is equal, 1 where objects were added, changed or moved between
+    /// types, 3 where something does not build, 5 where an object is lost, doubled or on the
+    /// wrong side.
+    Verify(Verify),
+    /// Say for each object of a file or folder which type it is, why, and who consumes it
+    Explain(Explain),
     /// Take back the last write, if nothing was edited since
     Undo,
     /// Say when changes reach each cluster: which type, by which Flux Kustomization, open now, when next
@@ -169,6 +177,38 @@ pub struct Sync {
     /// How to show the difference
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// Arguments of `verify`.
+#[derive(Args, Debug)]
+pub struct Verify {
+    /// Compare with this revision instead of the entry points with their sides
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
+    /// How to answer
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Answer,
+}
+
+/// Arguments of `explain`.
+#[derive(Args, Debug)]
+pub struct Explain {
+    /// The file or folder, relative to the folder of the spec
+    #[arg(value_name = "PATH")]
+    pub path: String,
+    /// How to answer
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Answer,
+}
+
+/// The forms in which a question is answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Answer {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
 }
 
 /// Arguments of `cron`.

@@ -5,12 +5,14 @@ mod calendar;
 mod check;
 mod clock;
 mod cron;
+mod explain;
 mod init;
 mod join;
 mod meta;
 mod split;
 mod sync;
 mod undo;
+mod verify;
 mod when;
 mod workspace;
 
@@ -36,6 +38,8 @@ fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
     match &cli.command {
         Command::Split(arguments) => split::run(&cli.global, arguments, output),
         Command::Join(arguments) => join::run(&cli.global, arguments, output),
+        Command::Verify(arguments) => verify::run(&cli.global, arguments, output),
+        Command::Explain(arguments) => explain::run(&cli.global, arguments, output),
         Command::Init(arguments) => init::run(&cli.global, arguments, output),
         Command::Sync(arguments) => sync::run(&cli.global, arguments, output),
         Command::Diff(arguments) => sync::diff(&cli.global, arguments, output),

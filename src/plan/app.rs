@@ -1,5 +1,9 @@
 //! The apps of an entry point: the folders that its kustomization lists.
 
+use std::collections::BTreeSet;
+
+use crate::plan::umbrella;
+use crate::render::Object;
 use crate::repo::{EntryPoint, Kustomization, Model, Reference, RepoPath, Target};
 
 /// One folder that an entry point lists.
@@ -65,12 +69,55 @@ fn distinct_names(children: &[Child]) -> Vec<String> {
         children.iter().map(|child| child.folder.name().unwrap_or("app").to_owned()).collect();
     let by_app: Vec<String> = children.iter().map(|child| child.app.clone()).collect();
     for names in [by_folder, by_app] {
-        let distinct: std::collections::BTreeSet<&String> = names.iter().collect();
+        let distinct: BTreeSet<&String> = names.iter().collect();
         if distinct.len() == names.len() {
             return names;
         }
     }
     children.iter().map(|child| child.folder.segments().collect::<Vec<_>>().join("-")).collect()
+}
+
+/// The apps of one entry point with the folders that each builds.
+pub struct Apps {
+    apps: Vec<(String, BTreeSet<RepoPath>)>,
+}
+
+impl Apps {
+    /// Finds out which folders each app of an entry point reaches.
+    pub fn of(model: &Model, entry: &EntryPoint) -> Apps {
+        let mut apps = Vec::new();
+        let mut folder = entry.path.clone();
+        // An entry point that was divided as a whole lists the folder that its content moved to.
+        while let Some(kustomization) = model.graph.get(&folder) {
+            let found = children(model, entry, kustomization).0;
+            match &found[..] {
+                [only]
+                    if umbrella::original(&kustomization.text).is_some()
+                        && only.folder.is_within(&folder) =>
+                {
+                    folder = only.folder.clone();
+                }
+                _ => {
+                    apps = found;
+                    break;
+                }
+            }
+        }
+        let reach = |child: Child| {
+            let reach = model.graph.reach(&child.folder);
+            (child.app, reach)
+        };
+        Apps { apps: apps.into_iter().map(reach).collect() }
+    }
+
+    /// Names the app that brings an object, where its origin is known and is some app's.
+    pub fn bringing(&self, object: &Object) -> Option<&str> {
+        let folder = object.origin.as_ref()?.path.parent()?;
+        let holds = |reach: &BTreeSet<RepoPath>| {
+            std::iter::successors(Some(folder.clone()), RepoPath::parent).any(|above| reach.contains(&above))
+        };
+        self.apps.iter().find(|(_, reach)| holds(reach)).map(|(app, _)| app.as_str())
+    }
 }
 
 /// Names the app that a folder holds: its last segment that says what and not where.

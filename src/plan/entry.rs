@@ -37,7 +37,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         if *selection != Selection::All && selected.is_empty() && !(whole && !loose.is_empty()) {
             return outcome.untouched("it uses none of the named apps");
         }
-        let typed = match self.input.typed(self.input.snapshot, &self.entry.path, "") {
+        let typed = match self.input.typed_entry(self.input.snapshot, self.entry) {
             Ok(typed) => typed,
             Err(error) => return refuse(outcome, &self.entry.path, &error),
         };

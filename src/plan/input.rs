@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::plan::app::Apps;
 use crate::plan::classify::{Classified, ClassifyError, classify_all};
 use crate::render::{Object, Renderer, Request};
 use crate::repo::manifest::ObjectId;
@@ -80,6 +81,24 @@ impl<'a> Input<'a> {
             None => return Err(TypedError::Render("the renderer gave no answer".into())),
         };
         let types = classify_all(self.spec, &objects, &|_| app.to_owned()).map_err(TypedError::Classify)?;
+        Ok(Typed { objects, types })
+    }
+
+    /// Builds an entry point and gives each object its type; each belongs to the app that brings it.
+    ///
+    /// # Errors
+    ///
+    /// As [`typed`](Input::typed).
+    pub fn typed_entry(&self, snapshot: &Snapshot, entry: &EntryPoint) -> Result<Typed, TypedError> {
+        let request = Request::folder(entry.path.clone()).with_origins();
+        let objects = match self.renderer.render(snapshot, &[request]).pop() {
+            Some(Ok(objects)) => objects,
+            Some(Err(error)) => return Err(TypedError::Render(error.message)),
+            None => return Err(TypedError::Render("the renderer gave no answer".into())),
+        };
+        let apps = Apps::of(self.model, entry);
+        let app_of = |object: &Object| apps.bringing(object).unwrap_or_default().to_owned();
+        let types = classify_all(self.spec, &objects, &app_of).map_err(TypedError::Classify)?;
         Ok(Typed { objects, types })
     }
 

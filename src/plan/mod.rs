@@ -37,7 +37,7 @@ use std::collections::BTreeMap;
 
 pub use app::app_names;
 pub(crate) use app::{app_name, children};
-pub(crate) use build::rebuilt;
+pub(crate) use build::{builds, rebuilt};
 pub use builder::Builder;
 pub use command::Command;
 pub use init::{InitOptions, init};

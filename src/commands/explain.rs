@@ -1,0 +1,50 @@
+//! `explain PATH`.
+
+use serde_json::{Value, json};
+
+use crate::cli::{Answer, Explain, Global};
+use crate::commands::apply::Exit;
+use crate::commands::workspace::Loaded;
+use crate::diagnostic::Diagnostic;
+use crate::error::{Error, ErrorKind};
+use crate::explain::{Explained, explain};
+use crate::output::Output;
+
+/// Runs the command.
+pub fn run(global: &Global, arguments: &Explain, output: &Output) -> Result<Exit, Error> {
+    let loaded = Loaded::open(global, output)?;
+    let path = loaded.spec.folder().join(&arguments.path).map_err(|error| {
+        Error::new(
+            ErrorKind::Usage,
+            Diagnostic::error(error.to_string()).help("name a path below the folder of the spec"),
+        )
+    })?;
+    let explained = explain(&loaded.input(), &path)?;
+    match arguments.format {
+        Answer::Json => {
+            let objects: Vec<Value> = explained.iter().map(Explained::to_json).collect();
+            output.result(format!("{:#}\n", json!({ "objects": objects })).as_bytes());
+        }
+        Answer::Text => output.result(text(&explained).as_bytes()),
+    }
+    Ok(Exit::Clean)
+}
+
+fn text(explained: &[Explained]) -> String {
+    let mut text = String::new();
+    for object in explained {
+        text.push_str(&format!("{}: {} ({})\n", object.id, object.change_type, object.reason));
+        text.push_str(&format!("  from {}\n", object.origin));
+        for (cluster, path, app) in &object.consumers {
+            let app = if app.is_empty() { String::new() } else { format!(", app {app}") };
+            text.push_str(&format!("  in cluster {cluster}, {path}{app}\n"));
+        }
+        if object.consumers.is_empty() {
+            text.push_str("  no entry point builds it\n");
+        }
+    }
+    if text.is_empty() {
+        text.push_str("It declares no object.\n");
+    }
+    text.lines().map(|line| format!("{}\n", crate::diff::clean(line.as_bytes()))).collect()
+}

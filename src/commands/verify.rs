@@ -1,0 +1,65 @@
+//! `verify` and `verify --base REV`.
+
+use serde_json::{Value, json};
+
+use crate::cli::{Answer, Global, Verify};
+use crate::commands::apply::Exit;
+use crate::commands::workspace::{Loaded, cluster_folders};
+use crate::error::Error;
+use crate::output::Output;
+use crate::plan::Input;
+use crate::repo::Model;
+use crate::spec;
+use crate::verify::{Check, Difference, verify, verify_since};
+
+/// Runs the command.
+pub fn run(global: &Global, arguments: &Verify, output: &Output) -> Result<Exit, Error> {
+    let loaded = Loaded::open(global, output)?;
+    let checks = match &arguments.base {
+        None => verify(&loaded.input()),
+        Some(revision) => {
+            let snapshot = loaded.workspace.repository.snapshot_at(revision)?.snapshot;
+            // The revision may be older than the spec; then today's says what its folders mean.
+            let old = spec::read(&snapshot, &loaded.workspace.spec_path).map(|parsed| parsed.spec);
+            let spec = old.as_ref().unwrap_or(&loaded.spec);
+            let model = Model::read(&snapshot, &spec.folder(), &cluster_folders(spec));
+            let before =
+                Input { spec, snapshot: &snapshot, model: &model, renderer: loaded.renderer.as_ref() };
+            verify_since(&before, &loaded.input())
+        }
+    };
+    match arguments.format {
+        Answer::Json => {
+            let entries: Vec<Value> = checks.iter().map(Check::to_json).collect();
+            output.result(format!("{:#}\n", json!({ "entryPoints": entries })).as_bytes());
+        }
+        Answer::Text => output.result(text(&checks).as_bytes()),
+    }
+    Ok(exit(&checks))
+}
+
+fn text(checks: &[Check]) -> String {
+    let mut text = String::new();
+    for check in checks {
+        let verdict = if check.differences.is_empty() { "equal" } else { "different" };
+        text.push_str(&format!("{} ({}): {verdict}, {} objects\n", check.path, check.cluster, check.objects));
+        for (id, difference) in &check.differences {
+            let id = id.as_ref().map(|id| format!("{id} ")).unwrap_or_default();
+            text.push_str(&format!("  {id}{difference}\n"));
+        }
+    }
+    text.lines().map(|line| format!("{}\n", crate::diff::clean(line.as_bytes()))).collect()
+}
+
+fn exit(checks: &[Check]) -> Exit {
+    let mut exit = Exit::Clean;
+    for (_, difference) in checks.iter().flat_map(|check| &check.differences) {
+        match difference {
+            Difference::Lost | Difference::Doubled(_) | Difference::WrongSide(..) => return Exit::Refused,
+            Difference::Unbuildable(..) => exit = Exit::Invalid,
+            _ if exit == Exit::Clean => exit = Exit::Pending,
+            _ => {}
+        }
+    }
+    exit
+}

@@ -1,0 +1,156 @@
+//! Why an object is of its type, and who consumes it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::Error;
+use crate::plan::Input;
+use crate::plan::app::Apps;
+use crate::plan::classify::{Classified, Context, Reason, TYPE_ANNOTATION, classify};
+use crate::repo::manifest::{ObjectId, manifests, objects};
+use crate::repo::{RepoPath, Role};
+
+/// One object of a file or folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    /// The object, as the build names it.
+    pub id: ObjectId,
+    /// The name of its type.
+    pub change_type: String,
+    /// Why it has that type, in words.
+    pub reason: String,
+    /// The file that declares it.
+    pub origin: RepoPath,
+    /// Who builds it: (cluster, entry point, app).
+    pub consumers: Vec<(String, RepoPath, String)>,
+}
+
+impl Explained {
+    /// Gives it as JSON.
+    pub fn to_json(&self) -> Value {
+        let consumers: Vec<Value> = self
+            .consumers
+            .iter()
+            .map(|(cluster, path, app)| json!({ "cluster": cluster, "entryPoint": path.to_string(), "app": app }))
+            .collect();
+        json!({
+            "object": self.id.to_string(),
+            "kind": self.id.kind,
+            "namespace": self.id.namespace,
+            "name": self.id.name,
+            "type": self.change_type,
+            "reason": self.reason,
+            "origin": self.origin.to_string(),
+            "consumers": consumers,
+        })
+    }
+}
+
+/// Explains every object that a file or a folder declares.
+///
+/// Objects are told as each entry point builds them. What no entry point builds is told as it
+/// stands in its file.
+///
+/// # Errors
+///
+/// When nothing stands at the path.
+pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Vec<Explained>, Error> {
+    if input.snapshot.entry(path).is_none() && !input.snapshot.is_dir(path) {
+        return Err(Error::invalid(
+            Diagnostic::error(format!("nothing stands at {path}"))
+                .at(Place::file(path.clone()))
+                .help("name a file or folder relative to the folder of the spec"),
+        ));
+    }
+    let sides = input.sides();
+    // One line for each object with one origin and one type, whoever builds it.
+    let mut found: BTreeMap<(RepoPath, ObjectId, String, String), Vec<(String, RepoPath, String)>> =
+        BTreeMap::new();
+    for entry in &input.model.entry_points {
+        // The entry point from before a split builds the same objects.
+        let doubled = sides
+            .get(&entry.path)
+            .is_some_and(|(whole, _)| input.model.entry_points.iter().any(|other| other.path == *whole));
+        if entry.role == Role::Bootstrap || doubled {
+            continue;
+        }
+        let Ok(typed) = input.typed_entry(input.snapshot, entry) else { continue };
+        let apps = Apps::of(input.model, entry);
+        for (object, classified) in typed.objects.iter().zip(&typed.types) {
+            let Some(origin) = object.origin.as_ref().filter(|origin| origin.path.is_within(path)) else {
+                continue;
+            };
+            let app = apps.bringing(object).unwrap_or_default().to_owned();
+            let (change_type, reason) = words(input, classified);
+            let key = (origin.path.clone(), ObjectId::of(&object.value), change_type, reason);
+            found.entry(key).or_default().push((entry.cluster.clone(), entry.path.clone(), app));
+        }
+    }
+    let mut explained: Vec<Explained> = found
+        .into_iter()
+        .map(|((origin, id, change_type, reason), consumers)| Explained {
+            id,
+            change_type,
+            reason,
+            origin,
+            consumers,
+        })
+        .collect();
+    for file in unbuilt(input, path, &explained) {
+        explained.extend(as_written(input, &file)?);
+    }
+    Ok(explained)
+}
+
+/// Gives the files below a path that no entry point takes an object from.
+fn unbuilt(input: &Input<'_>, path: &RepoPath, explained: &[Explained]) -> Vec<RepoPath> {
+    let below = input.snapshot.below(path).map(|(file, _)| file);
+    let own = input.snapshot.entry(path).map(|_| path);
+    let built = |file: &RepoPath| explained.iter().any(|explained| explained.origin == *file);
+    own.into_iter()
+        .chain(below)
+        .filter(|file| crate::repo::flux::is_yaml(file) && !built(file) && **file != input.spec.path)
+        .filter(|file| {
+            !file.parent().is_some_and(|folder| {
+                input.model.graph.get(&folder).is_some_and(|found| found.file == **file)
+            })
+        })
+        .cloned()
+        .collect()
+}
+
+fn as_written(input: &Input<'_>, file: &RepoPath) -> Result<Vec<Explained>, Error> {
+    let relative = file.relative_to(&input.spec.folder());
+    let documents = input.snapshot.file(file).and_then(manifests).unwrap_or_default();
+    let mut found = Vec::new();
+    for object in documents.iter().flat_map(|document| objects(&document.value)) {
+        // A patch or a values file is no object that anybody applies.
+        if object["kind"].as_str().is_none() || object["apiVersion"].as_str().is_none() {
+            continue;
+        }
+        let classified =
+            classify(input.spec, object, Context { app: "", path: Some(&relative) }).map_err(|error| {
+                Error::invalid(
+                    Diagnostic::error(error.message).at(Place::file(file.clone())).help(error.help),
+                )
+            })?;
+        let (change_type, reason) = words(input, &classified);
+        let id = ObjectId::of(object);
+        found.push(Explained { id, change_type, reason, origin: file.clone(), consumers: Vec::new() });
+    }
+    Ok(found)
+}
+
+fn words(input: &Input<'_>, classified: &Classified) -> (String, String) {
+    let reason = match &classified.reason {
+        Reason::Annotation => format!("its annotation {TYPE_ANNOTATION}"),
+        Reason::Rule(position) => format!("rule {} of the spec", position + 1),
+        Reason::Namespace => "Namespaces belong to the first type, since everything needs them".to_owned(),
+        Reason::Consumer(id) => {
+            format!("its name carries a hash of its content, so it lands with {id}, which names it")
+        }
+    };
+    (input.spec.types[classified.change_type].name.value.clone(), reason)
+}

@@ -1,0 +1,307 @@
+//! The proof at any time: whether entry points and their sides agree, and what changed since a
+//! revision.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::plan::{Input, builds, rebuilt};
+use crate::proof::{Mismatch, compare};
+use crate::render::{Object, RenderError, Request};
+use crate::repo::manifest::ObjectId;
+use crate::repo::{EntryPoint, RepoPath, Role, Snapshot};
+
+/// What became of one object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Difference {
+    /// Nothing applies it any more.
+    Lost,
+    /// Several folders apply it.
+    Doubled(Vec<RepoPath>),
+    /// It lies on the side of another type than the rules say: (side, by rule).
+    WrongSide(String, String),
+    /// It went from one type to another.
+    Moved(String, String),
+    /// A field changed: (path, before, after), values as JSON.
+    Changed(String, String, String),
+    /// It is new.
+    Added(RepoPath),
+    /// The folder does not build.
+    Unbuildable(RepoPath, String),
+}
+
+impl Difference {
+    /// Gives the word used in output.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Difference::Lost => "lost",
+            Difference::Doubled(_) => "doubled",
+            Difference::WrongSide(..) => "wrong-side",
+            Difference::Moved(..) => "moved",
+            Difference::Changed(..) => "changed",
+            Difference::Added(_) => "added",
+            Difference::Unbuildable(..) => "unbuildable",
+        }
+    }
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Difference::Lost => f.write_str("is applied by nothing any more"),
+            Difference::Doubled(folders) => {
+                let folders: Vec<String> = folders.iter().map(ToString::to_string).collect();
+                write!(f, "is applied by {}", folders.join(" and by "))
+            }
+            Difference::WrongSide(side, rule) => {
+                write!(f, "is on the side of {side}; by the rules it is {rule}")
+            }
+            Difference::Moved(before, after) => write!(f, "moved from {before} to {after}"),
+            Difference::Changed(field, before, after) => {
+                let shown = |text: &str| if text.is_empty() { "nothing".to_owned() } else { text.to_owned() };
+                write!(f, "changed: {field} from {} to {}", shown(before), shown(after))
+            }
+            Difference::Added(folder) => write!(f, "is new in {folder}"),
+            Difference::Unbuildable(folder, message) => write!(f, "{folder} does not build: {message}"),
+        }
+    }
+}
+
+/// What one entry point came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// The cluster.
+    pub cluster: String,
+    /// The entry point, whether or not it still stands there.
+    pub path: RepoPath,
+    /// How many objects there were.
+    pub objects: usize,
+    /// Nothing, or every difference; without an object where a folder does not build.
+    pub differences: Vec<(Option<ObjectId>, Difference)>,
+}
+
+impl Check {
+    /// Gives the check as JSON.
+    pub fn to_json(&self) -> Value {
+        let differences: Vec<Value> = self
+            .differences
+            .iter()
+            .map(|(id, difference)| {
+                let object = id.as_ref().map(ToString::to_string);
+                json!({ "object": object, "kind": difference.as_str(), "text": difference.to_string() })
+            })
+            .collect();
+        let worst = self.differences.iter().map(|(_, difference)| difference).min();
+        json!({
+            "cluster": self.cluster,
+            "path": self.path.to_string(),
+            "objects": self.objects,
+            "status": worst.map_or("equal", Difference::as_str),
+            "differences": differences,
+        })
+    }
+}
+
+/// A folder that a cluster applies, with the name of its type where it is a side.
+type Part = (Option<String>, RepoPath);
+
+/// Checks every entry point of the working tree against its sides.
+pub fn verify(input: &Input<'_>) -> Vec<Check> {
+    wholes(input)
+        .into_iter()
+        .map(|(path, cluster)| {
+            let sides = sides(input, &path, &cluster);
+            let stands = input.model.graph.has(&path);
+            let whole: Vec<Part> = if stands { vec![(None, path.clone())] } else { sides.clone() };
+            let (objects, found) = rendered(input, input.snapshot, &path, &whole);
+            let mut differences = found;
+            if stands && !sides.is_empty() && differences.is_empty() {
+                let (_, parts) = parts_of(input, input.snapshot, &path, &sides);
+                differences = against(&objects, &parts);
+                if is_partial(input, &path, &sides) {
+                    differences.retain(|(_, difference)| *difference != Difference::Lost);
+                }
+                differences.extend(wrong_sides(input, &path, &parts));
+            }
+            differences.sort();
+            Check { cluster, path, objects: objects.len(), differences }
+        })
+        .collect()
+}
+
+/// Compares what each cluster applies with what it applied in another tree.
+pub fn verify_since(before: &Input<'_>, after: &Input<'_>) -> Vec<Check> {
+    let mut all = wholes(before);
+    all.extend(wholes(after));
+    all.into_iter()
+        .map(|(path, cluster)| {
+            let old_parts = applied(before, &path, &cluster);
+            let new_parts = applied(after, &path, &cluster);
+            let (old, broken) = rendered(before, before.snapshot, &path, &old_parts);
+            let (new_types, parts) = parts_of(after, after.snapshot, &path, &new_parts);
+            let mut differences = Vec::new();
+            if broken.iter().all(|(_, difference)| !matches!(difference, Difference::Unbuildable(..))) {
+                differences = against(&old, &parts);
+                let (old_types, _) = parts_of(before, before.snapshot, &path, &old_parts);
+                for (id, was) in &old_types {
+                    if let Some(is) = new_types.get(id)
+                        && was != is
+                    {
+                        differences.push((Some(id.clone()), Difference::Moved(was.clone(), is.clone())));
+                    }
+                }
+            }
+            differences.sort();
+            Check { cluster, path, objects: old.len(), differences }
+        })
+        .collect()
+}
+
+/// Gives the entry points with their clusters; a side counts as the entry point that it belongs to.
+fn wholes(input: &Input<'_>) -> BTreeMap<RepoPath, String> {
+    let sides = input.sides();
+    let entries = input.model.entry_points.iter().filter(|entry| entry.role == Role::Apps);
+    let known = entries.filter(|entry| input.knows_cluster(entry));
+    known
+        .map(|entry| {
+            let whole = sides.get(&entry.path).map_or(&entry.path, |(whole, _)| whole);
+            (whole.clone(), entry.cluster.clone())
+        })
+        .collect()
+}
+
+fn sides(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
+    let names = input.spec.types.iter().map(|change_type| change_type.name.value.clone());
+    names
+        .filter_map(|name| Some((Some(name.clone()), input.side(path, cluster, &name)?)))
+        .filter(|(_, side)| input.model.graph.has(side))
+        .collect()
+}
+
+/// Gives the folders that a cluster applies: what Flux Kustomizations name, or else the entry
+/// point itself.
+fn applied(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
+    let mut parts = sides(input, path, cluster);
+    let named = |folder: &RepoPath| {
+        input.model.entry_points.iter().any(|entry| entry.path == *folder && !entry.flux.is_empty())
+    };
+    parts.retain(|(_, side)| named(side));
+    let stands = input.model.graph.has(path) || input.snapshot.is_dir(path);
+    if named(path) || (parts.is_empty() && stands) {
+        parts.insert(0, (None, path.clone()));
+    }
+    if parts.is_empty() { sides(input, path, cluster) } else { parts }
+}
+
+fn requests(input: &Input<'_>, path: &RepoPath, parts: &[Part]) -> Vec<Request> {
+    let entries = &input.model.entry_points;
+    let of = |folder: &RepoPath| entries.iter().find(|entry| entry.path == *folder);
+    let build = |folder: &RepoPath| -> Option<Value> {
+        let entry: &EntryPoint = of(folder).filter(|entry| !entry.flux.is_empty()).or_else(|| of(path))?;
+        let build = builds(input.model, entry).into_iter().next().flatten()?;
+        Some(rebuilt(&build, &entry.path, folder))
+    };
+    parts
+        .iter()
+        .map(|(_, folder)| Request { path: folder.clone(), origins: false, flux: build(folder) })
+        .collect()
+}
+
+type Differences = Vec<(Option<ObjectId>, Difference)>;
+
+/// Renders folders into one list; what two of them give, or what does not build, is a difference.
+fn rendered(
+    input: &Input<'_>,
+    snapshot: &Snapshot,
+    path: &RepoPath,
+    parts: &[Part],
+) -> (Vec<Object>, Differences) {
+    let results = input.renderer.render(snapshot, &requests(input, path, parts));
+    let mut objects: Vec<Object> = Vec::new();
+    let mut differences = Differences::new();
+    let mut places: BTreeMap<ObjectId, Vec<RepoPath>> = BTreeMap::new();
+    for ((_, folder), result) in parts.iter().zip(results) {
+        match result {
+            Ok(found) => {
+                for object in found {
+                    places.entry(ObjectId::of(&object.value)).or_default().push(folder.clone());
+                    objects.push(object);
+                }
+            }
+            Err(error) => differences.push((None, Difference::Unbuildable(folder.clone(), error.message))),
+        }
+    }
+    for (id, folders) in places.into_iter().filter(|(_, folders)| folders.len() > 1) {
+        differences.push((Some(id), Difference::Doubled(folders)));
+    }
+    (objects, differences)
+}
+
+type Rendered = Vec<(Part, Result<Vec<Object>, RenderError>)>;
+
+/// Renders folders one by one; also gives each object's type where its folder is a side.
+fn parts_of(
+    input: &Input<'_>,
+    snapshot: &Snapshot,
+    path: &RepoPath,
+    parts: &[Part],
+) -> (BTreeMap<ObjectId, String>, Rendered) {
+    let results = input.renderer.render(snapshot, &requests(input, path, parts));
+    let rendered: Rendered = parts.iter().cloned().zip(results).collect();
+    let mut types = BTreeMap::new();
+    for ((name, _), result) in &rendered {
+        if let (Some(name), Ok(objects)) = (name, result) {
+            types.extend(objects.iter().map(|object| (ObjectId::of(&object.value), name.clone())));
+        }
+    }
+    (types, rendered)
+}
+
+fn against(objects: &[Object], parts: &Rendered) -> Differences {
+    let parts: Vec<_> = parts.iter().map(|((_, folder), result)| (folder, result)).collect();
+    let difference = |mismatch: Mismatch| match mismatch {
+        Mismatch::Lost { id } => (Some(id), Difference::Lost),
+        Mismatch::Added { id, folder } => (Some(id), Difference::Added(folder)),
+        Mismatch::Doubled { id, folders } => (Some(id), Difference::Doubled(folders)),
+        Mismatch::Changed { id, field, before, after } => {
+            (Some(id), Difference::Changed(field, before, after))
+        }
+        Mismatch::Unbuildable { folder, message } => (None, Difference::Unbuildable(folder, message)),
+    };
+    compare(objects, &parts).into_iter().map(difference).collect()
+}
+
+/// Tells whether some apps of an entry point are on no side yet.
+fn is_partial(input: &Input<'_>, path: &RepoPath, sides: &[Part]) -> bool {
+    let graph = &input.model.graph;
+    let listed: Vec<RepoPath> = sides.iter().flat_map(|(_, side)| graph.children(side)).collect();
+    graph.children(path).iter().any(|child| {
+        !listed.iter().any(|folder| {
+            folder == child
+                || graph.children(folder).contains(child)
+                || graph.children(child).contains(folder)
+        })
+    })
+}
+
+fn wrong_sides(input: &Input<'_>, path: &RepoPath, parts: &Rendered) -> Differences {
+    let Some(entry) = input.model.entry_points.iter().find(|entry| entry.path == *path) else {
+        return Differences::new();
+    };
+    let Ok(typed) = input.typed_entry(input.snapshot, entry) else { return Differences::new() };
+    let by_rule: BTreeMap<ObjectId, &str> = typed
+        .ids()
+        .zip(&typed.types)
+        .map(|(id, classified)| (id, input.spec.types[classified.change_type].name.value.as_str()))
+        .collect();
+    let mut found = Differences::new();
+    for ((name, _), result) in parts {
+        let (Some(name), Ok(objects)) = (name, result) else { continue };
+        for id in objects.iter().map(|object| ObjectId::of(&object.value)) {
+            if let Some(rule) = by_rule.get(&id).filter(|rule| *rule != name) {
+                found.push((Some(id), Difference::WrongSide(name.clone(), (*rule).to_owned())));
+            }
+        }
+    }
+    found
+}
