@@ -23,9 +23,12 @@ pub struct Explained {
     pub reason: String,
     /// The file that declares it.
     pub origin: RepoPath,
-    /// Who builds it: (cluster, entry point, app).
-    pub consumers: Vec<(String, RepoPath, String)>,
+    /// Who builds it.
+    pub consumers: Vec<Consumer>,
 }
+
+/// Who builds an object: cluster, entry point, app (empty where it is no app's).
+pub type Consumer = (String, RepoPath, String);
 
 impl Explained {
     /// Gives it as JSON.
@@ -66,8 +69,7 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Vec<Explained>, Err
     }
     let sides = input.sides();
     // One line for each object with one origin and one type, whoever builds it.
-    let mut found: BTreeMap<(RepoPath, ObjectId, String, String), Vec<(String, RepoPath, String)>> =
-        BTreeMap::new();
+    let mut found: BTreeMap<(RepoPath, ObjectId, String, String), Vec<Consumer>> = BTreeMap::new();
     for entry in &input.model.entry_points {
         // The entry point from before a split builds the same objects.
         let doubled = sides

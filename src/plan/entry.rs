@@ -34,7 +34,8 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         let whole = selection.names_entry(self.input.model.name_of(self.entry), &self.entry.path);
         let (selected, rest): (Vec<Child>, Vec<Child>) =
             all.into_iter().partition(|child| whole || selection.names(child));
-        if *selection != Selection::All && selected.is_empty() && !(whole && !loose.is_empty()) {
+        let nothing = selected.is_empty() && (!whole || loose.is_empty());
+        if nothing && *selection != Selection::All {
             return outcome.untouched("it uses none of the named apps");
         }
         let typed = match self.input.typed_entry(self.input.snapshot, self.entry) {
