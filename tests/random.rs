@@ -32,7 +32,10 @@ fn random_repositories_come_out_right_and_back() {
         let files = repository::make(seed);
         match std::panic::catch_unwind(|| one(seed, &files)) {
             Ok(Ok(found)) => found.into_iter().for_each(|way| *ways.entry(way).or_default() += 1),
-            Ok(Err(failure)) => failures.push(format!("seed {seed}: {failure}")),
+            Ok(Err(failure)) => {
+                eprintln!("seed {seed}: {failure}");
+                failures.push(format!("seed {seed}: {failure}"));
+            }
             Err(_) => failures.push(format!("seed {seed}: panicked")),
         }
     }
