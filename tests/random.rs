@@ -10,13 +10,11 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use gitops_windows::error::Error;
 use gitops_windows::plan::{Input, Plan, Selection, Way, join, split};
 use gitops_windows::render::{Embedded, Renderer, Request};
 use gitops_windows::repo::manifest::ObjectId;
 use gitops_windows::repo::{ClusterFolders, Entry, File, Model, RepoPath, Snapshot};
 use gitops_windows::spec::{self, Spec};
-use gitops_windows::template::Templates;
 use serde_json::Value;
 use support::{kustomize, path};
 
@@ -34,7 +32,10 @@ fn random_repositories_come_out_right_and_back() {
         let files = repository::make(seed);
         match std::panic::catch_unwind(|| one(seed, &files)) {
             Ok(Ok(found)) => found.into_iter().for_each(|way| *ways.entry(way).or_default() += 1),
-            Ok(Err(failure)) => failures.push(format!("seed {seed}: {failure}")),
+            Ok(Err(failure)) => {
+                eprintln!("seed {seed}: {failure}");
+                failures.push(format!("seed {seed}: {failure}"));
+            }
             Err(_) => failures.push(format!("seed {seed}: panicked")),
         }
     }
@@ -47,7 +48,7 @@ fn one(seed: u64, files: &BTreeMap<String, String>) -> Result<Vec<String>, Strin
     let before = Snapshot::new(entries.collect());
     let spec = spec::read(&before, &path("windows.yaml")).map_err(|error| error.to_string())?.spec;
     let renderer = Embedded::default();
-    let plan = planned(&spec, &before, &renderer, split_apps)?;
+    let plan = planned(&spec, &before, &renderer, split)?;
     let after = plan.apply(&before);
     // Another kustomize judges every tenth.
     let outside = kustomize();
@@ -69,7 +70,7 @@ fn one(seed: u64, files: &BTreeMap<String, String>) -> Result<Vec<String>, Strin
             same(&old, &union, &format!("the sides of {}", entry.before))?;
         }
     }
-    let again = planned(&spec, &after, &renderer, split_apps)?;
+    let again = planned(&spec, &after, &renderer, split)?;
     if let Some((path, _)) = again.changes.first_key_value() {
         return Err(format!("a second split changes {path}"));
     }
@@ -85,12 +86,7 @@ fn one(seed: u64, files: &BTreeMap<String, String>) -> Result<Vec<String>, Strin
     }
 }
 
-type Planner = fn(&Input<'_>, &Selection) -> Result<Plan, Error>;
-
-/// Splits with the program's own templates.
-fn split_apps(input: &Input<'_>, selection: &Selection) -> Result<Plan, Error> {
-    split(input, &Templates::new(BTreeMap::new())?, selection)
-}
+type Planner = fn(&Input<'_>, &Selection) -> Result<Plan, gitops_windows::error::Error>;
 
 fn planned(
     spec: &Spec,

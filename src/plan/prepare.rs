@@ -81,13 +81,14 @@ fn remembered(line: &str) -> Option<Option<String>> {
     if rest.trim_end() == "unset" {
         return Some(None);
     }
-    let (key, _) = now.split_once(": ")?;
+    let (key, value) = now.split_once(':')?;
+    let space = &value[..value.len() - value.trim_start().len()];
     // What followed the value on its line follows the remembered one.
     let (was, after) = match rest.find(" #") {
         Some(position) => rest.split_at(rest[..position].trim_end().len()),
         None => rest.split_at(rest.trim_end().len()),
     };
-    Some(Some(format!("{key}: {was}{after}")))
+    Some(Some(format!("{key}:{space}{was}{after}")))
 }
 
 /// Edits values and writes behind each what it was.
@@ -143,19 +144,19 @@ mod tests {
 
     #[test]
     fn values_are_changed_and_remembered() {
-        let text = "# ours\napiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nmetadata:\n  name: apps\nspec:\n  sourceRef: {kind: GitRepository, name: x}\n  prune: true # keep tidy\n  path: ./apps\n";
+        let text = "# ours\napiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nmetadata:\n  name: apps\nspec:\n  prune: true # keep tidy\n  sourceRef: {name: s}\n  path: ./apps\n";
         assert_eq!(
             prepared(text).unwrap(),
-            "# ours\napiVersion: kustomize.toolkit.fluxcd.io/v1 # gitops-windows: was kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nmetadata:\n  name: apps\nspec:\n  sourceRef: {kind: GitRepository, name: x}\n  prune: false # gitops-windows: was true # keep tidy\n  path: ./apps\n  deletionPolicy: Orphan # gitops-windows: was unset\n"
+            "# ours\napiVersion: kustomize.toolkit.fluxcd.io/v1 # gitops-windows: was kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nmetadata:\n  name: apps\nspec:\n  prune: false # gitops-windows: was true # keep tidy\n  sourceRef: {name: s}\n  path: ./apps\n  deletionPolicy: Orphan # gitops-windows: was unset\n"
         );
     }
 
     #[test]
     fn what_was_remembered_comes_back() {
         for text in [
-            "apiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nmetadata:\n  name: apps\nspec:\n  sourceRef: {kind: GitRepository, name: x}\n  prune: true # keep tidy\n  path: ./apps\n",
-            "apiVersion: kustomize.toolkit.fluxcd.io/v1\r\nkind: Kustomization\r\nmetadata:\r\n  name: apps\r\nspec:\r\n  deletionPolicy:   Delete\r\n  path: ./apps",
-            "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec:\n  path: ./apps\n---\nother: 1\n",
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nmetadata:\n  name: apps\nspec:\n  prune: true # keep tidy\n  sourceRef: {name: s}\n  path: ./apps\n",
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\r\nkind: Kustomization\r\nmetadata:\r\n  name: apps\r\nspec:\r\n  deletionPolicy:   Delete\r\n  sourceRef: {name: s}\n  path: ./apps",
+            "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec:\n  sourceRef: {name: s}\n  path: ./apps\n---\nother: 1\n",
         ] {
             let path = RepoPath::parse("flux/apps.yaml").unwrap();
             let mut snapshot = Snapshot::default();
@@ -169,20 +170,20 @@ mod tests {
 
     #[test]
     fn what_is_prepared_stays_as_it_is() {
-        let text = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {sourceRef: {kind: GitRepository, name: x}, prune: false, deletionPolicy: Orphan, path: ./apps}\n";
+        let text = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {prune: false, deletionPolicy: Orphan, path: ./apps, sourceRef: {name: s}}\n";
         assert_eq!(prepared(text).unwrap(), text);
     }
 
     #[test]
     fn flow_style_is_edited_without_a_remark() {
-        let text = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {sourceRef: {kind: GitRepository, name: x}, prune: true, path: ./apps}\n";
+        let text = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {prune: true, path: ./apps, sourceRef: {name: s}}\n";
         let after = prepared(text).unwrap();
         assert!(after.contains("prune: false") && after.contains("deletionPolicy: Orphan"), "{after}");
     }
 
     #[test]
     fn fields_that_went_are_a_refusal() {
-        let text = "apiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nmetadata: {name: apps}\nspec:\n  sourceRef: {kind: GitRepository, name: x}\n  path: ./apps\n  validation: client\n";
+        let text = "apiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nmetadata: {name: apps}\nspec:\n  sourceRef: {name: s}\n  path: ./apps\n  validation: client\n";
         assert!(prepared(text).unwrap_err().contains("spec.validation"));
     }
 }
