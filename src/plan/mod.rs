@@ -86,7 +86,8 @@ impl Plan {
     /// Counts the files that change; one that moves counts once.
     pub fn files(&self) -> usize {
         let moved = self.changes.values().filter_map(|change| change.moved_from.as_ref());
-        let sources = moved.filter(|from| self.changes.get(*from).is_some_and(|change| change.after.is_none()));
+        let sources =
+            moved.filter(|from| self.changes.get(*from).is_some_and(|change| change.after.is_none()));
         self.changes.len() - sources.count()
     }
 
