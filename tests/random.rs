@@ -15,6 +15,7 @@ use gitops_windows::render::{Embedded, Renderer, Request};
 use gitops_windows::repo::manifest::ObjectId;
 use gitops_windows::repo::{ClusterFolders, Entry, File, Model, RepoPath, Snapshot};
 use gitops_windows::spec::{self, Spec};
+use gitops_windows::template::Templates;
 use serde_json::Value;
 use support::{kustomize, path};
 
@@ -48,7 +49,7 @@ fn one(seed: u64, files: &BTreeMap<String, String>) -> Result<Vec<String>, Strin
     let before = Snapshot::new(entries.collect());
     let spec = spec::read(&before, &path("windows.yaml")).map_err(|error| error.to_string())?.spec;
     let renderer = Embedded::default();
-    let plan = planned(&spec, &before, &renderer, split)?;
+    let plan = planned(&spec, &before, &renderer, splitting)?;
     let after = plan.apply(&before);
     // Another kustomize judges every tenth.
     let outside = kustomize();
@@ -70,7 +71,7 @@ fn one(seed: u64, files: &BTreeMap<String, String>) -> Result<Vec<String>, Strin
             same(&old, &union, &format!("the sides of {}", entry.before))?;
         }
     }
-    let again = planned(&spec, &after, &renderer, split)?;
+    let again = planned(&spec, &after, &renderer, splitting)?;
     if let Some((path, _)) = again.changes.first_key_value() {
         return Err(format!("a second split changes {path}"));
     }
@@ -87,6 +88,11 @@ fn one(seed: u64, files: &BTreeMap<String, String>) -> Result<Vec<String>, Strin
 }
 
 type Planner = fn(&Input<'_>, &Selection) -> Result<Plan, gitops_windows::error::Error>;
+
+fn splitting(input: &Input<'_>, selection: &Selection) -> Result<Plan, gitops_windows::error::Error> {
+    let templates = Templates::new(BTreeMap::new())?;
+    split(input, &templates, selection)
+}
 
 fn planned(
     spec: &Spec,
