@@ -49,7 +49,7 @@ fn one(seed: u64, files: &BTreeMap<String, String>) -> Result<Vec<String>, Strin
     let before = Snapshot::new(entries.collect());
     let spec = spec::read(&before, &path("windows.yaml")).map_err(|error| error.to_string())?.spec;
     let renderer = Embedded::default();
-    let plan = planned(&spec, &before, &renderer, split_apps)?;
+    let plan = planned(&spec, &before, &renderer, splitting)?;
     let after = plan.apply(&before);
     // Another kustomize judges every tenth.
     let outside = kustomize();
@@ -71,7 +71,7 @@ fn one(seed: u64, files: &BTreeMap<String, String>) -> Result<Vec<String>, Strin
             same(&old, &union, &format!("the sides of {}", entry.before))?;
         }
     }
-    let again = planned(&spec, &after, &renderer, split_apps)?;
+    let again = planned(&spec, &after, &renderer, splitting)?;
     if let Some((path, _)) = again.changes.first_key_value() {
         return Err(format!("a second split changes {path}"));
     }
@@ -89,9 +89,9 @@ fn one(seed: u64, files: &BTreeMap<String, String>) -> Result<Vec<String>, Strin
 
 type Planner = fn(&Input<'_>, &Selection) -> Result<Plan, gitops_windows::error::Error>;
 
-/// Splits with the program's own templates.
-fn split_apps(input: &Input<'_>, selection: &Selection) -> Result<Plan, gitops_windows::error::Error> {
-    split(input, &Templates::new(BTreeMap::new())?, selection)
+fn splitting(input: &Input<'_>, selection: &Selection) -> Result<Plan, gitops_windows::error::Error> {
+    let templates = Templates::new(BTreeMap::new())?;
+    split(input, &templates, selection)
 }
 
 fn planned(
