@@ -121,8 +121,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             && rest.is_empty()
             && loose.is_empty()
         {
-            let name = &self.input.spec.types[only].name.value;
-            return Ok(outcome.untouched(format!("all of its objects are of type {name}")));
+            return Ok(outcome.untouched(self.input.undivided(only)));
         }
         for position in &present {
             self.write_side(builder, *position, &placed, rest, loose)?;

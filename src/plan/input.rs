@@ -112,6 +112,17 @@ impl<'a> Input<'a> {
         sides(self.spec, self.model)
     }
 
+    /// Says why an entry point of one type alone is left as it is.
+    pub fn undivided(&self, change_type: usize) -> String {
+        let change_type = &self.spec.types[change_type];
+        let gated =
+            if change_type.is_real_time() { "" } else { ", and no gate holds back its Flux Kustomization" };
+        format!(
+            "all of its objects are of type {}, so there is nothing to divide{gated}",
+            change_type.name.value
+        )
+    }
+
     /// Tells whether the spec speaks of a cluster.
     pub fn knows_cluster(&self, entry: &EntryPoint) -> bool {
         entry.clusters().any(|cluster| self.spec.clusters.contains_key(cluster))

@@ -57,8 +57,7 @@ impl EntrySplit<'_, '_> {
         let mut outcome = EntryOutcome::new(&self.entry.cluster, &self.entry.path);
         let present = typed.present();
         if let [only] = present[..] {
-            let name = &self.input.spec.types[only].name.value;
-            return Ok(outcome.untouched(format!("all of its objects are of type {name}")));
+            return Ok(outcome.untouched(self.input.undivided(only)));
         }
         let whole = self
             .input
