@@ -1,0 +1,187 @@
+//! Gates, by the real binary: who is held back, who may do it, and that none stops by accident.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gitops_windows::render::{Embedded, Renderer};
+use gitops_windows::repo::command::turns;
+use serde_json::Value;
+use support::scratch::Scratch;
+use support::{folder, read};
+
+const WINDOW: [&str; 6] =
+    ["--open", "0 22 * * SAT", "--close", "0 4 * * SUN", "--time-zone", "Europe/Berlin"];
+
+/// Renders a folder of the repository.
+fn rendered(scratch: &Scratch, path: &str) -> Vec<Value> {
+    let results = Embedded::default().render(&read(scratch.top()), &[folder(path)]);
+    results.into_iter().next().unwrap().unwrap().into_iter().map(|object| object.value).collect()
+}
+
+/// Gives each CronJob's schedule, zone, whether it is suspended, and whom it turns.
+fn jobs(objects: &[Value]) -> BTreeMap<String, (String, String, bool, BTreeSet<String>)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let jobs = objects.iter().filter(|object| object["kind"] == "CronJob");
+    jobs.map(|job| {
+        let spec = &job["spec"];
+        let held = turns(&spec["jobTemplate"]["spec"]["template"]["spec"]).into_iter().map(|turn| turn.name);
+        let suspended = spec["suspend"].as_bool().unwrap_or(false);
+        let value = (text(&spec["schedule"]), text(&spec["timeZone"]), suspended, held.collect());
+        (text(&job["metadata"]["name"]), value)
+    })
+    .collect()
+}
+
+fn allowed(objects: &[Value]) -> BTreeSet<String> {
+    let roles = objects.iter().filter(|object| object["kind"] == "Role");
+    let rules = roles.flat_map(|role| role["rules"].as_array().unwrap());
+    let names = rules.flat_map(|rule| rule["resourceNames"].as_array().unwrap());
+    names.map(|name| name.as_str().unwrap().to_owned()).collect()
+}
+
+/// A repository that is split and handed over from the start.
+fn scaffold() -> Scratch {
+    let scratch = Scratch::empty();
+    let mut arguments = vec!["init", "--yes", "--cluster", "edge-01", "--cluster", "edge-02", "--app", "web"];
+    arguments.extend(WINDOW);
+    scratch.expect(0, &arguments);
+    scratch.commit();
+    scratch
+}
+
+#[test]
+fn gated_list_role_and_jobs_are_one() {
+    for runner in ["kubectl", "flux"] {
+        let scratch = scaffold();
+        scratch.replace("windows.yaml", "runner: kubectl", &format!("runner: {runner}"));
+        scratch.commit();
+        scratch.expect(if runner == "kubectl" { 0 } else { 1 }, &["sync"]);
+        scratch.expect(0, &["sync", "--yes"]);
+        for cluster in ["edge-01", "edge-02"] {
+            let objects = rendered(&scratch, &format!("clusters/{cluster}/infra"));
+            let held = BTreeSet::from(["apps-rw".to_owned()]);
+            assert_eq!(allowed(&objects), held, "{runner}");
+            let jobs = jobs(&objects);
+            assert_eq!(jobs.len(), 2);
+            assert!(jobs.values().all(|(_, zone, suspended, turned)| {
+                zone == "Europe/Berlin" && !suspended && *turned == held
+            }));
+        }
+    }
+}
+
+#[test]
+fn windows_that_differ_reach_their_cluster_only() {
+    let scratch = scaffold();
+    let own = "  edge-02: { windows: { rw: { timeZone: America/New_York, open: 0 20 * * TUE, close: 0 2 * * WED } } }";
+    scratch.replace("windows.yaml", "  edge-02: {}", own);
+    scratch.commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    let of = |cluster: &str| jobs(&rendered(&scratch, &format!("clusters/{cluster}/infra")));
+    let open = "open-reconciliation-window";
+    assert_eq!(
+        (of("edge-01")[open].0.as_str(), of("edge-01")[open].1.as_str()),
+        ("0 22 * * SAT", "Europe/Berlin")
+    );
+    assert_eq!(
+        (of("edge-02")[open].0.as_str(), of("edge-02")[open].1.as_str()),
+        ("0 20 * * TUE", "America/New_York")
+    );
+}
+
+#[test]
+fn a_gate_that_works_goes_on_working() {
+    let scratch = Scratch::fixture("adopted");
+    let clusters = ["plant-north", "plant-south"];
+    let state = |scratch: &Scratch| {
+        clusters.map(|cluster| jobs(&rendered(scratch, &format!("clusters/{cluster}/infra"))))
+    };
+    let before = state(&scratch);
+    assert!(before.iter().all(|jobs| jobs.len() == 2 && jobs.values().all(|job| !job.2)));
+    scratch.expect(0, &["init", "--yes"]);
+    scratch.commit();
+    assert_eq!(state(&scratch), before);
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    assert_eq!(state(&scratch), before);
+    scratch.expect(0, &["sync"]);
+}
+
+#[test]
+fn a_new_entry_point_or_type_stops_no_gate() {
+    let scratch = scaffold();
+    let flux = scratch.text("clusters/edge-01/flux/apps-rt.yaml");
+    let more =
+        flux.replace("apps-rt", "extras").replace("clusters/edge-01/apps/extras", "clusters/edge-01/extras");
+    scratch.write("clusters/edge-01/flux/extras.yaml", more);
+    scratch.write(
+        "clusters/edge-01/extras/kustomization.yaml",
+        "resources:\n- ../../../apps/web/web-rw\nnamePrefix: extra-\n",
+    );
+    scratch.replace("windows.yaml", "types:\n", "types:\n  now: {}\n");
+    scratch.commit();
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    let jobs = jobs(&rendered(&scratch, "clusters/edge-01/infra"));
+    assert!(jobs.values().all(|(_, _, suspended, held)| !suspended && held.contains("apps-rw")), "{jobs:?}");
+}
+
+#[test]
+fn what_windows_yaml_no_longer_speaks_of_is_said() {
+    let scratch = scaffold();
+    scratch.replace("windows.yaml", "  edge-02: {}\n", "");
+    scratch.commit();
+    let run = scratch.run(&["sync"]);
+    assert!(run.stderr.contains("edge-02") && run.stderr.contains("goes on closing"), "{}", run.stderr);
+}
+
+#[test]
+fn a_bootstrapped_repository_needs_no_sync() {
+    let scratch = scaffold();
+    let sync = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: flux-system\n  namespace: flux-system\nspec:\n  interval: 10m\n  path: ./clusters/edge-01/flux\n  prune: true\n  sourceRef:\n    kind: GitRepository\n    name: flux-system\n";
+    scratch.write("clusters/edge-01/flux/flux-system/gotk-sync.yaml", sync);
+    scratch.write("clusters/edge-01/flux/flux-system/kustomization.yaml", "resources:\n- gotk-sync.yaml\n");
+    scratch.commit();
+    let run = scratch.expect(0, &["sync"]);
+    assert!(run.stderr.contains("Nothing to change"), "{}", run.stderr);
+}
+
+#[test]
+fn a_crlf_checkout_needs_no_sync() {
+    let scratch = scaffold();
+    for path in [
+        "infra/reconciliation-windows/role.yaml",
+        "clusters/edge-01/infra/reconciliation-windows/kustomization.yaml",
+    ] {
+        scratch.write(path, scratch.text(path).replace('\n', "\r\n"));
+    }
+    scratch.commit();
+    scratch.expect(0, &["sync"]);
+}
+
+#[test]
+fn a_generated_file_that_was_edited_is_a_conflict() {
+    let scratch = scaffold();
+    scratch.replace("infra/reconciliation-windows/role.yaml", "verbs: [get, patch]", "verbs: [\"*\"]");
+    scratch.replace("windows.yaml", "0 22 * * SAT", "0 21 * * SAT");
+    scratch.commit();
+    let run = scratch.expect(4, &["sync", "--yes"]);
+    assert!(run.stderr.contains("edited by hand") && run.stderr.contains("role.yaml"), "{}", run.stderr);
+}
+
+#[test]
+fn invariant_9_a_hostile_name_reaches_no_command() {
+    for name in ["apps-rw; id", "$(id)", "apps-rw\\n- x", "--all"] {
+        let scratch = scaffold();
+        let quoted = format!("name: \"{name}\"");
+        scratch.replace("clusters/edge-01/flux/apps-rw.yaml", "name: apps-rw", &quoted);
+        scratch.commit();
+        let run = scratch.run(&["sync", "--yes"]);
+        assert!(
+            run.code == 3 && run.stderr.contains("no name that a Flux Kustomization can have"),
+            "{name}: {run:?}"
+        );
+        assert_eq!(scratch.git(&["status", "--short"]), "", "{name}");
+    }
+}

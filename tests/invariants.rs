@@ -1,0 +1,90 @@
+//! Invariants of the whole program, by the real binary. Those of one stage are tested beside it.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod support;
+
+use std::process::Command;
+
+use support::scratch::{Scratch, clean};
+
+/// The sample with its windows.
+fn sample() -> Scratch {
+    let scratch = Scratch::fixture("sample");
+    scratch.expect(
+        0,
+        &[
+            "init",
+            "--yes",
+            "--open",
+            "0 22 * * SAT",
+            "--close",
+            "0 4 * * SUN",
+            "--time-zone",
+            "Europe/Berlin",
+        ],
+    );
+    scratch.commit();
+    scratch
+}
+
+#[test]
+fn invariant_1_the_plan_is_the_same_in_any_locale_zone_and_place() {
+    let (one, other) = (sample(), sample());
+    let plan = |scratch: &Scratch, locale: &str, zone: &str| {
+        let program = Command::new(option_env!("CARGO_BIN_EXE_gitops-windows").unwrap());
+        let mut command = clean(program, scratch.top());
+        command.env("LC_ALL", locale).env("TZ", zone).args(["split", "--all", "--format", "json"]);
+        command.output().unwrap().stdout
+    };
+    let first = plan(&one, "C", "UTC");
+    assert!(!first.is_empty());
+    assert_eq!(first, plan(&one, "tr_TR.UTF-8", "Pacific/Apia"));
+    assert_eq!(first, plan(&other, "de_DE.UTF-8", "America/New_York"));
+}
+
+#[test]
+fn invariant_2_a_second_run_is_empty_and_join_gives_back_every_byte() {
+    let scratch = sample();
+    let before = scratch.tree();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    let split = scratch.tree();
+    assert_ne!(before, split);
+    for command in [&["split", "--all", "--yes"][..], &["sync", "--yes"], &["sync"]] {
+        scratch.expect(0, command);
+        assert_eq!(scratch.tree(), split, "{command:?}");
+    }
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    assert_eq!(scratch.tree(), before);
+}
+
+#[test]
+fn invariant_4_bytes_outside_of_an_edit_stay() {
+    let scratch = sample();
+    let file = "clusters/edge-01/flux/apps.yaml";
+    let odd = format!("\u{feff}# first\n{}# last, without an end of line", scratch.text(file))
+        .replace('\n', "\r\n");
+    scratch.write(file, &odd);
+    scratch.commit();
+    scratch.expect(0, &["split", "app", "web", "--yes"]);
+    let after = scratch.text(file);
+    let kept = |line: &&str| !line.contains("gitops-windows: was");
+    let before: Vec<&str> = odd.split_inclusive('\n').filter(|line| !line.contains("prune:")).collect();
+    let after: Vec<&str> = after.split_inclusive('\n').filter(kept).collect();
+    assert_eq!(before, after);
+}
+
+#[test]
+fn invariant_8_a_schedule_fires_when_kubernetes_fires_it() {
+    // The whole of it is judged by robfig/cron itself in tests/robfig.rs; this is the sentence that
+    // most tools get wrong: with both day fields restricted, either suffices.
+    let scratch = Scratch::empty();
+    let run =
+        scratch.expect(0, &["cron", "0 22 1-7 * MON", "--from", "2026-06-01T23:00:00Z", "--count", "7"]);
+    let days: Vec<&str> = run.stdout.lines().map(|line| &line[..10]).collect();
+    let expected =
+        ["2026-06-02", "2026-06-03", "2026-06-04", "2026-06-05", "2026-06-06", "2026-06-07", "2026-06-08"];
+    assert_eq!(days, expected);
+}
