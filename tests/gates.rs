@@ -185,3 +185,12 @@ fn invariant_9_a_hostile_name_reaches_no_command() {
         assert_eq!(scratch.git(&["status", "--short"]), "", "{name}");
     }
 }
+
+#[test]
+fn a_renamed_type_is_refused_while_its_side_stands() {
+    let scratch = scaffold();
+    scratch.replace("windows.yaml", "  rw:\n", "  slow:\n").replace("windows.yaml", "type: rw", "type: slow");
+    scratch.commit();
+    let run = scratch.expect(3, &["sync", "--yes"]);
+    assert!(run.stderr.contains("no type `rw`"), "{}", run.stderr);
+}

@@ -88,3 +88,20 @@ fn invariant_8_a_schedule_fires_when_kubernetes_fires_it() {
         ["2026-06-02", "2026-06-03", "2026-06-04", "2026-06-05", "2026-06-06", "2026-06-07", "2026-06-08"];
     assert_eq!(days, expected);
 }
+
+#[test]
+fn apps_are_split_one_after_the_other() {
+    let scratch = sample();
+    for (app, code) in [("web", 0), ("probe", 0), ("probe", 0)] {
+        scratch.expect(code, &["split", "app", app, "--yes"]);
+        scratch.commit();
+    }
+    let run = scratch.expect(0, &["split", "--all", "--format", "json"]);
+    let value: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    for entry in value["entryPoints"].as_array().unwrap().iter().filter(|entry| entry["after"][0].is_object())
+    {
+        assert_eq!(entry["remaining"], serde_json::json!([]));
+        assert_eq!(entry["after"].as_array().unwrap().len(), 2, "{entry}");
+    }
+    scratch.expect(0, &["verify"]);
+}

@@ -54,11 +54,14 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         let mut refusal = None;
         if !entry_level {
             let mut trial = builder.clone();
-            match self.split_children(&mut trial, &selected, &rest, &loose, &typed) {
-                Ok(mut done) => {
+            // What an earlier split divided is no longer the old entry point's alone.
+            let is_done = |child: &Child| matches!(self.already(builder, child), Ok(Some(_)));
+            let (done, rest): (Vec<Child>, Vec<Child>) = rest.iter().cloned().partition(is_done);
+            match self.split_children(&mut trial, &selected, &rest, &done, &loose, &typed) {
+                Ok(mut outcome) => {
                     *builder = trial;
-                    done.remaining = rest.iter().map(|child| child.app.clone()).collect();
-                    return done;
+                    outcome.remaining = rest.iter().map(|child| child.app.clone()).collect();
+                    return outcome;
                 }
                 Err(Refusal { reason, remedy }) => refusal = Some((reason, remedy)),
             }
@@ -93,6 +96,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         builder: &mut Builder<'_>,
         selected: &[Child],
         rest: &[Child],
+        done: &[Child],
         loose: &[usize],
         typed: &Typed,
     ) -> Result<EntryOutcome, Refusal> {
@@ -119,14 +123,20 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             .collect();
         if let [only] = present[..]
             && rest.is_empty()
+            && done.is_empty()
             && loose.is_empty()
         {
             return Ok(outcome.untouched(self.input.undivided(only)));
         }
+        let others: Vec<Child> = rest.iter().chain(done).cloned().collect();
         for position in &present {
-            self.write_side(builder, *position, &placed, rest, loose)?;
-            let name = self.input.spec.types[*position].name.value.clone();
-            outcome.after.push((name, self.side(*position)?));
+            self.write_side(builder, *position, &placed, &others, loose)?;
+        }
+        for position in 0..self.input.spec.types.len() {
+            let side = self.side(position)?;
+            if matches!(builder.kustomization(&side), Ok(Some(_))) {
+                outcome.after.push((self.input.spec.types[position].name.value.clone(), side));
+            }
         }
         let way = placed.iter().map(|(_, placed)| placed.way).max().unwrap_or(Way::Untouched);
         outcome.way = way;

@@ -13,7 +13,7 @@ use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
 use crate::plan::{Builder, Command, Plan, gate};
 use crate::proof::{Mismatch, Obligation, prove};
-use crate::repo::{EntryPoint, Model, RepoPath, Role};
+use crate::repo::{EntryPoint, RepoPath, Role};
 use crate::suggest::nearest;
 use crate::template::Templates;
 
@@ -59,7 +59,7 @@ impl Selection {
 pub fn split(input: &Input<'_>, templates: &Templates, selection: &Selection) -> Result<Plan, Error> {
     known(input, selection)?;
     let listed = listing::listed(input);
-    let model = Model::read(&listed, &input.model.root, input.model.known());
+    let model = input.model.again(&listed);
     let original = input;
     let input = &Input { snapshot: &listed, model: &model, ..*original };
     let mut builder = Builder::new(original.snapshot);
@@ -112,7 +112,7 @@ fn gates(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) ->
         return Ok(Vec::new());
     }
     let after = builder.now().clone();
-    let model = Model::read(&after, &input.model.root, input.model.known());
+    let model = input.model.again(&after);
     let input = Input { snapshot: &after, model: &model, ..*input };
     let commands = gate::sync(&input, templates, builder)?.commands;
     gate::verify(&input, builder)?;
@@ -155,11 +155,18 @@ fn split_entry(
         trial.put(&kustomization.file, &kustomization.text);
     }
     let mut outcome = EntrySplit::new(input, entry, kustomization).split(&mut trial, selection);
-    if matches!(outcome.way, Way::Refused | Way::Untouched) {
-        if outcome.way == Way::Untouched && !outcome.after.is_empty() {
-            outcome.reason = "it was split before".into();
-        }
+    if outcome.way == Way::Refused {
         return outcome;
+    }
+    if outcome.way == Way::Untouched {
+        if trial.finish().changes == builder.finish().changes {
+            if !outcome.after.is_empty() {
+                outcome.reason = "it was split before".into();
+            }
+            return outcome;
+        }
+        // An app of one type alone joins the side that others made.
+        outcome.way = Way::Plain;
     }
     for kustomization in input.model.flux_of(entry) {
         if let Err(reason) = prepare(&mut trial, kustomization) {
@@ -263,7 +270,10 @@ pub(super) fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutco
     if plan.changes.is_empty() {
         return Vec::new();
     }
-    let entries = input.model.entry_points.iter();
+    // A side that nothing in Git builds yet is what a split makes; it may take in another app.
+    let sides = input.sides();
+    let is_made = |entry: &&EntryPoint| entry.flux.is_empty() && sides.contains_key(&entry.path);
+    let entries = input.model.entry_points.iter().filter(|entry| !is_made(entry));
     let mut found: Vec<Obligation> =
         entries.flat_map(|entry| of_entry(input, &entry.path, outcomes)).collect();
     let carriers = gate::carriers(input).unwrap_or_default();

@@ -1,10 +1,12 @@
 //! `sync`: brings everything that the spec implies up to date.
 
-use crate::error::Error;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
 use crate::plan::build::builds;
 use crate::plan::refresh::refresh;
 use crate::plan::{Builder, Input, Plan, gate};
 use crate::proof::Obligation;
+use crate::repo::RepoPath;
 use crate::spec;
 use crate::template::Templates;
 
@@ -19,12 +21,8 @@ pub const SCHEMA_FILE: &str = "windows.schema.json";
 ///
 /// When a generated file was edited by hand, or a value can't be edited in place.
 pub fn sync(input: &Input<'_>, templates: &Templates) -> Result<Plan, Error> {
+    no_unknown_types(input)?;
     let mut builder = Builder::new(input.snapshot);
-    gate::sync(input, templates, &mut builder)?;
-    // Only now does an entry point carry a gate, and so can't be gated: say what that changes.
-    let placed = builder.now().clone();
-    let model = input.model.again(&placed);
-    let input = &Input { snapshot: &placed, model: &model, ..*input };
     let leftover = gate::sync(input, templates, &mut builder)?;
     gate::verify(input, &builder)?;
     refresh(input, &mut builder)?;
@@ -38,6 +36,40 @@ pub fn sync(input: &Input<'_>, templates: &Templates) -> Result<Plan, Error> {
     plan.commands = leftover.commands;
     plan.remarks = leftover.remarks;
     Ok(plan)
+}
+
+/// A side of a type that the spec no longer has would be taken for an entry point of its own, and
+/// the gate would go on to something that does not exist.
+///
+/// # Errors
+///
+/// When there is one.
+fn no_unknown_types(input: &Input<'_>) -> Result<(), Error> {
+    const ANY: &str = "any-type-of-any-name";
+    let sides = input.sides();
+    let mut found = Vec::new();
+    for entry in input.model.entry_points.iter().filter(|entry| !sides.contains_key(&entry.path)) {
+        for above in std::iter::successors(entry.path.parent(), RepoPath::parent) {
+            let Some(pattern) = input.side(&above, &entry.cluster, ANY) else { continue };
+            let Some((head, tail)) = pattern.as_str().split_once(ANY) else { continue };
+            let middle = entry.path.as_str().strip_prefix(head).and_then(|rest| rest.strip_suffix(tail));
+            // Another side of the same folder shows that this is one too.
+            let twin = sides.iter().any(|(side, (whole, _))| *whole == above && input.model.graph.has(side));
+            let gone =
+                middle.filter(|name| !name.is_empty() && !name.contains('/') && *name != "all" && twin);
+            if let Some(name) = gone {
+                found.push(
+                    Diagnostic::error(format!(
+                        "{above} is split into types, {} among them, and the spec has no type `{name}`",
+                        entry.path
+                    ))
+                    .at(Place::file(input.spec.path.clone()))
+                    .help("keep the name; or `gitops-windows join --all`, rename it, and `gitops-windows split --all` before the hand-over"),
+                );
+            }
+        }
+    }
+    if found.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics: found }) }
 }
 
 /// Gives the text of the schema's file.

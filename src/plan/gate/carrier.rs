@@ -42,7 +42,9 @@ pub fn ensure(
         return list(builder, entry, &cluster.folder);
     }
     let kustomization =
-        input.model.entry_points.iter().filter(mine).find_map(|entry| input.model.flux_of(entry).next());
+        input.model.entry_points.iter().filter(mine).flat_map(|entry| input.model.flux_of(entry)).find(
+            |sibling| sibling.file.parent().is_some_and(|folder| is_alone(input, &cluster.cluster, &folder)),
+        );
     match kustomization {
         Some(sibling) => {
             let folder = sibling.file.parent().unwrap_or_default();
@@ -101,6 +103,15 @@ pub fn ensure(
             Ok(())
         }
     }
+}
+
+/// Tells whether nothing but this cluster builds a folder, so that a Flux Kustomization put there
+/// reaches no other.
+fn is_alone(input: &Input<'_>, cluster: &str, folder: &RepoPath) -> bool {
+    input.model.entry_points.iter().filter(|entry| entry.clusters().any(|own| own != cluster)).all(|entry| {
+        let generated = !input.model.graph.has(&entry.path) && folder.is_within(&entry.path);
+        !generated && !reaches(input, entry, folder)
+    })
 }
 
 /// Finds the entry point that applies a cluster's gate, or will: one that reaches it, or the one

@@ -56,7 +56,16 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
         if cluster.targets.values().all(BTreeSet::is_empty) {
             let text =
                 format!("cluster {} has no entry point with apps, so it needs no gate", cluster.cluster);
-            leftover.remarks.push(Diagnostic::note(text));
+            let known = input.model.clusters();
+            let mut remark = Diagnostic::warning(text).at(Place::file(input.spec.path.clone()));
+            if !known.contains(cluster.cluster.as_str()) {
+                remark = remark.help(
+                    crate::suggest::did_you_mean(&cluster.cluster, known.iter().copied()).unwrap_or_else(
+                        || "no folder or Flux Kustomization belongs to a cluster of that name".to_owned(),
+                    ),
+                );
+            }
+            leftover.remarks.push(remark);
             continue;
         }
         if adopted::is_adopted(builder, &cluster.folder) {
