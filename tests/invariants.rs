@@ -31,7 +31,7 @@ fn sample() -> Scratch {
 fn invariant_1_the_plan_is_the_same_in_any_locale_zone_and_place() {
     let (one, other) = (sample(), sample());
     let plan = |scratch: &Scratch, locale: &str, zone: &str| {
-        let program = Command::new(option_env!("CARGO_BIN_EXE_gitops-windows").unwrap());
+        let program = Command::new(env!("CARGO_BIN_EXE_gitops-windows"));
         let mut command = clean(program, scratch.top());
         command.env("LC_ALL", locale).env("TZ", zone).args(["split", "--all", "--format", "json"]);
         command.output().unwrap().stdout

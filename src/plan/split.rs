@@ -159,10 +159,11 @@ fn split_entry(
         return outcome;
     }
     if outcome.way == Way::Untouched {
+        if outcome.after.is_empty() {
+            return outcome;
+        }
         if trial.finish().changes == builder.finish().changes {
-            if !outcome.after.is_empty() {
-                outcome.reason = "it was split before".into();
-            }
+            outcome.reason = "it was split before".into();
             return outcome;
         }
         // An app of one type alone joins the side that others made.
