@@ -31,9 +31,6 @@ pub enum Exit {
 /// How many ways in which one entry point would differ are told.
 const MISMATCHES: usize = 5;
 
-/// The most bytes of a pull request's comment.
-const MARKDOWN_LIMIT: usize = 65_000;
-
 /// Proves a plan, shows it, asks, and writes it.
 ///
 /// # Errors
@@ -214,7 +211,7 @@ fn show(output: &Output, plan: &Plan, format: Format, written: bool) {
     match format {
         Format::Unified => output.result(unified(plan, output.color()).as_bytes()),
         Format::Patch => output.result(&diff::patch(plan)),
-        Format::Markdown => output.result(diff::markdown(plan, MARKDOWN_LIMIT).as_bytes()),
+        Format::Markdown => output.result(diff::markdown(plan, diff::LIMIT).as_bytes()),
         Format::Json => {
             let text = format!("{:#}\n", to_json(plan, written));
             output.result(text.as_bytes());

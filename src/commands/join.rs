@@ -1,26 +1,16 @@
 //! `join app NAME…` and `join --all`.
 
-use crate::cli::{Global, Split, SplitWhat};
+use crate::cli::{Global, Split};
 use crate::commands::apply::{Exit, apply};
+use crate::commands::split::selection;
 use crate::commands::workspace::Loaded;
-use crate::diagnostic::Diagnostic;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::output::Output;
-use crate::plan::{Selection, join};
+use crate::plan::join;
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Split, output: &Output) -> Result<Exit, Error> {
-    let selection = match (&arguments.what, arguments.all) {
-        (Some(SplitWhat::App { names }), false) => Selection::Named(names.clone()),
-        (None, true) => Selection::All,
-        _ => {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                Diagnostic::error("say what to join: either apps by name, or all")
-                    .help("`gitops-windows join app NAME…` or `gitops-windows join --all`"),
-            ));
-        }
-    };
+    let selection = selection(arguments, "join")?;
     let loaded = Loaded::open(global, output)?;
     output.diagnostics(&loaded.model.remarks);
     let plan = join(&loaded.input(), &selection)?;

@@ -11,20 +11,27 @@ use crate::template::Templates;
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Split, output: &Output) -> Result<Exit, Error> {
-    let selection = match (&arguments.what, arguments.all) {
-        (Some(SplitWhat::App { names }), false) => Selection::Named(names.clone()),
-        (None, true) => Selection::All,
-        _ => {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                Diagnostic::error("say what to split: either apps by name, or all")
-                    .help("`gitops-windows split app NAME…` or `gitops-windows split --all`"),
-            ));
-        }
-    };
+    let selection = selection(arguments, "split")?;
     let loaded = Loaded::open(global, output)?;
     output.diagnostics(&loaded.model.remarks);
     let templates = Templates::new(loaded.workspace.overrides())?;
     let plan = split(&loaded.input(), &templates, &selection)?;
     apply(global, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
+}
+
+/// Reads which apps a command that divides or joins them means.
+///
+/// # Errors
+///
+/// When neither names nor `--all` are given, or both.
+pub(super) fn selection(arguments: &Split, verb: &str) -> Result<Selection, Error> {
+    match (&arguments.what, arguments.all) {
+        (Some(SplitWhat::App { names }), false) => Ok(Selection::Named(names.clone())),
+        (None, true) => Ok(Selection::All),
+        _ => Err(Error::new(
+            ErrorKind::Usage,
+            Diagnostic::error(format!("say what to {verb}: either apps by name, or all"))
+                .help(format!("`gitops-windows {verb} app NAME…` or `gitops-windows {verb} --all`")),
+        )),
+    }
 }
