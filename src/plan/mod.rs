@@ -27,6 +27,7 @@ mod refusal;
 mod resources;
 mod restore;
 mod scaffold;
+mod settle;
 mod side;
 mod split;
 mod sync;
@@ -45,7 +46,8 @@ pub use input::{Input, Typed, TypedError, side, sides};
 pub use join::join;
 pub use outcome::{AppOutcome, EntryOutcome, Way};
 pub use scaffold::scaffold;
-pub use split::{Selection, split};
+pub use settle::split;
+pub use split::Selection;
 pub use sync::{SCHEMA_FILE, schema_text, sync};
 
 use crate::diagnostic::Diagnostic;
