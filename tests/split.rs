@@ -105,3 +105,59 @@ fn an_entry_point_whose_division_changes_another_is_refused_by_itself() {
     scratch.expect(0, &["join", "--all", "--yes"]);
     assert_same(&before, &scratch.tree(), "join did not give back what was there");
 }
+
+#[cfg(unix)]
+#[test]
+fn an_app_behind_a_link_is_divided_where_it_is() {
+    let scratch = repository(&[
+        ("apps/one/kustomization.yaml", "resources:\n  - web\n"),
+        ("apps/two/kustomization.yaml", "resources:\n  - ../../base/web\n"),
+    ]);
+    app(&scratch, "base/web");
+    std::os::unix::fs::symlink("../../base/web", scratch.top().join("apps/one/web")).unwrap();
+    flux(&scratch, "apps/one");
+    flux(&scratch, "apps/two");
+    let before = scratch.tree();
+    let run = scratch.expect(0, &["split", "app", "web", "--yes"]);
+    assert!(run.stderr.contains("apps/one (c): plain"), "{}", run.stderr);
+    assert!(scratch.text("apps/one/one-rt/kustomization.yaml").contains("../../../base/web/web-rt"));
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["split", "app", "web", "--yes"]).stdout, "");
+    scratch.expect(0, &["verify"]);
+    scratch.expect(0, &["join", "app", "web", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join did not give back what was there");
+}
+
+#[test]
+fn what_a_side_alone_lists_is_not_lost_by_join() {
+    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - web\n")]);
+    app(&scratch, "apps/web");
+    flux(&scratch, "apps");
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    app(&scratch, "apps/mail");
+    scratch.replace("apps/apps-rw/kustomization.yaml", "resources:\n", "resources:\n  - ../mail\n").commit();
+    let before = scratch.tree();
+    let run = scratch.expect(5, &["join", "--all", "--yes"]);
+    let words = "apps/apps-rw/kustomization.yaml lists `../mail`, which apps/kustomization.yaml does not";
+    assert!(run.stderr.contains(words), "{}", run.stderr);
+    assert_same(&before, &scratch.tree(), "a refused join wrote");
+}
+
+#[test]
+fn one_of_several_divided_apps_is_joined() {
+    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - web\n  - mail # by hand\n")]);
+    app(&scratch, "apps/web");
+    app(&scratch, "apps/mail");
+    flux(&scratch, "apps");
+    let before = scratch.tree();
+    scratch.expect(0, &["split", "app", "web", "--yes"]);
+    scratch.commit();
+    let with_web = scratch.tree();
+    scratch.expect(0, &["split", "app", "mail", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["join", "app", "mail", "--yes"]);
+    assert_same(&with_web, &scratch.tree(), "join of one app changed more");
+    scratch.commit();
+    scratch.expect(0, &["join", "app", "web", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join of the last app left something");
+}
