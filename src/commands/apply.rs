@@ -28,6 +28,21 @@ pub enum Exit {
     Invalid = 3,
 }
 
+/// How a command shows its plan.
+#[derive(Clone, Copy)]
+pub enum Shown<'a> {
+    /// As a difference.
+    Difference(Format),
+    /// As an answer of the command's own, given whether it was written.
+    Answer(&'a dyn Fn(bool) -> Value),
+}
+
+impl From<Format> for Shown<'_> {
+    fn from(format: Format) -> Self {
+        Shown::Difference(format)
+    }
+}
+
 /// How many ways in which one entry point would differ are told.
 const MISMATCHES: usize = 5;
 
@@ -36,19 +51,20 @@ const MISMATCHES: usize = 5;
 /// # Errors
 ///
 /// When the proof fails, the tree is dirty, or writing fails; nothing is written then.
-pub fn apply(
+pub fn apply<'s>(
     global: &Global,
     output: &Output,
     workspace: &Workspace,
     plan: &Plan,
     renderer: &dyn Renderer,
-    format: Format,
+    shown: impl Into<Shown<'s>>,
 ) -> Result<Exit, Error> {
+    let shown = shown.into();
     output.diagnostics(&plan.remarks);
     let verdicts = proven(workspace, plan, renderer)?;
     report(output, plan);
     if plan.changes.is_empty() {
-        show(output, plan, format, false);
+        show(output, plan, shown, false);
         let refused = plan.entries.iter().any(|entry| entry.way == Way::Refused);
         if !refused {
             output.say("Nothing to change.");
@@ -57,7 +73,7 @@ pub fn apply(
         let unbuildable = plan.entries.iter().any(|entry| entry.way == Way::Refused && entry.invalid);
         return Ok(if unbuildable { Exit::Invalid } else { Exit::Refused });
     }
-    let written = decide(global, output, workspace, plan, format, &verdicts, renderer)?;
+    let written = decide(global, output, workspace, plan, shown, &verdicts, renderer)?;
     Ok(if written { Exit::Clean } else { Exit::Pending })
 }
 
@@ -76,7 +92,7 @@ pub fn preview(
     output.diagnostics(&plan.remarks);
     proven(workspace, plan, renderer)?;
     report(output, plan);
-    show(output, plan, format, false);
+    show(output, plan, Shown::Difference(format), false);
     if plan.changes.is_empty() {
         output.say("Nothing to change.");
         return Ok(Exit::Clean);
@@ -90,7 +106,7 @@ fn decide(
     output: &Output,
     workspace: &Workspace,
     plan: &Plan,
-    format: Format,
+    shown: Shown<'_>,
     verdicts: &[Verdict],
     renderer: &dyn Renderer,
 ) -> Result<bool, Error> {
@@ -102,9 +118,9 @@ fn decide(
     if global.yes {
         // Programs read stdout: what was written is told after it was.
         write::write(&workspace.repository, plan)?;
-        show(output, plan, format, true);
+        show(output, plan, shown, true);
     } else {
-        show(output, plan, format, false);
+        show(output, plan, shown, false);
     }
     if !verdicts.is_empty() {
         let objects: usize = verdicts.iter().map(|verdict| verdict.objects).sum();
@@ -207,15 +223,16 @@ fn report(output: &Output, plan: &Plan) {
     }
 }
 
-fn show(output: &Output, plan: &Plan, format: Format, written: bool) {
-    match format {
-        Format::Unified => output.result(unified(plan, output.color()).as_bytes()),
-        Format::Patch => output.result(&diff::patch(plan)),
-        Format::Markdown => output.result(diff::markdown(plan, diff::LIMIT).as_bytes()),
-        Format::Json => {
-            let text = format!("{:#}\n", to_json(plan, written));
-            output.result(text.as_bytes());
+fn show(output: &Output, plan: &Plan, shown: Shown<'_>, written: bool) {
+    let json = |value: Value| output.result(format!("{value:#}\n").as_bytes());
+    match shown {
+        Shown::Difference(Format::Unified) => output.result(unified(plan, output.color()).as_bytes()),
+        Shown::Difference(Format::Patch) => output.result(&diff::patch(plan)),
+        Shown::Difference(Format::Markdown) => {
+            output.result(diff::markdown(plan, diff::LIMIT).as_bytes());
         }
+        Shown::Difference(Format::Json) => json(to_json(plan, written)),
+        Shown::Answer(answer) => json(answer(written)),
     }
 }
 

@@ -91,6 +91,13 @@ impl Plan {
         self.changes.len() - sources.count()
     }
 
+    /// Takes in one more change; one that changes nothing is left out.
+    pub fn include(&mut self, path: RepoPath, change: Change) {
+        if change.before != change.after {
+            self.changes.insert(path, change);
+        }
+    }
+
     /// Gives the tree that writing this plan leaves.
     pub fn apply(&self, snapshot: &Snapshot) -> Snapshot {
         let mut after = snapshot.clone();
