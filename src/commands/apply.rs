@@ -61,6 +61,10 @@ pub fn apply<'s>(
 ) -> Result<Exit, Error> {
     let shown = shown.into();
     output.diagnostics(&plan.remarks);
+    // Before the proof, which takes the longest: nobody waits for it only to hear this.
+    if !plan.changes.is_empty() && !global.allow_dirty && (global.yes || may_ask(global, output)) {
+        refuse_dirty(workspace)?;
+    }
     let verdicts = proven(workspace, plan, renderer)?;
     report(output, plan);
     if plan.changes.is_empty() {
@@ -110,11 +114,7 @@ fn decide(
     verdicts: &[Verdict],
     renderer: &dyn Renderer,
 ) -> Result<bool, Error> {
-    let ask = !global.yes && !global.dry_run && output.can_ask();
-    let write = global.yes || ask;
-    if write && !global.allow_dirty {
-        refuse_dirty(workspace)?;
-    }
+    let ask = may_ask(global, output);
     if global.yes {
         // Programs read stdout: what was written is told after it was.
         write::write(&workspace.repository, plan)?;
@@ -142,15 +142,25 @@ fn decide(
     };
     if written {
         output.say(&format!("Wrote {}. `gitops-windows undo` takes it back.", files(plan.files())));
-        for command in &plan.commands {
-            output.say(&format!("Now run against {}, to {}:", command.cluster, command.purpose));
-            output.say(&format!("  {}", command.shell()));
-        }
+        tell_commands(output, plan, "Now run");
     } else {
         let hint = if global.dry_run { "" } else { " Run it again with --yes to write." };
         output.say(&format!("{} would change.{hint}", files(plan.files())));
+        tell_commands(output, plan, "Once it is written, run");
     }
     Ok(written)
+}
+
+fn may_ask(global: &Global, output: &Output) -> bool {
+    !global.yes && !global.dry_run && output.can_ask()
+}
+
+/// Tells the commands that a plan can't put into files.
+fn tell_commands(output: &Output, plan: &Plan, when: &str) {
+    for command in &plan.commands {
+        output.say(&format!("{when} against {}, to {}:", command.cluster, command.purpose));
+        output.say(&format!("  {}", command.shell()));
+    }
 }
 
 fn files(count: usize) -> String {
