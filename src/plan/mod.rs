@@ -18,6 +18,7 @@ mod generated;
 mod init;
 mod input;
 mod join;
+mod layout;
 mod listing;
 mod outcome;
 mod prepare;

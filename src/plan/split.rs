@@ -11,7 +11,7 @@ use crate::plan::input::Input;
 use crate::plan::listing;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
-use crate::plan::{Builder, Command, Plan, gate};
+use crate::plan::{Builder, Command, Plan, gate, layout};
 use crate::proof::{Mismatch, Obligation, prove};
 use crate::repo::{EntryPoint, RepoPath, Role};
 use crate::suggest::nearest;
@@ -58,6 +58,7 @@ impl Selection {
 /// When a name means no app, or no entry point could be split although some were to be.
 pub fn split(input: &Input<'_>, templates: &Templates, selection: &Selection) -> Result<Plan, Error> {
     known(input, selection)?;
+    layout::check(input)?;
     let listed = listing::listed(input);
     let model = input.model.again(&listed);
     let original = input;
