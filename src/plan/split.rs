@@ -106,7 +106,11 @@ pub fn split(input: &Input<'_>, templates: &Templates, selection: &Selection) ->
 }
 
 /// Brings gates that stand already up to date with what is to be held back from now on.
-fn gates(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) -> Result<Vec<Command>, Error> {
+pub(super) fn gates(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+) -> Result<Vec<Command>, Error> {
     let base = input.spec.folder().join(&input.spec.layout.gate).unwrap_or_default();
     if !input.model.graph.has(&base) {
         return Ok(Vec::new());
