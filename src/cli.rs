@@ -186,6 +186,18 @@ pub struct Migrate {
     /// The revision that the clusters have: the step before must stand in it
     #[arg(long, value_name = "REV", default_value = "HEAD")]
     pub base: String,
+    /// Ask the live cluster first, by kubectl and read-only, and go on only where it is ready
+    #[arg(long)]
+    pub confirm: bool,
+    /// The context of kubectl for --confirm; CLUSTER=NAME where there are several clusters (repeatable)
+    #[arg(long = "context", value_name = "NAME", requires = "confirm")]
+    pub contexts: Vec<String>,
+    /// The file with contexts for --confirm
+    #[arg(long, value_name = "FILE", requires = "confirm")]
+    pub kubeconfig: Option<PathBuf>,
+    /// How many seconds a cluster may take to answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub timeout: u64,
     /// Go on although objects may be deleted; says which
     #[arg(long)]
     pub allow_deletion: bool,

@@ -52,6 +52,11 @@ pub fn apply(
         let refused = plan.entries.iter().any(|entry| entry.way == Way::Refused);
         if !refused {
             output.say("Nothing to change.");
+        }
+        if !plan.standings.is_empty() {
+            tell(output, plan);
+        }
+        if !refused {
             return Ok(Exit::Clean);
         }
         let unbuildable = plan.entries.iter().any(|entry| entry.way == Way::Refused && entry.invalid);
@@ -126,15 +131,20 @@ fn decide(
     };
     if written {
         output.say(&format!("Wrote {}. `gitops-windows undo` takes it back.", files(plan.files())));
-        for command in &plan.commands {
-            output.say(&format!("Now run against {}, to {}:", command.cluster, command.purpose));
-            output.say(&format!("  {}", command.shell()));
-        }
+        tell(output, plan);
     } else {
         let hint = if global.dry_run { "" } else { " Run it again with --yes to write." };
         output.say(&format!("{} would change.{hint}", files(plan.files())));
     }
     Ok(written)
+}
+
+/// Says what people must run by hand.
+fn tell(output: &Output, plan: &Plan) {
+    for command in &plan.commands {
+        output.say(&format!("Now run against {}, to {}:", command.cluster, command.purpose));
+        output.say(&format!("  {}", command.shell()));
+    }
 }
 
 fn files(count: usize) -> String {

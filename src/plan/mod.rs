@@ -44,7 +44,7 @@ pub use command::Command;
 pub use init::{InitOptions, init};
 pub use input::{Input, Typed, TypedError, side, sides};
 pub use join::join;
-pub use migrate::{MigrateOptions, Standing, migrate};
+pub use migrate::{MigrateOptions, Standing, migrate, under_way};
 pub use outcome::{AppOutcome, EntryOutcome, Way};
 pub use scaffold::scaffold;
 pub use split::{Selection, split};

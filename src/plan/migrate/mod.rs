@@ -4,6 +4,8 @@
 //! Kustomization prepared, with remarks that say what its values were; its successors keep the
 //! remark about `prune` until the last step takes it away. So no state is kept beside the repository.
 
+mod by_hand;
+mod confirm;
 mod contents;
 mod depends;
 mod finish;
@@ -22,6 +24,7 @@ pub use standing::{Stage, Standing};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::inventory::{Deletion, deletions, inventories};
+use crate::live::LiveKustomization;
 use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::standing::{Move, moves};
 use crate::plan::prepare::prepare;
@@ -32,7 +35,7 @@ use crate::suggest::did_you_mean;
 use crate::template::Templates;
 
 /// What a migration is told on the command line.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct MigrateOptions {
     /// The clusters to move; empty for all.
     pub clusters: Vec<String>,
@@ -40,6 +43,8 @@ pub struct MigrateOptions {
     pub allow_deletion: bool,
     /// What to call the revision that the clusters are taken to have.
     pub base: String,
+    /// What clusters say, by name; a cluster that is not here is not asked.
+    pub live: BTreeMap<String, Vec<LiveKustomization>>,
 }
 
 /// A Flux Kustomization's document with what became of it.
@@ -74,6 +79,20 @@ struct Halt {
 }
 
 type Key = (String, RepoPath);
+
+/// How much of what a live cluster lacks is told.
+const MISSING: usize = 5;
+
+/// Gives the clusters in which the next step of something depends on what is live.
+pub fn under_way(input: &Input<'_>, clusters: &[String]) -> BTreeSet<String> {
+    let meant = |one: &Move<'_>| clusters.is_empty() || clusters.contains(&one.cluster);
+    let asked = |one: &Move<'_>| is_under_way(one) || one.stage == Stage::NotInGit;
+    moves(input).into_iter().filter(|one| meant(one) && asked(one)).map(|one| one.cluster).collect()
+}
+
+fn is_under_way(one: &Move<'_>) -> bool {
+    matches!(one.stage, Stage::Restructured | Stage::HandedOver)
+}
 
 /// Plans the next step of everything that is under way.
 ///
@@ -115,6 +134,21 @@ pub fn migrate(
         }
     }
     let before = inventories(input.model, input.snapshot, input.renderer);
+    for one in found.iter().filter(|one| is_under_way(one)) {
+        let Some(live) = options.live.get(&one.cluster) else { continue };
+        let missing = confirm::missing(input, one, &before, live);
+        if !missing.is_empty() {
+            let more = missing.len().saturating_sub(MISSING);
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            let some = missing.iter().take(MISSING).map(String::as_str).collect::<Vec<_>>().join("; ");
+            stopped.entry((one.cluster.clone(), one.whole.clone())).or_insert_with(|| {
+                Stop::new(
+                    format!("the live cluster is not ready: {some}{more}"),
+                    "wait until it is, then run this again; `flux get kustomizations` shows how far it is",
+                )
+            });
+        }
+    }
     let plan = loop {
         let active: Vec<&Move<'_>> = found
             .iter()
@@ -173,6 +207,14 @@ pub fn migrate(
         break plan;
     };
     let mut plan = plan;
+    for one in found.iter().filter(|one| one.stage == Stage::NotInGit) {
+        let live = options.live.get(&one.cluster).map(Vec::as_slice);
+        let commands = by_hand::commands(input, one, live);
+        if !commands.is_empty() {
+            plan.remarks.push(by_hand::advice(input, one));
+        }
+        plan.commands.extend(commands);
+    }
     plan.standings = found.iter().map(|one| one.standing(input)).collect();
     plan.entries = found
         .iter()

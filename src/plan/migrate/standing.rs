@@ -90,11 +90,13 @@ impl std::fmt::Display for Standing {
         let new = new.join(", ");
         write!(f, "{} ({}): {}, ", self.entry, self.cluster, self.stage.as_str())?;
         match &self.stage {
-            Stage::Unprepared => write!(f, "{old} would delete what it loses"),
-            Stage::Restructured => write!(f, "{old} still applies all of it"),
-            Stage::HandedOver if old.is_empty() => write!(f, "{new} apply it and delete nothing yet"),
+            Stage::Unprepared => write!(f, "{old} would delete what it loses; next: keep it from that"),
+            Stage::Restructured => write!(f, "{old} still applies all of it; next: hand over"),
+            Stage::HandedOver if old.is_empty() => {
+                write!(f, "{new} apply it and delete nothing yet; next: finish")
+            }
             Stage::HandedOver => {
-                write!(f, "{new} apply the divided apps, {old} the others, and none deletes anything yet")
+                write!(f, "{new} apply the divided apps, {old} the others; next: finish")
             }
             Stage::Finished if old.is_empty() => write!(f, "{new} apply it"),
             Stage::Finished => write!(f, "{new} apply the divided apps, {old} the others"),
