@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::diff;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::plan::{Plan, SCHEMA_FILE, Way};
+use crate::plan::{Plan, SCHEMA_FILE, Standing, Way};
 use crate::proof::{Verdict, prove};
 use crate::render::Renderer;
 use crate::repo::RepoPath;
@@ -69,10 +69,14 @@ pub fn apply<'s>(
     report(output, plan);
     if plan.changes.is_empty() {
         show(output, plan, shown, false);
-        return Ok(failure(plan).unwrap_or_else(|| {
+        let exit = failure(plan).unwrap_or_else(|| {
             output.say("Nothing to change.");
             Exit::Clean
-        }));
+        });
+        if !plan.standings.is_empty() {
+            tell_commands(output, plan, "Now run");
+        }
+        return Ok(exit);
     }
     refuse_ignored(workspace, plan)?;
     let written = decide(global, output, workspace, plan, shown, &verdicts, renderer)?;
@@ -237,6 +241,9 @@ fn report(output: &Output, plan: &Plan) {
     for line in &plan.findings {
         output.say(line);
     }
+    for standing in &plan.standings {
+        output.say(&standing.to_string());
+    }
     for entry in &plan.entries {
         if entry.way == Way::Refused {
             // Where nothing else goes on, it is what the command failed of.
@@ -303,6 +310,10 @@ fn to_json(plan: &Plan, written: bool) -> Value {
         .map(|command| json!({ "cluster": command.cluster, "purpose": command.purpose, "command": command.words }))
         .collect();
     value["entryPoints"] = entries.into();
+    if !plan.standings.is_empty() {
+        let standings: Vec<Value> = plan.standings.iter().map(Standing::to_json).collect();
+        value["standings"] = standings.into();
+    }
     value["commands"] = commands.into();
     value["written"] = written.into();
     value

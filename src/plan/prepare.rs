@@ -127,6 +127,44 @@ fn unremark(document: &str, restored: &mut String) {
     }
 }
 
+/// Tells whether a Kustomization keeps its objects when it loses them or goes.
+pub fn is_prepared(kustomization: &FluxKustomization) -> bool {
+    *kustomization.spec("prune") == serde_json::Value::Bool(false)
+        && kustomization.spec("deletionPolicy") == "Orphan"
+}
+
+/// Tells whether a Kustomization remembers how it pruned, so that a migration is not finished.
+pub fn remembers_prune(kustomization: &FluxKustomization) -> bool {
+    let Some(node) = kustomization.root.get_path(&["spec", "prune"]) else { return false };
+    let rest = kustomization.text.get(node.span.end..).unwrap_or_default();
+    rest.strip_prefix(' ').is_some_and(|rest| rest.starts_with(MEMORY))
+}
+
+/// Gives the text of one document with the remembered values restored; `prune` only where a
+/// migration is finished by it, and the version of the API never, since the old ones are going.
+pub fn settled(document: &str, finished: bool) -> String {
+    let mut settled = String::new();
+    for line in document.split_inclusive('\n') {
+        let key = line.split(':').next().unwrap_or_default().trim();
+        match remembered(line) {
+            None => settled.push_str(line),
+            Some(_) if key == "prune" && !finished => settled.push_str(line),
+            Some(Some(_)) if key == "apiVersion" => {
+                let (now, rest) = line.split_once(&format!(" {MEMORY}")).unwrap_or((line, ""));
+                let after = rest.find(" #").unwrap_or(rest.trim_end().len());
+                settled.push_str(now);
+                settled.push_str(&rest[after..]);
+            }
+            Some(Some(line)) => settled.push_str(&line),
+            Some(None) if !line.ends_with('\n') => {
+                settled.truncate(settled.trim_end_matches(['\r', '\n']).len());
+            }
+            Some(None) => {}
+        }
+    }
+    settled
+}
+
 /// Reads a line with a remark: the line as it was, or nothing where it was not there.
 fn remembered(line: &str) -> Option<Option<String>> {
     let (now, rest) = line.split_once(&format!(" {MEMORY}"))?;

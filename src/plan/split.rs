@@ -115,7 +115,11 @@ pub(super) fn split_without(
 }
 
 /// Brings gates that stand already up to date with what is to be held back from now on.
-fn gates(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) -> Result<Vec<Command>, Error> {
+pub(super) fn gates(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+) -> Result<Vec<Command>, Error> {
     let base = input.spec.folder().join(&input.spec.layout.gate).unwrap_or_default();
     if !input.model.graph.has(&base) {
         return Ok(Vec::new());

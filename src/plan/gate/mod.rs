@@ -23,6 +23,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::Input;
 use crate::plan::gate::whole::Whole;
+use crate::plan::prepare::remembers_prune;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
 use crate::spec::expand;
@@ -230,7 +231,8 @@ fn cluster_path<'a>(input: &'a Input<'_>, cluster: &'a str) -> &'a str {
 ///
 /// `whole` are held back as they are. `jobs` are the type's own, where several types have some.
 ///
-/// Those that stand in Git are held back; what is only planned is left out as soon as one of them
+/// Those that stand in Git and have finished their migration are held back; what is only planned
+/// is left out as soon as one of them
 /// does, so that a new entry point never stops a gate that works. Where none stands, the planned
 /// names hold the place in jobs that are switched off. Where none of the cluster's Kustomizations
 /// is in Git, only people know, and the spec's word counts.
@@ -287,7 +289,9 @@ fn targets_of(
         match flux {
             Some(kustomization) => {
                 check_target(input, kustomization)?;
-                standing.insert(kustomization.name.clone());
+                // Until it has taken over its objects for good it must not be suspended.
+                let finished = !remembers_prune(kustomization);
+                (if finished { &mut standing } else { &mut planned }).insert(kustomization.name.clone());
             }
             None if is_held(input, path, name, jobs) => {
                 standing.insert(name.clone());
@@ -325,7 +329,7 @@ fn check_target(input: &Input<'_>, kustomization: &FluxKustomization) -> Result<
 }
 
 /// Tells whether Kubernetes takes a text as the name of a Flux Kustomization (RFC 1123 subdomain).
-fn is_object_name(name: &str) -> bool {
+pub(crate) fn is_object_name(name: &str) -> bool {
     let edge = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let part = |part: &str| {
         let bytes = part.as_bytes();
