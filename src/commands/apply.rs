@@ -45,25 +45,46 @@ pub fn apply(
     format: Format,
 ) -> Result<Exit, Error> {
     output.diagnostics(&plan.remarks);
+    // Before the proof, which takes the longest: nobody waits for it only to hear this.
+    if !plan.changes.is_empty() && !global.allow_dirty && (global.yes || may_ask(global, output)) {
+        refuse_dirty(workspace)?;
+    }
     let verdicts = proven(workspace, plan, renderer)?;
     report(output, plan);
     if plan.changes.is_empty() {
         show(output, plan, format, false);
-        let refused = plan.entries.iter().any(|entry| entry.way == Way::Refused);
-        if !refused {
+        let exit = failure(plan).unwrap_or(Exit::Clean);
+        if exit == Exit::Clean {
             output.say("Nothing to change.");
         }
         if !plan.standings.is_empty() {
-            tell(output, plan);
+            tell_commands(output, plan, "Now run");
         }
-        if !refused {
-            return Ok(Exit::Clean);
-        }
-        let unbuildable = plan.entries.iter().any(|entry| entry.way == Way::Refused && entry.invalid);
-        return Ok(if unbuildable { Exit::Invalid } else { Exit::Refused });
+        return Ok(exit);
     }
+    refuse_ignored(workspace, plan)?;
     let written = decide(global, output, workspace, plan, format, &verdicts, renderer)?;
+    let refused = plan.entries.iter().filter(|entry| entry.way == Way::Refused).count();
+    if refused > 0 {
+        let them =
+            if refused == 1 { "1 entry point is".to_owned() } else { format!("{refused} entry points are") };
+        output.say(&format!("{them} left as before, for the reasons above."));
+    }
     Ok(if written { Exit::Clean } else { Exit::Pending })
+}
+
+/// Tells how a command failed of which nothing at all could be done, now or before.
+///
+/// Where some entry points are divided and others refused, a second run ends like the first.
+fn failure(plan: &Plan) -> Option<Exit> {
+    let refused = || plan.entries.iter().filter(|entry| entry.way == Way::Refused);
+    if refused().next().is_none() || !plan.changes.is_empty() {
+        return None;
+    }
+    if plan.entries.iter().any(|entry| !entry.after.is_empty()) {
+        return None;
+    }
+    Some(if refused().any(|entry| entry.invalid) { Exit::Invalid } else { Exit::Refused })
 }
 
 /// Proves and shows a plan that is never written.
@@ -99,11 +120,7 @@ fn decide(
     verdicts: &[Verdict],
     renderer: &dyn Renderer,
 ) -> Result<bool, Error> {
-    let ask = !global.yes && !global.dry_run && output.can_ask();
-    let write = global.yes || ask;
-    if write && !global.allow_dirty {
-        refuse_dirty(workspace)?;
-    }
+    let ask = may_ask(global, output);
     if global.yes {
         // Programs read stdout: what was written is told after it was.
         write::write(&workspace.repository, plan)?;
@@ -131,18 +148,23 @@ fn decide(
     };
     if written {
         output.say(&format!("Wrote {}. `gitops-windows undo` takes it back.", files(plan.files())));
-        tell(output, plan);
+        tell_commands(output, plan, "Now run");
     } else {
         let hint = if global.dry_run { "" } else { " Run it again with --yes to write." };
         output.say(&format!("{} would change.{hint}", files(plan.files())));
+        tell_commands(output, plan, "Once it is written, run");
     }
     Ok(written)
 }
 
-/// Says what people must run by hand.
-fn tell(output: &Output, plan: &Plan) {
+fn may_ask(global: &Global, output: &Output) -> bool {
+    !global.yes && !global.dry_run && output.can_ask()
+}
+
+/// Tells the commands that a plan can't put into files.
+fn tell_commands(output: &Output, plan: &Plan, when: &str) {
     for command in &plan.commands {
-        output.say(&format!("Now run against {}, to {}:", command.cluster, command.purpose));
+        output.say(&format!("{when} against {}, to {}:", command.cluster, command.purpose));
         output.say(&format!("  {}", command.shell()));
     }
 }
@@ -166,6 +188,22 @@ fn proven(workspace: &Workspace, plan: &Plan, renderer: &dyn Renderer) -> Result
         })
         .collect();
     if failed.is_empty() { Ok(verdicts) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics: failed }) }
+}
+
+/// A file that git ignores would be missing in the commit, and with it what the others refer to.
+fn refuse_ignored(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
+    let created = plan.changes.iter().filter(|(_, change)| change.before.is_none());
+    let ignored = workspace.repository.ignored(created.map(|(path, _)| path))?;
+    let Some(first) = ignored.first() else { return Ok(()) };
+    let more = if ignored.len() > 1 { format!(" and {} more", ignored.len() - 1) } else { String::new() };
+    Err(Error::new(
+        ErrorKind::Conflict,
+        Diagnostic::error(format!("git ignores {first}{more}, so a commit would lack what is to be written"))
+            .at(Place::file(first.clone()))
+            .help(format!(
+                "`git check-ignore -v {first}` names the line of .gitignore; let it leave these files out"
+            )),
+    ))
 }
 
 fn refuse_dirty(workspace: &Workspace) -> Result<(), Error> {
@@ -193,7 +231,7 @@ fn report(output: &Output, plan: &Plan) {
     for entry in &plan.entries {
         if entry.way == Way::Refused {
             // Where nothing else goes on, it is what the command failed of.
-            let make = if plan.changes.is_empty() { Diagnostic::error } else { Diagnostic::warning };
+            let make = if failure(plan).is_some() { Diagnostic::error } else { Diagnostic::warning };
             let mut diagnostic = make(format!(
                 "{} in cluster {} is left as it is: {}",
                 entry.before, entry.cluster, entry.reason

@@ -3,8 +3,7 @@
 use crate::cli::{Global, Init};
 use crate::commands::apply::{Exit, apply};
 use crate::commands::workspace::Workspace;
-use crate::diagnostic::Diagnostic;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::output::Output;
 use crate::plan::{InitOptions, init, scaffold};
 use crate::render::detect;
@@ -19,13 +18,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
         close: arguments.close.clone(),
         time_zone: arguments.time_zone.clone(),
     };
-    if options.open.is_some() != options.close.is_some() {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            Diagnostic::error("a window needs both --open and --close")
-                .help("for example --open '0 8 * * MON' --close '0 17 * * THU'"),
-        ));
-    }
+    options.check()?;
     let renderer = detect(global.renderer)?;
     if !arguments.clusters.is_empty() || !arguments.apps.is_empty() {
         let plan = scaffold(
@@ -42,6 +35,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
     let mut plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
     if plan.default_window && !global.yes && !global.dry_run && output.can_ask() {
         ask(output, &mut options);
+        options.check()?;
         plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
     }
     apply(global, output, &workspace, &plan, renderer.as_ref(), arguments.format)

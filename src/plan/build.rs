@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::plan::listing::is_generated;
 use crate::repo::{EntryPoint, Model, RepoPath};
 
 /// The fields of `spec` that kustomize-controller puts into the kustomization before it builds
@@ -31,7 +32,8 @@ pub fn build(model: &Model, folder: &RepoPath, spec: &Value) -> Option<Value> {
 /// Gives the ways in which a cluster builds an entry point: one for each Flux Kustomization that
 /// differs from the others. `None` is what kustomize alone makes of the folder.
 pub fn builds(model: &Model, entry: &EntryPoint) -> Vec<Option<Value>> {
-    let generated = !model.graph.has(&entry.path);
+    // What was written down is built the same way, so that it may go again.
+    let generated = is_generated(&model.graph, &entry.path);
     let mut found: Vec<Option<Value>> = Vec::new();
     for kustomization in model.flux_of(entry) {
         let build = build(model, &entry.path, &kustomization.value["spec"]);

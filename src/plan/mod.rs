@@ -28,6 +28,7 @@ mod refusal;
 mod resources;
 mod restore;
 mod scaffold;
+mod settle;
 mod side;
 mod split;
 mod sync;
@@ -47,7 +48,8 @@ pub use join::join;
 pub use migrate::{MigrateOptions, Standing, migrate, under_way};
 pub use outcome::{AppOutcome, EntryOutcome, Way};
 pub use scaffold::scaffold;
-pub use split::{Selection, split};
+pub use settle::split;
+pub use split::Selection;
 pub use sync::{SCHEMA_FILE, schema_text, sync};
 
 use crate::diagnostic::Diagnostic;

@@ -16,12 +16,14 @@ pub use verify::verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::tz::TimeZone;
+
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::Input;
-use crate::plan::prepare::remembers_prune;
+use crate::plan::prepare::is_remembering;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
-use crate::schedule::{CronPair, Window, WindowForm, reference};
+use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
 use crate::spec::expand;
 
 /// How a gate is held closed.
@@ -68,8 +70,8 @@ pub struct ClusterWindow {
     pub pair: CronPair,
     /// The zone as written; `None` leaves it to the controller.
     pub time_zone: Option<String>,
-    /// The window.
-    pub window: Window,
+    /// How late its jobs may start.
+    pub deadlines: Deadlines,
 }
 
 /// Everything that every mechanism needs.
@@ -125,8 +127,9 @@ impl Gates {
         }
         check_names(input, &slots)?;
         let mut clusters = Vec::new();
+        let mut measured = Measured::default();
         for cluster in spec.clusters.keys() {
-            clusters.push(cluster_gate(input, cluster, &gated, &slots)?);
+            clusters.push(cluster_gate(input, cluster, &gated, &slots, &mut measured)?);
         }
         Ok(Some(Gates { mechanism: Mechanism::CronJobs, base, slots, clusters }))
     }
@@ -142,15 +145,33 @@ impl Gates {
     }
 }
 
+/// The deadlines of the windows of a type, measured once for all clusters that have the same.
+#[derive(Default)]
+struct Measured {
+    known: BTreeMap<String, Vec<Deadlines>>,
+}
+
+impl Measured {
+    fn of(&mut self, windows: &[(CronPair, TimeZone)]) -> &[Deadlines] {
+        let line = |(pair, zone): &(CronPair, TimeZone)| {
+            format!("{}\t{}\t{}\n", zone.iana_name().unwrap_or("UTC"), pair.open, pair.close)
+        };
+        let key = windows.iter().map(line).collect();
+        self.known.entry(key).or_insert_with(|| deadlines(&Timeline::of_pairs(windows.iter().cloned())))
+    }
+}
+
 fn cluster_gate(
     input: &Input<'_>,
     cluster: &str,
     gated: &[usize],
     slots: &[Slot],
+    measured: &mut Measured,
 ) -> Result<ClusterGate, Error> {
     let spec = input.spec;
     let folder = cluster_folder(input, cluster)?;
     let mut windows = BTreeMap::new();
+    let mut schedules: BTreeMap<usize, Vec<(CronPair, TimeZone)>> = BTreeMap::new();
     for (index, slot) in slots.iter().enumerate() {
         let name = &spec.types[slot.change_type].name.value;
         let Some(definition) = spec.windows_of(cluster, name).get(slot.number).copied() else { continue };
@@ -166,7 +187,13 @@ fn cluster_gate(
             Error::invalid(Diagnostic::error(error.message).at(definition.place.clone()).help(error.help))
         })?;
         let time_zone = definition.time_zone.as_ref().map(|zone| zone.value.clone());
-        windows.insert(index, ClusterWindow { pair, time_zone, window });
+        schedules.entry(slot.change_type).or_default().push((pair.clone(), window.zone_or_utc()));
+        windows.insert(index, ClusterWindow { pair, time_zone, deadlines: Deadlines::default() });
+    }
+    for (index, window) in &mut windows {
+        let slot = &slots[*index];
+        let all = schedules.get(&slot.change_type).map(Vec::as_slice).unwrap_or_default();
+        window.deadlines = measured.of(all).get(slot.number).copied().unwrap_or_default();
     }
     let mut targets = BTreeMap::new();
     let mut switched_on = BTreeSet::new();
@@ -235,7 +262,7 @@ fn targets_of(
             Some(kustomization) => {
                 check_target(input, kustomization)?;
                 // Until it has taken over its objects for good it must not be suspended.
-                let finished = !remembers_prune(kustomization);
+                let finished = !is_remembering(kustomization);
                 (if finished { &mut standing } else { &mut planned }).insert(kustomization.name.clone());
             }
             None if is_held(input, path, name) => {
@@ -312,6 +339,12 @@ pub fn carriers(input: &Input<'_>) -> Result<BTreeMap<RepoPath, RepoPath>, Error
         }
     }
     Ok(found)
+}
+
+/// Gives the gate's folder for an entry point that applies it, also for one that is that folder: a
+/// bootstrap folder may take it in by itself.
+pub fn free_of(carriers: &BTreeMap<RepoPath, RepoPath>, entry: &RepoPath) -> Option<RepoPath> {
+    carriers.get(entry).or_else(|| carriers.values().find(|folder| *folder == entry)).cloned()
 }
 
 fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {
