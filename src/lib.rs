@@ -40,5 +40,6 @@ pub mod suggest;
 pub mod template;
 pub mod verify;
 pub mod when;
+pub mod windows;
 pub mod write;
 pub mod yaml;

@@ -15,6 +15,7 @@ mod sync;
 mod undo;
 mod verify;
 mod when;
+mod windows;
 mod workspace;
 
 use crate::cli::{Cli, Command};
@@ -48,6 +49,7 @@ fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
         Command::Undo => undo::run(&cli.global, output),
         Command::When(arguments) => when::run(&cli.global, arguments, output),
         Command::Calendar(arguments) => calendar::run(&cli.global, arguments, output),
+        Command::Windows(arguments) => windows::run(&cli.global, arguments, output),
         Command::Check(arguments) => check::run(&cli.global, arguments, output),
         Command::Cron(arguments) => cron::run(&cli.global, arguments, output),
         Command::Schema => meta::schema(output),

@@ -18,6 +18,7 @@ mod generated;
 mod init;
 mod input;
 mod join;
+mod layout;
 mod listing;
 pub mod migrate;
 mod outcome;
@@ -95,6 +96,13 @@ impl Plan {
         let sources =
             moved.filter(|from| self.changes.get(*from).is_some_and(|change| change.after.is_none()));
         self.changes.len() - sources.count()
+    }
+
+    /// Takes in one more change; one that changes nothing is left out.
+    pub fn include(&mut self, path: RepoPath, change: Change) {
+        if change.before != change.after {
+            self.changes.insert(path, change);
+        }
     }
 
     /// Gives the tree that writing this plan leaves.

@@ -12,7 +12,7 @@ use crate::plan::listing;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
 use crate::plan::settle::Held;
-use crate::plan::{Builder, Command, Plan, gate};
+use crate::plan::{Builder, Command, Plan, gate, layout};
 use crate::proof::{Mismatch, Obligation, prove};
 use crate::repo::{EntryPoint, RepoPath, Role};
 use crate::suggest::nearest;
@@ -60,6 +60,7 @@ pub(super) fn split_without(
     held: &Held,
 ) -> Result<Plan, Error> {
     known(input, selection)?;
+    layout::check(input)?;
     let listed = listing::listed(input);
     let model = input.model.again(&listed);
     let original = input;
