@@ -23,7 +23,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::Input;
 use crate::plan::gate::whole::Whole;
-use crate::plan::prepare::remembers_prune;
+use crate::plan::prepare::is_remembering;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
 use crate::spec::expand;
@@ -290,7 +290,7 @@ fn targets_of(
             Some(kustomization) => {
                 check_target(input, kustomization)?;
                 // Until it has taken over its objects for good it must not be suspended.
-                let finished = !remembers_prune(kustomization);
+                let finished = !is_remembering(kustomization);
                 (if finished { &mut standing } else { &mut planned }).insert(kustomization.name.clone());
             }
             None if is_held(input, path, name, jobs) => {
@@ -366,6 +366,12 @@ pub fn carriers(input: &Input<'_>) -> Result<BTreeMap<RepoPath, RepoPath>, Error
         }
     }
     Ok(found)
+}
+
+/// Gives the gate's folder for an entry point that applies it, also for one that is that folder: a
+/// bootstrap folder may take it in by itself.
+pub fn free_of(carriers: &BTreeMap<RepoPath, RepoPath>, entry: &RepoPath) -> Option<RepoPath> {
+    carriers.get(entry).or_else(|| carriers.values().find(|folder| *folder == entry)).cloned()
 }
 
 fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use crate::plan::migrate::place::find;
 use crate::plan::migrate::standing::Move;
 use crate::plan::migrate::{Rewritten, Stop};
-use crate::plan::prepare::{MEMORY, settled};
+use crate::plan::prepare::{is_remembering, raised, restored};
 use crate::plan::{Builder, Input, umbrella};
 use crate::proof::compare;
 use crate::render::Request;
 use crate::repo::{FluxKustomization, Graph, Kustomization, RepoPath};
+use crate::yaml::read_documents;
 
 /// Gives every Flux Kustomization of a move what it remembers.
 ///
@@ -28,15 +29,20 @@ fn settle(
     one: &FluxKustomization,
     rewritten: &mut Vec<Rewritten>,
 ) -> Result<(), Stop> {
-    let (text, index) = find(builder, one).map_err(Stop::edit)?;
-    let documents = crate::yaml::read_documents(&text).map_err(|error| Stop::edit(error.message))?;
-    let Some(range) = documents.get(index).map(|document| document.whole.clone()) else { return Ok(()) };
-    if !text[range.clone()].contains(MEMORY) {
+    if !is_remembering(one) {
         return Ok(());
     }
-    let settled =
-        format!("{}{}{}", &text[..range.start], settled(&text[range.clone()], true), &text[range.end..]);
-    let after = crate::yaml::read_documents(&settled).map_err(|error| Stop::edit(error.message))?;
+    let (text, index) = find(builder, one).map_err(Stop::edit)?;
+    let documents = read_documents(&text).map_err(|error| Stop::edit(error.message))?;
+    let Some(range) = documents.get(index).map(|document| document.whole.clone()) else { return Ok(()) };
+    let back = restored(&text[range.clone()]);
+    let value = read_documents(&back).map_err(|error| Stop::edit(error.message))?;
+    let [document] = &value[..] else {
+        return Err(Stop::edit(format!("{}: its remembered values don't fit any more", one.file)));
+    };
+    let back = raised(&back, &document.root.to_json()).map_err(Stop::edit)?;
+    let settled = format!("{}{back}{}", &text[..range.start], &text[range.end..]);
+    let after = read_documents(&settled).map_err(|error| Stop::edit(error.message))?;
     if after.len() != documents.len() {
         return Err(Stop::edit(format!("{}: its remembered values don't fit any more", one.file)));
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::plan::prepare::settled;
+use crate::plan::prepare::{keeping, raised, restored};
 use crate::yaml::{EditError, Editor, Key, cut_documents, read_documents};
 
 /// One item of `dependsOn` as it will be.
@@ -37,19 +37,20 @@ pub struct Heir {
 impl Heir {
     /// Writes the successor's document from that of the old one, byte for byte but for what differs.
     ///
-    /// `prune: false` stays with its remark, by which the last step knows what it was.
+    /// It gets `prune: false` with a remark, by which the last step knows what it was.
     ///
     /// # Errors
     ///
     /// When a place can't be edited without writing it anew, or the result would not read as meant.
     pub fn write(&self, file: &str, document: usize) -> Result<String, String> {
         let cut = cut_documents(file, &[document]).map_err(|error| error.message)?;
-        let text = settled(cut.trim_start_matches('\u{feff}'), false);
-        let before = value(&text)?;
-        let mut expected = before.clone();
+        let text = restored(cut.trim_start_matches('\u{feff}'));
+        let text = raised(&text, &value(&text)?)?;
+        let mut expected = value(&text)?;
         let mut editor = Editor::new(&text, 0).map_err(|error| error.message)?;
         self.edit(&mut editor, &mut expected).map_err(|error| error.message)?;
-        let text = editor.into_text();
+        let text = keeping(editor.text(), &expected)?;
+        expected["spec"]["prune"] = json!(false);
         if value(&text)? == expected { Ok(text) } else { Err("the copy would not read as meant".to_owned()) }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::plan::entry::EntrySplit;
-use crate::plan::prepare::{is_prepared, remembers_prune};
+use crate::plan::prepare::{is_prepared, is_remembering};
 use crate::plan::resources::{Item, rewrite};
 use crate::plan::{Builder, Input, umbrella};
 use crate::render::Request;
@@ -258,7 +258,7 @@ fn stage(input: &Input<'_>, one: &Move<'_>, entry: Option<&EntryPoint>) -> Stage
             remedy: "write the missing Flux Kustomization with `prune: false`, like its sibling but for name and path, or take the commit back that removed it".to_owned(),
         };
     }
-    if one.all().any(remembers_prune) { Stage::HandedOver } else { Stage::Finished }
+    if one.all().any(is_remembering) { Stage::HandedOver } else { Stage::Finished }
 }
 
 /// States that no step leads out of.
