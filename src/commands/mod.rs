@@ -9,6 +9,7 @@ mod explain;
 mod init;
 mod join;
 mod meta;
+mod schedules;
 mod split;
 mod sync;
 mod undo;

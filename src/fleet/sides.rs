@@ -171,18 +171,20 @@ impl Reading<'_> {
                 || folder(*position).is_some_and(|folder| self.model.graph.has(&folder))
         };
         let mut present: Vec<usize> = (0..self.spec.types.len()).filter(stands).collect();
+        let name = group.whole.map_or_else(
+            || base.name().unwrap_or("apps").to_owned(),
+            |entry| self.model.name_in(entry, cluster).to_owned(),
+        );
         // Flux applies it as it is; where it does not, it is only the list of the parts that are applied.
         let whole = group.whole.filter(|entry| self.applier(entry, cluster).is_some());
         if let Some(entry) = whole {
             let part = if present.is_empty() { Part::Whole } else { Part::Remaining };
             sides.push(self.whole(entry, cluster, part));
+        } else if let Some(entry) = group.whole.filter(|_| present.is_empty() && self.is_closed(&name)) {
+            sides.push(self.whole(entry, cluster, Part::Whole));
         } else if present.is_empty() {
             present = (0..self.spec.types.len()).collect();
         }
-        let name = group.whole.map_or_else(
-            || base.name().unwrap_or("apps").to_owned(),
-            |entry| self.model.name_in(entry, cluster).to_owned(),
-        );
         for position in present {
             let change_type = &self.spec.types[position].name.value;
             let flux = group.split.get(&position).and_then(|entry| self.applier(entry, cluster));
@@ -236,8 +238,11 @@ impl Reading<'_> {
     }
 
     fn whole(&self, entry: &EntryPoint, cluster: &str, part: Part) -> Side {
-        let kustomization = self.applier(entry, cluster).map(|flux| self.named(flux));
-        let closed = kustomization.as_ref().is_some_and(|found| self.targets.contains(found.name.as_str()));
+        let kustomization = self.applier(entry, cluster).map_or_else(
+            || self.unseen(self.model.name_in(entry, cluster).to_owned()),
+            |flux| self.named(flux),
+        );
+        let closed = self.is_closed(&kustomization.name);
         // Of several gated types nobody can tell by which one it waits.
         let mut gated = self.spec.types.iter().filter(|change_type| !change_type.is_real_time());
         let schedule = match (gated.next(), gated.next()) {
@@ -245,8 +250,9 @@ impl Reading<'_> {
             _ => None,
         };
         let gate = match schedule {
-            Some(_) if self.spec.gate_enabled(cluster) => GateState::Closes,
-            Some(_) => GateState::Off,
+            Some(_) if !self.spec.gate_enabled(cluster) => GateState::Off,
+            Some(_) if kustomization.in_git => GateState::Closes,
+            Some(_) => GateState::Unseen,
             None if closed => GateState::Foreign,
             None => GateState::RealTime,
         };
@@ -255,7 +261,7 @@ impl Reading<'_> {
             part,
             folder: Some(entry.path.clone()),
             entry: Some(entry.path.clone()),
-            kustomization,
+            kustomization: Some(kustomization),
             gate,
             schedule,
         }
@@ -273,13 +279,22 @@ impl Reading<'_> {
     }
 
     fn planned(&self, name: &str, change_type: &str) -> KustomizationName {
+        self.unseen(expand(&self.spec.layout.kustomization, &[("name", name), ("type", change_type)]))
+    }
+
+    fn unseen(&self, name: String) -> KustomizationName {
         KustomizationName {
-            name: expand(&self.spec.layout.kustomization, &[("name", name), ("type", change_type)]),
+            name,
             namespace: self.spec.flux.namespace.clone(),
             in_git: false,
             interval: None,
             suspended: false,
         }
+    }
+
+    /// Tells whether a CronJob in Git closes a Flux Kustomization, by its name or with all others.
+    fn is_closed(&self, name: &str) -> bool {
+        self.targets.contains(name) || self.targets.contains("*")
     }
 
     fn gate(&self, cluster: &str, change_type: &str, name: Option<&KustomizationName>) -> GateState {
@@ -291,7 +306,7 @@ impl Reading<'_> {
         }
         match name {
             None => GateState::NotInGit,
-            Some(found) => match (found.in_git, self.targets.contains(found.name.as_str())) {
+            Some(found) => match (found.in_git, self.is_closed(&found.name)) {
                 (true, true) => GateState::Closes,
                 (true, false) => GateState::NoJob,
                 (false, true) => GateState::Unseen,
