@@ -23,8 +23,13 @@ pub fn diff(global: &Global, arguments: &Sync, output: &Output) -> Result<Exit, 
 
 fn plan(global: &Global, output: &Output) -> Result<(Loaded, Plan), Error> {
     let loaded = Loaded::open(global, output)?;
+    let plan = plan_of(global, output, &loaded)?;
+    Ok((loaded, plan))
+}
+
+/// Plans what a spec implies, and shows what is doubtful about its schedules.
+pub fn plan_of(global: &Global, output: &Output, loaded: &Loaded) -> Result<Plan, Error> {
     let templates = Templates::new(loaded.workspace.overrides())?;
     lint(global, output, &loaded.spec, &loaded.model)?;
-    let plan = sync(&loaded.input(), &templates)?;
-    Ok((loaded, plan))
+    sync(&loaded.input(), &templates)
 }

@@ -147,6 +147,14 @@ impl Model {
             .filter(|root_folder| !root_folder.is_component())
             .map(|root_folder| root_folder.folder.clone())
             .collect();
+        // What a split left empty inside of an entry point stands there for whoever joins it again.
+        let tops: BTreeSet<RepoPath> = by_path.keys().chain(&roots).cloned().collect();
+        let inside = |path: &RepoPath| {
+            std::iter::successors(path.parent(), RepoPath::parent).any(|above| tops.contains(&above))
+        };
+        let is_left = |path: &RepoPath| graph.get(path).is_some_and(Kustomization::is_umbrella);
+        let roots: Vec<RepoPath> =
+            roots.into_iter().filter(|path| !(is_left(path) && inside(path))).collect();
         // A gate that this tool put into `clusters/` does not make that folder the home of the apps.
         let is_gate = |path: &RepoPath| gates.iter().any(|gate| graph.reach(path).contains(&gate.base));
         let is_chosen = |path: &RepoPath| clusters.by_folder_name(path).is_some();

@@ -10,6 +10,7 @@ mod carrier;
 mod cron_jobs;
 mod files;
 mod verify;
+mod whole;
 
 pub use files::{Leftover, conflict, sync};
 pub use verify::verify;
@@ -21,6 +22,8 @@ use jiff::tz::TimeZone;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::Input;
+use crate::plan::gate::whole::Whole;
+use crate::plan::prepare::is_remembering;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
 use crate::spec::expand;
@@ -60,6 +63,10 @@ pub struct ClusterGate {
     pub windows: BTreeMap<usize, ClusterWindow>,
     /// By the position of the type, what is held back.
     pub targets: BTreeMap<usize, BTreeSet<String>>,
+    /// Those of the targets that are held back whole, since all of their objects have one type.
+    pub whole: BTreeSet<String>,
+    /// What could have been held back whole, and is not.
+    pub left: Vec<Diagnostic>,
 }
 
 /// A window as a cluster's jobs get it.
@@ -197,15 +204,21 @@ fn cluster_gate(
     let mut targets = BTreeMap::new();
     let mut switched_on = BTreeSet::new();
     let carrier = carrier::carrier_of(input, cluster, &folder).map(|entry| &entry.path);
+    let whole = Whole::of(input, cluster, carrier);
     for position in gated {
-        let (names, exist) = targets_of(input, cluster, *position, carrier)?;
+        let jobs =
+            slots.iter().filter(|slot| slot.change_type == *position).map(|slot| slot.open_job.as_str());
+        let jobs = (gated.len() > 1).then(|| jobs.collect::<Vec<_>>());
+        let (names, exist) = targets_of(input, cluster, *position, carrier, &whole, jobs.as_deref())?;
         if spec.gate_enabled(cluster) && exist {
             switched_on.insert(*position);
         }
         targets.insert(*position, names);
     }
     let enabled = spec.gate_enabled(cluster);
-    Ok(ClusterGate { cluster: cluster.to_owned(), folder, enabled, switched_on, windows, targets })
+    let held: BTreeSet<String> = whole.all().into_iter().map(str::to_owned).collect();
+    let (cluster, left) = (cluster.to_owned(), whole.left);
+    Ok(ClusterGate { cluster, folder, enabled, switched_on, windows, targets, whole: held, left })
 }
 
 fn cluster_path<'a>(input: &'a Input<'_>, cluster: &'a str) -> &'a str {
@@ -216,7 +229,10 @@ fn cluster_path<'a>(input: &'a Input<'_>, cluster: &'a str) -> &'a str {
 
 /// Gives the Flux Kustomizations of a cluster that a type's gate holds back, and whether they exist.
 ///
-/// Those that stand in Git are held back; what is only planned is left out as soon as one of them
+/// `whole` are held back as they are. `jobs` are the type's own, where several types have some.
+///
+/// Those that stand in Git and have finished their migration are held back; what is only planned
+/// is left out as soon as one of them
 /// does, so that a new entry point never stops a gate that works. Where none stands, the planned
 /// names hold the place in jobs that are switched off. Where none of the cluster's Kustomizations
 /// is in Git, only people know, and the spec's word counts.
@@ -225,7 +241,10 @@ fn targets_of(
     cluster: &str,
     change_type: usize,
     carrier: Option<&RepoPath>,
+    whole: &Whole,
+    jobs: Option<&[&str]>,
 ) -> Result<(BTreeSet<String>, bool), Error> {
+    let managed = input.model.entry_points.iter().any(|entry| entry.is_of(cluster) && !entry.flux.is_empty());
     let type_name = &input.spec.types[change_type].name.value;
     let sides = input.sides();
     let mut entries: BTreeMap<RepoPath, String> = BTreeMap::new();
@@ -247,6 +266,16 @@ fn targets_of(
     let split: BTreeSet<&RepoPath> = entries.keys().filter(is_there).collect();
     let (mut standing, mut planned) = (BTreeSet::new(), BTreeSet::new());
     for (path, name) in &entries {
+        if let Some(names) = whole.names(path, change_type) {
+            let own = |name: &&FluxKustomization| name.path.as_ref() == Some(path);
+            for kustomization in input.model.flux.iter().filter(own) {
+                if names.contains(&kustomization.name) {
+                    check_target(input, kustomization)?;
+                }
+            }
+            if managed { &mut standing } else { &mut planned }.extend(names);
+            continue;
+        }
         if !split.is_empty() && !split.contains(path) {
             continue;
         }
@@ -260,9 +289,11 @@ fn targets_of(
         match flux {
             Some(kustomization) => {
                 check_target(input, kustomization)?;
-                standing.insert(kustomization.name.clone());
+                // Until it has taken over its objects for good it must not be suspended.
+                let finished = !is_remembering(kustomization);
+                (if finished { &mut standing } else { &mut planned }).insert(kustomization.name.clone());
             }
-            None if is_held(input, path, name) => {
+            None if is_held(input, path, name, jobs) => {
                 standing.insert(name.clone());
             }
             None => {
@@ -274,7 +305,6 @@ fn targets_of(
             }
         }
     }
-    let managed = input.model.entry_points.iter().any(|entry| entry.is_of(cluster) && !entry.flux.is_empty());
     Ok(if standing.is_empty() { (planned, !managed) } else { (standing, true) })
 }
 
@@ -299,7 +329,7 @@ fn check_target(input: &Input<'_>, kustomization: &FluxKustomization) -> Result<
 }
 
 /// Tells whether Kubernetes takes a text as the name of a Flux Kustomization (RFC 1123 subdomain).
-fn is_object_name(name: &str) -> bool {
+pub(crate) fn is_object_name(name: &str) -> bool {
     let edge = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let part = |part: &str| {
         let bytes = part.as_bytes();
@@ -338,6 +368,12 @@ pub fn carriers(input: &Input<'_>) -> Result<BTreeMap<RepoPath, RepoPath>, Error
     Ok(found)
 }
 
+/// Gives the gate's folder for an entry point that applies it, also for one that is that folder: a
+/// bootstrap folder may take it in by itself.
+pub fn free_of(carriers: &BTreeMap<RepoPath, RepoPath>, entry: &RepoPath) -> Option<RepoPath> {
+    carriers.get(entry).or_else(|| carriers.values().find(|folder| *folder == entry)).cloned()
+}
+
 fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {
     let values = [("cluster", cluster), ("path", cluster_path(input, cluster))];
     let folder = expand(&input.spec.layout.cluster_gate, &values);
@@ -346,10 +382,13 @@ fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {
 
 /// Tells whether a gate that stands already holds back a whole entry point, which goes on until
 /// its halves are handed over.
-fn is_held(input: &Input<'_>, path: &RepoPath, name: &str) -> bool {
+fn is_held(input: &Input<'_>, path: &RepoPath, name: &str, jobs: Option<&[&str]>) -> bool {
     let in_git = |kustomization: &&FluxKustomization| kustomization.path.as_ref() == Some(path);
     input.model.flux.iter().filter(in_git).any(|kustomization| kustomization.name == name)
-        && input.model.gates.iter().any(|gate| gate.targets().any(|target| target == name))
+        && input.model.gates.iter().any(|gate| {
+            jobs.is_none_or(|jobs| jobs.contains(&gate.open.name.as_str()))
+                && gate.targets().any(|target| target == name)
+        })
 }
 
 fn check_names(input: &Input<'_>, slots: &[Slot]) -> Result<(), Error> {
