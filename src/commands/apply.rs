@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::diff;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::plan::{Plan, SCHEMA_FILE, Way};
+use crate::plan::{Plan, SCHEMA_FILE, Standing, Way};
 use crate::proof::{Verdict, prove};
 use crate::render::Renderer;
 use crate::repo::RepoPath;
@@ -28,6 +28,21 @@ pub enum Exit {
     Invalid = 3,
 }
 
+/// How a command shows its plan.
+#[derive(Clone, Copy)]
+pub enum Shown<'a> {
+    /// As a difference.
+    Difference(Format),
+    /// As an answer of the command's own, given whether it was written.
+    Answer(&'a dyn Fn(bool) -> Value),
+}
+
+impl From<Format> for Shown<'_> {
+    fn from(format: Format) -> Self {
+        Shown::Difference(format)
+    }
+}
+
 /// How many ways in which one entry point would differ are told.
 const MISMATCHES: usize = 5;
 
@@ -36,14 +51,15 @@ const MISMATCHES: usize = 5;
 /// # Errors
 ///
 /// When the proof fails, the tree is dirty, or writing fails; nothing is written then.
-pub fn apply(
+pub fn apply<'s>(
     global: &Global,
     output: &Output,
     workspace: &Workspace,
     plan: &Plan,
     renderer: &dyn Renderer,
-    format: Format,
+    shown: impl Into<Shown<'s>>,
 ) -> Result<Exit, Error> {
+    let shown = shown.into();
     output.diagnostics(&plan.remarks);
     // Before the proof, which takes the longest: nobody waits for it only to hear this.
     if !plan.changes.is_empty() && !global.allow_dirty && (global.yes || may_ask(global, output)) {
@@ -52,14 +68,18 @@ pub fn apply(
     let verdicts = proven(workspace, plan, renderer)?;
     report(output, plan);
     if plan.changes.is_empty() {
-        show(output, plan, format, false);
-        return Ok(failure(plan).unwrap_or_else(|| {
+        show(output, plan, shown, false);
+        let exit = failure(plan).unwrap_or_else(|| {
             output.say("Nothing to change.");
             Exit::Clean
-        }));
+        });
+        if !plan.standings.is_empty() {
+            tell_commands(output, plan, "Now run");
+        }
+        return Ok(exit);
     }
     refuse_ignored(workspace, plan)?;
-    let written = decide(global, output, workspace, plan, format, &verdicts, renderer)?;
+    let written = decide(global, output, workspace, plan, shown, &verdicts, renderer)?;
     let refused = plan.entries.iter().filter(|entry| entry.way == Way::Refused).count();
     if refused > 0 {
         let them =
@@ -98,7 +118,7 @@ pub fn preview(
     output.diagnostics(&plan.remarks);
     proven(workspace, plan, renderer)?;
     report(output, plan);
-    show(output, plan, format, false);
+    show(output, plan, Shown::Difference(format), false);
     if plan.changes.is_empty() {
         output.say("Nothing to change.");
         return Ok(Exit::Clean);
@@ -112,7 +132,7 @@ fn decide(
     output: &Output,
     workspace: &Workspace,
     plan: &Plan,
-    format: Format,
+    shown: Shown<'_>,
     verdicts: &[Verdict],
     renderer: &dyn Renderer,
 ) -> Result<bool, Error> {
@@ -120,9 +140,9 @@ fn decide(
     if global.yes {
         // Programs read stdout: what was written is told after it was.
         write::write(&workspace.repository, plan)?;
-        show(output, plan, format, true);
+        show(output, plan, shown, true);
     } else {
-        show(output, plan, format, false);
+        show(output, plan, shown, false);
     }
     if !verdicts.is_empty() {
         let objects: usize = verdicts.iter().map(|verdict| verdict.objects).sum();
@@ -221,6 +241,9 @@ fn report(output: &Output, plan: &Plan) {
     for line in &plan.findings {
         output.say(line);
     }
+    for standing in &plan.standings {
+        output.say(&standing.to_string());
+    }
     for entry in &plan.entries {
         if entry.way == Way::Refused {
             // Where nothing else goes on, it is what the command failed of.
@@ -251,15 +274,16 @@ fn report(output: &Output, plan: &Plan) {
     }
 }
 
-fn show(output: &Output, plan: &Plan, format: Format, written: bool) {
-    match format {
-        Format::Unified => output.result(unified(plan, output.color()).as_bytes()),
-        Format::Patch => output.result(&diff::patch(plan)),
-        Format::Markdown => output.result(diff::markdown(plan, diff::LIMIT).as_bytes()),
-        Format::Json => {
-            let text = format!("{:#}\n", to_json(plan, written));
-            output.result(text.as_bytes());
+fn show(output: &Output, plan: &Plan, shown: Shown<'_>, written: bool) {
+    let json = |value: Value| output.result(format!("{value:#}\n").as_bytes());
+    match shown {
+        Shown::Difference(Format::Unified) => output.result(unified(plan, output.color()).as_bytes()),
+        Shown::Difference(Format::Patch) => output.result(&diff::patch(plan)),
+        Shown::Difference(Format::Markdown) => {
+            output.result(diff::markdown(plan, diff::LIMIT).as_bytes());
         }
+        Shown::Difference(Format::Json) => json(to_json(plan, written)),
+        Shown::Answer(answer) => json(answer(written)),
     }
 }
 
@@ -286,6 +310,10 @@ fn to_json(plan: &Plan, written: bool) -> Value {
         .map(|command| json!({ "cluster": command.cluster, "purpose": command.purpose, "command": command.words }))
         .collect();
     value["entryPoints"] = entries.into();
+    if !plan.standings.is_empty() {
+        let standings: Vec<Value> = plan.standings.iter().map(Standing::to_json).collect();
+        value["standings"] = standings.into();
+    }
     value["commands"] = commands.into();
     value["written"] = written.into();
     value

@@ -34,8 +34,13 @@ fn lint(global: &Global, output: &Output, loaded: &Loaded) -> Result<(), Error> 
 
 fn plan(global: &Global, output: &Output) -> Result<(Loaded, Plan), Error> {
     let loaded = Loaded::open(global, output)?;
-    let templates = Templates::new(loaded.workspace.overrides())?;
-    lint(global, output, &loaded)?;
-    let plan = sync(&loaded.input(), &templates)?;
+    let plan = plan_of(global, output, &loaded)?;
     Ok((loaded, plan))
+}
+
+/// Plans what a spec implies, and shows what is doubtful about its schedules.
+pub fn plan_of(global: &Global, output: &Output, loaded: &Loaded) -> Result<Plan, Error> {
+    let templates = Templates::new(loaded.workspace.overrides())?;
+    lint(global, output, loaded)?;
+    sync(&loaded.input(), &templates)
 }

@@ -6,6 +6,8 @@
 
 mod lines;
 
+use serde_json::Value;
+
 use crate::plan::Builder;
 use crate::repo::flux::{API_VERSION, flux_kustomizations};
 use crate::repo::{File, FluxKustomization, RepoPath, Snapshot};
@@ -46,7 +48,7 @@ fn wanted(kustomization: &FluxKustomization) -> Result<Vec<Wanted>, String> {
         }
         values.push((&["apiVersion"], API_VERSION.into()));
     }
-    if kustomization.spec("prune") != &serde_json::Value::Bool(false) {
+    if kustomization.spec("prune") != &Value::Bool(false) {
         values.push((&["spec", "prune"], ScalarText::Bool(false)));
     }
     if kustomization.spec("deletionPolicy") != "Orphan" {
@@ -125,6 +127,55 @@ fn unremark(document: &str, restored: &mut String) {
             None => restored.push_str(line),
         }
     }
+}
+
+/// Tells whether a Kustomization keeps its objects when it loses them or goes.
+pub fn is_prepared(kustomization: &FluxKustomization) -> bool {
+    *kustomization.spec("prune") == Value::Bool(false) && kustomization.spec("deletionPolicy") == "Orphan"
+}
+
+/// Tells whether a Kustomization remembers what it was before, so that its migration is not finished.
+pub fn is_remembering(kustomization: &FluxKustomization) -> bool {
+    let documents = read_documents(&kustomization.text).unwrap_or_default();
+    let whole = documents.get(kustomization.document).map(|document| document.whole.clone());
+    let text = whole.and_then(|whole| kustomization.text.get(whole)).unwrap_or_default();
+    restored(text) != text
+}
+
+/// Gives the text of one document with everything that it remembers back in its place.
+pub fn restored(document: &str) -> String {
+    lines::recall(document).unwrap_or_else(|| {
+        let mut restored = String::new();
+        unremark(document, &mut restored);
+        restored
+    })
+}
+
+/// Gives a restored document the version of the API that goes on; nothing remembers the old one.
+///
+/// # Errors
+///
+/// As [`prepare`].
+pub fn raised(document: &str, value: &Value) -> Result<String, String> {
+    if value["apiVersion"] == API_VERSION {
+        return Ok(document.to_owned());
+    }
+    if let Some(field) = GONE_WITH_V1.iter().find(|field| !value["spec"][**field].is_null()) {
+        return Err(format!("it has `spec.{field}`, which {API_VERSION} does not know"));
+    }
+    Ok(set(document, 0, &["apiVersion"], API_VERSION.into())?.0)
+}
+
+/// Gives a document `prune: false`, and remembers what it was.
+///
+/// # Errors
+///
+/// As [`prepare`].
+pub fn keeping(document: &str, value: &Value) -> Result<String, String> {
+    if value["spec"]["prune"] == Value::Bool(false) {
+        return Ok(document.to_owned());
+    }
+    edited(document, 0, &[(&["spec", "prune"], ScalarText::Bool(false))])
 }
 
 /// Reads a line with a remark: the line as it was, or nothing where it was not there.

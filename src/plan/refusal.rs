@@ -60,6 +60,14 @@ impl Refusal {
         }
     }
 
+    /// A template that names segments of a path which has fewer.
+    pub(super) fn of_layout(template: &str, folder: &RepoPath) -> Refusal {
+        Refusal {
+            reason: format!("`{template}` of the layout names segments that {folder} does not have"),
+            remedy: "choose a template that fits every folder, such as `{path}/{name}-{type}`".into(),
+        }
+    }
+
     pub(super) fn bug(reason: &str) -> Refusal {
         Refusal { reason: reason.to_owned(), remedy: "report this".into() }
     }

@@ -12,7 +12,7 @@ use crate::plan::listing;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
 use crate::plan::settle::{Held, Step};
-use crate::plan::{Builder, Command, Plan, gate};
+use crate::plan::{Builder, Command, Plan, gate, layout};
 use crate::proof::{Mismatch, Obligation, prove};
 use crate::repo::{EntryPoint, RepoPath, Role};
 use crate::suggest::nearest;
@@ -60,6 +60,7 @@ pub(super) fn split_without(
     held: &Held,
 ) -> Result<(Plan, Vec<Step>), Error> {
     known(input, selection)?;
+    layout::check(input)?;
     let listed = listing::listed(input);
     let model = input.model.again(&listed);
     let original = input;
@@ -118,7 +119,11 @@ pub(super) fn split_without(
 }
 
 /// Brings gates that stand already up to date with what is to be held back from now on.
-fn gates(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) -> Result<Vec<Command>, Error> {
+pub(super) fn gates(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+) -> Result<Vec<Command>, Error> {
     let base = input.spec.folder().join(&input.spec.layout.gate).unwrap_or_default();
     if !input.model.graph.has(&base) {
         return Ok(Vec::new());
@@ -291,7 +296,7 @@ pub(super) fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutco
         entries.flat_map(|entry| of_entry(input, &entry.path, outcomes)).collect();
     let carriers = gate::carriers(input).unwrap_or_default();
     for obligation in &mut found {
-        obligation.free.extend(carriers.get(&obligation.before).cloned());
+        obligation.free.extend(gate::free_of(&carriers, &obligation.before));
     }
     found
 }

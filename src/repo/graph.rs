@@ -1,6 +1,7 @@
 //! The graph of kustomization folders and what they refer to.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::kustomization::FILE_NAMES;
@@ -98,6 +99,15 @@ impl Graph {
         self.folders.values().filter_map(|folder| folder.as_ref().ok())
     }
 
+    /// Gives the folders below a folder that have a usable kustomization, in their order.
+    pub fn below(&self, folder: &RepoPath) -> impl Iterator<Item = &RepoPath> {
+        let prefix = if folder.is_top() { String::new() } else { format!("{folder}/") };
+        let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
+        let rest = self.folders.range::<str, _>(from);
+        let below = rest.take_while(move |(path, _)| path.as_str().starts_with(&prefix));
+        below.filter(move |(path, found)| found.is_ok() && *path != folder).map(|(path, _)| path)
+    }
+
     /// Gives the folders whose kustomization refers to this file or folder.
     pub fn referrers(&self, path: &RepoPath) -> impl Iterator<Item = &RepoPath> {
         self.referrers.get(path).into_iter().flatten()
@@ -176,5 +186,32 @@ impl Graph {
     /// Gives the folders that no kustomization refers to.
     pub fn roots(&self) -> impl Iterator<Item = &Kustomization> {
         self.iter().filter(|kustomization| self.referrers(&kustomization.folder).next().is_none())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::repo::{File, generated_children};
+
+    fn path(text: &str) -> RepoPath {
+        RepoPath::parse(text).unwrap()
+    }
+
+    /// `apps-extra` sorts between `apps` and what lies in it.
+    #[test]
+    fn folders_below_are_found_whatever_stands_beside_them() {
+        let mut snapshot = Snapshot::default();
+        for folder in ["c/apps", "c/apps-extra", "c/apps/nginx", "c-2/apps", "d"] {
+            let file = File::new(&b"resources: []\n"[..]);
+            snapshot.insert(path(&format!("{folder}/kustomization.yaml")), file);
+        }
+        let graph = Graph::read(&snapshot);
+        let below = |folder: &str| graph.below(&path(folder)).map(RepoPath::as_str).collect::<Vec<_>>();
+        assert_eq!(below("c"), ["c/apps", "c/apps-extra", "c/apps/nginx"]);
+        assert_eq!(below("c/apps"), ["c/apps/nginx"]);
+        assert_eq!(graph.below(&RepoPath::top()).count(), 5);
+        assert_eq!(generated_children(&graph, &path("c")), ["c/apps", "c/apps-extra"].map(path));
     }
 }
