@@ -1,11 +1,11 @@
 //! The proof at any time: whether entry points and their sides agree, and what changed since a
 //! revision.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::plan::{Input, builds, rebuilt};
+use crate::plan::{Input, builds, gate, rebuilt};
 use crate::proof::{Mismatch, compare};
 use crate::render::{Object, RenderError, Request};
 use crate::repo::manifest::ObjectId;
@@ -122,11 +122,23 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
                     differences.retain(|(_, difference)| *difference != Difference::Lost);
                 }
                 differences.extend(wrong_sides(input, &path, &parts));
+                let gates = gate_objects(input, &sides);
+                differences.retain(|(id, _)| !id.as_ref().is_some_and(|id| gates.contains(id)));
             }
             differences.sort();
             Check { cluster, path, objects: objects.len(), differences }
         })
         .collect()
+}
+
+/// Gives the objects of gates that sides carry: they belong to no app, and the entry point that the
+/// sides were made of never had them.
+fn gate_objects(input: &Input<'_>, sides: &[Part]) -> BTreeSet<ObjectId> {
+    let carriers = gate::carriers(input).unwrap_or_default();
+    let folders = sides.iter().filter_map(|(_, side)| carriers.get(side).cloned());
+    let requests: Vec<Request> = folders.map(Request::folder).collect();
+    let objects = input.renderer.render(input.snapshot, &requests).into_iter().flatten().flatten();
+    objects.map(|object| ObjectId::of(&object.value)).collect()
 }
 
 /// Compares what each cluster applies with what it applied in another tree.

@@ -116,6 +116,25 @@ fn split_of_what_kustomize_can_do() {
     assert_same(&before, &scratch.tree(), "invariant 2: join does not give back every byte");
 }
 
+/// Types named live and window, a folder of sets, a version in the path, jobs named by what they do,
+/// and the infrastructure split, so that its windows change in real time: by templates alone.
+#[test]
+fn a_layout_of_templates_alone() {
+    let scratch = Scratch::fixture("record");
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    write(&scratch, &["sync"]);
+    for again in [&["sync"][..], &["split", "--all"]] {
+        assert_eq!(scratch.expect(0, again).stdout, "", "{again:?} found something to change");
+    }
+    scratch.expect(0, &["verify"]);
+    compare(&scratch, "record-split");
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    let fixture = support::scratch::fixtures().join("record/clusters/dev-edge/sets");
+    let joined = tree(&scratch.top().join("clusters/dev-edge/sets"));
+    assert_same(&tree(&fixture), &joined, "join did not give the sets back");
+}
+
 #[test]
 fn init_in_an_empty_folder() {
     let scratch = Scratch::empty();

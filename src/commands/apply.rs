@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::diff;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::plan::{Plan, SCHEMA_FILE, Way};
+use crate::plan::{Plan, SCHEMA_FILE, Standing, Way};
 use crate::proof::{Verdict, prove};
 use crate::render::Renderer;
 use crate::repo::RepoPath;
@@ -28,6 +28,21 @@ pub enum Exit {
     Invalid = 3,
 }
 
+/// How a command shows its plan.
+#[derive(Clone, Copy)]
+pub enum Shown<'a> {
+    /// As a difference.
+    Difference(Format),
+    /// As an answer of the command's own, given whether it was written.
+    Answer(&'a dyn Fn(bool) -> Value),
+}
+
+impl From<Format> for Shown<'_> {
+    fn from(format: Format) -> Self {
+        Shown::Difference(format)
+    }
+}
+
 /// How many ways in which one entry point would differ are told.
 const MISMATCHES: usize = 5;
 
@@ -36,29 +51,56 @@ const MISMATCHES: usize = 5;
 /// # Errors
 ///
 /// When the proof fails, the tree is dirty, or writing fails; nothing is written then.
-pub fn apply(
+pub fn apply<'s>(
     global: &Global,
     output: &Output,
     workspace: &Workspace,
     plan: &Plan,
     renderer: &dyn Renderer,
-    format: Format,
+    shown: impl Into<Shown<'s>>,
 ) -> Result<Exit, Error> {
+    let shown = shown.into();
     output.diagnostics(&plan.remarks);
+    // Before the proof, which takes the longest: nobody waits for it only to hear this.
+    if !plan.changes.is_empty() && !global.allow_dirty && (global.yes || may_ask(global, output)) {
+        refuse_dirty(workspace)?;
+    }
     let verdicts = proven(workspace, plan, renderer)?;
     report(output, plan);
     if plan.changes.is_empty() {
-        show(output, plan, format, false);
-        let refused = plan.entries.iter().any(|entry| entry.way == Way::Refused);
-        if !refused {
+        show(output, plan, shown, false);
+        let exit = failure(plan).unwrap_or_else(|| {
             output.say("Nothing to change.");
-            return Ok(Exit::Clean);
+            Exit::Clean
+        });
+        if !plan.standings.is_empty() {
+            tell_commands(output, plan, "Now run");
         }
-        let unbuildable = plan.entries.iter().any(|entry| entry.way == Way::Refused && entry.invalid);
-        return Ok(if unbuildable { Exit::Invalid } else { Exit::Refused });
+        return Ok(exit);
     }
-    let written = decide(global, output, workspace, plan, format, &verdicts, renderer)?;
+    refuse_ignored(workspace, plan)?;
+    let written = decide(global, output, workspace, plan, shown, &verdicts, renderer)?;
+    let refused = plan.entries.iter().filter(|entry| entry.way == Way::Refused).count();
+    if refused > 0 {
+        let them =
+            if refused == 1 { "1 entry point is".to_owned() } else { format!("{refused} entry points are") };
+        output.say(&format!("{them} left as before, for the reasons above."));
+    }
     Ok(if written { Exit::Clean } else { Exit::Pending })
+}
+
+/// Tells how a command failed of which nothing at all could be done, now or before.
+///
+/// Where some entry points are divided and others refused, a second run ends like the first.
+fn failure(plan: &Plan) -> Option<Exit> {
+    let refused = || plan.entries.iter().filter(|entry| entry.way == Way::Refused);
+    if refused().next().is_none() || !plan.changes.is_empty() {
+        return None;
+    }
+    if plan.entries.iter().any(|entry| !entry.after.is_empty()) {
+        return None;
+    }
+    Some(if refused().any(|entry| entry.invalid) { Exit::Invalid } else { Exit::Refused })
 }
 
 /// Proves and shows a plan that is never written.
@@ -76,7 +118,7 @@ pub fn preview(
     output.diagnostics(&plan.remarks);
     proven(workspace, plan, renderer)?;
     report(output, plan);
-    show(output, plan, format, false);
+    show(output, plan, Shown::Difference(format), false);
     if plan.changes.is_empty() {
         output.say("Nothing to change.");
         return Ok(Exit::Clean);
@@ -90,21 +132,17 @@ fn decide(
     output: &Output,
     workspace: &Workspace,
     plan: &Plan,
-    format: Format,
+    shown: Shown<'_>,
     verdicts: &[Verdict],
     renderer: &dyn Renderer,
 ) -> Result<bool, Error> {
-    let ask = !global.yes && !global.dry_run && output.can_ask();
-    let write = global.yes || ask;
-    if write && !global.allow_dirty {
-        refuse_dirty(workspace)?;
-    }
+    let ask = may_ask(global, output);
     if global.yes {
         // Programs read stdout: what was written is told after it was.
         write::write(&workspace.repository, plan)?;
-        show(output, plan, format, true);
+        show(output, plan, shown, true);
     } else {
-        show(output, plan, format, false);
+        show(output, plan, shown, false);
     }
     if !verdicts.is_empty() {
         let objects: usize = verdicts.iter().map(|verdict| verdict.objects).sum();
@@ -126,15 +164,25 @@ fn decide(
     };
     if written {
         output.say(&format!("Wrote {}. `gitops-windows undo` takes it back.", files(plan.files())));
-        for command in &plan.commands {
-            output.say(&format!("Now run against {}, to {}:", command.cluster, command.purpose));
-            output.say(&format!("  {}", command.shell()));
-        }
+        tell_commands(output, plan, "Now run");
     } else {
         let hint = if global.dry_run { "" } else { " Run it again with --yes to write." };
         output.say(&format!("{} would change.{hint}", files(plan.files())));
+        tell_commands(output, plan, "Once it is written, run");
     }
     Ok(written)
+}
+
+fn may_ask(global: &Global, output: &Output) -> bool {
+    !global.yes && !global.dry_run && output.can_ask()
+}
+
+/// Tells the commands that a plan can't put into files.
+fn tell_commands(output: &Output, plan: &Plan, when: &str) {
+    for command in &plan.commands {
+        output.say(&format!("{when} against {}, to {}:", command.cluster, command.purpose));
+        output.say(&format!("  {}", command.shell()));
+    }
 }
 
 fn files(count: usize) -> String {
@@ -158,6 +206,22 @@ fn proven(workspace: &Workspace, plan: &Plan, renderer: &dyn Renderer) -> Result
     if failed.is_empty() { Ok(verdicts) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics: failed }) }
 }
 
+/// A file that git ignores would be missing in the commit, and with it what the others refer to.
+fn refuse_ignored(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
+    let created = plan.changes.iter().filter(|(_, change)| change.before.is_none());
+    let ignored = workspace.repository.ignored(created.map(|(path, _)| path))?;
+    let Some(first) = ignored.first() else { return Ok(()) };
+    let more = if ignored.len() > 1 { format!(" and {} more", ignored.len() - 1) } else { String::new() };
+    Err(Error::new(
+        ErrorKind::Conflict,
+        Diagnostic::error(format!("git ignores {first}{more}, so a commit would lack what is to be written"))
+            .at(Place::file(first.clone()))
+            .help(format!(
+                "`git check-ignore -v {first}` names the line of .gitignore; let it leave these files out"
+            )),
+    ))
+}
+
 fn refuse_dirty(workspace: &Workspace) -> Result<(), Error> {
     let dirty = workspace.repository.dirty()?;
     if dirty.is_empty() {
@@ -177,10 +241,13 @@ fn report(output: &Output, plan: &Plan) {
     for line in &plan.findings {
         output.say(line);
     }
+    for standing in &plan.standings {
+        output.say(&standing.to_string());
+    }
     for entry in &plan.entries {
         if entry.way == Way::Refused {
             // Where nothing else goes on, it is what the command failed of.
-            let make = if plan.changes.is_empty() { Diagnostic::error } else { Diagnostic::warning };
+            let make = if failure(plan).is_some() { Diagnostic::error } else { Diagnostic::warning };
             let mut diagnostic = make(format!(
                 "{} in cluster {} is left as it is: {}",
                 entry.before, entry.cluster, entry.reason
@@ -207,15 +274,16 @@ fn report(output: &Output, plan: &Plan) {
     }
 }
 
-fn show(output: &Output, plan: &Plan, format: Format, written: bool) {
-    match format {
-        Format::Unified => output.result(unified(plan, output.color()).as_bytes()),
-        Format::Patch => output.result(&diff::patch(plan)),
-        Format::Markdown => output.result(diff::markdown(plan, diff::LIMIT).as_bytes()),
-        Format::Json => {
-            let text = format!("{:#}\n", to_json(plan, written));
-            output.result(text.as_bytes());
+fn show(output: &Output, plan: &Plan, shown: Shown<'_>, written: bool) {
+    let json = |value: Value| output.result(format!("{value:#}\n").as_bytes());
+    match shown {
+        Shown::Difference(Format::Unified) => output.result(unified(plan, output.color()).as_bytes()),
+        Shown::Difference(Format::Patch) => output.result(&diff::patch(plan)),
+        Shown::Difference(Format::Markdown) => {
+            output.result(diff::markdown(plan, diff::LIMIT).as_bytes());
         }
+        Shown::Difference(Format::Json) => json(to_json(plan, written)),
+        Shown::Answer(answer) => json(answer(written)),
     }
 }
 
@@ -242,6 +310,10 @@ fn to_json(plan: &Plan, written: bool) -> Value {
         .map(|command| json!({ "cluster": command.cluster, "purpose": command.purpose, "command": command.words }))
         .collect();
     value["entryPoints"] = entries.into();
+    if !plan.standings.is_empty() {
+        let standings: Vec<Value> = plan.standings.iter().map(Standing::to_json).collect();
+        value["standings"] = standings.into();
+    }
     value["commands"] = commands.into();
     value["written"] = written.into();
     value

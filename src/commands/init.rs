@@ -2,12 +2,14 @@
 
 use crate::cli::{Global, Init};
 use crate::commands::apply::{Exit, apply};
-use crate::commands::workspace::Workspace;
-use crate::diagnostic::Diagnostic;
-use crate::error::{Error, ErrorKind};
+use crate::commands::schedules::lint;
+use crate::commands::workspace::{Workspace, cluster_folders};
+use crate::error::Error;
 use crate::output::Output;
-use crate::plan::{InitOptions, init, scaffold};
+use crate::plan::{InitOptions, Plan, init, scaffold};
 use crate::render::detect;
+use crate::repo::Model;
+use crate::spec;
 use crate::template::Templates;
 
 /// Runs the command.
@@ -19,13 +21,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
         close: arguments.close.clone(),
         time_zone: arguments.time_zone.clone(),
     };
-    if options.open.is_some() != options.close.is_some() {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            Diagnostic::error("a window needs both --open and --close")
-                .help("for example --open '0 8 * * MON' --close '0 17 * * THU'"),
-        ));
-    }
+    options.check()?;
     let renderer = detect(global.renderer)?;
     if !arguments.clusters.is_empty() || !arguments.apps.is_empty() {
         let plan = scaffold(
@@ -37,14 +33,26 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
             &arguments.clusters,
             &arguments.apps,
         )?;
+        lint_planned(global, output, &workspace, &plan)?;
         return apply(global, output, &workspace, &plan, renderer.as_ref(), arguments.format);
     }
     let mut plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
     if plan.default_window && !global.yes && !global.dry_run && output.can_ask() {
         ask(output, &mut options);
+        options.check()?;
         plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
     }
+    lint_planned(global, output, &workspace, &plan)?;
     apply(global, output, &workspace, &plan, renderer.as_ref(), arguments.format)
+}
+
+/// Shows what is doubtful about the schedules of the spec that the plan writes.
+fn lint_planned(global: &Global, output: &Output, workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
+    let after = plan.apply(&workspace.snapshot);
+    let Ok(parsed) = spec::read(&after, &workspace.spec_path) else { return Ok(()) };
+    output.diagnostics(&parsed.warnings);
+    let model = Model::read(&after, &parsed.spec.folder(), &cluster_folders(&parsed.spec));
+    lint(global, output, &parsed.spec, &model)
 }
 
 /// Asks for the window where nobody gave one; an empty answer keeps the guide's.

@@ -9,11 +9,14 @@ mod explain;
 mod init;
 mod join;
 mod meta;
+mod migrate;
+mod schedules;
 mod split;
 mod sync;
 mod undo;
 mod verify;
 mod when;
+mod windows;
 mod workspace;
 
 use crate::cli::{Cli, Command};
@@ -37,6 +40,7 @@ pub fn run(cli: &Cli) -> u8 {
 fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
     match &cli.command {
         Command::Split(arguments) => split::run(&cli.global, arguments, output),
+        Command::Migrate(arguments) => migrate::run(&cli.global, arguments, output),
         Command::Join(arguments) => join::run(&cli.global, arguments, output),
         Command::Verify(arguments) => verify::run(&cli.global, arguments, output),
         Command::Explain(arguments) => explain::run(&cli.global, arguments, output),
@@ -46,6 +50,7 @@ fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
         Command::Undo => undo::run(&cli.global, output),
         Command::When(arguments) => when::run(&cli.global, arguments, output),
         Command::Calendar(arguments) => calendar::run(&cli.global, arguments, output),
+        Command::Windows(arguments) => windows::run(&cli.global, arguments, output),
         Command::Check(arguments) => check::run(&cli.global, arguments, output),
         Command::Cron(arguments) => cron::run(&cli.global, arguments, output),
         Command::Schema => meta::schema(output),

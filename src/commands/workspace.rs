@@ -42,7 +42,8 @@ impl Workspace {
 
     /// Gives the templates that the user placed in `templates/` beside the spec, by name.
     pub fn overrides(&self) -> BTreeMap<String, String> {
-        let Ok(folder) = self.repository.spec_dir().join("templates") else { return BTreeMap::new() };
+        let beside = self.spec_path.parent().unwrap_or_default();
+        let Ok(folder) = beside.join("templates") else { return BTreeMap::new() };
         let files = self.snapshot.below(&folder).filter(|(path, _)| path.parent().as_ref() == Some(&folder));
         files
             .filter_map(|(path, entry)| match entry {

@@ -3,6 +3,9 @@
 use crate::repo::RepoPath;
 use crate::spec::Spec;
 
+/// The resource by its full name: another API group may have Kustomizations too.
+const RESOURCE: &str = "kustomizations.kustomize.toolkit.fluxcd.io";
+
 /// A command line with what it is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
@@ -23,7 +26,7 @@ impl Command {
         let words = [
             "kubectl",
             "patch",
-            "kustomizations.kustomize.toolkit.fluxcd.io",
+            RESOURCE,
             name,
             "--namespace",
             namespace,
@@ -39,8 +42,53 @@ impl Command {
         }
     }
 
+    /// Creates the Flux Kustomization that takes over the objects of one type; it deletes nothing yet.
+    pub fn take_over(
+        name: &str,
+        spec: &Spec,
+        cluster: &str,
+        folder: &RepoPath,
+        depends_on: &[String],
+    ) -> Command {
+        let mut command = Command::create(name, spec, cluster, folder, false);
+        command.words.extend(depends_on.iter().map(|other| format!("--depends-on={other}")));
+        command.purpose = format!("let {name} take over what {folder} holds (step 2, once step 1 is live)");
+        command
+    }
+
+    /// Deletes a Flux Kustomization that was prepared; its objects stay.
+    pub fn let_go(name: &str, namespace: &str, cluster: &str) -> Command {
+        let words = ["kubectl", "delete", RESOURCE, name, "--namespace", namespace];
+        let purpose =
+            format!("let {name} go, which leaves its objects (step 2, once the new ones are ready)");
+        Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
+    }
+
+    /// Lets a live Flux Kustomization delete again what it loses.
+    pub fn prune(name: &str, namespace: &str, cluster: &str) -> Command {
+        let patch = r#"{"spec":{"prune":true}}"#;
+        let words = [
+            "kubectl",
+            "patch",
+            RESOURCE,
+            name,
+            "--namespace",
+            namespace,
+            "--type=merge",
+            "--field-manager=flux",
+            "--patch",
+            patch,
+        ];
+        let purpose = format!("let {name} prune (step 3, once the new ones hold every object)");
+        Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
+    }
+
     /// Creates the Flux Kustomization that applies a gate.
     pub fn create_gate(name: &str, spec: &Spec, cluster: &str, folder: &RepoPath) -> Command {
+        Command::create(name, spec, cluster, folder, true)
+    }
+
+    fn create(name: &str, spec: &Spec, cluster: &str, folder: &RepoPath, prune: bool) -> Command {
         let (source, namespace) = (&spec.flux.source, &spec.flux.namespace);
         let from = source.namespace.as_ref().map_or(String::new(), |namespace| format!(".{namespace}"));
         let words = [
@@ -51,7 +99,7 @@ impl Command {
             format!("--namespace={namespace}"),
             format!("--source={}/{}{from}", source.kind, source.name),
             format!("--path=./{folder}"),
-            "--prune=true".to_owned(),
+            format!("--prune={prune}"),
             "--interval=10m".to_owned(),
         ];
         let purpose = "apply the gate, which no Flux Kustomization in Git does".to_owned();

@@ -13,7 +13,7 @@ use crate::plan::resources::{Item, rewrite};
 use crate::plan::umbrella;
 use crate::repo::manifest::{manifests, objects};
 use crate::repo::{Graph, Kustomization, Reference, RepoPath, Target};
-use crate::spec::{Spec, expand};
+use crate::spec::{Spec, expand_folder};
 use crate::yaml::cut_documents;
 
 /// The folders that stand for one folder, by the position of their type.
@@ -55,9 +55,7 @@ impl<'a> FolderSplit<'a> {
     pub fn base_part(&self, folder: &RepoPath, change_type: &str) -> Option<RepoPath> {
         let root = self.spec.folder();
         let path = folder.relative_to(&root);
-        let name = folder.name()?;
-        root.join(&expand(&self.spec.layout.app, &[("path", &path), ("name", name), ("type", change_type)]))
-            .ok()
+        root.join(&expand_folder(&self.spec.layout.app, &path, &[("type", change_type)])?).ok()
     }
 
     /// Recognises a folder that was split before: it lists its own parts and nothing else.
@@ -115,7 +113,8 @@ impl<'a> FolderSplit<'a> {
         let mut parts = Parts::new();
         for change_type in present {
             let name = &self.spec.types[change_type].name.value;
-            let part = destination(name).ok_or_else(|| format!("the layout gives no folder for {name}"))?;
+            let part = destination(name)
+                .ok_or_else(|| format!("`app` of the layout names segments that {folder} does not have"))?;
             parts.insert(change_type, part);
         }
         self.write_parts(builder, &kustomization, &sources, &parts)?;
@@ -134,7 +133,7 @@ impl<'a> FolderSplit<'a> {
                 return Err(format!("{} has `bases`, which went with kustomize v5", kustomization.folder));
             }
             let path = match &reference.target {
-                Target::Path(path) => path.clone(),
+                Target::Path(path) => self.graph.real(path),
                 Target::Remote => return Err(format!("`{}` is fetched over the network", reference.text)),
                 Target::Outside => return Err(format!("`{}` leaves the repository", reference.text)),
             };
@@ -321,7 +320,7 @@ impl Source {
 
 /// Writes a path in the manner of another: with `./` before it and `/` behind it where that had.
 pub fn respell(manner: &str, path: &str) -> String {
-    let lead = if manner.starts_with("./") { "./" } else { "" };
+    let lead = if manner.starts_with("./") && !path.starts_with("../") { "./" } else { "" };
     let tail = if manner.ends_with('/') && !path.ends_with('/') { "/" } else { "" };
     format!("{lead}{path}{tail}")
 }

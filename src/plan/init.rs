@@ -9,6 +9,7 @@ use crate::plan::sync::{SCHEMA_FILE, obligations, schema_text};
 use crate::plan::{Builder, Input, Plan, gate};
 use crate::render::Renderer;
 use crate::repo::{ClusterFolders, EntryPoint, Model, RepoPath, Role, Snapshot};
+use crate::schedule::{CronExpr, zone};
 use crate::spec::{self, NewCluster, NewSpec, NewWindow, NewWindowUse, write_new};
 use crate::template::Templates;
 
@@ -35,6 +36,41 @@ impl InitOptions {
             close: or(&self.close, "0 17 * * THU"),
         };
         (window, said)
+    }
+
+    /// Refuses what no window can have, in the words of whoever gave it: the spec that it would
+    /// stand in isn't there yet, so a place in it would name nothing.
+    ///
+    /// # Errors
+    ///
+    /// When one of the two is given without the other, an expression is not one that Kubernetes
+    /// takes, or the time zone is unknown.
+    pub fn check(&self) -> Result<(), Error> {
+        let wrong = |message: String, help: &str| {
+            Error::new(ErrorKind::Usage, Diagnostic::error(message).help(help.to_owned()))
+        };
+        if self.open.is_some() != self.close.is_some() {
+            return Err(wrong(
+                "a window needs both --open and --close".to_owned(),
+                "for example --open '0 8 * * MON' --close '0 17 * * THU'",
+            ));
+        }
+        for (option, text) in [("--open", &self.open), ("--close", &self.close)] {
+            let Some(text) = text else { continue };
+            if let Err(error) = CronExpr::parse(text) {
+                let help =
+                    "the five fields are minute, hour, day of month, month, day of week, as in '0 8 * * MON'";
+                return Err(wrong(format!("{option} '{text}': {error}"), help));
+            }
+        }
+        let Some(name) = &self.time_zone else { return Ok(()) };
+        zone::parse(name).map(drop).map_err(|error| {
+            let help = error.suggestion.map_or_else(
+                || "name a zone of the IANA database, for example Europe/Berlin".to_owned(),
+                |near| format!("did you mean {near}?"),
+            );
+            wrong(format!("--time-zone '{name}': {}", error.message), &help)
+        })
     }
 }
 

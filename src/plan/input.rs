@@ -1,13 +1,13 @@
 //! What every plan is made from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::app::Apps;
 use crate::plan::classify::{Classified, ClassifyError, classify_all};
 use crate::render::{Object, Renderer, Request};
 use crate::repo::manifest::ObjectId;
 use crate::repo::{EntryPoint, Model, RepoPath, Snapshot};
-use crate::spec::{Spec, expand};
+use crate::spec::{Spec, expand_folder};
 
 /// The spec, the repository and a renderer.
 ///
@@ -115,8 +115,11 @@ impl<'a> Input<'a> {
     /// Says why an entry point of one type alone is left as it is.
     pub fn undivided(&self, change_type: usize) -> String {
         let change_type = &self.spec.types[change_type];
-        let gated =
-            if change_type.is_real_time() { "" } else { ", and no gate holds back its Flux Kustomization" };
+        let gated = if change_type.is_real_time() {
+            ""
+        } else {
+            ": its own Flux Kustomization is what a gate holds back"
+        };
         format!(
             "all of its objects are of type {}, so there is nothing to divide{gated}",
             change_type.name.value
@@ -132,16 +135,15 @@ impl<'a> Input<'a> {
 /// Gives the entry point of a type beside or below the one that is split.
 pub fn side(spec: &Spec, entry: &RepoPath, cluster: &str, change_type: &str) -> Option<RepoPath> {
     let root = spec.folder();
-    let path = entry.relative_to(&root);
-    let name = entry.name()?;
-    let values = [("path", path.as_str()), ("name", name), ("type", change_type), ("cluster", cluster)];
-    root.join(&expand(&spec.layout.entry_point, &values)).ok()
+    let values = [("type", change_type), ("cluster", cluster)];
+    root.join(&expand_folder(&spec.layout.entry_point, &entry.relative_to(&root), &values)?).ok()
 }
 
 /// Gives the sides of every entry point, present or not: side → (entry point, type).
 ///
-/// An entry point whose own path is a side of a folder above it is the result of a split, so
-/// the folder above counts as an entry point too.
+/// An entry point whose own path is a side of another folder is the result of a split, so that
+/// folder counts as an entry point too. The default layout puts sides below it; others put them
+/// anywhere, and then every kustomization is asked.
 pub fn sides(spec: &Spec, model: &Model) -> BTreeMap<RepoPath, (RepoPath, usize)> {
     let mut sides = BTreeMap::new();
     for entry in &model.entry_points {
@@ -153,5 +155,34 @@ pub fn sides(spec: &Spec, model: &Model) -> BTreeMap<RepoPath, (RepoPath, usize)
             }
         }
     }
+    if !spec.layout.entry_point.contains("{path}") {
+        sides.extend(elsewhere(spec, model, &sides));
+    }
     sides
+}
+
+/// Finds the sides of entry points that are gone from Git and were no folder above any side.
+fn elsewhere(
+    spec: &Spec,
+    model: &Model,
+    known: &BTreeMap<RepoPath, (RepoPath, usize)>,
+) -> BTreeMap<RepoPath, (RepoPath, usize)> {
+    let mut found = BTreeMap::new();
+    for cluster in model.clusters() {
+        let entries = model.entry_points.iter().filter(|entry| entry.is_of(cluster));
+        let mine: BTreeSet<&RepoPath> = entries.map(|entry| &entry.path).collect();
+        for folder in model.graph.iter().map(|kustomization| &kustomization.folder) {
+            let of_folder: Vec<(RepoPath, usize)> = (0..spec.types.len())
+                .filter_map(|position| {
+                    Some((side(spec, folder, cluster, &spec.types[position].name.value)?, position))
+                })
+                .collect();
+            let is_one = |(side, _): &(RepoPath, usize)| !known.contains_key(side) && mine.contains(side);
+            if of_folder.iter().any(is_one) {
+                found
+                    .extend(of_folder.into_iter().map(|(side, position)| (side, (folder.clone(), position))));
+            }
+        }
+    }
+    found
 }

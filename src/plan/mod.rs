@@ -18,7 +18,9 @@ mod generated;
 mod init;
 mod input;
 mod join;
+mod layout;
 mod listing;
+pub mod migrate;
 mod outcome;
 mod prepare;
 mod projection;
@@ -27,6 +29,7 @@ mod refusal;
 mod resources;
 mod restore;
 mod scaffold;
+mod settle;
 mod side;
 mod split;
 mod sync;
@@ -37,15 +40,17 @@ use std::collections::BTreeMap;
 
 pub use app::app_names;
 pub(crate) use app::{app_name, children};
-pub(crate) use build::{builds, rebuilt};
+pub(crate) use build::{build, builds, rebuilt};
 pub use builder::Builder;
 pub use command::Command;
 pub use init::{InitOptions, init};
 pub use input::{Input, Typed, TypedError, side, sides};
 pub use join::join;
+pub use migrate::{MigrateOptions, Standing, migrate, under_way};
 pub use outcome::{AppOutcome, EntryOutcome, Way};
 pub use scaffold::scaffold;
-pub use split::{Selection, split};
+pub use settle::split;
+pub use split::Selection;
 pub use sync::{SCHEMA_FILE, schema_text, sync};
 
 use crate::diagnostic::Diagnostic;
@@ -76,6 +81,8 @@ pub struct Plan {
     pub commands: Vec<Command>,
     /// What else is to be said.
     pub remarks: Vec<Diagnostic>,
+    /// Where each entry point stands on its way to several Flux Kustomizations.
+    pub standings: Vec<Standing>,
     /// What was found in the repository, line by line.
     pub findings: Vec<String>,
     /// Whether the window is the guide's, since nothing else was found or given.
@@ -89,6 +96,13 @@ impl Plan {
         let sources =
             moved.filter(|from| self.changes.get(*from).is_some_and(|change| change.after.is_none()));
         self.changes.len() - sources.count()
+    }
+
+    /// Takes in one more change; one that changes nothing is left out.
+    pub fn include(&mut self, path: RepoPath, change: Change) {
+        if change.before != change.after {
+            self.changes.insert(path, change);
+        }
     }
 
     /// Gives the tree that writing this plan leaves.

@@ -1,5 +1,7 @@
 //! Writes projections anew when the rules changed.
 
+use std::collections::BTreeSet;
+
 use crate::error::{Error, ErrorKind};
 use crate::plan::gate;
 use crate::plan::generated::{Ownership, ownership};
@@ -17,12 +19,14 @@ use crate::repo::{RepoPath, Target};
 ///
 /// When one was edited by hand, or its content does not build.
 pub fn refresh(input: &Input<'_>, builder: &mut Builder<'_>) -> Result<(), Error> {
+    // A side may carry a gate, which is generated too and no projection.
+    let gates: BTreeSet<RepoPath> = gate::carriers(input)?.into_values().collect();
     for (side, (entry, position)) in input.sides() {
         let folders: Vec<RepoPath> = builder
             .now()
             .below(&side)
             .filter_map(|(path, _)| path.parent())
-            .filter(|folder| input.model.graph.has(folder))
+            .filter(|folder| input.model.graph.has(folder) && !gates.contains(folder))
             .collect();
         for folder in folders {
             let Ok(Some(kustomization)) = builder.kustomization(&folder) else { continue };

@@ -9,7 +9,7 @@ use crate::plan::sync::schema_text;
 use crate::plan::{Builder, Input, Plan, gate};
 use crate::render::{Renderer, Request};
 use crate::repo::{ClusterFolders, Graph, Model, RepoPath, Snapshot};
-use crate::spec::{self, NewCluster, NewSpec, expand, write_new};
+use crate::spec::{self, NewCluster, NewSpec, expand, expand_folder, write_new};
 use crate::template::Templates;
 
 /// The name of the entry point and Flux Kustomization that the guide splits.
@@ -115,8 +115,7 @@ fn app_files(files: &mut Files, templates: &Templates, spec: &spec::Spec, app: &
     let context = json!({ "app": app, "conf": format!("{app}-conf") });
     let (rt, rw) = type_names(spec);
     let base = format!("apps/{app}");
-    let part =
-        |name: &str| expand(&spec.layout.app, &[("path", base.as_str()), ("name", app), ("type", name)]);
+    let part = |name: &str| expand_folder(&spec.layout.app, &base, &[("type", name)]).unwrap_or_default();
     let sides = [
         (part(&rt), vec![("configmap.yaml", "app-configmap.yaml")]),
         (part(&rw), vec![("deployment.yaml", "app-deployment.yaml"), ("service.yaml", "app-service.yaml")]),
@@ -140,18 +139,16 @@ fn cluster_files(
 ) -> Result<(), Error> {
     let (rt, rw) = type_names(spec);
     let entry = format!("clusters/{cluster}/{APPS}");
-    let side = |name: &str| {
-        let values = [("path", entry.as_str()), ("name", APPS), ("type", name), ("cluster", cluster)];
-        expand(&spec.layout.entry_point, &values)
+    let side = |name: &str| -> String {
+        let values = [("type", name), ("cluster", cluster)];
+        expand_folder(&spec.layout.entry_point, &entry, &values).unwrap_or_default()
     };
     for name in [&rt, &rw] {
         let folder = side(name);
         files.add(&format!("{folder}/kustomization.yaml"), list(templates, apps)?)?;
         for app in apps {
-            let part = expand(
-                &spec.layout.app,
-                &[("path", format!("apps/{app}").as_str()), ("name", app), ("type", name)],
-            );
+            let part = expand_folder(&spec.layout.app, &format!("apps/{app}"), &[("type", name)])
+                .unwrap_or_default();
             let up = "../".repeat(folder.split('/').count() + 1);
             let mut resources = vec![format!("{up}{part}")];
             if *name == rt {

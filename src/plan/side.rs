@@ -38,7 +38,7 @@ impl EntrySplit<'_, '_> {
         let name = &self.input.spec.types[position].name.value;
         self.input
             .side(&self.entry.path, &self.entry.cluster, name)
-            .ok_or_else(|| Refusal::bug("the layout gives no folder for an entry point"))
+            .ok_or_else(|| Refusal::of_layout("entryPoint", &self.entry.path))
     }
 
     /// Writes the kustomization of one side, or adds to the one that is there.

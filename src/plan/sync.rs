@@ -4,7 +4,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::build::builds;
 use crate::plan::refresh::refresh;
-use crate::plan::{Builder, Input, Plan, gate};
+use crate::plan::{Builder, Input, Plan, gate, layout};
 use crate::proof::Obligation;
 use crate::repo::RepoPath;
 use crate::spec;
@@ -22,6 +22,7 @@ pub const SCHEMA_FILE: &str = "windows.schema.json";
 /// When a generated file was edited by hand, or a value can't be edited in place.
 pub fn sync(input: &Input<'_>, templates: &Templates) -> Result<Plan, Error> {
     no_unknown_types(input)?;
+    layout::check(input)?;
     let mut builder = Builder::new(input.snapshot);
     let leftover = gate::sync(input, templates, &mut builder)?;
     gate::verify(input, &builder)?;
@@ -90,7 +91,7 @@ pub fn obligations(input: &Input<'_>, plan: &Plan) -> Result<Vec<Obligation>, Er
     let mut found = Vec::new();
     for entry in &input.model.entry_points {
         for build in builds(input.model, entry) {
-            let free = carriers.get(&entry.path).cloned().into_iter().collect();
+            let free = gate::free_of(&carriers, &entry.path).into_iter().collect();
             found.push(Obligation {
                 flux_may_change: true,
                 free,
@@ -100,6 +101,9 @@ pub fn obligations(input: &Input<'_>, plan: &Plan) -> Result<Vec<Obligation>, Er
         }
     }
     let sides = input.sides().into_keys().filter(|side| input.model.graph.has(side));
-    found.extend(sides.map(Obligation::same));
+    found.extend(sides.map(|side| Obligation {
+        free: carriers.get(&side).cloned().into_iter().collect(),
+        ..Obligation::same(side)
+    }));
     Ok(found)
 }

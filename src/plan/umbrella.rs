@@ -4,10 +4,9 @@
 //! it. It also keeps the text that it replaced, line for line in a comment, which is what lets
 //! `join` give back the very bytes without any state beside the repository.
 
+use crate::repo::kustomization::UMBRELLA_HEAD as HEAD;
 use crate::yaml::quote;
 
-const HEAD: &str = "# The parts of this folder reach clusters at different times, so its content moved into them.\n\
-                    # What stood here, for `gitops-windows join` and for you:\n";
 const LINE: &str = "#| ";
 const EMPTY: &str = "#|";
 const NOTE: &str = "#/ ";

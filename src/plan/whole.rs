@@ -62,7 +62,7 @@ impl EntrySplit<'_, '_> {
         let whole = self
             .input
             .side(&self.entry.path, &self.entry.cluster, "all")
-            .ok_or_else(|| Refusal::bug("the layout gives no folder for an entry point"))?;
+            .ok_or_else(|| Refusal::of_layout("entryPoint", &self.entry.path))?;
         generated::move_whole(builder, self.kustomization, &whole).map_err(|reason| Refusal {
             reason,
             remedy: "make the named field a list in block style, or split this entry point by hand".into(),

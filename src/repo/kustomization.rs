@@ -11,6 +11,11 @@ use crate::yaml::{Node, read_documents};
 /// (`konfig.RecognizedKustomizationFileNames`).
 pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
+/// How a kustomization begins that only lists the parts which a split made of it; what it said
+/// before follows as a comment.
+pub const UMBRELLA_HEAD: &str = "# The parts of this folder reach clusters at different times, so its content moved into them.\n\
+                                 # What stood here, for `gitops-windows join` and for you:\n";
+
 /// A kustomization file, parsed.
 #[derive(Clone, Debug)]
 pub struct Kustomization {
@@ -154,6 +159,11 @@ impl Kustomization {
     /// Gives the top-level keys as written.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.root.entries().iter().filter_map(|(key, _)| key.as_str())
+    }
+
+    /// Tells whether a split moved the content of this folder into parts.
+    pub fn is_umbrella(&self) -> bool {
+        self.text.starts_with(UMBRELLA_HEAD)
     }
 
     /// Tells whether this is a Component, which only other kustomizations can use.

@@ -218,8 +218,18 @@ pub(crate) const GATE: Table = table(
 
 macro_rules! template {
     ($kind:ident, $placeholders:expr, $needs:expr) => {
+        template!($kind, $placeholders, $needs, false)
+    };
+    ($kind:ident, $placeholders:expr, $needs:expr, $segments:expr) => {
         Shape::Text(TextRule::Template(
-            const { &TemplateRule { placeholders: $placeholders, needs: $needs, kind: TemplateKind::$kind } },
+            const {
+                &TemplateRule {
+                    placeholders: $placeholders,
+                    segments: $segments,
+                    needs: $needs,
+                    kind: TemplateKind::$kind,
+                }
+            },
         ))
     };
 }
@@ -238,13 +248,19 @@ pub(crate) const LAYOUT: Table = table(
             template!(
                 Folder,
                 &["path", "name", "type", "cluster"],
-                &[&["path", "type"], &["cluster", "name", "type"]]
+                &[&["path", "type"], &["cluster", "name", "type"], &["1", "type"]],
+                true
             ),
             "The folder of a type's entry point.",
         ),
         key(
             "app",
-            template!(Folder, &["path", "name", "type"], &[&["path", "type"], &["name", "type"]]),
+            template!(
+                Folder,
+                &["path", "name", "type"],
+                &[&["path", "type"], &["name", "type"], &["1", "type"]],
+                true
+            ),
             "The folder of an app's part of one type.",
         ),
         key(

@@ -30,5 +30,5 @@ pub use parse::{Parsed, parse};
 pub use placed::Placed;
 pub use read::read;
 pub use schema::schema;
-pub use template::expand;
+pub use template::{expand, expand_folder};
 pub use text::{NewCluster, NewSpec, NewWindow, NewWindowUse, write_new};

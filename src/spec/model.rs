@@ -241,10 +241,11 @@ pub struct LayoutTemplates {
     /// The folder of a cluster's patches: `{cluster}`, `{path}` (the cluster's folder).
     pub cluster_gate: String,
     /// The folder of a type's entry point: `{path}` (the folder that is split), `{name}` (its
-    /// last segment), `{type}`, `{cluster}`.
+    /// last segment), `{1}` to `{9}` (its segments), `{2..}` (all from the second on), `{type}`,
+    /// `{cluster}`.
     pub entry_point: String,
     /// The folder of an app's part: `{path}` (the app's folder), `{name}` (its last segment),
-    /// `{type}`.
+    /// `{1}` to `{9}` and `{2..}` as above, `{type}`.
     pub app: String,
     /// The name of a type's Flux Kustomization: `{name}` (of the one that is split), `{type}`.
     pub kustomization: String,

@@ -308,7 +308,7 @@ mod tests {
     proptest! {
         #[test]
         fn patterns_and_checks_agree(
-            text in r"([a-zA0=:*@+.,_/\\ {}-]|\{path\}|\{name\}|\{type\}|\{job\}|\{cluster\}|\.ya?ml|\.\.|//){0,9}"
+            text in r"([a-zA0=:*@+.,_/\\ {}-]|\{path\}|\{name\}|\{type\}|\{job\}|\{cluster\}|\{[1-9]\}|\{[0-9]\.\.\}|\.ya?ml|\.\.|//){0,9}"
         ) {
             agree(&text);
         }

@@ -5,11 +5,17 @@
 pub(crate) struct TemplateRule {
     /// The placeholders that have a meaning in it.
     pub(crate) placeholders: &'static [&'static str],
-    /// Sets of placeholders; all of one set must be there, lest two things get one name.
+    /// Whether `{1}` to `{9}` stand for the segments of the path, and `{2..}` for all from there on.
+    pub(crate) segments: bool,
+    /// Sets of placeholders; all of one set must be there, lest two things get one name. `1` stands
+    /// for any segment.
     pub(crate) needs: &'static [&'static [&'static str]],
     /// What stands between the placeholders.
     pub(crate) kind: TemplateKind,
 }
+
+/// A regular expression for what [`segment`] reads.
+const SEGMENT: &str = r"[1-9](?:\.\.)?";
 
 /// What a template makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +78,66 @@ pub fn expand(template: &str, values: &[(&str, &str)]) -> String {
     result
 }
 
+/// Fills the placeholders of a template about a folder: besides those of [`expand`], `{path}`, its
+/// last segment as `{name}`, its segments as `{1}` to `{9}`, and as `{2..}` all from the second on.
+///
+/// `None` where the folder has too few segments. `{4..}` of three is empty, and takes the slash
+/// before it along.
+///
+/// ```
+/// use gitops_windows::spec::expand_folder;
+/// let values = [("type", "live")];
+/// let side = |folder| expand_folder("{1}/{2}/{3}-{type}/{4..}", folder, &values);
+/// assert_eq!(side("clusters/edge/sets/asset-01").unwrap(), "clusters/edge/sets-live/asset-01");
+/// assert_eq!(side("clusters/edge/infra").unwrap(), "clusters/edge/infra-live");
+/// assert_eq!(side("clusters/edge"), None);
+/// ```
+pub fn expand_folder(template: &str, folder: &str, values: &[(&str, &str)]) -> Option<String> {
+    let segments: Vec<&str> = folder.split('/').collect();
+    let mut result = String::with_capacity(template.len() + folder.len());
+    let mut cut = false;
+    for part in parts(template) {
+        match part {
+            Part::Text(text) => {
+                // What was left out took its slash along, so the next must begin a segment.
+                if cut && !text.is_empty() && !text.starts_with('/') {
+                    return None;
+                }
+                result.push_str(text);
+            }
+            Part::Placeholder("path") => result.push_str(folder),
+            Part::Placeholder("name") => result.push_str(segments.last()?),
+            Part::Placeholder(name) => match segment(name) {
+                Some((number, false)) => result.push_str(segments.get(number - 1)?),
+                Some((number, true)) => {
+                    let rest = segments.get(number - 1..)?;
+                    cut = rest.is_empty();
+                    if cut && result.pop() != Some('/') {
+                        return None;
+                    }
+                    result.push_str(&rest.join("/"));
+                    continue;
+                }
+                None => result.push_str(values.iter().find(|(key, _)| *key == name)?.1),
+            },
+        }
+        cut = false;
+    }
+    Some(result)
+}
+
+/// Reads `3` as the third segment, and `3..` as all from there on.
+fn segment(name: &str) -> Option<(usize, bool)> {
+    let (digit, rest) = match name.strip_suffix("..") {
+        Some(digit) => (digit, true),
+        None => (name, false),
+    };
+    match digit.as_bytes() {
+        [digit @ b'1'..=b'9'] => Some((usize::from(digit - b'0'), rest)),
+        _ => None,
+    }
+}
+
 enum Part<'a> {
     Text(&'a str),
     Placeholder(&'a str),
@@ -97,6 +163,7 @@ impl TemplateRule {
         for part in parts(template) {
             match part {
                 Part::Placeholder(name) if self.placeholders.contains(&name) => found.push(name),
+                Part::Placeholder(name) if self.segments && segment(name).is_some() => found.push("1"),
                 Part::Placeholder(name) => {
                     return Err(format!("holds the unknown placeholder `{{{name}}}`; {}", self.known()));
                 }
@@ -153,7 +220,9 @@ impl TemplateRule {
             return "this one takes none".to_owned();
         }
         let names: Vec<String> = self.placeholders.iter().map(|name| format!("`{{{name}}}`")).collect();
-        format!("this one takes {}", names.join(", "))
+        let segments =
+            if self.segments { ", and for the path's segments `{1}` to `{9}` and `{2..}`" } else { "" };
+        format!("this one takes {}{segments}", names.join(", "))
     }
 
     /// Gives a regular expression (ECMA 262) that matches what [`check`](Self::check) accepts.
@@ -169,14 +238,25 @@ impl TemplateRule {
             let sets: Vec<String> = self
                 .needs
                 .iter()
-                .map(|set| set.iter().map(|name| format!(r"(?=.*\{{{name}\}})")).collect::<String>())
+                .map(|set| {
+                    let need = |name: &&str| match *name {
+                        "1" => format!(r"(?=.*\{{{SEGMENT}\}})"),
+                        name => format!(r"(?=.*\{{{name}\}})"),
+                    };
+                    set.iter().map(need).collect::<String>()
+                })
                 .collect();
             pattern += &format!("(?:{})", sets.join("|"));
         }
         if self.placeholders.is_empty() {
             pattern += &format!("{class}+$");
         } else {
-            pattern += &format!(r"(?:{class}|\{{(?:{})\}})+$", self.placeholders.join("|"));
+            let mut names = self.placeholders.join("|");
+            if self.segments {
+                names += "|";
+                names += SEGMENT;
+            }
+            pattern += &format!(r"(?:{class}|\{{(?:{names})\}})+$");
         }
         pattern
     }
@@ -198,9 +278,31 @@ mod tests {
 
     const FOLDER: TemplateRule = TemplateRule {
         placeholders: &["path", "name", "type"],
-        needs: &[&["path", "type"], &["name", "type"]],
+        segments: true,
+        needs: &[&["path", "type"], &["name", "type"], &["1", "type"]],
         kind: TemplateKind::Folder,
     };
+
+    #[test]
+    fn segments_of_a_folder() {
+        let fill = |template: &str, folder: &str| expand_folder(template, folder, &[("type", "rt")]);
+        for (template, folder, expected) in [
+            ("{path}/{name}-{type}", "a/b", Some("a/b/b-rt")),
+            ("{1}-{type}", "a", Some("a-rt")),
+            ("{1}-{type}/{2..}", "a", Some("a-rt")),
+            ("{1}-{type}/{2..}", "a/b/c", Some("a-rt/b/c")),
+            ("{1}-{type}/{2..}/x", "a", Some("a-rt/x")),
+            ("{1..}/{type}", "a/b", Some("a/b/rt")),
+            ("{1}/{type}-{2..}", "a/b", Some("a/rt-b")),
+            ("{1}/{type}-{2..}", "a", None),
+            ("{type}/{1}/{2..}-x", "a", None),
+            ("{2}/{type}", "a", None),
+            ("{1}/{3..}/{type}", "a", None),
+            ("{cluster}/{type}", "a", None),
+        ] {
+            assert_eq!(fill(template, folder).as_deref(), expected, "{template} of {folder}");
+        }
+    }
 
     #[test]
     fn values_are_not_expanded_again() {
@@ -211,7 +313,7 @@ mod tests {
 
     #[test]
     fn folders_stay_inside_and_types_apart() {
-        for good in ["{path}/{name}-{type}", "sets-{type}/{name}", "{path}/{type}"] {
+        for good in ["{path}/{name}-{type}", "sets-{type}/{name}", "{path}/{type}", "{1}/{2..}-{type}"] {
             assert_eq!(FOLDER.check(good), Ok(()), "{good}");
         }
         for bad in [
@@ -223,6 +325,10 @@ mod tests {
             "{path}/x",
             "{type}",
             "{path}/{typ}",
+            "{0}/{type}",
+            "{10}/{type}",
+            "{1...}/{type}",
+            "{..2}/{type}",
             "{path}/{type",
             "{path}/{type}}",
             "{path} {type}",

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind};
 use crate::fleet::{Fleet, Part, Side, reached_by};
 use crate::plan;
 use crate::repo::{EntryPoint, Model, RepoPath, Snapshot};
-use crate::spec::{Spec, expand};
+use crate::spec::{Spec, expand_folder};
 use crate::suggest::did_you_mean;
 
 /// What is asked for.
@@ -194,10 +194,11 @@ impl<'a> Names<'a> {
 fn unsplit(spec: &Spec, folder: &RepoPath) -> Option<RepoPath> {
     let root = spec.folder();
     let is_part = |app: &RepoPath| {
-        let (path, Some(name)) = (app.relative_to(&root), app.name()) else { return false };
+        let path = app.relative_to(&root);
         spec.types.iter().any(|change_type| {
-            let values = [("path", path.as_str()), ("name", name), ("type", change_type.name.as_str())];
-            root.join(&expand(&spec.layout.app, &values)).is_ok_and(|part| part == *folder)
+            let values = [("type", change_type.name.as_str())];
+            let part = expand_folder(&spec.layout.app, &path, &values);
+            part.and_then(|part| root.join(&part).ok()).is_some_and(|part| part == *folder)
         })
     };
     let above = std::iter::successors(folder.parent(), RepoPath::parent).take_while(|path| !path.is_top());

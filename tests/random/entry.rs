@@ -157,7 +157,7 @@ impl Maker<'_> {
                 "  namePrefix: flux-\n",
                 "  nameSuffix: -flux\n",
                 "  commonMetadata: {labels: {by: flux}}\n",
-                "  images:\n    - name: registry.example/api\n      newTag: 3.0\n",
+                "  images:\n    - name: registry.example/api\n      newTag: v3.0\n",
             ]));
         }
         if !plain && self.has(&mut dice, "flux-components", 4) {

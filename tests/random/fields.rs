@@ -74,7 +74,7 @@ impl Maker<'_> {
         }
         if self.has(dice, "images", 3) {
             parts.push(format!(
-                "images:\n  - name: registry.example/{0}\n    newName: mirror.example/{0} # {{\"$imagepolicy\": \"flux-system:{0}:name\"}}\n    newTag: 2.0 # {{\"$imagepolicy\": \"flux-system:{0}:tag\"}}\n",
+                "images:\n  - name: registry.example/{0}\n    newName: mirror.example/{0} # {{\"$imagepolicy\": \"flux-system:{0}:name\"}}\n    newTag: v2.0 # {{\"$imagepolicy\": \"flux-system:{0}:tag\"}}\n",
                 app.name
             ));
         }

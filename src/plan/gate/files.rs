@@ -36,6 +36,8 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
     leftover.remarks.extend(forgotten(input));
     let Some(gates) = Gates::of(input)? else { return Ok(leftover) };
     leftover.remarks.extend(waits_for_gated(input, &gates));
+    leftover.remarks.extend(gates.clusters.iter().flat_map(|cluster| cluster.left.iter().cloned()));
+    leftover.remarks.extend(held_whole(input, &gates));
     let has_adopted_base = adopted::is_adopted(builder, &gates.base);
     let mut wanted: BTreeMap<RepoPath, String> = BTreeMap::new();
     if has_adopted_base && !input.model.gates.iter().any(|gate| gate.base == gates.base) {
@@ -161,6 +163,27 @@ fn forgotten(input: &Input<'_>) -> Vec<Diagnostic> {
             ))
             .at(Place::file(entry.path.clone()))
             .help("resume what it holds back, for example with `flux resume kustomization --all`, then remove the gate's folder and its line")
+        })
+        .collect()
+}
+
+/// Says what a gate begins to hold back without a split.
+fn held_whole(input: &Input<'_>, gates: &Gates) -> Vec<Diagnostic> {
+    let held: BTreeSet<&str> = input.model.gates.iter().flat_map(|gate| gate.targets()).collect();
+    let new = |cluster: &ClusterGate| {
+        let names: Vec<String> =
+            cluster.whole.iter().filter(|name| !held.contains(name.as_str())).cloned().collect();
+        (cluster.cluster.clone(), names)
+    };
+    let found = gates.clusters.iter().map(new).filter(|(_, names)| !names.is_empty());
+    found
+        .map(|(cluster, names)| {
+            Diagnostic::note(format!(
+                "the gate of cluster {cluster} holds back all of {}: every object there has a window",
+                names.join(", ")
+            ))
+            .at(Place::file(input.spec.path.clone()))
+            .help("give what must not wait a real-time type under `rules`, and split it")
         })
         .collect()
 }

@@ -10,17 +10,22 @@ mod carrier;
 mod cron_jobs;
 mod files;
 mod verify;
+mod whole;
 
 pub use files::{Leftover, conflict, sync};
 pub use verify::verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::tz::TimeZone;
+
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::Input;
+use crate::plan::gate::whole::Whole;
+use crate::plan::prepare::is_remembering;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
-use crate::schedule::{CronPair, Window, WindowForm, reference};
+use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
 use crate::spec::expand;
 
 /// How a gate is held closed.
@@ -58,6 +63,10 @@ pub struct ClusterGate {
     pub windows: BTreeMap<usize, ClusterWindow>,
     /// By the position of the type, what is held back.
     pub targets: BTreeMap<usize, BTreeSet<String>>,
+    /// Those of the targets that are held back whole, since all of their objects have one type.
+    pub whole: BTreeSet<String>,
+    /// What could have been held back whole, and is not.
+    pub left: Vec<Diagnostic>,
 }
 
 /// A window as a cluster's jobs get it.
@@ -67,8 +76,8 @@ pub struct ClusterWindow {
     pub pair: CronPair,
     /// The zone as written; `None` leaves it to the controller.
     pub time_zone: Option<String>,
-    /// The window.
-    pub window: Window,
+    /// How late its jobs may start.
+    pub deadlines: Deadlines,
 }
 
 /// Everything that every mechanism needs.
@@ -124,8 +133,9 @@ impl Gates {
         }
         check_names(input, &slots)?;
         let mut clusters = Vec::new();
+        let mut measured = Measured::default();
         for cluster in spec.clusters.keys() {
-            clusters.push(cluster_gate(input, cluster, &gated, &slots)?);
+            clusters.push(cluster_gate(input, cluster, &gated, &slots, &mut measured)?);
         }
         Ok(Some(Gates { mechanism: Mechanism::CronJobs, base, slots, clusters }))
     }
@@ -141,15 +151,33 @@ impl Gates {
     }
 }
 
+/// The deadlines of the windows of a type, measured once for all clusters that have the same.
+#[derive(Default)]
+struct Measured {
+    known: BTreeMap<String, Vec<Deadlines>>,
+}
+
+impl Measured {
+    fn of(&mut self, windows: &[(CronPair, TimeZone)]) -> &[Deadlines] {
+        let line = |(pair, zone): &(CronPair, TimeZone)| {
+            format!("{}\t{}\t{}\n", zone.iana_name().unwrap_or("UTC"), pair.open, pair.close)
+        };
+        let key = windows.iter().map(line).collect();
+        self.known.entry(key).or_insert_with(|| deadlines(&Timeline::of_pairs(windows.iter().cloned())))
+    }
+}
+
 fn cluster_gate(
     input: &Input<'_>,
     cluster: &str,
     gated: &[usize],
     slots: &[Slot],
+    measured: &mut Measured,
 ) -> Result<ClusterGate, Error> {
     let spec = input.spec;
     let folder = cluster_folder(input, cluster)?;
     let mut windows = BTreeMap::new();
+    let mut schedules: BTreeMap<usize, Vec<(CronPair, TimeZone)>> = BTreeMap::new();
     for (index, slot) in slots.iter().enumerate() {
         let name = &spec.types[slot.change_type].name.value;
         let Some(definition) = spec.windows_of(cluster, name).get(slot.number).copied() else { continue };
@@ -165,20 +193,32 @@ fn cluster_gate(
             Error::invalid(Diagnostic::error(error.message).at(definition.place.clone()).help(error.help))
         })?;
         let time_zone = definition.time_zone.as_ref().map(|zone| zone.value.clone());
-        windows.insert(index, ClusterWindow { pair, time_zone, window });
+        schedules.entry(slot.change_type).or_default().push((pair.clone(), window.zone_or_utc()));
+        windows.insert(index, ClusterWindow { pair, time_zone, deadlines: Deadlines::default() });
+    }
+    for (index, window) in &mut windows {
+        let slot = &slots[*index];
+        let all = schedules.get(&slot.change_type).map(Vec::as_slice).unwrap_or_default();
+        window.deadlines = measured.of(all).get(slot.number).copied().unwrap_or_default();
     }
     let mut targets = BTreeMap::new();
     let mut switched_on = BTreeSet::new();
     let carrier = carrier::carrier_of(input, cluster, &folder).map(|entry| &entry.path);
+    let whole = Whole::of(input, cluster, carrier);
     for position in gated {
-        let (names, exist) = targets_of(input, cluster, *position, carrier)?;
+        let jobs =
+            slots.iter().filter(|slot| slot.change_type == *position).map(|slot| slot.open_job.as_str());
+        let jobs = (gated.len() > 1).then(|| jobs.collect::<Vec<_>>());
+        let (names, exist) = targets_of(input, cluster, *position, carrier, &whole, jobs.as_deref())?;
         if spec.gate_enabled(cluster) && exist {
             switched_on.insert(*position);
         }
         targets.insert(*position, names);
     }
     let enabled = spec.gate_enabled(cluster);
-    Ok(ClusterGate { cluster: cluster.to_owned(), folder, enabled, switched_on, windows, targets })
+    let held: BTreeSet<String> = whole.all().into_iter().map(str::to_owned).collect();
+    let (cluster, left) = (cluster.to_owned(), whole.left);
+    Ok(ClusterGate { cluster, folder, enabled, switched_on, windows, targets, whole: held, left })
 }
 
 fn cluster_path<'a>(input: &'a Input<'_>, cluster: &'a str) -> &'a str {
@@ -189,7 +229,10 @@ fn cluster_path<'a>(input: &'a Input<'_>, cluster: &'a str) -> &'a str {
 
 /// Gives the Flux Kustomizations of a cluster that a type's gate holds back, and whether they exist.
 ///
-/// Those that stand in Git are held back; what is only planned is left out as soon as one of them
+/// `whole` are held back as they are. `jobs` are the type's own, where several types have some.
+///
+/// Those that stand in Git and have finished their migration are held back; what is only planned
+/// is left out as soon as one of them
 /// does, so that a new entry point never stops a gate that works. Where none stands, the planned
 /// names hold the place in jobs that are switched off. Where none of the cluster's Kustomizations
 /// is in Git, only people know, and the spec's word counts.
@@ -198,7 +241,10 @@ fn targets_of(
     cluster: &str,
     change_type: usize,
     carrier: Option<&RepoPath>,
+    whole: &Whole,
+    jobs: Option<&[&str]>,
 ) -> Result<(BTreeSet<String>, bool), Error> {
+    let managed = input.model.entry_points.iter().any(|entry| entry.is_of(cluster) && !entry.flux.is_empty());
     let type_name = &input.spec.types[change_type].name.value;
     let sides = input.sides();
     let mut entries: BTreeMap<RepoPath, String> = BTreeMap::new();
@@ -220,6 +266,16 @@ fn targets_of(
     let split: BTreeSet<&RepoPath> = entries.keys().filter(is_there).collect();
     let (mut standing, mut planned) = (BTreeSet::new(), BTreeSet::new());
     for (path, name) in &entries {
+        if let Some(names) = whole.names(path, change_type) {
+            let own = |name: &&FluxKustomization| name.path.as_ref() == Some(path);
+            for kustomization in input.model.flux.iter().filter(own) {
+                if names.contains(&kustomization.name) {
+                    check_target(input, kustomization)?;
+                }
+            }
+            if managed { &mut standing } else { &mut planned }.extend(names);
+            continue;
+        }
         if !split.is_empty() && !split.contains(path) {
             continue;
         }
@@ -233,9 +289,11 @@ fn targets_of(
         match flux {
             Some(kustomization) => {
                 check_target(input, kustomization)?;
-                standing.insert(kustomization.name.clone());
+                // Until it has taken over its objects for good it must not be suspended.
+                let finished = !is_remembering(kustomization);
+                (if finished { &mut standing } else { &mut planned }).insert(kustomization.name.clone());
             }
-            None if is_held(input, path, name) => {
+            None if is_held(input, path, name, jobs) => {
                 standing.insert(name.clone());
             }
             None => {
@@ -247,7 +305,6 @@ fn targets_of(
             }
         }
     }
-    let managed = input.model.entry_points.iter().any(|entry| entry.is_of(cluster) && !entry.flux.is_empty());
     Ok(if standing.is_empty() { (planned, !managed) } else { (standing, true) })
 }
 
@@ -272,7 +329,7 @@ fn check_target(input: &Input<'_>, kustomization: &FluxKustomization) -> Result<
 }
 
 /// Tells whether Kubernetes takes a text as the name of a Flux Kustomization (RFC 1123 subdomain).
-fn is_object_name(name: &str) -> bool {
+pub(crate) fn is_object_name(name: &str) -> bool {
     let edge = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let part = |part: &str| {
         let bytes = part.as_bytes();
@@ -311,6 +368,12 @@ pub fn carriers(input: &Input<'_>) -> Result<BTreeMap<RepoPath, RepoPath>, Error
     Ok(found)
 }
 
+/// Gives the gate's folder for an entry point that applies it, also for one that is that folder: a
+/// bootstrap folder may take it in by itself.
+pub fn free_of(carriers: &BTreeMap<RepoPath, RepoPath>, entry: &RepoPath) -> Option<RepoPath> {
+    carriers.get(entry).or_else(|| carriers.values().find(|folder| *folder == entry)).cloned()
+}
+
 fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {
     let values = [("cluster", cluster), ("path", cluster_path(input, cluster))];
     let folder = expand(&input.spec.layout.cluster_gate, &values);
@@ -319,10 +382,13 @@ fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {
 
 /// Tells whether a gate that stands already holds back a whole entry point, which goes on until
 /// its halves are handed over.
-fn is_held(input: &Input<'_>, path: &RepoPath, name: &str) -> bool {
+fn is_held(input: &Input<'_>, path: &RepoPath, name: &str, jobs: Option<&[&str]>) -> bool {
     let in_git = |kustomization: &&FluxKustomization| kustomization.path.as_ref() == Some(path);
     input.model.flux.iter().filter(in_git).any(|kustomization| kustomization.name == name)
-        && input.model.gates.iter().any(|gate| gate.targets().any(|target| target == name))
+        && input.model.gates.iter().any(|gate| {
+            jobs.is_none_or(|jobs| jobs.contains(&gate.open.name.as_str()))
+                && gate.targets().any(|target| target == name)
+        })
 }
 
 fn check_names(input: &Input<'_>, slots: &[Slot]) -> Result<(), Error> {

@@ -1,0 +1,141 @@
+//! `windows`.
+
+use serde_json::Value;
+
+use crate::cli::{Format, Global, Windows, WindowsEdit, WindowsGet, WindowsRemove, WindowsSet, WindowsWhat};
+use crate::commands::apply::{Exit, Shown, apply};
+use crate::commands::sync;
+use crate::commands::workspace::{Loaded, Workspace};
+use crate::diagnostic::Diagnostic;
+use crate::diff;
+use crate::error::{Error, ErrorKind};
+use crate::output::Output;
+use crate::plan::Change;
+use crate::render::detect;
+use crate::repo::File;
+use crate::schedule::WindowKey;
+use crate::spec::{self, Parsed};
+use crate::windows::{Edit, Owner, changed, check_revision, edit, get, list, of_cluster, schema};
+
+/// Runs the command.
+pub fn run(global: &Global, arguments: &Windows, output: &Output) -> Result<Exit, Error> {
+    match &arguments.what {
+        WindowsWhat::List => read(global, output, |parsed, bytes| Ok(list(&parsed.spec, bytes))),
+        WindowsWhat::Get(WindowsGet { name, cluster }) => {
+            read(global, output, |parsed, bytes| match (name, cluster) {
+                (_, Some(cluster)) => of_cluster(&parsed.spec, bytes, cluster),
+                (name, None) => get(&parsed.spec, bytes, name.as_deref().unwrap_or_default()),
+            })
+        }
+        WindowsWhat::Set(arguments) => write(global, output, &setting(arguments)?, &arguments.edit),
+        WindowsWhat::Remove(arguments) => write(global, output, &removal(arguments), &arguments.edit),
+        WindowsWhat::Schema => print(output, &schema()),
+    }
+}
+
+fn print(output: &Output, value: &Value) -> Result<Exit, Error> {
+    output.result(format!("{value:#}\n").as_bytes());
+    Ok(Exit::Clean)
+}
+
+fn read(
+    global: &Global,
+    output: &Output,
+    answer: impl Fn(&Parsed, &[u8]) -> Result<Value, Error>,
+) -> Result<Exit, Error> {
+    let workspace = Workspace::open(global, output)?;
+    let parsed = spec::read(&workspace.snapshot, &workspace.spec_path)?;
+    output.diagnostics(&parsed.warnings);
+    let file = file(&workspace);
+    print(output, &answer(&parsed, &file.bytes)?)
+}
+
+/// Gives the file of a spec that was read.
+fn file(workspace: &Workspace) -> File {
+    workspace.snapshot.file(&workspace.spec_path).cloned().unwrap_or_else(|| File::new([]))
+}
+
+/// Edits the spec, plans what it then implies, and writes both as one.
+fn write(global: &Global, output: &Output, wish: &Edit, arguments: &WindowsEdit) -> Result<Exit, Error> {
+    let mut workspace = Workspace::open(global, output)?;
+    let before = spec::read(&workspace.snapshot, &workspace.spec_path)?.spec;
+    let path = workspace.spec_path.clone();
+    let file = file(&workspace);
+    if let Some(revision) = &arguments.if_revision {
+        check_revision(&path, &file.bytes, revision)?;
+    }
+    let (text, Parsed { spec, warnings }) = edit(&before, file.text().unwrap_or_default(), wish)?;
+    output.diagnostics(&warnings);
+    let edited = File { bytes: text.into_bytes().into(), executable: file.executable };
+
+    let original = workspace.snapshot.clone();
+    workspace.snapshot.insert(path.clone(), edited.clone());
+    let renderer = detect(global.renderer)?;
+    let model = workspace.model(&spec);
+    let loaded = Loaded { workspace, spec, model, renderer };
+    let mut plan = sync::plan_of(global, output, &loaded)?;
+    plan.include(path, Change { before: Some(file.clone()), after: Some(edited.clone()), moved_from: None });
+
+    let workspace = Workspace { snapshot: original, ..loaded.workspace };
+    let answer = |written: bool| changed(&file.bytes, &edited.bytes, &diff::json(&plan)["changes"], written);
+    let shown = match arguments.format {
+        Format::Json => Shown::Answer(&answer),
+        format => Shown::Difference(format),
+    };
+    apply(global, output, &workspace, &plan, loaded.renderer.as_ref(), shown)
+}
+
+fn setting(arguments: &WindowsSet) -> Result<Edit, Error> {
+    let WindowsSet { name, cluster, change_type, windows, .. } = arguments;
+    let (parts, names) = (parts(arguments), windows.clone());
+    let usage =
+        |message: &str, help: &str| Err(Error::new(ErrorKind::Usage, Diagnostic::error(message).help(help)));
+    Ok(match (name, cluster, change_type) {
+        (Some(name), ..) => Edit::Define { name: name.clone(), parts },
+        _ if names.is_empty() && parts.is_empty() => {
+            return usage(
+                "nothing is to be set",
+                "name windows with --use, or times such as --open '0 22 * * SAT' --for 4h",
+            );
+        }
+        (None, Some(cluster), _) if names.is_empty() => {
+            Edit::Inline { cluster: cluster.clone(), change_type: change_type.clone(), parts }
+        }
+        (None, Some(cluster), _) => {
+            let owner = Owner::Cluster { cluster: cluster.clone(), change_type: change_type.clone() };
+            Edit::Use { owner, names }
+        }
+        (None, None, Some(change_type)) if !names.is_empty() => {
+            Edit::Use { owner: Owner::Type(change_type.clone()), names }
+        }
+        (None, None, _) => {
+            return usage(
+                "a type has named windows only, and none is named",
+                "set the window by its name, then name it with --use",
+            );
+        }
+    })
+}
+
+fn parts(arguments: &WindowsSet) -> Vec<(WindowKey, String)> {
+    [
+        (WindowKey::TimeZone, &arguments.time_zone),
+        (WindowKey::Open, &arguments.open),
+        (WindowKey::Close, &arguments.close),
+        (WindowKey::For, &arguments.length),
+        (WindowKey::From, &arguments.from),
+        (WindowKey::To, &arguments.to),
+    ]
+    .into_iter()
+    .filter_map(|(key, text)| Some((key, text.clone()?)))
+    .collect()
+}
+
+fn removal(arguments: &WindowsRemove) -> Edit {
+    match (&arguments.name, &arguments.cluster) {
+        (_, Some(cluster)) => {
+            Edit::Reset { cluster: cluster.clone(), change_type: arguments.change_type.clone() }
+        }
+        (name, None) => Edit::Remove { name: name.clone().unwrap_or_default() },
+    }
+}

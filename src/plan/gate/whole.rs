@@ -1,0 +1,98 @@
+//! Entry points that need no split: all of their objects have one gated type, so their own Flux
+//! Kustomizations are held back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostic::Diagnostic;
+use crate::plan::Input;
+use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
+
+/// The entry points of one cluster that a gate holds back as they are.
+#[derive(Clone, Debug, Default)]
+pub struct Whole {
+    /// By path: the position of the type, and the names of the Flux Kustomizations.
+    entries: BTreeMap<RepoPath, (usize, BTreeSet<String>)>,
+    /// What could have been held back and is not.
+    pub left: Vec<Diagnostic>,
+}
+
+impl Whole {
+    /// Finds them.
+    ///
+    /// Left out is what something real-time depends on, directly or through others: kustomize-controller
+    /// demands of a dependency that it has applied the same revision (`checkDependencies`), so while
+    /// the window is closed the dependant would stop at the next commit.
+    pub fn of(input: &Input<'_>, cluster: &str, carrier: Option<&RepoPath>) -> Whole {
+        let sides = input.sides();
+        let mut whole = Whole::default();
+        let mine = |entry: &&EntryPoint| {
+            entry.is_of(cluster)
+                && entry.role == Role::Apps
+                && Some(&entry.path) != carrier
+                && entry.through.is_none()
+                && !sides.contains_key(&entry.path)
+        };
+        for entry in input.model.entry_points.iter().filter(mine) {
+            let is_split = input.spec.types.iter().any(|change_type| {
+                let side = input.side(&entry.path, cluster, &change_type.name.value);
+                side.is_some_and(|side| input.model.graph.has(&side))
+            });
+            let Ok(typed) = input.typed_entry(input.snapshot, entry) else { continue };
+            if let ([only], false) = (&typed.present()[..], is_split)
+                && !input.spec.types[*only].is_real_time()
+            {
+                whole.entries.insert(entry.path.clone(), (*only, names(input, entry, cluster)));
+            }
+        }
+        whole.leave_needed(input, cluster);
+        whole
+    }
+
+    /// Gives the names at a path that a type's gate holds back; none where the path is not one of these.
+    pub fn names(&self, path: &RepoPath, change_type: usize) -> Option<BTreeSet<String>> {
+        let (only, names) = self.entries.get(path)?;
+        Some(if *only == change_type { names.clone() } else { BTreeSet::new() })
+    }
+
+    /// Gives all names.
+    pub fn all(&self) -> BTreeSet<&str> {
+        self.entries.values().flat_map(|(_, names)| names).map(String::as_str).collect()
+    }
+
+    fn leave_needed(&mut self, input: &Input<'_>, cluster: &str) {
+        let of_cluster: Vec<&FluxKustomization> =
+            input.model.flux.iter().filter(|flux| input.model.cluster_of(flux) == cluster).collect();
+        let sides = input.sides();
+        let gated_side = |flux: &FluxKustomization| {
+            let side = flux.path.as_ref().and_then(|path| sides.get(path));
+            side.is_some_and(|(_, position)| !input.spec.types[*position].is_real_time())
+        };
+        loop {
+            let held = self.all();
+            let found = of_cluster.iter().find_map(|flux| {
+                if held.contains(flux.name.as_str()) || gated_side(flux) {
+                    return None;
+                }
+                let needed = flux.depends_on().into_iter().find(|name| held.contains(name))?;
+                Some((*flux, needed.to_owned()))
+            });
+            let Some((flux, needed)) = found else { return };
+            self.entries.retain(|_, (_, names)| !names.contains(&needed));
+            self.left.push(
+                Diagnostic::warning(format!(
+                    "no gate holds back Flux Kustomization {needed} of cluster {cluster}, although all of its objects have a window: {} depends on it, is real-time, and would stop at the next commit while the window is closed",
+                    flux.name
+                ))
+                .at(flux.place("dependsOn"))
+                .help(format!("take {needed} out of its `dependsOn`, or give all that it applies a window too")),
+            );
+        }
+    }
+}
+
+/// Gives the names of an entry point's Flux Kustomizations in a cluster, as they are or would be.
+fn names(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> BTreeSet<String> {
+    let own = input.model.flux_of(entry).filter(|flux| input.model.cluster_of(flux) == cluster);
+    let names: BTreeSet<String> = own.map(|flux| flux.name.clone()).collect();
+    if names.is_empty() { BTreeSet::from([input.model.name_in(entry, cluster).to_owned()]) } else { names }
+}

@@ -1,0 +1,107 @@
+//! The names that the layout's templates give, held against each other and against what is there.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::plan::Input;
+use crate::repo::{EntryPoint, RepoPath, Role};
+use crate::spec::expand;
+
+/// Makes sure that no two types of entry points share a folder or the name of a Flux Kustomization.
+///
+/// Each template alone tells types apart; only with the names of a repository can two of them meet:
+/// type `b-c` of `apps` and type `c` of `apps-b` are both `apps-b-c`. Written, one would silently take
+/// in the other.
+///
+/// # Errors
+///
+/// All that meet.
+pub fn check(input: &Input<'_>) -> Result<(), Error> {
+    let sides = input.sides();
+    let wholes: Vec<&EntryPoint> = input
+        .model
+        .entry_points
+        .iter()
+        .filter(|entry| {
+            entry.role == Role::Apps && input.knows_cluster(entry) && !sides.contains_key(&entry.path)
+        })
+        .collect();
+    let mut diagnostics = folders(input, &wholes);
+    for cluster in input.spec.clusters.keys() {
+        diagnostics.extend(names(input, cluster, &wholes));
+    }
+    if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics }) }
+}
+
+fn folders(input: &Input<'_>, wholes: &[&EntryPoint]) -> Vec<Diagnostic> {
+    let mut seen: BTreeMap<RepoPath, (&EntryPoint, &str)> = BTreeMap::new();
+    let mut found = Vec::new();
+    for entry in wholes {
+        for change_type in &input.spec.types {
+            let name = change_type.name.as_str();
+            let Some(side) = input.side(&entry.path, &entry.cluster, name) else { continue };
+            if side == entry.path {
+                let message =
+                    format!("`entryPoint` of the layout gives type {name} of {side} that folder itself");
+                found.push(problem(input, message));
+            } else if let Some((other, other_type)) = seen.get(&side) {
+                found.push(problem(
+                    input,
+                    format!(
+                        "`entryPoint` of the layout gives the folder {side} to type {other_type} of {} and to type {name} of {}",
+                        other.path, entry.path
+                    ),
+                ));
+            } else {
+                seen.insert(side, (entry, name));
+            }
+        }
+    }
+    found
+}
+
+fn names(input: &Input<'_>, cluster: &str, wholes: &[&EntryPoint]) -> Vec<Diagnostic> {
+    let mut seen: BTreeMap<String, (&EntryPoint, &str)> = BTreeMap::new();
+    let mut found = Vec::new();
+    for entry in wholes.iter().filter(|entry| entry.is_of(cluster)) {
+        for change_type in &input.spec.types {
+            let type_name = change_type.name.as_str();
+            let values = [("name", input.model.name_in(entry, cluster)), ("type", type_name)];
+            let name = expand(&input.spec.layout.kustomization, &values);
+            let standing = input.model.flux.iter().find(|flux| {
+                flux.name == name
+                    && input.model.cluster_of(flux) == cluster
+                    && flux.path.is_some()
+                    && flux.path != input.side(&entry.path, cluster, type_name)
+            });
+            if let Some(standing) = standing {
+                found.push(problem(
+                    input,
+                    format!(
+                        "`kustomization` of the layout gives type {type_name} of {} the name {name}, and in cluster {cluster} a Flux Kustomization of that name applies {}",
+                        entry.path,
+                        standing.path.as_ref().map(ToString::to_string).unwrap_or_default()
+                    ),
+                ));
+            } else if let Some((other, other_type)) = seen.get(&name) {
+                found.push(problem(
+                    input,
+                    format!(
+                        "`kustomization` of the layout gives the name {name} in cluster {cluster} to type {other_type} of {} and to type {type_name} of {}",
+                        other.path, entry.path
+                    ),
+                ));
+            } else {
+                seen.insert(name, (entry, type_name));
+            }
+        }
+    }
+    found
+}
+
+fn problem(input: &Input<'_>, message: String) -> Diagnostic {
+    Diagnostic::error(format!("{message}: one would take the place of the other"))
+        .at(Place::file(input.spec.path.clone()))
+        .help("choose another template under `layout`, or another name for the type")
+}

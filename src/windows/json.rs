@@ -1,0 +1,119 @@
+//! The answers for services.
+
+use serde_json::{Map, Value, json};
+
+use crate::error::Error;
+use crate::schedule::WindowKey;
+use crate::spec::{Cluster, Spec, WindowDef, WindowUse};
+use crate::windows::{VERSION, revision, unknown_cluster, unknown_window};
+
+const KEYS: [WindowKey; 6] =
+    [WindowKey::TimeZone, WindowKey::Open, WindowKey::Close, WindowKey::For, WindowKey::From, WindowKey::To];
+
+/// Answers with every window, and who uses it: types and clusters.
+///
+/// The form is [`schema`](crate::windows::schema())'s `WindowList`; everything is in the order of the spec.
+pub fn list(spec: &Spec, bytes: &[u8]) -> Value {
+    let windows = spec.windows.values().map(|definition| {
+        let mut window = window(definition);
+        let name = definition.name.as_ref().map(|name| name.value.as_str());
+        window.insert("usedBy".into(), used_by(spec, name.unwrap_or_default()).into());
+        Value::Object(window)
+    });
+    let types = spec.types.iter().map(|change_type| {
+        let names: Vec<&str> = change_type.windows.iter().map(|name| name.as_str()).collect();
+        json!({ "name": change_type.name.value, "windows": names })
+    });
+    json!({
+        "version": VERSION,
+        "kind": "WindowList",
+        "revision": revision(bytes),
+        "windows": windows.collect::<Vec<_>>(),
+        "types": types.collect::<Vec<_>>(),
+        "clusters": spec.clusters.values().map(|own| cluster(spec, own)).collect::<Vec<_>>(),
+    })
+}
+
+/// Answers with one named window.
+///
+/// # Errors
+///
+/// When there is none of that name.
+pub fn get(spec: &Spec, bytes: &[u8], name: &str) -> Result<Value, Error> {
+    let definition = spec.windows.get(name).ok_or_else(|| unknown_window(spec, name))?;
+    let mut window = window(definition);
+    window.insert("usedBy".into(), used_by(spec, name).into());
+    Ok(json!({ "version": VERSION, "kind": "Window", "revision": revision(bytes), "window": window }))
+}
+
+/// Answers with the windows of one cluster, by type.
+///
+/// # Errors
+///
+/// When the spec has no such cluster.
+pub fn of_cluster(spec: &Spec, bytes: &[u8], name: &str) -> Result<Value, Error> {
+    let own = spec.clusters.get(name).ok_or_else(|| unknown_cluster(spec, name))?;
+    Ok(json!({
+        "version": VERSION,
+        "kind": "ClusterWindows",
+        "revision": revision(bytes),
+        "cluster": cluster(spec, own),
+    }))
+}
+
+/// Answers what an edit did: the revision that it found, that which it leaves, and the difference as
+/// [`diff::json`](crate::diff::json()) has it.
+pub fn changed(before: &[u8], after: &[u8], changes: &Value, written: bool) -> Value {
+    json!({
+        "version": VERSION,
+        "kind": "WindowChange",
+        "before": revision(before),
+        "revision": revision(after),
+        "written": written,
+        "changes": changes,
+    })
+}
+
+fn window(definition: &WindowDef) -> Map<String, Value> {
+    let mut window = Map::new();
+    if let Some(name) = &definition.name {
+        window.insert("name".into(), name.value.as_str().into());
+    }
+    for key in KEYS {
+        if let Some(text) = definition.text(key) {
+            window.insert(key.as_str().into(), text.value.as_str().into());
+        }
+    }
+    window
+}
+
+fn used_by(spec: &Spec, name: &str) -> Vec<Value> {
+    let types = spec
+        .types
+        .iter()
+        .filter(|change_type| change_type.windows.iter().any(|window| window.value == name))
+        .map(|change_type| json!({ "type": change_type.name.value }));
+    let clusters = spec.clusters.values().flat_map(|cluster| {
+        let named = |uses: &[WindowUse]| {
+            uses.iter().any(|window| matches!(window, WindowUse::Named(other) if other.value == name))
+        };
+        let types = cluster.windows.iter().filter(move |(_, uses)| named(uses));
+        types.map(|(type_name, _)| json!({ "type": type_name, "cluster": cluster.name.value }))
+    });
+    types.chain(clusters).collect()
+}
+
+fn cluster(spec: &Spec, cluster: &Cluster) -> Value {
+    let name = cluster.name.as_str();
+    let gated = spec.types.iter().filter(|change_type| !change_type.is_real_time());
+    let types = gated.map(|change_type| {
+        let type_name = change_type.name.as_str();
+        let windows = spec.windows_of(name, type_name).into_iter().map(|definition| window(definition));
+        json!({
+            "type": type_name,
+            "own": cluster.windows.contains_key(type_name),
+            "windows": windows.collect::<Vec<_>>(),
+        })
+    });
+    json!({ "name": name, "enabled": spec.gate_enabled(name), "types": types.collect::<Vec<_>>() })
+}

@@ -1,0 +1,72 @@
+//! The windows of the spec as a service reads and edits them.
+//!
+//! [`list`], [`get`] and [`of_cluster`] answer in JSON, [`edit()`] changes single values of
+//! `windows.yaml` in place. Every answer names the revision of the spec that it speaks of; whoever
+//! gives it back with an edit ([`check_revision`]) never overwrites what somebody else wrote since.
+
+mod edit;
+mod json;
+mod parts;
+mod schema;
+
+pub use edit::{Edit, Owner, edit};
+pub use json::{changed, get, list, of_cluster};
+pub use schema::schema;
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::diff::sha256;
+use crate::error::{Error, ErrorKind};
+use crate::repo::RepoPath;
+use crate::spec::Spec;
+use crate::suggest::did_you_mean;
+
+/// The version of the answers' form; it grows when something is taken away or means something else.
+const VERSION: u32 = 1;
+
+/// Gives the revision of a spec: the SHA-256 of its bytes in lower-case hexadecimal.
+pub fn revision(bytes: &[u8]) -> String {
+    sha256(bytes)
+}
+
+/// Makes sure that the spec is the one that somebody read before.
+///
+/// # Errors
+///
+/// A conflict when it is another.
+pub fn check_revision(path: &RepoPath, bytes: &[u8], expected: &str) -> Result<(), Error> {
+    if revision(bytes) == expected {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Conflict,
+        Diagnostic::error(format!(
+            "{path} is not what it was at revision {expected}: somebody edited it since, and this edit would undo theirs"
+        ))
+        .at(Place::file(path.clone()))
+        .help("read it again with `gitops-windows windows list`, and decide anew"),
+    ))
+}
+
+fn unknown<'a>(what: &str, name: &str, path: &RepoPath, known: impl Iterator<Item = &'a str>) -> Error {
+    let known: Vec<&str> = known.collect();
+    let help = did_you_mean(name, known.iter().copied()).unwrap_or_else(|| match known.as_slice() {
+        [] => format!("{path} has none"),
+        known => format!("{path} has {}", known.join(", ")),
+    });
+    Error::new(
+        ErrorKind::Usage,
+        Diagnostic::error(format!("there is no {what} `{name}`")).at(Place::file(path.clone())).help(help),
+    )
+}
+
+fn unknown_window(spec: &Spec, name: &str) -> Error {
+    unknown("window", name, &spec.path, spec.windows.keys().map(String::as_str))
+}
+
+fn unknown_cluster(spec: &Spec, name: &str) -> Error {
+    unknown("cluster", name, &spec.path, spec.clusters.keys().map(String::as_str))
+}
+
+fn unknown_type(spec: &Spec, name: &str) -> Error {
+    unknown("type", name, &spec.path, spec.types.iter().map(|known| known.name.as_str()))
+}

@@ -1,0 +1,76 @@
+//! The values of one window, set in place.
+
+use crate::schedule::WindowKey;
+use crate::yaml::{EditError, Editor, Key};
+
+/// Sets values of the window at a path, and takes away those that another way to write a window
+/// leaves without meaning: `close` replaces `for`, and `from` replaces `open`.
+///
+/// What is still missing or too much is for the reader of the spec to say.
+pub(super) fn set(editor: &mut Editor, path: &[Key], parts: &[(WindowKey, String)]) -> Result<(), EditError> {
+    let existing = at(editor, path);
+    let write = |editor: &mut Editor, path: &[Key]| {
+        parts.iter().try_for_each(|(key, text)| {
+            let path = below(path, key.as_str());
+            // What says so already keeps its quotes, or their absence.
+            let same = at(editor, &path).is_some_and(|value| value == text.as_str());
+            if same { Ok(()) } else { editor.set_scalar(&path, text.as_str()) }
+        })
+    };
+    if existing.is_some_and(|value| !value.is_object() && !value.is_null()) {
+        // The name of a window, or several windows, give way to a window in place.
+        return replace(editor, path, write);
+    }
+    write(editor, path)?;
+    let given = |key: WindowKey| parts.iter().any(|(other, _)| *other == key);
+    let weekly = given(WindowKey::From) || given(WindowKey::To);
+    let cron = given(WindowKey::Open) || given(WindowKey::Close) || given(WindowKey::For);
+    for (key, gone) in [
+        (WindowKey::Open, weekly),
+        (WindowKey::Close, weekly || given(WindowKey::For)),
+        (WindowKey::For, weekly || given(WindowKey::Close)),
+        (WindowKey::From, cron),
+        (WindowKey::To, cron),
+    ] {
+        let key_path = below(path, key.as_str());
+        if gone && !given(key) && at(editor, &key_path).is_some() {
+            editor.remove_key(&key_path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Replaces the whole value of a key by what `write` writes at the path that it is given.
+///
+/// The new value is written beside the old one, so that a mapping never loses its last key, and
+/// with it the style that it is written in.
+pub(super) fn replace(
+    editor: &mut Editor,
+    path: &[Key],
+    write: impl Fn(&mut Editor, &[Key]) -> Result<(), EditError>,
+) -> Result<(), EditError> {
+    let Some((Key::Name(name), above)) = path.split_last() else { return write(editor, path) };
+    let mut beside = below(above, &format!("{name}-new"));
+    let mut number = 1;
+    while at(editor, &beside).is_some() {
+        number += 1;
+        beside = below(above, &format!("{name}-new-{number}"));
+    }
+    write(editor, &beside)?;
+    editor.remove_key(path)?;
+    editor.rename_key(&beside, name)
+}
+
+/// Gives the value at a path of names, if there is one.
+pub(super) fn at(editor: &Editor, path: &[Key]) -> Option<serde_json::Value> {
+    let mut node = editor.root();
+    for key in path {
+        let Key::Name(name) = key else { return None };
+        node = node.get(name)?;
+    }
+    Some(node.to_json())
+}
+
+pub(super) fn below(path: &[Key], name: &str) -> Vec<Key> {
+    path.iter().cloned().chain([Key::from(name)]).collect()
+}
