@@ -172,3 +172,23 @@ fn commands_are_printed_where_nothing_is_in_git() {
         assert!(run.stderr.contains(part), "{part}\n{}", run.stderr);
     }
 }
+
+#[test]
+fn a_gate_of_ones_own_must_name_the_successor_first() {
+    let scratch = Scratch::fixture("adopted");
+    scratch.expect(0, &["init", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    let run = scratch.expect(5, &["migrate", "--yes"]);
+    assert!(run.stderr.contains("acts on apps and not on apps-rw"), "{}", run.stderr);
+    for job in ["begin", "end"] {
+        scratch.replace(&format!("infra/maintenance/{job}.yaml"), "\"apps\"", "\"apps\", \"apps-rw\"");
+    }
+    scratch.commit();
+    scratch.expect(0, &["migrate", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["migrate", "--yes"]);
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+}

@@ -55,6 +55,7 @@ pub fn hand_over(
     let stays = one.rest.as_ref().and_then(|rest| rest.text.as_ref());
     let mut notes = Vec::new();
     for old in &one.old {
+        still_held(input, one, old)?;
         let contents = contents(input, one, old)?;
         let (text, document) = find(builder, old).map_err(Stop::edit)?;
         let (mut files, mut values) = (Vec::new(), Vec::new());
@@ -102,6 +103,30 @@ pub fn hand_over(
         builder.put(&kustomization.file, text);
     }
     Ok(notes)
+}
+
+/// A gate that people wrote goes on naming the old one, and nothing would hold back its successors.
+fn still_held(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Result<(), Stop> {
+    let gated = one.sides.keys().filter(|position| !input.spec.types[**position].is_real_time());
+    let wanted: Vec<String> = gated.map(|position| name_of(input, one, old, *position)).collect();
+    for gate in input.model.gates.iter().filter(|gate| gate.targets().any(|name| name == old.name)) {
+        for job in [&gate.open, &gate.close] {
+            let missing = wanted.iter().find(|name| !job.targets.iter().any(|(_, held)| held == *name));
+            if let Some(name) = missing {
+                return Err(Stop::new(
+                    format!(
+                        "CronJob {} in {} acts on {} and not on {name}, which nothing would hold back then",
+                        job.name, job.file, old.name
+                    ),
+                    &format!(
+                        "name {name} there beside {}, and in the Role of the job if that lists names; let it reach the clusters, then go on",
+                        old.name
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Renders what each side applies, as the old Flux Kustomization would build it.
