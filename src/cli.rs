@@ -89,6 +89,12 @@ pub enum Command {
     Init(Init),
     /// Divide apps, and the entry points that use them, by change type
     Split(Split),
+    /// Say where each cluster stands on the way from one Flux Kustomization to several, and take the
+    /// next step
+    ///
+    /// A split takes three commits, so that no object is ever deleted: `split` makes the first, this
+    /// command the others. Each must have reached the clusters before the next.
+    Migrate(Migrate),
     /// Take a split back: every file gets its original bytes, with what was edited since
     Join(Split),
     /// Bring everything that the spec implies up to date
@@ -175,6 +181,35 @@ pub enum SplitWhat {
         #[arg(required = true, value_name = "NAME")]
         names: Vec<String>,
     },
+}
+
+/// Arguments of `migrate`.
+#[derive(Args, Debug)]
+pub struct Migrate {
+    /// Only this cluster (repeatable)
+    #[arg(long = "cluster", value_name = "NAME")]
+    pub clusters: Vec<String>,
+    /// The revision that the clusters have: the step before must stand in it
+    #[arg(long, value_name = "REV", default_value = "HEAD")]
+    pub base: String,
+    /// Ask the live cluster first, by kubectl and read-only, and go on only where it is ready
+    #[arg(long)]
+    pub confirm: bool,
+    /// The context of kubectl for --confirm; CLUSTER=NAME where there are several clusters (repeatable)
+    #[arg(long = "context", value_name = "NAME", requires = "confirm")]
+    pub contexts: Vec<String>,
+    /// The file with contexts for --confirm
+    #[arg(long, value_name = "FILE", requires = "confirm")]
+    pub kubeconfig: Option<PathBuf>,
+    /// How many seconds a cluster may take to answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub timeout: u64,
+    /// Go on although objects may be deleted; says which
+    #[arg(long)]
+    pub allow_deletion: bool,
+    /// How to show the difference
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
 }
 
 /// Arguments of `sync` and `diff`.

@@ -27,6 +27,8 @@ pub mod diff;
 pub mod error;
 pub mod explain;
 pub mod fleet;
+pub mod inventory;
+pub mod live;
 pub mod output;
 pub mod plan;
 pub mod proof;

@@ -124,7 +124,7 @@ pub struct Verdict {
 }
 
 /// What a gate is made of: the only kinds that may change with it.
-const GATE_KINDS: [&str; 5] = ["CronJob", "Role", "RoleBinding", "ServiceAccount", "Namespace"];
+pub(crate) const GATE_KINDS: [&str; 5] = ["CronJob", "Role", "RoleBinding", "ServiceAccount", "Namespace"];
 
 /// Renders what the obligations speak of and compares.
 ///
@@ -258,7 +258,13 @@ pub fn compare(before: &[Object], parts: &[(&RepoPath, &Result<Vec<Object>, Rend
 }
 
 /// Walks two values side by side; the order of keys means nothing, that of items everything.
-fn differences(id: &ObjectId, field: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<Mismatch>) {
+pub(crate) fn differences(
+    id: &ObjectId,
+    field: &str,
+    a: Option<&Value>,
+    b: Option<&Value>,
+    found: &mut Vec<Mismatch>,
+) {
     match (a, b) {
         (Some(a), Some(b)) if a == b => {}
         (Some(Value::Object(a)), Some(Value::Object(b))) => {

@@ -171,6 +171,21 @@ fn one_cluster_that_does_not_build_leaves_the_others_their_way() {
     );
     assert!(run.stderr.contains("clusters/edge-02/apps (edge-02)"), "{}", run.stderr);
     assert!(!run.stdout.contains("clusters/edge-01"), "{}", run.stdout);
+    // What could be done was done: a second run ends as the first.
+    scratch.expect(0, &[&SPLIT[..], &["--yes"]].concat());
+    scratch.commit();
+    let again = scratch.expect(0, &[&SPLIT[..], &["--yes"]].concat());
+    assert!(again.stderr.contains("clusters/edge-01/apps in cluster edge-01"), "{}", again.stderr);
+}
+
+#[test]
+fn what_git_ignores_would_be_missing_in_the_commit() {
+    let scratch = sample();
+    scratch.write(".gitignore", "*-rt\n");
+    let words = ["git ignores apps/web/web-rt/", "git check-ignore -v apps/web/web-rt/", "help: "];
+    refused(&scratch, 4, &SPLIT, &words);
+    scratch.write(".gitignore", "*-other\n").commit();
+    scratch.expect(0, &[&SPLIT[..], &["--yes"]].concat());
 }
 
 #[test]

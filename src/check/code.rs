@@ -21,7 +21,7 @@ const fn code(code: &'static str, name: &'static str, severity: Severity, summar
 }
 
 /// Every code, in order.
-pub const CODES: [Code; 14] = [
+pub const CODES: [Code; 15] = [
     code(
         "GW101",
         "missing-zone",
@@ -71,6 +71,12 @@ pub const CODES: [Code; 14] = [
         Severity::Error,
         "A change of the clocks makes a window of `for`, or of `from` and `to`, do what it does not say.",
     ),
+    code(
+        "GW115",
+        "uneven-times",
+        Severity::Note,
+        "No deadline is right for every missed opening or closing, so after a long outage a window may stay closed.",
+    ),
 ];
 
 /// Gives the code of a lint of a schedule.
@@ -89,6 +95,7 @@ pub fn code_of_lint(lint: LintCode) -> Code {
         LintCode::TooShort => 10,
         LintCode::RarelyOpens => 11,
         LintCode::LostClosing => 12,
+        LintCode::UnevenTimes => 14,
     };
     CODES[position]
 }
@@ -100,7 +107,7 @@ pub(crate) const IMPOSSIBLE: Code = CODES[13];
 mod tests {
     use super::*;
 
-    const LINTS: [LintCode; 13] = [
+    const LINTS: [LintCode; 14] = [
         LintCode::MissingZone,
         LintCode::NeverFires,
         LintCode::EitherDay,
@@ -114,6 +121,7 @@ mod tests {
         LintCode::TooShort,
         LintCode::RarelyOpens,
         LintCode::LostClosing,
+        LintCode::UnevenTimes,
     ];
 
     #[test]

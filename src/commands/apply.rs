@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::diff;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::plan::{Command, Plan, SCHEMA_FILE, Way};
+use crate::plan::{Command, Plan, SCHEMA_FILE, Standing, Way};
 use crate::proof::{Verdict, prove};
 use crate::render::Renderer;
 use crate::repo::RepoPath;
@@ -69,16 +69,38 @@ pub fn apply<'s>(
     report(output, plan);
     if plan.changes.is_empty() {
         show(output, plan, shown, false);
-        let refused = plan.entries.iter().any(|entry| entry.way == Way::Refused);
-        if !refused {
+        let exit = failure(plan).unwrap_or_else(|| {
             output.say("Nothing to change.");
-            return Ok(Exit::Clean);
+            Exit::Clean
+        });
+        if !plan.standings.is_empty() {
+            tell_commands(output, plan, "Now run");
         }
-        let unbuildable = plan.entries.iter().any(|entry| entry.way == Way::Refused && entry.invalid);
-        return Ok(if unbuildable { Exit::Invalid } else { Exit::Refused });
+        return Ok(exit);
     }
+    refuse_ignored(workspace, plan)?;
     let written = decide(global, output, workspace, plan, shown, &verdicts, renderer)?;
+    let refused = plan.entries.iter().filter(|entry| entry.way == Way::Refused).count();
+    if refused > 0 {
+        let them =
+            if refused == 1 { "1 entry point is".to_owned() } else { format!("{refused} entry points are") };
+        output.say(&format!("{them} left as before, for the reasons above."));
+    }
     Ok(if written { Exit::Clean } else { Exit::Pending })
+}
+
+/// Tells how a command failed of which nothing at all could be done, now or before.
+///
+/// Where some entry points are divided and others refused, a second run ends like the first.
+fn failure(plan: &Plan) -> Option<Exit> {
+    let refused = || plan.entries.iter().filter(|entry| entry.way == Way::Refused);
+    if refused().next().is_none() || !plan.changes.is_empty() {
+        return None;
+    }
+    if plan.entries.iter().any(|entry| !entry.after.is_empty()) {
+        return None;
+    }
+    Some(if refused().any(|entry| entry.invalid) { Exit::Invalid } else { Exit::Refused })
 }
 
 /// Proves and shows a plan that is never written.
@@ -184,6 +206,22 @@ fn proven(workspace: &Workspace, plan: &Plan, renderer: &dyn Renderer) -> Result
     if failed.is_empty() { Ok(verdicts) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics: failed }) }
 }
 
+/// A file that git ignores would be missing in the commit, and with it what the others refer to.
+fn refuse_ignored(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
+    let created = plan.changes.iter().filter(|(_, change)| change.before.is_none());
+    let ignored = workspace.repository.ignored(created.map(|(path, _)| path))?;
+    let Some(first) = ignored.first() else { return Ok(()) };
+    let more = if ignored.len() > 1 { format!(" and {} more", ignored.len() - 1) } else { String::new() };
+    Err(Error::new(
+        ErrorKind::Conflict,
+        Diagnostic::error(format!("git ignores {first}{more}, so a commit would lack what is to be written"))
+            .at(Place::file(first.clone()))
+            .help(format!(
+                "`git check-ignore -v {first}` names the line of .gitignore; let it leave these files out"
+            )),
+    ))
+}
+
 fn refuse_dirty(workspace: &Workspace) -> Result<(), Error> {
     let dirty = workspace.repository.dirty()?;
     if dirty.is_empty() {
@@ -203,10 +241,13 @@ fn report(output: &Output, plan: &Plan) {
     for line in &plan.findings {
         output.say(line);
     }
+    for standing in &plan.standings {
+        output.say(&standing.to_string());
+    }
     for entry in &plan.entries {
         if entry.way == Way::Refused {
             // Where nothing else goes on, it is what the command failed of.
-            let make = if plan.changes.is_empty() { Diagnostic::error } else { Diagnostic::warning };
+            let make = if failure(plan).is_some() { Diagnostic::error } else { Diagnostic::warning };
             let mut diagnostic = make(format!(
                 "{} in cluster {} is left as it is: {}",
                 entry.before, entry.cluster, entry.reason
@@ -265,6 +306,10 @@ fn to_json(plan: &Plan, written: bool) -> Value {
     let entries: Vec<Value> = plan.entries.iter().map(|entry| entry.to_json()).collect();
     let commands: Vec<Value> = plan.commands.iter().map(Command::to_json).collect();
     value["entryPoints"] = entries.into();
+    if !plan.standings.is_empty() {
+        let standings: Vec<Value> = plan.standings.iter().map(Standing::to_json).collect();
+        value["standings"] = standings.into();
+    }
     value["commands"] = commands.into();
     value["written"] = written.into();
     value

@@ -10,6 +10,7 @@ mod flux_create;
 mod init;
 mod join;
 mod meta;
+mod migrate;
 mod split;
 mod sync;
 mod undo;
@@ -39,6 +40,7 @@ pub fn run(cli: &Cli) -> u8 {
 fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
     match &cli.command {
         Command::Split(arguments) => split::run(&cli.global, arguments, output),
+        Command::Migrate(arguments) => migrate::run(&cli.global, arguments, output),
         Command::Join(arguments) => join::run(&cli.global, arguments, output),
         Command::Verify(arguments) => verify::run(&cli.global, arguments, output),
         Command::Explain(arguments) => explain::run(&cli.global, arguments, output),

@@ -39,8 +39,8 @@ pub fn children(
     let (mut children, mut loose) = (Vec::new(), Vec::new());
     for (index, reference) in kustomization.resources().into_iter().enumerate() {
         match &reference.target {
-            Target::Path(folder) if model.graph.has(folder) => {
-                let folder = folder.clone();
+            Target::Path(folder) if model.graph.has(&model.graph.real(folder)) => {
+                let folder = model.graph.real(folder);
                 let bases = model.graph.children(&folder);
                 let aliases = bases.iter().map(|base| app_name(base, &entry.cluster)).collect();
                 children.push(Child {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::plan::listing::is_generated;
 use crate::repo::{EntryPoint, Model, RepoPath};
 
 /// The fields of `spec` that kustomize-controller puts into the kustomization before it builds
@@ -17,18 +18,25 @@ const FIELDS: [&str; 8] = [
     "images",
 ];
 
+/// Gives the way in which a Flux Kustomization with this `spec` builds a folder; `None` is what
+/// kustomize alone makes of it.
+pub fn build(model: &Model, folder: &RepoPath, spec: &Value) -> Option<Value> {
+    let fields: Map<String, Value> = FIELDS
+        .iter()
+        .filter(|field| spec.get(**field).is_some_and(|value| !value.is_null()))
+        .map(|field| ((*field).to_owned(), spec[*field].clone()))
+        .collect();
+    (!model.graph.has(folder) || !fields.is_empty()).then_some(Value::Object(fields))
+}
+
 /// Gives the ways in which a cluster builds an entry point: one for each Flux Kustomization that
 /// differs from the others. `None` is what kustomize alone makes of the folder.
 pub fn builds(model: &Model, entry: &EntryPoint) -> Vec<Option<Value>> {
-    let generated = !model.graph.has(&entry.path);
+    // What was written down is built the same way, so that it may go again.
+    let generated = is_generated(&model.graph, &entry.path);
     let mut found: Vec<Option<Value>> = Vec::new();
     for kustomization in model.flux_of(entry) {
-        let fields: Map<String, Value> = FIELDS
-            .iter()
-            .filter(|field| !kustomization.spec(field).is_null())
-            .map(|field| ((*field).to_owned(), kustomization.spec(field).clone()))
-            .collect();
-        let build = (generated || !fields.is_empty()).then_some(Value::Object(fields));
+        let build = build(model, &entry.path, &kustomization.value["spec"]);
         if !found.contains(&build) {
             found.push(build);
         }

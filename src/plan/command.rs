@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 use crate::repo::RepoPath;
 use crate::spec::{FluxSource, Spec};
 
+/// The resource by its full name: another API group may have Kustomizations too.
+const RESOURCE: &str = "kustomizations.kustomize.toolkit.fluxcd.io";
+
 /// A command line with what it is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
@@ -25,7 +28,7 @@ impl Command {
         let words = [
             "kubectl",
             "patch",
-            "kustomizations.kustomize.toolkit.fluxcd.io",
+            RESOURCE,
             name,
             "--namespace",
             namespace,
@@ -41,21 +44,69 @@ impl Command {
         }
     }
 
-    /// Creates the Flux Kustomization that applies a gate.
-    pub fn create_gate(name: &str, spec: &Spec, cluster: &str, folder: &RepoPath) -> Command {
-        let purpose = "apply the gate, which no Flux Kustomization in Git does".to_owned();
-        Command { purpose, ..Command::create_kustomization(spec, cluster, name, folder, None) }
-    }
-
-    /// Creates a Flux Kustomization for a folder, which waits for another where one is named.
-    pub fn create_kustomization(
+    /// Creates the Flux Kustomization that takes over the objects of one type; it deletes nothing yet.
+    pub fn take_over(
+        name: &str,
         spec: &Spec,
         cluster: &str,
+        folder: &RepoPath,
+        depends_on: &[String],
+    ) -> Command {
+        let mut command = Command::create(name, spec, cluster, folder, false);
+        command.words.extend(depends_on.iter().map(|other| format!("--depends-on={other}")));
+        command.purpose = format!("let {name} take over what {folder} holds (step 2, once step 1 is live)");
+        command
+    }
+
+    /// Deletes a Flux Kustomization that was prepared; its objects stay.
+    pub fn let_go(name: &str, namespace: &str, cluster: &str) -> Command {
+        let words = ["kubectl", "delete", RESOURCE, name, "--namespace", namespace];
+        let purpose =
+            format!("let {name} go, which leaves its objects (step 2, once the new ones are ready)");
+        Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
+    }
+
+    /// Lets a live Flux Kustomization delete again what it loses.
+    pub fn prune(name: &str, namespace: &str, cluster: &str) -> Command {
+        let patch = r#"{"spec":{"prune":true}}"#;
+        let words = [
+            "kubectl",
+            "patch",
+            RESOURCE,
+            name,
+            "--namespace",
+            namespace,
+            "--type=merge",
+            "--field-manager=flux",
+            "--patch",
+            patch,
+        ];
+        let purpose = format!("let {name} prune (step 3, once the new ones hold every object)");
+        Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
+    }
+
+    /// Creates the Flux Kustomization that applies a gate.
+    pub fn create_gate(name: &str, spec: &Spec, cluster: &str, folder: &RepoPath) -> Command {
+        Command::create(name, spec, cluster, folder, true)
+    }
+
+    /// Creates a Flux Kustomization on a cluster that holds none of the folder's objects yet; it waits
+    /// for another where one is named.
+    pub fn create_new(
         name: &str,
+        spec: &Spec,
+        cluster: &str,
         folder: &RepoPath,
         depends_on: Option<&str>,
     ) -> Command {
-        let mut words = vec![
+        let mut command = Command::create(name, spec, cluster, folder, true);
+        command.words.extend(depends_on.map(|other| format!("--depends-on={other}")));
+        command.purpose = format!("apply {folder}");
+        command
+    }
+
+    fn create(name: &str, spec: &Spec, cluster: &str, folder: &RepoPath, prune: bool) -> Command {
+        let words = [
             "flux".to_owned(),
             "create".to_owned(),
             "kustomization".to_owned(),
@@ -63,11 +114,11 @@ impl Command {
             format!("--namespace={}", spec.flux.namespace),
             format!("--source={}", source(spec)),
             format!("--path=./{folder}"),
-            "--prune=true".to_owned(),
+            format!("--prune={prune}"),
             "--interval=10m".to_owned(),
         ];
-        words.extend(depends_on.map(|name| format!("--depends-on={name}")));
-        Command { cluster: cluster.to_owned(), purpose: format!("apply {folder}"), words }
+        let purpose = "apply the gate, which no Flux Kustomization in Git does".to_owned();
+        Command { cluster: cluster.to_owned(), purpose, words: words.into() }
     }
 
     /// Gives the command as JSON, word by word.

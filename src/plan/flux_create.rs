@@ -100,7 +100,7 @@ fn of_entry(
             );
             continue;
         }
-        commands.push(Command::create_kustomization(input.spec, cluster, &name, &path, before.as_deref()));
+        commands.push(Command::create_new(&name, input.spec, cluster, &path, before.as_deref()));
         if real_time {
             before = Some(name);
         }

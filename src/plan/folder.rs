@@ -133,7 +133,7 @@ impl<'a> FolderSplit<'a> {
                 return Err(format!("{} has `bases`, which went with kustomize v5", kustomization.folder));
             }
             let path = match &reference.target {
-                Target::Path(path) => path.clone(),
+                Target::Path(path) => self.graph.real(path),
                 Target::Remote => return Err(format!("`{}` is fetched over the network", reference.text)),
                 Target::Outside => return Err(format!("`{}` leaves the repository", reference.text)),
             };

@@ -190,6 +190,9 @@ impl EntryJoin<'_, '_> {
                 })
             })
             .collect();
+        if only.is_none() {
+            self.nothing_of_its_own(kustomization, side)?;
+        }
         for (reference, _) in resources.iter().zip(&goes).filter(|(_, goes)| **goes) {
             let Target::Path(path) = &reference.target else { continue };
             if let Some(found) = graph.get(path)
@@ -211,6 +214,28 @@ impl EntryJoin<'_, '_> {
         }
         builder.remove(&side.file);
         Ok(false)
+    }
+
+    /// Makes sure that a side lists nothing but what its entry point does: it would get lost.
+    fn nothing_of_its_own(&self, kustomization: &Kustomization, side: &Kustomization) -> Result<(), String> {
+        let graph = &self.input.model.graph;
+        let mut known: BTreeSet<RepoPath> = graph.children(&kustomization.folder).into_iter().collect();
+        let inner: Vec<RepoPath> = known.iter().flat_map(|child| graph.children(child)).collect();
+        known.extend(inner);
+        let is_known = |path: &RepoPath| {
+            known.contains(path) || graph.children(path).iter().any(|whole| known.contains(whole))
+        };
+        let strange = side.resources().into_iter().find(|reference| match &reference.target {
+            Target::Path(path) => !is_known(&graph.real(path)),
+            _ => true,
+        });
+        match strange {
+            Some(reference) => Err(format!(
+                "{} lists `{}`, which {} does not: joining would lose it",
+                side.file, reference.text, kustomization.file
+            )),
+            None => Ok(()),
+        }
     }
 
     fn is_generated(&self, builder: &Builder<'_>, found: &Kustomization) -> Result<bool, String> {

@@ -5,9 +5,9 @@
 //! `scanManifests`). A side placed below such a folder would be listed too, so the list is written
 //! down before it is divided.
 
-use crate::plan::Input;
+use crate::plan::{Input, umbrella};
 use crate::repo::flux::is_yaml;
-use crate::repo::{Entry, File, Model, RepoPath, Role, Snapshot};
+use crate::repo::{Entry, File, Graph, Model, RepoPath, Role, Snapshot};
 use crate::yaml::quote;
 
 /// The first line of such a file, by which `join` knows that there was none.
@@ -17,6 +17,18 @@ const HEAD: &str =
 /// Tells whether a text is such a list.
 pub fn is_listing(text: &str) -> bool {
     text.starts_with(HEAD)
+}
+
+/// Tells whether Flux listed by itself what lies in a folder: it has no kustomization of its own, or
+/// one that the tool wrote down for it.
+pub fn is_generated(graph: &Graph, folder: &RepoPath) -> bool {
+    match graph.get(folder) {
+        Some(found) => {
+            is_listing(&found.text)
+                || umbrella::original(&found.text).is_some_and(|original| is_listing(&original))
+        }
+        None => !graph.has(folder),
+    }
 }
 
 /// Gives the snapshot with a list in every entry point that has none.

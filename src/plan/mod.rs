@@ -21,6 +21,7 @@ mod input;
 mod join;
 mod layout;
 mod listing;
+pub mod migrate;
 mod outcome;
 mod prepare;
 mod projection;
@@ -29,6 +30,7 @@ mod refusal;
 mod resources;
 mod restore;
 mod scaffold;
+mod settle;
 mod side;
 mod split;
 mod sync;
@@ -39,16 +41,18 @@ use std::collections::BTreeMap;
 
 pub use app::app_names;
 pub(crate) use app::{app_name, children};
-pub(crate) use build::{builds, rebuilt};
+pub(crate) use build::{build, builds, rebuilt};
 pub use builder::Builder;
 pub use command::Command;
 pub use flux_create::{SourceUrl, flux_create};
 pub use init::{InitOptions, init};
 pub use input::{Input, Typed, TypedError, side, sides};
 pub use join::join;
+pub use migrate::{MigrateOptions, Standing, migrate, under_way};
 pub use outcome::{AppOutcome, EntryOutcome, Way};
 pub use scaffold::scaffold;
-pub use split::{Selection, split};
+pub use settle::split;
+pub use split::Selection;
 pub use sync::{SCHEMA_FILE, schema_text, sync};
 
 use crate::diagnostic::Diagnostic;
@@ -79,6 +83,8 @@ pub struct Plan {
     pub commands: Vec<Command>,
     /// What else is to be said.
     pub remarks: Vec<Diagnostic>,
+    /// Where each entry point stands on its way to several Flux Kustomizations.
+    pub standings: Vec<Standing>,
     /// What was found in the repository, line by line.
     pub findings: Vec<String>,
     /// Whether the window is the guide's, since nothing else was found or given.

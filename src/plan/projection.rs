@@ -67,7 +67,7 @@ pub fn kustomization(
     text.push_str(&format!("  - {}\n", quote(whole)));
     let marks = match manner {
         Manner::Rules => by_rules(spec, app, side, members),
-        Manner::List => by_list(side, members),
+        Manner::List => by_list(spec, side, members),
     };
     if marks.is_empty() {
         return text;
@@ -88,14 +88,10 @@ pub fn kustomization(
 fn by_rules(spec: &Spec, app: &str, side: usize, members: &[Member]) -> Vec<(Mark, Selector)> {
     let mut marks = Vec::new();
     let mark_of = |position: usize| if position == side { Mark::Keep } else { Mark::Drop };
-    let type_of = |name: &str| spec.types.iter().position(|t| t.name.value == name).unwrap_or_default();
+    let type_of = |name: &str| position_of(spec, name);
     // The first rule that matches wins, and the last mark that is set wins: so in reverse.
     let last = spec.rules.iter().position(|rule| rule.matcher.matches_all()).unwrap_or(spec.rules.len());
-    let default = spec
-        .rules
-        .get(last)
-        .map_or(spec.types.len().saturating_sub(1), |rule| type_of(&rule.type_name.value));
-    if mark_of(default) == Mark::Drop {
+    if mark_of(default_type(spec)) == Mark::Drop {
         marks.push((Mark::Drop, Selector { fields: vec![("kind", ".*".to_owned())] }));
     }
     let names_namespace = spec.rules.iter().any(|rule| rule.matcher.kind.as_deref() == Some("Namespace"));
@@ -116,9 +112,28 @@ fn by_rules(spec: &Spec, app: &str, side: usize, members: &[Member]) -> Vec<(Mar
     marks
 }
 
-fn by_list(side: usize, members: &[Member]) -> Vec<(Mark, Selector)> {
-    let others = members.iter().filter(|member| member.change_type != side);
-    others.map(|member| (Mark::Drop, Selector::of_object(&member.id))).collect()
+/// Lists objects by name. What is on no list, since somebody adds it later, belongs to the side of
+/// the default type, and to that side alone.
+fn by_list(spec: &Spec, side: usize, members: &[Member]) -> Vec<(Mark, Selector)> {
+    if side == default_type(spec) {
+        let others = members.iter().filter(|member| member.change_type != side);
+        return others.map(|member| (Mark::Drop, Selector::of_object(&member.id))).collect();
+    }
+    let own = members.iter().filter(|member| member.change_type == side);
+    let everything = (Mark::Drop, Selector { fields: vec![("kind", ".*".to_owned())] });
+    std::iter::once(everything)
+        .chain(own.map(|member| (Mark::Keep, Selector::of_object(&member.id))))
+        .collect()
+}
+
+/// Gives the type of what no other rule matches.
+fn default_type(spec: &Spec) -> usize {
+    let rule = spec.rules.iter().find(|rule| rule.matcher.matches_all());
+    rule.map_or(spec.types.len().saturating_sub(1), |rule| position_of(spec, &rule.type_name.value))
+}
+
+fn position_of(spec: &Spec, name: &str) -> usize {
+    spec.types.iter().position(|change_type| change_type.name.value == name).unwrap_or_default()
 }
 
 /// Joins neighbours that differ only in their kind: `ConfigMap|Namespace`.
@@ -222,7 +237,7 @@ impl Selector {
 /// object itself goes before all rules: such objects are listed by name.
 pub fn is_exception(spec: &Spec, app: &str, object: &Value, change_type: usize) -> bool {
     let context = crate::plan::classify::Context { app, path: None };
-    let type_of = |name: &str| spec.types.iter().position(|t| t.name.value == name).unwrap_or_default();
+    let type_of = |name: &str| position_of(spec, name);
     let is_namespace = object["kind"] == "Namespace";
     let names_namespace = spec.rules.iter().any(|rule| rule.matcher.kind.as_deref() == Some("Namespace"));
     let by_rule = spec.rules.iter().find(|rule| {
@@ -239,4 +254,34 @@ pub fn is_exception(spec: &Spec, app: &str, object: &Value, change_type: usize) 
 
 fn expression(wildcards: &str) -> String {
     wildcards.split('*').map(regex::escape).collect::<Vec<_>>().join(".*")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repo::RepoPath;
+
+    #[test]
+    fn what_no_list_names_is_kept_by_the_default_side_alone() {
+        let text = "apiVersion: gitops-windows/v1\ntypes: {rt: {}, rw: {window: w}}\nwindows: {w: {timeZone: UTC, open: 0 1 * * *, close: 0 2 * * *}}\nclusters: {c: {}}\n";
+        let path = RepoPath::parse("windows.yaml").unwrap();
+        let spec = crate::spec::parse(&path, text.as_bytes()).unwrap().spec;
+        let member = |kind: &str, change_type| Member {
+            id: ObjectId {
+                group: String::new(),
+                kind: kind.into(),
+                namespace: String::new(),
+                name: "x".into(),
+            },
+            change_type,
+            exception: false,
+        };
+        let members = [member("ConfigMap", 0), member("Service", 1)];
+        let marks = |side| {
+            let marks = by_list(&spec, side, &members).into_iter();
+            marks.map(|(mark, selector)| (mark, selector.fields[0].1.clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(marks(0), [(Mark::Drop, ".*".to_owned()), (Mark::Keep, "ConfigMap".to_owned())]);
+        assert_eq!(marks(1), [(Mark::Drop, "ConfigMap".to_owned())]);
+    }
 }

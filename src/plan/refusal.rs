@@ -9,9 +9,14 @@ use crate::repo::RepoPath;
 pub(super) fn refuse(outcome: EntryOutcome, folder: &RepoPath, error: &TypedError) -> EntryOutcome {
     let refusal = Refusal::of(folder, error);
     let mut outcome = outcome.refused(refusal.reason, refusal.remedy);
-    outcome.invalid = matches!(error, TypedError::Render(_));
+    outcome.invalid = matches!(error, TypedError::Render(message) if !is_remote(message));
     outcome.place = Some(Place::file(folder.clone()));
     outcome
+}
+
+/// Tells whether a build failed only since it needs the network.
+fn is_remote(message: &str) -> bool {
+    message.contains("needs the remote base")
 }
 
 /// Why an entry point can't be split, and what to do about it.
@@ -24,6 +29,11 @@ pub(super) struct Refusal {
 impl Refusal {
     pub(super) fn of(folder: &RepoPath, error: &TypedError) -> Refusal {
         match error {
+            TypedError::Render(message) if is_remote(message) => Refusal {
+                reason: format!("{folder} {message}, and the proof never asks the network"),
+                remedy: "put a copy of it into the repository and list that, or leave this entry point whole"
+                    .into(),
+            },
             TypedError::Render(message) => Refusal {
                 reason: format!("{folder} does not build: {message}"),
                 remedy: format!("mend it until `kustomize build {folder}` works"),

@@ -11,6 +11,7 @@ use crate::plan::input::Input;
 use crate::plan::listing;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
+use crate::plan::settle::Held;
 use crate::plan::{Builder, Command, Plan, gate, layout};
 use crate::proof::{Mismatch, Obligation, prove};
 use crate::repo::{EntryPoint, RepoPath, Role};
@@ -47,16 +48,17 @@ impl Selection {
     }
 }
 
-/// Plans the restructuring of the selected apps in every cluster of the spec.
-///
-/// What a cluster applies does not change: the old entry points go on rendering what they did, and
-/// their Flux Kustomizations are prepared for the hand-over. An entry point that can't be split is
-/// refused by itself and the others go on.
+/// Plans the restructuring of the selected apps, but for the entry points that are held back.
 ///
 /// # Errors
 ///
-/// When a name means no app, or no entry point could be split although some were to be.
-pub fn split(input: &Input<'_>, templates: &Templates, selection: &Selection) -> Result<Plan, Error> {
+/// When a name means no app, or a gate can't be brought up to date.
+pub(super) fn split_without(
+    input: &Input<'_>,
+    templates: &Templates,
+    selection: &Selection,
+    held: &Held,
+) -> Result<Plan, Error> {
     known(input, selection)?;
     layout::check(input)?;
     let listed = listing::listed(input);
@@ -84,7 +86,13 @@ pub fn split(input: &Input<'_>, templates: &Templates, selection: &Selection) ->
         if entry.role != Role::Apps {
             continue;
         }
-        let outcome = split_entry(input, original, &mut builder, entry, selection, &mut commands);
+        let outcome = match held.get(&entry.path) {
+            Some(reason) => EntryOutcome::new(&entry.cluster, &entry.path).refused(
+                format!("dividing it would change something else: {reason}"),
+                "let no entry point use another's files but through its kustomization.yaml, then split again",
+            ),
+            None => split_entry(input, original, &mut builder, entry, selection, &mut commands),
+        };
         if let Some(above) = &entry.through
             && !outcome.after.is_empty()
             && outcome.way != Way::Untouched
@@ -107,7 +115,11 @@ pub fn split(input: &Input<'_>, templates: &Templates, selection: &Selection) ->
 }
 
 /// Brings gates that stand already up to date with what is to be held back from now on.
-fn gates(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) -> Result<Vec<Command>, Error> {
+pub(super) fn gates(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+) -> Result<Vec<Command>, Error> {
     let base = input.spec.folder().join(&input.spec.layout.gate).unwrap_or_default();
     if !input.model.graph.has(&base) {
         return Ok(Vec::new());
@@ -280,7 +292,7 @@ pub(super) fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutco
         entries.flat_map(|entry| of_entry(input, &entry.path, outcomes)).collect();
     let carriers = gate::carriers(input).unwrap_or_default();
     for obligation in &mut found {
-        obligation.free.extend(carriers.get(&obligation.before).cloned());
+        obligation.free.extend(gate::free_of(&carriers, &obligation.before));
     }
     found
 }

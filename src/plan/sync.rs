@@ -91,7 +91,7 @@ pub fn obligations(input: &Input<'_>, plan: &Plan) -> Result<Vec<Obligation>, Er
     let mut found = Vec::new();
     for entry in &input.model.entry_points {
         for build in builds(input.model, entry) {
-            let free = carriers.get(&entry.path).cloned().into_iter().collect();
+            let free = gate::free_of(&carriers, &entry.path).into_iter().collect();
             found.push(Obligation {
                 flux_may_change: true,
                 free,

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 
 use serde::{Deserialize, Serialize};
 
+use crate::render::memo::{Memo, Seen};
 use crate::render::sandbox::{Desk, End, STACK, Sandbox};
 use crate::render::tree::{Found, Tree};
 use crate::render::{Limits, Object, Origin, RenderError, Renderer, Request};
@@ -24,15 +25,17 @@ const THREAD: usize = 4 << 20;
 /// It is kustomize's own code, of the version that Flux's kustomize-controller links, run in a
 /// sandbox: it sees the snapshot's files, and no other file, no network, no clock and no process.
 /// Memory and time are bounded, so that a hostile repository ends in a [`RenderError`].
-#[derive(Clone, Copy, Debug, Default)]
+/// What was built before and would look at the same files again is not built again.
+#[derive(Clone, Debug, Default)]
 pub struct Embedded {
     limits: Limits,
+    memo: Arc<Mutex<Memo>>,
 }
 
 impl Embedded {
     /// Makes a renderer with the given limits.
     pub fn new(limits: Limits) -> Embedded {
-        Embedded { limits }
+        Embedded { limits, memo: Arc::default() }
     }
 
     /// Tells why this program has no embedded kustomize; `None` when it has.
@@ -74,6 +77,11 @@ struct Work {
     requests: Vec<Request>,
     tree: Arc<Tree>,
     state: Mutex<State>,
+    memo: Arc<Mutex<Memo>>,
+}
+
+fn memo(memo: &Mutex<Memo>) -> MutexGuard<'_, Memo> {
+    memo.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[derive(Default)]
@@ -126,12 +134,18 @@ impl Desk for Seat {
         }
     }
 
-    fn answer(&mut self, line: &[u8]) {
+    fn answer(&mut self, line: &[u8], seen: Seen) {
         let outcome = match serde_json::from_slice::<Answer>(line) {
             Ok(answer) if answer.index != self.current => {
                 Err(RenderError { message: "kustomize answered another request".to_owned() })
             }
-            Ok(answer) => self.work.outcome(answer),
+            Ok(answer) => {
+                let outcome = self.work.outcome(answer);
+                if let Some(request) = self.work.requests.get(self.current) {
+                    memo(&self.work.memo).remember(request, seen, &outcome);
+                }
+                outcome
+            }
             Err(error) => Err(RenderError { message: format!("kustomize's answer can't be read: {error}") }),
         };
         self.work.settle(self.current, outcome);
@@ -144,7 +158,7 @@ impl Desk for Seat {
 
 impl Work {
     fn outcome(&self, answer: Answer) -> Outcome {
-        let Some(values) = answer.objects else { return Err(RenderError { message: answer.error }) };
+        let Some(values) = answer.objects else { return Err(RenderError::reported(&answer.error)) };
         let mut origins = answer.origins.into_iter();
         let objects = values.into_iter().map(|value| {
             let origin = origins.next().flatten().and_then(|origin| self.origin(origin));
@@ -176,14 +190,31 @@ impl Renderer for Embedded {
                 return requests.iter().map(|_| Err(RenderError { message: message.clone() })).collect();
             }
         };
+        let tree = Arc::new(Tree::new(snapshot));
+        let known: Vec<Option<Outcome>> = {
+            let memo = memo(&self.memo);
+            requests.iter().map(|request| memo.recall(&tree, request)).collect()
+        };
+        let unknown = requests.iter().zip(&known).filter(|(_, known)| known.is_none());
+        let requests: Vec<Request> = unknown.map(|(request, _)| request.clone()).collect();
+        let mut built = self.build(sandbox, tree, requests).into_iter();
+        let missing = || Err(RenderError { message: "kustomize gave no answer".to_owned() });
+        known.into_iter().map(|known| known.or_else(|| built.next()).unwrap_or_else(missing)).collect()
+    }
+}
+
+impl Embedded {
+    /// Builds in as many instances as there is work for.
+    fn build(&self, sandbox: &Sandbox, tree: Arc<Tree>, requests: Vec<Request>) -> Vec<Outcome> {
+        if requests.is_empty() {
+            return Vec::new();
+        }
+        let count = requests.len();
         let outcomes = requests.iter().map(|_| None).collect();
-        let work = Arc::new(Work {
-            requests: requests.to_vec(),
-            tree: Arc::new(Tree::new(snapshot)),
-            state: Mutex::new(State { next: 0, outcomes, broken: None }),
-        });
+        let state = Mutex::new(State { next: 0, outcomes, broken: None });
+        let work = Arc::new(Work { requests, tree, state, memo: Arc::clone(&self.memo) });
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let instances = requests.len().div_ceil(SHARE).min(cores).min(INSTANCES);
+        let instances = count.div_ceil(SHARE).min(cores).min(INSTANCES);
         let (done, watched) = mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(move || sandbox.watch(&watched));
@@ -208,9 +239,7 @@ impl Renderer for Embedded {
         let unanswered = || Err(RenderError { message: message.clone() });
         outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(unanswered)).collect()
     }
-}
 
-impl Embedded {
     /// Runs one instance after the other until the work is done.
     fn work(&self, sandbox: &Sandbox, work: &Arc<Work>) {
         loop {

@@ -203,7 +203,8 @@ impl Renderer for External {
                 return requests.iter().map(|_| Err(RenderError { message: message.clone() })).collect();
             }
         };
-        let one = |request| self.one(&room, &tree, request).map_err(|message| RenderError { message });
+        let one =
+            |request| self.one(&room, &tree, request).map_err(|message| RenderError::reported(&message));
         requests.iter().map(one).collect()
     }
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use wasmtime::{Caller, Linker, ResourceLimiter, Result, Trap};
 
+use crate::render::memo::Seen;
 use crate::render::sandbox::{Desk, End, Limits};
 use crate::render::tree::{Found, Kind, Tree};
 use crate::render::wasi::{self, Streams};
@@ -49,6 +50,8 @@ pub(super) struct Host {
     refused: bool,
     /// Whether the desk said that there is nothing more.
     done: bool,
+    /// What the request at hand has looked at.
+    seen: Seen,
 }
 
 /// Text that waits to be taken.
@@ -76,6 +79,7 @@ impl Host {
             memory: 0,
             refused: false,
             done: false,
+            seen: Seen::default(),
         }
     }
 
@@ -131,7 +135,7 @@ impl Host {
     /// Answers `look` of `renderer/host.go`, with the numbers of `kind` in `renderer/tree.go`.
     fn look(&mut self, path: &str) -> u64 {
         let found = match inside(path) {
-            Some(path) => self.tree.find(path),
+            Some(path) => self.seen.find(&self.tree, path),
             None => Found::Outside,
         };
         let (kind, place) = match found {
@@ -152,7 +156,7 @@ impl Host {
 
     /// Answers `read`.
     fn content(&mut self, path: &str) -> u64 {
-        match inside(path).map(|path| self.tree.find(path)) {
+        match inside(path).map(|path| self.seen.find(&self.tree, path)) {
             Some(Found::File(_, bytes)) => {
                 let length = bytes.len() as u64;
                 self.kept = Kept::File(bytes);
@@ -165,7 +169,8 @@ impl Host {
     /// Answers `list`.
     fn names(&mut self, path: &str) -> u64 {
         let mut text = Vec::new();
-        for (kind, name) in inside(path).map(|path| self.tree.list(path)).unwrap_or_default() {
+        let names = inside(path).map(|path| self.seen.list(&self.tree, path));
+        for (kind, name) in names.unwrap_or_default() {
             text.push(match kind {
                 Kind::File => b'f',
                 Kind::Folder => b'd',
@@ -228,6 +233,7 @@ impl Streams for Host {
             };
             line.push(b'\n');
             self.given += 1;
+            self.seen = Seen::default();
             self.deadline = Instant::now().checked_add(self.limits.time);
             (self.input, self.read) = (line, 0);
         }
@@ -250,7 +256,7 @@ impl Streams for Host {
                 self.desk.fail(format!("gives more than {} MiB of objects", self.limits.answer >> 20));
             } else {
                 line.pop();
-                self.desk.answer(&line);
+                self.desk.answer(&line, std::mem::take(&mut self.seen));
             }
         }
     }

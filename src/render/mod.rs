@@ -1,10 +1,12 @@
 //! Rendering: kustomize folders in, objects out.
 
+mod cause;
 mod choose;
 mod embedded;
 mod engine;
 mod external;
 mod host;
+mod memo;
 mod output;
 mod sandbox;
 mod tree;
@@ -71,6 +73,13 @@ impl Request {
 pub struct RenderError {
     /// What kustomize said, or what stopped it (memory, time, a remote base).
     pub message: String,
+}
+
+impl RenderError {
+    /// Makes an error of a tool's report, of which only the part that matters is kept.
+    fn reported(text: &str) -> RenderError {
+        RenderError { message: cause::cause(text) }
+    }
 }
 
 /// Something that builds kustomize folders of a snapshot.

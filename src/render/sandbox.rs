@@ -7,6 +7,7 @@ use std::time::Duration;
 use wasmtime::{Config, Engine, InstancePre, Linker, Module, Result, Store, UpdateDeadline};
 
 use crate::render::host::{self, Host};
+use crate::render::memo::Seen;
 use crate::render::tree::Tree;
 use crate::render::{engine, wasi};
 
@@ -50,8 +51,8 @@ impl Default for Limits {
 pub(super) trait Desk: Send + 'static {
     /// Gives the next request as one line without its end; `None` when there are no more.
     fn next(&mut self) -> Option<Vec<u8>>;
-    /// Takes an answer, one line without its end.
-    fn answer(&mut self, line: &[u8]);
+    /// Takes an answer, one line without its end, with all that was looked at for it.
+    fn answer(&mut self, line: &[u8], seen: Seen);
     /// Takes the reason why the last request given will have no answer.
     fn fail(&mut self, reason: String);
 }

@@ -59,14 +59,16 @@ impl Git {
 
     /// Runs git and gives its standard output.
     pub(super) fn run<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<Vec<u8>, GitError> {
-        self.run_with(arguments, Vec::new())
+        self.run_with(arguments, Vec::new(), &[0])
     }
 
-    /// Runs git with `input` on its standard input and gives its standard output.
+    /// Runs git with `input` on its standard input and gives its standard output, if it ends with
+    /// one of the exit codes.
     pub(super) fn run_with<A: AsRef<OsStr>>(
         &self,
         arguments: &[A],
         input: Vec<u8>,
+        codes: &[i32],
     ) -> Result<Vec<u8>, GitError> {
         let mut child = self.command().args(arguments).spawn().map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => GitError::Missing,
@@ -76,7 +78,7 @@ impl Git {
         let asking = child.stdin.take().map(|mut pipe| std::thread::spawn(move || pipe.write_all(&input)));
         let output = child.wait_with_output().map_err(GitError::Io)?;
         let asked = asking.map_or(Ok(Ok(())), std::thread::JoinHandle::join);
-        if !output.status.success() {
+        if !output.status.code().is_some_and(|code| codes.contains(&code)) {
             let said = String::from_utf8_lossy(&output.stderr);
             let said = said.trim().trim_start_matches("fatal: ").lines().collect::<Vec<_>>().join(" ");
             let said = if said.is_empty() { output.status.to_string() } else { said };

@@ -1,10 +1,14 @@
 //! The graph of kustomization folders and what they refer to.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::kustomization::FILE_NAMES;
-use crate::repo::{Kustomization, Reference, RepoPath, Snapshot, Target};
+use crate::repo::{Entry, Kustomization, Reference, RepoPath, Snapshot, Target};
+
+/// How many links one path may lead over, as on Linux.
+const LINKS: usize = 40;
 
 /// A kustomization folder that can't be used, with the reason.
 type Broken = Box<Diagnostic>;
@@ -15,6 +19,8 @@ pub struct Graph {
     folders: BTreeMap<RepoPath, Result<Kustomization, Broken>>,
     /// Who refers to a file or folder, by field of a kustomization.
     referrers: BTreeMap<RepoPath, BTreeSet<RepoPath>>,
+    /// Symbolic links, with where they lead in the end.
+    links: BTreeMap<RepoPath, RepoPath>,
 }
 
 impl Graph {
@@ -23,7 +29,12 @@ impl Graph {
     /// A folder whose file is broken is kept with its reason; it matters only to those who reach it.
     pub fn read(snapshot: &Snapshot) -> Graph {
         let mut graph = Graph::default();
-        for (path, _) in snapshot.entries() {
+        for (path, entry) in snapshot.entries() {
+            if matches!(entry, Entry::Symlink { .. })
+                && let Ok(target) = snapshot.resolve(path)
+            {
+                graph.links.insert(path.clone(), target);
+            }
             let (Some(name), Some(folder)) = (path.name(), path.parent()) else { continue };
             if !FILE_NAMES.contains(&name) {
                 continue;
@@ -42,14 +53,30 @@ impl Graph {
             };
             graph.folders.insert(folder, parsed);
         }
-        for kustomization in graph.folders.values().filter_map(|folder| folder.as_ref().ok()) {
+        let mut referrers: BTreeMap<RepoPath, BTreeSet<RepoPath>> = BTreeMap::new();
+        for kustomization in graph.iter() {
             for reference in kustomization.references() {
                 if let Target::Path(path) = reference.target {
-                    graph.referrers.entry(path).or_default().insert(kustomization.folder.clone());
+                    referrers.entry(graph.real(&path)).or_default().insert(kustomization.folder.clone());
                 }
             }
         }
+        graph.referrers = referrers;
         graph
+    }
+
+    /// Gives a path without symbolic links, as kustomize takes it before it reads a folder
+    /// (`kyaml/filesys`, `CleanedAbs`).
+    pub fn real(&self, path: &RepoPath) -> RepoPath {
+        let mut path = path.clone();
+        for _ in 0..LINKS {
+            let above = std::iter::successors(Some(path.clone()), RepoPath::parent);
+            let link = above.into_iter().find_map(|above| Some((self.links.get(&above)?, above)));
+            let Some((target, link)) = link else { break };
+            let Ok(next) = target.join(&path.relative_to(&link)) else { break };
+            path = next;
+        }
+        path
     }
 
     /// Gives the kustomization of a folder.
@@ -72,6 +99,15 @@ impl Graph {
         self.folders.values().filter_map(|folder| folder.as_ref().ok())
     }
 
+    /// Gives the folders below a folder that have a usable kustomization, in their order.
+    pub fn below(&self, folder: &RepoPath) -> impl Iterator<Item = &RepoPath> {
+        let prefix = if folder.is_top() { String::new() } else { format!("{folder}/") };
+        let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
+        let rest = self.folders.range::<str, _>(from);
+        let below = rest.take_while(move |(path, _)| path.as_str().starts_with(&prefix));
+        below.filter(move |(path, found)| found.is_ok() && *path != folder).map(|(path, _)| path)
+    }
+
     /// Gives the folders whose kustomization refers to this file or folder.
     pub fn referrers(&self, path: &RepoPath) -> impl Iterator<Item = &RepoPath> {
         self.referrers.get(path).into_iter().flatten()
@@ -85,7 +121,7 @@ impl Graph {
         let references = kustomization.references().into_iter().filter(is_build);
         references
             .filter_map(|reference| match reference.target {
-                Target::Path(path) if self.has(&path) => Some(path),
+                Target::Path(path) => Some(self.real(&path)).filter(|path| self.has(path)),
                 _ => None,
             })
             .collect()
@@ -150,5 +186,32 @@ impl Graph {
     /// Gives the folders that no kustomization refers to.
     pub fn roots(&self) -> impl Iterator<Item = &Kustomization> {
         self.iter().filter(|kustomization| self.referrers(&kustomization.folder).next().is_none())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::repo::{File, generated_children};
+
+    fn path(text: &str) -> RepoPath {
+        RepoPath::parse(text).unwrap()
+    }
+
+    /// `apps-extra` sorts between `apps` and what lies in it.
+    #[test]
+    fn folders_below_are_found_whatever_stands_beside_them() {
+        let mut snapshot = Snapshot::default();
+        for folder in ["c/apps", "c/apps-extra", "c/apps/nginx", "c-2/apps", "d"] {
+            let file = File::new(&b"resources: []\n"[..]);
+            snapshot.insert(path(&format!("{folder}/kustomization.yaml")), file);
+        }
+        let graph = Graph::read(&snapshot);
+        let below = |folder: &str| graph.below(&path(folder)).map(RepoPath::as_str).collect::<Vec<_>>();
+        assert_eq!(below("c"), ["c/apps", "c/apps-extra", "c/apps/nginx"]);
+        assert_eq!(below("c/apps"), ["c/apps/nginx"]);
+        assert_eq!(graph.below(&RepoPath::top()).count(), 5);
+        assert_eq!(generated_children(&graph, &path("c")), ["c/apps", "c/apps-extra"].map(path));
     }
 }

@@ -62,7 +62,7 @@ impl Repository {
         let small = listed.values().filter(|(_, _, size)| *size <= LIMIT);
         let wanted: String = small.map(|(_, object, _)| format!("{object}\n")).collect();
         let answer = git
-            .run_with(&["cat-file", "--batch"], wanted.into_bytes())
+            .run_with(&["cat-file", "--batch"], wanted.into_bytes(), &[0])
             .map_err(|error| error.into_error(&doing))?;
         let mut blobs = Blobs { rest: &answer };
         let mut entries = BTreeMap::new();

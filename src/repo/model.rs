@@ -61,12 +61,16 @@ pub struct Model {
     /// The gates that already stand there.
     pub gates: Vec<Gate>,
     known: ClusterFolders,
+    builders: Builders,
     /// What could not be placed or read.
     pub remarks: Vec<Diagnostic>,
 }
 
 /// Folders that a cluster is known to own, by cluster name.
 pub type ClusterFolders = BTreeMap<String, Vec<RepoPath>>;
+
+/// The Flux Kustomizations that build a folder, as positions in [`Model::flux`].
+type Builders = BTreeMap<RepoPath, Vec<usize>>;
 
 impl Model {
     /// Understands a snapshot.
@@ -78,7 +82,13 @@ impl Model {
         let (mut flux, mut remarks) = flux_kustomizations(snapshot, root);
         leave_foreign(&mut flux, snapshot);
         let gates = gates(snapshot, &graph, root);
-        let clusters = Clusters { known, flux: &flux, graph: &graph, root };
+        let mut builders = Builders::new();
+        for (index, kustomization) in flux.iter().enumerate() {
+            if let Some(path) = &kustomization.path {
+                builders.entry(path.clone()).or_default().push(index);
+            }
+        }
+        let clusters = Clusters { known, flux: &flux, builders: &builders, graph: &graph, root };
         let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
         for (index, kustomization) in flux.iter().enumerate() {
             let Some(path) = &kustomization.path else {
@@ -169,7 +179,16 @@ impl Model {
         for entry in &mut entry_points {
             entry.role = role(entry, &graph, &flux, &files, &gates);
         }
-        Model { root: root.clone(), graph, flux, entry_points, gates, known: known.clone(), remarks }
+        Model {
+            root: root.clone(),
+            graph,
+            flux,
+            entry_points,
+            gates,
+            known: known.clone(),
+            builders,
+            remarks,
+        }
     }
 
     /// Gives the folders that clusters are known to own.
@@ -190,8 +209,13 @@ impl Model {
     /// Gives the cluster that applies a Flux Kustomization.
     pub fn cluster_of(&self, kustomization: &FluxKustomization) -> String {
         let path = kustomization.path.as_ref().unwrap_or(&kustomization.file);
-        let clusters =
-            Clusters { known: &self.known, flux: &self.flux, graph: &self.graph, root: &self.root };
+        let clusters = Clusters {
+            known: &self.known,
+            flux: &self.flux,
+            builders: &self.builders,
+            graph: &self.graph,
+            root: &self.root,
+        };
         clusters.of_flux(kustomization, path)
     }
 
@@ -284,15 +308,11 @@ fn holds_only_flux(reach: &BTreeSet<RepoPath>, graph: &Graph, files: &BTreeSet<&
 /// Gives the kustomization folders that Flux's generated kustomization.yaml lists: the topmost
 /// ones below a folder that has none of its own (fluxcd/pkg/kustomize, `scanManifests`).
 pub fn generated_children(graph: &Graph, folder: &RepoPath) -> Vec<RepoPath> {
-    let mut found: Vec<RepoPath> = Vec::new();
-    for kustomization in graph.iter() {
-        let path = &kustomization.folder;
-        let below = path.is_within(folder) && path != folder;
-        if below && !found.last().is_some_and(|last| path.is_within(last)) {
-            found.push(path.clone());
-        }
-    }
-    found
+    let is_topmost = |path: &RepoPath| {
+        let mut above = std::iter::successors(path.parent(), RepoPath::parent);
+        above.by_ref().take_while(|above| above != folder).all(|above| !graph.has(&above))
+    };
+    graph.below(folder).filter(|path| is_topmost(path)).cloned().collect()
 }
 
 /// Takes the path from Kustomizations whose GitRepository is known to be another repository: its
@@ -337,6 +357,7 @@ fn unplaced(kustomization: &FluxKustomization) -> Diagnostic {
 struct Clusters<'a> {
     known: &'a ClusterFolders,
     flux: &'a [FluxKustomization],
+    builders: &'a Builders,
     graph: &'a Graph,
     root: &'a RepoPath,
 }
@@ -377,25 +398,28 @@ impl Clusters<'_> {
         if depth > self.flux.len() {
             return None;
         }
-        let appliers = self.flux.iter().filter(|other| {
-            other.path.as_ref().is_some_and(|path| kustomization.file.is_within(path))
-                && (&other.file, &other.name) != (&kustomization.file, &kustomization.name)
-        });
-        let nearest =
-            appliers.max_by_key(|other| other.path.as_ref().map_or(0, |path| path.segments().count()));
-        let nearest = nearest.or_else(|| self.by_list(kustomization))?;
+        let mut above = std::iter::successors(Some(kustomization.file.clone()), RepoPath::parent);
+        let nearest = above.find_map(|folder| self.others(&folder, kustomization).next_back());
+        let nearest = nearest.or_else(|| self.by_list(kustomization)).map(|index| &self.flux[index])?;
         self.by_applier(nearest, depth + 1)
     }
 
     /// The first Kustomization whose build lists the file of this one.
-    fn by_list(&self, kustomization: &FluxKustomization) -> Option<&FluxKustomization> {
-        let builders = self.graph.builders(&kustomization.file);
-        if builders.is_empty() {
-            return None;
-        }
-        self.flux.iter().find(|other| {
-            (&other.file, &other.name) != (&kustomization.file, &kustomization.name)
-                && other.path.as_ref().is_some_and(|path| builders.contains(path))
+    fn by_list(&self, kustomization: &FluxKustomization) -> Option<usize> {
+        let folders = self.graph.builders(&kustomization.file);
+        folders.iter().flat_map(|folder| self.others(folder, kustomization)).min()
+    }
+
+    /// The Kustomizations other than this one that build a folder.
+    fn others(
+        &self,
+        folder: &RepoPath,
+        this: &'_ FluxKustomization,
+    ) -> impl DoubleEndedIterator<Item = usize> {
+        let builders = self.builders.get(folder).map(Vec::as_slice).unwrap_or_default();
+        builders.iter().copied().filter(move |index| {
+            let other = &self.flux[*index];
+            (&other.file, &other.name) != (&this.file, &this.name)
         })
     }
 

@@ -192,6 +192,31 @@ impl Repository {
         Ok(paths.collect::<BTreeSet<_>>().into_iter().collect())
     }
 
+    /// Names which of these paths git would ignore; outside of git none.
+    ///
+    /// # Errors
+    ///
+    /// When git fails.
+    pub fn ignored<'a>(&self, paths: impl Iterator<Item = &'a RepoPath>) -> Result<Vec<RepoPath>, Error> {
+        let mut asked = Vec::new();
+        for path in paths {
+            // A leading `:` would be taken for magic.
+            asked.extend_from_slice(b"./");
+            asked.extend_from_slice(path.as_str().as_bytes());
+            asked.push(0);
+        }
+        if self.git.is_none() || asked.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Its exit code is 1 where it ignores none (`git help check-ignore`).
+        let output = self
+            .ask_git()
+            .run_with(&["--no-literal-pathspecs", "check-ignore", "-z", "--stdin"], asked, &[0, 1])
+            .map_err(|error| error.into_error("looking for ignored files"))?;
+        let names = output.split(|byte| *byte == 0).filter_map(|name| name.strip_prefix(b"./"));
+        Ok(names.filter_map(|name| repo_path(name).ok()).collect())
+    }
+
     /// Opens the top folder; nothing opened through it lies outside.
     pub(crate) fn open_top(&self) -> Result<Dir, Error> {
         Dir::open_ambient_dir(&self.top, ambient_authority()).map_err(|error| unreadable(&self.top, &error))

@@ -9,6 +9,7 @@
 //! * [`Timeline`] is what those CronJobs do: when the gate is open and when it changes.
 mod batch;
 mod cron;
+mod deadline;
 mod dst;
 mod field;
 mod firing;
@@ -26,11 +27,11 @@ pub mod zone;
 
 pub use batch::batch_line;
 pub use cron::{CronError, CronExpr};
+pub use deadline::{Deadline, Deadlines, deadlines, reference};
 pub use dst::{ClockEffect, ClockHit, clock_hits};
 pub use firing::Firings;
 pub use interval::{Interval, Intervals, Timeline};
 pub use length::{Length, LengthError};
-pub use outage::{open_deadline_seconds, reference};
 pub use pair::CronPair;
 pub use week_time::{WeekTime, WeekTimeError};
 pub use window::{Window, WindowError, WindowForm, WindowKey};

@@ -4,86 +4,10 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
 use super::cron::CronExpr;
+use super::deadline::{Deadline, Deadlines};
 use super::firing::floor;
-use super::interval::{Timeline, last_at_or_before, next_in_chain};
+use super::interval::{Timeline, last_at_or_before};
 use super::local::Local;
-use super::resolve::years_after;
-use super::window::{Window, WindowError};
-
-/// The years over which the lengths of a window's intervals are looked at.
-const YEARS: i64 = 10;
-
-/// Where those years begin: fixed, so that the same window always gets the same deadline.
-pub fn reference() -> Timestamp {
-    Timestamp::from_second(1_767_225_600).unwrap_or(Timestamp::UNIX_EPOCH)
-}
-
-/// Gives `startingDeadlineSeconds` of a window's opening CronJob: the shortest time from any of its openings
-/// to the next closing, in ten years from 2026-01-01T00:00:00Z.
-///
-/// With it, an opening that was missed is only made up for while the window is still open: the controller
-/// drops a run that is at least this old. A closing gets no deadline: it is made up for however late.
-/// `None` for a window that never opens or never closes.
-///
-/// # Errors
-///
-/// Those of [`Window::pair`].
-pub fn open_deadline_seconds(window: &Window) -> Result<Option<u32>, WindowError> {
-    let timeline = Timeline::new([window])?;
-    Ok(open_deadlines(&timeline).into_iter().next().flatten())
-}
-
-/// Gives [`open_deadline_seconds`] for each window of a type, in their order: to the next closing of any of
-/// them, as that closes them all.
-pub fn open_deadlines(timeline: &Timeline) -> Vec<Option<u32>> {
-    let (from, to) = (reference(), years_after(reference(), YEARS));
-    let closes = |after: Timestamp| {
-        timeline.gates().filter_map(|(pair, zone)| next_in_chain(&pair.close, after, zone)).min()
-    };
-    let shortest = |expr: &CronExpr, zone: &TimeZone| {
-        let mut least: Option<i64> = None;
-        let mut close = closes(from)?;
-        for open in expr.firings(from, zone).take_while(|open| *open < to) {
-            if close <= open {
-                close = closes(open)?;
-            }
-            let length = close.as_second() - open.as_second();
-            least = Some(least.map_or(length, |known| known.min(length)));
-        }
-        least.and_then(|seconds| u32::try_from(seconds).ok())
-    };
-    timeline.gates().map(|(pair, zone)| shortest(&pair.open, zone)).collect()
-}
-
-/// Gives a `startingDeadlineSeconds` that the closing CronJob of each window may have: the longest time from
-/// any of its closings to the next opening of any window, in ten years from 2026-01-01T00:00:00Z.
-///
-/// A closing that was missed is then still made up for as long as the gate has to be closed, but no longer when
-/// a later window is open. Without it, after an outage that covers a closing and ends in the next window, the
-/// missed closing and the missed opening start together ([`AfterOutage::Race`]). What remains is the hour by
-/// which closed times differ. `None` for a window that never closes, or after which nothing opens.
-///
-/// The price: should a new time zone database make the closed time longer, an outage that ends in what was
-/// added leaves the gate open until the next closing.
-pub fn close_deadlines(timeline: &Timeline) -> Vec<Option<u32>> {
-    let (from, to) = (reference(), years_after(reference(), YEARS));
-    let opens = |after: Timestamp| {
-        timeline.gates().filter_map(|(pair, zone)| next_in_chain(&pair.open, after, zone)).min()
-    };
-    let longest = |expr: &CronExpr, zone: &TimeZone| {
-        let mut most: Option<i64> = None;
-        let mut open = opens(from)?;
-        for close in expr.firings(from, zone).take_while(|close| *close < to) {
-            if open <= close {
-                open = opens(close)?;
-            }
-            let length = open.as_second() - close.as_second();
-            most = Some(most.map_or(length, |known| known.max(length)));
-        }
-        most.and_then(|seconds| u32::try_from(seconds).ok())
-    };
-    timeline.gates().map(|(pair, zone)| longest(&pair.close, zone)).collect()
-}
 
 /// The state of a gate after an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -95,15 +19,6 @@ pub enum AfterOutage {
     /// A missed opening and a missed closing are started at the same moment, and the one whose pod is slower
     /// decides.
     Race,
-}
-
-/// `startingDeadlineSeconds` of the two CronJobs of a window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Deadlines {
-    /// Of the CronJob that opens.
-    pub open: Option<u32>,
-    /// Of the CronJob that closes.
-    pub close: Option<u32>,
 }
 
 impl Timeline {
@@ -118,9 +33,9 @@ impl Timeline {
         let (mut opens, mut closes) = (false, false);
         for (index, (pair, zone)) in self.gates().enumerate() {
             let deadline = deadlines.get(index).copied().unwrap_or_default();
-            let starts = |expr: &CronExpr, deadline: Option<u32>| {
+            let starts = |expr: &CronExpr, deadline: Option<Deadline>| {
                 let last = last_at_or_before(expr, before, zone).unwrap_or(before);
-                missed_run(expr, zone, last, end, deadline).is_some()
+                missed_run(expr, zone, last, end, deadline.map(|deadline| deadline.starting)).is_some()
             };
             opens |= starts(&pair.open, deadline.open);
             closes |= starts(&pair.close, deadline.close);

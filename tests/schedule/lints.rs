@@ -45,8 +45,10 @@ fn each_surprise_is_told() {
         ("0 8 * * MON", "0 8 * * MON", vec!["zero-length"]),
         ("0 8 * * *", "0 17 * * FRI", vec!["longer-than-period"]),
         ("0 8 * * MON", "0 17 * * MON,THU", vec!["not-alternating"]),
-        ("0 22 1-7 * MON", "0 2 2-8 * TUE", vec!["either-day", "either-day", "lost-closing"]),
-        ("0 8 * * MON-FRI", "0 17 * * MON-FRI", vec!["lost-closing"]),
+        ("0 22 1-7 * MON", "0 2 2-8 * TUE", vec!["either-day", "either-day", "lost-closing", "uneven-times"]),
+        ("0 8 * * MON-FRI", "0 17 * * MON-FRI", vec!["lost-closing", "uneven-times"]),
+        ("0 8 * * TUE,THU", "0 17 * * TUE,THU", vec!["lost-closing", "uneven-times"]),
+        ("0 8 * * *", "0 17,20 * * *", vec!["not-alternating", "lost-closing"]),
     ] {
         assert_eq!(codes(&[open_close("UTC", open, close)]), wanted, "{open}, {close}");
     }
@@ -122,6 +124,34 @@ fn windows_too_short_or_too_rare_are_told() {
     let found = of(&[monthly], &asked(10, 29));
     assert_eq!(found[0].code, LintCode::RarelyOpens);
     assert!(found[0].message.contains("30 days"), "{}", found[0].message);
+}
+
+#[test]
+fn uneven_times_are_told_with_windows_that_are_even() {
+    let weekdays = open_close("Europe/Berlin", "0 8 * * MON-FRI", "0 17 * * MON-FRI");
+    let found = of(std::slice::from_ref(&weekdays), &options());
+    let uneven = found.iter().find(|lint| lint.code == LintCode::UnevenTimes).unwrap();
+    assert_eq!(uneven.key, Some(WindowKey::Close));
+    assert!(uneven.message.starts_with("closed times last from 15h to 64h"), "{}", uneven.message);
+    assert_eq!(
+        uneven.remedy,
+        "write 2 windows: `open: 0 8 * * MON-THU, close: 0 17 * * MON-THU` and `open: 0 8 * * FRI, close: 0 17 * * FRI`"
+    );
+    let halves = [
+        open_close("Europe/Berlin", "0 8 * * MON-THU", "0 17 * * MON-THU"),
+        open_close("Europe/Berlin", "0 8 * * FRI", "0 17 * * FRI"),
+    ];
+    assert_eq!(codes(&halves), [""; 0]);
+    // One that spans midnight and is written with a length.
+    let found = of(&[open_for("UTC", "0 22 * * TUE,THU", "4h")], &options());
+    assert_eq!(
+        found[0].remedy,
+        "write 2 windows: `open: 0 22 * * TUE, for: 4h` and `open: 0 22 * * THU, for: 4h`"
+    );
+    // Open times that differ can't be told apart by weekdays here, so nothing of the kind is offered.
+    let found = of(&[open_close("UTC", "0 8,16 * * *", "0 1,9 * * *")], &options());
+    assert_eq!((found[0].code, found[0].key), (LintCode::UnevenTimes, Some(WindowKey::Open)));
+    assert!(found[0].remedy.starts_with("write a window for each"), "{}", found[0].remedy);
 }
 
 #[test]

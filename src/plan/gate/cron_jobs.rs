@@ -7,13 +7,8 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::plan::gate::{ClusterGate, ClusterWindow, Slot};
 use crate::repo::command::Action;
-use crate::schedule::open_deadline_seconds;
 use crate::spec::{Runner, Spec};
 use crate::template::Templates;
-
-/// How many seconds an opening may go on trying: a run that started late must not resume what
-/// the next closing has suspended.
-const LONGEST_OPENING: u32 = 300;
 
 /// The name of the container, by which a cluster's patch finds it.
 const CONTAINER: &str = "gate";
@@ -125,16 +120,9 @@ pub fn patch(
     action: Action,
     targets: Option<&BTreeSet<String>>,
 ) -> Result<String, Error> {
-    // After an outage both jobs may have missed runs. An opening that is older than its window
-    // must not start any more; a closing is never too late (Kubernetes, cronjob controller
-    // `mostRecentScheduleTime`).
-    let deadline = match action {
-        Action::Open => open_deadline_seconds(&window.window).ok().flatten(),
-        Action::Close => None,
-    };
-    let (job, schedule) = match action {
-        Action::Open => (&slot.open_job, window.pair.open.as_str()),
-        Action::Close => (&slot.close_job, window.pair.close.as_str()),
+    let (job, schedule, deadline) = match action {
+        Action::Open => (&slot.open_job, window.pair.open.as_str(), window.deadlines.open),
+        Action::Close => (&slot.close_job, window.pair.close.as_str(), window.deadlines.close),
     };
     templates.render(
         "patch.yaml",
@@ -145,11 +133,8 @@ pub fn patch(
             schedule,
             time_zone: window.time_zone.as_deref(),
             suspend: !gate.switched_on.contains(&slot.change_type),
-            starting_deadline: deadline,
-            active_deadline: match action {
-                Action::Open => deadline.map(|length| length.min(LONGEST_OPENING)),
-                Action::Close => None,
-            },
+            starting_deadline: deadline.map(|deadline| deadline.starting),
+            active_deadline: deadline.map(|deadline| deadline.active),
             command: targets.map(|targets| command(spec, action, targets)),
         },
     )

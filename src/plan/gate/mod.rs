@@ -18,12 +18,15 @@ pub use verify::verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::tz::TimeZone;
+
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::Input;
 use crate::plan::gate::whole::Whole;
+use crate::plan::prepare::is_remembering;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
-use crate::schedule::{CronPair, Window, WindowForm, reference};
+use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
 use crate::spec::expand;
 
 /// How a gate is held closed.
@@ -74,8 +77,8 @@ pub struct ClusterWindow {
     pub pair: CronPair,
     /// The zone as written; `None` leaves it to the controller.
     pub time_zone: Option<String>,
-    /// The window.
-    pub window: Window,
+    /// How late its jobs may start.
+    pub deadlines: Deadlines,
 }
 
 /// Everything that every mechanism needs.
@@ -131,8 +134,9 @@ impl Gates {
         }
         check_names(input, &slots)?;
         let mut clusters = Vec::new();
+        let mut measured = Measured::default();
         for cluster in spec.clusters.keys() {
-            clusters.push(cluster_gate(input, cluster, &gated, &slots)?);
+            clusters.push(cluster_gate(input, cluster, &gated, &slots, &mut measured)?);
         }
         Ok(Some(Gates { mechanism: Mechanism::CronJobs, base, slots, clusters }))
     }
@@ -148,15 +152,33 @@ impl Gates {
     }
 }
 
+/// The deadlines of the windows of a type, measured once for all clusters that have the same.
+#[derive(Default)]
+struct Measured {
+    known: BTreeMap<String, Vec<Deadlines>>,
+}
+
+impl Measured {
+    fn of(&mut self, windows: &[(CronPair, TimeZone)]) -> &[Deadlines] {
+        let line = |(pair, zone): &(CronPair, TimeZone)| {
+            format!("{}\t{}\t{}\n", zone.iana_name().unwrap_or("UTC"), pair.open, pair.close)
+        };
+        let key = windows.iter().map(line).collect();
+        self.known.entry(key).or_insert_with(|| deadlines(&Timeline::of_pairs(windows.iter().cloned())))
+    }
+}
+
 fn cluster_gate(
     input: &Input<'_>,
     cluster: &str,
     gated: &[usize],
     slots: &[Slot],
+    measured: &mut Measured,
 ) -> Result<ClusterGate, Error> {
     let spec = input.spec;
     let folder = cluster_folder(input, cluster)?;
     let mut windows = BTreeMap::new();
+    let mut schedules: BTreeMap<usize, Vec<(CronPair, TimeZone)>> = BTreeMap::new();
     for (index, slot) in slots.iter().enumerate() {
         let name = &spec.types[slot.change_type].name.value;
         let Some(definition) = spec.windows_of(cluster, name).get(slot.number).copied() else { continue };
@@ -172,7 +194,13 @@ fn cluster_gate(
             Error::invalid(Diagnostic::error(error.message).at(definition.place.clone()).help(error.help))
         })?;
         let time_zone = definition.time_zone.as_ref().map(|zone| zone.value.clone());
-        windows.insert(index, ClusterWindow { pair, time_zone, window });
+        schedules.entry(slot.change_type).or_default().push((pair.clone(), window.zone_or_utc()));
+        windows.insert(index, ClusterWindow { pair, time_zone, deadlines: Deadlines::default() });
+    }
+    for (index, window) in &mut windows {
+        let slot = &slots[*index];
+        let all = schedules.get(&slot.change_type).map(Vec::as_slice).unwrap_or_default();
+        window.deadlines = measured.of(all).get(slot.number).copied().unwrap_or_default();
     }
     let mut targets = BTreeMap::new();
     let mut switched_on = BTreeSet::new();
@@ -204,7 +232,8 @@ fn cluster_path<'a>(input: &'a Input<'_>, cluster: &'a str) -> &'a str {
 ///
 /// `whole` are held back as they are. `jobs` are the type's own, where several types have some.
 ///
-/// Those that stand in Git are held back; what is only planned is left out as soon as one of them
+/// Those that stand in Git and have finished their migration are held back; what is only planned
+/// is left out as soon as one of them
 /// does, so that a new entry point never stops a gate that works. Where none stands, the planned
 /// names hold the place in jobs that are switched off. Where none of the cluster's Kustomizations
 /// is in Git, only people know, and the spec's word counts.
@@ -261,7 +290,9 @@ fn targets_of(
         match flux {
             Some(kustomization) => {
                 check_target(input, kustomization)?;
-                standing.insert(kustomization.name.clone());
+                // Until it has taken over its objects for good it must not be suspended.
+                let finished = !is_remembering(kustomization);
+                (if finished { &mut standing } else { &mut planned }).insert(kustomization.name.clone());
             }
             None if is_held(input, path, name, jobs) => {
                 standing.insert(name.clone());
@@ -299,7 +330,7 @@ fn check_target(input: &Input<'_>, kustomization: &FluxKustomization) -> Result<
 }
 
 /// Tells whether Kubernetes takes a text as the name of a Flux Kustomization (RFC 1123 subdomain).
-fn is_object_name(name: &str) -> bool {
+pub(crate) fn is_object_name(name: &str) -> bool {
     let edge = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let part = |part: &str| {
         let bytes = part.as_bytes();
@@ -345,6 +376,12 @@ pub fn carriers(input: &Input<'_>) -> Result<BTreeMap<RepoPath, RepoPath>, Error
 /// When the layout gives no folder.
 pub fn folder_of(input: &Input<'_>, cluster: &str) -> Result<Option<RepoPath>, Error> {
     Ok(Some(cluster_folder(input, cluster)?).filter(|folder| input.model.graph.has(folder)))
+}
+
+/// Gives the gate's folder for an entry point that applies it, also for one that is that folder: a
+/// bootstrap folder may take it in by itself.
+pub fn free_of(carriers: &BTreeMap<RepoPath, RepoPath>, entry: &RepoPath) -> Option<RepoPath> {
+    carriers.get(entry).or_else(|| carriers.values().find(|folder| *folder == entry)).cloned()
 }
 
 fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {

@@ -1,6 +1,7 @@
 //! What is surprising about the windows of a type.
 
 mod one;
+mod outages;
 mod several;
 
 use std::time::Duration;
@@ -45,6 +46,8 @@ pub enum LintCode {
     RarelyOpens,
     /// After a long outage Kubernetes may not make up for a missed closing.
     LostClosing,
+    /// No deadline for starting a missed run is right after every opening or closing.
+    UnevenTimes,
 }
 
 impl LintCode {
@@ -64,6 +67,7 @@ impl LintCode {
             LintCode::TooShort => "too-short",
             LintCode::RarelyOpens => "rarely-opens",
             LintCode::LostClosing => "lost-closing",
+            LintCode::UnevenTimes => "uneven-times",
         }
     }
 }
@@ -111,6 +115,7 @@ pub fn lints(windows: &[&Window], options: &LintOptions) -> Vec<Lint> {
         }
     }
     several::overlaps(&valid, options, &mut lints);
+    outages::outages(&valid, &mut lints);
     several::rarely_opens(&valid, options, &mut lints);
     lints
 }

@@ -6,16 +6,12 @@ use jiff::tz::TimeZone;
 
 use super::super::cron::CronExpr;
 use super::super::dst::{ClockEffect, clock_hits};
-use super::super::interval::{Interval, Timeline, next_in_chain};
+use super::super::interval::{Interval, Timeline};
 use super::super::local::{DAY, date_of, days_of, weekday};
-use super::super::outage::missed_run;
 use super::super::pair::CronPair;
 use super::super::resolve::{show, years_after};
 use super::super::window::{Window, WindowKey};
 use super::{Lint, LintCode, LintOptions, MOST_DATES, MOST_FIRINGS, YEARS};
-
-/// The longest outage, counted from the first closing that it misses, that is thought likely.
-const LONGEST_OUTAGE: i64 = 5 * DAY;
 
 /// One window that is being looked at.
 pub(super) struct One<'a> {
@@ -72,12 +68,11 @@ impl One<'_> {
         if lints[before..].iter().all(|lint| lint.code != LintCode::NeverFires) {
             self.sequence(lints);
             self.too_short(lints);
-            self.lost_closing(close_key, lints);
         }
     }
 
     /// The changes of the clocks that make an opening or a closing go wrong.
-    fn changes(&self) -> Vec<Timestamp> {
+    pub(super) fn changes(&self) -> Vec<Timestamp> {
         let hits = |expr| clock_hits(expr, &self.zone, self.options.from, self.until());
         hits(&self.pair.open).iter().chain(&hits(&self.pair.close)).map(|hit| hit.transition).collect()
     }
@@ -249,48 +244,10 @@ impl One<'_> {
             "make the window longer, or interval and timeout of what it gates shorter",
         ));
     }
-
-    /// Closings at uneven distances, which the controller's guess may pass over after an outage.
-    fn lost_closing(&self, key: WindowKey, lints: &mut Vec<Lint>) {
-        let close = &self.pair.close;
-        let firings: Vec<Timestamp> = close.firings(self.options.from, &self.zone).take(60).collect();
-        let changes = self.changes();
-        // The last instant at which the closing `last` still matters, after an outage since after `first`.
-        let lost = |first: usize, last: usize| {
-            let (begin, missed, run) = (*firings.get(first)?, *firings.get(first + 1)?, *firings.get(last)?);
-            let opens = next_in_chain(&self.pair.open, run, &self.zone)?;
-            let now = Timestamp::from_second(opens.as_second() - 1).ok()?;
-            let short = now.as_second() - missed.as_second() <= LONGEST_OUTAGE;
-            let calm = !changes.iter().any(|change| near(*change, begin, now));
-            let started = missed_run(close, &self.zone, begin, now, None);
-            (short && calm && run < now && started != Some(run)).then_some(run)
-        };
-        let mut dates: Vec<Date> = (0..firings.len())
-            .flat_map(|first| (first + 1..first + 9).map(move |last| (first, last)))
-            .filter_map(|(first, last)| lost(first, last))
-            .map(|at| self.date(at))
-            .collect();
-        dates.sort_unstable();
-        dates.dedup();
-        dates.truncate(MOST_DATES);
-        if dates.is_empty() {
-            return;
-        }
-        lints.push(self.finding(
-            LintCode::LostClosing,
-            key,
-            format!(
-                "`{close}` fires at uneven distances, so after an outage of the controller over several \
-                 closings Kubernetes may start none of them, and the window stays open"
-            ),
-            dates,
-            "close at even distances, such as every day at the same time",
-        ));
-    }
 }
 
 /// Says whether a change of the clocks lies between two instants or within two days of them.
-fn near(change: Timestamp, from: Timestamp, to: Timestamp) -> bool {
+pub(super) fn near(change: Timestamp, from: Timestamp, to: Timestamp) -> bool {
     let at = change.as_second();
     from.as_second() - 2 * DAY <= at && at <= to.as_second() + 2 * DAY
 }

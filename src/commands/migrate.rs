@@ -1,0 +1,98 @@
+//! `migrate`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::cli::{Global, Migrate};
+use crate::commands::apply::{Exit, apply};
+use crate::commands::workspace::{Loaded, cluster_folders};
+use crate::diagnostic::Diagnostic;
+use crate::error::{Error, ErrorKind};
+use crate::live::{Cluster, Kubectl, LiveKustomization};
+use crate::output::Output;
+use crate::plan::{Input, MigrateOptions, migrate, under_way};
+use crate::repo::Model;
+use crate::spec;
+use crate::template::Templates;
+
+/// Runs the command.
+pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit, Error> {
+    let loaded = Loaded::open(global, output)?;
+    output.diagnostics(&loaded.model.remarks);
+    let templates = Templates::new(loaded.workspace.overrides())?;
+    let snapshot = loaded.workspace.repository.snapshot_at(&arguments.base)?.snapshot;
+    // The revision may be older than the spec; then today's says what its folders mean.
+    let old = spec::read(&snapshot, &loaded.workspace.spec_path).map(|parsed| parsed.spec);
+    let spec = old.as_ref().unwrap_or(&loaded.spec);
+    let model = Model::read(&snapshot, &spec.folder(), &cluster_folders(spec));
+    let base = Input { spec, snapshot: &snapshot, model: &model, renderer: loaded.renderer.as_ref() };
+    let options = MigrateOptions {
+        clusters: arguments.clusters.clone(),
+        allow_deletion: arguments.allow_deletion,
+        base: arguments.base.clone(),
+        live: if arguments.confirm { live(&loaded, arguments)? } else { BTreeMap::new() },
+    };
+    let plan = migrate(&loaded.input(), &base, &templates, &options)?;
+    apply(global, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
+}
+
+/// Asks each cluster whose next step depends on it.
+fn live(loaded: &Loaded, arguments: &Migrate) -> Result<BTreeMap<String, Vec<LiveKustomization>>, Error> {
+    let clusters = under_way(&loaded.input(), &arguments.clusters);
+    let contexts = contexts(&clusters, arguments)?;
+    let mut found = BTreeMap::new();
+    for (cluster, context) in contexts {
+        let kubectl = Kubectl {
+            program: "kubectl".into(),
+            kubeconfig: arguments.kubeconfig.clone(),
+            context,
+            timeout: Duration::from_secs(arguments.timeout),
+        };
+        let live = kubectl.kustomizations().map_err(|reason| {
+            Error::invalid(
+                Diagnostic::error(format!("--confirm: cluster {cluster} gave no answer: {reason}"))
+                    .help("nothing was written; name the right context with --context, or leave --confirm out and look yourself"),
+            )
+        })?;
+        found.insert(cluster, live);
+    }
+    Ok(found)
+}
+
+/// Gives the context to ask for each cluster.
+fn contexts(
+    clusters: &BTreeSet<String>,
+    arguments: &Migrate,
+) -> Result<BTreeMap<String, Option<String>>, Error> {
+    let mut named: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut only = None;
+    for text in &arguments.contexts {
+        match text.split_once('=') {
+            Some((cluster, context)) if clusters.contains(cluster) => {
+                named.insert(cluster, context);
+            }
+            _ => only = Some(text),
+        }
+    }
+    let mut found = BTreeMap::new();
+    for cluster in clusters {
+        let context = match (named.get(cluster.as_str()), only) {
+            (Some(context), _) => Some((*context).to_owned()),
+            (None, only) if clusters.len() == 1 => only.cloned(),
+            _ => {
+                return Err(Error::new(
+                    ErrorKind::Usage,
+                    Diagnostic::error(format!(
+                        "--confirm: no context is known for cluster {cluster}, and there are {}",
+                        clusters.len()
+                    ))
+                    .help(format!(
+                        "add --context {cluster}=NAME, or move one cluster at a time with --cluster {cluster}"
+                    )),
+                ));
+            }
+        };
+        found.insert(cluster.clone(), context);
+    }
+    Ok(found)
+}

@@ -1,0 +1,251 @@
+//! What each Flux Kustomization in Git applies, and what a commit would delete in a cluster.
+//!
+//! kustomize-controller keeps an inventory of what a Kustomization applied. At the next
+//! reconciliation it deletes what left it, if `spec.prune` is true then; when the Kustomization
+//! itself goes, its finalizer deletes all of it, by the `deletionPolicy` and `prune` that the
+//! cluster knew last (kustomize-controller, `prune` and `finalize`). Whether another Kustomization
+//! takes an object over in the same commit does not help: which of the two reconciles first is
+//! chance. So what a commit may delete can be read off two states of the repository.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::diagnostic::Place;
+use crate::plan;
+use crate::proof::{self, Mismatch};
+use crate::render::{Object, Renderer, Request};
+use crate::repo::manifest::ObjectId;
+use crate::repo::{Model, RepoPath, Snapshot, flux};
+
+/// What keeps an object from being deleted, as a label or an annotation of the object in the
+/// cluster (kustomize-controller, `deleteObjects`).
+const KEEPS: [(&str, &str); 3] = [
+    ("kustomize.toolkit.fluxcd.io/prune", "disabled"),
+    ("kustomize.toolkit.fluxcd.io/reconcile", "disabled"),
+    ("kustomize.toolkit.fluxcd.io/ssa", "ignore"),
+];
+
+/// A Flux Kustomization in Git with what it applies.
+#[derive(Clone, Debug)]
+pub struct Inventory {
+    /// The cluster.
+    pub cluster: String,
+    /// `metadata.namespace`; empty where something else gives it.
+    pub namespace: String,
+    /// `metadata.name`.
+    pub name: String,
+    /// The folder that it builds; `None` where that is no folder of this repository.
+    pub path: Option<RepoPath>,
+    /// `spec.prune`.
+    pub prune: bool,
+    /// `spec.deletionPolicy`; empty where it is not set, which means `MirrorPrune`.
+    pub deletion_policy: String,
+    /// Where it stands.
+    pub place: Place,
+    /// The objects, or why the folder does not build; then nothing is applied and nothing pruned.
+    pub objects: Result<Vec<Object>, String>,
+}
+
+impl Inventory {
+    fn key(&self) -> (&str, &str, &str) {
+        (&self.cluster, &self.namespace, &self.name)
+    }
+
+    /// Tells whether all of its objects go with it.
+    fn deletes_when_it_goes(&self) -> bool {
+        match self.deletion_policy.as_str() {
+            "Orphan" => false,
+            "Delete" | "WaitForTermination" => true,
+            _ => self.prune,
+        }
+    }
+}
+
+/// Builds what every Flux Kustomization of a snapshot applies, in the order of files.
+pub fn inventories(model: &Model, snapshot: &Snapshot, renderer: &dyn Renderer) -> Vec<Inventory> {
+    let requests: Vec<Request> = model
+        .flux
+        .iter()
+        .map(|kustomization| {
+            let path = kustomization.path.clone().unwrap_or_default();
+            let flux = plan::build(model, &path, &kustomization.value["spec"]);
+            Request { path, origins: false, flux }
+        })
+        .collect();
+    let mut distinct: Vec<Request> = Vec::new();
+    for (kustomization, request) in model.flux.iter().zip(&requests) {
+        if kustomization.path.is_some() && !distinct.contains(request) {
+            distinct.push(request.clone());
+        }
+    }
+    let results = renderer.render(snapshot, &distinct);
+    model
+        .flux
+        .iter()
+        .zip(&requests)
+        .map(|(kustomization, request)| {
+            let built =
+                distinct.iter().position(|other| other == request).filter(|_| kustomization.path.is_some());
+            let objects = match built.and_then(|position| results.get(position)) {
+                Some(Ok(objects)) => Ok(objects.clone()),
+                Some(Err(error)) => Err(error.message.clone()),
+                None => Err("it builds no folder of this repository".to_owned()),
+            };
+            Inventory {
+                cluster: model.cluster_of(kustomization),
+                namespace: kustomization.namespace.clone(),
+                name: kustomization.name.clone(),
+                path: kustomization.path.clone(),
+                prune: *kustomization.spec("prune") == Value::Bool(true),
+                deletion_policy: kustomization.spec("deletionPolicy").as_str().unwrap_or_default().to_owned(),
+                place: kustomization.place("prune"),
+                objects,
+            }
+        })
+        .collect()
+}
+
+/// An object that a commit may delete in a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deletion {
+    /// The cluster.
+    pub cluster: String,
+    /// The Flux Kustomization that deletes it.
+    pub kustomization: String,
+    /// Whether that goes itself, and takes its objects with it.
+    pub goes: bool,
+    /// The object.
+    pub id: ObjectId,
+    /// The Flux Kustomization that would apply it from then on, where there is one.
+    pub next: Option<String>,
+    /// Where the one that deletes stands.
+    pub place: Place,
+}
+
+impl std::fmt::Display for Deletion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (cluster, id, by) = (&self.cluster, &self.id, &self.kustomization);
+        write!(f, "{id} in {cluster}: Flux Kustomization {by} ")?;
+        f.write_str(if self.goes { "goes and deletes it" } else { "loses it and prunes it" })?;
+        match &self.next {
+            Some(next) => write!(f, ", before or after {next} has applied it"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Gives every object that a cluster may delete when it goes from one state to the other at once.
+///
+/// Objects that are annotated with `kustomize.toolkit.fluxcd.io/prune: disabled` stay. What a
+/// Kustomization applies that does not build is not known: nothing is said about it.
+pub fn deletions(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
+    let mut found = Vec::new();
+    for old in before {
+        let new = after.iter().find(|new| new.key() == old.key());
+        let deletes = new.map_or_else(|| old.deletes_when_it_goes(), |new| new.prune);
+        if !deletes {
+            continue;
+        }
+        let Ok(objects) = &old.objects else { continue };
+        let kept: BTreeSet<ObjectId> = match new.map(|new| &new.objects) {
+            Some(Ok(objects)) => ids(objects),
+            // A build that fails applies and prunes nothing.
+            Some(Err(_)) => continue,
+            None => BTreeSet::new(),
+        };
+        for object in objects.iter().filter(|object| !is_kept(&object.value)) {
+            let id = ObjectId::of(&object.value);
+            if kept.contains(&id) {
+                continue;
+            }
+            let applies = |other: &&Inventory| {
+                other.cluster == old.cluster
+                    && other.objects.as_ref().is_ok_and(|objects| ids(objects).contains(&id))
+            };
+            found.push(Deletion {
+                cluster: old.cluster.clone(),
+                kustomization: old.name.clone(),
+                goes: new.is_none(),
+                next: after.iter().find(applies).map(|next| next.name.clone()),
+                place: old.place.clone(),
+                id,
+            });
+        }
+    }
+    found
+}
+
+fn is_kept(object: &Value) -> bool {
+    let metadata = &object["metadata"];
+    KEEPS.iter().any(|(key, value)| ["labels", "annotations"].iter().any(|of| metadata[of][key] == *value))
+}
+
+fn ids(objects: &[Object]) -> BTreeSet<ObjectId> {
+    objects.iter().map(|object| ObjectId::of(&object.value)).collect()
+}
+
+/// Compares what each cluster gets from all of its Flux Kustomizations together.
+///
+/// Every object must be there after as before, as often as before or less, with the same content.
+/// Flux Kustomizations themselves are left out: they are what moves objects. So are the `free` ones.
+pub fn differences(
+    before: &[Inventory],
+    after: &[Inventory],
+    free: &BTreeSet<ObjectId>,
+) -> Vec<(String, Mismatch)> {
+    let mut found = Vec::new();
+    let clusters: BTreeSet<&str> =
+        before.iter().chain(after).map(|inventory| inventory.cluster.as_str()).collect();
+    for cluster in clusters {
+        let (old, new) = (applied(before, cluster, free), applied(after, cluster, free));
+        let mut add = |mismatch| found.push((cluster.to_owned(), mismatch));
+        for unbuilt in
+            after.iter().filter(|inventory| inventory.cluster == cluster && inventory.path.is_some())
+        {
+            let was = before.iter().find(|old| old.key() == unbuilt.key());
+            if let (Err(message), true) = (&unbuilt.objects, was.is_none_or(|was| was.objects.is_ok())) {
+                let folder = unbuilt.path.clone().unwrap_or_default();
+                add(Mismatch::Unbuildable { folder, message: message.clone() });
+            }
+        }
+        for (id, values) in &old {
+            let Some(now) = new.get(id) else {
+                add(Mismatch::Lost { id: id.clone() });
+                continue;
+            };
+            if now.len() > values.len() {
+                add(Mismatch::Doubled {
+                    id: id.clone(),
+                    folders: now.iter().map(|(path, _)| (*path).clone()).collect(),
+                });
+            }
+            for (_, value) in now.iter().filter(|(_, value)| !values.iter().any(|(_, old)| old == value)) {
+                let mut fields = Vec::new();
+                proof::differences(id, "", values.first().map(|(_, old)| *old), Some(value), &mut fields);
+                fields.into_iter().for_each(&mut add);
+            }
+        }
+        for (id, now) in new.iter().filter(|(id, _)| !old.contains_key(id)) {
+            let folder = now.first().map(|(path, _)| (*path).clone()).unwrap_or_default();
+            add(Mismatch::Added { id: id.clone(), folder });
+        }
+    }
+    found
+}
+
+type Applied<'a> = BTreeMap<ObjectId, Vec<(&'a RepoPath, &'a Value)>>;
+
+fn applied<'a>(inventories: &'a [Inventory], cluster: &str, free: &BTreeSet<ObjectId>) -> Applied<'a> {
+    let mut applied = Applied::new();
+    for inventory in inventories.iter().filter(|inventory| inventory.cluster == cluster) {
+        let (Some(path), Ok(objects)) = (&inventory.path, &inventory.objects) else { continue };
+        for object in objects {
+            let id = ObjectId::of(&object.value);
+            if id.group != flux::GROUP && !free.contains(&id) {
+                applied.entry(id).or_default().push((path, &object.value));
+            }
+        }
+    }
+    applied
+}

@@ -1,0 +1,169 @@
+//! Whether a live cluster is ready for the next step.
+
+use std::collections::BTreeMap;
+
+use crate::inventory::Inventory;
+use crate::live::LiveKustomization;
+use crate::plan::Input;
+use crate::plan::migrate::depends::namespace;
+use crate::plan::migrate::standing::{Move, Stage};
+use crate::repo::manifest::ObjectId;
+use crate::repo::{FluxKustomization, RepoPath};
+
+/// Gives what is missing before the next step of a move; nothing where the cluster is ready.
+///
+/// `inventories` are what Git says, `live` what the cluster says.
+pub fn missing(
+    input: &Input<'_>,
+    one: &Move<'_>,
+    inventories: &[Inventory],
+    live: &[LiveKustomization],
+) -> Vec<String> {
+    let mut missing = Vec::new();
+    let mut found = Vec::new();
+    for expected in one.all() {
+        match lookup(input, expected, live) {
+            Ok(live) => {
+                missing.extend(behind(expected, live));
+                found.push((expected, live));
+            }
+            Err(reason) => missing.push(reason),
+        }
+    }
+    if one.stage == Stage::HandedOver && found.len() == one.all().count() {
+        missing.extend(still_there(input, one, live));
+        missing.extend(held(one, inventories, &found));
+    }
+    missing
+}
+
+fn lookup<'l>(
+    input: &Input<'_>,
+    expected: &FluxKustomization,
+    live: &'l [LiveKustomization],
+) -> Result<&'l LiveKustomization, String> {
+    let (space, name) = (namespace(input, expected), &expected.name);
+    let found = live.iter().find(|live| live.namespace == space && live.name == *name);
+    let found = found.ok_or_else(|| format!("the cluster has no Flux Kustomization {space}/{name}"))?;
+    let path = |text: &str| RepoPath::parse(text.trim_start_matches('/')).ok();
+    if path(&found.path) != expected.path {
+        return Err(format!(
+            "Flux Kustomization {space}/{name} builds {} there and {} in Git: it is another cluster, or it has not got the last commit",
+            found.path,
+            expected.spec("path").as_str().unwrap_or_default()
+        ));
+    }
+    Ok(found)
+}
+
+/// Says how a live Flux Kustomization lags behind Git.
+fn behind(expected: &FluxKustomization, live: &LiveKustomization) -> Vec<String> {
+    let name = &live.name;
+    let mut found = Vec::new();
+    let prune = expected.spec("prune").as_bool().unwrap_or_default();
+    if live.prune != prune {
+        found.push(format!("{name} has `prune: {}` there, not {prune}", live.prune));
+    }
+    let policy = expected.spec("deletionPolicy").as_str().unwrap_or_default();
+    if policy == "Orphan" && live.deletion_policy != policy {
+        found.push(format!("{name} has no `deletionPolicy: Orphan` there"));
+    }
+    if live.suspended {
+        found.push(format!("{name} is suspended there"));
+    }
+    if !live.observed {
+        found.push(format!("{name}: the controller has not seen the last change"));
+    } else if !live.ready {
+        let said = if live.message.is_empty() { "nothing said" } else { live.message.as_str() };
+        found.push(format!("{name} is not ready: {said}"));
+    }
+    found
+}
+
+/// An old Flux Kustomization that Git no longer has may live on: its parent does not prune.
+fn still_there(input: &Input<'_>, one: &Move<'_>, live: &[LiveKustomization]) -> Vec<String> {
+    if !one.old.is_empty() {
+        return Vec::new();
+    }
+    let path = |text: &str| RepoPath::parse(text.trim_start_matches('/')).ok();
+    let in_git = |live: &LiveKustomization| {
+        input
+            .model
+            .flux
+            .iter()
+            .any(|other| other.name == live.name && namespace(input, other) == live.namespace)
+    };
+    live.iter()
+        .filter(|live| path(&live.path).as_ref() == Some(&one.whole) && !in_git(live))
+        .map(|live| {
+            format!("{}/{} still applies {}, and Git has it no more", live.namespace, live.name, one.whole)
+        })
+        .collect()
+}
+
+/// Says which objects no live inventory holds, or several do.
+fn held(
+    one: &Move<'_>,
+    inventories: &[Inventory],
+    found: &[(&FluxKustomization, &LiveKustomization)],
+) -> Vec<String> {
+    let mut missing = Vec::new();
+    let mut owners: BTreeMap<&ObjectId, Vec<&str>> = BTreeMap::new();
+    for (_, live) in found {
+        for id in &live.inventory {
+            owners.entry(id).or_default().push(&live.name);
+        }
+    }
+    for (id, names) in owners.iter().filter(|(_, names)| names.len() > 1) {
+        missing.push(format!("{id} is held by {}", names.join(" and by ")));
+    }
+    for (expected, live) in found {
+        let own = inventories.iter().find(|inventory| {
+            inventory.cluster == one.cluster
+                && inventory.name == expected.name
+                && inventory.namespace == expected.namespace
+        });
+        let Some(Ok(objects)) = own.map(|own| &own.objects) else {
+            missing.push(format!("{} does not build here, so its objects can't be compared", expected.name));
+            continue;
+        };
+        let wanted: Vec<ObjectId> =
+            objects.iter().map(|object| substituted(expected, ObjectId::of(&object.value))).collect();
+        for id in wanted.iter().filter(|id| !is_open(id)) {
+            if !live.inventory.iter().any(|other| is_same(id, other)) {
+                missing.push(format!("{id} is not held by {} yet", live.name));
+            }
+        }
+        if wanted.iter().any(is_open) {
+            continue;
+        }
+        for id in live.inventory.iter().filter(|id| !wanted.iter().any(|other| is_same(other, id))) {
+            missing.push(format!("{id} is held by {}, and Git has it no more", live.name));
+        }
+    }
+    missing
+}
+
+/// Puts what `postBuild.substitute` says into an id.
+fn substituted(one: &FluxKustomization, mut id: ObjectId) -> ObjectId {
+    if let Some(values) = one.spec("postBuild")["substitute"].as_object() {
+        for (key, value) in values {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            for text in [&mut id.name, &mut id.namespace] {
+                *text = text.replace(&format!("${{{key}}}"), &value);
+            }
+        }
+    }
+    id
+}
+
+/// Tells whether an id depends on a value that only the cluster knows.
+fn is_open(id: &ObjectId) -> bool {
+    id.name.contains("${") || id.namespace.contains("${")
+}
+
+/// Compares ids; a manifest that names no namespace may get one on its way into the cluster.
+fn is_same(git: &ObjectId, live: &ObjectId) -> bool {
+    (&git.group, &git.kind, &git.name) == (&live.group, &live.kind, &live.name)
+        && (git.namespace.is_empty() || git.namespace == live.namespace)
+}

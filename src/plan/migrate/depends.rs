@@ -1,0 +1,95 @@
+//! Who waits for whom once one Flux Kustomization has become several.
+//!
+//! A Flux Kustomization waits until those that it depends on are ready at the same revision
+//! (kustomize-controller, `checkDependencies`). One that is suspended never is, so whoever waits for
+//! it stops at the next commit. So only what is held back by the same windows may wait for what is
+//! held back, and nothing real-time may.
+
+use std::collections::BTreeMap;
+
+use crate::plan::Input;
+use crate::plan::migrate::heir::Dependency;
+use crate::repo::FluxKustomization;
+
+/// A Flux Kustomization of a cluster: (cluster, namespace, name).
+pub type Name = (String, String, String);
+
+/// Who takes over from whom, and what each is held back by.
+#[derive(Debug, Default)]
+pub struct Succession {
+    /// For each old one, whether it stays, and its successors with the positions of their types.
+    pub heirs: BTreeMap<Name, (bool, Vec<(usize, String)>)>,
+    /// The positions of the types by which Flux Kustomizations are held back already.
+    pub held: BTreeMap<Name, usize>,
+}
+
+impl Succession {
+    /// Gives the name of a Flux Kustomization as others find it.
+    pub fn name(input: &Input<'_>, one: &FluxKustomization) -> Name {
+        (input.model.cluster_of(one), namespace(input, one).to_owned(), one.name.clone())
+    }
+
+    /// Gives what one waits for from now on, and what it no longer waits for though it should.
+    ///
+    /// `of` is the position of its type, if it has one. A `new` one does not inherit what would stop
+    /// it; what stands in Git already is its authors' word.
+    pub fn depends_on(
+        &self,
+        input: &Input<'_>,
+        waiter: &FluxKustomization,
+        of: Option<usize>,
+        new: bool,
+    ) -> (Vec<Dependency>, Vec<String>) {
+        let (cluster, own, _) = Self::name(input, waiter);
+        let (mut found, mut lost) = (Vec::new(), Vec::new());
+        let items = waiter.spec("dependsOn").as_array().map(Vec::as_slice).unwrap_or_default();
+        for (index, item) in items.iter().enumerate() {
+            let name = item["name"].as_str().unwrap_or_default();
+            let namespace = item["namespace"].as_str().unwrap_or(&own);
+            let key = (cluster.clone(), namespace.to_owned(), name.to_owned());
+            let keep = |name: &str| Dependency { from: Some(index), name: name.to_owned() };
+            let Some((stays, heirs)) = self.heirs.get(&key) else {
+                match self.held.get(&key) {
+                    Some(held) if new && !may_wait(input, &cluster, of, *held) => lost.push(name.to_owned()),
+                    _ => found.push(keep(name)),
+                }
+                continue;
+            };
+            if *stays {
+                found.push(keep(name));
+            }
+            let before = found.len();
+            for (position, heir) in heirs {
+                if may_wait(input, &cluster, of, *position) {
+                    found.push(keep(heir));
+                }
+            }
+            if found.len() == before && !stays {
+                lost.push(name.to_owned());
+            }
+        }
+        (found, lost)
+    }
+}
+
+/// Tells whether something of a type may wait for something of another in a cluster.
+pub fn may_wait(input: &Input<'_>, cluster: &str, waiter: Option<usize>, on: usize) -> bool {
+    let types = &input.spec.types;
+    if types[on].is_real_time() {
+        return true;
+    }
+    let windows = |position: usize| {
+        let found = input.spec.windows_of(cluster, &types[position].name);
+        found
+            .into_iter()
+            .map(|window| window.name.as_ref().map(|name| name.value.clone()))
+            .collect::<Option<Vec<_>>>()
+    };
+    // Windows without a name are nobody else's.
+    waiter.is_some_and(|waiter| waiter == on || (windows(waiter).is_some() && windows(waiter) == windows(on)))
+}
+
+/// Gives the namespace of a Flux Kustomization: its own, or that of the spec.
+pub fn namespace<'a>(input: &Input<'a>, one: &'a FluxKustomization) -> &'a str {
+    if one.namespace.is_empty() { &input.spec.flux.namespace } else { &one.namespace }
+}

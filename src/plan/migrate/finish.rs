@@ -1,0 +1,109 @@
+//! Step 3: pruning as it was, and nothing left at the old entry point.
+
+use std::collections::BTreeSet;
+
+use crate::plan::migrate::place::find;
+use crate::plan::migrate::standing::Move;
+use crate::plan::migrate::{Rewritten, Stop};
+use crate::plan::prepare::{is_remembering, raised, restored};
+use crate::plan::{Builder, Input, umbrella};
+use crate::proof::compare;
+use crate::render::Request;
+use crate::repo::{FluxKustomization, Graph, Kustomization, RepoPath};
+use crate::yaml::read_documents;
+
+/// Gives every Flux Kustomization of a move what it remembers.
+///
+/// # Errors
+///
+/// When the result would not read as meant.
+pub fn finish(builder: &mut Builder<'_>, one: &Move<'_>, rewritten: &mut Vec<Rewritten>) -> Result<(), Stop> {
+    for found in one.all() {
+        settle(builder, found, rewritten)?;
+    }
+    Ok(())
+}
+
+fn settle(
+    builder: &mut Builder<'_>,
+    one: &FluxKustomization,
+    rewritten: &mut Vec<Rewritten>,
+) -> Result<(), Stop> {
+    if !is_remembering(one) {
+        return Ok(());
+    }
+    let (text, index) = find(builder, one).map_err(Stop::edit)?;
+    let documents = read_documents(&text).map_err(|error| Stop::edit(error.message))?;
+    let Some(range) = documents.get(index).map(|document| document.whole.clone()) else { return Ok(()) };
+    let back = restored(&text[range.clone()]);
+    let value = read_documents(&back).map_err(|error| Stop::edit(error.message))?;
+    let [document] = &value[..] else {
+        return Err(Stop::edit(format!("{}: its remembered values don't fit any more", one.file)));
+    };
+    let back = raised(&back, &document.root.to_json()).map_err(Stop::edit)?;
+    let settled = format!("{}{back}{}", &text[..range.start], &text[range.end..]);
+    let after = read_documents(&settled).map_err(|error| Stop::edit(error.message))?;
+    if after.len() != documents.len() {
+        return Err(Stop::edit(format!("{}: its remembered values don't fit any more", one.file)));
+    }
+    let values = after.get(index).map(|document| document.root.to_json()).into_iter().collect();
+    builder.put(&one.file, &settled);
+    rewritten.push(Rewritten { before: one.value.clone(), after: values });
+    Ok(())
+}
+
+/// Takes away what is left at an old entry point that nobody builds any more, and the umbrellas
+/// that nobody uses.
+///
+/// Nothing goes that holds an object which the sides do not.
+pub fn clear(input: &Input<'_>, builder: &mut Builder<'_>, one: &Move<'_>) {
+    let model = input.model;
+    if let Some(found) = model.graph.get(&one.whole)
+        && !builds(input, &one.whole)
+        && model.graph.referrers(&one.whole).next().is_none()
+        && is_covered(input, one)
+    {
+        builder.remove(&found.file);
+    }
+    loop {
+        let graph = Graph::read(builder.now());
+        // What a cluster builds by a Flux Kustomization that is not in Git is not for us to take.
+        let is_entry = |folder: &RepoPath| model.entry_points.iter().any(|entry| entry.path == *folder);
+        let unused = graph.iter().find(|found| {
+            found.folder.is_within(&input.spec.folder())
+                && is_unused(&graph, found)
+                && !is_entry(&found.folder)
+        });
+        let Some(unused) = unused else { return };
+        builder.remove(&unused.file);
+    }
+}
+
+/// Tells whether a Flux Kustomization builds a folder.
+fn builds(input: &Input<'_>, folder: &RepoPath) -> bool {
+    input.model.flux.iter().any(|one| one.path.as_ref() == Some(folder))
+}
+
+/// Tells whether a folder is an umbrella over parts that others use, and is used by nobody.
+fn is_unused(graph: &Graph, found: &Kustomization) -> bool {
+    umbrella::original(&found.text).is_some()
+        && graph.referrers(&found.folder).next().is_none()
+        && graph
+            .children(&found.folder)
+            .iter()
+            .all(|part| graph.referrers(part).any(|user| *user != found.folder))
+}
+
+/// Tells whether the sides hold all that the old entry point does.
+fn is_covered(input: &Input<'_>, one: &Move<'_>) -> bool {
+    let folders: Vec<&RepoPath> = std::iter::once(&one.whole).chain(one.sides.values()).collect();
+    let requests: Vec<Request> = folders.iter().map(|folder| Request::folder((*folder).clone())).collect();
+    let results = input.renderer.render(input.snapshot, &requests);
+    let Some((Ok(whole), sides)) = results.split_first() else { return false };
+    let ids: BTreeSet<_> =
+        whole.iter().map(|object| crate::repo::manifest::ObjectId::of(&object.value)).collect();
+    let parts: Vec<_> = one.sides.values().zip(sides).collect();
+    // The sides may have grown since.
+    let gone = |mismatch: &crate::proof::Mismatch| !matches!(mismatch, crate::proof::Mismatch::Added { .. });
+    !ids.is_empty() && !compare(whole, &parts).iter().any(gone)
+}

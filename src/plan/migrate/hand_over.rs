@@ -1,0 +1,233 @@
+//! Step 2: each type gets its Flux Kustomization, and the old one goes or keeps only the rest.
+
+use serde_json::Value;
+
+use crate::plan::migrate::contents::{is_checked, is_encrypted, is_of_kind};
+use crate::plan::migrate::depends::{Succession, may_wait, namespace};
+use crate::plan::migrate::heir::{Dependency, Heir, rewrite_dependencies};
+use crate::plan::migrate::place::{find, succeed};
+use crate::plan::migrate::standing::{Move, heir_name};
+use crate::plan::migrate::{Rewritten, Stop};
+use crate::plan::{Builder, Input, build, rebuilt};
+use crate::render::{Object, Request};
+use crate::repo::{FluxKustomization, RepoPath};
+use crate::spec::expand;
+
+/// Adds to a succession what a hand-over makes of each old Flux Kustomization.
+pub fn announce(input: &Input<'_>, one: &Move<'_>, succession: &mut Succession) {
+    let stays = one.rest.as_ref().is_some_and(|rest| rest.text.is_some());
+    for old in &one.old {
+        let heirs =
+            one.sides.keys().map(|position| (*position, name_of(input, one, old, *position))).collect();
+        succession.heirs.insert(Succession::name(input, old), (stays, heirs));
+    }
+}
+
+/// Gives the Flux Kustomization of a type: the one that stands, or the one that will.
+fn name_of(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization, position: usize) -> String {
+    standing(input, one, old, position)
+        .map_or_else(|| heir_name(input, &old.name, position), |found| found.name.clone())
+}
+
+fn standing<'a>(
+    input: &Input<'_>,
+    one: &Move<'a>,
+    old: &FluxKustomization,
+    position: usize,
+) -> Option<&'a FluxKustomization> {
+    let several = one.new.get(&position)?;
+    let named = several.iter().find(|found| found.name == heir_name(input, &old.name, position));
+    named.or_else(|| several.first().filter(|_| one.old.len() == 1)).copied()
+}
+
+/// Plans the hand-over of one entry point of one cluster.
+///
+/// # Errors
+///
+/// When a Flux Kustomization can't be copied or placed as it must be.
+pub fn hand_over(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    one: &Move<'_>,
+    succession: &Succession,
+    rewritten: &mut Vec<Rewritten>,
+) -> Result<Vec<String>, Stop> {
+    let stays = one.rest.as_ref().and_then(|rest| rest.text.as_ref());
+    let mut notes = Vec::new();
+    for old in &one.old {
+        let contents = contents(input, one, old)?;
+        let (text, document) = find(builder, old).map_err(Stop::edit)?;
+        let (mut files, mut values) = (Vec::new(), Vec::new());
+        for (index, (position, side)) in one.sides.iter().enumerate() {
+            if standing(input, one, old, *position).is_some() {
+                continue;
+            }
+            let name = heir_name(input, &old.name, *position);
+            free(input, one, old, &name)?;
+            let (mut depends_on, lost) = succession.depends_on(input, old, Some(*position), true);
+            notes.extend(lost.iter().map(|lost| {
+                format!(
+                    "{name} does not wait for {lost}, as {} did: that is held back when {name} is not",
+                    old.name
+                )
+            }));
+            for earlier in one.sides.keys().filter(|earlier| *earlier < position) {
+                if may_wait(input, &one.cluster, Some(*position), *earlier) {
+                    depends_on.push(Dependency { from: None, name: name_of(input, one, old, *earlier) });
+                }
+            }
+            let heir = Heir {
+                path: crate::plan::folder::respell(
+                    old.spec("path").as_str().unwrap_or_default(),
+                    side.as_str(),
+                ),
+                components: components(old, &one.whole, side),
+                decryption: contents.iter().all(|objects| !objects.iter().any(is_encrypted))
+                    || contents[index].iter().any(is_encrypted),
+                health_checks: kept(old.spec("healthChecks"), &contents, index, &is_checked),
+                health_check_exprs: kept(old.spec("healthCheckExprs"), &contents, index, &is_of_kind),
+                depends_on,
+                name,
+            };
+            let copy = heir.write(&text, document).map_err(Stop::edit)?;
+            values.push(crate::yaml::read_documents(&copy).map_err(|error| Stop::edit(error.message))?);
+            files.push((file_of(input, old, *position).map_err(Stop::edit)?, copy));
+        }
+        succeed(input, builder, old, &files, stays.is_some()).map_err(Stop::edit)?;
+        let mut after: Vec<Value> = values.iter().flatten().map(|document| document.root.to_json()).collect();
+        after.extend(stays.is_some().then(|| old.value.clone()));
+        rewritten.push(Rewritten { before: old.value.clone(), after });
+    }
+    if let (Some(text), Some(kustomization)) = (stays, input.model.graph.get(&one.whole)) {
+        builder.put(&kustomization.file, text);
+    }
+    Ok(notes)
+}
+
+/// Renders what each side applies, as the old Flux Kustomization would build it.
+fn contents(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Result<Vec<Vec<Object>>, Stop> {
+    let own = build(input.model, &one.whole, &old.value["spec"]);
+    let requests: Vec<Request> = one
+        .sides
+        .values()
+        .map(|side| {
+            let flux = own.as_ref().map(|own| rebuilt(own, &one.whole, side));
+            Request { path: side.clone(), origins: false, flux }
+        })
+        .collect();
+    let results = input.renderer.render(input.snapshot, &requests);
+    results
+        .into_iter()
+        .zip(one.sides.values())
+        .map(|(result, side)| {
+            result
+                .map_err(|error| Stop::new(format!("{side} does not build: {error}"), "mend it, then go on"))
+        })
+        .collect()
+}
+
+/// Gives the items of a list that belong to a side; what belongs to none goes to the last side,
+/// which nothing waits for.
+fn kept(
+    list: &Value,
+    contents: &[Vec<Object>],
+    index: usize,
+    belongs: &dyn Fn(&Value, &[Object]) -> bool,
+) -> Vec<usize> {
+    let items = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_kept = |item: &Value| {
+        belongs(item, &contents[index])
+            || (index + 1 == contents.len() && !contents.iter().any(|objects| belongs(item, objects)))
+    };
+    (0..items.len()).filter(|position| is_kept(&items[*position])).collect()
+}
+
+/// Spells the components for a deeper folder: Flux finds them from the folder that it builds.
+fn components(old: &FluxKustomization, whole: &RepoPath, side: &RepoPath) -> Vec<String> {
+    let items = old.spec("components").as_array().map(Vec::as_slice).unwrap_or_default();
+    let respelt =
+        |text: &str| whole.join(text).map_or_else(|_| text.to_owned(), |path| path.relative_to(side));
+    items.iter().map(|item| respelt(item.as_str().unwrap_or_default())).collect()
+}
+
+/// Names the file of a successor after that of the old one.
+fn file_of(input: &Input<'_>, old: &FluxKustomization, position: usize) -> Result<RepoPath, String> {
+    let name = old.file.name().unwrap_or("kustomization.yaml");
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "yaml"));
+    let of = input.spec.types[position].name.value.as_str();
+    let file = expand(&input.spec.layout.kustomization, &[("name", stem), ("type", of)]);
+    let folder = old.file.parent().unwrap_or_else(RepoPath::top);
+    folder.join(&format!("{file}.{extension}")).map_err(|error| error.to_string())
+}
+
+/// Makes sure that a name is one and is free.
+fn free(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization, name: &str) -> Result<(), Stop> {
+    if !crate::plan::gate::is_object_name(name) {
+        return Err(Stop::new(
+            format!("`{name}` is no name that a Flux Kustomization can have"),
+            "choose another `kustomization` under `layout`",
+        ));
+    }
+    let taken = input.model.flux.iter().find(|other| {
+        other.name == name
+            && namespace(input, other) == namespace(input, old)
+            && input.model.cluster_of(other) == one.cluster
+    });
+    match taken {
+        Some(other) => Err(Stop::new(
+            format!("Flux Kustomization {name} stands in {} already and applies something else", other.file),
+            "rename it in three steps of its own, or choose another `kustomization` under `layout`",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Rewrites `dependsOn` of everybody who waits for an old one.
+///
+/// # Errors
+///
+/// When somebody would wait for nothing any more, or a list can't be edited.
+pub fn rewrite_waiters(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    succession: &Succession,
+    rewritten: &mut Vec<Rewritten>,
+) -> Result<Vec<String>, (String, Stop)> {
+    let mut notes = Vec::new();
+    for waiter in &input.model.flux {
+        let key = Succession::name(input, waiter);
+        if succession.heirs.get(&key).is_some_and(|(stays, _)| !stays) {
+            continue;
+        }
+        let (wanted, lost) = succession.depends_on(input, waiter, succession.held.get(&key).copied(), false);
+        let list = waiter.spec("dependsOn").as_array().map(Vec::as_slice).unwrap_or_default();
+        let same = wanted.len() == list.len()
+            && wanted
+                .iter()
+                .enumerate()
+                .all(|(index, one)| one.from == Some(index) && list[index]["name"] == *one.name);
+        if same && lost.is_empty() {
+            continue;
+        }
+        let stop = |stop: Stop| (key.0.clone(), stop);
+        if let Some(lost) = lost.first() {
+            return Err(stop(Stop::new(
+                format!(
+                    "Flux Kustomization {} waits for {lost}, all of which will be held back: it would stop at the next commit",
+                    waiter.name
+                ),
+                &format!("take {lost} out of its `dependsOn` in {}, or give it a window too", waiter.file),
+            )));
+        }
+        let (text, document) = find(builder, waiter).map_err(|reason| stop(Stop::edit(reason)))?;
+        let text = rewrite_dependencies(&text, document, &wanted)
+            .map_err(|reason| stop(Stop::edit(format!("{}: {reason}", waiter.file))))?;
+        let after = crate::yaml::read_documents(&text).map_err(|error| stop(Stop::edit(error.message)))?;
+        let after = after.get(document).map(|document| document.root.to_json()).into_iter().collect();
+        builder.put(&waiter.file, &text);
+        let names: Vec<&str> = wanted.iter().map(|one| one.name.as_str()).collect();
+        notes.push(format!("{} ({}) waits for {} from now on", waiter.name, key.0, names.join(", ")));
+        rewritten.push(Rewritten { before: waiter.value.clone(), after });
+    }
+    Ok(notes)
+}

@@ -1,0 +1,182 @@
+//! The Flux Kustomization of a type, made from the one whose objects it takes over.
+
+use serde_json::{Value, json};
+
+use crate::plan::prepare::{keeping, raised, restored};
+use crate::yaml::{EditError, Editor, Key, cut_documents, read_documents};
+
+/// One item of `dependsOn` as it will be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dependency {
+    /// The item of the old list whose other fields it keeps; `None` for a new one.
+    pub from: Option<usize>,
+    /// The Flux Kustomization that is waited for.
+    pub name: String,
+}
+
+/// How a successor differs from the Flux Kustomization that it is made from. Everything else is
+/// carried over, whatever the field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heir {
+    /// `metadata.name`.
+    pub name: String,
+    /// `spec.path`, spelt like the old one.
+    pub path: String,
+    /// `spec.components`, by which the deeper folder finds the same ones.
+    pub components: Vec<String>,
+    /// Whether it applies anything that is encrypted.
+    pub decryption: bool,
+    /// The items of `spec.healthChecks` whose object it applies.
+    pub health_checks: Vec<usize>,
+    /// The items of `spec.healthCheckExprs` that speak of a kind that it applies.
+    pub health_check_exprs: Vec<usize>,
+    /// `spec.dependsOn`.
+    pub depends_on: Vec<Dependency>,
+}
+
+impl Heir {
+    /// Writes the successor's document from that of the old one, byte for byte but for what differs.
+    ///
+    /// It gets `prune: false` with a remark, by which the last step knows what it was.
+    ///
+    /// # Errors
+    ///
+    /// When a place can't be edited without writing it anew, or the result would not read as meant.
+    pub fn write(&self, file: &str, document: usize) -> Result<String, String> {
+        let cut = cut_documents(file, &[document]).map_err(|error| error.message)?;
+        let text = restored(cut.trim_start_matches('\u{feff}'));
+        let text = raised(&text, &value(&text)?)?;
+        let mut expected = value(&text)?;
+        let mut editor = Editor::new(&text, 0).map_err(|error| error.message)?;
+        self.edit(&mut editor, &mut expected).map_err(|error| error.message)?;
+        let text = keeping(editor.text(), &expected)?;
+        expected["spec"]["prune"] = json!(false);
+        if value(&text)? == expected { Ok(text) } else { Err("the copy would not read as meant".to_owned()) }
+    }
+
+    fn edit(&self, editor: &mut Editor, expected: &mut Value) -> Result<(), EditError> {
+        editor.set_scalar(&keys(&["metadata", "name"]), self.name.as_str())?;
+        expected["metadata"]["name"] = json!(self.name);
+        editor.set_scalar(&keys(&["spec", "path"]), self.path.as_str())?;
+        expected["spec"]["path"] = json!(self.path);
+        for gone in ["suspend"].into_iter().chain((!self.decryption).then_some("decryption")) {
+            remove(editor, expected, gone)?;
+        }
+        for (index, component) in self.components.iter().enumerate() {
+            editor.replace_item(&keys(&["spec", "components"]), index, component.as_str())?;
+            expected["spec"]["components"][index] = json!(component);
+        }
+        keep_items(editor, expected, "healthChecks", &self.health_checks)?;
+        keep_items(editor, expected, "healthCheckExprs", &self.health_check_exprs)?;
+        depend_on(editor, expected, &self.depends_on)
+    }
+}
+
+/// Rewrites the `dependsOn` of one document of a file.
+///
+/// # Errors
+///
+/// As [`Heir::write`].
+pub fn rewrite_dependencies(file: &str, document: usize, wanted: &[Dependency]) -> Result<String, String> {
+    let mut editor = Editor::new(file, document).map_err(|error| error.message)?;
+    let mut expected = editor.root().to_json();
+    depend_on(&mut editor, &mut expected, wanted).map_err(|error| error.message)?;
+    if editor.root().to_json() == expected {
+        Ok(editor.into_text())
+    } else {
+        Err("its `dependsOn` would not read as meant".to_owned())
+    }
+}
+
+fn depend_on(editor: &mut Editor, expected: &mut Value, wanted: &[Dependency]) -> Result<(), EditError> {
+    let path = keys(&["spec", "dependsOn"]);
+    let old: Vec<Value> = expected["spec"]["dependsOn"].as_array().cloned().unwrap_or_default();
+    let (mut used, mut list, mut added) = (vec![false; old.len()], vec![Value::Null; old.len()], Vec::new());
+    for dependency in wanted {
+        let mut item = dependency.from.and_then(|index| old.get(index)).cloned().unwrap_or_else(|| json!({}));
+        let was = item["name"].clone();
+        item["name"] = json!(dependency.name);
+        match dependency.from {
+            Some(index) if index < old.len() && !used[index] => {
+                used[index] = true;
+                if was != item["name"] {
+                    let name = [&path[..], &[Key::from(index), Key::from("name")]].concat();
+                    editor.set_scalar(&name, dependency.name.as_str())?;
+                }
+                list[index] = item;
+            }
+            _ => {
+                // JSON is YAML; a plain name, which is what nearly every item is, looks better plain.
+                let only_name = item.as_object().is_some_and(|item| item.len() == 1);
+                let block = if only_name {
+                    format!("name: {}", crate::yaml::quote(&dependency.name))
+                } else {
+                    crate::yaml::flow_text(&item)
+                };
+                editor.append_raw_item(&path, &block)?;
+                added.push(item);
+            }
+        }
+    }
+    let unused: Vec<usize> = (0..old.len()).filter(|index| !used[*index]).collect();
+    if !unused.is_empty() {
+        if unused.len() == old.len() && added.is_empty() {
+            return remove(editor, expected, "dependsOn");
+        }
+        editor.remove_items(&path, &unused)?;
+    }
+    let list: Vec<Value> =
+        list.into_iter().zip(used).filter(|(_, used)| *used).map(|(item, _)| item).chain(added).collect();
+    if !list.is_empty() || !old.is_empty() {
+        expected["spec"]["dependsOn"] = json!(list);
+    }
+    Ok(())
+}
+
+fn keep_items(
+    editor: &mut Editor,
+    expected: &mut Value,
+    field: &str,
+    kept: &[usize],
+) -> Result<(), EditError> {
+    let count = expected["spec"].get(field).and_then(Value::as_array).map_or(0, Vec::len);
+    let gone: Vec<usize> = (0..count).filter(|index| !kept.contains(index)).collect();
+    if gone.is_empty() {
+        return Ok(());
+    }
+    if gone.len() == count {
+        return remove(editor, expected, field);
+    }
+    editor.remove_items(&keys(&["spec", field]), &gone)?;
+    if let Some(list) = expected["spec"][field].as_array_mut() {
+        let mut index = 0;
+        list.retain(|_| {
+            index += 1;
+            kept.contains(&(index - 1))
+        });
+    }
+    Ok(())
+}
+
+fn remove(editor: &mut Editor, expected: &mut Value, field: &str) -> Result<(), EditError> {
+    if expected["spec"].get(field).is_none() {
+        return Ok(());
+    }
+    editor.remove_key(&keys(&["spec", field]))?;
+    if let Some(spec) = expected["spec"].as_object_mut() {
+        spec.remove(field);
+    }
+    Ok(())
+}
+
+fn keys(names: &[&str]) -> Vec<Key> {
+    names.iter().map(|name| Key::from(*name)).collect()
+}
+
+fn value(text: &str) -> Result<Value, String> {
+    let documents = read_documents(text).map_err(|error| error.message)?;
+    documents
+        .first()
+        .map(|document| document.root.to_json())
+        .ok_or_else(|| "the document vanished".to_owned())
+}

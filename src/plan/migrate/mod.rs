@@ -1,0 +1,346 @@
+//! `migrate`: from one Flux Kustomization to several, without an object being deleted.
+//!
+//! Where each entry point of each cluster stands is read from Git alone: `split` leaves the old Flux
+//! Kustomization prepared, with remarks that say what its values were; its successors keep the
+//! remark about `prune` until the last step takes it away. So no state is kept beside the repository.
+
+mod by_hand;
+mod confirm;
+mod contents;
+mod depends;
+mod finish;
+mod hand_over;
+mod heir;
+mod place;
+mod standing;
+mod verify;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+pub use standing::{Stage, Standing};
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::inventory::{Deletion, deletions, inventories};
+use crate::live::LiveKustomization;
+use crate::plan::migrate::depends::Succession;
+use crate::plan::migrate::standing::{Move, moves};
+use crate::plan::prepare::prepare;
+use crate::plan::{Builder, EntryOutcome, Input, Plan, builds, gate};
+use crate::proof::Obligation;
+use crate::repo::RepoPath;
+use crate::suggest::did_you_mean;
+use crate::template::Templates;
+
+/// What a migration is told on the command line.
+#[derive(Clone, Debug, Default)]
+pub struct MigrateOptions {
+    /// The clusters to move; empty for all.
+    pub clusters: Vec<String>,
+    /// Whether a step may delete objects.
+    pub allow_deletion: bool,
+    /// What to call the revision that the clusters are taken to have.
+    pub base: String,
+    /// What clusters say, by name; a cluster that is not here is not asked.
+    pub live: BTreeMap<String, Vec<LiveKustomization>>,
+}
+
+/// A Flux Kustomization's document with what became of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Rewritten {
+    before: Value,
+    after: Vec<Value>,
+}
+
+/// Why one entry point of one cluster can't take its next step.
+#[derive(Clone, Debug)]
+pub(crate) struct Stop {
+    reason: String,
+    remedy: String,
+}
+
+impl Stop {
+    fn new(reason: impl Into<String>, remedy: &str) -> Stop {
+        Stop { reason: reason.into(), remedy: remedy.to_owned() }
+    }
+
+    fn edit(reason: impl Into<String>) -> Stop {
+        Stop::new(reason, "write that Flux Kustomization as one document in plain block style, then go on")
+    }
+}
+
+/// A stop with what it speaks of: one entry point of a cluster, or all of the cluster's.
+struct Halt {
+    cluster: String,
+    whole: Option<RepoPath>,
+    stop: Stop,
+}
+
+type Key = (String, RepoPath);
+
+/// How much of what a live cluster lacks is told.
+const MISSING: usize = 5;
+
+/// Gives the clusters in which the next step of something depends on what is live.
+pub fn under_way(input: &Input<'_>, clusters: &[String]) -> BTreeSet<String> {
+    let meant = |one: &Move<'_>| clusters.is_empty() || clusters.contains(&one.cluster);
+    let asked = |one: &Move<'_>| is_under_way(one) || one.stage == Stage::NotInGit;
+    moves(input).into_iter().filter(|one| meant(one) && asked(one)).map(|one| one.cluster).collect()
+}
+
+fn is_under_way(one: &Move<'_>) -> bool {
+    matches!(one.stage, Stage::Restructured | Stage::HandedOver)
+}
+
+/// Plans the next step of everything that is under way.
+///
+/// `base` is the repository as the clusters are taken to have it. Each entry point takes one step,
+/// and only where the step before stands in the base. One that can't is refused by itself and the
+/// others go on.
+///
+/// # Errors
+///
+/// When a cluster is unknown, when a gate can't be brought up to date, and when a step would delete
+/// something without leave.
+pub fn migrate(
+    input: &Input<'_>,
+    base: &Input<'_>,
+    templates: &Templates,
+    options: &MigrateOptions,
+) -> Result<Plan, Error> {
+    known(input, options)?;
+    let meant = |one: &Move<'_>| options.clusters.is_empty() || options.clusters.contains(&one.cluster);
+    let found: Vec<Move<'_>> = moves(input).into_iter().filter(meant).collect();
+    let stood: BTreeMap<Key, Stage> =
+        moves(base).into_iter().map(|one| ((one.cluster, one.whole), one.stage)).collect();
+    let mut stopped: BTreeMap<Key, Stop> = BTreeMap::new();
+    for one in &found {
+        let key = (one.cluster.clone(), one.whole.clone());
+        if let Stage::Stuck { reason, remedy } = &one.stage {
+            stopped.insert(key, Stop::new(reason, remedy));
+        } else if matches!(one.stage, Stage::Restructured | Stage::HandedOver)
+            && stood.get(&key) != Some(&one.stage)
+        {
+            let step = if one.stage == Stage::Restructured { "restructured" } else { "handed over" };
+            stopped.insert(
+                key,
+                Stop::new(
+                    format!("it is {step} here and not yet in {}", options.base),
+                    "commit this step by itself and let it reach the cluster; only then comes the next one",
+                ),
+            );
+        }
+    }
+    let before = inventories(input.model, input.snapshot, input.renderer);
+    for one in found.iter().filter(|one| is_under_way(one)) {
+        let Some(live) = options.live.get(&one.cluster) else { continue };
+        let missing = confirm::missing(input, one, &before, live);
+        if !missing.is_empty() {
+            let more = missing.len().saturating_sub(MISSING);
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            let some = missing.iter().take(MISSING).map(String::as_str).collect::<Vec<_>>().join("; ");
+            stopped.entry((one.cluster.clone(), one.whole.clone())).or_insert_with(|| {
+                Stop::new(
+                    format!("the live cluster is not ready: {some}{more}"),
+                    "wait until it is, then run this again; `flux get kustomizations` shows how far it is",
+                )
+            });
+        }
+    }
+    let plan = loop {
+        let active: Vec<&Move<'_>> = found
+            .iter()
+            .filter(|one| !stopped.contains_key(&(one.cluster.clone(), one.whole.clone())))
+            .filter(|one| one.stage != Stage::NotInGit)
+            .collect();
+        let mut builder = Builder::new(input.snapshot);
+        let mut rewritten = Vec::new();
+        let notes = match steps(input, &mut builder, &active, &mut rewritten) {
+            Ok(notes) => notes,
+            Err(halt) => {
+                let halted = active.iter().filter(|one| {
+                    one.cluster == halt.cluster && halt.whole.as_ref().is_none_or(|whole| *whole == one.whole)
+                });
+                stopped
+                    .extend(halted.map(|one| ((one.cluster.clone(), one.whole.clone()), halt.stop.clone())));
+                continue;
+            }
+        };
+        if !builder.finish().changes.is_empty() {
+            super::split::gates(input, templates, &mut builder)?;
+        }
+        let model = input.model.again(builder.now());
+        let after = inventories(&model, builder.now(), input.renderer);
+        let wrong = verify::wrong(input, builder.now(), (&before, &after), &rewritten);
+        let bad: BTreeSet<&str> = wrong.iter().map(|(cluster, _)| cluster.as_str()).collect();
+        let blamed: Vec<&&Move<'_>> = active
+            .iter()
+            .filter(|one| bad.contains(one.cluster.as_str()) && one.stage != Stage::Finished)
+            .collect();
+        if !blamed.is_empty() {
+            for one in blamed {
+                let reason =
+                    wrong.iter().find(|(cluster, _)| *cluster == one.cluster).map(|(_, text)| text.clone());
+                stopped.insert(
+                    (one.cluster.clone(), one.whole.clone()),
+                    Stop::new(
+                        format!("the cluster would not get the same: {}", reason.unwrap_or_default()),
+                        "mend that by hand, or report this with the Flux Kustomizations involved",
+                    ),
+                );
+            }
+            continue;
+        }
+        if let Some((cluster, text)) = wrong.first() {
+            return Err(Error::new(
+                ErrorKind::Unsafe,
+                Diagnostic::error(format!("{cluster} would not get the same: {text}"))
+                    .help("nothing was written; report this with the Flux Kustomizations involved"),
+            ));
+        }
+        let mut plan = builder.finish();
+        plan.remarks.extend(allowed(deletions(&before, &after), options)?);
+        plan.remarks.extend(notes.into_iter().map(Diagnostic::note));
+        plan.obligations = obligations(input, &plan, &active);
+        break plan;
+    };
+    let mut plan = plan;
+    for one in found.iter().filter(|one| one.stage == Stage::NotInGit) {
+        let live = options.live.get(&one.cluster).map(Vec::as_slice);
+        let commands = by_hand::commands(input, one, live);
+        if !commands.is_empty() {
+            plan.remarks.push(by_hand::advice(input, one));
+        }
+        plan.commands.extend(commands);
+    }
+    plan.standings = found.iter().map(|one| one.standing(input)).collect();
+    plan.entries = found
+        .iter()
+        .filter_map(|one| {
+            let stop = stopped.get(&(one.cluster.clone(), one.whole.clone()))?;
+            Some(
+                EntryOutcome::new(&one.cluster, &one.whole)
+                    .refused(stop.reason.as_str(), stop.remedy.as_str()),
+            )
+        })
+        .collect();
+    Ok(plan)
+}
+
+/// Takes the next step of each into the builder.
+fn steps(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    active: &[&Move<'_>],
+    rewritten: &mut Vec<Rewritten>,
+) -> Result<Vec<String>, Halt> {
+    let mut succession = Succession { held: held(input), ..Succession::default() };
+    let handing = || active.iter().filter(|one| one.stage == Stage::Restructured);
+    for one in handing() {
+        hand_over::announce(input, one, &mut succession);
+    }
+    let mut notes = Vec::new();
+    for one in active {
+        let stop = |stop| Halt { cluster: one.cluster.clone(), whole: Some(one.whole.clone()), stop };
+        match one.stage {
+            Stage::Unprepared => {
+                for old in &one.old {
+                    prepare(builder, old).map_err(|reason| stop(Stop::edit(reason)))?;
+                }
+            }
+            Stage::Restructured => {
+                notes
+                    .extend(hand_over::hand_over(input, builder, one, &succession, rewritten).map_err(stop)?);
+            }
+            Stage::HandedOver => {
+                finish::finish(builder, one, rewritten).map_err(stop)?;
+                finish::clear(input, builder, one);
+            }
+            Stage::Finished | Stage::NotInGit | Stage::Stuck { .. } => {}
+        }
+    }
+    let waiters = hand_over::rewrite_waiters(input, builder, &succession, rewritten);
+    notes.extend(waiters.map_err(|(cluster, stop)| Halt { cluster, whole: None, stop })?);
+    Ok(notes)
+}
+
+/// Gives what gates hold back, or will, with the positions of the types.
+fn held(input: &Input<'_>) -> BTreeMap<depends::Name, usize> {
+    let mut held = BTreeMap::new();
+    let Ok(Some(gates)) = gate::Gates::of(input) else { return held };
+    for cluster in &gates.clusters {
+        for (position, names) in &cluster.targets {
+            for name in names {
+                let key = (cluster.cluster.clone(), input.spec.flux.namespace.clone(), name.clone());
+                held.insert(key, *position);
+            }
+        }
+    }
+    held
+}
+
+/// What the proof holds a step to, beside what has been compared by cluster.
+fn obligations(input: &Input<'_>, plan: &Plan, active: &[&Move<'_>]) -> Vec<Obligation> {
+    if plan.changes.is_empty() {
+        return Vec::new();
+    }
+    let after = plan.apply(input.snapshot);
+    let mut found: Vec<Obligation> = Vec::new();
+    for one in active.iter().filter(|one| one.stage == Stage::Restructured) {
+        let rest = one.rest.as_ref().and_then(|rest| rest.text.as_ref()).map(|_| one.whole.clone());
+        let parts: Vec<RepoPath> = one.sides.values().cloned().chain(rest).collect();
+        let Some(entry) = input.model.entry_points.iter().find(|entry| entry.path == one.whole) else {
+            continue;
+        };
+        for build in builds(input.model, entry) {
+            let obligation =
+                Obligation { after: parts.clone(), build, ..Obligation::same(one.whole.clone()) };
+            if !found.contains(&obligation) {
+                found.push(obligation);
+            }
+        }
+    }
+    for side in active.iter().flat_map(|one| one.sides.values()).filter(|side| after.is_dir(side)) {
+        let obligation = Obligation::same(side.clone());
+        if !found.contains(&obligation) {
+            found.push(obligation);
+        }
+    }
+    found
+}
+
+/// Stops where something would be deleted, unless that was allowed; then says what.
+fn allowed(deletions: Vec<Deletion>, options: &MigrateOptions) -> Result<Vec<Diagnostic>, Error> {
+    let make = if options.allow_deletion { Diagnostic::warning } else { Diagnostic::error };
+    let found: Vec<Diagnostic> = deletions
+        .iter()
+        .map(|deletion| {
+            make(format!("a cluster may delete {deletion}"))
+                .at(deletion.place.clone())
+                .help("give that Flux Kustomization `prune: false` and `deletionPolicy: Orphan` first, and let that reach the cluster; --allow-deletion goes on nevertheless")
+        })
+        .collect();
+    if found.is_empty() || options.allow_deletion {
+        Ok(found)
+    } else {
+        Err(Error { kind: ErrorKind::Unsafe, diagnostics: found })
+    }
+}
+
+fn known(input: &Input<'_>, options: &MigrateOptions) -> Result<(), Error> {
+    let clusters = || input.spec.clusters.keys().map(String::as_str);
+    let unknown = options.clusters.iter().filter(|name| !clusters().any(|known| known == *name));
+    let diagnostics: Vec<Diagnostic> = unknown
+        .map(|name| {
+            let help = did_you_mean(name, clusters()).unwrap_or_else(|| {
+                format!("the clusters are: {}", clusters().collect::<Vec<_>>().join(", "))
+            });
+            Diagnostic::error(format!("the spec has no cluster `{name}`"))
+                .at(Place::file(input.spec.path.clone()))
+                .help(help)
+        })
+        .collect();
+    if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Usage, diagnostics }) }
+}

@@ -1,0 +1,175 @@
+//! Where new Flux Kustomizations are written, and who lists them.
+
+use serde_json::Value;
+
+use crate::plan::resources::{self, Item, rewrite};
+use crate::plan::{Builder, Input};
+use crate::repo::{FluxKustomization, RepoPath, Target};
+use crate::yaml::{cut_documents, read_documents};
+
+/// Finds a Flux Kustomization in its file as the builder has it now.
+///
+/// # Errors
+///
+/// When the file or the document is gone.
+pub fn find(builder: &Builder<'_>, one: &FluxKustomization) -> Result<(String, usize), String> {
+    let file = builder.now().file(&one.file).ok_or_else(|| format!("{} vanished", one.file))?;
+    let text = file.text().ok_or_else(|| format!("{} is not UTF-8", one.file))?.to_owned();
+    let documents = read_documents(&text).map_err(|error| error.message)?;
+    let is_it = |value: &Value| {
+        value["kind"] == "Kustomization"
+            && value["apiVersion"] == one.value["apiVersion"]
+            && value["metadata"]["name"] == one.value["metadata"]["name"]
+            && value["metadata"]["namespace"] == one.value["metadata"]["namespace"]
+            && value["spec"]["path"] == one.value["spec"]["path"]
+    };
+    let found: Vec<usize> =
+        (0..documents.len()).filter(|index| is_it(&documents[*index].root.to_json())).collect();
+    match found[..] {
+        [index] => Ok((text, index)),
+        _ if one.is_document => {
+            Err(format!("{} is not to be found in {} as one document", one.name, one.file))
+        }
+        _ => Err(format!("{} stands inside a list in {}", one.name, one.file)),
+    }
+}
+
+/// Writes successors beside an old Flux Kustomization, which goes unless it stays.
+///
+/// Where the old one has a file of its own, each successor gets one too, listed wherever the old one
+/// is. Otherwise they take its place in the file.
+///
+/// # Errors
+///
+/// When something stands at a new path, or a list can't be edited.
+pub fn succeed(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    old: &FluxKustomization,
+    heirs: &[(RepoPath, String)],
+    stays: bool,
+) -> Result<(), String> {
+    let (text, index) = find(builder, old)?;
+    let documents = read_documents(&text).map_err(|error| error.message)?;
+    let alone = documents.iter().enumerate().all(|(other, document)| other == index || document.is_empty());
+    if !alone {
+        let texts: Vec<&str> = heirs.iter().map(|(_, text)| text.as_str()).collect();
+        let replaced = replace_document(&text, index, &texts, stays)?;
+        builder.put(&old.file, &replaced);
+        return Ok(());
+    }
+    for (path, text) in heirs {
+        builder.create(path, text).map_err(|error| error.to_string())?;
+    }
+    if !stays {
+        builder.remove(&old.file);
+    }
+    let folders: Vec<RepoPath> = input.model.graph.referrers(&old.file).cloned().collect();
+    for folder in folders {
+        relist(builder, &folder, &old.file, heirs, stays)?;
+    }
+    Ok(())
+}
+
+/// Lists the successors where the old file is listed.
+fn relist(
+    builder: &mut Builder<'_>,
+    folder: &RepoPath,
+    old: &RepoPath,
+    heirs: &[(RepoPath, String)],
+    stays: bool,
+) -> Result<(), String> {
+    let read = |builder: &Builder<'_>| {
+        builder
+            .kustomization(folder)
+            .map_err(|broken| broken.message)?
+            .ok_or_else(|| format!("{folder} lost its kustomization.yaml"))
+    };
+    let kustomization = read(builder)?;
+    let resources = kustomization.resources();
+    let lists = |target: &Target| *target == Target::Path(old.clone());
+    if !resources.iter().any(|reference| lists(&reference.target)) {
+        return Err(format!("{} names {old} otherwise than as a resource", kustomization.file));
+    }
+    let mut left = heirs.iter();
+    if !stays {
+        let items: Vec<Item> = resources
+            .iter()
+            .map(|reference| match lists(&reference.target) {
+                true => left.next().map_or(Item::Remove, |(path, _)| {
+                    Item::Replace(crate::plan::folder::respell(&reference.text, &path.relative_to(folder)))
+                }),
+                false => Item::Keep,
+            })
+            .collect();
+        let text = rewrite(&kustomization, &items).map_err(|error| error.to_string())?;
+        builder.put(&kustomization.file, &text);
+    }
+    for (path, _) in left {
+        let text = resources::add(&read(builder)?, path).map_err(|error| error.to_string())?;
+        builder.put(&kustomization.file, &text);
+    }
+    Ok(())
+}
+
+/// Puts documents in the place of one, or behind it where it stays.
+fn replace_document(text: &str, index: usize, new: &[&str], stays: bool) -> Result<String, String> {
+    let documents = read_documents(text).map_err(|error| error.message)?;
+    let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let mut out = String::new();
+    for (position, document) in documents.iter().enumerate() {
+        let own = cut_documents(text, &[position]).map_err(|error| error.message)?;
+        let pieces: Vec<&str> = match position == index {
+            true => stays.then_some(own.as_str()).into_iter().chain(new.iter().copied()).collect(),
+            false => vec![&text[document.whole.clone()]],
+        };
+        for piece in pieces {
+            if !out.is_empty() && !out.ends_with('\n') {
+                out.push_str(line_break);
+            }
+            if !out.is_empty() && !piece.starts_with("---") && !piece.starts_with('%') {
+                out.push_str("---");
+                out.push_str(line_break);
+            }
+            out.push_str(piece);
+        }
+    }
+    let after = read_documents(&out).map_err(|error| error.message)?;
+    let mut expected: Vec<Value> = documents.iter().map(|document| document.root.to_json()).collect();
+    let mut values = Vec::new();
+    for piece in new {
+        let read = read_documents(piece).map_err(|error| error.message)?;
+        values.extend(read.iter().map(|document| document.root.to_json()));
+    }
+    let end = if stays { index + 1 } else { index };
+    expected.splice(end..=index, values);
+    let same = after.iter().map(|document| document.root.to_json()).eq(expected);
+    if same {
+        Ok(out)
+    } else {
+        Err("its file can't hold the new documents without being written anew".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_take_the_place_of_one() {
+        let text = "a: 1\n---\n# two\nb: 2\n---\nc: 3";
+        let new = ["---\n# two\nb: 3\n", "b: 4"];
+        assert_eq!(
+            replace_document(text, 1, &new, false).unwrap(),
+            "a: 1\n---\n# two\nb: 3\n---\nb: 4\n---\nc: 3"
+        );
+        assert_eq!(
+            replace_document(text, 2, &["d: 4\n"], true).unwrap(),
+            "a: 1\n---\n# two\nb: 2\n---\nc: 3\n---\nd: 4\n"
+        );
+        assert_eq!(
+            replace_document("a: 1\n---\nb: 2\n", 0, &["c: 1\n"], false).unwrap(),
+            "c: 1\n---\nb: 2\n"
+        );
+    }
+}

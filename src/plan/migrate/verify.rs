@@ -1,0 +1,122 @@
+//! What must be true of a step before anybody is shown it.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::inventory::{Inventory, differences};
+use crate::plan::migrate::Rewritten;
+use crate::plan::{Input, gate};
+use crate::proof::{GATE_KINDS, compare};
+use crate::render::{Object, Request};
+use crate::repo::manifest::ObjectId;
+use crate::repo::{RepoPath, Snapshot, flux};
+
+/// Gives what is wrong with a step, by cluster: objects that a cluster would get otherwise than
+/// before, and Flux Kustomizations that would not come out of their builds as they were written.
+pub fn wrong(
+    input: &Input<'_>,
+    after: &Snapshot,
+    inventories: (&[Inventory], &[Inventory]),
+    rewritten: &[Rewritten],
+) -> Vec<(String, String)> {
+    let (old, new) = inventories;
+    let free = gate_objects(input, after);
+    let mut found: Vec<(String, String)> = differences(old, new, &free)
+        .into_iter()
+        .map(|(cluster, mismatch)| (cluster, mismatch.to_string()))
+        .collect();
+    for before in old {
+        let Ok(objects) = &before.objects else { continue };
+        let applied: Vec<&Object> = objects.iter().filter(|object| is_flux(object)).collect();
+        if applied.is_empty() {
+            continue;
+        }
+        let same = |one: &&Inventory| {
+            (&one.cluster, &one.namespace, &one.name) == (&before.cluster, &before.namespace, &before.name)
+        };
+        let Some(Inventory { objects: Ok(objects), .. }) = new.iter().find(same) else { continue };
+        let now: Vec<Object> = objects.iter().filter(|object| is_flux(object)).cloned().collect();
+        let mut expected = Vec::new();
+        for object in applied {
+            match carried(&object.value, rewritten) {
+                Ok(values) => expected.extend(values.into_iter().map(|value| Object { value, origin: None })),
+                Err(field) => found.push((
+                    before.cluster.clone(),
+                    format!(
+                        "{} is changed on its way into the cluster: another kustomization sets its {field}",
+                        ObjectId::of(&object.value)
+                    ),
+                )),
+            }
+        }
+        let folder = before.path.clone().unwrap_or_else(RepoPath::top);
+        let wrong = compare(&expected, &[(&folder, &Ok(now))]);
+        found.extend(wrong.into_iter().map(|mismatch| (before.cluster.clone(), mismatch.to_string())));
+    }
+    found
+}
+
+fn is_flux(object: &Object) -> bool {
+    ObjectId::of(&object.value).group == flux::GROUP
+}
+
+/// Gives what must come of a rendered Flux Kustomization, when its document was rewritten.
+///
+/// # Errors
+///
+/// The field that a rewrite changes, where something else had changed it on the way already.
+fn carried(rendered: &Value, rewritten: &[Rewritten]) -> Result<Vec<Value>, String> {
+    let is_it = |document: &Value| {
+        let namespace = &document["metadata"]["namespace"];
+        document["metadata"]["name"] == rendered["metadata"]["name"]
+            && document["spec"]["path"] == rendered["spec"]["path"]
+            && (namespace.is_null() || *namespace == rendered["metadata"]["namespace"])
+    };
+    // One may be rewritten twice: first by its own step, then since it waits for another.
+    let Some(first) = rewritten.iter().position(|one| is_it(&one.before)) else {
+        return Ok(vec![rendered.clone()]);
+    };
+    let Rewritten { before, after } = &rewritten[first];
+    let mut found = Vec::new();
+    for document in after {
+        let mut value = rendered.clone();
+        if document["metadata"]["name"] != before["metadata"]["name"] {
+            value["metadata"]["name"] = document["metadata"]["name"].clone();
+        }
+        let keys = [&document["spec"], &before["spec"]];
+        let keys: BTreeSet<&String> =
+            keys.iter().filter_map(|spec| spec.as_object()).flat_map(|spec| spec.keys()).collect();
+        for key in keys {
+            let (was, is) = (before["spec"].get(key), document["spec"].get(key));
+            if was == is {
+                continue;
+            }
+            if rendered["spec"].get(key) != was {
+                return Err(format!("`spec.{key}`"));
+            }
+            if let Some(spec) = value["spec"].as_object_mut() {
+                match is {
+                    Some(is) => spec.insert(key.clone(), is.clone()),
+                    None => spec.remove(key),
+                };
+            }
+        }
+        found.extend(carried(&value, &rewritten[first + 1..])?);
+    }
+    Ok(found)
+}
+
+/// Gives the objects of gates: they change with what they hold back.
+fn gate_objects(input: &Input<'_>, after: &Snapshot) -> BTreeSet<ObjectId> {
+    let folders: Vec<RepoPath> = gate::carriers(input).unwrap_or_default().into_values().collect();
+    let requests: Vec<Request> = folders.into_iter().map(Request::folder).collect();
+    let results =
+        [input.snapshot, after].into_iter().flat_map(|snapshot| input.renderer.render(snapshot, &requests));
+    results
+        .filter_map(Result::ok)
+        .flatten()
+        .map(|object| ObjectId::of(&object.value))
+        .filter(|id| GATE_KINDS.contains(&id.kind.as_str()))
+        .collect()
+}

@@ -1,0 +1,84 @@
+//! The part of kustomize's reports that matters.
+//!
+//! kustomize wraps an error once for each folder on the way to it
+//! (`kustomize/api/internal/target/kusttarget.go`, `accumulateResources`); only the innermost says
+//! what is wrong.
+
+/// How much of a report is kept.
+const LIMIT: usize = 400;
+
+/// Begins what was wrong in a folder further down.
+const FOLDER: &str = "recursed accumulation of path '";
+
+/// Begins what was wrong with a resource as a file.
+const FILE: &str = "accumulation err='";
+
+/// Gives the innermost error of a report, with the folder where it arose.
+pub(super) fn cause(report: &str) -> String {
+    let (folder, rest) = match report.rsplit_once(FOLDER).and_then(|(_, inner)| inner.split_once("': ")) {
+        Some((folder, rest)) => (Some(folder), rest),
+        None => (None, report),
+    };
+    let reason = as_file(rest).unwrap_or(rest).trim_end_matches('"').trim();
+    let text = match folder {
+        Some(folder) if !reason.contains(folder) => format!("in {folder}: {reason}"),
+        _ => reason.to_owned(),
+    };
+    match text.char_indices().nth(LIMIT) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text,
+    }
+}
+
+/// Takes why a resource is no file out of a report that goes on with why it is no folder either;
+/// of a folder the other way round.
+fn as_file(report: &str) -> Option<&str> {
+    let (_, inner) = report.rsplit_once(FILE)?;
+    // After `accumulating resources from 'x': ` comes the reason, and the closing quotation mark.
+    let (_, rest) = inner.split_once("': ")?;
+    let end = rest.find("': ").or_else(|| rest.rfind('\''))?;
+    match rest[end..].strip_prefix("': ") {
+        Some(folder) if rest[..end].ends_with("is a directory") => Some(folder),
+        _ => Some(&rest[..end]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_file_is_named_by_itself() {
+        let report = "accumulating resources: accumulation err='accumulating resources from '../../apps/web': \
+            read ../../apps/web: is a directory': recursed accumulation of path 'apps/web': accumulating \
+            resources: accumulation err='accumulating resources from 'servise.yaml': open \
+            apps/web/servise.yaml: no such file or directory': must build at directory: not a valid \
+            directory: evalsymlink failure on 'apps/web/servise.yaml' : lstat apps/web/servise.yaml: no such \
+            file or directory";
+        assert_eq!(cause(report), "open apps/web/servise.yaml: no such file or directory");
+    }
+
+    #[test]
+    fn the_folder_is_named_where_the_reason_does_not() {
+        let report = "accumulating resources: accumulation err='accumulating resources from 'a': read a: is a \
+            directory': recursed accumulation of path 'x/a': no matches for Id Deployment.v1.apps/w.[noNs]; \
+            failed to find unique target for patch";
+        assert_eq!(
+            cause(report),
+            "in x/a: no matches for Id Deployment.v1.apps/w.[noNs]; failed to find unique target for patch"
+        );
+    }
+
+    #[test]
+    fn a_folder_is_not_blamed_for_being_one() {
+        let report = "accumulating resources: accumulation err='accumulating resources from '../x': read ../x: \
+            is a directory': candidate root '../x' contains visited root '../x/y'";
+        assert_eq!(cause(report), "candidate root '../x' contains visited root '../x/y'");
+    }
+
+    #[test]
+    fn other_reports_stay_and_no_report_is_endless() {
+        assert_eq!(cause("needs the remote base `x`"), "needs the remote base `x`");
+        assert_eq!(cause(&"é".repeat(1000)).chars().count(), LIMIT + 2);
+    }
+}

@@ -1,0 +1,71 @@
+//! Builds that were made before, each with everything that it looked at.
+//!
+//! A build is a function of what it looks at. A plan tries one way after the other and the proof
+//! renders again what the plan has rendered, mostly in trees that differ elsewhere; such a build
+//! need not be made twice.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use crate::render::tree::{Found, Kind, Tree};
+use crate::render::{Object, RenderError, Request};
+
+/// How many builds of one folder are kept: the tree before, and what is tried.
+const KEPT: usize = 4;
+
+/// What a build looked at, and what it saw.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    found: BTreeMap<String, Found>,
+    listed: BTreeMap<String, Vec<(Kind, String)>>,
+}
+
+impl Seen {
+    /// Looks at a path on behalf of a build.
+    pub(super) fn find(&mut self, tree: &Tree, path: &str) -> Found {
+        if let Some(found) = self.found.get(path) {
+            return found.clone();
+        }
+        let found = tree.find(path);
+        self.found.insert(path.to_owned(), found.clone());
+        found
+    }
+
+    /// Lists a folder on behalf of a build.
+    pub(super) fn list<'a>(&mut self, tree: &'a Tree, path: &str) -> &'a [(Kind, String)] {
+        let names = tree.list(path);
+        if !self.listed.contains_key(path) {
+            self.listed.insert(path.to_owned(), names.to_vec());
+        }
+        names
+    }
+
+    /// Tells whether a build would see the same in another tree.
+    fn holds_in(&self, tree: &Tree) -> bool {
+        self.found.iter().all(|(path, found)| tree.find(path) == *found)
+            && self.listed.iter().all(|(path, names)| tree.list(path) == names)
+    }
+}
+
+/// What a build came to.
+type Outcome = Result<Vec<Object>, RenderError>;
+
+/// The builds that were made, by request.
+#[derive(Debug, Default)]
+pub(super) struct Memo {
+    builds: HashMap<Request, VecDeque<(Seen, Outcome)>>,
+}
+
+impl Memo {
+    /// Gives what a build of this tree would come to, if that is known.
+    pub(super) fn recall(&self, tree: &Tree, request: &Request) -> Option<Outcome> {
+        let builds = self.builds.get(request)?;
+        builds.iter().find(|(seen, _)| seen.holds_in(tree)).map(|(_, outcome)| outcome.clone())
+    }
+
+    /// Remembers what a build came to.
+    pub(super) fn remember(&mut self, request: &Request, seen: Seen, outcome: &Outcome) {
+        let builds = self.builds.entry(request.clone()).or_default();
+        builds.push_front((seen, outcome.clone()));
+        builds.truncate(KEPT);
+    }
+}

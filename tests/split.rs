@@ -1,0 +1,163 @@
+//! `split` and `join` of small repositories that hold one difficulty each.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod support;
+
+use support::scratch::{Scratch, assert_same};
+
+const SPEC: &str = "\
+apiVersion: gitops-windows/v1
+types:
+  rt: {}
+  rw: { window: nights }
+windows:
+  nights: { timeZone: Europe/Berlin, open: 0 22 * * *, close: 0 4 * * * }
+clusters:
+  c: {}
+gate: { enabled: false }
+";
+
+const CONFIG_MAP: &str =
+    "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: NAME\n  namespace: n\ndata:\n  k: v\n";
+const DEPLOYMENT: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: NAME\n  namespace: n\n\
+    spec:\n  template:\n    spec:\n      containers:\n        - name: main\n          image: main:1\n";
+
+/// A repository with a spec and these files, committed.
+fn repository(files: &[(&str, &str)]) -> Scratch {
+    let scratch = Scratch::empty();
+    scratch.write("windows.yaml", SPEC);
+    for (path, text) in files {
+        scratch.write(path, text);
+    }
+    scratch.commit();
+    scratch
+}
+
+/// A Flux Kustomization named after the last word of its path.
+fn flux(scratch: &Scratch, path: &str) {
+    let name = path.rsplit('/').next().unwrap();
+    let text = format!(
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: {name}\n  namespace: flux-system\nspec:\n  interval: 10m\n  path: ./{path}\n  prune: true\n  sourceRef:\n    kind: GitRepository\n    name: flux-system\n"
+    );
+    scratch.write(&format!("clusters/c/{name}.yaml"), text).commit();
+}
+
+/// Writes an app of a ConfigMap and a Deployment.
+fn app(scratch: &Scratch, folder: &str) {
+    let name = folder.rsplit('/').next().unwrap();
+    scratch
+        .write(&format!("{folder}/kustomization.yaml"), "resources:\n  - config.yaml\n  - deployment.yaml\n")
+        .write(&format!("{folder}/config.yaml"), CONFIG_MAP.replace("NAME", name))
+        .write(&format!("{folder}/deployment.yaml"), DEPLOYMENT.replace("NAME", name))
+        .commit();
+}
+
+#[test]
+fn a_folder_that_flux_lists_by_itself_comes_back() {
+    let scratch = repository(&[("apps/web/readme.md", "web\n")]);
+    app(&scratch, "apps/web");
+    scratch.write("apps/loose.yaml", CONFIG_MAP.replace("NAME", "loose"));
+    flux(&scratch, "apps");
+    let before = scratch.tree();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    assert!(scratch.text("apps/apps-rt/kustomization.yaml").contains("../apps-all"));
+    scratch.commit();
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join did not give back what was there");
+}
+
+#[test]
+fn an_entry_point_whose_division_changes_another_is_refused_by_itself() {
+    // The generator's own file names what it reads, which nothing but a build finds out.
+    let generator = "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata:\n  name: copy\n  namespace: n\n\
+        files:\n  - ../first/web/config.yaml\n";
+    let scratch = repository(&[
+        ("apps/first/kustomization.yaml", "resources:\n  - web\n"),
+        ("apps/second/kustomization.yaml", "generators:\n  - generator.yaml\n"),
+        ("apps/second/generator.yaml", generator),
+        ("apps/third/kustomization.yaml", "resources:\n  - mail\n"),
+    ]);
+    for (folder, entry) in [("apps/first/web", "apps/first"), ("apps/third/mail", "apps/third")] {
+        app(&scratch, folder);
+        flux(&scratch, entry);
+    }
+    flux(&scratch, "apps/second");
+    let before = scratch.tree();
+    let run = scratch.expect(0, &["split", "--all", "--yes", "--format", "json"]);
+    let told =
+        run.stderr.lines().find(|line| line.contains("apps/first in cluster c is left as it is")).unwrap();
+    assert!(told.contains("dividing it would change something else: in apps/second"), "{told}");
+    let ways: Vec<(String, String)> =
+        serde_json::from_str::<serde_json::Value>(&run.stdout).unwrap()["entryPoints"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| (entry["before"]["path"].to_string(), entry["way"].to_string()))
+            .collect();
+    let ways: Vec<(&str, &str)> =
+        ways.iter().map(|(path, way)| (path.trim_matches('"'), way.trim_matches('"'))).collect();
+    assert_eq!(ways, [("apps/first", "refused"), ("apps/second", "untouched"), ("apps/third", "plain")]);
+    scratch.commit();
+    // A second run ends as the first.
+    let again = scratch.expect(0, &["split", "--all", "--yes"]);
+    assert!(again.stderr.contains("apps/first in cluster c is left as it is"), "{}", again.stderr);
+    assert_eq!(again.stdout, "");
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join did not give back what was there");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_app_behind_a_link_is_divided_where_it_is() {
+    let scratch = repository(&[
+        ("apps/one/kustomization.yaml", "resources:\n  - web\n"),
+        ("apps/two/kustomization.yaml", "resources:\n  - ../../base/web\n"),
+    ]);
+    app(&scratch, "base/web");
+    std::os::unix::fs::symlink("../../base/web", scratch.top().join("apps/one/web")).unwrap();
+    flux(&scratch, "apps/one");
+    flux(&scratch, "apps/two");
+    let before = scratch.tree();
+    let run = scratch.expect(0, &["split", "app", "web", "--yes"]);
+    assert!(run.stderr.contains("apps/one (c): plain"), "{}", run.stderr);
+    assert!(scratch.text("apps/one/one-rt/kustomization.yaml").contains("../../../base/web/web-rt"));
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["split", "app", "web", "--yes"]).stdout, "");
+    scratch.expect(0, &["verify"]);
+    scratch.expect(0, &["join", "app", "web", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join did not give back what was there");
+}
+
+#[test]
+fn what_a_side_alone_lists_is_not_lost_by_join() {
+    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - web\n")]);
+    app(&scratch, "apps/web");
+    flux(&scratch, "apps");
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    app(&scratch, "apps/mail");
+    scratch.replace("apps/apps-rw/kustomization.yaml", "resources:\n", "resources:\n  - ../mail\n").commit();
+    let before = scratch.tree();
+    let run = scratch.expect(5, &["join", "--all", "--yes"]);
+    let words = "apps/apps-rw/kustomization.yaml lists `../mail`, which apps/kustomization.yaml does not";
+    assert!(run.stderr.contains(words), "{}", run.stderr);
+    assert_same(&before, &scratch.tree(), "a refused join wrote");
+}
+
+#[test]
+fn one_of_several_divided_apps_is_joined() {
+    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - web\n  - mail # by hand\n")]);
+    app(&scratch, "apps/web");
+    app(&scratch, "apps/mail");
+    flux(&scratch, "apps");
+    let before = scratch.tree();
+    scratch.expect(0, &["split", "app", "web", "--yes"]);
+    scratch.commit();
+    let with_web = scratch.tree();
+    scratch.expect(0, &["split", "app", "mail", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["join", "app", "mail", "--yes"]);
+    assert_same(&with_web, &scratch.tree(), "join of one app changed more");
+    scratch.commit();
+    scratch.expect(0, &["join", "app", "web", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join of the last app left something");
+}
