@@ -109,6 +109,10 @@ pub enum Command {
     Verify(Verify),
     /// Say for each object of a file or folder which type it is, why, and who consumes it
     Explain(Explain),
+    /// Print the `flux create` commands for clusters whose Flux Kustomizations are not in Git
+    ///
+    /// For clusters that hold none of the objects yet: everything is created with `prune: true`.
+    FluxCreate(FluxCreate),
     /// Take back the last write, if nothing was edited since
     Undo,
     /// Say when changes reach each cluster: which type, by which Flux Kustomization, open now, when next
@@ -246,6 +250,23 @@ pub enum Answer {
     Text,
     /// For programs
     Json,
+}
+
+/// Arguments of `flux-create`.
+#[derive(Args, Debug)]
+pub struct FluxCreate {
+    /// Only this cluster (repeatable)
+    #[arg(long = "cluster", value_name = "NAME")]
+    pub clusters: Vec<String>,
+    /// The address of this repository, to create the source too
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// The branch that the source follows
+    #[arg(long, value_name = "NAME", default_value = "main", requires = "url")]
+    pub branch: String,
+    /// How to answer
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Answer,
 }
 
 /// Arguments of `cron`.
