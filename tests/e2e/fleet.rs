@@ -66,7 +66,9 @@ impl Fleet {
         path.push(std::env::var_os("PATH").unwrap_or_default());
         let mut command = clean(Command::new(env!("CARGO_BIN_EXE_gitops-windows")), self.tree.top());
         command.args(arguments).arg("--kubeconfig").arg(self.clusters[cluster].kubeconfig());
-        Run::of(&command.env("PATH", path).output().unwrap())
+        // kubectl keeps what it has discovered in its home.
+        command.env("PATH", path).env("HOME", self.tree.outside());
+        Run::of(&command.output().unwrap())
     }
 
     /// Commits everything and merges it: the repository that the clusters follow has it then.

@@ -152,6 +152,22 @@ fn migrate(fleet: &mut Fleet, case: &Case) {
     assert_eq!(fleet.tool(&["migrate", "--yes"]), "", "there is a step after the last");
 }
 
+/// A restructuring that is taken back before the hand-over: the old Kustomization never noticed.
+pub fn join(fleet: &mut Fleet) {
+    let case = &ONE_OF_THEM;
+    let before = begin(fleet, case);
+    for (step, arguments) in
+        [("restructured", ["split", "--all", "--yes"]), ("joined", ["join", "--all", "--yes"])]
+    {
+        fleet.tool(&arguments);
+        fleet.merge(step);
+        landed(fleet, case.before);
+        nothing_lost(fleet, &before, step);
+    }
+    let apps = fleet.clusters[0].kustomization("apps").unwrap();
+    assert_eq!(apps["spec"]["prune"], true, "joined, and yet it does not prune");
+}
+
 /// Control: the same three commits, of which the cluster sees only the last.
 pub fn one_commit(fleet: &mut Fleet) {
     let case = &ONE_OF_THEM;

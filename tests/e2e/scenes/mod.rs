@@ -22,6 +22,7 @@ pub const ALL: &[Scene] = &[
     Scene { name: "migration_with_substitutions_and_alerts", play: migrations::notified },
     Scene { name: "migration_of_bases_and_overlays", play: migrations::layered },
     Scene { name: "confirm_waits_for_the_cluster", play: migrations::confirm },
+    Scene { name: "join_before_the_hand_over", play: migrations::join },
     Scene { name: "one_commit_deletes_everything", play: migrations::one_commit },
     Scene { name: "failing_job_is_retried", play: gates::failing_job },
     Scene { name: "flux_runner_switches_and_fails_loudly", play: gates::flux_runner },
