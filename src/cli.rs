@@ -261,7 +261,7 @@ pub struct Cron {
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
     /// How many times to print, at most a million
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub count: u64,
 }
 

@@ -11,6 +11,9 @@ use crate::schedule::Interval;
 /// The most octets of a line without its end (RFC 5545 §3.1).
 const FOLD: usize = 75;
 
+/// The most characters in which an event names its clusters.
+const MOST_NAMED: usize = 1_000;
+
 /// Writes a calendar as an iCalendar file, an event for each time that a gate is open.
 ///
 /// Begin and end are instants in UTC, so that every calendar program shows the right local time whatever
@@ -40,13 +43,13 @@ fn event(text: &mut String, calendar: &Calendar, row: &Row, interval: &Interval,
     let off = if row.enabled { "" } else { " (gate off)" };
     let summary =
         format!("{} open{off}: {}", clean(&row.change_type), label::clusters(row, calendar.clusters, 60));
-    let clusters: Vec<String> = row.clusters.iter().map(|cluster| clean(cluster)).collect();
+    let clusters = label::clusters(row, calendar.clusters, MOST_NAMED);
     let description = format!(
         "Changes of type {} reach the cluster in this time.\n{} {}\nClusters: {}",
         clean(&row.change_type),
         label::interval(interval, &row.zone),
         label::zone(&row.zone),
-        clusters.join(", ")
+        clusters
     );
     push(text, "BEGIN:VEVENT");
     push(text, &format!("UID:{}", uid(row, interval)));

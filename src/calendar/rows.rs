@@ -9,9 +9,6 @@ use crate::fleet::Schedules;
 use crate::schedule::Interval;
 use crate::spec::Spec;
 
-/// The most intervals of one row; more would be a file that no calendar program opens.
-const MOST: usize = 20_000;
-
 /// The windows of some clusters over a range.
 #[derive(Clone, Debug)]
 pub struct Calendar {
@@ -50,6 +47,8 @@ pub struct Row {
 
 impl Calendar {
     /// Collects the windows of some clusters in `from..to`, with days as `zone` has them.
+    ///
+    /// A row holds at most so many intervals as `most` says.
     pub fn new(
         spec: &Spec,
         schedules: &Schedules,
@@ -57,6 +56,7 @@ impl Calendar {
         from: Timestamp,
         to: Timestamp,
         zone: TimeZone,
+        most: usize,
     ) -> Calendar {
         let mut calendar =
             Calendar { from, to, zone, clusters: clusters.len(), real_time: Vec::new(), rows: Vec::new() };
@@ -75,9 +75,9 @@ impl Calendar {
                     let schedule = &schedules.distinct()[position];
                     let (intervals, is_cut) = known.entry(position).or_insert_with(|| {
                         let mut found: Vec<Interval> =
-                            schedule.timeline.intervals(from, to).take(MOST + 1).collect();
-                        let is_cut = found.len() > MOST;
-                        found.truncate(MOST);
+                            schedule.timeline.intervals(from, to).take(most.saturating_add(1)).collect();
+                        let is_cut = found.len() > most;
+                        found.truncate(most);
                         (found, is_cut)
                     });
                     calendar.rows.push(Row {

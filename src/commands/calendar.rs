@@ -13,6 +13,11 @@ use crate::fleet::{Fleet, Schedules};
 use crate::output::Output;
 use crate::when::unknown_clusters;
 
+/// The most times of one row that a timeline is made of, and that are written to a file: a daily window over the
+/// longest range is written whole, and no file is larger than calendar programs and browsers open.
+const MOST_DRAWN: usize = 20_000;
+const MOST_WRITTEN: usize = 4_000;
+
 /// Runs the command.
 pub fn run(global: &Global, arguments: &cli::Calendar, output: &Output) -> Result<Exit, Error> {
     let now = clock::now(global)?;
@@ -40,7 +45,8 @@ pub fn run(global: &Global, arguments: &cli::Calendar, output: &Output) -> Resul
     }
     let asked = |cluster: &&String| arguments.clusters.is_empty() || arguments.clusters.contains(cluster);
     let clusters: Vec<String> = fleet.clusters.iter().filter(asked).cloned().collect();
-    let calendar = Calendar::new(&spec, &schedules, &clusters, from, to, zone);
+    let most = if arguments.format == CalendarFormat::Text { MOST_DRAWN } else { MOST_WRITTEN };
+    let calendar = Calendar::new(&spec, &schedules, &clusters, from, to, zone, most);
     for row in calendar.rows.iter().filter(|row| row.is_cut) {
         output.say(&format!(
             "Type {} opens so often that only the first {} times are shown.",

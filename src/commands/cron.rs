@@ -55,7 +55,7 @@ pub fn run(global: &Global, arguments: &Cron, output: &Output) -> Result<Exit, E
             lines.clear();
         }
     }
-    if !fired && count > 0 {
+    if !fired {
         output.say("It never fires.");
     }
     output.result(lines.as_bytes());

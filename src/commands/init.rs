@@ -2,11 +2,14 @@
 
 use crate::cli::{Global, Init};
 use crate::commands::apply::{Exit, apply};
-use crate::commands::workspace::Workspace;
+use crate::commands::schedules::lint;
+use crate::commands::workspace::{Workspace, cluster_folders};
 use crate::error::Error;
 use crate::output::Output;
-use crate::plan::{InitOptions, init, scaffold};
+use crate::plan::{InitOptions, Plan, init, scaffold};
 use crate::render::detect;
+use crate::repo::Model;
+use crate::spec;
 use crate::template::Templates;
 
 /// Runs the command.
@@ -30,6 +33,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
             &arguments.clusters,
             &arguments.apps,
         )?;
+        lint_planned(global, output, &workspace, &plan)?;
         return apply(global, output, &workspace, &plan, renderer.as_ref(), arguments.format);
     }
     let mut plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
@@ -38,7 +42,17 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
         options.check()?;
         plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
     }
+    lint_planned(global, output, &workspace, &plan)?;
     apply(global, output, &workspace, &plan, renderer.as_ref(), arguments.format)
+}
+
+/// Shows what is doubtful about the schedules of the spec that the plan writes.
+fn lint_planned(global: &Global, output: &Output, workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
+    let after = plan.apply(&workspace.snapshot);
+    let Ok(parsed) = spec::read(&after, &workspace.spec_path) else { return Ok(()) };
+    output.diagnostics(&parsed.warnings);
+    let model = Model::read(&after, &parsed.spec.folder(), &cluster_folders(&parsed.spec));
+    lint(global, output, &parsed.spec, &model)
 }
 
 /// Asks for the window where nobody gave one; an empty answer keeps the guide's.

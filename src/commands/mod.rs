@@ -10,6 +10,7 @@ mod init;
 mod join;
 mod meta;
 mod migrate;
+mod schedules;
 mod split;
 mod sync;
 mod undo;

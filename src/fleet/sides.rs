@@ -10,7 +10,7 @@ use crate::spec::{Spec, expand};
 /// Everything that is known about who waits for what, in the order of clusters, entry points and types.
 #[derive(Clone, Debug)]
 pub struct Fleet {
-    /// One for each type of each entry point.
+    /// One for each type of each entry point that is split, and one for each that is not.
     pub sides: Vec<Side>,
     /// The clusters in order: those of the spec, or those found where it names none.
     pub clusters: Vec<String>,
@@ -38,8 +38,10 @@ pub struct Side {
 /// Which changes an entry point applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// All of them, as it is not split or not handed over yet.
+    /// All of them, as it is not split.
     Whole,
+    /// All of them, though it is split: its types are not handed over to their Flux Kustomizations yet.
+    Remaining,
     /// Those of the type at this position of [`Spec::types`].
     Type(usize),
     /// It carries gates or Flux Kustomizations and is never split.
@@ -72,6 +74,8 @@ pub enum GateState {
     Off,
     /// Nothing that is known: the Flux Kustomization that they would suspend is not in Git.
     NotInGit,
+    /// Nothing yet: it is split, and its Flux Kustomization comes with the hand-over.
+    NotHandedOver,
     /// CronJobs that stand in Git, if the Flux Kustomization that they name was made in the cluster by hand: it is
     /// not in Git.
     Unseen,
@@ -89,6 +93,7 @@ impl GateState {
             GateState::Closes => "closes",
             GateState::Off => "off",
             GateState::NotInGit => "not-in-git",
+            GateState::NotHandedOver => "not-handed-over",
             GateState::Unseen => "unseen",
             GateState::NoJob => "no-job",
             GateState::Foreign => "foreign",
@@ -115,8 +120,9 @@ impl Fleet {
         let index = plan::sides(spec, model);
         let mut groups: BTreeMap<(&str, RepoPath), Group<'_>> = BTreeMap::new();
         let mut support: BTreeMap<&str, Vec<&EntryPoint>> = BTreeMap::new();
-        for entry in &model.entry_points {
-            let cluster = entry.cluster.as_str();
+        let owned = model.entry_points.iter();
+        for (entry, cluster) in owned.flat_map(|entry| entry.clusters().map(move |cluster| (entry, cluster)))
+        {
             match index.get(&entry.path) {
                 Some((base, position)) => {
                     groups.entry((cluster, base.clone())).or_default().split.insert(*position, entry);
@@ -138,7 +144,7 @@ impl Fleet {
                 None => sides.extend(read.without_entry(cluster)),
             }
             let entries = support.remove(cluster.as_str()).unwrap_or_default();
-            sides.extend(entries.into_iter().map(|entry| read.whole(entry, Part::Support)));
+            sides.extend(entries.into_iter().map(|entry| read.whole(entry, cluster, Part::Support)));
         }
         Fleet { sides, clusters }
     }
@@ -159,40 +165,60 @@ struct Reading<'m> {
 impl Reading<'_> {
     fn group(&self, cluster: &str, base: &RepoPath, group: &Group<'_>) -> Vec<Side> {
         let mut sides = Vec::new();
-        let whole = group.whole;
-        if let Some(entry) = whole.filter(|entry| !entry.flux.is_empty()) {
-            sides.push(self.whole(entry, Part::Whole));
-        }
         let folder = |position: usize| plan::side(self.spec, base, cluster, &self.spec.types[position].name);
         let stands = |position: &usize| {
             group.split.contains_key(position)
                 || folder(*position).is_some_and(|folder| self.model.graph.has(&folder))
         };
-        let positions = 0..self.spec.types.len();
-        let mut present: Vec<usize> = positions.clone().filter(stands).collect();
-        if present.is_empty() {
-            present = positions.collect();
-        }
-        let name = whole.map_or_else(
+        let mut present: Vec<usize> = (0..self.spec.types.len()).filter(stands).collect();
+        let name = group.whole.map_or_else(
             || base.name().unwrap_or("apps").to_owned(),
-            |entry| self.model.name_of(entry).to_owned(),
+            |entry| self.model.name_in(entry, cluster).to_owned(),
         );
+        // Flux applies it as it is; where it does not, it is only the list of the parts that are applied.
+        let whole = group.whole.filter(|entry| self.applier(entry, cluster).is_some());
+        if let Some(entry) = whole {
+            let part = if present.is_empty() { Part::Whole } else { Part::Remaining };
+            sides.push(self.whole(entry, cluster, part));
+        } else if let Some(entry) = group.whole.filter(|_| present.is_empty() && self.is_closed(&name)) {
+            sides.push(self.whole(entry, cluster, Part::Whole));
+        } else if present.is_empty() {
+            present = (0..self.spec.types.len()).collect();
+        }
         for position in present {
             let change_type = &self.spec.types[position].name.value;
-            let flux = group.split.get(&position).and_then(|entry| self.model.flux_of(entry).next());
+            let flux = group.split.get(&position).and_then(|entry| self.applier(entry, cluster));
             let kustomization =
                 flux.map_or_else(|| self.planned(&name, change_type), |flux| self.named(flux));
+            let gate = match self.gate(cluster, change_type, Some(&kustomization)) {
+                _ if whole.is_some() && !kustomization.in_git => GateState::NotHandedOver,
+                gate => gate,
+            };
             sides.push(Side {
                 cluster: cluster.to_owned(),
                 part: Part::Type(position),
                 folder: folder(position),
                 entry: Some(base.clone()),
-                gate: self.gate(cluster, change_type, Some(&kustomization)),
+                gate,
                 kustomization: Some(kustomization),
                 schedule: self.schedules.of(cluster, change_type),
             });
         }
         sides
+    }
+
+    /// Gives the Flux Kustomization that applies an entry point in a cluster: its own, or the bootstrap one above.
+    fn applier(&self, entry: &EntryPoint, cluster: &str) -> Option<&FluxKustomization> {
+        let own = |entry: &EntryPoint| {
+            let mine = |flux: &&FluxKustomization| self.model.cluster_of(flux) == cluster;
+            let indexes = entry.flux.clone();
+            let found = indexes.iter().map(|index| &self.model.flux[*index]).find(mine);
+            found.or_else(|| indexes.first().map(|index| &self.model.flux[*index]))
+        };
+        own(entry).or_else(|| {
+            let above = entry.through.as_ref()?;
+            self.model.entry_points.iter().find(|other| other.path == *above).and_then(own)
+        })
     }
 
     /// The types of a cluster that has no entry point in the repository.
@@ -211,17 +237,33 @@ impl Reading<'_> {
             .collect()
     }
 
-    fn whole(&self, entry: &EntryPoint, part: Part) -> Side {
-        let kustomization = self.model.flux_of(entry).next().map(|flux| self.named(flux));
-        let closed = kustomization.as_ref().is_some_and(|found| self.targets.contains(found.name.as_str()));
+    fn whole(&self, entry: &EntryPoint, cluster: &str, part: Part) -> Side {
+        let kustomization = self.applier(entry, cluster).map_or_else(
+            || self.unseen(self.model.name_in(entry, cluster).to_owned()),
+            |flux| self.named(flux),
+        );
+        let closed = self.is_closed(&kustomization.name);
+        // Of several gated types nobody can tell by which one it waits.
+        let mut gated = self.spec.types.iter().filter(|change_type| !change_type.is_real_time());
+        let schedule = match (gated.next(), gated.next()) {
+            (Some(only), None) if closed => self.schedules.of(cluster, &only.name),
+            _ => None,
+        };
+        let gate = match schedule {
+            Some(_) if !self.spec.gate_enabled(cluster) => GateState::Off,
+            Some(_) if kustomization.in_git => GateState::Closes,
+            Some(_) => GateState::Unseen,
+            None if closed => GateState::Foreign,
+            None => GateState::RealTime,
+        };
         Side {
-            cluster: entry.cluster.clone(),
+            cluster: cluster.to_owned(),
             part,
             folder: Some(entry.path.clone()),
             entry: Some(entry.path.clone()),
-            kustomization,
-            gate: if closed { GateState::Foreign } else { GateState::RealTime },
-            schedule: None,
+            kustomization: Some(kustomization),
+            gate,
+            schedule,
         }
     }
 
@@ -237,13 +279,22 @@ impl Reading<'_> {
     }
 
     fn planned(&self, name: &str, change_type: &str) -> KustomizationName {
+        self.unseen(expand(&self.spec.layout.kustomization, &[("name", name), ("type", change_type)]))
+    }
+
+    fn unseen(&self, name: String) -> KustomizationName {
         KustomizationName {
-            name: expand(&self.spec.layout.kustomization, &[("name", name), ("type", change_type)]),
+            name,
             namespace: self.spec.flux.namespace.clone(),
             in_git: false,
             interval: None,
             suspended: false,
         }
+    }
+
+    /// Tells whether a CronJob in Git closes a Flux Kustomization, by its name or with all others.
+    fn is_closed(&self, name: &str) -> bool {
+        self.targets.contains(name) || self.targets.contains("*")
     }
 
     fn gate(&self, cluster: &str, change_type: &str, name: Option<&KustomizationName>) -> GateState {
@@ -255,7 +306,7 @@ impl Reading<'_> {
         }
         match name {
             None => GateState::NotInGit,
-            Some(found) => match (found.in_git, self.targets.contains(found.name.as_str())) {
+            Some(found) => match (found.in_git, self.is_closed(&found.name)) {
                 (true, true) => GateState::Closes,
                 (true, false) => GateState::NoJob,
                 (false, true) => GateState::Unseen,

@@ -191,7 +191,7 @@ impl EntryJoin<'_, '_> {
             })
             .collect();
         if only.is_none() {
-            self.nothing_of_its_own(kustomization, side)?;
+            self.nothing_of_its_own(builder, kustomization, side)?;
         }
         for (reference, _) in resources.iter().zip(&goes).filter(|(_, goes)| **goes) {
             let Target::Path(path) = &reference.target else { continue };
@@ -217,7 +217,14 @@ impl EntryJoin<'_, '_> {
     }
 
     /// Makes sure that a side lists nothing but what its entry point does: it would get lost.
-    fn nothing_of_its_own(&self, kustomization: &Kustomization, side: &Kustomization) -> Result<(), String> {
+    ///
+    /// A gate that `sync` placed there is no loss: `sync` finds it another place.
+    fn nothing_of_its_own(
+        &self,
+        builder: &Builder<'_>,
+        kustomization: &Kustomization,
+        side: &Kustomization,
+    ) -> Result<(), String> {
         let graph = &self.input.model.graph;
         let mut known: BTreeSet<RepoPath> = graph.children(&kustomization.folder).into_iter().collect();
         let inner: Vec<RepoPath> = known.iter().flat_map(|child| graph.children(child)).collect();
@@ -225,8 +232,12 @@ impl EntryJoin<'_, '_> {
         let is_known = |path: &RepoPath| {
             known.contains(path) || graph.children(path).iter().any(|whole| known.contains(whole))
         };
+        let is_ours = |path: &RepoPath| {
+            let file = graph.get(path).and_then(|found| builder.now().file(&found.file));
+            file.is_some_and(|file| ownership(file) == Ownership::Ours)
+        };
         let strange = side.resources().into_iter().find(|reference| match &reference.target {
-            Target::Path(path) => !is_known(&graph.real(path)),
+            Target::Path(path) => !is_known(&graph.real(path)) && !is_ours(path),
             _ => true,
         });
         match strange {

@@ -39,7 +39,7 @@ fn answer(line: &str) -> Option<String> {
         return None;
     }
     let expr = CronExpr::parse(expr).ok()?;
-    let zone = zone::parse(zone).ok()?;
+    let zone = zone::exact(zone)?;
     let from = parse_rfc3339(from)?;
     if count.is_empty() || !count.bytes().all(|b| b.is_ascii_digit()) {
         return None;

@@ -57,11 +57,8 @@ pub fn parse(name: &str) -> Result<TimeZone, ZoneError> {
             suggestion: None,
         });
     }
-    if let Ok(zone) = database().get(name) {
-        // The database ignores case; Go opens the name as it is spelled.
-        if zone.iana_name() == Some(name) {
-            return Ok(zone);
-        }
+    if let Some(zone) = exact(name) {
+        return Ok(zone);
     }
     let suggestion = nearest(name);
     let message = match &suggestion {
@@ -78,14 +75,16 @@ pub fn names() -> Vec<String> {
     let mut names: Vec<String> = database()
         .available()
         .map(|name| name.as_str().to_owned())
-        .filter(|name| parse_exact(name))
+        .filter(|name| exact(name).is_some())
         .collect();
     names.sort_unstable();
     names
 }
 
-fn parse_exact(name: &str) -> bool {
-    database().get(name).is_ok_and(|zone| zone.iana_name() == Some(name))
+/// Reads a name as [`parse`] does, without looking for what was meant: that costs far more than the answer.
+pub(super) fn exact(name: &str) -> Option<TimeZone> {
+    // The database ignores case; Go opens the name as it is spelled. `Local` is none of its names.
+    database().get(name).ok().filter(|zone| zone.iana_name() == Some(name))
 }
 
 /// Finds the name that was probably meant: the same in another case, the same city on another continent,

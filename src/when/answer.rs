@@ -85,7 +85,7 @@ pub fn answer(
             schedule.map(|(position, schedule)| *known[position].get_or_insert_with(|| schedule.times(at)));
         let change_type = match side.part {
             Part::Type(position) => Some(spec.types[position].name.value.clone()),
-            Part::Whole | Part::Support => None,
+            Part::Whole | Part::Remaining | Part::Support => None,
         };
         Line {
             cluster: side.cluster.clone(),

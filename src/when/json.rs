@@ -14,7 +14,8 @@ const VERSION: u32 = 1;
 /// Times are objects of the same instant in `utc`, in the zone of the windows (`cluster`) and in that of
 /// whoever asks (`local`), all RFC 3339. `open` says whether a change merged at `at` would be applied at once;
 /// `windowOpen`, `nextOpen` and `nextClose` speak of the windows whether or not the gate closes (`gate`:
-/// `closes`, `none` without windows, `off`, `not-in-git`, `unseen`, `no-job`, `foreign`; see
+/// `closes`, `none` without windows, `off`, `not-in-git`, `not-handed-over`, `unseen`, `no-job`,
+/// `foreign`; see
 /// [`GateState`](crate::fleet::GateState)).
 pub fn json(answer: &Answer) -> Value {
     json!({

@@ -19,7 +19,7 @@ pub struct Note {
 /// A kind of remark: its name, when it is made, what it says.
 type Kind = (&'static str, fn(&Line) -> bool, &'static str, &'static str);
 
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -68,9 +68,14 @@ const KINDS: [Kind; 9] = [
     (
         "not-split",
         |line| line.part == Part::Whole,
-        "an entry point is not split, or not handed over yet: its Flux Kustomization applies changes of every type \
-         at once",
+        "an entry point is not split: its Flux Kustomization applies changes of every type alike",
         "run `gitops-windows split`, then hand it over to the new Flux Kustomizations",
+    ),
+    (
+        "not-handed-over",
+        |line| line.part == Part::Remaining,
+        "an entry point is split and not handed over: its old Flux Kustomization still applies changes of every type",
+        "hand it over to the new Flux Kustomizations",
     ),
     (
         "never-opens",

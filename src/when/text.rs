@@ -72,26 +72,30 @@ fn kustomization(line: &Line) -> String {
     }
 }
 
-/// Says whether the windows are open, and where that decides nothing, why.
+/// Says what becomes of a change that is merged at the instant.
 fn now(line: &Line) -> String {
     if line.is_suspended() {
         return "suspended".to_owned();
     }
-    let state = match line.times {
-        Some(times) if times.open => "open",
-        Some(_) => "closed",
-        None if line.gate == GateState::Foreign => "unknown",
-        None => "at once",
-    };
     let interval = line.kustomization.as_ref().and_then(|found| found.interval.as_deref());
     let remark = match line.gate {
-        _ if line.folder.is_none() => Some("no entry point".to_owned()),
-        GateState::RealTime => interval.map(|interval| format!("within {}", clean(interval))),
-        GateState::Off => Some("gate off".to_owned()),
-        GateState::NotInGit | GateState::NoJob => Some("not gated".to_owned()),
-        GateState::Closes | GateState::Unseen | GateState::Foreign => None,
+        _ if line.folder.is_none() => "no entry point".to_owned(),
+        GateState::NotHandedOver => return "split, not handed over".to_owned(),
+        GateState::RealTime => match interval {
+            Some(interval) => format!("within {}", clean(interval)),
+            None => return "at once".to_owned(),
+        },
+        GateState::Off => "gate off".to_owned(),
+        GateState::NotInGit | GateState::NoJob => "not gated".to_owned(),
+        GateState::Foreign => return "unknown".to_owned(),
+        GateState::Closes | GateState::Unseen => {
+            return match line.times {
+                Some(times) if !times.open => "closed".to_owned(),
+                _ => "open".to_owned(),
+            };
+        }
     };
-    remark.map_or_else(|| state.to_owned(), |remark| format!("{state} ({remark})"))
+    format!("at once ({remark})")
 }
 
 /// The name of a zone and whose it is.

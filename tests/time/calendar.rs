@@ -138,6 +138,20 @@ fn a_calendar_file_is_folded_and_stable() {
     assert!(!uids(&later).is_empty() && uids(&later).iter().all(|uid| found.contains(uid)));
 }
 
+#[test]
+fn what_opens_too_often_is_cut_with_a_word() {
+    let spec = SPEC
+        .replace("open: 0 8 * * MON, close: 0 17 * * THU", "open: '*/10 * * * *', close: '5-55/10 * * * *'");
+    let repository = Repository::new(&[("windows.yaml", &spec)]);
+    for (format, begin) in [("ics", "BEGIN:VEVENT"), ("svg", "<rect class=\"open\"")] {
+        let output = repository.run(&with(&["--format", format, "--days", "60", "--cluster", "edge-01"]));
+        let file = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(file.matches(begin).count(), 4_000, "{format}");
+        assert!(file.len() < 2_500_000, "{format}: {}", file.len());
+        assert!(String::from_utf8(output.stderr).unwrap().contains("only the first 4000 times are shown"));
+    }
+}
+
 /// Gives a Python with the package `icalendar`, or none where it can't be had.
 fn python() -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("icalendar");

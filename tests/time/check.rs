@@ -136,3 +136,20 @@ fn a_broken_spec_is_told_as_findings() {
     assert_eq!(code, 3);
     assert!(stderr.contains("did you mean `UTC`?"), "{stderr}");
 }
+
+/// `init` shows what is doubtful about the windows that it writes, and writes them all the same.
+#[test]
+fn init_shows_findings() {
+    let repository = Repository::new(&[]);
+    let said = |open: &str, close: &str| {
+        let window = ["--open", open, "--close", close, "--time-zone", "Europe/Berlin"];
+        let output = repository
+            .run(&[&["init", "--cluster", "edge-01", "--app", "nginx", "--dry-run"], &window[..]].concat());
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        stderr
+    };
+    assert!(said("0 1 * * SUN", "30 2 * * SUN").contains("GW104"));
+    let silent = said("0 8 * * MON", "0 17 * * THU");
+    assert!(!silent.contains("GW1"), "{silent}");
+}

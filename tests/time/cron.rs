@@ -78,6 +78,8 @@ fn bad_words_are_explained() {
         (["0 0 * * *", "--from", "today"], "`today` is not a time"),
         (["0 0 * * *", "--count", "many"], "invalid value"),
         (["0 0 * * *", "--count", "1000001"], "1000000"),
+        (["0 0 * * *", "--count", "0"], "1..=1000000"),
+        (["0 0 * * *", "--from", "9999-12-31T23:59:59Z"], "before 9999-12-30T22:00:00Z"),
         (["@every 1h", "--now", "x"], "--now"),
     ] {
         let output = program().arg("cron").args(arguments).output().unwrap();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{NOW, Repository, flux, job};
+use super::{NOW, Repository, SPEC, flux, job};
 
 fn lines(answer: &Value) -> Vec<(String, String, String, bool, String)> {
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
@@ -40,15 +40,13 @@ fn everything_is_said_of_every_cluster() {
             line("edge-01", "rt", "apps-rt", true, "none"),
             line("edge-01", "rw", "apps-rw", false, "closes"),
             line("edge-02", "-", "apps", true, "none"),
-            line("edge-02", "rt", "apps-rt", true, "none"),
-            line("edge-02", "rw", "apps-rw", false, "unseen"),
             line("edge-03", "rt", "-", true, "none"),
             line("edge-03", "rw", "-", true, "off"),
         ]
     );
     let kinds: Vec<&str> =
         answer["notes"].as_array().unwrap().iter().map(|note| note["kind"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["gate-off", "unseen", "no-entry-point", "not-split"]);
+    assert_eq!(kinds, ["gate-off", "no-entry-point", "not-split"]);
 }
 
 #[test]
@@ -118,13 +116,10 @@ fn a_path_leads_to_the_sides_that_read_it() {
         let found = lines(&answer).into_iter().map(|line| format!("{} {}", line.0, line.1));
         found.collect::<Vec<_>>()
     };
-    assert_eq!(
-        found("apps/nginx/nginx-rw/deployment.yaml"),
-        ["edge-01 rw", "edge-02 -", "edge-02 rt", "edge-02 rw"]
-    );
-    assert_eq!(found("apps/nginx/nginx-rt/"), ["edge-01 rt", "edge-02 -", "edge-02 rt", "edge-02 rw"]);
+    assert_eq!(found("apps/nginx/nginx-rw/deployment.yaml"), ["edge-01 rw", "edge-02 -"]);
+    assert_eq!(found("apps/nginx/nginx-rt/"), ["edge-01 rt", "edge-02 -"]);
     assert_eq!(found("clusters/edge-01/apps/apps-rw/kustomization.yaml"), ["edge-01 rw"]);
-    assert_eq!(found("apps/nginx/kustomization.yaml"), ["edge-02 -", "edge-02 rt", "edge-02 rw"]);
+    assert_eq!(found("apps/nginx/kustomization.yaml"), ["edge-02 -"]);
 }
 
 #[test]
@@ -175,24 +170,87 @@ fn a_gate_without_jobs_closes_nothing() {
     assert_eq!(lines(&answer)[1], line("edge-01", "rw", "apps-rw", true, "no-job"));
     assert_eq!(answer["lines"][1]["windowOpen"], false);
     let text = repository.stdout(&["when", "--cluster", "edge-01"]);
-    assert!(text.contains("closed (not gated)") && text.contains("nothing closes outside of them"), "{text}");
+    assert!(
+        text.contains("at once (not gated)") && text.contains("nothing closes outside of them"),
+        "{text}"
+    );
 }
 
 #[test]
-fn without_gates_in_git_an_unsplit_cluster_is_not_gated() {
+fn a_gate_that_is_off_closes_nothing() {
     let repository = Repository::fleet();
-    std::fs::remove_dir_all(repository.path().join("infra")).unwrap();
+    repository.write("windows.yaml", &SPEC.replace("edge-01: {}", "edge-01: { gate: { enabled: false } }"));
+    let text = repository.stdout(&["when", "--cluster", "edge-01"]);
+    assert!(text.contains("at once (gate off)    Mon 2026-11-23 08:00"), "{text}");
+}
+
+/// The parts stand and the old Flux Kustomization goes on applying them all.
+#[test]
+fn what_is_split_and_not_handed_over_is_said() {
+    let repository = Repository::fleet();
+    for side in ["rt", "rw"] {
+        let list = format!("resources: [../../../../apps/nginx/nginx-{side}]\n");
+        repository.write(&format!("clusters/edge-02/apps/apps-{side}/kustomization.yaml"), &list);
+    }
     let answer = repository.json(&["when", "--cluster", "edge-02", "--format", "json"]);
-    assert_eq!(lines(&answer)[2], line("edge-02", "rw", "apps-rw", true, "not-in-git"));
-    assert_eq!(answer["lines"][2]["kustomization"]["inGit"], false);
+    assert_eq!(
+        lines(&answer),
+        [
+            line("edge-02", "-", "apps", true, "none"),
+            line("edge-02", "rt", "apps-rt", true, "not-handed-over"),
+            line("edge-02", "rw", "apps-rw", true, "not-handed-over"),
+        ]
+    );
+    let text = repository.stdout(&["when", "--cluster", "edge-02"]);
+    assert_eq!(text.matches("split, not handed over").count(), 2, "{text}");
+    assert!(text.contains("its old Flux Kustomization still applies"), "{text}");
+}
+
+/// Gates over Flux Kustomizations that were made in the cluster, and a list of parts that nobody applies.
+#[test]
+fn a_gate_over_what_is_not_in_git_closes() {
+    let repository = Repository::fleet();
+    for side in ["rt", "rw"] {
+        std::fs::remove_file(repository.path().join(format!("clusters/edge-01/apps-{side}.yaml"))).unwrap();
+    }
+    repository.write("clusters/edge-01/apps/kustomization.yaml", "resources: [apps-rt, apps-rw]\n");
+    let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
+    assert_eq!(
+        lines(&answer),
+        [line("edge-01", "rt", "apps-rt", true, "none"), line("edge-01", "rw", "apps-rw", false, "unseen"),]
+    );
+    let text = repository.stdout(&["when", "--cluster", "edge-01"]);
+    assert!(text.contains("apps-rw (not in Git)  closed"), "{text}");
 }
 
 #[test]
-fn a_gate_on_what_was_not_split_is_not_guessed_at() {
+fn an_entry_point_of_two_clusters_is_told_for_both() {
+    let repository = Repository::fleet();
+    repository.write("shared/kustomization.yaml", "resources: [../apps/nginx]\n");
+    for cluster in ["edge-01", "edge-02"] {
+        repository.write(&format!("clusters/{cluster}/shared.yaml"), &flux("shared", "shared"));
+    }
+    for cluster in ["edge-01", "edge-02"] {
+        let answer = repository.json(&["when", "shared", "--cluster", cluster, "--format", "json"]);
+        assert_eq!(lines(&answer), [line(cluster, "-", "shared", true, "none")]);
+    }
+}
+
+#[test]
+fn a_gate_on_what_was_not_split_closes_all_of_it() {
     let repository = Repository::fleet();
     repository.write("infra/reconciliation-windows/close.yaml", &job("close", true, "apps"));
     repository.write("infra/reconciliation-windows/open.yaml", &job("open", false, "apps"));
-    let answer = repository.json(&["when", "--cluster", "edge-02", "--format", "json"]);
+    let asked = ["when", "--cluster", "edge-02", "--format", "json"];
+    let answer = repository.json(&asked);
+    assert_eq!(lines(&answer), [line("edge-02", "-", "apps", false, "closes")]);
+    assert_eq!(answer["lines"][0]["nextOpen"]["cluster"], "2026-11-24T20:00:00-05:00");
+    // By which of two types it waits is not guessed at.
+    repository.write(
+        "windows.yaml",
+        &SPEC.replace("windows:\n  work", "  other: { window: work-week }\nwindows:\n  work"),
+    );
+    let answer = repository.json(&asked);
     assert_eq!(answer["lines"][0]["gate"], "foreign");
     assert_eq!(answer["lines"][0]["reaches"], Value::Null);
 }

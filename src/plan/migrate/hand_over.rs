@@ -96,7 +96,7 @@ pub fn hand_over(
         succeed(input, builder, old, &files, stays.is_some()).map_err(Stop::edit)?;
         let mut after: Vec<Value> = values.iter().flatten().map(|document| document.root.to_json()).collect();
         after.extend(stays.is_some().then(|| old.value.clone()));
-        rewritten.push(Rewritten { before: old.value.clone(), after });
+        rewritten.push(Rewritten { cluster: one.cluster.clone(), before: old.value.clone(), after });
     }
     if let (Some(text), Some(kustomization)) = (stays, input.model.graph.get(&one.whole)) {
         builder.put(&kustomization.file, text);
@@ -227,7 +227,7 @@ pub fn rewrite_waiters(
         builder.put(&waiter.file, &text);
         let names: Vec<&str> = wanted.iter().map(|one| one.name.as_str()).collect();
         notes.push(format!("{} ({}) waits for {} from now on", waiter.name, key.0, names.join(", ")));
-        rewritten.push(Rewritten { before: waiter.value.clone(), after });
+        rewritten.push(Rewritten { cluster: key.0, before: waiter.value.clone(), after });
     }
     Ok(notes)
 }
