@@ -31,7 +31,7 @@ mod window;
 use libtest_mimic::{Arguments, Trial};
 
 /// How many scenes play at once: they mostly wait, for full minutes above all.
-const AT_ONCE: usize = 6;
+const AT_ONCE: usize = 8;
 
 fn main() {
     let mut arguments = Arguments::from_args();

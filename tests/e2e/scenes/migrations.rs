@@ -117,7 +117,7 @@ fn handed_over(fleet: &Fleet, case: &Case) {
     landed(fleet, case.after);
 }
 
-/// Takes the three steps, one commit each.
+/// Takes the three steps, one commit each, and closes the window.
 fn migrate(fleet: &mut Fleet, case: &Case) {
     let before = begin(fleet, case);
     nothing_lost(fleet, &before, "before");
@@ -178,7 +178,6 @@ pub fn one_commit(fleet: &mut Fleet) {
         fleet.tree.commit();
     }
     fleet.merge("Control: everything at once");
-    handed_over(fleet, case);
     let ours: Uids =
         before[0].clone().into_iter().filter(|(name, _)| !name.starts_with("PriorityClass")).collect();
     let objects = ours.len();
