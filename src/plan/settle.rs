@@ -4,13 +4,21 @@ use std::collections::BTreeMap;
 
 use crate::error::Error;
 use crate::plan::split::split_without;
-use crate::plan::{Input, Plan, Selection, Way};
-use crate::proof::{Verdict, prove};
-use crate::repo::RepoPath;
+use crate::plan::{Input, Plan, Selection};
+use crate::proof::{Obligation, Verdict, prove};
+use crate::repo::{RepoPath, Snapshot};
 use crate::template::Templates;
 
 /// Entry points that must not be divided, each with what would change otherwise.
 pub type Held = BTreeMap<RepoPath, String>;
+
+/// An entry point that was divided, and the tree after it.
+pub struct Step {
+    /// The entry point.
+    pub entry: RepoPath,
+    /// All files after it and those before it were divided.
+    pub after: Snapshot,
+}
 
 /// Plans the restructuring of the selected apps in every cluster of the spec.
 ///
@@ -24,54 +32,52 @@ pub type Held = BTreeMap<RepoPath, String>;
 pub fn split(input: &Input<'_>, templates: &Templates, selection: &Selection) -> Result<Plan, Error> {
     let mut held = Held::new();
     loop {
-        let plan = split_without(input, templates, selection, &held)?;
-        if broken(input, &plan).is_none() {
+        let (plan, steps) = split_without(input, templates, selection, &held)?;
+        let broken: Vec<Obligation> = mismatches(input, &plan.apply(input.snapshot), &plan.obligations)
+            .into_iter()
+            .map(|(obligation, _)| obligation)
+            .collect();
+        let culprits: Held =
+            broken.iter().filter_map(|obligation| culprit(input, &steps, obligation)).collect();
+        // Without a culprit it is for the proof to say what is wrong.
+        if culprits.is_empty() {
             return Ok(plan);
         }
-        match culprit(input, templates, selection, &held, &plan)? {
-            Some((path, reason)) => held.insert(path, reason),
-            // The proof says what is wrong.
-            None => return Ok(plan),
-        };
+        held.extend(culprits);
     }
 }
 
-/// Finds the entry point whose division, after those before it, changes another.
-fn culprit(
-    input: &Input<'_>,
-    templates: &Templates,
-    selection: &Selection,
-    held: &Held,
-    plan: &Plan,
-) -> Result<Option<(RepoPath, String)>, Error> {
-    let divided = plan.entries.iter().filter(|entry| matches!(entry.way, Way::Plain | Way::Projection));
-    let suspects: Vec<&RepoPath> = divided.map(|entry| &entry.before).collect();
-    let first = |count: usize| -> Result<Option<String>, Error> {
-        let rest = suspects[count..].iter().map(|path| ((*path).clone(), String::new()));
-        let held = held.clone().into_iter().chain(rest).collect();
-        let plan = split_without(input, templates, selection, &held)?;
-        Ok(broken(input, &plan))
+/// Finds the first step with which an obligation is not met any more, and what changes then.
+fn culprit(input: &Input<'_>, steps: &[Step], obligation: &Obligation) -> Option<(RepoPath, String)> {
+    let broken = |count: usize| -> Option<String> {
+        let after = count.checked_sub(1).map_or(input.snapshot, |last| &steps[last].after);
+        mismatches(input, after, std::slice::from_ref(obligation)).into_iter().next().map(|(_, text)| text)
     };
-    if suspects.is_empty() || first(0)?.is_some() {
-        return Ok(None);
+    // Before its own division an entry point has no sides that could be held to anything.
+    let own = steps.iter().position(|step| step.entry == obligation.before);
+    let divided = obligation.after != std::slice::from_ref(&obligation.before);
+    let mut fine = own.filter(|_| divided).map_or(0, |own| own + 1);
+    let mut wrong = steps.len();
+    if wrong <= fine || broken(fine).is_some() || broken(wrong).is_none() {
+        return None;
     }
-    let (mut fine, mut wrong) = (0, suspects.len());
     while wrong - fine > 1 {
         let middle = fine.midpoint(wrong);
-        if first(middle)?.is_some() {
+        if broken(middle).is_some() {
             wrong = middle;
         } else {
             fine = middle;
         }
     }
-    Ok(first(wrong)?.map(|reason| (suspects[wrong - 1].clone(), reason)))
+    Some((steps[wrong - 1].entry.clone(), broken(wrong)?))
 }
 
-/// Tells what a plan would change, if anything.
-fn broken(input: &Input<'_>, plan: &Plan) -> Option<String> {
-    let verdicts = prove(input.snapshot, &plan.apply(input.snapshot), &plan.obligations, input.renderer);
-    let said = |verdict: &Verdict| {
-        verdict.mismatches.first().map(|mismatch| format!("in {}, {mismatch}", verdict.obligation.before))
+/// Gives what is not met of the obligations, each with the first difference.
+fn mismatches(input: &Input<'_>, after: &Snapshot, obligations: &[Obligation]) -> Vec<(Obligation, String)> {
+    let verdicts = prove(input.snapshot, after, obligations, input.renderer);
+    let said = |verdict: Verdict| {
+        let text = format!("in {}, {}", verdict.obligation.before, verdict.mismatches.first()?);
+        Some((verdict.obligation, text))
     };
-    verdicts.iter().find_map(said)
+    verdicts.into_iter().filter_map(said).collect()
 }

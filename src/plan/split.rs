@@ -11,7 +11,7 @@ use crate::plan::input::Input;
 use crate::plan::listing;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
-use crate::plan::settle::Held;
+use crate::plan::settle::{Held, Step};
 use crate::plan::{Builder, Command, Plan, gate, layout};
 use crate::proof::{Mismatch, Obligation, prove};
 use crate::repo::{EntryPoint, RepoPath, Role};
@@ -58,7 +58,7 @@ pub(super) fn split_without(
     templates: &Templates,
     selection: &Selection,
     held: &Held,
-) -> Result<Plan, Error> {
+) -> Result<(Plan, Vec<Step>), Error> {
     known(input, selection)?;
     layout::check(input)?;
     let listed = listing::listed(input);
@@ -69,6 +69,7 @@ pub(super) fn split_without(
     let mut outcomes = Vec::new();
     let mut commands = Vec::new();
     let mut remarks = Vec::new();
+    let mut steps = Vec::new();
     let sides = input.sides();
     let carriers = gate::carriers(input)?;
     for entry in &input.model.entry_points {
@@ -99,6 +100,9 @@ pub(super) fn split_without(
         {
             remarks.push(without_flux(input, entry, above));
         }
+        if matches!(outcome.way, Way::Plain | Way::Projection) {
+            steps.push(Step { entry: entry.path.clone(), after: builder.now().clone() });
+        }
         outcomes.push(outcome);
     }
     outcomes.extend(handed_over(input, &sides));
@@ -111,7 +115,7 @@ pub(super) fn split_without(
     plan.entries = outcomes;
     plan.commands = commands;
     plan.remarks = remarks;
-    Ok(plan)
+    Ok((plan, steps))
 }
 
 /// Brings gates that stand already up to date with what is to be held back from now on.

@@ -15,6 +15,10 @@ const FILE: &str = "accumulation err='";
 
 /// Gives the innermost error of a report, with the folder where it arose.
 pub(super) fn cause(report: &str) -> String {
+    // What the renderer itself found out (`renderer/remote.go`) stands before kustomize's words.
+    if report.starts_with("needs ") {
+        return report.split(": accumulating ").next().unwrap_or(report).to_owned();
+    }
     let (folder, rest) = match report.rsplit_once(FOLDER).and_then(|(_, inner)| inner.split_once("': ")) {
         Some((folder, rest)) => (Some(folder), rest),
         None => (None, report),

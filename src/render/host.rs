@@ -61,9 +61,9 @@ enum Kept {
 }
 
 impl Host {
-    pub(super) fn new(tree: Arc<Tree>, limits: Limits, desk: Box<dyn Desk>) -> Host {
+    pub(super) fn new(limits: Limits, desk: Box<dyn Desk>) -> Host {
         Host {
-            tree,
+            tree: Arc::default(),
             limits,
             desk,
             kept: Kept::Text(Vec::new()),
@@ -227,13 +227,13 @@ impl Streams for Host {
             if self.done || self.given > 0 && spent {
                 return 0;
             }
-            let Some(mut line) = self.desk.next() else {
+            let Some((tree, mut line)) = self.desk.next() else {
                 self.done = true;
                 return 0;
             };
             line.push(b'\n');
             self.given += 1;
-            self.seen = Seen::default();
+            (self.tree, self.seen) = (tree, Seen::default());
             self.deadline = Instant::now().checked_add(self.limits.time);
             (self.input, self.read) = (line, 0);
         }

@@ -8,6 +8,7 @@ mod external;
 mod host;
 mod memo;
 mod output;
+mod pool;
 mod sandbox;
 mod tree;
 mod wasi;

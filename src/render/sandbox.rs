@@ -49,8 +49,9 @@ impl Default for Limits {
 
 /// Where requests come from and answers go to.
 pub(super) trait Desk: Send + 'static {
-    /// Gives the next request as one line without its end; `None` when there are no more.
-    fn next(&mut self) -> Option<Vec<u8>>;
+    /// Waits for the next request: the files that it is about, and one line without its end;
+    /// `None` when there will be no more.
+    fn next(&mut self) -> Option<(Arc<Tree>, Vec<u8>)>;
     /// Takes an answer, one line without its end, with all that was looked at for it.
     fn answer(&mut self, line: &[u8], seen: Seen);
     /// Takes the reason why the last request given will have no answer.
@@ -115,8 +116,8 @@ impl Sandbox {
     /// Runs one instance until the desk has no more requests, it has done its share, or it fails.
     ///
     /// The calling thread needs more stack than [`STACK`].
-    pub(super) fn run(&self, tree: &Arc<Tree>, limits: Limits, desk: Box<dyn Desk>) -> End {
-        let mut store = Store::new(&self.engine, Host::new(Arc::clone(tree), limits, desk));
+    pub(super) fn run(&self, limits: Limits, desk: Box<dyn Desk>) -> End {
+        let mut store = Store::new(&self.engine, Host::new(limits, desk));
         store.limiter(|host| host);
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|store| {

@@ -43,7 +43,7 @@ pub(super) enum Kind {
 }
 
 /// The files and folders of a snapshot by path; the top is the empty path.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Tree {
     nodes: HashMap<String, Node>,
 }

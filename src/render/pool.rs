@@ -1,0 +1,221 @@
+//! Instances of the embedded kustomize that wait for work, so that each is started once.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+
+use serde::{Deserialize, Serialize};
+
+use crate::render::memo::{Memo, Seen};
+use crate::render::sandbox::{Desk, End, STACK, Sandbox};
+use crate::render::tree::{Found, Tree};
+use crate::render::{Limits, Object, Origin, RenderError, Request};
+use crate::repo::RepoPath;
+
+/// How many requests make another instance worth its start.
+const SHARE: usize = 4;
+
+/// At most this many instances side by side.
+const INSTANCES: usize = 4;
+
+/// What a thread needs beside the instance's stack.
+const THREAD: usize = 4 << 20;
+
+type Outcome = Result<Vec<Object>, RenderError>;
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One request on its way to an instance.
+pub(super) struct Job {
+    /// Which of the call's requests it is; given back with the answer.
+    pub(super) index: usize,
+    /// What is to be built.
+    pub(super) request: Request,
+    /// In which files.
+    pub(super) tree: Arc<Tree>,
+    /// Where the outcome is remembered.
+    pub(super) memo: Arc<Mutex<Memo>>,
+    /// Where the outcome goes.
+    pub(super) answers: mpsc::Sender<(usize, Outcome)>,
+}
+
+impl Job {
+    fn settle(self, outcome: Outcome) {
+        // Nobody waits for it where the caller is gone.
+        let _ = self.answers.send((self.index, outcome));
+    }
+}
+
+/// The threads that run instances. They end when the pool is dropped.
+#[derive(Debug, Default)]
+pub(super) struct Pool {
+    jobs: Option<mpsc::Sender<Job>>,
+    waiting: Option<Arc<Mutex<mpsc::Receiver<Job>>>>,
+    threads: Vec<std::thread::JoinHandle<()>>,
+}
+
+impl Pool {
+    /// Makes sure that there are instances enough for so many requests.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, and no thread can be started.
+    pub(super) fn grow(
+        &mut self,
+        requests: usize,
+        sandbox: &'static Sandbox,
+        limits: Limits,
+    ) -> std::io::Result<()> {
+        self.threads.retain(|thread| !thread.is_finished());
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let wanted = requests.div_ceil(SHARE).min(cores).min(INSTANCES);
+        while self.threads.len() < wanted {
+            let waiting = Arc::clone(self.waiting.get_or_insert_with(|| {
+                let (jobs, waiting) = mpsc::channel();
+                self.jobs = Some(jobs);
+                Arc::new(Mutex::new(waiting))
+            }));
+            let thread = std::thread::Builder::new().stack_size(STACK + THREAD);
+            match thread.spawn(move || work(sandbox, limits, &waiting)) {
+                Ok(thread) => self.threads.push(thread),
+                Err(error) if self.threads.is_empty() => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a job to the next instance that is free.
+    pub(super) fn send(&self, job: Job) {
+        if let Some(Err(mpsc::SendError(job))) = self.jobs.as_ref().map(|jobs| jobs.send(job)) {
+            job.settle(Err(RenderError { message: "kustomize is not there any more".to_owned() }));
+        }
+    }
+}
+
+impl Pool {
+    /// Answers what waits in vain: every thread has ended, which takes a panic in it.
+    pub(super) fn rescue(&self) {
+        if self.threads.iter().any(|thread| !thread.is_finished()) {
+            return;
+        }
+        let Some(waiting) = &self.waiting else { return };
+        while let Ok(job) = locked(waiting).try_recv() {
+            job.settle(Err(RenderError { message: "kustomize failed".to_owned() }));
+        }
+    }
+}
+
+/// Runs one instance after the other until there is no more work.
+fn work(sandbox: &Sandbox, limits: Limits, waiting: &Arc<Mutex<mpsc::Receiver<Job>>>) {
+    loop {
+        let seat = Box::new(Seat { waiting: Arc::clone(waiting), current: None });
+        match sandbox.run(limits, seat) {
+            End::Done => return,
+            End::Next => {}
+            End::Broken(reason) => {
+                while let Ok(job) = { locked(waiting).recv() } {
+                    job.settle(Err(RenderError { message: reason.clone() }));
+                }
+                return;
+            }
+        }
+    }
+}
+
+/// A request as `renderer/main.go` reads it.
+#[derive(Serialize)]
+struct Line<'a> {
+    index: usize,
+    path: &'a str,
+    origins: bool,
+    flux: Option<&'a serde_json::Value>,
+}
+
+/// An answer as `renderer/main.go` writes it.
+#[derive(Deserialize)]
+struct Answer {
+    index: usize,
+    objects: Option<Vec<serde_json::Value>>,
+    #[serde(default)]
+    origins: Vec<Option<AnswerOrigin>>,
+    #[serde(default)]
+    error: String,
+}
+
+#[derive(Deserialize)]
+struct AnswerOrigin {
+    path: String,
+    generator: Option<String>,
+}
+
+/// One instance's access to the work.
+struct Seat {
+    waiting: Arc<Mutex<mpsc::Receiver<Job>>>,
+    current: Option<Job>,
+}
+
+impl Desk for Seat {
+    fn next(&mut self) -> Option<(Arc<Tree>, Vec<u8>)> {
+        loop {
+            let job = { locked(&self.waiting).recv() }.ok()?;
+            let line = Line {
+                index: job.index,
+                path: job.request.path.as_str(),
+                origins: job.request.origins,
+                flux: job.request.flux.as_ref(),
+            };
+            match serde_json::to_vec(&line) {
+                Ok(line) => {
+                    let tree = Arc::clone(&job.tree);
+                    self.current = Some(job);
+                    return Some((tree, line));
+                }
+                Err(error) => job.settle(Err(RenderError { message: error.to_string() })),
+            }
+        }
+    }
+
+    fn answer(&mut self, line: &[u8], seen: Seen) {
+        let Some(job) = self.current.take() else { return };
+        let outcome = match serde_json::from_slice::<Answer>(line) {
+            Ok(answer) if answer.index != job.index => {
+                Err(RenderError { message: "kustomize answered another request".to_owned() })
+            }
+            Ok(answer) => {
+                let outcome = outcome(&job.tree, answer);
+                locked(&job.memo).remember(&job.request, seen, &outcome);
+                outcome
+            }
+            Err(error) => Err(RenderError { message: format!("kustomize's answer can't be read: {error}") }),
+        };
+        job.settle(outcome);
+    }
+
+    fn fail(&mut self, reason: String) {
+        if let Some(job) = self.current.take() {
+            job.settle(Err(RenderError { message: reason }));
+        }
+    }
+}
+
+fn outcome(tree: &Tree, answer: Answer) -> Outcome {
+    let Some(values) = answer.objects else { return Err(RenderError::reported(&answer.error)) };
+    let mut origins = answer.origins.into_iter();
+    let objects = values.into_iter().map(|value| {
+        let origin = origins.next().flatten().and_then(|told| origin(tree, told));
+        Object { value, origin }
+    });
+    Ok(objects.collect())
+}
+
+/// Gives the origin with its path without links; `None` unless there is such a file.
+fn origin(tree: &Tree, told: AnswerOrigin) -> Option<Origin> {
+    match tree.find(&told.path) {
+        Found::File(place, _) => {
+            Some(Origin { path: RepoPath::parse(&place).ok()?, generator: told.generator })
+        }
+        _ => None,
+    }
+}
