@@ -6,6 +6,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::render::RendererChoice;
 
+/// The file name of the spec, unless `--spec` gives another.
+pub const DEFAULT_SPEC: &str = "windows.yaml";
+
 /// Say when each kind of change may reach each cluster of a Flux + kustomize repository.
 ///
 /// Every command that writes shows the difference first and proves by rendering that no cluster
@@ -28,7 +31,7 @@ pub struct Global {
     #[arg(short = 'C', long = "directory", value_name = "DIR", default_value = ".", global = true)]
     pub directory: PathBuf,
     /// The spec, relative to the folder
-    #[arg(long, value_name = "FILE", default_value = "windows.yaml", global = true)]
+    #[arg(long, value_name = "FILE", default_value = DEFAULT_SPEC, global = true)]
     pub spec: String,
     /// Write without asking
     #[arg(long, short = 'y', global = true, conflicts_with = "dry_run")]
@@ -109,6 +112,10 @@ pub enum Command {
     Verify(Verify),
     /// Say for each object of a file or folder which type it is, why, and who consumes it
     Explain(Explain),
+    /// Print the `flux create` commands for clusters whose Flux Kustomizations are not in Git
+    ///
+    /// For clusters that hold none of the objects yet: everything is created with `prune: true`.
+    FluxCreate(FluxCreate),
     /// Take back the last write, if nothing was edited since
     Undo,
     /// Say when changes reach each cluster: which type, by which Flux Kustomization, open now, when next
@@ -117,7 +124,10 @@ pub enum Command {
     Calendar(Calendar),
     /// Read and edit the windows in windows.yaml, answering in JSON: the interface for services
     Windows(Windows),
-    /// Print what is doubtful about the spec and its schedules
+    /// Find what is wrong or doubtful in the repository, with or without a spec
+    ///
+    /// Exits with 0 where there is nothing to tell, or only what `--fail-on` lets pass, 1 where there
+    /// is more, 3 where the spec is invalid. `docs/codes.md` lists all codes.
     Check(Check),
     /// Print when Kubernetes fires a cron expression
     Cron(Cron),
@@ -246,6 +256,23 @@ pub enum Answer {
     Text,
     /// For programs
     Json,
+}
+
+/// Arguments of `flux-create`.
+#[derive(Args, Debug)]
+pub struct FluxCreate {
+    /// Only this cluster (repeatable)
+    #[arg(long = "cluster", value_name = "NAME")]
+    pub clusters: Vec<String>,
+    /// The address of this repository, to create the source too
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// The branch that the source follows
+    #[arg(long, value_name = "NAME", default_value = "main", requires = "url")]
+    pub branch: String,
+    /// How to answer
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Answer,
 }
 
 /// Arguments of `cron`.
@@ -433,19 +460,40 @@ pub struct WindowsEdit {
 pub struct Check {
     /// How to print the findings
     #[arg(long, value_enum, default_value_t)]
-    pub format: TextFormat,
+    pub format: CheckFormat,
     /// The least severity that makes the exit code 1
     #[arg(long, value_enum, default_value_t)]
     pub fail_on: FailOn,
+    /// Also find what goes wrong between this revision and the files as they are now
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
+    /// Print what a code means, why it matters and how to mend it
+    #[arg(long, value_name = "CODE")]
+    pub explain: Option<String>,
     /// Report a type that stays closed for more days than this
     #[arg(long, value_name = "DAYS")]
     pub max_days_closed: Option<u32>,
+}
+
+/// The forms of findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+    /// For code scanning services: SARIF 2.1.0
+    Sarif,
+    /// For GitHub Actions: workflow commands
+    Github,
 }
 
 /// The least severity that counts as a failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
     /// Notes too
+    #[value(alias = "info")]
     Note,
     /// Warnings and errors
     Warning,

@@ -1,4 +1,4 @@
-//! The transcripts of `README.md` are true: its commands run, in their order, in one shell, and
+//! The transcripts of `README.md` and of the guides in `docs/` are true: its commands run, in their order, in one shell a page, and
 //! print what stands there.
 //!
 //! A line `[...]` stands for any lines. `GITOPS_WINDOWS_BLESS=1 cargo test --test readme` writes
@@ -78,8 +78,44 @@ fn matches(pattern: &[String], lines: &[String]) -> bool {
 
 #[test]
 fn the_transcripts_are_true() {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let mut parts = parts(&std::fs::read_to_string(&place).unwrap());
+    assert!(transcripts(&Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")) > 0);
+}
+
+#[test]
+fn the_transcripts_of_the_guides_are_true() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let mut pages: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pages.sort();
+    let commands: usize = pages
+        .iter()
+        .filter(|page| page.extension().is_some_and(|end| end == "md"))
+        .map(|page| transcripts(page))
+        .sum();
+    assert!(commands > 0);
+}
+
+/// What a guide links to is there.
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for folder in [top.to_owned(), top.join("docs")] {
+        for page in std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if page.extension().is_none_or(|end| end != "md") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&page).unwrap();
+            for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+                let file = link.split('#').next().unwrap();
+                let is_local = !file.is_empty() && !link.contains("://") && !link.contains(' ');
+                assert!(!is_local || folder.join(file).exists(), "{}: {link}", page.display());
+            }
+        }
+    }
+}
+
+/// Holds the transcripts of a page to what their commands print, and gives the number of commands.
+fn transcripts(place: &Path) -> usize {
+    let mut parts = parts(&std::fs::read_to_string(place).unwrap());
     let commands: Vec<&str> = parts
         .iter()
         .filter_map(|part| match part {
@@ -87,7 +123,10 @@ fn the_transcripts_are_true() {
             Part::Text(_) => None,
         })
         .collect();
-    assert!(!commands.is_empty());
+    if commands.is_empty() {
+        return 0;
+    }
+    let count = commands.len();
     let bless = std::env::var_os("GITOPS_WINDOWS_BLESS").is_some_and(|value| value == "1");
     let mut printed = run(&commands).into_iter();
     let mut wrong = Vec::new();
@@ -104,9 +143,10 @@ fn the_transcripts_are_true() {
         wrong.push(format!("$ {command}\n{}\n--- printed:\n{}", output.join("\n"), lines.join("\n")));
     }
     if bless {
-        std::fs::write(&place, page(&parts)).unwrap();
+        std::fs::write(place, page(&parts)).unwrap();
     }
-    assert!(wrong.is_empty(), "README.md is not true:\n{}", wrong.join("\n\n"));
+    assert!(wrong.is_empty(), "{} is not true:\n{}", place.display(), wrong.join("\n\n"));
+    count
 }
 
 fn page(parts: &[Part]) -> String {

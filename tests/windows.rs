@@ -99,14 +99,16 @@ fn an_edit_brings_the_generated_files_along() {
     assert_ne!(after, before);
     assert_eq!(scratch.text("windows.yaml"), after);
     assert_eq!(change["revision"], revision(after.as_bytes()).as_str());
-    assert_eq!(
-        paths(&change),
-        [
-            "clusters/edge-01/infra/reconciliation-windows/open-reconciliation-window-patch.yaml",
-            "clusters/edge-02/infra/reconciliation-windows/open-reconciliation-window-patch.yaml",
-            "windows.yaml",
-        ]
-    );
+    // A closing may be late until the next opening, so its patch names that too.
+    let patches = ["edge-01", "edge-02"].iter().flat_map(|cluster| {
+        ["close", "open"].map(|action| {
+            format!(
+                "clusters/{cluster}/infra/reconciliation-windows/{action}-reconciliation-window-patch.yaml"
+            )
+        })
+    });
+    let expected: Vec<String> = patches.chain(["windows.yaml".to_owned()]).collect();
+    assert_eq!(paths(&change), expected);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The codes of findings, equal to docs/codes.md.
 
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::schedule::lint::LintCode;
 
 /// A kind of finding.
@@ -20,88 +20,157 @@ const fn code(code: &'static str, name: &'static str, severity: Severity, summar
     Code { code, name, severity, summary }
 }
 
-/// Every code, in order.
-pub const CODES: [Code; 15] = [
-    code(
-        "GW101",
-        "missing-zone",
-        Severity::Warning,
-        "A window has no time zone, so it opens in the zone of each cluster's controller.",
-    ),
-    code("GW102", "never-fires", Severity::Error, "An expression does not fire within five years."),
-    code(
-        "GW103",
-        "either-day",
-        Severity::Warning,
-        "Day of month and day of week are both given, and a day that matches either is enough.",
-    ),
-    code(
-        "GW104",
-        "clock-gap",
-        Severity::Warning,
-        "A change of the clocks skips or moves an opening or closing.",
-    ),
-    code(
-        "GW105",
-        "clock-fold",
-        Severity::Note,
-        "A change of the clocks makes an opening or closing come twice.",
-    ),
-    code("GW106", "not-alternating", Severity::Warning, "Openings and closings do not take turns."),
-    code("GW107", "zero-length", Severity::Error, "A window opens and closes at the same instant."),
-    code("GW108", "longer-than-period", Severity::Error, "A window opens again before it has closed."),
-    code("GW109", "always-open", Severity::Error, "A window never closes once it has opened."),
-    code(
-        "GW110",
-        "overlap",
-        Severity::Warning,
-        "The closing of one window of a type closes another one too.",
-    ),
-    code("GW111", "too-short", Severity::Warning, "A window is shorter than what it gates needs."),
-    code("GW112", "rarely-opens", Severity::Warning, "A type opens less often than was asked for."),
-    code(
-        "GW113",
-        "lost-closing",
-        Severity::Warning,
-        "After a long outage Kubernetes may not make up for a missed closing.",
-    ),
-    code(
-        "GW114",
-        "impossible-time",
-        Severity::Error,
-        "A change of the clocks makes a window of `for`, or of `from` and `to`, do what it does not say.",
-    ),
-    code(
-        "GW115",
-        "uneven-times",
-        Severity::Note,
-        "No deadline is right for every missed opening or closing, so after a long outage a window may stay closed.",
-    ),
-];
+impl Code {
+    /// Begins a finding of this kind.
+    pub fn finding(self, message: impl Into<String>) -> Diagnostic {
+        let mut diagnostic = Diagnostic::warning(message).code(self.code);
+        diagnostic.severity = self.severity;
+        diagnostic
+    }
+
+    /// Gives the kind with this code, in any case, or with this name.
+    pub fn find(text: &str) -> Option<Code> {
+        CODES.into_iter().find(|code| code.code.eq_ignore_ascii_case(text) || code.name == text)
+    }
+}
+
+macro_rules! codes {
+    ($($constant:ident = $code:literal $name:literal $severity:ident $summary:literal;)*) => {
+        $(pub(crate) const $constant: Code = code($code, $name, Severity::$severity, $summary);)*
+
+        /// Every code, in order.
+        pub const CODES: [Code; [$($code),*].len()] = [$($constant),*];
+    };
+}
+
+codes! {
+    SUSPEND_IN_GIT = "GW001" "suspend-in-git" Error
+        "`spec.suspend` of a Flux Kustomization that a gate suspends is written in Git.";
+    SUSPEND_FALSE = "GW002" "suspend-false" Note
+        "`suspend: false` is written in Git, so suspending by hand does not last.";
+    GATE_GATES_ITSELF = "GW003" "gate-gates-itself" Error
+        "The Flux Kustomization that carries the CronJobs is suspended by them, or waits for one that is.";
+    WAITS_FOR_GATED = "GW004" "waits-for-gated" Error
+        "A Flux Kustomization that lands at once depends on one that waits for a window.";
+    UNKNOWN_TARGET = "GW005" "unknown-target" Warning
+        "A CronJob suspends or resumes a Flux Kustomization that is not in Git, unlike others of its cluster.";
+    ONE_SIDED_GATE = "GW006" "one-sided-gate" Error
+        "What one CronJob suspends no other resumes, or the reverse.";
+    UNLISTED_PATCH = "GW007" "unlisted-patch" Warning
+        "A cluster's patch of a CronJob stands beside a kustomization that does not list it.";
+    BOTH_HALVES = "GW008" "both-halves" Error
+        "A Flux Kustomization that lands at once applies objects that should wait for a window.";
+    DOUBLE_OWNED = "GW009" "double-owned" Warning
+        "Two Flux Kustomizations of a cluster apply the same object.";
+    OVERWRITTEN = "GW010" "overwritten" Error
+        "Two Flux Kustomizations that land at different times apply the same object with different content.";
+    GATED_NAMESPACE = "GW011" "gated-namespace" Warning
+        "A Namespace waits for a window, and objects that land at once need it.";
+    SINGLE_COMMIT_MIGRATION = "GW012" "single-commit-migration" Error
+        "Objects change to another Flux Kustomization while the old one still prunes.";
+    MOVED_BEHIND_WINDOW = "GW013" "moved-behind-window" Warning
+        "An object that landed at once moves behind a window, so it is deleted until the window opens.";
+    PATCH_WITHOUT_MATCH = "GW014" "patch-without-match" Warning
+        "A patch names a target that matches nothing, so kustomize leaves it out without a word.";
+    REFERENCE_ACROSS_SPLIT = "GW015" "reference-across-split" Error
+        "An object asks for a name that another build has changed by a prefix, suffix or hash.";
+    NEEDS_GATED = "GW016" "needs-gated" Warning
+        "An object that lands at once refers to one that waits for a window.";
+    LANDS_TOO_EARLY = "GW017" "lands-too-early" Warning
+        "A change that lands at once needs an object or a label that waits for a window.";
+    REMOVED_TOO_EARLY = "GW018" "removed-too-early" Warning
+        "An object goes at once while one that waits for a window still refers to it.";
+    FLOATING_CHART = "GW019" "floating-chart" Warning
+        "A HelmRelease behind a window takes whatever chart version is the newest.";
+    REAL_TIME_VALUES = "GW020" "real-time-values" Warning
+        "A HelmRelease behind a window takes values from an object that lands at once.";
+    NESTED_KUSTOMIZATION = "GW021" "nested-kustomization" Warning
+        "A Flux Kustomization is applied by one that waits for a window and does not wait itself.";
+    GATED_AUTOMATION = "GW022" "gated-automation" Note
+        "Image automation writes into files that wait for a window.";
+    REMOVED_API = "GW023" "removed-api" Warning
+        "An object uses an API version that current releases of Flux or Kubernetes do not serve.";
+    OLD_FIELD = "GW024" "old-field" Note
+        "A gate's kustomization uses a field that kustomize has replaced.";
+    BROAD_PERMISSIONS = "GW025" "broad-permissions" Warning
+        "The ServiceAccount of a gate may do more than suspend and resume its targets.";
+    MISSING_PERMISSION = "GW026" "missing-permission" Error
+        "The ServiceAccount of a gate may not suspend or resume one of its targets.";
+    IMAGE_SKEW = "GW027" "image-skew" Warning
+        "The flux command of a gate does not fit the Flux of the cluster.";
+    TRUSTED_EXIT_CODE = "GW028" "trusted-exit-code" Warning
+        "A gate trusts the exit code of `flux suspend`, which is 0 when nothing was suspended.";
+    FIELD_MANAGER = "GW029" "field-manager" Warning
+        "A gate patches `spec.suspend` under a field manager whose changes Flux takes back.";
+    UNSET_VARIABLE = "GW030" "unset-variable" Warning
+        "A variable stands in a manifest under `postBuild` and nothing sets it.";
+    OUTAGE_RACE = "GW031" "outage-race" Warning
+        "After an outage of the controller a gate's CronJobs may open late, race, or not close.";
+    DOES_NOT_BUILD = "GW032" "does-not-build" Error
+        "A folder that a Flux Kustomization applies does not build.";
+    UNREADABLE_FILE = "GW033" "unreadable-file" Error
+        "A file that a build takes in is no YAML text, or too large.";
+    MISSING_PATH = "GW034" "missing-path" Error
+        "A Flux Kustomization names a path that is not in the repository.";
+    ORPHANED_OBJECT = "GW035" "orphaned-object" Warning
+        "An object is left in the cluster, since it left Git and nothing prunes it.";
+    FOREIGN_SOURCE = "GW036" "foreign-source" Note
+        "A Flux Kustomization builds from another source, so its objects are not looked at.";
+    UNUSED_IGNORE = "GW037" "unused-ignore" Warning
+        "An ignore matches no finding.";
+    BAD_IGNORE = "GW038" "bad-ignore" Error
+        "An ignore names no code or gives no reason, so it does not count.";
+    MISSING_ZONE = "GW101" "missing-zone" Warning
+        "A window has no time zone, so it opens in the zone of each cluster's controller.";
+    NEVER_FIRES = "GW102" "never-fires" Error
+        "An expression does not fire within five years.";
+    EITHER_DAY = "GW103" "either-day" Warning
+        "Day of month and day of week are both given, and a day that matches either is enough.";
+    CLOCK_GAP = "GW104" "clock-gap" Warning
+        "A change of the clocks skips or moves an opening or closing.";
+    CLOCK_FOLD = "GW105" "clock-fold" Note
+        "A change of the clocks makes an opening or closing come twice.";
+    NOT_ALTERNATING = "GW106" "not-alternating" Warning
+        "Openings and closings do not take turns.";
+    ZERO_LENGTH = "GW107" "zero-length" Error
+        "A window opens and closes at the same instant.";
+    LONGER_THAN_PERIOD = "GW108" "longer-than-period" Error
+        "A window opens again before it has closed.";
+    ALWAYS_OPEN = "GW109" "always-open" Error
+        "A window never closes once it has opened.";
+    OVERLAP = "GW110" "overlap" Warning
+        "The closing of one window of a type closes another one too.";
+    TOO_SHORT = "GW111" "too-short" Warning
+        "A window is shorter than what it gates needs.";
+    RARELY_OPENS = "GW112" "rarely-opens" Warning
+        "A type opens less often than was asked for.";
+    LOST_CLOSING = "GW113" "lost-closing" Warning
+        "After a long outage Kubernetes may not make up for a missed closing.";
+    IMPOSSIBLE_TIME = "GW114" "impossible-time" Error
+        "A change of the clocks makes a window of `for`, or of `from` and `to`, do what it does not say.";
+    UNEVEN_TIMES = "GW115" "uneven-times" Note
+        "No deadline is right for every missed opening or closing, so after a long outage a window may stay closed.";
+}
 
 /// Gives the code of a lint of a schedule.
 pub fn code_of_lint(lint: LintCode) -> Code {
-    let position = match lint {
-        LintCode::MissingZone => 0,
-        LintCode::NeverFires => 1,
-        LintCode::EitherDay => 2,
-        LintCode::ClockGap => 3,
-        LintCode::ClockFold => 4,
-        LintCode::NotAlternating => 5,
-        LintCode::ZeroLength => 6,
-        LintCode::LongerThanPeriod => 7,
-        LintCode::AlwaysOpen => 8,
-        LintCode::Overlap => 9,
-        LintCode::TooShort => 10,
-        LintCode::RarelyOpens => 11,
-        LintCode::LostClosing => 12,
-        LintCode::UnevenTimes => 14,
-    };
-    CODES[position]
+    match lint {
+        LintCode::MissingZone => MISSING_ZONE,
+        LintCode::NeverFires => NEVER_FIRES,
+        LintCode::EitherDay => EITHER_DAY,
+        LintCode::ClockGap => CLOCK_GAP,
+        LintCode::ClockFold => CLOCK_FOLD,
+        LintCode::NotAlternating => NOT_ALTERNATING,
+        LintCode::ZeroLength => ZERO_LENGTH,
+        LintCode::LongerThanPeriod => LONGER_THAN_PERIOD,
+        LintCode::AlwaysOpen => ALWAYS_OPEN,
+        LintCode::Overlap => OVERLAP,
+        LintCode::TooShort => TOO_SHORT,
+        LintCode::RarelyOpens => RARELY_OPENS,
+        LintCode::LostClosing => LOST_CLOSING,
+        LintCode::UnevenTimes => UNEVEN_TIMES,
+    }
 }
-
-/// The code of a window that a change of the clocks makes impossible.
-pub(crate) const IMPOSSIBLE: Code = CODES[13];
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::diagnostic::{Diagnostic, Severity, line_column};
+use crate::check::Code;
+use crate::diagnostic::{Diagnostic, Place, Severity, clean, line_column};
 
 /// The version of the form; it grows when something is taken away or means something else.
 const VERSION: u32 = 1;
@@ -13,19 +14,37 @@ pub fn json(findings: &[Diagnostic]) -> Value {
 }
 
 fn one(finding: &Diagnostic) -> Value {
-    let severity = match finding.severity {
+    let mut value = place(finding.place.as_ref());
+    value["code"] = finding.code.into();
+    value["name"] = finding.code.and_then(Code::find).map(|code| code.name).into();
+    value["severity"] = severity(finding.severity).into();
+    value["message"] = clean(&finding.message).into();
+    value["help"] = finding.help.as_deref().map(clean).into();
+    value["related"] = finding
+        .related
+        .iter()
+        .map(|(message, at)| {
+            let mut value = place(Some(at));
+            value["message"] = clean(message).into();
+            value
+        })
+        .collect();
+    value
+}
+
+/// Names a severity.
+pub(super) fn severity(severity: Severity) -> &'static str {
+    match severity {
         Severity::Note => "note",
         Severity::Warning => "warning",
         Severity::Error => "error",
-    };
-    let place = finding.place.as_ref();
+    }
+}
+
+fn place(place: Option<&Place>) -> Value {
     let span = place.and_then(|place| Some((place.text.as_deref()?, place.span.clone()?)));
     let position = span.as_ref().map(|(text, span)| line_column(text, span.start));
     json!({
-        "code": finding.code,
-        "severity": severity,
-        "message": finding.message,
-        "help": finding.help,
         "path": place.map(|place| place.path.to_string()),
         "line": position.map(|(line, _)| line),
         "column": position.map(|(_, column)| column),

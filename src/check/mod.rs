@@ -1,9 +1,69 @@
 //! Findings: what works today and will surprise somebody, or can't work at all.
+//!
+//! A finding is a [`Diagnostic`] with a code of [`CODES`]: a value with places, a message and a remedy. Each
+//! audit is a function from a [`Subject`] to findings, in a file of its own, and all of them stand in one
+//! list. A subject is the repository as the clusters get it: every entry point is built, and each object has
+//! its origin and what holds it back, by a spec's types or by the CronJobs that stand there.
+mod audit;
 mod code;
+mod delivery;
 mod duration;
+mod explain;
+mod gate_job;
+mod github;
+mod hand_made;
+mod history;
+mod ignore;
 mod json;
+mod reference;
+mod sarif;
 mod schedules;
+mod sources;
+mod subject;
+#[cfg(test)]
+mod tests;
 
+use jiff::Timestamp;
+
+pub use audit::{AUDITS, Audit};
 pub use code::{CODES, Code, code_of_lint};
+pub use delivery::{Applied, Delivery};
+pub use explain::explain;
+pub use gate_job::GateJob;
+pub use github::github;
+pub use history::history;
+pub use ignore::ignore;
 pub use json::json;
+pub use reference::{NameReference, references};
+pub use sarif::sarif;
 pub use schedules::{SpecLintOptions, spec_lints, spec_lints_with};
+pub use sources::{Source, Sources};
+pub use subject::{ClusterKey, Subject};
+
+use crate::diagnostic::Diagnostic;
+
+/// Runs every audit, and the lints of the schedules of gates that no spec implies.
+///
+/// What several clusters share is told once.
+pub fn audit(subject: &Subject<'_>, now: Timestamp) -> Vec<Diagnostic> {
+    let mut findings: Vec<Diagnostic> = Vec::new();
+    for finding in AUDITS.iter().flat_map(|audit| audit(subject)) {
+        if !findings.contains(&finding) {
+            findings.push(finding);
+        }
+    }
+    if subject.spec.is_none() {
+        findings.extend(hand_made::hand_made(subject, now));
+    }
+    findings
+}
+
+/// Puts findings in the order of files, places and codes.
+pub fn sort(findings: &mut [Diagnostic]) {
+    let key = |finding: &Diagnostic| {
+        let place = finding.place.as_ref();
+        let start = place.and_then(|place| place.span.as_ref()).map_or(0, |span| span.start);
+        (place.map(|place| place.path.clone()), start, finding.code, finding.message.clone())
+    };
+    findings.sort_by_key(key);
+}

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::check::code::{Code, IMPOSSIBLE, code_of_lint};
+use crate::check::code::{IMPOSSIBLE_TIME, code_of_lint};
 use crate::check::duration;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::fleet::{Fleet, GateSchedule, Part, Schedules};
@@ -109,7 +109,7 @@ fn impossible(spec: &Spec, now: Timestamp) -> Vec<Diagnostic> {
         let error = known.entry(format!("{window:?}")).or_insert_with(|| window.resolve(now).err());
         if let Some(error) = error {
             let place = def.text(error.key).map_or(&def.place, |text| &text.place);
-            let finding = finding(IMPOSSIBLE, error.message.clone());
+            let finding = IMPOSSIBLE_TIME.finding(error.message.clone());
             findings.push(finding.at(place.clone()).help(error.help.clone()));
         }
     }
@@ -187,12 +187,6 @@ fn needed<'s>(
     longest
 }
 
-fn finding(code: Code, message: String) -> Diagnostic {
-    let mut diagnostic = Diagnostic::warning(message).code(code.code);
-    diagnostic.severity = code.severity;
-    diagnostic
-}
-
 fn to_diagnostic(lint: &Lint, usage: &Usage<'_>) -> Diagnostic {
     let def = lint.window.and_then(|index| usage.windows.get(index));
     let place = match def {
@@ -209,7 +203,7 @@ fn to_diagnostic(lint: &Lint, usage: &Usage<'_>) -> Diagnostic {
         None if !usage.type_name.is_empty() => format!("type `{}`: {message}", usage.type_name),
         _ => message,
     };
-    finding(code_of_lint(lint.code), message).at(place.clone()).help(lint.remedy.clone())
+    code_of_lint(lint.code).finding(message).at(place.clone()).help(lint.remedy.clone())
 }
 
 /// Findings, each once.

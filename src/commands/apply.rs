@@ -1,6 +1,6 @@
 //! Proof, difference, question, write: the same for every command that writes.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::cli::{Format, Global};
 use crate::commands::workspace::Workspace;
@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::diff;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::plan::{Plan, SCHEMA_FILE, Standing, Way};
+use crate::plan::{Command, Plan, SCHEMA_FILE, Standing, Way};
 use crate::proof::{Verdict, prove};
 use crate::render::Renderer;
 use crate::repo::RepoPath;
@@ -304,11 +304,7 @@ fn unified(plan: &Plan, color: bool) -> String {
 fn to_json(plan: &Plan, written: bool) -> Value {
     let mut value = diff::json(plan);
     let entries: Vec<Value> = plan.entries.iter().map(|entry| entry.to_json()).collect();
-    let commands: Vec<Value> = plan
-        .commands
-        .iter()
-        .map(|command| json!({ "cluster": command.cluster, "purpose": command.purpose, "command": command.words }))
-        .collect();
+    let commands: Vec<Value> = plan.commands.iter().map(Command::to_json).collect();
     value["entryPoints"] = entries.into();
     if !plan.standings.is_empty() {
         let standings: Vec<Value> = plan.standings.iter().map(Standing::to_json).collect();

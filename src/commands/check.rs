@@ -1,37 +1,123 @@
 //! `check`.
 
-use crate::check::{SpecLintOptions, json, spec_lints_with};
-use crate::cli::{Check, FailOn, Global, TextFormat};
+use jiff::Timestamp;
+
+use crate::check::{
+    CODES, Code, SpecLintOptions, Subject, audit, explain, github, history, ignore, json, sarif, sort,
+    spec_lints_with,
+};
+use crate::cli::{Check, CheckFormat, DEFAULT_SPEC, FailOn, Global};
 use crate::commands::apply::Exit;
 use crate::commands::clock;
-use crate::commands::workspace::Workspace;
-use crate::diagnostic::{Diagnostic, Severity, render};
+use crate::commands::workspace::{Workspace, cluster_folders};
+use crate::diagnostic::{self, Diagnostic, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::spec;
+use crate::render::{Renderer, detect};
+use crate::repo::{ClusterFolders, Model};
+use crate::spec::{self, Parsed, Spec};
+use crate::suggest::did_you_mean;
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, Error> {
+    if let Some(code) = &arguments.explain {
+        output.result(format!("{}\n", long_text(code)?).as_bytes());
+        return Ok(Exit::Clean);
+    }
     let now = clock::now(global)?;
     let workspace = Workspace::open(global, output)?;
-    let parsed = match spec::read(&workspace.snapshot, &workspace.spec_path) {
+    let parsed = match read_spec(global, &workspace) {
         Ok(parsed) => parsed,
-        Err(error) if arguments.format == TextFormat::Json && error.kind == ErrorKind::Invalid => {
-            output.result(format!("{:#}\n", json(&error.diagnostics)).as_bytes());
+        Err(error) if arguments.format != CheckFormat::Text && error.kind == ErrorKind::Invalid => {
+            show(&error.diagnostics, arguments.format, output);
             return Ok(Exit::Invalid);
         }
         Err(error) => return Err(error),
     };
-    let model = workspace.model(&parsed.spec);
-    let mut findings = parsed.warnings;
-    let options = SpecLintOptions { most_days_closed: arguments.max_days_closed };
-    findings.extend(spec_lints_with(&parsed.spec, &model, now, options));
-    match arguments.format {
-        TextFormat::Json => output.result(format!("{:#}\n", json(&findings)).as_bytes()),
-        TextFormat::Text if findings.is_empty() => output.say("Nothing to report."),
-        TextFormat::Text => output.result(render(&findings, output.color(), output.width()).as_bytes()),
+    let spec = parsed.as_ref().map(|parsed| &parsed.spec);
+    let model = match spec {
+        Some(spec) => workspace.model(spec),
+        None => Model::read(&workspace.snapshot, workspace.repository.spec_dir(), &ClusterFolders::new()),
+    };
+    let mut findings = Vec::new();
+    if let Some(parsed) = &parsed {
+        findings.extend(parsed.warnings.iter().cloned());
+        let options = SpecLintOptions { most_days_closed: arguments.max_days_closed };
+        findings.extend(spec_lints_with(&parsed.spec, &model, now, options));
     }
+    let renderer = match detect(global.renderer) {
+        // Whoever asks for one renderer, or for a change set, can't do without.
+        Err(error) if global.renderer.is_some() || arguments.base.is_some() => return Err(error),
+        Err(error) => {
+            output.diagnostics(&error.diagnostics);
+            output.say("Only the spec and its schedules are looked at.");
+            None
+        }
+        Ok(renderer) => Some(renderer),
+    };
+    if let Some(renderer) = &renderer {
+        findings.extend(repository(arguments, &workspace, &model, spec, renderer.as_ref(), now)?);
+    }
+    let mut findings = ignore(findings, spec, &workspace.snapshot, &model.root);
+    sort(&mut findings);
+    show(&findings, arguments.format, output);
     Ok(if fails(&findings, arguments.fail_on) { Exit::Pending } else { Exit::Clean })
+}
+
+/// Audits the repository, and with `--base` the way to it.
+fn repository(
+    arguments: &Check,
+    workspace: &Workspace,
+    model: &Model,
+    spec: Option<&Spec>,
+    renderer: &dyn Renderer,
+    now: Timestamp,
+) -> Result<Vec<Diagnostic>, Error> {
+    let subject = Subject::new(&workspace.snapshot, model, spec, renderer);
+    let mut findings = audit(&subject, now);
+    if let Some(revision) = &arguments.base {
+        let snapshot = workspace.repository.snapshot_at(revision)?.snapshot;
+        // The revision may be older than the spec; then today's says what its folders mean.
+        let old = spec::read(&snapshot, &workspace.spec_path).map(|parsed| parsed.spec).ok();
+        let old = old.as_ref().or(spec);
+        let folders = old.map(cluster_folders).unwrap_or_default();
+        let model = Model::read(&snapshot, &model.root, &folders);
+        findings.extend(history(&Subject::new(&snapshot, &model, old, renderer), &subject));
+    }
+    Ok(findings)
+}
+
+fn show(findings: &[Diagnostic], format: CheckFormat, output: &Output) {
+    match format {
+        CheckFormat::Json => output.result(format!("{:#}\n", json(findings)).as_bytes()),
+        CheckFormat::Sarif => output.result(format!("{:#}\n", sarif(findings)).as_bytes()),
+        CheckFormat::Github => output.result(github(findings).as_bytes()),
+        CheckFormat::Text if findings.is_empty() => output.say("Nothing to report."),
+        CheckFormat::Text => {
+            output.result(diagnostic::render(findings, output.color(), output.width()).as_bytes())
+        }
+    }
+}
+
+fn long_text(code: &str) -> Result<&'static str, Error> {
+    let known = Code::find(code).and_then(|code| explain(code.code));
+    known.ok_or_else(|| {
+        let help = did_you_mean(&code.to_uppercase(), CODES.iter().map(|code| code.code));
+        let help = help.unwrap_or_else(|| "`docs/codes.md` lists all codes".to_owned());
+        Error::new(
+            ErrorKind::Usage,
+            Diagnostic::error(format!("--explain: there is no code `{code}`")).help(help),
+        )
+    })
+}
+
+/// Reads the spec; a repository that has none is looked at as it is.
+fn read_spec(global: &Global, workspace: &Workspace) -> Result<Option<Parsed>, Error> {
+    let missing = workspace.snapshot.entry(&workspace.spec_path).is_none();
+    if missing && global.spec == DEFAULT_SPEC {
+        return Ok(None);
+    }
+    spec::read(&workspace.snapshot, &workspace.spec_path).map(Some)
 }
 
 fn fails(findings: &[Diagnostic], fail_on: FailOn) -> bool {

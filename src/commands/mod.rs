@@ -6,6 +6,7 @@ mod check;
 mod clock;
 mod cron;
 mod explain;
+mod flux_create;
 mod init;
 mod join;
 mod meta;
@@ -44,6 +45,7 @@ fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
         Command::Join(arguments) => join::run(&cli.global, arguments, output),
         Command::Verify(arguments) => verify::run(&cli.global, arguments, output),
         Command::Explain(arguments) => explain::run(&cli.global, arguments, output),
+        Command::FluxCreate(arguments) => flux_create::run(&cli.global, arguments, output),
         Command::Init(arguments) => init::run(&cli.global, arguments, output),
         Command::Sync(arguments) => sync::run(&cli.global, arguments, output),
         Command::Diff(arguments) => sync::diff(&cli.global, arguments, output),

@@ -58,6 +58,8 @@ pub struct Diagnostic {
     pub message: String,
     /// Where, if it is in a file.
     pub place: Option<Place>,
+    /// Further places that belong to it, each with what is to be seen there.
+    pub related: Vec<(String, Place)>,
     /// What to do about it, as an imperative.
     pub help: Option<String>,
 }
@@ -79,7 +81,14 @@ impl Diagnostic {
     }
 
     fn new(severity: Severity, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { severity, code: None, message: message.into(), place: None, help: None }
+        Diagnostic {
+            severity,
+            code: None,
+            message: message.into(),
+            place: None,
+            related: Vec::new(),
+            help: None,
+        }
     }
 
     /// Gives the diagnostic a stable code.
@@ -93,6 +102,13 @@ impl Diagnostic {
     #[must_use]
     pub fn at(mut self, place: Place) -> Diagnostic {
         self.place = Some(place);
+        self
+    }
+
+    /// Points at a further place and says what is to be seen there.
+    #[must_use]
+    pub fn related(mut self, message: impl Into<String>, place: Place) -> Diagnostic {
+        self.related.push((message.into(), place));
         self
     }
 

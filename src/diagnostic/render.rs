@@ -67,6 +67,17 @@ fn one(diagnostic: &Diagnostic, renderer: &Renderer, color: bool, width: usize) 
     if !group.is_empty() {
         parts.push(renderer.render(&[group]));
     }
+    for (message, place) in &diagnostic.related {
+        let title = Level::NOTE.primary_title(clean_lines(message));
+        parts.push(renderer.render(&[Group::with_title(title)]));
+        let excerpt = excerpt(place, width);
+        parts.push(arrow(place, excerpt.as_ref(), color));
+        if let Some(Excerpt { line, text, caret, .. }) = excerpt {
+            let caret = AnnotationKind::Context.span(caret);
+            let snippet = Snippet::source(text).line_start(line).fold(false).annotation(caret);
+            parts.push(renderer.render(&[Group::with_level(Level::NOTE).element(snippet)]));
+        }
+    }
     parts.join("\n")
 }
 
@@ -236,6 +247,27 @@ note: two
       lines
  = help: read
          both
+"#);
+    }
+
+    #[test]
+    fn further_places_follow_the_help() {
+        let text = "a: 1\nb: 2\n";
+        let diagnostic = Diagnostic::error("it is wrong").at(at(text, 0..1)).help("do better");
+        let diagnostic = diagnostic.related("it stands here too", at(text, 5..6));
+        insta::assert_snapshot!(render(&[diagnostic], false, 80), @r#"
+error: it is wrong
+ --> sub/windows.yaml:1:1
+  |
+1 | a: 1
+  | ^
+  |
+  = help: do better
+note: it stands here too
+ --> sub/windows.yaml:2:1
+  |
+2 | b: 2
+  | -
 "#);
     }
 

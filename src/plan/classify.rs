@@ -213,7 +213,7 @@ pub fn wildcard(pattern: &str, text: &str) -> bool {
 }
 
 /// Matches a path: `*` and `?` within a segment, `**` over segments.
-fn path_glob(glob: &str, path: &str) -> bool {
+pub fn path_glob(glob: &str, path: &str) -> bool {
     let globs: Vec<&str> = glob.trim_start_matches("./").split('/').collect();
     let segments: Vec<&str> = path.split('/').collect();
     // reachable[i]: the globs so far can match the first i segments.

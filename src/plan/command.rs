@@ -1,7 +1,9 @@
 //! Commands that people run by hand, for Flux Kustomizations that don't stand in Git.
 
+use serde_json::{Value, json};
+
 use crate::repo::RepoPath;
-use crate::spec::Spec;
+use crate::spec::{FluxSource, Spec};
 
 /// The resource by its full name: another API group may have Kustomizations too.
 const RESOURCE: &str = "kustomizations.kustomize.toolkit.fluxcd.io";
@@ -88,16 +90,29 @@ impl Command {
         Command::create(name, spec, cluster, folder, true)
     }
 
+    /// Creates a Flux Kustomization on a cluster that holds none of the folder's objects yet; it waits
+    /// for another where one is named.
+    pub fn create_new(
+        name: &str,
+        spec: &Spec,
+        cluster: &str,
+        folder: &RepoPath,
+        depends_on: Option<&str>,
+    ) -> Command {
+        let mut command = Command::create(name, spec, cluster, folder, true);
+        command.words.extend(depends_on.map(|other| format!("--depends-on={other}")));
+        command.purpose = format!("apply {folder}");
+        command
+    }
+
     fn create(name: &str, spec: &Spec, cluster: &str, folder: &RepoPath, prune: bool) -> Command {
-        let (source, namespace) = (&spec.flux.source, &spec.flux.namespace);
-        let from = source.namespace.as_ref().map_or(String::new(), |namespace| format!(".{namespace}"));
         let words = [
             "flux".to_owned(),
             "create".to_owned(),
             "kustomization".to_owned(),
             name.to_owned(),
-            format!("--namespace={namespace}"),
-            format!("--source={}/{}{from}", source.kind, source.name),
+            format!("--namespace={}", spec.flux.namespace),
+            format!("--source={}", source(spec)),
             format!("--path=./{folder}"),
             format!("--prune={prune}"),
             "--interval=10m".to_owned(),
@@ -106,10 +121,24 @@ impl Command {
         Command { cluster: cluster.to_owned(), purpose, words: words.into() }
     }
 
+    /// Gives the command as JSON, word by word.
+    pub fn to_json(&self) -> Value {
+        json!({ "cluster": self.cluster, "purpose": self.purpose, "command": self.words })
+    }
+
     /// Gives the line for a POSIX shell, every word quoted where it must be.
     pub fn shell(&self) -> String {
         self.words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// Writes a source as `--source` takes it. What follows the last dot is read as its namespace (flux2
+/// `internal/utils`, `ParseObjectKindNameNamespace`), so a name with a dot needs one.
+fn source(spec: &Spec) -> String {
+    let FluxSource { kind, name, namespace } = &spec.flux.source;
+    let own = name.contains('.').then_some(&spec.flux.namespace);
+    let namespace = namespace.as_ref().or(own).map_or(String::new(), |namespace| format!(".{namespace}"));
+    format!("{kind}/{name}{namespace}")
 }
 
 fn shell_word(word: &str) -> String {

@@ -320,7 +320,7 @@ impl Source {
 
 /// Writes a path in the manner of another: with `./` before it and `/` behind it where that had.
 pub fn respell(manner: &str, path: &str) -> String {
-    let lead = if manner.starts_with("./") && !path.starts_with("../") { "./" } else { "" };
+    let lead = if manner.starts_with("./") { "./" } else { "" };
     let tail = if manner.ends_with('/') && !path.ends_with('/') { "/" } else { "" };
     format!("{lead}{path}{tail}")
 }

@@ -142,7 +142,7 @@ mod tests {
         let folder = RepoPath::parse("a/b/b-all").unwrap();
         assert_eq!(
             rebase(&kustomization, &folder).unwrap(),
-            "resources:\n- ../x.yaml # c\n- \"../../../base/\"\npatches:\n- path: ../p.yaml\nconfigMapGenerator:\n- name: c\n  files: [k=../f.txt, ../g.txt]\n"
+            "resources:\n- ./../x.yaml # c\n- \"../../../base/\"\npatches:\n- path: ../p.yaml\nconfigMapGenerator:\n- name: c\n  files: [k=../f.txt, ../g.txt]\n"
         );
     }
 }

@@ -101,6 +101,36 @@ pub(crate) const SPEC: Table = Table {
             key("flux", Shape::Table(&FLUX), "Where new Flux Kustomizations go and what they read."),
             key("gate", Shape::Table(&GATE), "The CronJobs that open and close windows."),
             key("layout", Shape::Table(&LAYOUT), "How folders, files and objects are named."),
+            key("check", Shape::Table(&CHECK), "What `check` leaves out."),
+        ],
+    )
+};
+
+pub(crate) const CHECK: Table = table(
+    "the check",
+    &[key(
+        "ignore",
+        Shape::List(&Shape::Table(&IGNORE)),
+        "Findings that are known and wanted, each with its reason.",
+    )],
+);
+
+pub(crate) const IGNORE: Table = Table {
+    may_be_null: false,
+    ..table(
+        "an ignore",
+        &[
+            required("code", Shape::Text(TextRule::Code), "The code of the finding, for example GW014."),
+            key(
+                "path",
+                Shape::Text(TextRule::Glob),
+                "A glob over the finding's file, with * and **. Default: every file.",
+            ),
+            required(
+                "reason",
+                Shape::Text(TextRule::Sentence),
+                "Why it is wanted, for whoever reads this next.",
+            ),
         ],
     )
 };

@@ -27,6 +27,19 @@ pub struct Spec {
     pub gate: GateDef,
     /// How folders, files and objects are named.
     pub layout: LayoutTemplates,
+    /// The findings that are known and wanted.
+    pub ignores: Vec<Placed<Ignore>>,
+}
+
+/// Findings that `check` leaves out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ignore {
+    /// Their code, such as `GW014`, which may be none that exists.
+    pub code: String,
+    /// A glob over their files, relative to the spec's folder; `None` for every file.
+    pub path: Option<String>,
+    /// Why, never empty.
+    pub reason: String,
 }
 
 /// A way in which a change may reach a cluster.

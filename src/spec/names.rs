@@ -29,6 +29,10 @@ pub(crate) enum TextRule {
     Folder,
     /// A time zone, cron expression, length or moment; `check_time` knows more.
     Time,
+    /// The code of a finding.
+    Code,
+    /// A sentence for people.
+    Sentence,
     /// A template of `layout`.
     Template(&'static TemplateRule),
 }
@@ -66,7 +70,13 @@ impl TextRule {
             TextRule::KeyValue => key_value(text),
             TextRule::Glob => folder(text),
             TextRule::Folder => folder(text),
-            TextRule::Time => demand(!text.trim().is_empty(), "is empty"),
+            TextRule::Code => demand(
+                text.len() == 5
+                    && text.starts_with("GW")
+                    && text[2..].bytes().all(|digit| digit.is_ascii_digit()),
+                "is no code of a finding, which is written like GW014",
+            ),
+            TextRule::Time | TextRule::Sentence => demand(!text.trim().is_empty(), "is empty"),
             TextRule::Template(rule) => rule.check(text),
         }
     }
@@ -93,7 +103,8 @@ impl TextRule {
                     r"(?=[^/=]{1,253}/)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*"
             ),
             TextRule::Glob | TextRule::Folder => format!("^{CLEAN}{FOLDER}"),
-            TextRule::Time => format!(r"^{CLEAN}.*[^\s\u0085].*$"),
+            TextRule::Code => "^GW[0-9]{3}$".to_owned(),
+            TextRule::Time | TextRule::Sentence => format!(r"^{CLEAN}.*[^\s\u0085].*$"),
             TextRule::Template(rule) => rule.pattern(),
         })
     }

@@ -9,8 +9,8 @@ use crate::error::{Error, ErrorKind};
 use crate::repo::RepoPath;
 use crate::spec::keys::{self, Shape};
 use crate::spec::model::{
-    ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, LayoutTemplates, Matcher, Rule, Runner, Spec,
-    WindowDef, WindowForm, WindowUse,
+    ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, Ignore, LayoutTemplates, Matcher, Rule, Runner,
+    Spec, WindowDef, WindowForm, WindowUse,
 };
 use crate::spec::names::TextRule;
 use crate::spec::node::{self, Node, Value};
@@ -128,6 +128,7 @@ impl Parser {
             flux: self.flux(fields.get("flux")),
             gate: self.gate(fields.get("gate")),
             layout: self.layout(fields.get("layout")),
+            ignores: self.ignores(fields.get("check")),
             types,
             rules,
         }
@@ -333,6 +334,21 @@ impl Parser {
             gate.enabled = enabled;
         }
         gate
+    }
+
+    fn ignores(&mut self, field: Option<Field<'_>>) -> Vec<Placed<Ignore>> {
+        let Some(fields) = self.table(field) else { return Vec::new() };
+        let mut ignores = Vec::new();
+        for item in self.reader.items(fields.get("ignore")).unwrap_or_default() {
+            let fields = self.reader.table(item, item, &keys::IGNORE);
+            let mut plain = |name: &str| self.reader.field_text(fields.get(name)).map(|text| text.value);
+            let (code, path, reason) = (plain("code"), plain("path"), plain("reason"));
+            if let (Some(code), Some(reason)) = (code, reason) {
+                let place = self.reader.place(&item.span);
+                ignores.push(Placed::new(Ignore { code, path, reason }, place));
+            }
+        }
+        ignores
     }
 
     fn layout(&mut self, field: Option<Field<'_>>) -> LayoutTemplates {

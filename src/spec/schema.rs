@@ -28,12 +28,14 @@ fn shape(shape: &Shape) -> Json {
         Shape::Table(inner) if inner.about == keys::WINDOW.about => window(),
         Shape::Table(inner) => table(inner),
         Shape::Map(inner) => map(inner),
-        Shape::List(inner) => json!({
-            "type": ["array", "null"],
-            "items": self::shape(inner),
-            // The last word: a rule without condition.
-            "contains": { "type": "object", "required": ["type"], "maxProperties": 1 },
-        }),
+        Shape::List(inner) => {
+            let mut list = json!({ "type": ["array", "null"], "items": self::shape(inner) });
+            if matches!(inner, Shape::Table(table) if table.about == keys::RULE.about) {
+                // The last word: a rule without condition.
+                list["contains"] = json!({ "type": "object", "required": ["type"], "maxProperties": 1 });
+            }
+            list
+        }
         Shape::OneOrMore(inner) => {
             let one = self::shape(inner);
             json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
@@ -256,6 +258,8 @@ mod tests {
             &keys::SOURCE,
             &keys::GATE,
             &keys::LAYOUT,
+            &keys::CHECK,
+            &keys::IGNORE,
         ];
         let mut in_parser: Vec<String> =
             tables.iter().flat_map(|table| table.keys).map(|key| key.name.to_owned()).collect();
@@ -277,6 +281,8 @@ mod tests {
             TextRule::Glob,
             TextRule::Folder,
             TextRule::Time,
+            TextRule::Code,
+            TextRule::Sentence,
         ];
         rules.extend(keys::LAYOUT.keys.iter().filter_map(|key| match key.shape {
             Shape::Text(rule) => Some(rule),
@@ -298,7 +304,7 @@ mod tests {
 
     #[test]
     fn patterns_and_checks_agree_at_the_edges() {
-        for length in [52, 53, 62, 63, 64, 252, 253, 254, 512, 513] {
+        for length in [5, 52, 53, 62, 63, 64, 252, 253, 254, 512, 513] {
             agree(&"a".repeat(length));
             agree(&format!("{}/a", "a".repeat(length)));
             agree(&format!("a/{}", "a".repeat(length)));

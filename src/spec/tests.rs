@@ -34,6 +34,10 @@ flux: { namespace: flux, source: { kind: GitRepository, name: fleet, namespace: 
 gate: { namespace: gates, image: 'registry:5000/flux-cli:v2.9.4', runner: flux, serviceAccount: gate }
 layout:
   entryPoint: '{path}/sets-{type}'
+check:
+  ignore:
+    - { code: GW009, path: 'clusters/**', reason: two owners until May }
+    - { code: GW101, reason: all sites are in one zone }
 ";
 
 pub(super) fn read(text: &str) -> Result<Parsed, Error> {
@@ -85,6 +89,9 @@ fn everything_is_read() {
     assert!(spec.windows_of("edge-01", "rt").is_empty() && spec.windows_of("edge-01", "no").is_empty());
     assert!(spec.gate_enabled("edge-01") && !spec.gate_enabled("edge-03"));
     assert_eq!(spec.clusters["edge-03"].paths[0].value, "clusters/three");
+    let ignored: Vec<_> =
+        spec.ignores.iter().map(|ignore| (ignore.code.as_str(), ignore.path.as_deref())).collect();
+    assert_eq!(ignored, [("GW009", Some("clusters/**")), ("GW101", None)]);
     let WindowForm::OpenFor { length, .. } = &spec.windows["saturday"].form else { panic!() };
     assert_eq!(length.value, "4h");
     let WindowForm::FromTo { to, .. } = &spec.windows["weekly"].form else { panic!() };

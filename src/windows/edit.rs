@@ -191,9 +191,10 @@ fn set_names(editor: &mut Editor, path: &[Key], names: &[String]) -> Result<(), 
         names => names.iter().try_for_each(|name| editor.append_item(path, name.as_str())),
     };
     let existing = at(editor, path);
-    let is_scalar = existing.as_ref().is_none_or(|value| value.is_string() || value.is_null());
-    match existing {
-        Some(value) if !(is_scalar && names.len() == 1) && !value.is_null() => {
+    let fits = |value: &serde_json::Value| value.is_null() || (value.is_string() && names.len() == 1);
+    match existing.filter(|value| !fits(value)) {
+        None => write(editor, path),
+        Some(value) => {
             let listed = value.as_array().and_then(|items| {
                 items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
             });
@@ -208,7 +209,6 @@ fn set_names(editor: &mut Editor, path: &[Key], names: &[String]) -> Result<(), 
                 _ => replace(editor, path, write),
             }
         }
-        _ => write(editor, path),
     }
 }
 

@@ -130,7 +130,8 @@ impl Scratch {
 }
 
 impl Run {
-    fn of(output: &Output) -> Run {
+    /// Takes over what a process gave.
+    pub fn of(output: &Output) -> Run {
         Run {
             code: output.status.code().expect("the program was killed"),
             stdout: String::from_utf8(output.stdout.clone()).unwrap(),

@@ -12,7 +12,7 @@ use crate::repo::{EntryPoint, RepoPath, generated_children};
 use crate::template::Templates;
 
 /// The name of the Flux Kustomization that applies a gate where no entry point does.
-const NAME: &str = "reconciliation-windows";
+pub const NAME: &str = "reconciliation-windows";
 
 /// Lists the gate in the entry point that lies above it, or gives it a Flux Kustomization.
 ///

@@ -12,6 +12,7 @@ mod files;
 mod verify;
 mod whole;
 
+pub use carrier::NAME as CARRIER_NAME;
 pub use files::{Leftover, conflict, sync};
 pub use verify::verify;
 
@@ -366,6 +367,15 @@ pub fn carriers(input: &Input<'_>) -> Result<BTreeMap<RepoPath, RepoPath>, Error
         }
     }
     Ok(found)
+}
+
+/// Gives the folder of a cluster's gate, if the gate stands there.
+///
+/// # Errors
+///
+/// When the layout gives no folder.
+pub fn folder_of(input: &Input<'_>, cluster: &str) -> Result<Option<RepoPath>, Error> {
+    Ok(Some(cluster_folder(input, cluster)?).filter(|folder| input.model.graph.has(folder)))
 }
 
 /// Gives the gate's folder for an entry point that applies it, also for one that is that folder: a

@@ -19,13 +19,14 @@ use crate::yaml::read_documents;
 /// When the result would not read as meant.
 pub fn finish(builder: &mut Builder<'_>, one: &Move<'_>, rewritten: &mut Vec<Rewritten>) -> Result<(), Stop> {
     for found in one.all() {
-        settle(builder, found, rewritten)?;
+        settle(builder, &one.cluster, found, rewritten)?;
     }
     Ok(())
 }
 
 fn settle(
     builder: &mut Builder<'_>,
+    cluster: &str,
     one: &FluxKustomization,
     rewritten: &mut Vec<Rewritten>,
 ) -> Result<(), Stop> {
@@ -48,7 +49,7 @@ fn settle(
     }
     let values = after.get(index).map(|document| document.root.to_json()).into_iter().collect();
     builder.put(&one.file, &settled);
-    rewritten.push(Rewritten { before: one.value.clone(), after: values });
+    rewritten.push(Rewritten { cluster: cluster.to_owned(), before: one.value.clone(), after: values });
     Ok(())
 }
 

@@ -55,6 +55,7 @@ pub fn hand_over(
     let stays = one.rest.as_ref().and_then(|rest| rest.text.as_ref());
     let mut notes = Vec::new();
     for old in &one.old {
+        still_held(input, one, old)?;
         let contents = contents(input, one, old)?;
         let (text, document) = find(builder, old).map_err(Stop::edit)?;
         let (mut files, mut values) = (Vec::new(), Vec::new());
@@ -96,12 +97,36 @@ pub fn hand_over(
         succeed(input, builder, old, &files, stays.is_some()).map_err(Stop::edit)?;
         let mut after: Vec<Value> = values.iter().flatten().map(|document| document.root.to_json()).collect();
         after.extend(stays.is_some().then(|| old.value.clone()));
-        rewritten.push(Rewritten { before: old.value.clone(), after });
+        rewritten.push(Rewritten { cluster: one.cluster.clone(), before: old.value.clone(), after });
     }
     if let (Some(text), Some(kustomization)) = (stays, input.model.graph.get(&one.whole)) {
         builder.put(&kustomization.file, text);
     }
     Ok(notes)
+}
+
+/// A gate that people wrote goes on naming the old one, and nothing would hold back its successors.
+fn still_held(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Result<(), Stop> {
+    let gated = one.sides.keys().filter(|position| !input.spec.types[**position].is_real_time());
+    let wanted: Vec<String> = gated.map(|position| name_of(input, one, old, *position)).collect();
+    for gate in input.model.gates.iter().filter(|gate| gate.targets().any(|name| name == old.name)) {
+        for job in [&gate.open, &gate.close] {
+            let missing = wanted.iter().find(|name| !job.targets.iter().any(|(_, held)| held == *name));
+            if let Some(name) = missing {
+                return Err(Stop::new(
+                    format!(
+                        "CronJob {} in {} acts on {} and not on {name}, which nothing would hold back then",
+                        job.name, job.file, old.name
+                    ),
+                    &format!(
+                        "name {name} there beside {}, and in the Role of the job if that lists names; let it reach the clusters, then go on",
+                        old.name
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Renders what each side applies, as the old Flux Kustomization would build it.
@@ -227,7 +252,7 @@ pub fn rewrite_waiters(
         builder.put(&waiter.file, &text);
         let names: Vec<&str> = wanted.iter().map(|one| one.name.as_str()).collect();
         notes.push(format!("{} ({}) waits for {} from now on", waiter.name, key.0, names.join(", ")));
-        rewritten.push(Rewritten { before: waiter.value.clone(), after });
+        rewritten.push(Rewritten { cluster: key.0, before: waiter.value.clone(), after });
     }
     Ok(notes)
 }

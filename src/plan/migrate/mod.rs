@@ -50,6 +50,7 @@ pub struct MigrateOptions {
 /// A Flux Kustomization's document with what became of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Rewritten {
+    cluster: String,
     before: Value,
     after: Vec<Value>,
 }
@@ -248,6 +249,15 @@ fn steps(
             Stage::Unprepared => {
                 for old in &one.old {
                     prepare(builder, old).map_err(|reason| stop(Stop::edit(reason)))?;
+                    let (text, index) =
+                        place::find(builder, old).map_err(|reason| stop(Stop::edit(reason)))?;
+                    let documents = crate::yaml::read_documents(&text).unwrap_or_default();
+                    let after = documents.get(index).map(|document| document.root.to_json());
+                    rewritten.push(Rewritten {
+                        cluster: one.cluster.clone(),
+                        before: old.value.clone(),
+                        after: after.into_iter().collect(),
+                    });
                 }
             }
             Stage::Restructured => {

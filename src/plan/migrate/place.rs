@@ -18,7 +18,7 @@ pub fn find(builder: &Builder<'_>, one: &FluxKustomization) -> Result<(String, u
     let documents = read_documents(&text).map_err(|error| error.message)?;
     let is_it = |value: &Value| {
         value["kind"] == "Kustomization"
-            && value["apiVersion"] == one.value["apiVersion"]
+            && value["spec"]["sourceRef"] == one.value["spec"]["sourceRef"]
             && value["metadata"]["name"] == one.value["metadata"]["name"]
             && value["metadata"]["namespace"] == one.value["metadata"]["namespace"]
             && value["spec"]["path"] == one.value["spec"]["path"]

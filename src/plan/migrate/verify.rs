@@ -37,9 +37,11 @@ pub fn wrong(
         };
         let Some(Inventory { objects: Ok(objects), .. }) = new.iter().find(same) else { continue };
         let now: Vec<Object> = objects.iter().filter(|object| is_flux(object)).cloned().collect();
+        let of_cluster: Vec<&Rewritten> =
+            rewritten.iter().filter(|one| one.cluster == before.cluster).collect();
         let mut expected = Vec::new();
         for object in applied {
-            match carried(&object.value, rewritten) {
+            match carried(&object.value, &of_cluster) {
                 Ok(values) => expected.extend(values.into_iter().map(|value| Object { value, origin: None })),
                 Err(field) => found.push((
                     before.cluster.clone(),
@@ -66,7 +68,7 @@ fn is_flux(object: &Object) -> bool {
 /// # Errors
 ///
 /// The field that a rewrite changes, where something else had changed it on the way already.
-fn carried(rendered: &Value, rewritten: &[Rewritten]) -> Result<Vec<Value>, String> {
+fn carried(rendered: &Value, rewritten: &[&Rewritten]) -> Result<Vec<Value>, String> {
     let is_it = |document: &Value| {
         let namespace = &document["metadata"]["namespace"];
         document["metadata"]["name"] == rendered["metadata"]["name"]
@@ -77,7 +79,7 @@ fn carried(rendered: &Value, rewritten: &[Rewritten]) -> Result<Vec<Value>, Stri
     let Some(first) = rewritten.iter().position(|one| is_it(&one.before)) else {
         return Ok(vec![rendered.clone()]);
     };
-    let Rewritten { before, after } = &rewritten[first];
+    let Rewritten { before, after, .. } = rewritten[first];
     let mut found = Vec::new();
     for document in after {
         let mut value = rendered.clone();

@@ -1,0 +1,105 @@
+//! API versions and fields that are gone.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::check::code::{OLD_FIELD, REMOVED_API};
+use crate::check::subject::Subject;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::repo::{Kustomization, RepoPath};
+use crate::yaml::Node;
+
+/// API versions that are not served any more: since when, and what to write (release notes of Flux 2.7 and
+/// 2.8; Kubernetes' deprecation guide).
+const REMOVED: [(&str, &str, &str); 12] = [
+    ("kustomize.toolkit.fluxcd.io/v1beta1", "Flux 2.7", "v1"),
+    ("kustomize.toolkit.fluxcd.io/v1beta2", "Flux 2.8", "v1"),
+    ("source.toolkit.fluxcd.io/v1alpha1", "Flux 0.2", "v1"),
+    ("source.toolkit.fluxcd.io/v1beta1", "Flux 2.7", "v1"),
+    ("source.toolkit.fluxcd.io/v1beta2", "Flux 2.8", "v1"),
+    ("helm.toolkit.fluxcd.io/v2beta1", "Flux 2.7", "v2"),
+    ("helm.toolkit.fluxcd.io/v2beta2", "Flux 2.8", "v2"),
+    ("notification.toolkit.fluxcd.io/v1beta1", "Flux 2.7", "v1beta3, or v1 for a Receiver"),
+    ("notification.toolkit.fluxcd.io/v1beta2", "Flux 2.8", "v1beta3, or v1 for a Receiver"),
+    ("image.toolkit.fluxcd.io/v1beta1", "Flux 2.7", "v1"),
+    ("batch/v1beta1", "Kubernetes 1.25", "v1"),
+    ("batch/v2alpha1", "Kubernetes 1.21", "v1"),
+];
+
+/// Fields that `kustomize edit fix` replaces, and by what.
+const OLD_FIELDS: [(&str, &str); 5] = [
+    ("patchesStrategicMerge", "patches"),
+    ("patchesJson6902", "patches"),
+    ("bases", "resources"),
+    ("commonLabels", "labels"),
+    ("vars", "replacements"),
+];
+
+/// Finds objects of removed APIs in what clusters get, one finding for each file and version, and old fields
+/// in the kustomizations of gates.
+pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut files: BTreeSet<&RepoPath> = subject.model.flux.iter().map(|flux| &flux.file).collect();
+    let applied = subject.deliveries.iter().flat_map(|delivery| &delivery.objects);
+    files.extend(applied.filter_map(|applied| applied.object.origin.as_ref()).map(|origin| &origin.path));
+    let mut findings = Vec::new();
+    for path in files {
+        // What `flux bootstrap` writes is renewed by the next bootstrap and holds every version.
+        if path.name().is_some_and(|name| name.starts_with("gotk-")) {
+            continue;
+        }
+        let Some(source) = subject.sources.get(path) else { continue };
+        let mut seen = BTreeSet::new();
+        for object in &source.objects {
+            let Some(version) = object.get("apiVersion") else { continue };
+            let Some(text) = version.scalar_text() else { continue };
+            let Some((_, since, now)) = REMOVED.iter().find(|(old, ..)| *old == text) else { continue };
+            if seen.insert(text.to_owned()) {
+                findings.push(removed(path, &source.text, version, text, since, now));
+            }
+        }
+    }
+    findings.extend(old_fields(subject));
+    findings
+}
+
+fn removed(
+    path: &RepoPath,
+    text: &Arc<str>,
+    node: &Node,
+    version: &str,
+    since: &str,
+    now: &str,
+) -> Diagnostic {
+    REMOVED_API
+        .finding(format!(
+            "`{version}` is not served since {since}, so applying this fails there, and with it all that the same \
+             Kustomization applies"
+        ))
+        .at(Place::span(path.clone(), text.clone(), node.span.clone()))
+        .help(format!("write {now}; `flux migrate` or an editor can do it, nothing else changes for most objects"))
+}
+
+fn old_fields(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let graph = &subject.model.graph;
+    let bases: BTreeSet<&RepoPath> = subject.model.gates.iter().map(|gate| &gate.base).collect();
+    // A gate's own folders: its base, and overlays that bring nothing else.
+    let is_gate = |kustomization: &&Kustomization| {
+        bases.contains(&kustomization.folder)
+            || graph.children(&kustomization.folder).iter().any(|child| bases.contains(child))
+    };
+    let mut findings = Vec::new();
+    for kustomization in graph.iter().filter(is_gate) {
+        for (key, _) in kustomization.root.entries() {
+            let old = OLD_FIELDS.iter().find(|(old, _)| key.as_str() == Some(old));
+            let Some((old, new)) = old else { continue };
+            let place = Place::span(kustomization.file.clone(), kustomization.text.clone(), key.span.clone());
+            findings.push(
+                OLD_FIELD
+                    .finding(format!("`{old}` is deprecated, and a kustomize without it would build no gate"))
+                    .at(place)
+                    .help(format!("write `{new}`; `kustomize edit fix` does it")),
+            );
+        }
+    }
+    findings
+}

@@ -1,0 +1,237 @@
+//! What can't be read or built.
+
+use std::collections::BTreeSet;
+
+use crate::check::code::{DOES_NOT_BUILD, FOREIGN_SOURCE, MISSING_PATH, UNREADABLE_FILE};
+use crate::check::delivery::Delivery;
+use crate::check::subject::Subject;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::repo::flux::is_yaml;
+use crate::repo::{Entry, Kustomization, Reference, RepoPath, Target};
+use crate::yaml::read_documents;
+
+/// Finds files that no build can read, folders that do not build, and paths that lead nowhere.
+///
+/// One broken file is told once, at its place, and the folders that fail for it are not told again.
+/// A build that needs the network is not judged.
+pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let (mut findings, broken) = files(subject);
+    // What a bootstrap folder takes in fails with it, and is told there.
+    for delivery in subject.deliveries.iter().filter(|delivery| delivery.flux.is_some()) {
+        findings.extend(
+            build(subject, delivery, &broken)
+                .into_iter()
+                .filter(|new| !findings.iter().any(|old| old.place == new.place))
+                .collect::<Vec<_>>(),
+        );
+    }
+    findings.extend(paths(subject));
+    findings
+}
+
+/// The folders that the build of a delivery reaches.
+fn reach(subject: &Subject<'_>, path: &RepoPath) -> BTreeSet<RepoPath> {
+    let graph = &subject.model.graph;
+    if graph.has(path) {
+        return graph.reach(path);
+    }
+    let children = crate::repo::generated_children(graph, path);
+    children.iter().flat_map(|child| graph.reach(child)).collect()
+}
+
+fn files(subject: &Subject<'_>) -> (Vec<Diagnostic>, BTreeSet<RepoPath>) {
+    let graph = &subject.model.graph;
+    let mut findings = Vec::new();
+    let mut broken = BTreeSet::new();
+    let mut seen: BTreeSet<RepoPath> = BTreeSet::new();
+    for delivery in &subject.deliveries {
+        for folder in reach(subject, &delivery.path) {
+            if !seen.insert(folder.clone()) {
+                continue;
+            }
+            if let Some(diagnostic) = graph.broken(&folder) {
+                broken.insert(folder.clone());
+                let mut finding = UNREADABLE_FILE.finding(diagnostic.message.clone());
+                finding.place = diagnostic.place.clone();
+                finding.help = diagnostic.help.clone();
+                findings.push(finding);
+                continue;
+            }
+            let Some(kustomization) = graph.get(&folder) else { continue };
+            for reference in kustomization.resources() {
+                let Target::Path(path) = &reference.target else { continue };
+                let found = missing(subject, kustomization, &reference).or_else(|| unreadable(subject, path));
+                if let Some(finding) = found {
+                    broken.insert(folder.clone());
+                    if !findings.contains(&finding) {
+                        findings.push(finding);
+                    }
+                }
+            }
+        }
+        // Flux lists the files of a folder without a kustomization itself.
+        if !graph.has(&delivery.path) && delivery.flux.is_some() {
+            for (path, _) in subject.snapshot.below(&delivery.path) {
+                let own = std::iter::successors(path.parent(), RepoPath::parent)
+                    .take_while(|folder| folder.is_within(&delivery.path))
+                    .any(|folder| graph.has(&folder));
+                if own || !is_yaml(path) {
+                    continue;
+                }
+                if let Some(finding) = unreadable(subject, path) {
+                    broken.insert(delivery.path.clone());
+                    if !findings.contains(&finding) {
+                        findings.push(finding);
+                    }
+                }
+            }
+        }
+    }
+    (findings, broken)
+}
+
+/// Says that nothing stands where a list leads.
+fn missing(
+    subject: &Subject<'_>,
+    kustomization: &Kustomization,
+    reference: &Reference,
+) -> Option<Diagnostic> {
+    let Target::Path(path) = &reference.target else { return None };
+    let there = subject
+        .snapshot
+        .resolve(path)
+        .map_or(true, |path| subject.snapshot.entry(&path).is_some() || subject.snapshot.is_dir(&path));
+    // `host.example/owner/repository` is another repository.
+    let first = reference.text.split('/').next().unwrap_or_default();
+    let may_be_remote = reference.text.contains('/') && first.trim_matches('.').contains('.');
+    if there || may_be_remote {
+        return None;
+    }
+    let place = Place::span(kustomization.file.clone(), kustomization.text.clone(), reference.span.clone());
+    Some(
+        DOES_NOT_BUILD
+            .finding(format!(
+                "`{}` is not there, so {} and all that builds on it do not build",
+                reference.text, kustomization.folder
+            ))
+            .at(place)
+            .help("add the file, or take it out of the list; does .gitignore leave it out?"),
+    )
+}
+
+/// Says why a file that is listed as a resource can't be read.
+fn unreadable(subject: &Subject<'_>, path: &RepoPath) -> Option<Diagnostic> {
+    let whole = || Place::file(path.clone());
+    let file = match subject.snapshot.entry(path)? {
+        Entry::File(file) => file,
+        Entry::Large { bytes } => {
+            return Some(
+                UNREADABLE_FILE
+                    .finding(format!(
+                        "{path} has {bytes} bytes, which is more than is read, so nothing in it is looked at"
+                    ))
+                    .at(whole())
+                    .help("cut it into files below 4 MiB, or list the remote original"),
+            );
+        }
+        Entry::Symlink { .. } => return None,
+    };
+    let Some(text) = file.text() else {
+        return Some(
+            UNREADABLE_FILE
+                .finding(format!(
+                    "{path} is no UTF-8 text, so kustomize can't read it and what lists it does not build"
+                ))
+                .at(whole())
+                .help("save it as UTF-8, or take it out of the list"),
+        );
+    };
+    let error = read_documents(text).err()?;
+    Some(
+        UNREADABLE_FILE
+            .finding(format!("{path} is not valid YAML, so what lists it does not build: {}", error.message))
+            .at(Place::span(path.clone(), text.into(), error.span))
+            .help("mend the file; `kustomize build` fails on it too"),
+    )
+}
+
+fn build(subject: &Subject<'_>, delivery: &Delivery, broken: &BTreeSet<RepoPath>) -> Option<Diagnostic> {
+    let error = delivery.error.as_ref()?;
+    let reached = reach(subject, &delivery.path);
+    if reached.iter().any(|folder| broken.contains(folder)) || broken.contains(&delivery.path) {
+        return None;
+    }
+    let graph = &subject.model.graph;
+    let remote = |folder: &RepoPath| {
+        graph.get(folder).is_some_and(|kustomization| {
+            let by_field = ["helmCharts", "helmChartInflationGenerator"]
+                .iter()
+                .any(|key| kustomization.field(key).is_some());
+            by_field || kustomization.references().iter().any(|reference| reference.target == Target::Remote)
+        })
+    };
+    if reached.iter().any(remote) {
+        return None;
+    }
+    let place = match (subject.flux(delivery), graph.get(&delivery.path)) {
+        (Some(flux), _) => flux.place("path"),
+        (None, Some(kustomization)) => Place::file(kustomization.file.clone()),
+        (None, None) => Place::file(delivery.path.clone()),
+    };
+    let reason: String = error.lines().next().unwrap_or_default().chars().take(400).collect();
+    Some(
+        DOES_NOT_BUILD
+            .finding(format!(
+                "{} does not build, so {} applies nothing new from it: {reason}",
+                delivery.path, delivery.name
+            ))
+            .at(place)
+            .help(format!("run `kustomize build --load-restrictor LoadRestrictionsNone {}`", delivery.path)),
+    )
+}
+
+fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let (graph, snapshot) = (&subject.model.graph, subject.snapshot);
+    // A Kustomization that another build changes is what that build makes of it.
+    let applied = || {
+        let all = subject.deliveries.iter().flat_map(|delivery| &delivery.objects);
+        all.filter(|applied| applied.is(crate::repo::flux::GROUP, "Kustomization"))
+    };
+    let mut findings = Vec::new();
+    for flux in &subject.model.flux {
+        let written = flux.spec("path").as_str().unwrap_or_default();
+        let changed = applied().any(|other| {
+            other.object.origin.as_ref().is_some_and(|origin| origin.path == flux.file)
+                && other.id.name == flux.name
+                && other.value()["spec"]["path"].as_str().unwrap_or_default() != written
+        });
+        if written.contains("${") || changed {
+            continue;
+        }
+        match &flux.path {
+            Some(path) if !graph.has(path) && !snapshot.is_dir(path) => findings.push(
+                MISSING_PATH
+                    .finding(format!(
+                        "{} names the path {path}, which is not in this repository, so it fails and applies nothing",
+                        flux.name
+                    ))
+                    .at(flux.place("path"))
+                    .help("mend spec.path; it is relative to the top of the source, not to this file"),
+            ),
+            None if flux.source_kind() != "GitRepository" => findings.push(
+                FOREIGN_SOURCE
+                    .finding(format!(
+                        "{} builds from {} {}, whose paths are not those of this repository, so what it applies is not \
+                         looked at",
+                        flux.name,
+                        flux.source_kind(),
+                        flux.source_name()
+                    ))
+                    .at(flux.place("sourceRef"))
+                    .help("check the repository that the artifact is made from"),
+            ),
+            _ => {}
+        }
+    }
+    findings
+}

@@ -1,0 +1,151 @@
+//! Who waits for whom: `dependsOn`, and gates that suspend themselves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::check::code::{GATE_GATES_ITSELF, WAITS_FOR_GATED};
+use crate::check::delivery::Delivery;
+use crate::check::subject::Subject;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::repo::FluxKustomization;
+use crate::repo::command::Action;
+
+/// Finds Kustomizations that land at once and depend on ones that wait, and gates that close themselves.
+///
+/// A dependency that is suspended is not at the newest revision of the source, and until it is,
+/// kustomize-controller leaves the dependent one alone (`checkDependencies`).
+pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut findings = gates(subject);
+    for deliveries in subject.clusters().values() {
+        findings.extend(waits(subject, deliveries));
+    }
+    findings
+}
+
+/// One step from a Kustomization to one that it depends on.
+struct Step<'s> {
+    from: &'s Delivery,
+    to: &'s Delivery,
+    place: Place,
+}
+
+fn steps<'s>(subject: &Subject<'_>, deliveries: &[&'s Delivery]) -> Vec<Step<'s>> {
+    let mut steps = Vec::new();
+    for from in deliveries {
+        let Some(flux) = subject.flux(from) else { continue };
+        for (index, item) in flux.spec("dependsOn").as_array().into_iter().flatten().enumerate() {
+            let Some(name) = item["name"].as_str() else { continue };
+            let namespace = item["namespace"].as_str().unwrap_or(&from.namespace);
+            let to = deliveries.iter().find(|to| to.flux.is_some() && to.is_named(namespace, name));
+            steps.extend(to.map(|to| Step { from, to, place: item_place(flux, index) }));
+        }
+    }
+    steps
+}
+
+fn item_place(flux: &FluxKustomization, index: usize) -> Place {
+    let item = flux.root.get_path(&["spec", "dependsOn"]).and_then(|list| list.items().get(index));
+    match item.map(|item| item.get("name").unwrap_or(item)) {
+        Some(node) => Place::span(flux.file.clone(), flux.text.clone(), node.span.clone()),
+        None => flux.place("dependsOn"),
+    }
+}
+
+/// The order in which a Kustomization as a whole stands; one that is not split yet has none.
+fn rank(delivery: &Delivery) -> Option<usize> {
+    match (&delivery.held, delivery.change_type) {
+        (Some(_), change_type) => Some(change_type.unwrap_or(1).max(1)),
+        (None, Some(_)) => Some(0),
+        // By a spec, apps that are not split wait as well as not.
+        (None, None) if delivery.objects.iter().any(|applied| applied.held.is_some()) => None,
+        (None, None) => Some(0),
+    }
+}
+
+fn waits(subject: &Subject<'_>, deliveries: &[&Delivery]) -> Vec<Diagnostic> {
+    let steps = steps(subject, deliveries);
+    let mut waiting: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for step in &steps {
+        waiting.entry(step.to.name.as_str()).or_default().insert(step.from.name.as_str());
+    }
+    let mut findings = Vec::new();
+    for step in &steps {
+        let (Some(from), Some(to)) = (rank(step.from), rank(step.to)) else { continue };
+        let Some(held) = step.to.held.as_ref().filter(|_| from < to) else { continue };
+        let mut through = BTreeSet::new();
+        let mut queue = vec![step.from.name.as_str()];
+        while let Some(name) = queue.pop() {
+            for other in waiting.get(name).into_iter().flatten() {
+                if through.insert(*other) {
+                    queue.push(other);
+                }
+            }
+        }
+        let others = if through.is_empty() {
+            String::new()
+        } else {
+            format!(", and with it {}", through.into_iter().collect::<Vec<_>>().join(", "))
+        };
+        let place = subject.flux(step.to).map(|flux| flux.place("path"));
+        let finding = WAITS_FOR_GATED
+            .finding(format!(
+                "{} depends on {}, which {held} holds back, so from the next commit on it waits for the window \
+                 too{others}",
+                step.from.name, step.to.name
+            ))
+            .at(step.place.clone())
+            .help("turn the dependency round, or move what is needed to a Kustomization that lands at once");
+        findings.push(match place {
+            Some(place) => finding.related("the Kustomization that waits", place),
+            None => finding,
+        });
+    }
+    findings
+}
+
+fn gates(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut findings: Vec<Diagnostic> = Vec::new();
+    for job in subject.jobs.iter().filter(|job| job.action == Action::Close) {
+        let carrier = &subject.deliveries[job.delivery];
+        let closes = |delivery: &Delivery| {
+            job.targets.iter().any(|(namespace, name)| delivery.is_named(namespace, name))
+        };
+        let message = if closes(carrier) {
+            format!(
+                "CronJob `{}` suspends {}, which carries it, so a change of the windows lands only when they are \
+                 open, and a window that never opens can't be mended from Git",
+                job.name, carrier.name
+            )
+        } else {
+            let cluster: Vec<&Delivery> =
+                subject.deliveries.iter().filter(|other| other.cluster == job.cluster).collect();
+            let steps = steps(subject, &cluster);
+            let mut reached = vec![carrier];
+            let mut index = 0;
+            while index < reached.len() {
+                let next: Vec<&Delivery> = steps
+                    .iter()
+                    .filter(|step| step.from.name == reached[index].name)
+                    .map(|step| step.to)
+                    .filter(|to| !reached.iter().any(|known| known.name == to.name))
+                    .collect();
+                reached.extend(next);
+                index += 1;
+            }
+            let Some(gated) = reached.iter().skip(1).find(|delivery| closes(delivery)) else { continue };
+            format!(
+                "CronJob `{}` suspends {}, for which {} waits, so while it is closed no change of the windows lands",
+                job.name, gated.name, carrier.name
+            )
+        };
+        let finding = GATE_GATES_ITSELF
+            .finding(message)
+            .at(job.place.clone())
+            .help("let a Kustomization that nothing suspends carry the CronJobs, and suspend the others");
+        let place = subject.flux(carrier).map(|flux| flux.place("path"));
+        findings.push(match place {
+            Some(place) => finding.related(format!("{} carries the CronJob", carrier.name), place),
+            None => finding,
+        });
+    }
+    findings
+}

@@ -1,0 +1,146 @@
+//! HelmReleases behind a window: helm-controller goes on while the Kustomization is suspended.
+
+use serde_json::Value;
+
+use crate::check::code::{FLOATING_CHART, REAL_TIME_VALUES};
+use crate::check::delivery::{Applied, Delivery};
+use crate::check::subject::Subject;
+use crate::diagnostic::Diagnostic;
+
+const GROUP: &str = "helm.toolkit.fluxcd.io";
+const SOURCES: &str = "source.toolkit.fluxcd.io";
+
+/// Finds HelmReleases that wait for a window and are upgraded outside of it.
+pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut findings: Vec<Diagnostic> = Vec::new();
+    for deliveries in subject.clusters().values() {
+        for release in deliveries.iter().flat_map(|delivery| &delivery.objects) {
+            if !release.is(GROUP, "HelmRelease") || release.held.is_none() {
+                continue;
+            }
+            let found = floating(subject, deliveries, release).into_iter();
+            for finding in found.chain(values(subject, deliveries, release)) {
+                if !findings.contains(&finding) {
+                    findings.push(finding);
+                }
+            }
+        }
+    }
+    findings
+}
+
+/// helm-controller, `HelmChart.spec.version`: a missing version is `*`, and any range is looked up anew at
+/// each interval of the chart. Only a HelmRepository has versions; other sources ignore the field.
+fn floating(subject: &Subject<'_>, deliveries: &[&Delivery], release: &Applied) -> Option<Diagnostic> {
+    let held = release.held.as_ref()?;
+    let chart = &release.value()["spec"]["chart"]["spec"];
+    let (what, place) = if chart.is_object() {
+        let kind = chart["sourceRef"]["kind"].as_str().unwrap_or("HelmRepository");
+        let version = chart["version"].as_str().unwrap_or("*");
+        if kind != "HelmRepository" || is_exact(version) || version.contains("${") {
+            return None;
+        }
+        let written = if chart["version"].is_string() {
+            format!("the chart version `{version}`")
+        } else {
+            "no chart version".to_owned()
+        };
+        (written, subject.sources.place(release, &["spec", "chart", "spec", "version"]))
+    } else {
+        let wanted = &release.value()["spec"]["chartRef"];
+        if wanted["kind"] != "OCIRepository" {
+            return None;
+        }
+        let (name, namespace) = (wanted["name"].as_str()?, wanted["namespace"].as_str());
+        let namespace = namespace.unwrap_or(&release.id.namespace);
+        let all = deliveries.iter().flat_map(|delivery| &delivery.objects);
+        let source = all
+            .filter(|other| other.is(SOURCES, "OCIRepository"))
+            .find(|other| other.id.name == name && other.id.namespace == namespace)?;
+        let reference = &source.value()["spec"]["ref"];
+        let word = if reference["digest"].is_string() {
+            return None;
+        } else if let Some(range) = reference["semver"].as_str() {
+            if is_exact(range) || range.contains("${") {
+                return None;
+            }
+            format!("the range `{range}`")
+        } else if reference["tag"].as_str().is_none_or(|tag| tag == "latest") {
+            "the tag `latest`".to_owned()
+        } else {
+            return None;
+        };
+        (format!("{word} of OCIRepository {name}"), subject.sources.place(source, &["spec", "ref"]))
+    };
+    Some(
+        FLOATING_CHART
+            .finding(format!(
+                "{} waits for {held} and takes {what}, so a new chart is installed as soon as it appears, in the window \
+                 or not",
+                release.id
+            ))
+            .at(place)
+            .help("name one exact version, and let a commit raise it"),
+    )
+}
+
+/// Tells whether a text is one version and no range (Masterminds/semver constraints).
+fn is_exact(version: &str) -> bool {
+    let version = version.trim().trim_start_matches('=').trim().trim_start_matches('v');
+    let core = version.split(['-', '+']).next().unwrap_or_default();
+    let parts: Vec<&str> = core.split('.').collect();
+    parts.len() == 3
+        && parts.iter().all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))
+        && !version.contains([' ', ',', '|', '*'])
+}
+
+fn values(subject: &Subject<'_>, deliveries: &[&Delivery], release: &Applied) -> Vec<Diagnostic> {
+    let Some(held) = &release.held else { return Vec::new() };
+    let list = release.value()["spec"]["valuesFrom"].as_array();
+    let found = list.into_iter().flatten().filter_map(|item: &Value| {
+        let (kind, name) = (item["kind"].as_str()?, item["name"].as_str()?);
+        let sources = deliveries.iter().flat_map(|delivery| &delivery.objects);
+        let mut sources = sources.filter(|other| {
+            other.is("", kind) && other.id.name == name && other.id.namespace == release.id.namespace
+        });
+        let source = sources.find(|other| other.rank() < release.rank())?;
+        Some(
+            REAL_TIME_VALUES
+                .finding(format!(
+                    "{} waits for {held} and takes values from {}, which lands at once, so helm-controller upgrades \
+                     the release outside of the window",
+                    release.id, source.id
+                ))
+                .at(subject.sources.place(release, &["spec", "valuesFrom"]))
+                .related("this lands at once", subject.sources.place(source, &["metadata", "name"]))
+                .help("give the values the type of the release, by a rule or an annotation"),
+        )
+    });
+    found.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_no_versions() {
+        for exact in ["1.2.3", "v1.2.3", "=1.2.3", "1.2.3-rc.1", "1.2.3+build", "10.0.26"] {
+            assert!(is_exact(exact), "{exact}");
+        }
+        for range in [
+            "*",
+            "",
+            "1.x",
+            "1.2",
+            "^1.2.3",
+            "~1.2.3",
+            ">=1.0.0",
+            ">=1.0.0 <2.0.0",
+            "1.2.3 - 2.0.0",
+            "1.2.3 || 2.0.0",
+        ] {
+            assert!(!is_exact(range), "{range}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The audits of the repository: each looks for some kinds of findings.
+
+mod api;
+mod automation;
+mod build;
+mod command;
+mod dependency;
+mod helm;
+mod image;
+mod namespace;
+mod nested;
+mod outage;
+mod owner;
+mod patch;
+mod permission;
+mod reference;
+mod suspend;
+mod target;
+mod variable;
+
+use crate::check::subject::Subject;
+use crate::diagnostic::Diagnostic;
+
+/// Looks for findings of some kinds. An audit is a function of what it looks at.
+pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
+
+/// Every audit.
+pub const AUDITS: [Audit; 17] = [
+    suspend::audit,
+    dependency::audit,
+    target::audit,
+    owner::audit,
+    namespace::audit,
+    reference::audit,
+    helm::audit,
+    nested::audit,
+    automation::audit,
+    api::audit,
+    permission::audit,
+    image::audit,
+    command::audit,
+    variable::audit,
+    outage::audit,
+    patch::audit,
+    build::audit,
+];

@@ -1,0 +1,49 @@
+//! Flux Kustomizations that others apply.
+
+use crate::check::code::NESTED_KUSTOMIZATION;
+use crate::check::subject::Subject;
+use crate::diagnostic::Diagnostic;
+use crate::repo::Role;
+use crate::repo::flux::GROUP;
+
+/// Finds Flux Kustomizations that wait for a window as objects and that nothing suspends.
+///
+/// Suspending the outer one freezes the manifest of the inner one and nothing that the inner one applies.
+pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut findings: Vec<Diagnostic> = Vec::new();
+    for (cluster, deliveries) in subject.clusters() {
+        // What carries Flux Kustomizations and nothing else is no app; nobody would gate it by type.
+        for delivery in deliveries.iter().filter(|delivery| delivery.role != Role::Bootstrap) {
+            for inner in delivery.objects.iter().filter(|applied| applied.is(GROUP, "Kustomization")) {
+                let Some(held) = &inner.held else { continue };
+                let (namespace, name) = (&inner.id.namespace, &inner.id.name);
+                let own = subject.deliveries.iter().filter(|other| other.cluster == *cluster);
+                let gated = own.filter(|other| other.is_named(namespace, name)).any(|other| {
+                    other.held.is_some()
+                        || !other.objects.is_empty()
+                            && other.objects.iter().all(|applied| applied.held.is_some())
+                });
+                let named = subject
+                    .jobs_of(cluster)
+                    .any(|job| job.targets.iter().any(|(_, target)| target == name || target == "*"));
+                if gated || named {
+                    continue;
+                }
+                let mut finding = NESTED_KUSTOMIZATION
+                    .finding(format!(
+                        "Flux Kustomization {name} waits for {held} as an object only: nothing suspends it, so what it \
+                         applies lands at once"
+                    ))
+                    .at(subject.sources.place(inner, &["metadata", "name"]))
+                    .help("suspend it by the gate too, or give it a type that lands at once");
+                if let Some(flux) = subject.flux(delivery) {
+                    finding = finding.related(format!("{} applies it", delivery.name), flux.place("path"));
+                }
+                if !findings.iter().any(|other| other.place == finding.place) {
+                    findings.push(finding);
+                }
+            }
+        }
+    }
+    findings
+}

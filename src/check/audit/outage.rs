@@ -1,0 +1,79 @@
+//! What an outage of the CronJob controller does to a gate.
+
+use crate::check::code::OUTAGE_RACE;
+use crate::check::gate_job::GateJob;
+use crate::check::hand_made::window;
+use crate::check::subject::Subject;
+use crate::diagnostic::Diagnostic;
+use crate::repo::command::Action;
+use crate::schedule::{Timeline, deadlines};
+
+/// Finds CronJobs whose deadlines make an outage open a window late, or leave it open.
+///
+/// After an outage the controller starts the latest missed run of each CronJob that is not older than its
+/// `startingDeadlineSeconds` (Kubernetes, `mostRecentScheduleTime`). An opening needs one that is no longer
+/// than its window; one of a closing must not end before the next opening.
+pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut findings: Vec<Diagnostic> = Vec::new();
+    for job in subject.jobs.iter().filter(|job| !job.suspended) {
+        let deadline = job.value["spec"]["startingDeadlineSeconds"].as_u64();
+        let right = right(subject, job);
+        let finding = match (job.action, deadline, right) {
+            (Action::Open, None, _) => OUTAGE_RACE
+                .finding(format!(
+                    "CronJob `{}` has no `startingDeadlineSeconds`, so after an outage of the controller it opens a \
+                     window that is over, and races with the one that closes",
+                    job.name
+                ))
+                .help(match right {
+                    Some(right) => format!("set it to {right}"),
+                    None => "set it to a little less than the length of the window, in seconds".to_owned(),
+                }),
+            (Action::Open, Some(seconds), Some(right)) if seconds > u64::from(right + TRYING) => OUTAGE_RACE
+                .finding(format!(
+                    "CronJob `{}` may start {seconds} seconds late, which is longer than its window, so after an outage \
+                     of the controller it opens a window that is over",
+                    job.name
+                ))
+                .help(format!("set `startingDeadlineSeconds` to {right}")),
+            (Action::Close, Some(seconds), Some(right)) if seconds < u64::from(right) => OUTAGE_RACE
+                .finding(format!(
+                    "CronJob `{}` may start only {seconds} seconds late, so after a longer outage of the controller the \
+                     window stays open until the next closing",
+                    job.name
+                ))
+                .help(format!("set `startingDeadlineSeconds` to {right}, or remove it")),
+            _ => continue,
+        };
+        let delivery = &subject.deliveries[job.delivery];
+        let applied = delivery.objects.iter().find(|applied| {
+            applied.id.kind == "CronJob"
+                && applied.id.name == job.name
+                && applied.id.namespace == job.namespace
+        });
+        let Some(applied) = applied else { continue };
+        let place = subject.sources.place(applied, &["spec", "startingDeadlineSeconds"]);
+        let finding = finding.at(place);
+        if !findings.iter().any(|other| other.place == finding.place) {
+            findings.push(finding);
+        }
+    }
+    findings
+}
+
+/// What a Job may need to do its work; so much less than the window is the right deadline.
+const TRYING: u32 = 300;
+
+/// Gives the deadline that suits a job's schedule, of several windows the one that asks for least.
+fn right(subject: &Subject<'_>, job: &GateJob) -> Option<u32> {
+    let opposite = |other: &&GateJob| other.action != job.action && other.targets == job.targets;
+    let found = subject.jobs_of(&job.cluster).filter(opposite).filter_map(|other| {
+        let (open, close) = if job.action == Action::Open { (job, other) } else { (other, job) };
+        let window = window(open, close)?;
+        let timeline = Timeline::of_pairs([(window.pair().ok()?, window.zone_or_utc())]);
+        let deadlines = deadlines(&timeline).into_iter().next()?;
+        let own = if job.action == Action::Open { deadlines.open } else { deadlines.close };
+        own.map(|deadline| deadline.starting)
+    });
+    if job.action == Action::Open { found.max() } else { found.min() }
+}

@@ -1,0 +1,113 @@
+//! Objects with more than one owner.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::check::code::{BOTH_HALVES, DOUBLE_OWNED, OVERWRITTEN};
+use crate::check::delivery::{Applied, Delivery};
+use crate::check::subject::Subject;
+use crate::diagnostic::Diagnostic;
+use crate::repo::manifest::ObjectId;
+
+/// How many objects a finding names.
+const MOST_NAMES: usize = 5;
+
+/// Finds objects that two Flux Kustomizations of one cluster apply.
+///
+/// One finding speaks of all objects that the same two share. Folders without a Flux
+/// Kustomization in Git are left out, since who applies them is guessed, as are names that `postBuild` completes.
+pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    for deliveries in subject.clusters().values() {
+        // What a bootstrap folder takes in is applied by the bootstrap Kustomization, which is among these.
+        let deliveries: Vec<&Delivery> =
+            deliveries.iter().copied().filter(|delivery| delivery.flux.is_some()).collect();
+        let mut owners: BTreeMap<&ObjectId, Vec<(usize, &Applied)>> = BTreeMap::new();
+        for (position, delivery) in deliveries.iter().enumerate() {
+            for applied in &delivery.objects {
+                let variable = applied.id.name.contains("${") || applied.id.namespace.contains("${");
+                if !variable {
+                    owners.entry(&applied.id).or_default().push((position, applied));
+                }
+            }
+        }
+        let mut shared: BTreeMap<(usize, usize), Vec<(&Applied, &Applied)>> = BTreeMap::new();
+        for owners in owners.values() {
+            for (index, (first, one)) in owners.iter().enumerate() {
+                for (second, other) in &owners[index + 1..] {
+                    let same = deliveries[*first].name == deliveries[*second].name
+                        && deliveries[*first].namespace == deliveries[*second].namespace;
+                    if !same {
+                        shared.entry((*first, *second)).or_default().push((one, other));
+                    }
+                }
+            }
+        }
+        for ((first, second), objects) in shared {
+            findings.push(finding(subject, deliveries[first], deliveries[second], &objects));
+        }
+    }
+    findings
+}
+
+fn finding(
+    subject: &Subject<'_>,
+    first: &Delivery,
+    second: &Delivery,
+    objects: &[(&Applied, &Applied)],
+) -> Diagnostic {
+    let names: BTreeSet<String> = objects.iter().map(|(one, _)| one.id.to_string()).collect();
+    let named: Vec<&str> = names.iter().take(MOST_NAMES).map(String::as_str).collect();
+    let more = names.len().saturating_sub(MOST_NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let named = format!("{}{more}", named.join(", "));
+    // What counts is the Kustomization: one that is not split yet lands as a whole, whatever its objects' types.
+    let differ = first.held != second.held;
+    let apart = objects.iter().find(|(one, other)| differ && one.value() != other.value());
+    let ungated = objects.first().filter(|_| first.held.is_some() != second.held.is_some());
+    let (one, other) = *apart.unwrap_or(&objects[0]);
+    let (mut early, mut late, mut one_at, mut other_at) = (first, second, one, other);
+    if first.held.is_some() && (second.held.is_none() || first.change_type > second.change_type) {
+        (early, late, one_at, other_at) = (second, first, other, one);
+    }
+    let held = late.held.clone().unwrap_or_default();
+    let diagnostic = if apart.is_some() {
+        OVERWRITTEN
+            .finding(format!(
+                "{} and {} apply {named} with different content, so what {} lands at once is overwritten when {held} \
+                 opens, and then again",
+                early.name, late.name, early.name
+            ))
+            .help("keep each object in one place, and let one Flux Kustomization apply it")
+    } else if ungated.is_some() {
+        BOTH_HALVES
+            .finding(format!(
+                "{} applies {named} at once, which {held} should hold back in {}, so its windows mean nothing for them",
+                early.name, late.name
+            ))
+            .help(format!(
+                "let {} name a folder that does not reach {}; a folder without a kustomization.yaml applies all below it",
+                early.name, late.path
+            ))
+    } else {
+        DOUBLE_OWNED
+            .finding(format!(
+                "{} and {} apply {named}, so they take the objects from each other, and removing them from one \
+                 deletes what the other still wants",
+                early.name, late.name
+            ))
+            .help("let one Flux Kustomization apply each object")
+    };
+    let diagnostic = diagnostic.at(subject.sources.place(one_at, &["metadata", "name"]));
+    let mut diagnostic = diagnostic;
+    for delivery in [early, late] {
+        if let Some(flux) = subject.flux(delivery) {
+            let place = flux.place("path");
+            diagnostic = diagnostic.related(format!("{} applies {}", delivery.name, delivery.path), place);
+        }
+    }
+    let place = subject.sources.place(other_at, &["metadata", "name"]);
+    if diagnostic.place.as_ref() != Some(&place) {
+        diagnostic = diagnostic.related(format!("{} applies it from here", late.name), place);
+    }
+    diagnostic
+}

@@ -1,0 +1,272 @@
+//! Patches that do nothing.
+
+use std::collections::BTreeSet;
+
+use regex::Regex;
+use serde_json::{Value, json};
+
+use crate::check::code::{PATCH_WITHOUT_MATCH, UNLISTED_PATCH};
+use crate::check::delivery::Applied;
+use crate::check::subject::Subject;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::render::{Object, Request};
+use crate::repo::manifest::ObjectId;
+use crate::repo::{File, Graph, Kustomization, RepoPath, Target, gate};
+use crate::yaml::Node;
+
+/// The name of the folder below a kustomization that builds what its patches see. It is never on disk.
+const BENEATH: &str = ".gitops-windows-beneath";
+
+/// Finds patches whose target matches nothing, and patches of gates that nobody lists.
+pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut findings = unlisted(subject);
+    findings.extend(unmatched(subject));
+    findings
+}
+
+fn reached(subject: &Subject<'_>) -> BTreeSet<RepoPath> {
+    let graph = &subject.model.graph;
+    subject.deliveries.iter().flat_map(|delivery| graph.reach(&delivery.path)).collect()
+}
+
+fn unlisted(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let graph = &subject.model.graph;
+    let mut findings = Vec::new();
+    for folder in reached(subject) {
+        let Some(kustomization) = graph.get(&folder) else { continue };
+        let below = graph.reach(&folder);
+        for gate in
+            subject.model.gates.iter().filter(|gate| gate.base != folder && below.contains(&gate.base))
+        {
+            for job in [&gate.open, &gate.close] {
+                let found = gate::patch(subject.snapshot, graph, &folder, &job.name);
+                let Some(found) = found.filter(|found| !found.listed) else { continue };
+                let source = subject.sources.get(&found.file);
+                let name = source.as_ref().and_then(|source| {
+                    source.objects.iter().find_map(|object| object.get_path(&["metadata", "name"]).cloned())
+                });
+                let place = match (source, name) {
+                    (Some(source), Some(name)) => {
+                        Place::span(found.file.clone(), source.text.clone(), name.span)
+                    }
+                    _ => Place::file(found.file.clone()),
+                };
+                findings.push(
+                    UNLISTED_PATCH
+                        .finding(format!(
+                            "this patch of CronJob `{}` is not listed, so the job keeps the schedule of its base{}",
+                            job.name,
+                            if job.value["spec"]["suspend"] == true { " and stays suspended" } else { "" }
+                        ))
+                        .at(place)
+                        .related("this should list it", Place::file(kustomization.file.clone()))
+                        .help(format!(
+                            "add `- path: {}` to `patches` in {}",
+                            found.file.relative_to(&folder),
+                            kustomization.file
+                        )),
+                );
+            }
+        }
+    }
+    findings
+}
+
+/// One patch with a target, and the build whose objects it is matched against.
+struct Targeted {
+    request: usize,
+    target: Node,
+    place: Place,
+    what: String,
+}
+
+fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let graph = &subject.model.graph;
+    let mut snapshot = subject.snapshot.clone();
+    let mut requests = Vec::new();
+    let mut patches = Vec::new();
+    for folder in reached(subject) {
+        let Some(kustomization) = graph.get(&folder) else { continue };
+        let targeted = targeted(kustomization.field("patches"));
+        if targeted.is_empty() || kustomization.is_component() {
+            continue;
+        }
+        let Some(beneath) = beneath(graph, kustomization) else { continue };
+        let Ok(below) = folder.join(BENEATH) else { continue };
+        let Ok(file) = below.join("kustomization.yaml") else { continue };
+        snapshot.insert(file, File::new(beneath.to_string().into_bytes()));
+        requests.push(Request::folder(below).with_origins());
+        for (target, node) in targeted {
+            patches.push(Targeted {
+                request: requests.len() - 1,
+                place: Place::span(kustomization.file.clone(), kustomization.text.clone(), node.span.clone()),
+                target,
+                what: format!("nothing that {folder} builds"),
+            });
+        }
+    }
+    for flux in &subject.model.flux {
+        let node = flux.root.get_path(&["spec", "patches"]);
+        let targeted = targeted(node);
+        let Some(path) = flux.path.as_ref().filter(|_| !targeted.is_empty() && flux.is_document) else {
+            continue;
+        };
+        let mut spec = flux.value["spec"].clone();
+        if let Some(fields) = spec.as_object_mut() {
+            fields.remove("patches");
+        }
+        requests.push(Request::flux(path.clone(), spec).with_origins());
+        for (target, node) in targeted {
+            patches.push(Targeted {
+                request: requests.len() - 1,
+                place: Place::span(flux.file.clone(), flux.text.clone(), node.span.clone()),
+                target,
+                what: format!("nothing that {path} builds"),
+            });
+        }
+    }
+    if requests.is_empty() {
+        return Vec::new();
+    }
+    let results = subject.renderer.render(&snapshot, &requests);
+    let mut findings: Vec<Diagnostic> = Vec::new();
+    for patch in patches {
+        let Some(Ok(objects)) = results.get(patch.request) else { continue };
+        if matches_any(subject, &patch.target, objects) {
+            continue;
+        }
+        let finding = PATCH_WITHOUT_MATCH
+            .finding(format!(
+                "this target matches {}, so kustomize leaves the patch out without a word",
+                patch.what
+            ))
+            .at(patch.place)
+            .help("mend the target, or remove the patch; was the object renamed, moved to another part or removed?");
+        if !findings.contains(&finding) {
+            findings.push(finding);
+        }
+    }
+    findings
+}
+
+/// Gives the patches with a target, each with the node to point at.
+fn targeted(patches: Option<&Node>) -> Vec<(Node, Node)> {
+    let items = patches.map(Node::items).unwrap_or_default();
+    let targets = items.iter().filter_map(|item| item.get("target"));
+    targets
+        .filter(|target| target.as_mapping().is_some_and(|fields| !fields.is_empty()))
+        .map(|target| {
+            let shown = target.get("name").or_else(|| target.get("kind")).unwrap_or(target);
+            (target.clone(), shown.clone())
+        })
+        .collect()
+}
+
+/// Gives a kustomization of what the patches of another see: its resources, components and generated
+/// names. `None` where plugins, charts or the network make more.
+fn beneath(graph: &Graph, kustomization: &Kustomization) -> Option<Value> {
+    for field in ["generators", "helmCharts", "helmChartInflationGenerator"] {
+        if kustomization.field(field).is_some_and(|node| !node.is_null()) {
+            return None;
+        }
+    }
+    let references = kustomization.references();
+    let list = |fields: &[&str]| -> Option<Vec<String>> {
+        let wanted = references.iter().filter(|reference| fields.contains(&reference.field));
+        wanted
+            .map(|reference| match &reference.target {
+                Target::Path(_) => Some(format!("../{}", reference.text)),
+                _ => None,
+            })
+            .collect()
+    };
+    // What a reached base needs from the network can't be built here either.
+    let remote = |folder: &RepoPath| {
+        graph.get(folder).is_some_and(|base| base.resources().iter().any(|r| r.target == Target::Remote))
+    };
+    if graph.reach(&kustomization.folder).iter().any(remote) {
+        return None;
+    }
+    let generated = |field: &str| -> Vec<Value> {
+        let items = kustomization.field(field).map(Node::items).unwrap_or_default();
+        let made = items
+            .iter()
+            .filter(|item| !matches!(item.get("behavior").and_then(Node::as_str), Some("merge" | "replace")));
+        made.filter_map(|item| {
+            let mut entry = json!({ "name": item.get("name")?.as_str()?, "literals": ["key=value"] });
+            for key in ["namespace", "options"] {
+                if let Some(node) = item.get(key) {
+                    entry[key] = node.to_json();
+                }
+            }
+            Some(entry)
+        })
+        .collect()
+    };
+    Some(json!({
+        "resources": list(&["resources", "bases"])?,
+        "components": list(&["components"])?,
+        "configMapGenerator": generated("configMapGenerator"),
+        "secretGenerator": generated("secretGenerator"),
+        "generatorOptions": { "disableNameSuffixHash": true },
+    }))
+}
+
+/// Tells whether a target selects any object (kustomize `types.SelectorRegex`: each field is a regular
+/// expression over the whole text). Names count as declared and as built; namespaces are not asked, since
+/// transformers change them on the way.
+fn matches_any(subject: &Subject<'_>, target: &Node, objects: &[Object]) -> bool {
+    let field =
+        |key: &str| target.get_ignore_case(key).and_then(Node::scalar_text).filter(|text| !text.is_empty());
+    let fits = |key: &str, text: &str| {
+        // What is no regular expression fails the build, which is told elsewhere.
+        field(key)
+            .is_none_or(|pattern| Regex::new(&format!("^(?:{pattern})$")).map_or(true, |r| r.is_match(text)))
+    };
+    objects.iter().any(|object| {
+        let applied = Applied {
+            id: ObjectId::of(&object.value),
+            object: object.clone(),
+            change_type: None,
+            held: None,
+        };
+        let version = object.value["apiVersion"].as_str().unwrap_or_default();
+        let version = version.rsplit('/').next().unwrap_or_default();
+        let metadata = &object.value["metadata"];
+        fits("group", &applied.id.group)
+            && fits("version", version)
+            && fits("kind", &applied.id.kind)
+            && selects(field("labelSelector"), &metadata["labels"])
+            && selects(field("annotationSelector"), &metadata["annotations"])
+            && (fits("name", &applied.id.name)
+                || subject.sources.first_name(&applied).is_some_and(|name| fits("name", &name)))
+    })
+}
+
+/// Tells whether a selector of equalities holds; anything else counts as holding.
+fn selects(selector: Option<&str>, map: &Value) -> bool {
+    selector.is_none_or(|selector| {
+        selector.contains(['(', '!', '<', '>'])
+            || selector.split(',').all(|term| match term.split_once('=') {
+                Some((key, value)) => map[key.trim()].as_str() == Some(value.trim_start_matches('=').trim()),
+                None => map.get(term.trim()).is_some(),
+            })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selectors_of_equalities_are_understood() {
+        let labels = json!({ "app": "shop", "tier": "web" });
+        assert!(
+            selects(None, &labels)
+                && selects(Some("app=shop"), &labels)
+                && selects(Some("app == shop, tier"), &labels)
+        );
+        assert!(!selects(Some("app=blog"), &labels) && !selects(Some("zone"), &labels));
+        assert!(selects(Some("app in (x)"), &labels) && selects(Some("app!=shop"), &labels));
+    }
+}

@@ -1,0 +1,184 @@
+//! What the ServiceAccount of a gate may do.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::check::code::{BROAD_PERMISSIONS, MISSING_PERMISSION};
+use crate::check::delivery::Applied;
+use crate::check::gate_job::GateJob;
+use crate::check::subject::Subject;
+use crate::diagnostic::Diagnostic;
+use crate::repo::flux::GROUP;
+
+const RBAC: &str = "rbac.authorization.k8s.io";
+const NEEDED: [&str; 3] = ["get", "list", "patch"];
+
+/// Finds permissions beyond suspending and resuming the targets, and targets without permission.
+///
+/// Patching any Flux Kustomization is as good as being cluster-admin: it can name another path, source
+/// and ServiceAccount. Where the cluster's Git has no binding of the ServiceAccount, nothing is told.
+pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut findings: Vec<Diagnostic> = Vec::new();
+    for job in &subject.jobs {
+        let grants = grants(subject, job);
+        let wanted: BTreeSet<(&str, &str)> = subject
+            .jobs_of(&job.cluster)
+            .filter(|other| account(other) == account(job))
+            .flat_map(|other| &other.targets)
+            .map(|(namespace, name)| (namespace.as_str(), name.as_str()))
+            .collect();
+        let mut found: Vec<Diagnostic> =
+            grants.iter().filter_map(|grant| broad(subject, job, grant, &wanted)).collect();
+        if !grants.is_empty() {
+            found.extend(missing(subject, job, &grants));
+        }
+        for finding in found {
+            if !findings.iter().any(|other| other.place == finding.place && other.code == finding.code) {
+                findings.push(finding);
+            }
+        }
+    }
+    findings
+}
+
+/// A rule of a role that is bound to the ServiceAccount.
+struct Grant<'s> {
+    role: &'s Applied,
+    rule: &'s Value,
+    /// Where it holds; `None` in all namespaces.
+    namespace: Option<&'s str>,
+}
+
+fn account(job: &GateJob) -> (&str, &str) {
+    (job.namespace.as_str(), job.pod()["serviceAccountName"].as_str().unwrap_or("default"))
+}
+
+fn grants<'s>(subject: &'s Subject<'_>, job: &GateJob) -> Vec<Grant<'s>> {
+    let (namespace, name) = account(job);
+    let own = subject.deliveries.iter().filter(|delivery| delivery.cluster == job.cluster);
+    let objects: Vec<&Applied> = own.flat_map(|delivery| &delivery.objects).collect();
+    let binds = |binding: &&&Applied| {
+        let subjects = binding.value()["subjects"].as_array();
+        subjects.into_iter().flatten().any(|subject| {
+            subject["kind"] == "ServiceAccount"
+                && subject["name"] == name
+                && subject["namespace"] == namespace
+        })
+    };
+    let is_binding = |applied: &&&Applied| {
+        applied.id.group == RBAC && matches!(applied.id.kind.as_str(), "RoleBinding" | "ClusterRoleBinding")
+    };
+    let mut grants = Vec::new();
+    for binding in objects.iter().filter(is_binding).filter(binds) {
+        let reference = &binding.value()["roleRef"];
+        let of_cluster = binding.id.kind == "ClusterRoleBinding";
+        let role = objects.iter().find(|role| {
+            role.id.group == RBAC
+                && reference["kind"] == role.id.kind.as_str()
+                && reference["name"] == role.id.name.as_str()
+                && (role.id.kind == "ClusterRole" || role.id.namespace == binding.id.namespace)
+        });
+        let namespace = (!of_cluster).then_some(binding.id.namespace.as_str());
+        if let Some(role) = role {
+            let rules = role.value()["rules"].as_array().into_iter().flatten();
+            grants.extend(rules.map(|rule| Grant { role, rule, namespace }));
+        }
+    }
+    grants
+}
+
+fn words<'v>(rule: &'v Value, key: &str) -> BTreeSet<&'v str> {
+    rule[key].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+fn broad(
+    subject: &Subject<'_>,
+    job: &GateJob,
+    grant: &Grant<'_>,
+    wanted: &BTreeSet<(&str, &str)>,
+) -> Option<Diagnostic> {
+    let (groups, resources) = (words(grant.rule, "apiGroups"), words(grant.rule, "resources"));
+    let (verbs, names) = (words(grant.rule, "verbs"), words(grant.rule, "resourceNames"));
+    let reads_only = verbs.iter().all(|verb| matches!(*verb, "get" | "list" | "watch"));
+    let of_flux = groups.iter().all(|group| *group == GROUP)
+        && resources.iter().all(|resource| matches!(*resource, "kustomizations" | "kustomizations/status"));
+    let mut excess = Vec::new();
+    if groups.contains("*") || resources.contains("*") {
+        excess.push("every kind of object".to_owned());
+    } else if !of_flux && !reads_only {
+        excess.push(format!(
+            "{} beside Kustomizations",
+            resources.iter().copied().collect::<Vec<_>>().join(", ")
+        ));
+    }
+    if !reads_only && names.is_empty() {
+        excess.push("every Flux Kustomization, and through its path and source everything else".to_owned());
+    }
+    let others: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|name| !wanted.iter().any(|(_, target)| target == name || *target == "*"))
+        .collect();
+    if !others.is_empty() && !reads_only {
+        excess.push(format!("{}, which no CronJob turns", others.join(", ")));
+    }
+    if grant.namespace.is_none() && !reads_only {
+        excess.push("all namespaces".to_owned());
+    }
+    let more: Vec<&str> =
+        verbs.iter().copied().filter(|verb| !NEEDED.contains(verb) && *verb != "watch").collect();
+    if !more.is_empty() {
+        excess.push(format!("the verbs {}", more.join(", ")));
+    }
+    if excess.is_empty() {
+        return None;
+    }
+    let names: Vec<&str> = wanted.iter().map(|(_, name)| *name).collect();
+    Some(
+        BROAD_PERMISSIONS
+            .finding(format!(
+                "ServiceAccount {} of the gate may patch more than {}: {}; whoever can start a pod with it can do so too",
+                account(job).1,
+                names.join(", "),
+                excess.join("; ")
+            ))
+            .at(subject.sources.place(grant.role, &["rules"]))
+            .related("the CronJob that uses it", job.place.clone())
+            .help(format!(
+                "bind a Role in the namespace of Flux with `resourceNames: [{}]` and the verbs get and patch",
+                names.join(", ")
+            )),
+    )
+}
+
+fn missing(subject: &Subject<'_>, job: &GateJob, grants: &[Grant<'_>]) -> Option<Diagnostic> {
+    let allows = |grant: &&Grant<'_>, namespace: &str, name: &str| {
+        let has = |key: &str, word: &str| {
+            let words = words(grant.rule, key);
+            words.contains(word) || words.contains("*")
+        };
+        let names = words(grant.rule, "resourceNames");
+        has("apiGroups", GROUP)
+            && has("resources", "kustomizations")
+            && has("verbs", "patch")
+            && (names.is_empty() || names.contains(name))
+            && grant.namespace.is_none_or(|own| own == namespace)
+    };
+    let (namespace, name) = job.targets.iter().find(|(namespace, name)| {
+        name != "*" && !grants.iter().any(|grant| allows(&grant, namespace, name))
+    })?;
+    let role = grants.first()?.role;
+    Some(
+        MISSING_PERMISSION
+            .finding(format!(
+                "CronJob `{}` {} {name} in {namespace}, which its ServiceAccount {} may not patch, so every run fails",
+                job.name,
+                job.verb(),
+                account(job).1
+            ))
+            .at(job.place.clone())
+            .related("what it may do", subject.sources.place(role, &["rules"]))
+            .help(format!("allow get and patch on kustomizations with the name {name} in {namespace}")),
+    )
+}

@@ -1,0 +1,52 @@
+//! `spec.suspend` in Git.
+
+use crate::check::code::{SUSPEND_FALSE, SUSPEND_IN_GIT};
+use crate::check::subject::Subject;
+use crate::diagnostic::Diagnostic;
+
+/// Finds `spec.suspend` where a gate, or a person, would have to own it.
+///
+/// kustomize-controller applies what Git says by server-side apply, so a field that Git writes is Git's
+/// again at the next reconciliation of the parent.
+pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut findings: Vec<Diagnostic> = Vec::new();
+    for delivery in &subject.deliveries {
+        let Some(flux) = subject.flux(delivery) else { continue };
+        let Some(suspend) = flux.spec("suspend").as_bool() else { continue };
+        let name = &flux.name;
+        let job = subject
+            .jobs_of(&delivery.cluster)
+            .find(|job| job.targets.iter().any(|(namespace, target)| delivery.is_named(namespace, target)));
+        let finding = match (&delivery.held, suspend) {
+            (Some(held), false) => SUSPEND_IN_GIT
+                .finding(format!(
+                    "`suspend: false` in Git resumes {name} at every reconciliation of what applies it, so \
+                     {held} never keeps it closed"
+                ))
+                .help("remove the line; whoever suspends and resumes then owns the field"),
+            (Some(held), true) => SUSPEND_IN_GIT
+                .finding(format!(
+                    "`suspend: true` in Git suspends {name} at every reconciliation of what applies it, so \
+                     it stays closed in the windows of {held}"
+                ))
+                .help(
+                    "remove the line in a window: removing it resumes the Kustomization at once",
+                ),
+            (None, false) => SUSPEND_FALSE
+                .finding(format!(
+                    "`suspend: false` in Git resumes {name} at the next reconciliation of what applies it, so \
+                     suspending it by hand does not last"
+                ))
+                .help("remove the line; false is the default"),
+            (None, true) => continue,
+        };
+        let mut finding = finding.at(flux.place("suspend"));
+        if let Some(job) = job {
+            finding = finding.related(format!("CronJob `{}` {} it", job.name, job.verb()), job.place.clone());
+        }
+        if !findings.iter().any(|other| other.place == finding.place) {
+            findings.push(finding);
+        }
+    }
+    findings
+}

@@ -1,0 +1,105 @@
+//! What gates suspend and resume.
+
+use std::collections::BTreeSet;
+
+use crate::check::code::{ONE_SIDED_GATE, UNKNOWN_TARGET};
+use crate::check::gate_job::GateJob;
+use crate::check::subject::{ClusterKey, Subject};
+use crate::diagnostic::Diagnostic;
+use crate::repo::command::Action;
+
+/// Finds targets that do not exist, and gates of which one half is missing or off.
+pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    for job in &subject.jobs {
+        // On the way to a split, jobs that a spec implies stay off until their targets are there.
+        if subject.spec.is_some() && job.suspended {
+            continue;
+        }
+        findings.extend(unknown(subject, job));
+    }
+    let clusters: BTreeSet<&ClusterKey> = subject.jobs.iter().map(|job| &job.cluster).collect();
+    for cluster in clusters {
+        findings.extend(one_sided(subject, cluster));
+    }
+    findings
+}
+
+fn unknown(subject: &Subject<'_>, job: &GateJob) -> Vec<Diagnostic> {
+    // What bootstrap writes says nothing about where the others are kept.
+    let in_git = || {
+        subject.deliveries.iter().filter(|delivery| {
+            delivery.cluster == job.cluster
+                && subject.flux(delivery).is_some_and(|flux| !flux.file.is_within(&delivery.path))
+        })
+    };
+    let all = subject.deliveries.iter().filter(|delivery| delivery.cluster == job.cluster);
+    let known: Vec<_> = all.filter(|delivery| delivery.flux.is_some()).collect();
+    if in_git().next().is_none() {
+        return Vec::new();
+    }
+    let unknown = job.targets.iter().filter(|(namespace, name)| {
+        name != "*" && !known.iter().any(|delivery| delivery.is_named(namespace, name))
+    });
+    unknown
+        .map(|(_, name)| {
+            let names: BTreeSet<&str> = in_git().map(|delivery| delivery.name.as_str()).collect();
+            let consequence = match job.action {
+                Action::Close => "so nothing is held back by it, and `flux suspend` does not fail over it",
+                Action::Open => "so opening does nothing for it",
+            };
+            UNKNOWN_TARGET
+                .finding(format!(
+                    "CronJob `{}` {} {name}, which is not among the Flux Kustomizations in Git, {consequence}",
+                    job.name,
+                    job.verb()
+                ))
+                .at(job.place.clone())
+                .help(format!(
+                    "name one of {}, or add {name} to Git",
+                    names.into_iter().collect::<Vec<_>>().join(", ")
+                ))
+        })
+        .collect()
+}
+
+fn one_sided(subject: &Subject<'_>, cluster: &ClusterKey) -> Vec<Diagnostic> {
+    let jobs: Vec<&GateJob> = subject.jobs_of(cluster).collect();
+    // A pair that is off as a whole is somebody's decision; half of one is not.
+    if jobs.iter().all(|job| job.suspended) {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    for job in jobs.iter().filter(|job| !job.suspended) {
+        let opposite = |other: &&&GateJob| other.action != job.action;
+        let turns = |other: &GateJob, target: &(String, String)| {
+            other.targets.iter().any(|(namespace, name)| {
+                *namespace == target.0 && (*name == target.1 || name == "*" || target.1 == "*")
+            })
+        };
+        for target in &job.targets {
+            if jobs.iter().filter(opposite).any(|other| !other.suspended && turns(other, target)) {
+                continue;
+            }
+            let sleeping = jobs.iter().filter(opposite).find(|other| turns(other, target));
+            let (name, verb) = (&target.1, job.verb());
+            let consequence = match job.action {
+                Action::Close => "it is suspended once and never resumed",
+                Action::Open => "the window never closes",
+            };
+            let finding = ONE_SIDED_GATE
+                .finding(format!(
+                    "CronJob `{}` {verb} {name} and no CronJob of the cluster that runs does the reverse, so {consequence}",
+                    job.name
+                ))
+                .at(job.place.clone())
+                .help("give every CronJob that suspends one that resumes the same Flux Kustomizations");
+            findings.push(match sleeping {
+                Some(other) => finding
+                    .related(format!("CronJob `{}` is suspended itself", other.name), other.place.clone()),
+                None => finding,
+            });
+        }
+    }
+    findings
+}

@@ -1,0 +1,109 @@
+//! Variables of `postBuild` that nothing sets.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::check::code::UNSET_VARIABLE;
+use crate::check::delivery::Applied;
+use crate::check::subject::Subject;
+use crate::diagnostic::Diagnostic;
+
+/// The label or annotation that keeps an object out of substitution (`fluxcd/pkg/kustomize`, `varsub.go`).
+const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
+
+/// Finds variables in objects under a `postBuild` that sets all of its variables in place.
+///
+/// Where `substituteFrom` brings some from the cluster, what they are is not known, and nothing is told.
+/// Kustomizations before Flux 2.9 put an empty text in place; those since then fail.
+pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut findings: Vec<Diagnostic> = Vec::new();
+    for delivery in &subject.deliveries {
+        let Some(flux) = subject.flux(delivery) else { continue };
+        let post_build = flux.spec("postBuild");
+        let from_cluster = post_build["substituteFrom"].as_array().is_some_and(|list| !list.is_empty());
+        if !post_build.is_object() || from_cluster {
+            continue;
+        }
+        let set: BTreeSet<&str> = post_build["substitute"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        for applied in &delivery.objects {
+            let metadata = &applied.value()["metadata"];
+            let off = ["annotations", "labels"].iter().any(|map| metadata[map][SUBSTITUTE] == "disabled");
+            if off || applied.value().get("sops").is_some() {
+                continue;
+            }
+            let mut names = BTreeSet::new();
+            unset(applied.value(), &set, &mut names);
+            if names.is_empty() {
+                continue;
+            }
+            let listed: Vec<String> = names.iter().map(|name| format!("`${{{name}}}`")).collect();
+            let finding = UNSET_VARIABLE
+                .finding(format!(
+                    "{} holds {}, which the `postBuild` of {} does not set, so Flux before 2.9 puts nothing in its place \
+                     and later ones fail",
+                    applied.id,
+                    listed.join(", "),
+                    delivery.name
+                ))
+                .at(subject.sources.place(applied, &field(applied)))
+                .related(format!("the variables of {}", delivery.name), flux.place("postBuild"))
+                .help(format!(
+                    "set it, write `$${{…}}` for the text itself, or annotate the object with `{SUBSTITUTE}: disabled`"
+                ));
+            if !findings.iter().any(|other| other.place == finding.place) {
+                findings.push(finding);
+            }
+        }
+    }
+    findings
+}
+
+/// The field of most scripts of an object.
+fn field(applied: &Applied) -> [&'static str; 1] {
+    if applied.value().get("data").is_some() { ["data"] } else { ["spec"] }
+}
+
+/// Collects the variables without a value or default in all texts of a value (`drone/envsubst`).
+fn unset(value: &Value, set: &BTreeSet<&str>, found: &mut BTreeSet<String>) {
+    match value {
+        Value::String(text) => {
+            let mut rest = text.as_str();
+            while let Some(start) = rest.find("${") {
+                let escaped = rest[..start].ends_with('$');
+                rest = &rest[start + 2..];
+                let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+                let (name, after) = rest.split_at(end);
+                // Anything behind the name gives a default or works on the value.
+                if !escaped && after.starts_with('}') && !name.is_empty() && !set.contains(name) {
+                    found.insert(name.to_owned());
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| unset(item, set, found)),
+        Value::Object(fields) => fields.values().for_each(|field| unset(field, set, found)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Vec<String> {
+        let mut found = BTreeSet::new();
+        unset(&Value::String(text.to_owned()), &BTreeSet::from(["known"]), &mut found);
+        found.into_iter().collect()
+    }
+
+    #[test]
+    fn only_plain_variables_without_a_value_are_unset() {
+        assert_eq!(of("a ${x} ${known} ${y:=1} ${z:-2} $${e} $v $(c) ${} ${1a"), ["x"]);
+        assert_eq!(of("${one}${two}"), ["one", "two"]);
+    }
+}

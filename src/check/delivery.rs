@@ -1,0 +1,219 @@
+//! What a Flux Kustomization applies to a cluster, and what holds it back.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::check::gate_job::GateJob;
+use crate::check::subject::ClusterKey;
+use crate::plan;
+use crate::plan::app::Apps;
+use crate::plan::classify::classify_all;
+use crate::render::{Object, Renderer, Request};
+use crate::repo::command::Action;
+use crate::repo::manifest::ObjectId;
+use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, Role, Snapshot};
+use crate::spec::Spec;
+
+/// One object that a cluster gets.
+#[derive(Clone, Debug)]
+pub struct Applied {
+    /// Its id, as it is applied.
+    pub id: ObjectId,
+    /// The object with its origin.
+    pub object: Object,
+    /// The position of its type, where a spec gives it one.
+    pub change_type: Option<usize>,
+    /// What keeps it from landing at once, in words: a type or a CronJob.
+    pub held: Option<String>,
+}
+
+impl Applied {
+    /// Gives the object's content.
+    pub fn value(&self) -> &Value {
+        &self.object.value
+    }
+
+    /// Tells whether the object is of this kind of this API group.
+    pub fn is(&self, group: &str, kind: &str) -> bool {
+        self.id.kind == kind && self.id.group == group
+    }
+
+    /// Gives the place in the order of types: nothing waits for what has a greater one.
+    pub fn rank(&self) -> usize {
+        match (self.held.is_some(), self.change_type) {
+            (true, change_type) => change_type.unwrap_or(1).max(1),
+            (false, _) => 0,
+        }
+    }
+}
+
+/// An entry point in one cluster, by one Flux Kustomization.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    /// The cluster.
+    pub cluster: ClusterKey,
+    /// The folder that is built.
+    pub path: RepoPath,
+    /// The entry point's role.
+    pub role: Role,
+    /// The Flux Kustomization, as a position in [`Model::flux`]; `None` where it is not in Git.
+    pub flux: Option<usize>,
+    /// The namespace of the Flux Kustomization; empty where Git does not say it.
+    pub namespace: String,
+    /// The name that it has, or that the folder suggests.
+    pub name: String,
+    /// What it applies; nothing where it does not build.
+    pub objects: Vec<Applied>,
+    /// Why it does not build.
+    pub error: Option<String>,
+    /// The type of all of its objects, where a spec says so.
+    pub change_type: Option<usize>,
+    /// What suspends it as a whole, in words.
+    pub held: Option<String>,
+}
+
+impl Delivery {
+    /// Tells whether a CronJob or a reference names this Flux Kustomization.
+    pub fn is_named(&self, namespace: &str, name: &str) -> bool {
+        (self.name == name || name == "*")
+            && (self.namespace.is_empty() || namespace.is_empty() || self.namespace == namespace)
+    }
+
+    /// Finds out what holds it and its objects back, by the spec and by the jobs of its cluster.
+    pub(super) fn hold(&mut self, spec: Option<&Spec>, jobs: &[GateJob]) {
+        let close = jobs.iter().find(|job| {
+            job.cluster == self.cluster
+                && job.action == Action::Close
+                && job.targets.iter().any(|(namespace, name)| self.is_named(namespace, name))
+        });
+        let by_job = close.map(|job| format!("CronJob `{}`", job.name));
+        let by_type = |position: Option<usize>| {
+            let change_type = spec?.types.get(position?)?;
+            (!change_type.is_real_time()).then(|| format!("type `{}`", change_type.name.value))
+        };
+        self.held = by_type(self.change_type).or_else(|| by_job.clone());
+        for applied in &mut self.objects {
+            applied.held = by_type(applied.change_type).or_else(|| by_job.clone());
+        }
+    }
+}
+
+/// Builds every entry point for each of its Flux Kustomizations.
+pub fn deliveries(
+    snapshot: &Snapshot,
+    model: &Model,
+    spec: Option<&Spec>,
+    renderer: &dyn Renderer,
+) -> Vec<Delivery> {
+    let sides = spec.map(|spec| plan::sides(spec, model)).unwrap_or_default();
+    let mut found = Vec::new();
+    let mut requests: Vec<Request> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    let mut wanted = Vec::new();
+    for entry in &model.entry_points {
+        let fluxes: Vec<Option<usize>> =
+            if entry.flux.is_empty() { vec![None] } else { entry.flux.iter().copied().map(Some).collect() };
+        for flux in fluxes {
+            let kustomization = flux.map(|index| &model.flux[index]);
+            let request = match kustomization {
+                Some(flux) => Request::flux(entry.path.clone(), flux.value["spec"].clone()),
+                None => Request::folder(entry.path.clone()),
+            };
+            let request = request.with_origins();
+            // Intervals and the like make no other build.
+            let key = format!("{} {}", request.path, build_key(request.flux.as_ref()));
+            let position = *known.entry(key).or_insert_with(|| {
+                requests.push(request);
+                requests.len() - 1
+            });
+            wanted.push(position);
+            found.push(delivery(model, entry, flux, sides.get(&entry.path).map(|(_, position)| *position)));
+        }
+    }
+    let mut results = renderer.render(snapshot, &requests);
+    // Asking for origins makes an empty kustomization one that is not, and so hides that it does not build.
+    let empty = |position: &usize| matches!(&results[*position], Ok(objects) if objects.is_empty());
+    let again: Vec<usize> = (0..results.len()).filter(empty).collect();
+    let plain: Vec<Request> =
+        again.iter().map(|position| Request { origins: false, ..requests[*position].clone() }).collect();
+    if !plain.is_empty() {
+        for (position, result) in again.into_iter().zip(renderer.render(snapshot, &plain)) {
+            results[position] = result;
+        }
+    }
+    for (delivery, position) in found.iter_mut().zip(wanted) {
+        match results.get(position) {
+            Some(Ok(objects)) => delivery.objects = applied(model, spec, delivery, objects),
+            Some(Err(error)) => delivery.error = Some(error.message.clone()),
+            None => delivery.error = Some("the renderer gave no answer".to_owned()),
+        }
+    }
+    found
+}
+
+/// The parts of a Flux Kustomization's spec that its build depends on, as text.
+fn build_key(spec: Option<&Value>) -> String {
+    let Some(Value::Object(fields)) = spec else { return String::new() };
+    let idle = ["interval", "retryInterval", "timeout", "dependsOn", "suspend", "prune", "wait", "sourceRef"];
+    let kept = fields.iter().filter(|(key, _)| !idle.contains(&key.as_str()));
+    Value::Object(kept.map(|(key, value)| (key.clone(), value.clone())).collect()).to_string()
+}
+
+fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option<usize>) -> Delivery {
+    let kustomization = flux.map(|index| &model.flux[index]);
+    let cluster = kustomization.map_or_else(|| entry.cluster.clone(), |flux| model.cluster_of(flux));
+    let remote = kustomization.map(|flux| &flux.spec("kubeConfig")["secretRef"]["name"]);
+    Delivery {
+        cluster: ClusterKey {
+            home: home(&entry.path, kustomization),
+            name: cluster,
+            remote: remote.and_then(Value::as_str).unwrap_or_default().to_owned(),
+        },
+        path: entry.path.clone(),
+        role: entry.role,
+        flux,
+        namespace: kustomization.map(|flux| flux.namespace.clone()).unwrap_or_default(),
+        name: kustomization.map_or_else(|| model.name_of(entry).to_owned(), |flux| flux.name.clone()),
+        objects: Vec::new(),
+        error: None,
+        change_type: side,
+        held: None,
+    }
+}
+
+/// Gives the folder above `clusters/`, by the entry point's path or else that of the Kustomization's file.
+fn home(path: &RepoPath, flux: Option<&FluxKustomization>) -> String {
+    let above = |path: &RepoPath| {
+        let segments: Vec<&str> = path.segments().collect();
+        let position = segments.iter().position(|segment| matches!(*segment, "clusters" | "cluster"))?;
+        Some(segments[..position].join("/"))
+    };
+    above(path).or_else(|| above(&flux?.file)).unwrap_or_default()
+}
+
+fn applied(model: &Model, spec: Option<&Spec>, delivery: &Delivery, objects: &[Object]) -> Vec<Applied> {
+    let types = match spec {
+        // What is not split yet is judged as the split would divide it.
+        Some(spec) if delivery.change_type.is_none() && delivery.role == Role::Apps => {
+            let entry = model.entry_points.iter().find(|entry| entry.path == delivery.path);
+            let apps = entry.map(|entry| Apps::of(model, entry));
+            let app_of = |object: &Object| {
+                apps.as_ref().and_then(|apps| apps.bringing(object)).unwrap_or_default().to_owned()
+            };
+            classify_all(spec, objects, &app_of).ok()
+        }
+        _ => None,
+    };
+    let of = |index: usize| types.as_ref().map(|types| types[index].change_type).or(delivery.change_type);
+    objects
+        .iter()
+        .enumerate()
+        .map(|(index, object)| Applied {
+            id: ObjectId::of(&object.value),
+            object: object.clone(),
+            change_type: of(index),
+            held: None,
+        })
+        .collect()
+}

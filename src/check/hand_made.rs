@@ -1,0 +1,114 @@
+//! The schedules of gates that stand in Git without a spec.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::check::code::code_of_lint;
+use crate::check::duration;
+use crate::check::gate_job::GateJob;
+use crate::check::subject::Subject;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::repo::command::Action;
+
+use crate::schedule::lint::{Lint, LintOptions, lints};
+use crate::schedule::{CronExpr, Window, WindowForm, WindowKey, zone};
+
+/// Finds what is surprising about the schedules of hand-made gates, looking five years ahead from `now`.
+///
+/// A window is what a CronJob that resumes and one that suspends the same Flux Kustomizations make
+/// together. Jobs that are suspended themselves are left out, as their schedules only hold the place.
+pub fn hand_made(subject: &Subject<'_>, now: Timestamp) -> Vec<Diagnostic> {
+    let mut findings: Vec<Diagnostic> = Vec::new();
+    let running =
+        |action: Action| subject.jobs.iter().filter(move |job| job.action == action && !job.suspended);
+    for open in running(Action::Open) {
+        let pairs = running(Action::Close)
+            .filter(|close| close.cluster == open.cluster && close.targets == open.targets);
+        for close in pairs {
+            for finding in pair(subject, open, close, now) {
+                if !findings.contains(&finding) {
+                    findings.push(finding);
+                }
+            }
+        }
+    }
+    findings
+}
+
+/// Gives the window that two jobs make; `None` where their zones differ or an expression is none.
+pub(super) fn window(open: &GateJob, close: &GateJob) -> Option<Window> {
+    let expression = |job: &GateJob| CronExpr::parse(job.value["spec"]["schedule"].as_str()?).ok();
+    let zone_of = |job: &GateJob| job.value["spec"]["timeZone"].as_str().map(str::to_owned);
+    if zone_of(open) != zone_of(close) {
+        return None;
+    }
+    let zone = zone_of(open).and_then(|name| zone::parse(&name).ok());
+    Some(Window { zone, form: WindowForm::OpenClose { open: expression(open)?, close: expression(close)? } })
+}
+
+fn pair(subject: &Subject<'_>, open: &GateJob, close: &GateJob, now: Timestamp) -> Vec<Diagnostic> {
+    let Some(window) = window(open, close) else { return Vec::new() };
+    let options = LintOptions { from: now, needed: needed(subject, open), most_days_closed: None };
+    lints(&[&window], &options).iter().map(|lint| finding(subject, open, close, lint)).collect()
+}
+
+/// Interval and timeout of the slowest Flux Kustomization that is gated, as far as Git says it.
+fn needed(subject: &Subject<'_>, open: &GateJob) -> Option<Duration> {
+    let gated = subject.deliveries.iter().filter(|delivery| {
+        delivery.cluster == open.cluster
+            && open.targets.iter().any(|(namespace, name)| delivery.is_named(namespace, name))
+    });
+    let needed = gated.filter_map(|delivery| {
+        let flux = subject.flux(delivery)?;
+        let interval = flux.spec("interval").as_str().and_then(duration::parse)?;
+        let timeout = flux.spec("timeout").as_str().and_then(duration::parse).unwrap_or(interval);
+        Some(interval + timeout)
+    });
+    needed.max()
+}
+
+fn finding(subject: &Subject<'_>, open: &GateJob, close: &GateJob, lint: &Lint) -> Diagnostic {
+    let job = if lint.key == Some(WindowKey::Close) { close } else { open };
+    let field = match lint.key {
+        Some(WindowKey::TimeZone) => "timeZone",
+        _ => "schedule",
+    };
+    let dates: Vec<String> = lint.dates.iter().take(5).map(ToString::to_string).collect();
+    let dates = if dates.is_empty() { String::new() } else { format!(" (on {})", dates.join(", ")) };
+    code_of_lint(lint.code)
+        .finding(format!("{}{dates}", lint.message))
+        .at(place(subject, job, field))
+        .related(
+            if std::ptr::eq(job, open) { "the CronJob that closes" } else { "the CronJob that opens" },
+            place(subject, if std::ptr::eq(job, open) { close } else { open }, "schedule"),
+        )
+        .help(lint.remedy.clone())
+}
+
+/// Points at a field of a job: in the patch of the cluster where one sets it, else in the job itself.
+fn place(subject: &Subject<'_>, job: &GateJob, field: &str) -> Place {
+    let delivery = &subject.deliveries[job.delivery];
+    let graph = &subject.model.graph;
+    for folder in graph.reach(&delivery.path) {
+        let Some(patch) = crate::repo::gate::patch(subject.snapshot, graph, &folder, &job.name) else {
+            continue;
+        };
+        if !patch.listed {
+            continue;
+        }
+        let Some(source) = subject.sources.get(&patch.file) else { continue };
+        let spec = source.objects.iter().find_map(|object| object.get("spec"));
+        let node = spec.and_then(|spec| spec.get(field).or_else(|| spec.get("schedule")));
+        if let Some(node) = node {
+            return Place::span(patch.file, source.text.clone(), node.span.clone());
+        }
+    }
+    let applied = delivery.objects.iter().find(|applied| {
+        applied.id.kind == "CronJob" && applied.id.name == job.name && applied.id.namespace == job.namespace
+    });
+    match applied {
+        Some(applied) => subject.sources.place(applied, &["spec", field]),
+        None => job.place.clone(),
+    }
+}

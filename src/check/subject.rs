@@ -1,0 +1,79 @@
+//! What the audits look at: the repository as each cluster applies it.
+
+use std::collections::BTreeMap;
+
+use crate::check::delivery::{Delivery, deliveries};
+use crate::check::gate_job::{GateJob, gate_jobs};
+use crate::check::sources::Sources;
+use crate::render::Renderer;
+use crate::repo::{FluxKustomization, Model, Snapshot};
+use crate::spec::Spec;
+
+/// One cluster of the repository.
+///
+/// A repository may hold several projects that each have a cluster of one name, so the folder
+/// that holds `clusters/` counts too, as does the cluster that a `spec.kubeConfig` leads to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClusterKey {
+    /// The folder above `clusters/`; empty at the top and where there is none.
+    pub home: String,
+    /// The name.
+    pub name: String,
+    /// The Secret with the way to another cluster; empty for the cluster itself.
+    pub remote: String,
+}
+
+/// The repository, as the audits see it.
+pub struct Subject<'a> {
+    /// The files.
+    pub snapshot: &'a Snapshot,
+    /// What they mean.
+    pub model: &'a Model,
+    /// What is wanted, where the repository has a spec.
+    pub spec: Option<&'a Spec>,
+    /// What each Flux Kustomization applies to its cluster, in the order of entry points.
+    pub deliveries: Vec<Delivery>,
+    /// The CronJobs that suspend or resume Flux Kustomizations, as the clusters get them.
+    pub jobs: Vec<GateJob>,
+    /// Who builds.
+    pub renderer: &'a dyn Renderer,
+    /// The files, parsed when they are asked for.
+    pub sources: Sources<'a>,
+}
+
+impl<'a> Subject<'a> {
+    /// Builds every entry point and finds out what is held back.
+    pub fn new(
+        snapshot: &'a Snapshot,
+        model: &'a Model,
+        spec: Option<&'a Spec>,
+        renderer: &'a dyn Renderer,
+    ) -> Subject<'a> {
+        let mut deliveries = deliveries(snapshot, model, spec, renderer);
+        let sources = Sources::new(snapshot);
+        let jobs = gate_jobs(&deliveries, &sources);
+        for delivery in &mut deliveries {
+            delivery.hold(spec, &jobs);
+        }
+        Subject { snapshot, model, spec, deliveries, jobs, renderer, sources }
+    }
+
+    /// Gives the deliveries of each cluster.
+    pub fn clusters(&self) -> BTreeMap<&ClusterKey, Vec<&Delivery>> {
+        let mut clusters: BTreeMap<&ClusterKey, Vec<&Delivery>> = BTreeMap::new();
+        for delivery in &self.deliveries {
+            clusters.entry(&delivery.cluster).or_default().push(delivery);
+        }
+        clusters
+    }
+
+    /// Gives the Flux Kustomization of a delivery, where one stands in Git.
+    pub fn flux(&self, delivery: &Delivery) -> Option<&'a FluxKustomization> {
+        delivery.flux.map(|index| &self.model.flux[index])
+    }
+
+    /// Gives the jobs of a cluster.
+    pub fn jobs_of<'s>(&'s self, cluster: &'s ClusterKey) -> impl Iterator<Item = &'s GateJob> {
+        self.jobs.iter().filter(move |job| job.cluster == *cluster)
+    }
+}

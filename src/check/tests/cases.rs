@@ -1,0 +1,354 @@
+//! For each code an edit that shows it, and one that comes near and does not.
+
+use super::repository::Edit;
+
+/// One code.
+pub struct Case {
+    /// The code, with the file and line at which it is told.
+    pub told: &'static str,
+    /// What brings it about.
+    pub shows: &'static [Edit],
+    /// What looks like it and is no such finding; nothing where the unedited repository says enough.
+    pub near: &'static [Edit],
+}
+
+const KS: &str = "clusters/edge/apps.yaml";
+const INFRA: &str = "clusters/edge/infra/kustomization.yaml";
+const OPEN: &str = "infra/gate/open.yaml";
+const CLOSE: &str = "infra/gate/close.yaml";
+const ROLE: &str = "infra/gate/role.yaml";
+const RT: &str = "apps/rt/kustomization.yaml";
+const RW: &str = "apps/rw/kustomization.yaml";
+const RELEASE: &str = "apps/rw/release.yaml";
+
+const fn case(told: &'static str, shows: &'static [Edit], near: &'static [Edit]) -> Case {
+    Case { told, shows, near }
+}
+
+const INNER: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: inner, namespace: flux-system }\nspec: { interval: 5m, prune: true, path: ./apps/inner, sourceRef: { kind: GitRepository, name: flux-system } }\n";
+const MORE: &str = "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: more, namespace: flux-system }\nspec: { interval: 5m, prune: true, path: ./apps/more, sourceRef: { kind: GitRepository, name: flux-system } }\n---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: infra, namespace: flux-system }";
+const INFRA_HEAD: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: infra, namespace: flux-system }";
+const SETTINGS: &str =
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings, namespace: shop }\ndata: { a: '1' }\n";
+const SCRIPT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: script, namespace: shop }\ndata: { run: 'echo ${PLACE} $USER' }\n";
+const POD: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: early, namespace: shop }\nspec: { template: { spec: { containers: [{ name: a, image: a }], volumes: [{ name: v, configMap: { name: late } }] } } }\n";
+const AUTOMATION: &str = "apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageUpdateAutomation\nmetadata: { name: images, namespace: flux-system }\nspec: { interval: 5m, update: { path: ./apps/rw } }\n";
+
+pub const CASES: [Case; 41] = [
+    case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
+    case(
+        "GW001 clusters/edge/apps.yaml:24",
+        &[(KS, "5m # apps-rw", "5m\n  suspend: true")],
+        &[(KS, "5m # apps-rt", "5m\n  suspend: true")],
+    ),
+    case("GW002 clusters/edge/apps.yaml:15", &[(KS, "5m # apps-rt", "5m\n  suspend: false")], &[]),
+    case(
+        "GW003 infra/gate/close.yaml:14",
+        &[
+            (OPEN, "apps-rw,", "apps-rw, infra,"),
+            (CLOSE, "apps-rw,", "apps-rw, infra,"),
+            (ROLE, "[apps-rw]", "[apps-rw, infra]"),
+        ],
+        &[],
+    ),
+    case(
+        "GW003 infra/gate/close.yaml:14",
+        &[(KS, "5m # infra", "5m\n  dependsOn: [{ name: apps-rw }]")],
+        &[(KS, "5m # infra", "5m\n  dependsOn: [{ name: apps-rt }]")],
+    ),
+    case(
+        "GW004 clusters/edge/apps.yaml:15",
+        &[
+            (KS, "5m # apps-rt", "5m\n  dependsOn: [{ name: apps-rw }]"),
+            (KS, "  dependsOn: [{ name: apps-rt }] # of apps-rw\n", ""),
+        ],
+        &[(KS, "5m # apps-rt", "5m\n  dependsOn: [{ name: elsewhere }]")],
+    ),
+    case(
+        "GW005 infra/gate/close.yaml:14",
+        &[(OPEN, "apps-rw", "apps-rx"), (CLOSE, "apps-rw", "apps-rx"), (ROLE, "[apps-rw]", "[apps-rx]")],
+        &[],
+    ),
+    case(
+        "GW006 infra/gate/close.yaml:14",
+        &[("clusters/edge/infra/open-patch.yaml", "suspend: false", "suspend: true")],
+        &[
+            ("clusters/edge/infra/open-patch.yaml", "suspend: false", "suspend: true"),
+            ("clusters/edge/infra/close-patch.yaml", "suspend: false", "suspend: true"),
+        ],
+    ),
+    case(
+        "GW007 clusters/edge/infra/open-patch.yaml:3",
+        &[(INFRA, "- path: open-patch.yaml\n", "")],
+        &[("clusters/edge/infra/notes.yaml", "", "a: 1\n")],
+    ),
+    case("GW008 apps/rw/deployment.yaml:3", &[(KS, "./apps/rt", "./apps")], &[]),
+    case(
+        "GW009 apps/more/settings.yaml:3",
+        &[
+            (KS, INFRA_HEAD, MORE),
+            ("apps/more/settings.yaml", "", SETTINGS),
+            ("apps/more/kustomization.yaml", "", "resources: [settings.yaml]\n"),
+        ],
+        &[
+            (KS, INFRA_HEAD, MORE),
+            ("apps/more/settings.yaml", "", SETTINGS),
+            ("apps/more/kustomization.yaml", "", "namespace: other\nresources: [settings.yaml]\n"),
+        ],
+    ),
+    case(
+        "GW010 apps/rt/settings.yaml:3",
+        &[
+            (
+                "apps/rw/settings.yaml",
+                "",
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings, namespace: shop }\ndata: { a: '0' }\n",
+            ),
+            (RW, "release.yaml", "release.yaml, settings.yaml"),
+        ],
+        &[("apps/rw/settings.yaml", "", SETTINGS)],
+    ),
+    case(
+        "GW011 apps/rt/namespace.yaml:3",
+        &[(RT, "namespace.yaml, ", ""), (RW, "release.yaml", "release.yaml, ../rt/namespace.yaml")],
+        &[
+            ("apps/rw/other.yaml", "", "apiVersion: v1\nkind: Namespace\nmetadata: { name: other }\n"),
+            (RW, "release.yaml", "release.yaml, other.yaml"),
+        ],
+    ),
+    case(
+        "GW014 apps/rw/kustomization.yaml:3",
+        &[(RW, "name: shop", "name: shop-old")],
+        &[(RW, "name: shop", "name: sh.*")],
+    ),
+    case(
+        "GW014 clusters/edge/apps.yaml:25",
+        &[(
+            KS,
+            "5m # apps-rw",
+            "5m\n  patches:\n  - target: { kind: StatefulSet }\n    patch: '- { op: remove, path: /spec/replicas }'",
+        )],
+        &[(
+            KS,
+            "5m # apps-rw",
+            "5m\n  patches:\n  - target: { kind: Deployment }\n    patch: '- { op: remove, path: /spec/replicas }'",
+        )],
+    ),
+    case(
+        "GW015 apps/rw/deployment.yaml:11",
+        &[(RT, "resources", "namePrefix: live-\nresources")],
+        &[("apps/rw/deployment.yaml", "name: settings }", "name: made-by-an-operator }")],
+    ),
+    case(
+        "GW016 apps/rt/early.yaml:4",
+        &[
+            ("apps/rt/early.yaml", "", POD),
+            (RT, "service.yaml", "service.yaml, early.yaml"),
+            (
+                "apps/rw/late.yaml",
+                "",
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: late, namespace: shop }\n",
+            ),
+            (RW, "release.yaml", "release.yaml, late.yaml"),
+        ],
+        &[("apps/rt/early.yaml", "", POD), (RT, "service.yaml", "service.yaml, early.yaml")],
+    ),
+    case(
+        "GW019 apps/rw/release.yaml:6",
+        &[(RELEASE, "20.1.3", "20.x")],
+        &[(
+            RELEASE,
+            "version: 20.1.3, sourceRef: { kind: HelmRepository",
+            "sourceRef: { kind: GitRepository",
+        )],
+    ),
+    case(
+        "GW020 apps/rw/release.yaml:7",
+        &[(
+            RELEASE,
+            "name: charts } } }\n",
+            "name: charts } } }\n  valuesFrom: [{ kind: ConfigMap, name: settings }]\n",
+        )],
+        &[(
+            RELEASE,
+            "name: charts } } }\n",
+            "name: charts } } }\n  valuesFrom: [{ kind: ConfigMap, name: elsewhere }]\n",
+        )],
+    ),
+    case(
+        "GW021 apps/rw/inner.yaml:3",
+        &[
+            ("apps/rw/inner.yaml", "", INNER),
+            (RW, "release.yaml", "release.yaml, inner.yaml"),
+            ("apps/inner/kustomization.yaml", "", "resources: []\n"),
+        ],
+        &[
+            ("apps/rt/inner.yaml", "", INNER),
+            (RT, "service.yaml", "service.yaml, inner.yaml"),
+            ("apps/inner/kustomization.yaml", "", "resources: [x.yaml]\n"),
+            (
+                "apps/inner/x.yaml",
+                "",
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: x, namespace: x }\n",
+            ),
+        ],
+    ),
+    case(
+        "GW022 apps/rt/automation.yaml:4",
+        &[
+            ("apps/rt/automation.yaml", "", AUTOMATION),
+            (RT, "service.yaml", "service.yaml, automation.yaml"),
+            (
+                "apps/rw/deployment.yaml",
+                "containers: [{ name: shop, image: 'nginx:1.29.0' }]",
+                MARKED_CONTAINERS,
+            ),
+        ],
+        &[("apps/rt/automation.yaml", "", AUTOMATION), (RT, "service.yaml", "service.yaml, automation.yaml")],
+    ),
+    case(
+        "GW023 clusters/edge/apps.yaml:1",
+        &[(KS, "kustomize.toolkit.fluxcd.io/v1", "kustomize.toolkit.fluxcd.io/v1beta2")],
+        &[("docs/old.yaml", "", "apiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Other\n")],
+    ),
+    case(
+        "GW024 clusters/edge/infra/kustomization.yaml:3",
+        &[(
+            INFRA,
+            "patches:\n- path: open-patch.yaml\n- path: close-patch.yaml\n",
+            "patchesStrategicMerge: [open-patch.yaml, close-patch.yaml]\n",
+        )],
+        &[(RW, "patches:", "commonLabels: { a: b }\npatches:")],
+    ),
+    case(
+        "GW025 infra/gate/role.yaml:5",
+        &[(ROLE, "  resourceNames: [apps-rw]\n", "")],
+        &[(ROLE, "[get, patch]", "[get, list, patch]")],
+    ),
+    case(
+        "GW025 infra/gate/role.yaml:5",
+        &[(ROLE, "[get, patch]", "['*']")],
+        &[(ROLE, "- apiGroups", "- { apiGroups: [''], resources: [events], verbs: [list] }\n- apiGroups")],
+    ),
+    case(
+        "GW026 infra/gate/close.yaml:14",
+        &[(ROLE, "[get, patch]", "[get]")],
+        &[("infra/gate/kustomization.yaml", ", account.yaml, role.yaml", "")],
+    ),
+    case(
+        "GW027 infra/gate/close.yaml:14",
+        &[(CLOSE, "flux-cli:v2.9.4", "flux-cli:latest")],
+        &[(CLOSE, "flux-cli:v2.9.4", "flux-cli:v0.36.0")],
+    ),
+    case(
+        "GW027 infra/gate/close.yaml:14",
+        &[
+            ("clusters/edge/flux-system/gotk-components.yaml", "", "# Flux Version: v2.6.4\n"),
+            (
+                CLOSE,
+                "[kubectl, patch, kustomization, apps-rw, -n, flux-system, --type=merge, --field-manager=flux, '--patch={\"spec\":{\"suspend\":true}}']",
+                "[sh, -c, 'flux version; kubectl patch kustomization apps-rw -n flux-system --type=merge --field-manager=flux -p ''{\"spec\":{\"suspend\":true}}''']",
+            ),
+        ],
+        &[
+            ("clusters/edge/flux-system/gotk-components.yaml", "", "# Flux Version: v2.8.0\n"),
+            (
+                CLOSE,
+                "[kubectl, patch, kustomization, apps-rw, -n, flux-system, --type=merge, --field-manager=flux, '--patch={\"spec\":{\"suspend\":true}}']",
+                "[sh, -c, 'flux version; kubectl patch kustomization apps-rw -n flux-system --type=merge --field-manager=flux -p ''{\"spec\":{\"suspend\":true}}''']",
+            ),
+        ],
+    ),
+    case(
+        "GW028 infra/gate/close.yaml:14",
+        &[(
+            CLOSE,
+            "[kubectl, patch, kustomization, apps-rw, -n, flux-system, --type=merge, --field-manager=flux, '--patch={\"spec\":{\"suspend\":true}}']",
+            "[flux, suspend, kustomization, apps-rw]",
+        )],
+        &[(
+            CLOSE,
+            "[kubectl, patch, kustomization, apps-rw, -n, flux-system, --type=merge, --field-manager=flux, '--patch={\"spec\":{\"suspend\":true}}']",
+            "[sh, -c, 'flux suspend kustomization apps-rw; kubectl get kustomization apps-rw -o yaml | grep \"suspend: true\"']",
+        )],
+    ),
+    case(
+        "GW029 infra/gate/close.yaml:14",
+        &[(CLOSE, "--field-manager=flux, ", "")],
+        &[(CLOSE, "--field-manager=flux", "--field-manager=gate")],
+    ),
+    case(
+        "GW030 apps/rt/script.yaml:4",
+        &[
+            ("apps/rt/script.yaml", "", SCRIPT),
+            (RT, "service.yaml", "service.yaml, script.yaml"),
+            (KS, "5m # apps-rt", "5m\n  postBuild: { substitute: { ZONE: a } }"),
+        ],
+        &[("apps/rt/script.yaml", "", SCRIPT), (RT, "service.yaml", "service.yaml, script.yaml")],
+    ),
+    case(
+        "GW031 infra/gate/open.yaml:3",
+        &[("clusters/edge/infra/open-patch.yaml", "  startingDeadlineSeconds: 32400\n", "")],
+        &[],
+    ),
+    case(
+        "GW031 infra/gate/close.yaml:3",
+        &[(
+            "clusters/edge/infra/close-patch.yaml",
+            "suspend: false\n",
+            "suspend: false\n  startingDeadlineSeconds: 60\n",
+        )],
+        &[],
+    ),
+    case("GW032 apps/rt/kustomization.yaml:1", &[(RT, "service.yaml", "service.yml")], &[]),
+    case(
+        "GW032 clusters/edge/apps.yaml:15",
+        &[(RT, "resources", "patches: [{ path: settings.yaml, target: 5 }]\nresources")],
+        &[("apps/unused/kustomization.yaml", "", "resources: [missing.yaml]\n")],
+    ),
+    case(
+        "GW033 apps/rt/service.yaml:1",
+        &[("apps/rt/service.yaml", "", "kind: Service\n\tmetadata: {}\n")],
+        &[("charts/templates/service.yaml", "", "{{ if }}\n")],
+    ),
+    case(
+        "GW033 apps/rt/service.yaml:0",
+        &[("apps/rt/service.yaml", "", "<binary>")],
+        &[("logo.yaml", "", "<binary>")],
+    ),
+    case(
+        "GW034 clusters/edge/apps.yaml:15",
+        &[(KS, "./apps/rt", "./apps/live")],
+        &[(KS, "./apps/rt", "./apps/${side}")],
+    ),
+    case(
+        "GW036 clusters/edge/apps.yaml:17",
+        &[(
+            KS,
+            "path: ./apps/rt\n  prune: true\n  sourceRef: { kind: GitRepository, name: flux-system }",
+            "path: ./apps/rt\n  prune: true\n  sourceRef: { kind: OCIRepository, name: apps }",
+        )],
+        &[],
+    ),
+    case(
+        "GW037 apps/rt/settings.yaml:4",
+        &[(
+            "apps/rt/settings.yaml",
+            "data: { a: '1' }",
+            "data: { a: '1' } # gitops-windows: ignore[GW009] two owners on purpose",
+        )],
+        &[("apps/rt/settings.yaml", "data: { a: '1' }", "data: { a: '1' } # gitops-windows ignores nothing")],
+    ),
+    case(
+        "GW038 clusters/edge/apps.yaml:15",
+        &[(KS, "5m # apps-rt", "5m\n  suspend: false # gitops-windows: ignore[GW002]")],
+        &[(
+            KS,
+            "5m # apps-rt",
+            "5m\n  suspend: false # gitops-windows: ignore[GW002] the site is being moved",
+        )],
+    ),
+];
+
+const MARKED_CONTAINERS: &str =
+    "containers:\n      - name: shop\n        image: nginx # {\"$imagepolicy\": \"flux-system:shop\"}";

@@ -1,0 +1,85 @@
+//! For each code about a change set a change that shows it, and a state from which it is safe.
+
+use super::repository::Edit;
+
+/// One code.
+pub struct Change {
+    /// The code, with the file and line at which it is told.
+    pub told: &'static str,
+    /// How the older revision differs from the repository.
+    pub before: &'static [Edit],
+    /// What the change set does to it.
+    pub shows: &'static [Edit],
+    /// Another older revision, from which the same change set is no such finding.
+    pub safe: &'static [Edit],
+}
+
+const KS: &str = "clusters/edge/apps.yaml";
+const RT: &str = "apps/rt/kustomization.yaml";
+const RW: &str = "apps/rw/kustomization.yaml";
+const POD: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: early, namespace: shop }\nspec: { template: { spec: { containers: [{ name: a, image: a }], volumes: [{ name: v, configMap: { name: late } }] } } }\n";
+const LATE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: late, namespace: shop }\n";
+
+const LATE_LISTED: &str = "resources: [deployment.yaml, release.yaml, late.yaml]\n";
+// Pods that have the new label already.
+const OTHER: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: other, namespace: shop }\nspec: { template: { metadata: { labels: { app: v2 } }, spec: { containers: [{ name: a, image: a }] } } }\n";
+const OTHER_LISTED: &str = "resources: [deployment.yaml, release.yaml, other.yaml]\n";
+
+pub const CHANGES: [Change; 6] = [
+    Change {
+        told: "GW012 clusters/edge/apps.yaml:24",
+        before: &[],
+        shows: &[(KS, "name: apps-rw, namespace", "name: apps-gated, namespace")],
+        safe: &[(
+            KS,
+            "5m # apps-rw\n  path: ./apps/rw\n  prune: true",
+            "5m\n  path: ./apps/rw\n  prune: false",
+        )],
+    },
+    Change {
+        told: "GW013 apps/rt/settings.yaml:3",
+        before: &[],
+        shows: &[(RT, "settings.yaml, ", ""), (RW, "release.yaml", "release.yaml, ../rt/settings.yaml")],
+        safe: &[(
+            "apps/rt/settings.yaml",
+            "namespace: shop }",
+            "namespace: shop, annotations: { kustomize.toolkit.fluxcd.io/prune: disabled } }",
+        )],
+    },
+    Change {
+        told: "GW017 apps/rt/early.yaml:4",
+        before: &[],
+        shows: &[
+            ("apps/rt/early.yaml", "", POD),
+            (RT, "service.yaml", "service.yaml, early.yaml"),
+            (RW, "", LATE_LISTED),
+            ("apps/rw/late.yaml", "", LATE),
+        ],
+        safe: &[(RW, "", LATE_LISTED), ("apps/rw/late.yaml", "", LATE)],
+    },
+    Change {
+        told: "GW017 apps/rt/service.yaml:5",
+        before: &[],
+        shows: &[
+            ("apps/rt/service.yaml", "app: shop", "app: v2"),
+            ("apps/rw/deployment.yaml", "labels: { app: shop", "labels: { app: v2, a: b"),
+        ],
+        safe: &[("apps/rw/other.yaml", "", OTHER), (RW, "", OTHER_LISTED)],
+    },
+    Change {
+        told: "GW018 apps/rw/deployment.yaml:11",
+        before: &[],
+        shows: &[(RT, "settings.yaml, ", "")],
+        safe: &[(
+            KS,
+            "5m # apps-rt\n  path: ./apps/rt\n  prune: true",
+            "5m\n  path: ./apps/rt\n  prune: false",
+        )],
+    },
+    Change {
+        told: "GW035 clusters/edge/apps.yaml:16",
+        before: &[(KS, "path: ./apps/rt\n  prune: true", "path: ./apps/rt\n  prune: false")],
+        shows: &[(RT, "settings.yaml, ", "")],
+        safe: &[],
+    },
+];

@@ -1,0 +1,42 @@
+//! `flux-create`.
+
+use serde_json::{Value, json};
+
+use crate::cli::{Answer, FluxCreate, Global};
+use crate::commands::apply::Exit;
+use crate::commands::workspace::Loaded;
+use crate::error::Error;
+use crate::output::Output;
+use crate::plan::{Command, SourceUrl, flux_create};
+
+/// Runs the command.
+pub fn run(global: &Global, arguments: &FluxCreate, output: &Output) -> Result<Exit, Error> {
+    let loaded = Loaded::open(global, output)?;
+    let source = arguments.url.clone().map(|url| SourceUrl { url, branch: arguments.branch.clone() });
+    let commands = flux_create(&loaded.input(), &arguments.clusters, source.as_ref())?;
+    match arguments.format {
+        Answer::Text => output.result(text(&commands).as_bytes()),
+        Answer::Json => {
+            let commands: Vec<Value> = commands.iter().map(Command::to_json).collect();
+            output.result(format!("{:#}\n", json!({ "version": 1, "commands": commands })).as_bytes());
+        }
+    }
+    if commands.is_empty() {
+        output.say("Nothing to create: the Flux Kustomizations stand in Git.");
+    }
+    Ok(Exit::Clean)
+}
+
+/// Writes a script for a POSIX shell, a part for each cluster.
+fn text(commands: &[Command]) -> String {
+    let mut text = String::new();
+    let mut cluster = "";
+    for command in commands {
+        if command.cluster != cluster {
+            cluster = &command.cluster;
+            text.push_str(&format!("# against cluster {cluster}\n"));
+        }
+        text.push_str(&format!("{}\n", command.shell()));
+    }
+    text
+}

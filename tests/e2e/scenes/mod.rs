@@ -1,0 +1,45 @@
+//! All scenes.
+
+mod gates;
+mod migrations;
+mod outages;
+mod real_time;
+mod suspend;
+mod walk_through;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::scene::Scene;
+
+/// Every scene, the long ones first.
+pub const ALL: &[Scene] = &[
+    Scene { name: "outage_over_the_window", play: outages::over_the_window },
+    Scene { name: "outage_over_the_closing", play: outages::over_the_closing },
+    Scene { name: "outage_over_the_opening", play: outages::over_the_opening },
+    Scene { name: "one_commit_deletes_everything", play: migrations::one_commit },
+    Scene { name: "walk_through", play: walk_through::play },
+    Scene { name: "migration_of_a_prefixed_fleet", play: migrations::prefixed },
+    Scene { name: "migration_with_substitutions_and_alerts", play: migrations::notified },
+    Scene { name: "migration_of_bases_and_overlays", play: migrations::layered },
+    Scene { name: "confirm_waits_for_the_cluster", play: migrations::confirm },
+    Scene { name: "join_before_the_hand_over", play: migrations::join },
+    Scene { name: "failing_job_is_retried", play: gates::failing_job },
+    Scene { name: "flux_runner_switches_and_fails_loudly", play: gates::flux_runner },
+    Scene { name: "role_allows_nothing_else", play: gates::role },
+    Scene { name: "real_time_through_closed_windows", play: real_time::play },
+    Scene { name: "suspend_survives_the_parent", play: suspend::play },
+];
+
+/// Compares the scenes that `docs/facts.md` names with those that there are.
+pub fn facts() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/facts.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let named: BTreeSet<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.rsplit('|').nth(1))
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .collect();
+    let there: BTreeSet<&str> = ALL.iter().map(|scene| scene.name).collect();
+    assert_eq!(named, there, "docs/facts.md must name every scene, and no other, in its last column");
+}

@@ -1,0 +1,194 @@
+//! `migrate` on whole repositories: each step as a tree, and what is refused.
+//!
+//! `GITOPS_WINDOWS_BLESS=1 cargo test --test migrate` writes the trees in `tests/golden/` anew.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, and writes when asked")]
+
+mod support;
+
+use std::path::Path;
+
+use support::scratch::{Node, Scratch, Tree, assert_same, tree};
+
+const SPEC: &str = "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  rw: { window: nights }\nwindows:\n  nights: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN }\nclusters:\n";
+
+/// Copies a fixture, writes a spec and the gates, splits everything, and commits each.
+fn divided(fixture: &str, clusters: &[&str]) -> Scratch {
+    let scratch = Scratch::fixture(fixture);
+    let clusters: String = clusters.iter().map(|name| format!("  {name}: {{}}\n")).collect();
+    scratch.write("windows.yaml", format!("{SPEC}{clusters}"));
+    scratch.commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    scratch
+}
+
+#[track_caller]
+fn compare(scratch: &Scratch, name: &str) {
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("GITOPS_WINDOWS_BLESS").is_some_and(|value| value == "1") {
+        if place.exists() {
+            std::fs::remove_dir_all(&place).unwrap();
+        }
+        for (path, node) in scratch.tree() {
+            let Node::File(..) = node else { panic!("{} can't be kept in a golden tree", path.display()) };
+            std::fs::create_dir_all(place.join(&path).parent().unwrap()).unwrap();
+            std::fs::copy(scratch.top().join(&path), place.join(&path)).unwrap();
+        }
+    }
+    let expected = if place.exists() { tree(&place) } else { Tree::new() };
+    assert_same(&expected, &scratch.tree(), "GITOPS_WINDOWS_BLESS=1 writes the tree anew");
+}
+
+/// Takes one step, holds a second run of everything to doing nothing, and commits.
+#[track_caller]
+fn step(scratch: &Scratch, next: &str) {
+    let run = scratch.expect(0, &["migrate", "--yes"]);
+    assert!(run.stderr.contains(next), "{}", run.stderr);
+    let written = scratch.tree();
+    // The next step waits until this one is committed.
+    let again = scratch.run(&["migrate", "--yes", "--allow-dirty"]);
+    assert!(matches!(again.code, 0 | 5) && again.stdout.is_empty(), "{again:?}");
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync", "--yes"]).stdout, "", "sync found something to change");
+    assert_same(&written, &scratch.tree(), "a second run wrote");
+}
+
+fn whole_way(fixture: &str, clusters: &[&str]) {
+    let scratch = divided(fixture, clusters);
+    step(&scratch, "next: hand over");
+    compare(&scratch, &format!("{fixture}-handed-over"));
+    step(&scratch, "next: finish");
+    compare(&scratch, &format!("{fixture}-finished"));
+    let run = scratch.expect(0, &["migrate"]);
+    assert!(run.stderr.contains("finished") && run.stderr.contains("Nothing to change"), "{}", run.stderr);
+}
+
+#[test]
+fn clusters_that_list_their_apps() {
+    whole_way("sample", &["edge-01", "edge-02"]);
+}
+
+#[test]
+fn clusters_with_overlays() {
+    whole_way("overlays", &["north", "south"]);
+}
+
+#[test]
+fn a_flux_kustomization_for_each_app() {
+    whole_way("per-app", &["home"]);
+}
+
+#[test]
+fn a_fleet_moves_cluster_by_cluster() {
+    let scratch = divided("overlays", &["north", "south"]);
+    let run = scratch.expect(5, &["migrate", "--base", "HEAD~1", "--yes"]);
+    assert!(run.stderr.contains("not yet in HEAD~1"), "{}", run.stderr);
+    assert_eq!(scratch.git(&["status", "--short"]), "");
+    scratch.expect(0, &["migrate", "--cluster", "north", "--yes"]);
+    assert!(scratch.text("clusters/south/apps.yaml").contains("prune: false"));
+    assert!(!scratch.top().join("clusters/north/apps.yaml").exists());
+    scratch.commit();
+    let run = scratch.expect(0, &["migrate", "--cluster", "south", "--yes"]);
+    assert!(!run.stderr.contains("north"), "{}", run.stderr);
+    scratch.commit();
+    step(&scratch, "next: finish");
+    compare(&scratch, "overlays-finished");
+    let run = scratch.expect(2, &["migrate", "--cluster", "nroth"]);
+    assert!(run.stderr.contains("did you mean `north`"), "{}", run.stderr);
+}
+
+#[test]
+fn an_old_one_that_would_delete_is_prepared_first() {
+    let scratch = divided("overlays", &["north", "south"]);
+    let file = "clusters/north/apps.yaml";
+    scratch.replace(file, "prune: false # gitops-windows: was true", "prune: true").commit();
+    step(&scratch, "unprepared, apps would delete what it loses");
+    assert!(scratch.text(file).contains("prune: false # gitops-windows: was true"));
+    assert!(!scratch.top().join("clusters/south/apps.yaml").exists(), "the other cluster goes on");
+}
+
+#[test]
+fn what_is_half_done_is_named_with_the_way_on() {
+    let scratch = divided("overlays", &["north", "south"]);
+    for (change, said) in [
+        (
+            Box::new(|scratch: &Scratch| {
+                scratch.replace("clusters/north/apps.yaml", "  wait: false\n", "  suspend: true\n");
+            }) as Box<dyn Fn(&Scratch)>,
+            "has `suspend: true` in Git",
+        ),
+        (
+            Box::new(|scratch| {
+                let text = scratch.text("clusters/north/apps.yaml");
+                scratch.write("clusters/north/copy.yaml", text);
+            }),
+            "stands twice",
+        ),
+        (
+            Box::new(|scratch| {
+                let text =
+                    scratch.text("clusters/north/apps.yaml").replace("./apps/north", "./apps/north/north-rt");
+                let text = text.replace("name: apps\n", "name: apps-rt\n");
+                scratch.write("clusters/north/rt.yaml", &text);
+                scratch.write("clusters/north/rt2.yaml", text.replace("name: apps-rt", "name: also"));
+            }),
+            "all apply apps/north/north-rt",
+        ),
+        (
+            Box::new(|scratch| {
+                let text = scratch.text("clusters/north/reports.yaml");
+                scratch.write("clusters/north/taken.yaml", text.replace("name: reports", "name: apps-rw"));
+            }),
+            "apps-rw stands in clusters/north/taken.yaml already",
+        ),
+    ] {
+        change(&scratch);
+        scratch.commit();
+        let run = scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]);
+        assert!(run.stderr.contains(said) && run.stderr.contains("help:"), "{said}: {}", run.stderr);
+        assert_eq!(scratch.git(&["status", "--short"]), "", "{said}");
+        scratch.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    }
+}
+
+#[test]
+fn commands_are_printed_where_nothing_is_in_git() {
+    let scratch = Scratch::fixture("sample");
+    scratch.git(&["rm", "-r", "--quiet", "clusters/edge-01/flux", "clusters/edge-02/flux"]);
+    scratch.write("windows.yaml", format!("{SPEC}  edge-01: {{}}\n  edge-02: {{}}\n")).commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    let run = scratch.expect(0, &["migrate", "--cluster", "edge-01"]);
+    for part in [
+        "--patch '{\"spec\":{\"prune\":false,\"deletionPolicy\":\"Orphan\"}}'",
+        "flux create kustomization apps-rt --namespace=flux-system --source=GitRepository/flux-system --path=./clusters/edge-01/apps/apps-rt --prune=false",
+        "--path=./clusters/edge-01/apps/apps-rw --prune=false --interval=10m --depends-on=apps-rt",
+        "kubectl delete kustomizations.kustomize.toolkit.fluxcd.io apps --namespace flux-system",
+        "kubectl patch kustomizations.kustomize.toolkit.fluxcd.io apps-rw --namespace flux-system --type=merge --field-manager=flux --patch '{\"spec\":{\"prune\":true}}'",
+        "flux export kustomization apps",
+    ] {
+        assert!(run.stderr.contains(part), "{part}\n{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_gate_of_ones_own_must_name_the_successor_first() {
+    let scratch = Scratch::fixture("adopted");
+    scratch.expect(0, &["init", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    let run = scratch.expect(5, &["migrate", "--yes"]);
+    assert!(run.stderr.contains("acts on apps and not on apps-rw"), "{}", run.stderr);
+    for job in ["begin", "end"] {
+        scratch.replace(&format!("infra/maintenance/{job}.yaml"), "\"apps\"", "\"apps\", \"apps-rw\"");
+    }
+    scratch.commit();
+    scratch.expect(0, &["migrate", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["migrate", "--yes"]);
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+}
