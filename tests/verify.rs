@@ -41,7 +41,8 @@ fn handed_over() -> Scratch {
             .replace("path: ./clusters/edge-02/apps", &format!("path: ./clusters/edge-02/apps/apps-{side}"));
         scratch.write(&format!("clusters/edge-02/flux/apps-{side}.yaml"), text);
     }
-    scratch.write(file, old.replace("name: apps", "name: rest").replace("edge-02/apps", "edge-02/apps/probe"));
+    scratch
+        .write(file, old.replace("name: apps", "name: rest").replace("edge-02/apps", "edge-02/apps/probe"));
     scratch.commit();
     scratch
 }
@@ -63,7 +64,10 @@ fn verified(scratch: &Scratch, code: i32, arguments: &[&str], words: &[&str]) ->
 /// Gives what the JSON says of one object.
 fn of<'a>(entry: &'a Value, object: &str) -> Vec<&'a str> {
     let differences = entry["differences"].as_array().unwrap().iter();
-    differences.filter(|found| found["object"] == object).map(|found| found["kind"].as_str().unwrap()).collect()
+    differences
+        .filter(|found| found["object"] == object)
+        .map(|found| found["kind"].as_str().unwrap())
+        .collect()
 }
 
 #[test]
@@ -98,7 +102,8 @@ fn an_object_that_a_side_changed() {
 #[test]
 fn an_object_on_the_side_of_another_type() {
     let scratch = divided();
-    let rules = "rules:\n  - { kind: Service, type: rt }\n  - { kind: ConfigMap, type: rt }\n  - { type: rw }\n";
+    let rules =
+        "rules:\n  - { kind: Service, type: rt }\n  - { kind: ConfigMap, type: rt }\n  - { type: rw }\n";
     scratch.write("windows.yaml", format!("{SPEC}{rules}"));
     let words = ["Service web/web is on the side of rw; by the rules it is rt"];
     let entry = verified(&scratch, 5, &[], &words);
@@ -139,7 +144,11 @@ fn since_a_revision_an_object_moved() {
     let (rt, rw) = ("apps/web/web-rt", "apps/web/web-rw");
     scratch
         .write(&format!("{rt}/service.yaml"), scratch.text(&format!("{rw}/service.yaml")))
-        .replace(&format!("{rt}/kustomization.yaml"), "  - configmap.yaml", "  - configmap.yaml\n  - service.yaml")
+        .replace(
+            &format!("{rt}/kustomization.yaml"),
+            "  - configmap.yaml",
+            "  - configmap.yaml\n  - service.yaml",
+        )
         .replace(&format!("{rw}/kustomization.yaml"), "  - service.yaml\n", "");
     let entry = verified(&scratch, 1, &["--base", "HEAD"], &["Service web/web moved from rw to rt"]);
     assert_eq!(of(&entry, "Service web/web"), ["moved"]);

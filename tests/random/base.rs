@@ -45,7 +45,14 @@ impl Maker<'_> {
         app.secret = !app.helm && dice.one_in(2);
         let secret = if app.secret && self.has(&mut dice, "secret-generator", 2) {
             let plain = dice.one_in(2);
-            fields.push_str(&self.generator(&folder, "secretGenerator", &format!("{}-secret", app.name), "", plain, &mut dice));
+            fields.push_str(&self.generator(
+                &folder,
+                "secretGenerator",
+                &format!("{}-secret", app.name),
+                "",
+                plain,
+                &mut dice,
+            ));
             app.generated.push(("secretGenerator", format!("{}-secret", app.name)));
             None
         } else if app.secret && self.has(&mut dice, "sops", 1) {
@@ -57,7 +64,14 @@ impl Maker<'_> {
         };
         let config = if self.has(&mut dice, "generator", 2) {
             let plain = dice.one_in(2);
-            fields.push_str(&self.generator(&folder, "configMapGenerator", &app.config(), "", plain, &mut dice));
+            fields.push_str(&self.generator(
+                &folder,
+                "configMapGenerator",
+                &app.config(),
+                "",
+                plain,
+                &mut dice,
+            ));
             app.generated.push(("configMapGenerator", app.config()));
             None
         } else {
@@ -149,7 +163,9 @@ impl Maker<'_> {
             }
             1 => {
                 self.put(&format!("{folder}/data/{stem}.conf"), "a;\nb;\n");
-                text.push_str(&format!("    files:\n      - data/{stem}.conf\n      - key.conf=data/{stem}.conf # twice\n"));
+                text.push_str(&format!(
+                    "    files:\n      - data/{stem}.conf\n      - key.conf=data/{stem}.conf # twice\n"
+                ));
             }
             2 => text.push_str(&format!("    literals:\n      - A={stem}\n      - \"B=x y\"\n")),
             _ => {
@@ -184,7 +200,8 @@ impl Maker<'_> {
         if self.has(&mut dice, "multi-document", 4) {
             let name = format!("{}-{cluster}", app.name);
             let text = objects::config_map(&mut dice, &name, None);
-            let second = format!("{}{}", head("v1", "ServiceAccount", &name), "automountServiceAccountToken: false\n");
+            let second =
+                format!("{}{}", head("v1", "ServiceAccount", &name), "automountServiceAccountToken: false\n");
             self.put(&format!("{folder}/own.yaml"), &format!("{text}---\n{second}"));
             resources.push("own.yaml".into());
         }
@@ -200,7 +217,11 @@ impl Maker<'_> {
         if !prefix.is_empty() {
             fields.push_str(&format!("namePrefix: {prefix}\n"));
         }
-        fields.push_str(&self.fields(folder, &[app.clone()], if prefix.is_empty() { cluster } else { "variant" }));
+        fields.push_str(&self.fields(
+            folder,
+            &[app.clone()],
+            if prefix.is_empty() { cluster } else { "variant" },
+        ));
         self.kustomization(folder, &resources, &fields);
     }
 }

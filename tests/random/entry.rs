@@ -35,7 +35,12 @@ impl Maker<'_> {
     /// One Flux Kustomization for each app, all of one cluster, which the bootstrap one applies.
     fn by_app(&mut self, cluster: &str) {
         self.flux(&format!("clusters/{cluster}/cluster.yaml"), "cluster", "apps", true);
-        self.flux(&format!("clusters/{cluster}/flux-system/sync.yaml"), "flux-system", &format!("clusters/{cluster}"), true);
+        self.flux(
+            &format!("clusters/{cluster}/flux-system/sync.yaml"),
+            "flux-system",
+            &format!("clusters/{cluster}"),
+            true,
+        );
         let mut dice = self.dice("by app");
         let with_list = dice.one_in(2);
         for app in self.apps.clone() {
@@ -77,8 +82,7 @@ impl Maker<'_> {
         if own_only && self.has(&mut dice, "flux-generated", 1) {
             return true;
         }
-        let mut fields =
-            if dice.one_in(3) { self.fields(entry, &apps, "entry") } else { String::new() };
+        let mut fields = if dice.one_in(3) { self.fields(entry, &apps, "entry") } else { String::new() };
         if self.has(&mut dice, "broken", 5) {
             self.broken.insert(entry.to_owned());
             self.break_it(&mut dice, entry, &mut paths, &mut fields);
@@ -134,7 +138,10 @@ impl Maker<'_> {
                 fields.push_str("generators: [exec.yaml]\n");
             }
             5 => {
-                self.put(&format!("{entry}/bad.yaml"), "apiVersion: v1\nkind: ConfigMap\n metadata: {name: [}\n");
+                self.put(
+                    &format!("{entry}/bad.yaml"),
+                    "apiVersion: v1\nkind: ConfigMap\n metadata: {name: [}\n",
+                );
                 paths.push("bad.yaml".into());
             }
             _ => {
@@ -170,18 +177,32 @@ impl Maker<'_> {
         if dice.one_in(3) {
             extra.push_str("  postBuild:\n    substitute: {ENV: prod}\n");
         }
-        let prune = dice.of(&["  prune: true\n", "  prune: false\n", "  prune: true # tidy\n", "", "  prune:   true\n"]);
+        let prune = dice.of(&[
+            "  prune: true\n",
+            "  prune: false\n",
+            "  prune: true # tidy\n",
+            "",
+            "  prune:   true\n",
+        ]);
         let path = dice.of(&["./PATH", "./PATH", "./PATH/", "PATH"]).replace("PATH", path);
         let mut version = "v1";
         if self.has(&mut dice, "flux-file", 4) {
             version = "v1beta2";
         }
-        let head = format!("apiVersion: kustomize.toolkit.fluxcd.io/{version}\nkind: Kustomization\nmetadata:\n  name: {name}\n  namespace: flux-system\n");
+        let head = format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/{version}\nkind: Kustomization\nmetadata:\n  name: {name}\n  namespace: flux-system\n"
+        );
         let source = "sourceRef: {kind: GitRepository, name: flux-system}";
-        let mut text = format!("{head}spec:\n  interval: 10m\n  path: \"{path}\"\n{prune}  {source}\n{extra}");
+        let mut text =
+            format!("{head}spec:\n  interval: 10m\n  path: \"{path}\"\n{prune}  {source}\n{extra}");
         if self.has(&mut dice, "flux-file", 4) {
-            let other = format!("{}data: {{a: b}}\n", objects::head("v1", "ConfigMap", &format!("vars-{name}")));
-            text = if dice.one_in(2) { format!("{other}---\n{text}") } else { format!("---\n{text}---\n{other}") };
+            let other =
+                format!("{}data: {{a: b}}\n", objects::head("v1", "ConfigMap", &format!("vars-{name}")));
+            text = if dice.one_in(2) {
+                format!("{other}---\n{text}")
+            } else {
+                format!("---\n{text}---\n{other}")
+            };
         }
         self.put(file, &text);
     }

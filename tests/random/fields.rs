@@ -78,7 +78,11 @@ impl Maker<'_> {
                 app.name
             ));
         }
-        if self.has(dice, "replicas", 6) && !app.helm && place != "variant" && !(place == "entry" && app.twice) {
+        if self.has(dice, "replicas", 6)
+            && !app.helm
+            && place != "variant"
+            && !(place == "entry" && app.twice)
+        {
             parts.push(format!("replicas:\n- name: {}\n  count: 3\n", app.name));
         }
         if self.has(dice, "generator-options", 4) {
@@ -99,7 +103,13 @@ impl Maker<'_> {
         let mut parts = Vec::new();
         let (kind, name) = (app.main(), &app.name);
         if self.has(dice, "json-patch", 4) {
-            let target = dice.of(&["kind: KIND", "name: NAME.*", "kind: KIND\n      name: NAME", "version: v1", "labelSelector: team"]);
+            let target = dice.of(&[
+                "kind: KIND",
+                "name: NAME.*",
+                "kind: KIND\n      name: NAME",
+                "version: v1",
+                "labelSelector: team",
+            ]);
             let target = target.replace("KIND", kind).replace("NAME", name);
             items.push_str(&format!(
                 "  - target:\n      {target}\n    patch: |-\n      - op: add\n        path: /metadata/labels\n        value: {{patched: here}}\n"
@@ -133,7 +143,10 @@ impl Maker<'_> {
             self.put(&format!("{folder}/old.yaml"), &strategic(app, ""));
             parts.push("patchesStrategicMerge:\n- old.yaml\n".to_owned());
             let (group, version) = app.version().split_once('/').unwrap();
-            self.put(&format!("{folder}/six.yaml"), "- op: add\n  path: /metadata/annotations\n  value: {six: \"902\"}\n");
+            self.put(
+                &format!("{folder}/six.yaml"),
+                "- op: add\n  path: /metadata/annotations\n  value: {six: \"902\"}\n",
+            );
             parts.push(format!(
                 "patchesJson6902:\n- target: {{group: {group}, version: {version}, kind: {kind}, name: {name}}}\n  path: six.yaml\n"
             ));
@@ -194,7 +207,14 @@ impl Maker<'_> {
                 head("v1", "ServiceAccount", &name)
             );
             self.put(&format!("{component}/extra.yaml"), &both);
-            let generator = self.generator(&component, "configMapGenerator", &format!("{name}-made"), "", inner.one_in(2), &mut inner);
+            let generator = self.generator(
+                &component,
+                "configMapGenerator",
+                &format!("{name}-made"),
+                "",
+                inner.one_in(2),
+                &mut inner,
+            );
             self.put(
                 &format!("{component}/kustomization.yaml"),
                 &format!("apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [extra.yaml]\n{generator}"),

@@ -13,9 +13,9 @@ mod judge;
 mod objects;
 mod repository;
 mod spec;
-mod trial;
 #[path = "../support/mod.rs"]
 mod support;
+mod trial;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -79,11 +79,9 @@ fn shrink(seed: u64) -> String {
         .into_iter()
         .map(|on| if on { proptest::bool::weighted(1.0).boxed() } else { Just(false).boxed() })
         .collect();
-    let config =
-        Config { cases: 1, max_shrink_time: 60_000, failure_persistence: None, ..Config::default() };
-    let failed = TestRunner::new(config).run(&strategies, |switches| {
-        trial::run(seed, &switches).map(drop).map_err(TestCaseError::fail)
-    });
+    let config = Config { cases: 1, max_shrink_time: 60_000, failure_persistence: None, ..Config::default() };
+    let failed = TestRunner::new(config)
+        .run(&strategies, |switches| trial::run(seed, &switches).map(drop).map_err(TestCaseError::fail));
     match failed {
         Err(TestError::Fail(reason, switches)) => {
             let on = FEATURES.iter().zip(&switches).filter(|(_, on)| **on).map(|(name, _)| *name);

@@ -72,9 +72,13 @@ pub fn main(app: &App, anchors: bool) -> String {
         );
     }
     let labels = if anchors {
-        format!("  selector:\n    matchLabels: &labels\n      app: {name}\n  template:\n    metadata:\n      labels: *labels\n")
+        format!(
+            "  selector:\n    matchLabels: &labels\n      app: {name}\n  template:\n    metadata:\n      labels: *labels\n"
+        )
     } else {
-        format!("  selector: {{matchLabels: {{app: {name}}}}}\n  template:\n    metadata: {{labels: {{app: {name}}}}}\n")
+        format!(
+            "  selector: {{matchLabels: {{app: {name}}}}}\n  template:\n    metadata: {{labels: {{app: {name}}}}}\n"
+        )
     };
     let variable = if app.variable {
         format!("          args: [\"--host=$({}_HOST)\"]\n", name.to_uppercase())

@@ -119,7 +119,13 @@ impl Maker<'_> {
         if self.has(&mut dice, "mixed-line-ends", 8) {
             let lines: Vec<String> = text
                 .split_inclusive('\n')
-                .map(|line| if dice.one_in(3) { line.trim_end_matches(['\r', '\n']).to_owned() + "\r\n" } else { line.to_owned() })
+                .map(|line| {
+                    if dice.one_in(3) {
+                        line.trim_end_matches(['\r', '\n']).to_owned() + "\r\n"
+                    } else {
+                        line.to_owned()
+                    }
+                })
                 .collect();
             let ends = text.ends_with('\n');
             text = lines.concat();
@@ -159,8 +165,7 @@ impl Maker<'_> {
             _ => "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n",
         };
         let list = self.list(&mut dice, resources);
-        let body =
-            if dice.one_in(3) { format!("{fields}{list}") } else { format!("{list}{fields}") };
+        let body = if dice.one_in(3) { format!("{fields}{list}") } else { format!("{list}{fields}") };
         self.put(&format!("{folder}/{name}"), &format!("{head}{body}"));
     }
 

@@ -31,7 +31,10 @@ impl Maker<'_> {
             ];
             dice.shuffle(&mut rules);
             rules.truncate(1 + dice.below(4) as usize);
-            text.push_str(&format!("rules:\n{}  - {{ kind: ConfigMap, type: rt }}\n  - {{ type: rw }}\n", rules.concat()));
+            text.push_str(&format!(
+                "rules:\n{}  - {{ kind: ConfigMap, type: rt }}\n  - {{ type: rw }}\n",
+                rules.concat()
+            ));
         }
         text.push_str("clusters:\n");
         text

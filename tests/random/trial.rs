@@ -102,7 +102,11 @@ impl Trial {
     fn plan(&self, snapshot: &Snapshot, selection: &Selection, splits: bool) -> Result<Plan, Error> {
         let (renderer, model) = (Embedded::default(), self.model(snapshot));
         let input = Input { spec: &self.spec, snapshot, model: &model, renderer: &renderer };
-        if splits { split(&input, &Templates::new(BTreeMap::new())?, selection) } else { join(&input, selection) }
+        if splits {
+            split(&input, &Templates::new(BTreeMap::new())?, selection)
+        } else {
+            join(&input, selection)
+        }
     }
 
     /// Looks at what became of one entry point.
@@ -159,7 +163,8 @@ impl Trial {
 
     /// The same again must change nothing.
     fn unchanged(&self, tree: &Snapshot, selection: &Selection, splits: bool) -> Result<(), String> {
-        let again = self.plan(tree, selection, splits).map_err(|error| format!("{selection:?} again: {error}"))?;
+        let again =
+            self.plan(tree, selection, splits).map_err(|error| format!("{selection:?} again: {error}"))?;
         match again.changes.first_key_value() {
             Some((path, _)) => Err(format!("{selection:?} again changes {path}")),
             None => Ok(()),
@@ -174,10 +179,9 @@ impl Trial {
             plan.entries.iter().any(|outcome| outcome.before == *path && outcome.way == Way::Refused)
         };
         for check in verify(&input) {
-            let found = check
-                .differences
-                .iter()
-                .find(|(_, difference)| !(matches!(difference, Difference::Unbuildable(..)) && refused(&check.path)));
+            let found = check.differences.iter().find(|(_, difference)| {
+                !(matches!(difference, Difference::Unbuildable(..)) && refused(&check.path))
+            });
             if let Some((id, difference)) = found {
                 let id = id.as_ref().map(ToString::to_string).unwrap_or_default();
                 return Err(format!("verify of {}: {id} {difference}", check.path));
