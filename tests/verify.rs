@@ -81,9 +81,10 @@ fn what_was_divided_is_equal() {
 
 #[test]
 fn an_object_that_a_side_lost() {
-    let scratch = divided();
+    let scratch = handed_over();
     scratch.replace("clusters/edge-02/apps/apps-rw/web/kustomization.yaml", "web-rw", "web-rt");
-    let entry = verified(&scratch, 5, &[], &["Deployment web/web is applied by nothing any more"]);
+    let entry =
+        verified(&scratch, 5, &["--base", "HEAD"], &["Deployment web/web is applied by nothing any more"]);
     assert_eq!(entry["status"], "lost");
     assert_eq!(of(&entry, "Deployment web/web"), ["lost"]);
     assert!(of(&entry, "ConfigMap web/web-content").contains(&"doubled"), "{entry}");
@@ -161,12 +162,7 @@ fn since_a_revision_an_object_was_doubled() {
     scratch.replace(
         "clusters/edge-02/apps/apps-rt/kustomization.yaml",
         "  - web",
-        "  - web\n  - ../../../../apps/web/web-rw",
-    );
-    scratch.replace(
-        "clusters/edge-02/apps/apps-rw/kustomization.yaml",
-        "  - web",
-        "  - ../../../../apps/web/web-rw",
+        "  - web\n  - ../apps-rw/web",
     );
     let words = ["is applied by clusters/edge-02/apps/apps-rt and by clusters/edge-02/apps/apps-rw"];
     let entry = verified(&scratch, 5, &["--base", "HEAD"], &words);
@@ -191,7 +187,7 @@ ConfigMap web/web-content: rt (rule 2 of the spec)
 }
 
 #[test]
-fn explain_names_what_a_hash_follows_and_what_nobody_builds() {
+fn explain_says_what_nobody_builds() {
     let scratch = Scratch::fixture("features");
     scratch
         .write("apps/base/spare.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: spare\n  annotations:\n    gitops-windows/type: rw\n")
@@ -201,8 +197,5 @@ fn explain_names_what_a_hash_follows_and_what_nobody_builds() {
         text,
         "ConfigMap spare: rw (its annotation gitops-windows/type)\n  from apps/base/spare.yaml\n  no entry point builds it\n"
     );
-    let run = scratch.expect(0, &["explain", "apps/prod/merged", "--format", "json"]);
-    let value: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!(value["objects"], serde_json::json!([]));
     scratch.expect(3, &["explain", "apps/none"]);
 }

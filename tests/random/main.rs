@@ -40,7 +40,7 @@ fn switches(seed: u64) -> Switches {
 #[test]
 fn random_repositories_come_out_right_and_back() {
     let first = number("GITOPS_WINDOWS_SEED", 1);
-    let count = number("GITOPS_WINDOWS_RANDOM", 16);
+    let count = number("GITOPS_WINDOWS_RANDOM", 6);
     let next = AtomicU64::new(first);
     let tally: Mutex<BTreeMap<String, usize>> = Mutex::default();
     let failures: Mutex<BTreeMap<u64, String>> = Mutex::default();
