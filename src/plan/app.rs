@@ -103,9 +103,14 @@ impl Apps {
                 }
             }
         }
+        // A side may list a part of an app, which stands below what is left of the app.
+        let whole = |part: &RepoPath| {
+            let whole = model.graph.get(&part.parent()?)?;
+            umbrella::original(&whole.text).map(|_| app_name(&whole.folder, &entry.cluster))
+        };
         let reach = |child: Child| {
             let reach = model.graph.reach(&child.folder);
-            (child.app, reach)
+            (whole(&child.folder).unwrap_or(child.app), reach)
         };
         Apps { apps: apps.into_iter().map(reach).collect() }
     }
