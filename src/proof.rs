@@ -13,6 +13,8 @@ use crate::repo::{RepoPath, Snapshot, flux};
 pub struct Obligation {
     /// The entry point as it was.
     pub before: RepoPath,
+    /// Folders that were applied together with it, where objects may go from one to another.
+    pub beside: Vec<RepoPath>,
     /// The folders that together must give the same objects, each object once.
     pub after: Vec<RepoPath>,
     /// Whether the plan may add Flux Kustomizations and change how they prune; everything else of
@@ -31,6 +33,7 @@ impl Obligation {
         Obligation {
             after: vec![path.clone()],
             before: path,
+            beside: Vec::new(),
             flux_may_change: false,
             free: Vec::new(),
             build: None,
@@ -39,6 +42,11 @@ impl Obligation {
 
     fn request(&self) -> Request {
         Request { path: self.before.clone(), origins: false, flux: self.build.clone() }
+    }
+
+    /// The builds before.
+    fn old(&self) -> impl Iterator<Item = Request> + '_ {
+        std::iter::once(self.request()).chain(self.beside.iter().cloned().map(Request::folder))
     }
 
     /// The builds that stand for the old one. A component's path is relative to the folder that is
@@ -138,7 +146,7 @@ pub fn prove(
 ) -> Vec<Verdict> {
     let frees = || obligations.iter().flat_map(|one| &one.free).cloned().map(Request::folder);
     let old =
-        rendered(before, obligations.iter().map(Obligation::request).chain(frees()).collect(), renderer);
+        rendered(before, obligations.iter().flat_map(Obligation::old).chain(frees()).collect(), renderer);
     let new =
         rendered(after, obligations.iter().flat_map(Obligation::requests).chain(frees()).collect(), renderer);
     obligations
@@ -162,9 +170,14 @@ pub fn prove(
                 })
                 .collect();
             let parts: Vec<_> = parts.iter().map(|(path, result)| (*path, result)).collect();
-            let (objects, mut mismatches) = match old.get(&obligation.request()) {
-                Some(Ok(objects)) => (objects.len(), compare(&held(obligation, &free, objects), &parts)),
-                _ => (0, appeared(&parts)),
+            let before: Option<Vec<&Vec<Object>>> =
+                obligation.old().map(|request| old.get(&request)?.as_ref().ok()).collect();
+            let (objects, mut mismatches) = match before.map(|several| several.into_iter().flatten()) {
+                Some(objects) => {
+                    let objects: Vec<Object> = objects.cloned().collect();
+                    (objects.len(), compare(&held(obligation, &free, &objects), &parts))
+                }
+                None => (0, appeared(&parts)),
             };
             if obligation.flux_may_change {
                 let is_flux = |mismatch: &Mismatch| matches!(mismatch, Mismatch::Added { id, .. } if id.group == flux::GROUP);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use crate::plan::relocation::misplaced_in;
 use crate::plan::{Input, builds, gate, rebuilt};
 use crate::proof::{Mismatch, compare};
 use crate::render::{Object, RenderError, Request};
@@ -115,20 +116,33 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
             let whole: Vec<Part> = if stands { vec![(None, path.clone())] } else { sides.clone() };
             let (objects, found) = rendered(input, input.snapshot, &path, &whole);
             let mut differences = found;
-            if stands && !sides.is_empty() && differences.is_empty() {
-                let (_, parts) = parts_of(input, input.snapshot, &path, &sides);
-                differences = against(&objects, &parts);
-                if is_partial(input, &path, &sides) {
-                    differences.retain(|(_, difference)| *difference != Difference::Lost);
+            let mut count = objects.len();
+            if !sides.is_empty() && differences.is_empty() {
+                if stands {
+                    let (_, parts) = parts_of(input, input.snapshot, &path, &sides);
+                    differences = against(&objects, &parts);
+                    if is_partial(input, &path, &sides) {
+                        differences.retain(|(_, difference)| *difference != Difference::Lost);
+                    }
+                    let gates = gate_objects(input, &sides);
+                    differences.retain(|(id, _)| !id.as_ref().is_some_and(|id| gates.contains(id)));
+                    // After the hand-over the old one applies the other apps, the new ones these.
+                    let handed = |difference: &Difference| matches!(difference, Difference::Added(side) if is_applied(input, side));
+                    let before = differences.len();
+                    differences.retain(|(_, difference)| !handed(difference));
+                    count += before - differences.len();
                 }
-                differences.extend(wrong_sides(input, &path, &parts));
-                let gates = gate_objects(input, &sides);
-                differences.retain(|(id, _)| !id.as_ref().is_some_and(|id| gates.contains(id)));
+                differences.extend(wrong_sides(input, &path));
             }
             differences.sort();
-            Check { cluster, path, objects: objects.len(), differences }
+            Check { cluster, path, objects: count, differences }
         })
         .collect()
+}
+
+/// Tells whether a Flux Kustomization names a folder.
+fn is_applied(input: &Input<'_>, folder: &RepoPath) -> bool {
+    input.model.entry_points.iter().any(|entry| entry.path == *folder && !entry.flux.is_empty())
 }
 
 /// Gives the objects of gates that sides carry: they belong to no app, and the entry point that the
@@ -194,9 +208,7 @@ fn sides(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
 /// point itself.
 fn applied(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
     let mut parts = sides(input, path, cluster);
-    let named = |folder: &RepoPath| {
-        input.model.entry_points.iter().any(|entry| entry.path == *folder && !entry.flux.is_empty())
-    };
+    let named = |folder: &RepoPath| is_applied(input, folder);
     parts.retain(|(_, side)| named(side));
     let stands = input.model.graph.has(path) || input.snapshot.is_dir(path);
     if named(path) || (parts.is_empty() && stands) {
@@ -296,24 +308,10 @@ fn is_partial(input: &Input<'_>, path: &RepoPath, sides: &[Part]) -> bool {
     })
 }
 
-fn wrong_sides(input: &Input<'_>, path: &RepoPath, parts: &Rendered) -> Differences {
-    let Some(entry) = input.model.entry_points.iter().find(|entry| entry.path == *path) else {
-        return Differences::new();
-    };
-    let Ok(typed) = input.typed_entry(input.snapshot, entry) else { return Differences::new() };
-    let by_rule: BTreeMap<ObjectId, &str> = typed
-        .ids()
-        .zip(&typed.types)
-        .map(|(id, classified)| (id, input.spec.types[classified.change_type].name.value.as_str()))
-        .collect();
-    let mut found = Differences::new();
-    for ((name, _), result) in parts {
-        let (Some(name), Ok(objects)) = (name, result) else { continue };
-        for id in objects.iter().map(|object| ObjectId::of(&object.value)) {
-            if let Some(rule) = by_rule.get(&id).filter(|rule| *rule != name) {
-                found.push((Some(id), Difference::WrongSide(name.clone(), (*rule).to_owned())));
-            }
-        }
-    }
-    found
+fn wrong_sides(input: &Input<'_>, path: &RepoPath) -> Differences {
+    let name = |position: usize| input.spec.types[position].name.value.clone();
+    misplaced_in(input, path)
+        .into_iter()
+        .map(|one| (Some(one.id), Difference::WrongSide(name(one.side), name(one.rule))))
+        .collect()
 }

@@ -223,7 +223,8 @@ fn refuse_ignored(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
 }
 
 fn refuse_dirty(workspace: &Workspace) -> Result<(), Error> {
-    let dirty = workspace.repository.dirty()?;
+    let mut dirty = workspace.repository.dirty()?;
+    dirty.retain(|path| !workspace.edited.iter().any(|edited| path.is_within(edited)));
     if dirty.is_empty() {
         return Ok(());
     }

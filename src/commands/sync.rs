@@ -11,7 +11,8 @@ use crate::template::Templates;
 
 /// Runs `sync`.
 pub fn run(global: &Global, arguments: &Sync, output: &Output) -> Result<Exit, Error> {
-    let (loaded, plan) = plan(global, output)?;
+    let (mut loaded, plan) = plan(global, output)?;
+    loaded.workspace.allow_edited_spec();
     apply(global, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
 }
 

@@ -20,6 +20,8 @@ pub struct Workspace {
     pub snapshot: Snapshot,
     /// The spec's file.
     pub spec_path: RepoPath,
+    /// Files and folders whose uncommitted edits the command is there for: they hinder no write.
+    pub edited: Vec<RepoPath>,
 }
 
 impl Workspace {
@@ -37,13 +39,12 @@ impl Workspace {
                 Diagnostic::error(format!("--spec: {error}")).help("name a file below the folder of -C"),
             )
         })?;
-        Ok(Workspace { repository, snapshot: reading.snapshot, spec_path })
+        Ok(Workspace { repository, snapshot: reading.snapshot, spec_path, edited: Vec::new() })
     }
 
     /// Gives the templates that the user placed in `templates/` beside the spec, by name.
     pub fn overrides(&self) -> BTreeMap<String, String> {
-        let beside = self.spec_path.parent().unwrap_or_default();
-        let Ok(folder) = beside.join("templates") else { return BTreeMap::new() };
+        let Some(folder) = self.templates() else { return BTreeMap::new() };
         let files = self.snapshot.below(&folder).filter(|(path, _)| path.parent().as_ref() == Some(&folder));
         files
             .filter_map(|(path, entry)| match entry {
@@ -53,6 +54,16 @@ impl Workspace {
                 _ => None,
             })
             .collect()
+    }
+
+    /// Lets the spec and the templates beside it be uncommitted: who edits them wants just what
+    /// follows from that, and commits both together.
+    pub fn allow_edited_spec(&mut self) {
+        self.edited = self.templates().into_iter().chain([self.spec_path.clone()]).collect();
+    }
+
+    fn templates(&self) -> Option<RepoPath> {
+        self.spec_path.parent().unwrap_or_default().join("templates").ok()
     }
 
     /// Reads the spec and shows what is doubtful about it.

@@ -103,6 +103,11 @@ impl Apps {
                 }
             }
         }
+        // A side may list a part of an app, which stands below what is left of the app.
+        let whole = |part: &RepoPath| {
+            let whole = model.graph.get(&part.parent()?)?;
+            umbrella::original(&whole.text).map(|_| app_name(&whole.folder, &entry.cluster))
+        };
         let reach = |child: Child| {
             let mut reach = model.graph.reach(&child.folder);
             // An object's origin is the file itself, which a link in the app only leads to.
@@ -110,7 +115,7 @@ impl Apps {
                 model.graph.links().filter(|link| link.parent().is_some_and(|at| reach.contains(&at)));
             let files: Vec<RepoPath> = links.map(|link| model.graph.real(link)).collect();
             reach.extend(files);
-            (child.app, reach)
+            (whole(&child.folder).unwrap_or(child.app), reach)
         };
         Apps { apps: apps.into_iter().map(reach).collect() }
     }

@@ -6,8 +6,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::plan::Builder;
-use crate::plan::umbrella;
+use crate::plan::{Builder, Input, umbrella};
 use crate::repo::{File, Kustomization, RepoPath, Target};
 use crate::yaml::read_documents;
 
@@ -39,6 +38,12 @@ pub fn ownership(file: &File) -> Ownership {
         Some((sum, body)) if sum == checksum(body) => Ownership::Ours,
         _ => Ownership::Edited,
     }
+}
+
+/// Tells whether the kustomization of a folder is the tool's own.
+pub fn is_ours(input: &Input<'_>, folder: &RepoPath) -> bool {
+    let file = input.model.graph.get(folder).and_then(|found| input.snapshot.file(&found.file));
+    file.is_some_and(|file| ownership(file) == Ownership::Ours)
 }
 
 fn checksum(body: &str) -> String {

@@ -3,7 +3,7 @@
 //! The repository itself remembers what stood there: umbrellas hold the text that they replaced,
 //! Flux Kustomizations the values. Nothing is taken away that the split did not write.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -13,7 +13,7 @@ use crate::plan::listing::is_listing;
 use crate::plan::prepare::unprepare;
 use crate::plan::resources::{Item, rewrite};
 use crate::plan::restore::{restore, unchanged};
-use crate::plan::split::obligations;
+use crate::plan::split::{BACK, obligations};
 use crate::plan::{Builder, EntryOutcome, Input, Plan, Selection, Way, umbrella};
 use crate::repo::{EntryPoint, Graph, Kustomization, RepoPath, Role, Target};
 use crate::suggest::nearest;
@@ -34,10 +34,8 @@ pub fn join(input: &Input<'_>, selection: &Selection) -> Result<Plan, Error> {
             continue;
         }
         if let Some(reason) = handed_over(input, entry) {
-            outcomes.push(EntryOutcome::new(&entry.cluster, &entry.path).refused(
-                reason,
-                "let one Flux Kustomization apply the entry point again first, with `prune: false` on the others until then",
-            ));
+            outcomes
+                .push(EntryOutcome::new(&entry.cluster, &entry.path).refused(reason, format!("{BACK} join")));
             continue;
         }
         let mut trial = builder.clone();
@@ -57,12 +55,17 @@ pub fn join(input: &Input<'_>, selection: &Selection) -> Result<Plan, Error> {
             ),
         }
     }
+    outcomes.extend(only_sides(input, selection, &sides));
     if outcomes.is_empty() {
         known(input, selection)?;
     }
     let refused = outcomes.iter().find(|outcome| outcome.way == Way::Refused);
     if let (Some(outcome), Selection::All) = (refused, selection) {
-        return Err(unsafe_to_join(&outcome.before, &outcome.reason));
+        let mut error = unsafe_to_join(&outcome.before, &outcome.reason);
+        for diagnostic in &mut error.diagnostics {
+            diagnostic.help.clone_from(&outcome.remedy);
+        }
+        return Err(error);
     }
     uncover(input, &mut builder, selection, &freed)?;
     let mut plan = builder.finish();
@@ -82,6 +85,51 @@ fn unsafe_to_join(place: &RepoPath, reason: &str) -> Error {
             .at(Place::file(place.clone()))
             .help("take that edit over by hand, or take it back, then join again"),
     )
+}
+
+/// Says who uses the parts of an app, and how they are made one again.
+fn still_used(input: &Input<'_>, now: &Graph, found: &Kustomization) -> Error {
+    let parts = now.children(&found.folder);
+    let applied = input.model.flux.iter().find(|kustomization| {
+        kustomization.path.as_ref().is_some_and(|path| now.reach(path).iter().any(|one| parts.contains(one)))
+    });
+    let Some(applied) = applied else {
+        return unsafe_to_join(&found.folder, "another kustomization uses its parts");
+    };
+    Error::new(
+        ErrorKind::Unsafe,
+        Diagnostic::error(format!(
+            "{} can't be joined: Flux Kustomization {} applies a part of it by itself",
+            found.folder, applied.name
+        ))
+        .at(applied.place("path"))
+        .help(format!("{BACK} join")),
+    )
+}
+
+/// Refuses what has only its sides left, each applied by itself.
+fn only_sides(
+    input: &Input<'_>,
+    selection: &Selection,
+    sides: &BTreeMap<RepoPath, (RepoPath, usize)>,
+) -> Vec<EntryOutcome> {
+    let entries = &input.model.entry_points;
+    let mut found: BTreeMap<&RepoPath, EntryOutcome> = BTreeMap::new();
+    for entry in entries.iter().filter(|entry| !entry.flux.is_empty() && input.knows_cluster(entry)) {
+        let Some((whole, _)) = sides.get(&entry.path) else { continue };
+        let Some(kustomization) = input.model.graph.get(&entry.path) else { continue };
+        let (children, _) = crate::plan::app::children(input.model, entry, kustomization);
+        let name = input.model.name_of(entry);
+        let is_meant =
+            selection.names_entry(name, whole) || children.iter().any(|child| selection.names(child));
+        if is_meant && !entries.iter().any(|other| other.path == *whole) {
+            found.entry(whole).or_insert_with(|| {
+                let reason = format!("Flux Kustomization {name} applies one of its sides");
+                EntryOutcome::new(&entry.cluster, whole).refused(reason, format!("{BACK} join"))
+            });
+        }
+    }
+    found.into_values().collect()
 }
 
 fn handed_over(input: &Input<'_>, entry: &EntryPoint) -> Option<String> {
@@ -298,7 +346,7 @@ fn uncover(
         let Some(used) = used else { break };
         let found = umbrellas.remove(used);
         if *selection == Selection::All {
-            return Err(unsafe_to_join(&found.folder, "another kustomization uses its parts"));
+            return Err(still_used(input, &now, found));
         }
     }
     for found in umbrellas {

@@ -27,6 +27,7 @@ mod prepare;
 mod projection;
 mod refresh;
 mod refusal;
+pub(crate) mod relocation;
 mod resources;
 mod restore;
 mod scaffold;

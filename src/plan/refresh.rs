@@ -8,17 +8,19 @@ use crate::plan::generated::{Ownership, ownership};
 use crate::plan::input::TypedError;
 use crate::plan::projection::Manner;
 use crate::plan::whole::projection_text;
-use crate::plan::{Builder, Input};
+use crate::plan::{Builder, Input, relocation};
 use crate::proof::compare;
 use crate::render::Request;
-use crate::repo::{RepoPath, Target};
+use crate::repo::{EntryPoint, RepoPath, Target};
 
-/// Brings every generated projection up to date with the rules.
+/// Brings every generated projection up to date with the rules; gives the entry points, present or
+/// not, of which a side was written anew.
 ///
 /// # Errors
 ///
 /// When one was edited by hand, or its content does not build.
-pub fn refresh(input: &Input<'_>, builder: &mut Builder<'_>) -> Result<(), Error> {
+pub fn refresh(input: &Input<'_>, builder: &mut Builder<'_>) -> Result<BTreeSet<RepoPath>, Error> {
+    let mut moved = BTreeSet::new();
     // A side may carry a gate, which is generated too and no projection.
     let gates: BTreeSet<RepoPath> = gate::carriers(input)?.into_values().collect();
     for (side, (entry, position)) in input.sides() {
@@ -41,18 +43,17 @@ pub fn refresh(input: &Input<'_>, builder: &mut Builder<'_>) -> Result<(), Error
             let Target::Path(whole) = &reference.target else { continue };
             let cluster = input.model.entry_points.iter().find(|found| found.path.is_within(&entry));
             let cluster = cluster.map(|found| found.cluster.as_str()).unwrap_or_default();
-            let app = if folder == side {
-                input
-                    .model
-                    .entry_points
-                    .iter()
-                    .find(|found| found.path == entry)
-                    .map(|found| input.model.name_of(found).to_owned())
-            } else {
-                None
-            };
+            let entries = &input.model.entry_points;
+            let own = entries.iter().find(|found| found.path == entry).filter(|_| folder == side);
+            let app = own.map(|found| input.model.name_of(found).to_owned());
             let app = app.unwrap_or_else(|| crate::plan::app::app_name(whole, cluster));
-            let typed = match input.typed(builder.now(), whole, &app) {
+            let result = match relocation::standing(input, &side, &entry).filter(|_| folder == side) {
+                Some(found) => {
+                    input.typed_entry(builder.now(), &EntryPoint { path: whole.clone(), ..found.clone() })
+                }
+                None => input.typed(builder.now(), whole, &app),
+            };
+            let typed = match result {
                 Ok(typed) => typed,
                 Err(TypedError::Classify(error)) => {
                     return Err(Error::new(
@@ -73,11 +74,14 @@ pub fn refresh(input: &Input<'_>, builder: &mut Builder<'_>) -> Result<(), Error
                 let results = input.renderer.render(trial.now(), &[Request::folder(folder.clone())]);
                 let parts: Vec<_> = std::iter::once(&folder).zip(results.iter()).collect();
                 if compare(&typed.of(position), &parts).is_empty() {
+                    if trial.now().file(&kustomization.file) != builder.now().file(&kustomization.file) {
+                        moved.insert(entry.clone());
+                    }
                     *builder = trial;
                     break;
                 }
             }
         }
     }
-    Ok(())
+    Ok(moved)
 }

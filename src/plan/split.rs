@@ -172,6 +172,13 @@ fn split_entry(
         trial.put(&kustomization.file, &kustomization.text);
     }
     let mut outcome = EntrySplit::new(input, entry, kustomization).split(&mut trial, selection);
+    let divides = outcome.way == Way::Refused || trial.finish().changes != builder.finish().changes;
+    if let Some(name) = applied_side(input, &entry.path).filter(|_| divides) {
+        return outcome.refused(
+            format!("Flux Kustomization {name} applies one of its sides already, and would apply further apps together with the old one"),
+            format!("{BACK}, `gitops-windows split` what is to be divided, and `gitops-windows migrate` all of it together"),
+        );
+    }
     if outcome.way == Way::Refused {
         return outcome;
     }
@@ -209,6 +216,17 @@ fn split_entry(
         ));
     }
     outcome
+}
+
+/// The way back from a migration, in which nothing is deleted.
+pub(super) const BACK: &str = "go back as you came, a step at a time: `git revert` the commit of the last `migrate`, which takes `prune: true` away again, and let it reach every cluster; then `git revert` that of the hand-over, and let it reach every cluster; then";
+
+/// Names a Flux Kustomization that applies a side of an entry point.
+fn applied_side<'a>(input: &Input<'a>, whole: &RepoPath) -> Option<&'a str> {
+    let sides = input.sides();
+    let is_side = |path: &RepoPath| sides.get(path).is_some_and(|(of, _)| of == whole);
+    let found = input.model.flux.iter().find(|one| one.path.as_ref().is_some_and(is_side));
+    found.map(|one| one.name.as_str())
 }
 
 /// Holds one entry point to its promise, as its controller builds it.
@@ -317,6 +335,7 @@ fn of_entry(input: &Input<'_>, path: &RepoPath, outcomes: &[EntryOutcome]) -> Ve
             let after = outcome.after.iter().map(|(_, path)| path.clone()).collect();
             found.push(Obligation {
                 before: outcome.before.clone(),
+                beside: Vec::new(),
                 after,
                 flux_may_change: false,
                 free: Vec::new(),

@@ -4,7 +4,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::build::builds;
 use crate::plan::refresh::refresh;
-use crate::plan::{Builder, Input, Plan, gate, layout};
+use crate::plan::{Builder, Input, Plan, gate, layout, relocation};
 use crate::proof::Obligation;
 use crate::repo::RepoPath;
 use crate::spec;
@@ -15,18 +15,20 @@ pub const SCHEMA_FILE: &str = "windows.schema.json";
 
 /// Plans what the spec implies and the repository lacks: gates, patches, projections, the schema.
 ///
-/// What a cluster's apps are does not change. A second run changes nothing.
+/// What a cluster's apps are does not change, but for the type of an object: a rule that was edited
+/// moves it from side to side where nothing is deleted by that. A second run changes nothing.
 ///
 /// # Errors
 ///
-/// When a generated file was edited by hand, or a value can't be edited in place.
+/// When a generated file was edited by hand, when a value can't be edited in place, and when a
+/// cluster may delete an object that changes sides.
 pub fn sync(input: &Input<'_>, templates: &Templates) -> Result<Plan, Error> {
     no_unknown_types(input)?;
     layout::check(input)?;
     let mut builder = Builder::new(input.snapshot);
     let leftover = gate::sync(input, templates, &mut builder)?;
     gate::verify(input, &builder)?;
-    refresh(input, &mut builder)?;
+    let moved = refresh(input, &mut builder)?;
     if let Ok(path) = input.spec.folder().join(SCHEMA_FILE)
         && builder.now().file(&path).is_some()
     {
@@ -36,6 +38,11 @@ pub fn sync(input: &Input<'_>, templates: &Templates) -> Result<Plan, Error> {
     plan.obligations = obligations(input, &plan)?;
     plan.commands = leftover.commands;
     plan.remarks = leftover.remarks;
+    let relocated = relocation::guard(input, &mut plan, &moved)?;
+    plan.remarks.extend(relocated);
+    let after = plan.apply(input.snapshot);
+    let model = input.model.again(&after);
+    plan.remarks.extend(relocation::misplaced(&Input { snapshot: &after, model: &model, ..*input }));
     Ok(plan)
 }
 

@@ -6,14 +6,14 @@
 
 mod by_hand;
 mod confirm;
-mod contents;
+pub(crate) mod contents;
 mod depends;
 mod finish;
 mod hand_over;
 mod heir;
 mod place;
 mod standing;
-mod verify;
+pub(crate) mod verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -277,7 +277,7 @@ fn steps(
 }
 
 /// Gives what gates hold back, or will, with the positions of the types.
-fn held(input: &Input<'_>) -> BTreeMap<depends::Name, usize> {
+pub(crate) fn held(input: &Input<'_>) -> BTreeMap<depends::Name, usize> {
     let mut held = BTreeMap::new();
     let Ok(Some(gates)) = gate::Gates::of(input) else { return held };
     for cluster in &gates.clusters {

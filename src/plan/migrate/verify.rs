@@ -110,7 +110,7 @@ fn carried(rendered: &Value, rewritten: &[&Rewritten]) -> Result<Vec<Value>, Str
 }
 
 /// Gives the objects of gates: they change with what they hold back.
-fn gate_objects(input: &Input<'_>, after: &Snapshot) -> BTreeSet<ObjectId> {
+pub fn gate_objects(input: &Input<'_>, after: &Snapshot) -> BTreeSet<ObjectId> {
     let folders: Vec<RepoPath> = gate::carriers(input).unwrap_or_default().into_values().collect();
     let requests: Vec<Request> = folders.into_iter().map(Request::folder).collect();
     let results =

@@ -1,0 +1,297 @@
+//! Objects that go from one side to another since a rule or an annotation was edited.
+//!
+//! Before the hand-over the old Flux Kustomization applies them all, and nothing happens to them.
+//! After it, the one that loses an object prunes it unless the other has applied it first. One that
+//! is held back by a window prunes nothing until that opens, so a move to real time is over by then;
+//! the reverse deletes the object until the window opens.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::inventory::{Deletion, Inventory, deletions, differences, inventories};
+use crate::plan::generated::is_ours;
+use crate::plan::migrate::contents::is_encrypted;
+use crate::plan::migrate::{held, verify};
+use crate::plan::{Input, Plan, gate, umbrella};
+use crate::proof::Obligation;
+use crate::render::{Object, Request};
+use crate::repo::manifest::ObjectId;
+use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Target};
+
+/// What keeps an object from being pruned.
+const KEEP: &str = "kustomize.toolkit.fluxcd.io/prune: disabled";
+
+/// How many objects of one entry point are named.
+const NAMED: usize = 5;
+
+/// Judges what a plan moves between the sides of the entry points in `moved`, and lets the proof
+/// hold their sides to the same objects together, no longer each by itself.
+///
+/// Gives what is to be known of the moves that are safe.
+///
+/// # Errors
+///
+/// When a cluster may delete an object, or would get one otherwise than before.
+pub fn guard(
+    input: &Input<'_>,
+    plan: &mut Plan,
+    moved: &BTreeSet<RepoPath>,
+) -> Result<Vec<Diagnostic>, Error> {
+    if moved.is_empty() {
+        return Ok(Vec::new());
+    }
+    let after = plan.apply(input.snapshot);
+    let model = input.model.again(&after);
+    let next = Input { snapshot: &after, model: &model, ..*input };
+    let free = verify::gate_objects(input, &after);
+    let (mut old, mut new) = (
+        inventories(input.model, input.snapshot, input.renderer),
+        inventories(&model, &after, input.renderer),
+    );
+    let mut gated: BTreeSet<(String, String)> =
+        held(input).into_keys().map(|(cluster, _, name)| (cluster, name)).collect();
+    for whole in moved {
+        let sides = sides_of(input, whole);
+        unknown(input, whole, &sides, &mut old, &mut gated);
+        unknown(&next, whole, &sides, &mut new, &mut gated);
+        together(plan, &sides.into_keys().collect::<Vec<_>>());
+    }
+    let wrong: Vec<Diagnostic> = differences(&old, &new, &free)
+        .into_iter()
+        .map(|(cluster, mismatch)| {
+            Diagnostic::error(format!("{cluster} would not get the same: {mismatch}")).help(
+                "nothing was written; take the last change of a rule or an annotation back, or report this with the kustomizations involved",
+            )
+        })
+        .collect();
+    if !wrong.is_empty() {
+        return Err(Error { kind: ErrorKind::Unsafe, diagnostics: wrong });
+    }
+    if let Some(diagnostic) = undecrypted(input, &old, &new) {
+        return Err(Error::new(ErrorKind::Unsafe, diagnostic));
+    }
+    let is_held = |cluster: &str, name: &str| gated.contains(&(cluster.to_owned(), name.to_owned()));
+    let (mut direct, mut deleted) = (Vec::new(), Vec::new());
+    for deletion in deletions(&old, &new).into_iter().filter(|deletion| !free.contains(&deletion.id)) {
+        let Deletion { cluster, kustomization, id, place, .. } = &deletion;
+        match &deletion.next {
+            Some(next) if is_held(cluster, kustomization) && !is_held(cluster, next) => direct.push(
+                Diagnostic::warning(format!(
+                    "{id} in {cluster} goes from {kustomization} to {next}, which applies it at once"
+                ))
+                .at(place.clone())
+                .help(format!(
+                    "let this land while the window is closed: in an open one {kustomization} may prune it before {next} has applied it; `{KEEP}` on the object, live beforehand, makes it safe at any time"
+                )),
+            ),
+            _ => deleted.push(
+                Diagnostic::error(format!("a cluster may delete {deletion}")).at(place.clone()).help(format!(
+                    "take the change of its type back; commit the annotation `{KEEP}` on the object, let that reach the cluster, then change the type and run this again; when the object has arrived, take the annotation away"
+                )),
+            ),
+        }
+    }
+    if deleted.is_empty() { Ok(direct) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics: deleted }) }
+}
+
+/// Finds an encrypted object that goes to a Flux Kustomization which would apply it as it is.
+fn undecrypted(input: &Input<'_>, old: &[Inventory], new: &[Inventory]) -> Option<Diagnostic> {
+    let decrypts = |one: &Inventory| {
+        let same = |flux: &&FluxKustomization| {
+            (&flux.name, &flux.namespace) == (&one.name, &one.namespace)
+                && input.model.cluster_of(flux) == one.cluster
+        };
+        input.model.flux.iter().find(same).is_none_or(|flux| !flux.spec("decryption").is_null())
+    };
+    let holds = |one: &Inventory, object: &Object| {
+        let id = ObjectId::of(&object.value);
+        one.objects.as_ref().is_ok_and(|own| own.iter().any(|other| ObjectId::of(&other.value) == id))
+    };
+    new.iter().filter(|one| !decrypts(one)).find_map(|next| {
+        let before = || old.iter().filter(|one| one.cluster == next.cluster);
+        let arrives = |object: &&Object| {
+            is_encrypted(object) && before().any(|one| decrypts(one) && holds(one, object))
+                && !before().any(|one| one.name == next.name && holds(one, object))
+        };
+        let object = next.objects.as_ref().ok()?.iter().find(arrives)?;
+        Some(
+            Diagnostic::error(format!(
+                "{} is encrypted, and Flux Kustomization {} in {}, which it would go to, does not decrypt",
+                ObjectId::of(&object.value), next.name, next.cluster
+            ))
+            .at(next.place.clone())
+            .help(format!("give {} the `decryption` of the one that applies it now, let that reach the cluster, then run this again", next.name)),
+        )
+    })
+}
+
+/// Gives the sides of an entry point that stand, with the positions of their types.
+fn sides_of(input: &Input<'_>, whole: &RepoPath) -> BTreeMap<RepoPath, usize> {
+    let sides =
+        input.sides().into_iter().filter(|(side, (of, _))| of == whole && input.model.graph.has(side));
+    sides.map(|(side, (_, position))| (side, position)).collect()
+}
+
+/// Adds what the sides apply that no Flux Kustomization in Git names: one may stand in the cluster.
+fn unknown(
+    input: &Input<'_>,
+    whole: &RepoPath,
+    sides: &BTreeMap<RepoPath, usize>,
+    inventories: &mut Vec<Inventory>,
+    gated: &mut BTreeSet<(String, String)>,
+) {
+    let is_known = |path: &RepoPath| input.model.flux.iter().any(|one| one.path.as_ref() == Some(path));
+    if is_known(whole) || sides.keys().any(is_known) {
+        return;
+    }
+    let requests: Vec<Request> = sides.keys().cloned().map(Request::folder).collect();
+    let results = input.renderer.render(input.snapshot, &requests);
+    for ((side, position), result) in sides.iter().zip(results) {
+        let Some(entry) = standing(input, side, whole) else { continue };
+        for cluster in entry.clusters() {
+            let name = format!("that of {side}");
+            if !input.spec.types[*position].is_real_time() {
+                gated.insert((cluster.to_owned(), name.clone()));
+            }
+            inventories.push(Inventory {
+                cluster: cluster.to_owned(),
+                namespace: String::new(),
+                name,
+                path: Some(side.clone()),
+                prune: true,
+                deletion_policy: String::new(),
+                place: Place::file(side.clone()),
+                objects: result.clone().map_err(|error| error.message),
+            });
+        }
+    }
+}
+
+/// Holds sides to their objects together.
+fn together(plan: &mut Plan, sides: &[RepoPath]) {
+    let is_side = |path: &RepoPath| sides.contains(path);
+    let free: Vec<RepoPath> =
+        plan.obligations.iter().filter(|one| is_side(&one.before)).flat_map(|one| one.free.clone()).collect();
+    plan.obligations.retain(|one| !is_side(&one.before));
+    if let [first, rest @ ..] = sides {
+        plan.obligations.push(Obligation {
+            beside: rest.to_vec(),
+            after: sides.to_vec(),
+            free: free.into_iter().collect::<BTreeSet<_>>().into_iter().collect(),
+            ..Obligation::same(first.clone())
+        });
+    }
+}
+
+/// Gives the entry point that was divided, or that of a side where only those are left.
+pub fn standing<'a>(input: &Input<'a>, side: &RepoPath, whole: &RepoPath) -> Option<&'a EntryPoint> {
+    let find = |path: &RepoPath| input.model.entry_points.iter().find(|entry| entry.path == *path);
+    find(whole).or_else(|| find(side))
+}
+
+/// An object on the side of another type than the rules say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misplaced {
+    /// The object.
+    pub id: ObjectId,
+    /// The position of the type on whose side it lies.
+    pub side: usize,
+    /// The position of the type that the rules give it.
+    pub rule: usize,
+}
+
+/// Gives the objects of an entry point that lie on a wrong side, by id.
+///
+/// What does not build or fits nowhere is left to those who report that.
+pub fn misplaced_in(input: &Input<'_>, whole: &RepoPath) -> Vec<Misplaced> {
+    let sides = sides_of(input, whole);
+    let requests: Vec<Request> = sides.keys().cloned().map(Request::folder).collect();
+    let results = input.renderer.render(input.snapshot, &requests);
+    let gates = gates_on(input, &sides);
+    let mut found = Vec::new();
+    for ((side, position), result) in sides.iter().zip(results) {
+        let (Ok(objects), Some(rules)) = (result, by_rule(input, side, whole)) else { continue };
+        let ids = objects.iter().map(|object| ObjectId::of(&object.value));
+        for id in ids.filter(|id| !gates.contains(id)) {
+            if let Some(rule) = rules.get(&id).filter(|rule| *rule != position) {
+                found.push(Misplaced { id, side: *position, rule: *rule });
+            }
+        }
+    }
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    found
+}
+
+/// Gives the objects of the gates that sides carry, which rules say nothing about.
+fn gates_on(input: &Input<'_>, sides: &BTreeMap<RepoPath, usize>) -> BTreeSet<ObjectId> {
+    let carriers = gate::carriers(input).unwrap_or_default();
+    let requests = sides.keys().filter_map(|side| carriers.get(side).cloned()).map(Request::folder);
+    let results = input.renderer.render(input.snapshot, &requests.collect::<Vec<_>>());
+    results.into_iter().flatten().flatten().map(|object| ObjectId::of(&object.value)).collect()
+}
+
+/// Gives the type of every object by the rules, as they were told to the split.
+fn by_rule(input: &Input<'_>, side: &RepoPath, whole: &RepoPath) -> Option<BTreeMap<ObjectId, usize>> {
+    let entries = &input.model.entry_points;
+    let mut found = BTreeMap::new();
+    // The other apps stay with the old entry point after a hand-over, so both are asked.
+    for entry in [side, whole].into_iter().filter_map(|path| entries.iter().find(|one| one.path == *path)) {
+        let path = if entry.path == *side { content(input, side)? } else { entry.path.clone() };
+        let typed = input.typed_entry(input.snapshot, &EntryPoint { path, ..entry.clone() }).ok()?;
+        found.extend(typed.ids().zip(typed.types.iter().map(|classified| classified.change_type)));
+    }
+    Some(found)
+}
+
+/// Gives the folder that a side takes its objects from: a projection builds all of another one, and
+/// lists no apps itself.
+fn content(input: &Input<'_>, side: &RepoPath) -> Option<RepoPath> {
+    let kustomization = input.model.graph.get(side)?;
+    match &kustomization.resources()[..] {
+        [only] if is_ours(input, side) => match &only.target {
+            Target::Path(all) => Some(input.model.graph.real(all)),
+            _ => None,
+        },
+        _ => Some(side.clone()),
+    }
+}
+
+/// Tells of every object that lies on the side of another type than the rules say, and the way on.
+pub fn misplaced(input: &Input<'_>) -> Vec<Diagnostic> {
+    let wholes: BTreeSet<RepoPath> = input.sides().into_values().map(|(whole, _)| whole).collect();
+    wholes.iter().filter_map(|whole| told(input, whole, &misplaced_in(input, whole))).collect()
+}
+
+fn told(input: &Input<'_>, whole: &RepoPath, found: &[Misplaced]) -> Option<Diagnostic> {
+    let first = found.first()?;
+    let name = |position: usize| input.spec.types[position].name.value.as_str();
+    let side = |one: &Misplaced| {
+        format!("{} is {} by the rules and on the side of {}", one.id, name(one.rule), name(one.side))
+    };
+    let more = found.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    let some = found.iter().take(NAMED).map(side).collect::<Vec<_>>().join("; ");
+    let sides = sides_of(input, whole);
+    let is_live = sides.keys().any(|side| input.model.flux.iter().any(|one| one.path.as_ref() == Some(side)));
+    let is_whole =
+        input.model.graph.get(whole).is_some_and(|found| umbrella::original(&found.text).is_some());
+    let help = if !is_live {
+        let what = if is_whole { "--all" } else { "app NAME" };
+        format!(
+            "before the hand-over nothing is deleted by it: `gitops-windows join {what}`, then split again"
+        )
+    } else if found.iter().all(|one| input.spec.types[one.rule].is_real_time()) {
+        format!(
+            "while the window is closed, move its manifest from the part for {} to that for {}, with the line that lists it",
+            name(first.side),
+            name(first.rule)
+        )
+    } else {
+        format!(
+            "commit the annotation `{KEEP}` on it and let that reach the cluster; then move its manifest to the part for {}, with the line that lists it; without the annotation it is deleted until the window opens",
+            name(first.rule)
+        )
+    };
+    Some(Diagnostic::warning(format!("{whole}: {some}{more}")).at(Place::file(whole.clone())).help(help))
+}
