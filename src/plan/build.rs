@@ -26,14 +26,14 @@ pub fn build(model: &Model, folder: &RepoPath, spec: &Value) -> Option<Value> {
         .filter(|field| spec.get(**field).is_some_and(|value| !value.is_null()))
         .map(|field| ((*field).to_owned(), spec[*field].clone()))
         .collect();
-    (!model.graph.has(folder) || !fields.is_empty()).then_some(Value::Object(fields))
+    // What was written down is built the same way, so that it may go again.
+    let generated = is_generated(&model.graph, folder);
+    (generated || !fields.is_empty()).then_some(Value::Object(fields))
 }
 
 /// Gives the ways in which a cluster builds an entry point: one for each Flux Kustomization that
 /// differs from the others. `None` is what kustomize alone makes of the folder.
 pub fn builds(model: &Model, entry: &EntryPoint) -> Vec<Option<Value>> {
-    // What was written down is built the same way, so that it may go again.
-    let generated = is_generated(&model.graph, &entry.path);
     let mut found: Vec<Option<Value>> = Vec::new();
     for kustomization in model.flux_of(entry) {
         let build = build(model, &entry.path, &kustomization.value["spec"]);
@@ -42,7 +42,7 @@ pub fn builds(model: &Model, entry: &EntryPoint) -> Vec<Option<Value>> {
         }
     }
     if found.is_empty() {
-        found.push(generated.then(|| json!({})));
+        found.push(build(model, &entry.path, &Value::Null));
     }
     found
 }
