@@ -225,3 +225,43 @@ fn bootstrap_folders_that_end_alike_are_clusters_of_their_own() {
     scratch.commit();
     scratch.expect(0, &["split", "--all", "--yes"]);
 }
+
+#[test]
+fn a_parent_of_flux_kustomizations_is_left_and_its_children_are_divided() {
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: media\n";
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: token\n  namespace: media\n";
+    let list = "resources:\n  - namespace.yaml\n  - secret.yaml\n  - web/ks.yaml\n";
+    for runs in [false, true] {
+        let scratch = repository(&[
+            ("apps/media/kustomization.yaml", list),
+            ("apps/media/namespace.yaml", namespace),
+            ("apps/media/secret.yaml", secret),
+            ("apps/media/web/ks.yaml", &from_source("web", "./apps/media/web/app", "flux-system")),
+        ]);
+        app(&scratch, "apps/media/web/app");
+        if runs {
+            scratch
+                .write("apps/media/kustomization.yaml", format!("{list}  - own.yaml\n"))
+                .write("apps/media/own.yaml", DEPLOYMENT.replace("NAME", "own"));
+        }
+        scratch.write("clusters/c/cluster.yaml", from_source("cluster", "./clusters/c", "flux-system"));
+        flux(&scratch, "apps/media");
+        let run = scratch.expect(0, &["split", "--all", "--yes", "--format", "json"]);
+        let found: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let entry = |path: &str| {
+            let entries = found["entryPoints"].as_array().unwrap();
+            entries.iter().find(|entry| entry["before"]["path"] == path).unwrap().clone()
+        };
+        let parent = entry("apps/media");
+        if runs {
+            assert_eq!(parent["way"], "projection", "{parent}");
+        } else {
+            assert_eq!(parent["way"], "untouched", "{parent}");
+            assert!(parent["reason"].as_str().unwrap().contains("runs nothing itself"), "{parent}");
+        }
+        if !runs {
+            let child = entry("apps/media/web/app");
+            assert_eq!(child["after"].as_array().unwrap().len(), 2, "{child}");
+        }
+    }
+}
