@@ -161,3 +161,107 @@ fn one_of_several_divided_apps_is_joined() {
     scratch.expect(0, &["join", "app", "web", "--yes"]);
     assert_same(&before, &scratch.tree(), "join of the last app left something");
 }
+
+/// A Flux Kustomization in a file, from a source of this name.
+fn from_source(name: &str, path: &str, source: &str) -> String {
+    format!(
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: {name}\n  namespace: flux-system\nspec:\n  interval: 10m\n  path: {path}\n  prune: true\n  sourceRef:\n    kind: GitRepository\n    name: {source}\n"
+    )
+}
+
+fn source(name: &str) -> String {
+    format!(
+        "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: {name}\n  namespace: flux-system\nspec:\n  interval: 10m\n  url: https://example.com/{name}\n"
+    )
+}
+
+#[test]
+fn the_top_of_another_repository_is_not_the_top_of_this_one() {
+    let team = from_source("team", "./", "team") + &source("team");
+    let own = from_source("cluster", "./clusters/c", "this") + &source("this");
+    for bootstrap in [None, Some(own)] {
+        let scratch = repository(&[
+            ("tenants/kustomization.yaml", "resources:\n  - team.yaml\n  - namespace.yaml\n"),
+            ("tenants/team.yaml", &team),
+            ("tenants/namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: team\n"),
+        ]);
+        let name = if bootstrap.is_some() { "this" } else { "flux-system" };
+        scratch.write("clusters/c/apps.yaml", from_source("apps", "./apps", name));
+        scratch.write("apps/kustomization.yaml", "resources:\n  - web\n");
+        if let Some(own) = bootstrap {
+            scratch.write("clusters/c/cluster.yaml", own);
+        }
+        app(&scratch, "apps/web");
+        let run = scratch.expect(1, &["split", "--all", "--dry-run", "--format", "json"]);
+        let found: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let paths: Vec<&str> = found["entryPoints"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| entry["before"]["path"].as_str().unwrap())
+            .collect();
+        assert!(paths.contains(&"apps"), "{paths:?}");
+        assert!(!paths.contains(&"."), "{paths:?}");
+    }
+}
+
+#[test]
+fn bootstrap_folders_that_end_alike_are_clusters_of_their_own() {
+    let scratch = Scratch::empty();
+    for cluster in ["main", "edge"] {
+        let top = format!("kubernetes/{cluster}");
+        let bootstrap = from_source("cluster", &format!("./{top}/flux"), "home") + &source("home");
+        scratch
+            .write(&format!("{top}/flux/cluster.yaml"), bootstrap)
+            .write(&format!("{top}/flux/apps.yaml"), from_source("apps", &format!("./{top}/apps"), "home"))
+            .write(&format!("{top}/apps/kustomization.yaml"), "resources:\n  - web\n");
+        app(&scratch, &format!("{top}/apps/web"));
+    }
+    let arguments =
+        ["init", "--yes", "--open", "0 22 * * *", "--close", "0 4 * * *", "--time-zone", "Europe/Berlin"];
+    scratch.expect(0, &arguments);
+    let spec = scratch.text("windows.yaml");
+    assert!(spec.contains("\n  edge: {}\n") && spec.contains("\n  main: {}\n"), "{spec}");
+    scratch.commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+}
+
+#[test]
+fn a_parent_of_flux_kustomizations_is_left_and_its_children_are_divided() {
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: media\n";
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: token\n  namespace: media\n";
+    let list = "resources:\n  - namespace.yaml\n  - secret.yaml\n  - web/ks.yaml\n";
+    for runs in [false, true] {
+        let scratch = repository(&[
+            ("apps/media/kustomization.yaml", list),
+            ("apps/media/namespace.yaml", namespace),
+            ("apps/media/secret.yaml", secret),
+            ("apps/media/web/ks.yaml", &from_source("web", "./apps/media/web/app", "flux-system")),
+        ]);
+        app(&scratch, "apps/media/web/app");
+        if runs {
+            scratch
+                .write("apps/media/kustomization.yaml", format!("{list}  - own.yaml\n"))
+                .write("apps/media/own.yaml", DEPLOYMENT.replace("NAME", "own"));
+        }
+        scratch.write("clusters/c/cluster.yaml", from_source("cluster", "./clusters/c", "flux-system"));
+        flux(&scratch, "apps/media");
+        let run = scratch.expect(0, &["split", "--all", "--yes", "--format", "json"]);
+        let found: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let entry = |path: &str| {
+            let entries = found["entryPoints"].as_array().unwrap();
+            entries.iter().find(|entry| entry["before"]["path"] == path).unwrap().clone()
+        };
+        let parent = entry("apps/media");
+        if runs {
+            assert_eq!(parent["way"], "projection", "{parent}");
+        } else {
+            assert_eq!(parent["way"], "untouched", "{parent}");
+            assert!(parent["reason"].as_str().unwrap().contains("runs nothing itself"), "{parent}");
+        }
+        if !runs {
+            let child = entry("apps/media/web/app");
+            assert_eq!(child["after"].as_array().unwrap().len(), 2, "{child}");
+        }
+    }
+}

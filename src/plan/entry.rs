@@ -6,9 +6,8 @@ use crate::plan::folder::is_constant;
 use crate::plan::input::{Input, Typed};
 use crate::plan::outcome::{AppOutcome, EntryOutcome, Way};
 use crate::plan::refusal::{Refusal, refuse};
-use crate::plan::{Builder, Selection};
-use crate::repo::manifest::ObjectId;
-use crate::repo::{EntryPoint, Kustomization, flux};
+use crate::plan::{Builder, Selection, parent};
+use crate::repo::{EntryPoint, Kustomization};
 
 /// One entry point that is being split.
 pub struct EntrySplit<'a, 'i> {
@@ -45,9 +44,8 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         if typed.objects.is_empty() {
             return outcome.untouched("it renders no objects");
         }
-        if typed.objects.iter().all(|object| ObjectId::of(&object.value).group == flux::GROUP) {
-            return outcome
-                .untouched("it holds only Flux Kustomizations, which gate what they apply themselves");
+        if let Some(reason) = parent::reason(self.input.model, &typed.objects) {
+            return outcome.untouched(reason);
         }
         let foreign = self.kustomization.keys().find(|key| !is_constant(key)).map(str::to_owned);
         let entry_level = foreign.is_some() || (whole && !loose.is_empty());

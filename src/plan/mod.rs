@@ -23,6 +23,7 @@ mod layout;
 mod listing;
 pub mod migrate;
 mod outcome;
+mod parent;
 mod prepare;
 mod projection;
 mod refresh;

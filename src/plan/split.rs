@@ -314,7 +314,7 @@ pub(super) fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutco
         entries.flat_map(|entry| of_entry(input, &entry.path, outcomes)).collect();
     let carriers = gate::carriers(input).unwrap_or_default();
     for obligation in &mut found {
-        obligation.free.extend(gate::free_of(&carriers, &obligation.before));
+        obligation.free.extend(gate::free_of(input, &carriers, &obligation.before).unwrap_or_default());
     }
     found
 }

@@ -97,11 +97,11 @@ pub fn obligations(input: &Input<'_>, plan: &Plan) -> Result<Vec<Obligation>, Er
     let carriers = gate::carriers(input)?;
     let mut found = Vec::new();
     for entry in &input.model.entry_points {
+        let free = gate::free_of(input, &carriers, &entry.path)?;
         for build in builds(input.model, entry) {
-            let free = gate::free_of(&carriers, &entry.path).into_iter().collect();
             found.push(Obligation {
                 flux_may_change: true,
-                free,
+                free: free.clone(),
                 build,
                 ..Obligation::same(entry.path.clone())
             });

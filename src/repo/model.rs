@@ -317,18 +317,33 @@ pub fn generated_children(graph: &Graph, folder: &RepoPath) -> Vec<RepoPath> {
 
 /// Takes the path from Kustomizations whose GitRepository is known to be another repository: its
 /// URL stands in Git, beside that of the one that bootstraps a cluster, and differs.
+///
+/// Every file lies within the top of the repository, so a Kustomization that builds the top bootstraps
+/// a cluster only where nothing else does. A source that does not stand in Git is the one that
+/// `flux bootstrap` made, and then a URL for the top is that of another repository.
 fn leave_foreign(flux: &mut [FluxKustomization], snapshot: &Snapshot) {
     let urls = git_repositories(snapshot);
-    let own: BTreeSet<String> = flux
-        .iter()
-        .filter(|kustomization| {
-            kustomization.path.as_ref().is_some_and(|path| kustomization.file.is_within(path))
-        })
-        .filter_map(|kustomization| urls.get(kustomization.source_name()).cloned())
-        .collect();
+    let urls_where = |wanted: &dyn Fn(&RepoPath) -> bool| -> BTreeSet<String> {
+        let is_own = |kustomization: &&FluxKustomization| {
+            let path = kustomization.path.as_ref();
+            path.is_some_and(|path| kustomization.file.is_within(path) && wanted(path))
+        };
+        let own = flux.iter().filter(is_own);
+        own.filter_map(|kustomization| urls.get(kustomization.source_name()).cloned()).collect()
+    };
+    let is_unlisted = |kustomization: &FluxKustomization| {
+        kustomization.path.as_ref().is_some_and(|path| !path.is_top())
+            && !urls.contains_key(kustomization.source_name())
+    };
+    let mut own = urls_where(&|path| !path.is_top());
+    let top_is_foreign = own.is_empty() && flux.iter().any(is_unlisted);
+    if own.is_empty() && !top_is_foreign {
+        own = urls_where(&RepoPath::is_top);
+    }
     for kustomization in flux.iter_mut() {
-        let url = urls.get(kustomization.source_name());
-        if url.is_some_and(|url| !own.is_empty() && !own.contains(url)) {
+        let Some(url) = urls.get(kustomization.source_name()) else { continue };
+        let builds_top = kustomization.path.as_ref().is_some_and(RepoPath::is_top);
+        if (!own.is_empty() && !own.contains(url)) || (top_is_foreign && builds_top) {
             kustomization.path = None;
         }
     }
@@ -393,7 +408,7 @@ impl Clusters<'_> {
             && kustomization.file.is_within(path)
         {
             // `clusters/NAME/flux` says more than its last word.
-            return self.by_folder_name(path).or_else(|| path.name().map(str::to_owned));
+            return self.by_folder_name(path).or_else(|| self.by_unlike_name(path));
         }
         if depth > self.flux.len() {
             return None;
@@ -434,6 +449,26 @@ impl Clusters<'_> {
         let segments: Vec<&str> = path.segments().skip(skipped).collect();
         let position = segments.iter().position(|segment| matches!(*segment, "clusters" | "cluster"))?;
         segments.get(position + 1).map(|name| (*name).to_owned())
+    }
+
+    /// The last word of a bootstrap folder in which it differs from those that end alike:
+    /// `kubernetes/main/flux` and `kubernetes/edge/flux` are `main` and `edge`, not one cluster `flux`.
+    fn by_unlike_name(&self, path: &RepoPath) -> Option<String> {
+        let from_end = |path: &RepoPath| -> Vec<String> {
+            let mut segments: Vec<String> = path.segments().map(str::to_owned).collect();
+            segments.reverse();
+            segments
+        };
+        let own = from_end(path);
+        let bootstraps = self.flux.iter().filter_map(|kustomization| {
+            let other = kustomization.path.as_ref()?;
+            (kustomization.file.is_within(other) && other != path).then(|| from_end(other))
+        });
+        let shared = bootstraps
+            .map(|other| own.iter().zip(&other).take_while(|(mine, theirs)| mine == theirs).count())
+            .max()
+            .unwrap_or_default();
+        own.get(shared).or_else(|| own.first()).cloned()
     }
 
     fn by_last_name(&self, path: &RepoPath) -> String {

@@ -41,10 +41,17 @@ pub fn ensure(
         }
         return list(builder, entry, &cluster.folder);
     }
-    let kustomization =
-        input.model.entry_points.iter().filter(mine).flat_map(|entry| input.model.flux_of(entry)).find(
-            |sibling| sibling.file.parent().is_some_and(|folder| is_alone(input, &cluster.cluster, &folder)),
-        );
+    // Of an entry point that several clusters apply, only this cluster's Kustomizations are siblings.
+    let kustomization = input
+        .model
+        .entry_points
+        .iter()
+        .filter(mine)
+        .flat_map(|entry| input.model.flux_of(entry))
+        .filter(|sibling| input.model.cluster_of(sibling) == cluster.cluster)
+        .find(|sibling| {
+            sibling.file.parent().is_some_and(|folder| is_alone(input, &cluster.cluster, &folder))
+        });
     match kustomization {
         Some(sibling) => {
             let folder = sibling.file.parent().unwrap_or_default();

@@ -25,7 +25,7 @@ use crate::error::{Error, ErrorKind};
 use crate::plan::Input;
 use crate::plan::gate::whole::Whole;
 use crate::plan::prepare::is_remembering;
-use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
+use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role, generated_children};
 use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
 use crate::spec::expand;
 
@@ -378,10 +378,33 @@ pub fn folder_of(input: &Input<'_>, cluster: &str) -> Result<Option<RepoPath>, E
     Ok(Some(cluster_folder(input, cluster)?).filter(|folder| input.model.graph.has(folder)))
 }
 
-/// Gives the gate's folder for an entry point that applies it, also for one that is that folder: a
-/// bootstrap folder may take it in by itself.
-pub fn free_of(carriers: &BTreeMap<RepoPath, RepoPath>, entry: &RepoPath) -> Option<RepoPath> {
-    carriers.get(entry).or_else(|| carriers.values().find(|folder| *folder == entry)).cloned()
+/// Gives the folders of gates that an entry point applies or will, or that it is: gates change with
+/// the spec, whoever takes them in.
+///
+/// # Errors
+///
+/// When the layout gives no folder.
+pub fn free_of(
+    input: &Input<'_>,
+    carriers: &BTreeMap<RepoPath, RepoPath>,
+    entry: &RepoPath,
+) -> Result<Vec<RepoPath>, Error> {
+    let mut free: BTreeSet<RepoPath> = carriers.get(entry).cloned().into_iter().collect();
+    let tops = if input.model.graph.has(entry) {
+        vec![entry.clone()]
+    } else {
+        generated_children(&input.model.graph, entry)
+    };
+    let reach: BTreeSet<RepoPath> = tops.iter().flat_map(|top| input.model.graph.reach(top)).collect();
+    let folders = input.spec.clusters.keys().map(|cluster| cluster_folder(input, cluster));
+    let base = input.spec.folder().join(&input.spec.layout.gate).map_err(layout_error);
+    for folder in folders.chain([base]) {
+        let folder = folder?;
+        if reach.contains(&folder) || folder == *entry {
+            free.insert(folder);
+        }
+    }
+    Ok(free.into_iter().collect())
 }
 
 fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {

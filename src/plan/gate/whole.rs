@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::Diagnostic;
-use crate::plan::Input;
+use crate::plan::{Input, parent};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 
 /// The entry points of one cluster that a gate holds back as they are.
@@ -38,6 +38,9 @@ impl Whole {
                 side.is_some_and(|side| input.model.graph.has(&side))
             });
             let Ok(typed) = input.typed_entry(input.snapshot, entry) else { continue };
+            if parent::reason(input.model, &typed.objects).is_some() {
+                continue;
+            }
             if let ([only], false) = (&typed.present()[..], is_split)
                 && !input.spec.types[*only].is_real_time()
             {
