@@ -104,7 +104,12 @@ impl Apps {
             }
         }
         let reach = |child: Child| {
-            let reach = model.graph.reach(&child.folder);
+            let mut reach = model.graph.reach(&child.folder);
+            // An object's origin is the file itself, which a link in the app only leads to.
+            let links =
+                model.graph.links().filter(|link| link.parent().is_some_and(|at| reach.contains(&at)));
+            let files: Vec<RepoPath> = links.map(|link| model.graph.real(link)).collect();
+            reach.extend(files);
             (child.app, reach)
         };
         Apps { apps: apps.into_iter().map(reach).collect() }
@@ -112,9 +117,9 @@ impl Apps {
 
     /// Names the app that brings an object, where its origin is known and is some app's.
     pub fn bringing(&self, object: &Object) -> Option<&str> {
-        let folder = object.origin.as_ref()?.path.parent()?;
+        let file = &object.origin.as_ref()?.path;
         let holds = |reach: &BTreeSet<RepoPath>| {
-            std::iter::successors(Some(folder.clone()), RepoPath::parent).any(|above| reach.contains(&above))
+            std::iter::successors(Some(file.clone()), RepoPath::parent).any(|above| reach.contains(&above))
         };
         self.apps.iter().find(|(_, reach)| holds(reach)).map(|(app, _)| app.as_str())
     }

@@ -65,6 +65,11 @@ impl Graph {
         graph
     }
 
+    /// Gives every symbolic link of the repository, in order.
+    pub fn links(&self) -> impl Iterator<Item = &RepoPath> {
+        self.links.keys()
+    }
+
     /// Gives a path without symbolic links, as kustomize takes it before it reads a folder
     /// (`kyaml/filesys`, `CleanedAbs`).
     pub fn real(&self, path: &RepoPath) -> RepoPath {

@@ -1,281 +1,209 @@
 //! Makes a repository of a seed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// A small generator of numbers (splitmix64): the same seed gives the same repository for ever.
-struct Dice(u64);
+use gitops_windows::repo::{Entry, File, RepoPath, Snapshot};
 
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
+use crate::dice::{Dice, FEATURES, Switches};
+use crate::objects::App;
 
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-
-    /// Once in so many times.
-    fn one_in(&mut self, times: u64) -> bool {
-        self.below(times) == 0
-    }
-
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.below(choices.len() as u64) as usize]
-    }
+/// How the folders of a repository lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// `clusters/C/apps` lists `apps/NAME`.
+    A,
+    /// `apps/C` lists `apps/base/NAME`.
+    B,
+    /// `clusters/C/apps` lists `apps/NAME/overlays/C`.
+    Overlays,
+    /// One Flux Kustomization for each app, `apps/GROUP/NAME/ks.yaml`.
+    C,
 }
 
-struct Maker {
-    dice: Dice,
-    files: BTreeMap<String, String>,
+/// A repository, and what is known of it.
+pub struct Repository {
+    /// Its files without the spec.
+    pub snapshot: Snapshot,
+    /// The text of `windows.yaml`; the clusters are added to it.
+    pub spec: String,
+    /// Entry points that were broken on purpose.
+    pub broken: BTreeSet<String>,
+    /// How its folders lie.
+    pub layout: Layout,
+    /// The names of its apps.
+    pub apps: Vec<String>,
 }
 
-/// Makes a repository: paths and texts, the spec among them.
-pub fn make(seed: u64) -> BTreeMap<String, String> {
-    let mut maker = Maker { dice: Dice(seed), files: BTreeMap::new() };
-    let clusters: Vec<&str> = if maker.dice.one_in(3) { vec!["east"] } else { vec!["east", "west"] };
-    let apps: Vec<&str> = ["api", "shop", "mail"][..1 + maker.dice.below(3) as usize].to_vec();
-    let with_base_layout = maker.dice.one_in(2);
-    for app in &apps {
-        maker.base(&if with_base_layout { format!("apps/base/{app}") } else { format!("apps/{app}") }, app);
-    }
-    for cluster in &clusters {
-        let entry =
-            if with_base_layout { format!("apps/{cluster}") } else { format!("clusters/{cluster}/apps") };
-        maker.entry(&entry, cluster, &apps, with_base_layout);
-        if with_base_layout || maker.dice.one_in(2) {
-            maker.flux(cluster, &entry);
-        }
-    }
-    let split = if maker.dice.one_in(4) { &clusters[..1] } else { &clusters[..] };
-    let names: String = split.iter().map(|name| format!("  {name}: {{}}\n")).collect();
-    maker.files.insert(
-        "windows.yaml".into(),
-        format!("apiVersion: gitops-windows/v1\ntypes:\n  rt: {{}}\n  rw: {{ window: work }}\nwindows:\n  work: {{ timeZone: UTC, open: 0 8 * * MON, close: 0 17 * * THU }}\nclusters:\n{names}"),
-    );
-    maker.files
+/// Collects the files.
+pub struct Maker<'a> {
+    pub seed: u64,
+    switches: &'a Switches,
+    entries: BTreeMap<RepoPath, Entry>,
+    pub layout: Layout,
+    pub apps: Vec<App>,
+    pub broken: BTreeSet<String>,
+    /// Components that an app's base or overlay took in: none does so twice.
+    pub with_component: BTreeSet<String>,
 }
 
-impl Maker {
-    /// Writes a file, now and then with odd bytes.
-    fn put(&mut self, path: &str, text: &str) {
+/// Makes a repository.
+pub fn make(seed: u64, switches: &Switches) -> Repository {
+    let mut dice = Dice::at(seed, "repository");
+    let layout = match dice.below(8) {
+        0..=2 => Layout::A,
+        3..=4 => Layout::B,
+        5 => Layout::Overlays,
+        _ => Layout::C,
+    };
+    let mut maker = Maker {
+        seed,
+        switches,
+        entries: BTreeMap::new(),
+        layout,
+        apps: Vec::new(),
+        broken: BTreeSet::new(),
+        with_component: BTreeSet::new(),
+    };
+    let clusters: &[&str] = [&["east"][..], &["east", "west"], &["east", "west"]][dice.below(3) as usize];
+    let names = ["api", "shop", "mail", "blog"];
+    let first = dice.below(4) as usize;
+    for position in 0..=dice.below(3) as usize {
+        let app = maker.app(names[(first + position) % 4]);
+        maker.apps.push(app);
+    }
+    for app in maker.apps.clone() {
+        let app = maker.base(app);
+        let place = maker.apps.iter().position(|other| other.name == app.name).unwrap();
+        maker.apps[place] = app;
+    }
+    maker.clusters(clusters);
+    let spec = maker.spec();
+    let apps = maker.apps.iter().map(|app| app.name.clone()).collect();
+    Repository { snapshot: Snapshot::new(maker.entries), spec, broken: maker.broken, layout, apps }
+}
+
+impl Maker<'_> {
+    /// Tells whether a feature comes in, once in so many times where the repository may have it.
+    pub fn has(&self, dice: &mut Dice, feature: &str, times: u64) -> bool {
+        dice.one_in(times) && self.may_have(feature)
+    }
+
+    /// Tells whether a feature may come in at all.
+    pub fn may_have(&self, feature: &str) -> bool {
+        let position = FEATURES.iter().position(|name| *name == feature);
+        self.switches[position.unwrap_or_else(|| panic!("no feature {feature}"))]
+    }
+
+    /// Gives the numbers of a place.
+    pub fn dice(&self, place: &str) -> Dice {
+        Dice::at(self.seed, place)
+    }
+
+    /// Writes a text, now and then with odd bytes.
+    pub fn put(&mut self, path: &str, text: &str) {
+        let mut dice = self.dice(&format!("bytes of {path}"));
         let mut text = text.to_owned();
-        if self.dice.one_in(6) {
-            text = text.trim_end_matches('\n').to_owned();
-        }
-        if self.dice.one_in(8) {
-            text = text.replace('\n', "\r\n");
-        }
-        if self.dice.one_in(8) {
+        let is_yaml = path.ends_with("yaml") || path.ends_with("yml");
+        if self.has(&mut dice, "comments", 4) {
             text = format!("# {path}, ours\n\n{text}");
         }
-        self.files.insert(path.to_owned(), text);
+        if self.has(&mut dice, "indented", 10) && is_yaml && !text.contains("---\n") {
+            text = text.lines().map(|line| format!("  {line}\n")).collect();
+        }
+        if self.has(&mut dice, "no-final-newline", 4) {
+            text = text.trim_end_matches('\n').to_owned();
+        }
+        if self.has(&mut dice, "crlf", 5) {
+            text = text.replace('\n', "\r\n");
+        }
+        if self.has(&mut dice, "mixed-line-ends", 8) {
+            let lines: Vec<String> = text
+                .split_inclusive('\n')
+                .map(|line| {
+                    if dice.one_in(3) {
+                        line.trim_end_matches(['\r', '\n']).to_owned() + "\r\n"
+                    } else {
+                        line.to_owned()
+                    }
+                })
+                .collect();
+            let ends = text.ends_with('\n');
+            text = lines.concat();
+            if !ends {
+                text.truncate(text.trim_end_matches(['\r', '\n']).len());
+            }
+        }
+        if self.has(&mut dice, "byte-order-mark", 6) && is_yaml {
+            text.insert(0, '\u{feff}');
+        }
+        let executable = self.has(&mut dice, "executable", 8);
+        self.write(path, File { bytes: text.into_bytes().into(), executable });
     }
 
-    fn kustomization(&mut self, folder: &str, body: &str) {
-        let name = match self.dice.below(8) {
+    /// Writes a file as it is.
+    pub fn write(&mut self, path: &str, file: File) {
+        self.entries.insert(RepoPath::parse(path).unwrap(), Entry::File(file));
+    }
+
+    /// Makes a link.
+    pub fn link(&mut self, path: &str, to: &str) {
+        let path = RepoPath::parse(path).unwrap();
+        let target = RepoPath::parse(to).unwrap().relative_to(&path.parent().unwrap());
+        self.entries.insert(path, Entry::Symlink { target });
+    }
+
+    /// Writes a kustomization with a list of resources and further fields.
+    pub fn kustomization(&mut self, folder: &str, resources: &[String], fields: &str) {
+        let mut dice = self.dice(&format!("kustomization {folder}"));
+        let name = match dice.below(8) {
             0 => "kustomization.yml",
             1 => "Kustomization",
             _ => "kustomization.yaml",
         };
-        let head = if self.dice.one_in(3) {
-            ""
-        } else {
-            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+        let head = match dice.below(3) {
+            0 => "",
+            _ => "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n",
         };
+        let list = self.list(&mut dice, resources);
+        let body = if dice.one_in(3) { format!("{fields}{list}") } else { format!("{list}{fields}") };
         self.put(&format!("{folder}/{name}"), &format!("{head}{body}"));
     }
 
-    fn config_map(&mut self, name: &str) -> String {
-        let data =
-            self.dice.of(&["  k: v\n", "  nginx.conf: |\n    a;\n    b;\n", "  e: \"${ENV}\" # text\n"]);
-        format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n{data}")
-    }
-
-    fn deployment(&mut self, name: &str, config: &str) -> String {
-        format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {name}\nspec:\n  selector: {{matchLabels: {{app: {name}}}}}\n  template:\n    metadata: {{labels: {{app: {name}}}}}\n    spec:\n      containers:\n        - name: main\n          image: registry.example/{name}:1.0 # keep\n          envFrom: [{{configMapRef: {{name: {config}}}}}]\n"
-        )
-    }
-
-    fn base(&mut self, folder: &str, app: &str) {
-        let config = format!("{app}-conf");
-        let mut resources = Vec::new();
-        let mut rest = String::new();
-        let deployment = self.deployment(app, &config);
-        let service = format!(
-            "apiVersion: v1\nkind: Service\nmetadata:\n  name: {app}\nspec:\n  ports: [{{port: 80}}]\n"
-        );
-        let map = self.config_map(&config);
-        match self.dice.below(7) {
-            0 => {
-                self.put(
-                    &format!("{folder}/all.yaml"),
-                    &format!("{map}---\n{deployment}---\n# the service\n{service}"),
-                );
-                resources.push("all.yaml");
-            }
-            1 => {
-                self.put(&format!("{folder}/all.yaml"), &format!("---\n{deployment}\n---\n\n---\n{map}"));
-                self.put(&format!("{folder}/service.yaml"), &service);
-                resources.extend(["all.yaml", "service.yaml"]);
-            }
-            2 => {
-                let indent = |text: &str| text.replace('\n', "\n  ").trim_end().to_owned();
-                let list = format!(
-                    "apiVersion: v1\nkind: List\nitems:\n- {}\n- {}\n",
-                    indent(&map),
-                    indent(&service)
-                );
-                self.put(&format!("{folder}/list.yaml"), &list);
-                self.put(&format!("{folder}/deployment.yaml"), &deployment);
-                resources.extend(["list.yaml", "deployment.yaml"]);
-            }
-            3 => {
-                self.put(&format!("{folder}/deployment.yaml"), &deployment);
-                self.put(&format!("{folder}/service.yaml"), &service);
-                self.put(&format!("{folder}/conf/app.env"), "A=1\nB=2\n");
-                resources.extend(["deployment.yaml", "service.yaml"]);
-                let plain =
-                    if self.dice.one_in(2) { "    options: {disableNameSuffixHash: true}\n" } else { "" };
-                rest.push_str(&format!(
-                    "configMapGenerator:\n  - name: {config}\n    envs: [conf/app.env]\n{plain}"
-                ));
-            }
-            _ => {
-                self.put(&format!("{folder}/deployment.yaml"), &deployment);
-                self.put(&format!("{folder}/service.yaml"), &service);
-                self.put(&format!("{folder}/configmap.yaml"), &map);
-                resources.extend(["deployment.yaml", "service.yaml", "configmap.yaml"]);
-            }
-        }
-        if self.dice.one_in(4) {
-            self.put(
-                &format!("{folder}/namespace.yaml"),
-                &format!("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {app}\n"),
-            );
-            resources.insert(0, "namespace.yaml");
-        }
-        rest.push_str(&self.fields(folder, app));
-        let list = self.list(&resources);
-        let body = if self.dice.one_in(3) {
-            format!("{rest}resources:\n{list}")
-        } else {
-            format!("resources:\n{list}{rest}")
-        };
-        self.kustomization(folder, &body);
-    }
-
-    fn list(&mut self, paths: &[&str]) -> String {
-        let mut text = String::new();
-        let indent = self.dice.of(&["", "  "]);
+    fn list(&self, dice: &mut Dice, paths: &[String]) -> String {
+        let mut quoted: Vec<String> = Vec::new();
         for path in paths {
-            let lead = if self.dice.one_in(5) && !path.starts_with('.') { "./" } else { "" };
-            let comment = if self.dice.one_in(6) { " # why" } else { "" };
-            if self.dice.one_in(8) {
+            let lead = if dice.one_in(5) && !path.starts_with('.') { "./" } else { "" };
+            quoted.push(match dice.below(8) {
+                0 => format!("\"{lead}{path}\""),
+                1 => format!("'{lead}{path}'"),
+                _ => format!("{lead}{path}"),
+            });
+        }
+        let mut text = String::new();
+        let field = if self.has(dice, "bases-field", 10) && paths.iter().all(|path| path.starts_with("..")) {
+            "bases"
+        } else {
+            "resources"
+        };
+        if self.has(dice, "flow-lists", 6) {
+            let space = dice.of(&["", " "]);
+            return format!("{field}: [{space}{}{space}]\n", quoted.join(", "));
+        }
+        let indent = dice.of(&["", "  ", "    "]);
+        text.push_str(&format!("{field}:\n"));
+        for path in quoted {
+            let dash = dice.of(&["- ", "- ", "- ", "-   "]);
+            if self.has(dice, "comments", 5) {
                 text.push_str(&format!("{indent}# - {path}.old\n"));
             }
-            text.push_str(&format!("{indent}- {lead}{path}{comment}\n"));
+            let comment = if self.has(dice, "comments", 5) { " # why" } else { "" };
+            text.push_str(&format!("{indent}{dash}{path}{comment}\n"));
         }
         text
     }
+}
 
-    /// Fields that change what resources become.
-    fn fields(&mut self, folder: &str, app: &str) -> String {
-        let mut text = String::new();
-        if self.dice.one_in(4) {
-            text.push_str(&format!("namespace: {app}\n"));
-        }
-        if self.dice.one_in(5) {
-            text.push_str("namePrefix: p-\n");
-        }
-        if self.dice.one_in(8) {
-            text.push_str("nameSuffix: -s\n");
-        }
-        if self.dice.one_in(6) {
-            text.push_str("labels:\n  - pairs: {team: a}\n");
-        }
-        if self.dice.one_in(8) {
-            text.push_str("commonAnnotations:\n  note: \"1\"\n");
-        }
-        if self.dice.one_in(8) {
-            text.push_str("commonLabels: {tier: web}\n");
-        }
-        if self.dice.one_in(8) {
-            text.push_str(&format!("images:\n  - name: registry.example/{app}\n    newTag: 2.0 # {{\"$imagepolicy\": \"flux-system:{app}\"}}\n"));
-        }
-        match self.dice.below(9) {
-            0 => text.push_str("patches:\n  - target: {kind: Deployment}\n    patch: |-\n      - op: add\n        path: /spec/replicas\n        value: 2\n"),
-            1 => {
-                self.put(&format!("{folder}/patch.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: any\ndata:\n  more: x\n");
-                text.push_str("patches:\n  - path: patch.yaml\n    target:\n      kind: ConfigMap\n");
-            }
-            2 => {
-                self.put("components/extra/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [extra.yaml]\npatches:\n  - target: {kind: Service}\n    patch: |-\n      - op: add\n        path: /metadata/labels\n        value: {extra: \"1\"}\n");
-                let both = format!("{}---\n{}", self.config_map("extra"), "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: extra\n");
-                self.put("components/extra/extra.yaml", &both);
-                let up = "../".repeat(folder.split('/').count());
-                text.push_str(&format!("components:\n  - {up}components/extra\n"));
-            }
-            3 => text.push_str(&format!("replacements:\n  - source: {{kind: Service, fieldPath: spec.ports.0.port}}\n    targets:\n      - select: {{kind: Deployment}}\n        fieldPaths: [metadata.annotations.port]\n        options: {{create: true}}\n# of {app}\n")),
-            _ => {}
-        }
-        text
-    }
-
-    fn entry(&mut self, entry: &str, cluster: &str, apps: &[&str], with_base_layout: bool) {
-        let up = "../".repeat(entry.split('/').count());
-        let mut paths: Vec<String> = Vec::new();
-        for app in apps {
-            let base = if with_base_layout { format!("apps/base/{app}") } else { format!("apps/{app}") };
-            if self.dice.one_in(2) {
-                let tail = if self.dice.one_in(4) { "/" } else { "" };
-                paths.push(format!("{up}{base}{tail}"));
-                continue;
-            }
-            let overlay = format!("{entry}/{app}");
-            let mut list = vec![format!("../{up}{base}")];
-            if self.dice.one_in(3) {
-                let map = self.config_map(&format!("{app}-{cluster}"));
-                self.put(&format!("{overlay}/own.yaml"), &map);
-                list.push("own.yaml".into());
-            }
-            let list: Vec<&str> = list.iter().map(String::as_str).collect();
-            let body = format!("resources:\n{}{}", self.list(&list), self.fields(&overlay, app));
-            self.kustomization(&overlay, &body);
-            paths.push(app.to_string());
-        }
-        if self.dice.one_in(6) {
-            let map = self.config_map("cluster-wide");
-            self.put(&format!("{entry}/wide.yaml"), &map);
-            paths.push("wide.yaml".into());
-        }
-        let own_only = paths.iter().all(|path| !path.starts_with('.'));
-        if own_only && with_base_layout && self.dice.one_in(2) {
-            return; // Flux lists what lies there.
-        }
-        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let fields = if self.dice.one_in(3) { self.fields(entry, apps[0]) } else { String::new() };
-        let body = format!("resources:\n{}{fields}", self.list(&paths));
-        self.kustomization(entry, &body);
-    }
-
-    fn flux(&mut self, cluster: &str, entry: &str) {
-        let extra = match self.dice.below(6) {
-            0 => "  targetNamespace: target\n",
-            1 => {
-                "  patches:\n    - target: {kind: Deployment}\n      patch: |-\n        - op: add\n          path: /spec/paused\n          value: true\n"
-            }
-            2 => "  namePrefix: flux-\n",
-            _ => "",
-        };
-        let prune = self.dice.of(&["true", "false", "true # tidy"]);
-        let text = format!(
-            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: apps\n  namespace: flux-system\nspec:\n  interval: 10m\n  path: ./{entry}\n  prune: {prune}\n  sourceRef: {{kind: GitRepository, name: flux-system}}\n{extra}"
-        );
-        self.put(&format!("clusters/{cluster}/flux/apps.yaml"), &text);
-    }
+/// Gives a path as seen from a folder.
+pub fn seen(from: &str, to: &str) -> String {
+    RepoPath::parse(to).unwrap().relative_to(&RepoPath::parse(from).unwrap())
 }

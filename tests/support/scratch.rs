@@ -168,10 +168,24 @@ pub fn copy(from: &Path, to: &Path) {
         let target = to.join(item.path().strip_prefix(from).unwrap());
         if item.file_type().is_dir() {
             std::fs::create_dir_all(target).unwrap();
+        } else if item.file_type().is_symlink() {
+            link(&std::fs::read_link(item.path()).unwrap(), &target);
         } else {
             std::fs::copy(item.path(), target).unwrap();
         }
     }
+}
+
+/// Makes a link.
+#[cfg(unix)]
+pub fn link(target: &Path, at: &Path) {
+    std::os::unix::fs::symlink(target, at).unwrap();
+}
+
+/// Links can't be made everywhere.
+#[cfg(not(unix))]
+pub fn link(_: &Path, at: &Path) {
+    panic!("{} is a link", at.display());
 }
 
 /// Reads everything below a folder but `.git`.

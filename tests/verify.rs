@@ -1,0 +1,211 @@
+//! `verify` and `explain`, by the real binary.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod support;
+
+use serde_json::Value;
+use support::scratch::Scratch;
+
+const SPEC: &str = "\
+apiVersion: gitops-windows/v1
+types:
+  rt: {}
+  rw: { window: nights }
+windows:
+  nights: { timeZone: Europe/Berlin, open: 0 22 * * *, close: 0 4 * * * }
+clusters:
+  edge-01: {}
+  edge-02: {}
+gate: { enabled: false }
+";
+
+const ENTRY: &str = "clusters/edge-02/apps";
+
+/// The sample with its app `web` divided, all of it committed.
+fn divided() -> Scratch {
+    let scratch = Scratch::fixture("sample");
+    scratch.write("windows.yaml", SPEC).commit();
+    scratch.expect(0, &["split", "app", "web", "--yes"]);
+    scratch.commit();
+    scratch
+}
+
+/// The same once Flux applies the sides of `edge-02` and no longer the whole.
+fn handed_over() -> Scratch {
+    let scratch = divided();
+    let file = "clusters/edge-02/flux/apps.yaml";
+    let old = scratch.text(file);
+    for side in ["rt", "rw"] {
+        let text = old
+            .replace("name: apps", &format!("name: apps-{side}"))
+            .replace("path: ./clusters/edge-02/apps", &format!("path: ./clusters/edge-02/apps/apps-{side}"));
+        scratch.write(&format!("clusters/edge-02/flux/apps-{side}.yaml"), text);
+    }
+    scratch
+        .write(file, old.replace("name: apps", "name: rest").replace("edge-02/apps", "edge-02/apps/probe"));
+    scratch.commit();
+    scratch
+}
+
+/// Runs `verify` in both formats; gives the entry point of `edge-02`.
+#[track_caller]
+fn verified(scratch: &Scratch, code: i32, arguments: &[&str], words: &[&str]) -> Value {
+    let command = [&["verify"], arguments].concat();
+    let text = scratch.expect(code, &command).stdout;
+    for word in words {
+        assert!(text.contains(word), "{word:?} is not in:\n{text}");
+    }
+    let json = scratch.expect(code, &[&command[..], &["--format", "json"]].concat()).stdout;
+    let value: Value = serde_json::from_str(&json).unwrap();
+    let entries = value["entryPoints"].as_array().unwrap();
+    entries.iter().find(|entry| entry["path"] == ENTRY).unwrap().clone()
+}
+
+/// Gives what the JSON says of one object.
+fn of<'a>(entry: &'a Value, object: &str) -> Vec<&'a str> {
+    let differences = entry["differences"].as_array().unwrap().iter();
+    differences
+        .filter(|found| found["object"] == object)
+        .map(|found| found["kind"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn what_was_divided_is_equal() {
+    let entry = verified(&divided(), 0, &[], &["clusters/edge-02/apps (edge-02): equal, 6 objects"]);
+    assert_eq!(entry["status"], "equal");
+    assert_eq!(entry["differences"], serde_json::json!([]));
+    verified(&divided(), 0, &["--base", "HEAD~1"], &["clusters/edge-01/apps (edge-01): equal"]);
+    verified(&handed_over(), 0, &[], &["clusters/edge-02/apps (edge-02): equal"]);
+}
+
+#[test]
+fn an_object_that_a_side_lost() {
+    let scratch = handed_over();
+    scratch.replace("clusters/edge-02/apps/apps-rw/web/kustomization.yaml", "web-rw", "web-rt");
+    let entry =
+        verified(&scratch, 5, &["--base", "HEAD"], &["Deployment web/web is applied by nothing any more"]);
+    assert_eq!(entry["status"], "lost");
+    assert_eq!(of(&entry, "Deployment web/web"), ["lost"]);
+    assert!(of(&entry, "ConfigMap web/web-content").contains(&"doubled"), "{entry}");
+}
+
+#[test]
+fn an_object_that_a_side_changed() {
+    let scratch = divided();
+    let side = "clusters/edge-02/apps/apps-rw/kustomization.yaml";
+    scratch.write(side, format!("{}commonAnnotations: {{odd: why}}\n", scratch.text(side)));
+    let words = ["Service web/web changed: metadata.annotations from nothing to {\"odd\":\"why\"}"];
+    let entry = verified(&scratch, 1, &[], &words);
+    assert_eq!(entry["status"], "changed");
+}
+
+#[test]
+fn an_object_on_the_side_of_another_type() {
+    let scratch = divided();
+    let rules =
+        "rules:\n  - { kind: Service, type: rt }\n  - { kind: ConfigMap, type: rt }\n  - { type: rw }\n";
+    scratch.write("windows.yaml", format!("{SPEC}{rules}"));
+    let words = ["Service web/web is on the side of rw; by the rules it is rt"];
+    let entry = verified(&scratch, 5, &[], &words);
+    assert_eq!(of(&entry, "Service web/web"), ["wrong-side"]);
+}
+
+#[test]
+fn a_side_that_does_not_build() {
+    let scratch = divided();
+    scratch.replace("clusters/edge-02/apps/apps-rw/web/kustomization.yaml", "web-rw", "gone");
+    let entry = verified(&scratch, 3, &[], &["does not build"]);
+    assert_eq!(entry["status"], "unbuildable");
+}
+
+#[test]
+fn since_a_revision_an_object_changed_came_and_went() {
+    let scratch = divided();
+    scratch
+        .replace("apps/web/web-rw/deployment.yaml", "replicas: 2", "replicas: 3")
+        .write("apps/web/web-rw/extra.yaml", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: extra\n")
+        .replace("apps/web/web-rw/kustomization.yaml", "  - service.yaml", "  - extra.yaml");
+    let words = [
+        "Deployment web/web changed: spec.replicas from 2 to 3",
+        "Secret web/extra is new in clusters/edge-02/apps",
+        "Service web/web is applied by nothing any more",
+    ];
+    let entry = verified(&scratch, 5, &["--base", "HEAD"], &words);
+    assert_eq!(of(&entry, "Deployment web/web"), ["changed"]);
+    assert_eq!(of(&entry, "Secret web/extra"), ["added"]);
+    assert_eq!(of(&entry, "Service web/web"), ["lost"]);
+    verified(&scratch, 0, &[], &["clusters/edge-02/apps (edge-02): equal"]);
+    scratch.expect(3, &["verify", "--base", "nowhere"]);
+}
+
+#[test]
+fn since_a_revision_an_object_moved() {
+    let scratch = handed_over();
+    let (rt, rw) = ("apps/web/web-rt", "apps/web/web-rw");
+    scratch
+        .write(&format!("{rt}/service.yaml"), scratch.text(&format!("{rw}/service.yaml")))
+        .replace(
+            &format!("{rt}/kustomization.yaml"),
+            "  - configmap.yaml",
+            "  - configmap.yaml\n  - service.yaml",
+        )
+        .replace(&format!("{rw}/kustomization.yaml"), "  - service.yaml\n", "");
+    let entry = verified(&scratch, 1, &["--base", "HEAD"], &["Service web/web moved from rw to rt"]);
+    assert_eq!(of(&entry, "Service web/web"), ["moved"]);
+    assert_eq!(entry["status"], "moved");
+}
+
+#[test]
+fn since_a_revision_an_object_was_doubled() {
+    let scratch = handed_over();
+    scratch.replace(
+        "clusters/edge-02/apps/apps-rt/kustomization.yaml",
+        "  - web",
+        "  - web\n  - ../apps-rw/web",
+    );
+    let words = ["is applied by clusters/edge-02/apps/apps-rt and by clusters/edge-02/apps/apps-rw"];
+    let entry = verified(&scratch, 5, &["--base", "HEAD"], &words);
+    assert!(entry["differences"].as_array().unwrap().iter().any(|found| found["kind"] == "doubled"));
+}
+
+#[test]
+fn explain_says_type_rule_origin_and_consumer() {
+    let scratch = divided();
+    let text = scratch.expect(0, &["explain", "apps/web/web-rt"]).stdout;
+    assert_eq!(
+        text,
+        "\
+ConfigMap web/edge-01-web-content: rt (rule 2 of the spec)
+  from apps/web/web-rt/configmap.yaml
+  in cluster edge-01, clusters/edge-01/apps, app web
+ConfigMap web/web-content: rt (rule 2 of the spec)
+  from apps/web/web-rt/configmap.yaml
+  in cluster edge-02, clusters/edge-02/apps, app web
+"
+    );
+}
+
+#[test]
+fn explain_says_what_nobody_builds() {
+    let scratch = Scratch::fixture("features");
+    scratch
+        .write("apps/base/spare.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: spare\n  annotations:\n    gitops-windows/type: rw\n")
+        .commit();
+    let text = scratch.expect(0, &["explain", "apps/base/spare.yaml"]).stdout;
+    assert_eq!(
+        text,
+        "ConfigMap spare: rw (its annotation gitops-windows/type)\n  from apps/base/spare.yaml\n  no entry point builds it\n"
+    );
+    scratch.expect(3, &["explain", "apps/none"]);
+}
+
+#[test]
+fn a_rule_about_an_app_holds_for_what_it_links_to() {
+    let scratch = Scratch::fixture("features");
+    let rules = "rules:\n  - { app: linked, kind: ConfigMap, type: rw }\n  - { type: rt }\n";
+    scratch.write("windows.yaml", format!("{}{rules}", scratch.text("windows.yaml"))).commit();
+    let text = scratch.expect(0, &["explain", "apps/shared/limits.yaml"]).stdout;
+    assert!(text.contains("rw (rule 1 of the spec)"), "{text}");
+    assert!(text.contains("app linked"), "{text}");
+}
