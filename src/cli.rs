@@ -159,6 +159,10 @@ pub struct Init {
     /// The window's time zone, for example Europe/Berlin
     #[arg(long, value_name = "ZONE")]
     pub time_zone: Option<String>,
+    /// Tell people of openings that fail to apply, by a Flux notification Provider of this type, for
+    /// example slack
+    #[arg(long, value_name = "TYPE", value_parser = clap::builder::PossibleValuesParser::new(crate::spec::ALERT_TYPES), hide_possible_values = true)]
+    pub alerts: Option<String>,
     /// How to show the difference
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

@@ -131,8 +131,20 @@ pub struct Verdict {
     pub mismatches: Vec<Mismatch>,
 }
 
-/// What a gate is made of: the only kinds that may change with it.
-pub(crate) const GATE_KINDS: [&str; 5] = ["CronJob", "Role", "RoleBinding", "ServiceAccount", "Namespace"];
+/// The name of the Provider and the Alert beside a gate.
+pub(crate) const ALERTS: &str = "reconciliation-windows";
+
+/// What a gate is made of.
+const GATE_KINDS: [&str; 5] = ["CronJob", "Role", "RoleBinding", "ServiceAccount", "Namespace"];
+
+/// Tells whether an object in the folder of a gate is part of it, and may change with it; of alerts
+/// only those that the tool names, since a gate that people wrote may hold others.
+pub(crate) fn is_of_gate(id: &ObjectId) -> bool {
+    let is_alert = id.group == "notification.toolkit.fluxcd.io"
+        && ["Provider", "Alert"].contains(&id.kind.as_str())
+        && id.name == ALERTS;
+    is_alert || GATE_KINDS.contains(&id.kind.as_str())
+}
 
 /// Renders what the obligations speak of and compares.
 ///
@@ -158,7 +170,7 @@ pub fn prove(
                 .filter_map(|result| result?.as_ref().ok())
                 .flatten()
                 .map(|object| ObjectId::of(&object.value))
-                .filter(|id| GATE_KINDS.contains(&id.kind.as_str()))
+                .filter(is_of_gate)
                 .collect();
             let parts: Vec<(&RepoPath, Result<Vec<Object>, RenderError>)> = obligation
                 .after

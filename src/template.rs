@@ -21,6 +21,8 @@ use crate::yaml::{self, Node, NodeKind};
 
 /// The templates of the program: name and text.
 const EMBEDDED: &[(&str, &str)] = &[
+    ("alert-provider.yaml", include_str!("../templates/alert-provider.yaml.j2")),
+    ("alert.yaml", include_str!("../templates/alert.yaml.j2")),
     ("app-configmap.yaml", include_str!("../templates/app-configmap.yaml.j2")),
     ("app-deployment.yaml", include_str!("../templates/app-deployment.yaml.j2")),
     ("app-service.yaml", include_str!("../templates/app-service.yaml.j2")),

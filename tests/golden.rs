@@ -148,6 +148,18 @@ fn init_in_an_empty_folder() {
 }
 
 #[test]
+fn init_with_alerts_in_an_empty_folder() {
+    let scratch = Scratch::empty();
+    let arguments = ["init", "--cluster", "edge-01", "--app", "nginx", "--alerts", "slack"];
+    scratch.expect(0, &[&arguments, &WINDOW[..], &["--yes"]].concat());
+    compare(&scratch, "scaffold-alerts");
+    scratch.commit();
+    for again in [&["sync"][..], &["split", "app", "nginx"]] {
+        assert_eq!(scratch.expect(0, again).stdout, "", "{again:?} found something to change");
+    }
+}
+
+#[test]
 fn undo_gives_back_every_byte() {
     let scratch = initialised("sample");
     let before = scratch.tree();

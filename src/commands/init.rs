@@ -20,6 +20,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
         open: arguments.open.clone(),
         close: arguments.close.clone(),
         time_zone: arguments.time_zone.clone(),
+        alerts: arguments.alerts.clone(),
     };
     options.check()?;
     let renderer = detect(global.renderer)?;

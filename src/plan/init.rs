@@ -10,7 +10,7 @@ use crate::plan::{Builder, Input, Plan, gate};
 use crate::render::Renderer;
 use crate::repo::{ClusterFolders, EntryPoint, Model, RepoPath, Role, Snapshot};
 use crate::schedule::{CronExpr, zone};
-use crate::spec::{self, NewCluster, NewSpec, NewWindow, NewWindowUse, write_new};
+use crate::spec::{self, AlertDef, NewCluster, NewSpec, NewWindow, NewWindowUse, write_new};
 use crate::template::Templates;
 
 /// What the command line says.
@@ -22,6 +22,8 @@ pub struct InitOptions {
     pub close: Option<String>,
     /// In which zone.
     pub time_zone: Option<String>,
+    /// The type of the Provider that tells people of failures; `None` for no alerts.
+    pub alerts: Option<String>,
 }
 
 impl InitOptions {
@@ -99,6 +101,7 @@ pub fn init(
         return Err(nothing_found(&model, &root));
     }
     let (new, mut remarks, default_window) = new_spec(snapshot, &model, &root, renderer, options)?;
+    let new = NewSpec { alerts: options.alerts.as_deref().map(AlertDef::new), ..new };
     let text = write_new(&new);
     let mut with_spec = Builder::new(snapshot);
     with_spec.create(spec_path, &text)?;

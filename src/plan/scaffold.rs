@@ -9,7 +9,7 @@ use crate::plan::sync::schema_text;
 use crate::plan::{Builder, Input, Plan, gate};
 use crate::render::{Renderer, Request};
 use crate::repo::{ClusterFolders, Graph, Model, RepoPath, Snapshot};
-use crate::spec::{self, NewCluster, NewSpec, expand, expand_folder, write_new};
+use crate::spec::{self, AlertDef, NewCluster, NewSpec, expand, expand_folder, write_new};
 use crate::template::Templates;
 
 /// The name of the entry point and Flux Kustomization that the guide splits.
@@ -37,6 +37,7 @@ pub fn scaffold(
     let (window, said) = options.window();
     let mut new = NewSpec { windows: vec![("work-week".to_owned(), window)], ..NewSpec::default() };
     new.gate.enabled = said;
+    new.alerts = options.alerts.as_deref().map(AlertDef::new);
     new.clusters =
         clusters.iter().map(|name| NewCluster { name: name.clone(), ..NewCluster::default() }).collect();
     let text = write_new(&new);

@@ -1,5 +1,6 @@
 //! Every key of `windows.yaml`: what the parser knows and what the schema says, in one table.
 
+use crate::spec::model::ALERT_TYPES;
 use crate::spec::names::TextRule;
 use crate::spec::template::{TemplateKind, TemplateRule};
 
@@ -100,6 +101,7 @@ pub(crate) const SPEC: Table = Table {
             ),
             key("flux", Shape::Table(&FLUX), "Where new Flux Kustomizations go and what they read."),
             key("gate", Shape::Table(&GATE), "The CronJobs that open and close windows."),
+            key("alerts", Shape::Table(&ALERTS), "Who hears of openings that fail to apply."),
             key("layout", Shape::Table(&LAYOUT), "How folders, files and objects are named."),
             key("check", Shape::Table(&CHECK), "What `check` leaves out."),
         ],
@@ -245,6 +247,26 @@ pub(crate) const GATE: Table = table(
         key("serviceAccount", OBJECT, "The ServiceAccount's name. Default: reconciliation-window."),
     ],
 );
+
+pub(crate) const ALERTS: Table = Table {
+    may_be_null: false,
+    ..table(
+        "the alerts",
+        &[
+            required(
+                "type",
+                Shape::Text(TextRule::OneOf(ALERT_TYPES)),
+                "The type of the Flux notification Provider, for example slack.",
+            ),
+            key("channel", Shape::Text(TextRule::Sentence), "The channel, where the address names none."),
+            key(
+                "secret",
+                OBJECT,
+                "The Secret with the address and the token. Default: reconciliation-window-alerts.",
+            ),
+        ],
+    )
+};
 
 macro_rules! template {
     ($kind:ident, $placeholders:expr, $needs:expr) => {

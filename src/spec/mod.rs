@@ -23,8 +23,8 @@ mod trap;
 mod validate;
 
 pub use model::{
-    ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, Ignore, LayoutTemplates, Matcher, Rule, Runner,
-    Spec, WindowDef, WindowForm, WindowUse,
+    ALERT_TYPES, AlertDef, ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, Ignore, LayoutTemplates,
+    Matcher, Rule, Runner, Spec, WindowDef, WindowForm, WindowUse,
 };
 pub use parse::{Parsed, parse};
 pub use placed::Placed;

@@ -25,6 +25,8 @@ pub struct Spec {
     pub flux: FluxDefaults,
     /// What opens and closes.
     pub gate: GateDef,
+    /// Who hears of openings that fail to apply; `None` for nobody.
+    pub alerts: Option<AlertDef>,
     /// How folders, files and objects are named.
     pub layout: LayoutTemplates,
     /// The findings that are known and wanted.
@@ -242,6 +244,61 @@ impl Runner {
         }
     }
 }
+
+/// Who hears when a gated Flux Kustomization fails to apply: a Flux notification Provider.
+///
+/// What is secret about it, the address of a webhook included, is in the Secret alone, which
+/// notification-controller prefers to `spec.address`
+/// (<https://fluxcd.io/flux/components/notification/providers/>).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlertDef {
+    /// The Provider's type, one of [`ALERT_TYPES`], for example `slack`.
+    pub kind: String,
+    /// The channel; `None` leaves it to the address.
+    pub channel: Option<String>,
+    /// The Secret's name, in the namespace of the Flux Kustomizations.
+    pub secret: String,
+}
+
+impl AlertDef {
+    /// Alerts of a type, with the Secret that has the usual name.
+    pub fn new(kind: &str) -> AlertDef {
+        AlertDef { kind: kind.to_owned(), channel: None, secret: "reconciliation-window-alerts".into() }
+    }
+}
+
+/// The types that a Provider of `notification.toolkit.fluxcd.io/v1beta3` may have
+/// (notification-controller, `api/v1beta3/provider_types.go`); any other fails to apply, and with it
+/// the gate beside it.
+pub const ALERT_TYPES: &[&str] = &[
+    "slack",
+    "discord",
+    "msteams",
+    "rocket",
+    "generic",
+    "generic-hmac",
+    "github",
+    "gitlab",
+    "gitea",
+    "bitbucketserver",
+    "bitbucket",
+    "azuredevops",
+    "googlechat",
+    "googlepubsub",
+    "webex",
+    "sentry",
+    "azureeventhub",
+    "telegram",
+    "lark",
+    "matrix",
+    "opsgenie",
+    "alertmanager",
+    "grafana",
+    "githubdispatch",
+    "pagerduty",
+    "datadog",
+    "nats",
+];
 
 /// How folders, files and objects are named: texts with placeholders in braces.
 ///

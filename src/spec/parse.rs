@@ -9,8 +9,8 @@ use crate::error::{Error, ErrorKind};
 use crate::repo::RepoPath;
 use crate::spec::keys::{self, Shape};
 use crate::spec::model::{
-    ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, Ignore, LayoutTemplates, Matcher, Rule, Runner,
-    Spec, WindowDef, WindowForm, WindowUse,
+    AlertDef, ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, Ignore, LayoutTemplates, Matcher, Rule,
+    Runner, Spec, WindowDef, WindowForm, WindowUse,
 };
 use crate::spec::names::TextRule;
 use crate::spec::node::{self, Node, Value};
@@ -127,6 +127,7 @@ impl Parser {
             clusters: self.clusters(fields.get("clusters")),
             flux: self.flux(fields.get("flux")),
             gate: self.gate(fields.get("gate")),
+            alerts: self.alerts(fields.get("alerts")),
             layout: self.layout(fields.get("layout")),
             ignores: self.ignores(fields.get("check")),
             types,
@@ -334,6 +335,17 @@ impl Parser {
             gate.enabled = enabled;
         }
         gate
+    }
+
+    fn alerts(&mut self, field: Option<Field<'_>>) -> Option<AlertDef> {
+        let fields = self.table(field)?;
+        let mut plain = |name: &str| self.reader.field_text(fields.get(name)).map(|text| text.value);
+        let mut alerts = AlertDef::new(&plain("type")?);
+        alerts.channel = plain("channel");
+        if let Some(secret) = plain("secret") {
+            alerts.secret = secret;
+        }
+        Some(alerts)
     }
 
     fn ignores(&mut self, field: Option<Field<'_>>) -> Vec<Placed<Ignore>> {

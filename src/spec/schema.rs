@@ -260,6 +260,7 @@ mod tests {
             &keys::LAYOUT,
             &keys::CHECK,
             &keys::IGNORE,
+            &keys::ALERTS,
         ];
         let mut in_parser: Vec<String> =
             tables.iter().flat_map(|table| table.keys).map(|key| key.name.to_owned()).collect();

@@ -187,7 +187,7 @@ extra: 1
         "22:16 '{path}/x' | app `{path}/x` lacks `{path}` and `{type}`, or `{name}` and `{type}`, or `{1}` and `{type}`, so two things would get the same name | ",
         "22:43 {name} | kustomization must be text, not a mapping | put the template in quotes, since `{` begins a mapping",
         "22:60 '{type}' | openJob `{type}` holds the unknown placeholder `{type}`; this one takes none | ",
-        "23:1 extra | unknown key `extra` in the spec | the keys of the spec are `apiVersion`, `types`, `windows`, `clusters`, `rules`, `flux`, `gate`, `layout` and `check`",
+        "23:1 extra | unknown key `extra` in the spec | the keys of the spec are `apiVersion`, `types`, `windows`, `clusters`, `rules`, `flux`, `gate`, `alerts`, `layout` and `check`",
     ];
     let said = said(text);
     for (said, expected) in said.iter().zip(expected) {

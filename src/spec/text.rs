@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::spec::model::{FluxDefaults, GateDef, LayoutTemplates};
+use crate::spec::model::{AlertDef, FluxDefaults, GateDef, LayoutTemplates};
 use crate::spec::{keys, trap};
 
 /// What a fresh `windows.yaml` is to say.
@@ -18,6 +18,8 @@ pub struct NewSpec {
     pub flux: FluxDefaults,
     /// The CronJobs' common part.
     pub gate: GateDef,
+    /// Who hears of openings that fail to apply.
+    pub alerts: Option<AlertDef>,
     /// The templates; those that are the default's are left out.
     pub layout: LayoutTemplates,
 }
@@ -65,6 +67,7 @@ impl Default for NewSpec {
             clusters: Vec::new(),
             flux: FluxDefaults::default(),
             gate: GateDef::default(),
+            alerts: None,
             layout: LayoutTemplates::default(),
         }
     }
@@ -91,6 +94,7 @@ pub fn write_new(spec: &NewSpec) -> String {
     out.rules(spec);
     out.flux(&spec.flux);
     out.gate(&spec.gate);
+    out.alerts(spec.alerts.as_ref());
     out.layout(&spec.layout);
     out.0
 }
@@ -231,6 +235,16 @@ impl Writer {
         if gate.service_account != GateDef::default().service_account {
             self.pair(2, "serviceAccount", &gate.service_account);
         }
+    }
+
+    fn alerts(&mut self, alerts: Option<&AlertDef>) {
+        let Some(alerts) = alerts else { return };
+        self.section("Who hears of openings that fail to apply: a Flux notification Provider.", "alerts");
+        self.pair(2, "type", &alerts.kind);
+        if let Some(channel) = &alerts.channel {
+            self.pair(2, "channel", channel);
+        }
+        self.pair(2, "secret", &alerts.secret);
     }
 
     fn layout(&mut self, layout: &LayoutTemplates) {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::spec::node::{self, Node, Value};
 use crate::spec::tests::read;
-use crate::spec::{Runner, Spec, WindowDef, WindowForm, WindowUse};
+use crate::spec::{AlertDef, Runner, Spec, WindowDef, WindowForm, WindowUse};
 
 #[test]
 fn a_fresh_spec_reads_well() {
@@ -130,6 +130,7 @@ fn again(spec: &Spec) -> NewSpec {
             .collect(),
         flux: spec.flux.clone(),
         gate: spec.gate.clone(),
+        alerts: spec.alerts.clone(),
         layout: spec.layout.clone(),
     }
 }
@@ -199,6 +200,7 @@ prop_compose! {
         enabled in prop::option::of(any::<bool>()),
         gate_enabled in any::<bool>(),
         flux_runner in any::<bool>(),
+        alert_channel in prop::option::of(prop::option::of("[#:'\"a-z {}0-9]{0,8}[a-z#]")),
         template in r"(sets-\{type\}|\{type\}|0\{type\})/\{path\}",
         days in prop::sample::select(vec!["1,2", "MON-THU", "*/3", "?", "MON"]),
     ) -> NewSpec {
@@ -233,6 +235,11 @@ prop_compose! {
                 runner: if flux_runner { Runner::Flux } else { Runner::Kubectl },
                 service_account: labels[2].clone(),
             },
+            alerts: alert_channel.map(|channel| AlertDef {
+                channel,
+                secret: labels[5].clone(),
+                ..AlertDef::new("slack")
+            }),
             layout: LayoutTemplates { app: template, ..Default::default() },
         }
     }

@@ -1,6 +1,6 @@
 //! Gates that stood there before: their files are edited, not replaced.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -106,6 +106,37 @@ fn same_targets(input: &Input<'_>, gates: &Gates, cluster: &ClusterGate) -> Resu
         .at(Place::file(cluster.folder.clone()))
         .help(format!("let it build on {}, or name other folders under `layout`", gates.base)),
     ))
+}
+
+/// Says which Flux Kustomizations the spec wants held back and a gate that is not ours leaves alone.
+///
+/// Before an entry point is split the gate may well hold back all of it; what the sides will be
+/// called is of interest only once there are sides.
+pub fn not_held(input: &Input<'_>, cluster: &ClusterGate) -> Option<Diagnostic> {
+    let reach = input.model.graph.reach(&cluster.folder);
+    let gates: Vec<_> = input.model.gates.iter().filter(|gate| reach.contains(&gate.base)).collect();
+    let held: BTreeSet<&str> = gates.iter().flat_map(|gate| gate.targets()).collect();
+    let is_split = input.sides().iter().any(|(side, (whole, _))| {
+        let mut entries =
+            input.model.entry_points.iter().filter(|entry| entry.path == *whole || entry.path == *side);
+        input.model.graph.has(side) && entries.any(|entry| entry.is_of(&cluster.cluster))
+    });
+    let wanted = cluster.targets.values().flatten().filter(|name| is_split || cluster.whole.contains(*name));
+    let missing: Vec<&str> = wanted.map(String::as_str).filter(|name| !held.contains(name)).collect();
+    let base = &gates.first()?.base;
+    if missing.is_empty() || !cluster.enabled {
+        return None;
+    }
+    Some(
+        Diagnostic::warning(format!(
+            "the jobs in {base} hold back {} and not {}, so in cluster {} nothing waits for its window there",
+            held.into_iter().collect::<Vec<_>>().join(", "),
+            missing.join(", "),
+            cluster.cluster
+        ))
+        .at(Place::file(base.clone()))
+        .help(format!("add {} to both jobs, and to their Role if it names what they may patch, before it is in the cluster", missing.join(", "))),
+    )
 }
 
 /// Builds a cluster's gate and gives the `spec` of each CronJob by name.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::plan::gate::{ClusterGate, Gates, Slot, adopted, carrier, cron_jobs};
+use crate::plan::gate::{ClusterGate, Gates, Slot, adopted, alerts, carrier, cron_jobs};
 use crate::plan::generated::{Ownership, ownership, with_header};
 use crate::plan::{Builder, Command, Input};
 use crate::repo::command::Action;
@@ -37,7 +37,8 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
     let Some(gates) = Gates::of(input)? else { return Ok(leftover) };
     leftover.remarks.extend(waits_for_gated(input, &gates));
     leftover.remarks.extend(gates.clusters.iter().flat_map(|cluster| cluster.left.iter().cloned()));
-    leftover.remarks.extend(held_whole(input, &gates));
+    leftover.remarks.extend(held_whole(input, builder, &gates));
+    leftover.remarks.extend(alerts::needs(input, &gates.clusters));
     let has_adopted_base = adopted::is_adopted(builder, &gates.base);
     let mut wanted: BTreeMap<RepoPath, String> = BTreeMap::new();
     if has_adopted_base && !input.model.gates.iter().any(|gate| gate.base == gates.base) {
@@ -68,16 +69,19 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
                 );
             }
             leftover.remarks.push(remark);
+            alerts::sync(input, templates, builder, cluster, &mut wanted)?;
             continue;
         }
         if adopted::is_adopted(builder, &cluster.folder) {
             adopted::sync(input, templates, builder, &gates, cluster)?;
+            leftover.remarks.extend(adopted::not_held(input, cluster));
         } else {
             if has_adopted_base {
                 fits_base(input, &gates, cluster)?;
             }
             cluster_files(input.spec, templates, &gates, cluster, &mut wanted)?;
         }
+        alerts::sync(input, templates, builder, cluster, &mut wanted)?;
     }
     write(input, builder, &gates, &wanted)?;
     for cluster in &gates.clusters {
@@ -168,14 +172,15 @@ fn forgotten(input: &Input<'_>) -> Vec<Diagnostic> {
 }
 
 /// Says what a gate begins to hold back without a split.
-fn held_whole(input: &Input<'_>, gates: &Gates) -> Vec<Diagnostic> {
+fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Diagnostic> {
     let held: BTreeSet<&str> = input.model.gates.iter().flat_map(|gate| gate.targets()).collect();
     let new = |cluster: &ClusterGate| {
         let names: Vec<String> =
             cluster.whole.iter().filter(|name| !held.contains(name.as_str())).cloned().collect();
         (cluster.cluster.clone(), names)
     };
-    let found = gates.clusters.iter().map(new).filter(|(_, names)| !names.is_empty());
+    let ours = gates.clusters.iter().filter(|cluster| !adopted::is_adopted(builder, &cluster.folder));
+    let found = ours.map(new).filter(|(_, names)| !names.is_empty());
     found
         .map(|(cluster, names)| {
             Diagnostic::note(format!(
@@ -306,6 +311,7 @@ fn cluster_files(
         "cluster-gate-kustomization.yaml",
         json!({
             "base": gates.base.relative_to(&cluster.folder),
+            "alerts": alerts::names(spec, cluster),
             "patches": patches,
             "role_patch": role_patch,
             "service_account": spec.gate.service_account,

@@ -6,6 +6,7 @@
 //! others can stand beside it.
 
 mod adopted;
+mod alerts;
 mod carrier;
 mod cron_jobs;
 mod files;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::inventory::{Inventory, differences};
 use crate::plan::migrate::Rewritten;
 use crate::plan::{Input, gate};
-use crate::proof::{GATE_KINDS, compare};
+use crate::proof::{compare, is_of_gate};
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
 use crate::repo::{RepoPath, Snapshot, flux};
@@ -119,6 +119,6 @@ pub fn gate_objects(input: &Input<'_>, after: &Snapshot) -> BTreeSet<ObjectId> {
         .filter_map(Result::ok)
         .flatten()
         .map(|object| ObjectId::of(&object.value))
-        .filter(|id| GATE_KINDS.contains(&id.kind.as_str()))
+        .filter(is_of_gate)
         .collect()
 }

@@ -1,0 +1,129 @@
+//! Alerts: a Flux notification Provider and Alert beside each cluster's gate, so that people hear
+//! when what a window lets in fails to apply.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::plan::gate::files::join;
+use crate::plan::gate::{ClusterGate, adopted};
+use crate::plan::generated::{Ownership, ownership};
+use crate::plan::resources::{self, Item};
+use crate::plan::{Builder, Input};
+use crate::proof::ALERTS;
+use crate::repo::{RepoPath, Target};
+use crate::spec::Spec;
+use crate::template::Templates;
+
+/// The files, each with its template.
+const FILES: [&str; 2] = ["alert-provider.yaml", "alert.yaml"];
+
+/// Gives the names of the files that a cluster's gate lists.
+pub fn names(spec: &Spec, cluster: &ClusterGate) -> Vec<&'static str> {
+    let is_needed = spec.alerts.is_some() && cluster.targets.values().any(|targets| !targets.is_empty());
+    FILES.into_iter().filter(|_| is_needed).collect()
+}
+
+/// Adds the files of a cluster to what is wanted. A gate that is not ours gets them into its
+/// `resources`, and loses them with the `alerts` of the spec.
+///
+/// # Errors
+///
+/// When the layout needs a file of the same name, or a list can't be edited in place.
+pub fn sync(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+    cluster: &ClusterGate,
+    wanted: &mut BTreeMap<RepoPath, String>,
+) -> Result<(), Error> {
+    let names = names(input.spec, cluster);
+    let is_adopted = adopted::is_adopted(builder, &cluster.folder);
+    if is_adopted {
+        unlist(builder, &cluster.folder, &names)?;
+    }
+    let Some(alerts) = &input.spec.alerts else { return Ok(()) };
+    let targets: BTreeSet<&str> = cluster.targets.values().flatten().map(String::as_str).collect();
+    for file in names {
+        let text = templates.render(
+            file,
+            json!({
+                "name": ALERTS,
+                "namespace": input.spec.flux.namespace,
+                "type": alerts.kind,
+                "channel": alerts.channel,
+                "secret": alerts.secret,
+                "cluster": cluster.cluster,
+                "targets": targets,
+            }),
+        )?;
+        let path = join(&cluster.folder, file)?;
+        if wanted.insert(path.clone(), text).is_some() {
+            return Err(Error::invalid(
+                Diagnostic::error(format!("{path} would hold both an alert and a patch of a CronJob"))
+                    .at(Place::file(input.spec.path.clone()))
+                    .help("choose another name for the patch under `layout`"),
+            ));
+        }
+        if is_adopted && let Ok(Some(kustomization)) = builder.kustomization(&cluster.folder) {
+            let text = resources::add(&kustomization, &path).map_err(|error| {
+                let diagnostic = error.diagnostic(kustomization.file.clone(), kustomization.text.clone());
+                Error::new(ErrorKind::Unsafe, diagnostic)
+            })?;
+            builder.put(&kustomization.file, &text);
+        }
+    }
+    Ok(())
+}
+
+/// Takes files of ours that nobody wants any more out of a gate that is not ours.
+fn unlist(builder: &mut Builder<'_>, folder: &RepoPath, names: &[&str]) -> Result<(), Error> {
+    for file in FILES.into_iter().filter(|file| !names.contains(file)) {
+        let path = join(folder, file)?;
+        if builder.now().file(&path).map(ownership) != Some(Ownership::Ours) {
+            continue;
+        }
+        if let Ok(Some(kustomization)) = builder.kustomization(folder) {
+            let target = Target::Path(path.clone());
+            let items: Vec<Item> = kustomization
+                .resources()
+                .iter()
+                .map(|reference| if reference.target == target { Item::Remove } else { Item::Keep })
+                .collect();
+            let text = resources::rewrite(&kustomization, &items).map_err(|error| {
+                let diagnostic = error.diagnostic(kustomization.file.clone(), kustomization.text.clone());
+                Error::new(ErrorKind::Unsafe, diagnostic)
+            })?;
+            builder.put(&kustomization.file, &text);
+        }
+        builder.remove(&path);
+    }
+    Ok(())
+}
+
+/// Says what the alerts need in each cluster that is not in Git, where they are new.
+pub fn needs(input: &Input<'_>, clusters: &[ClusterGate]) -> Option<Diagnostic> {
+    let alerts = input.spec.alerts.as_ref()?;
+    let is_new = |cluster: &&ClusterGate| {
+        names(input.spec, cluster)
+            .iter()
+            .any(|file| join(&cluster.folder, file).is_ok_and(|path| input.snapshot.file(&path).is_none()))
+    };
+    let new: Vec<&str> = clusters.iter().filter(is_new).map(|cluster| cluster.cluster.as_str()).collect();
+    if new.is_empty() {
+        return None;
+    }
+    let (secret, namespace) = (&alerts.secret, &input.spec.flux.namespace);
+    Some(
+        Diagnostic::note(format!(
+            "alerts are sent once {} has Flux's notification-controller and the Secret {secret} in {namespace}",
+            new.join(", ")
+        ))
+        .at(Place::file(input.spec.path.clone()))
+        .help(format!(
+            "for example: kubectl create secret generic {secret} --namespace={namespace} --from-file=address --from-file=token"
+        )),
+    )
+}
