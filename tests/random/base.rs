@@ -219,7 +219,7 @@ impl Maker<'_> {
         }
         fields.push_str(&self.fields(
             folder,
-            &[app.clone()],
+            std::slice::from_ref(app),
             if prefix.is_empty() { cluster } else { "variant" },
         ));
         self.kustomization(folder, &resources, &fields);

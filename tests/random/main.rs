@@ -64,7 +64,7 @@ fn random_repositories_come_out_right_and_back() {
         }
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(&work))));
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
     let failures = failures.into_inner().unwrap();
     for (what, count) in tally.into_inner().unwrap() {
         eprintln!("{count:7} {what}");

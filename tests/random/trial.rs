@@ -119,7 +119,7 @@ impl Trial {
         tally: &mut Tally,
     ) -> Result<(), String> {
         let mut count = |what: &str| *tally.entry(what.to_owned()).or_default() += 1;
-        count(&format!("{}", outcome.way.as_str()));
+        count(outcome.way.as_str());
         let place = outcome.before.as_str();
         if outcome.way == Way::Refused {
             let meant = self.repository.broken.contains(place);
