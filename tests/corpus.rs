@@ -155,7 +155,8 @@ fn judge(case: &Case, origin: &Path, table: &mut Vec<String>) {
     assert_eq!(copy.tree(), original, "{}: a dry run wrote", case.repository);
     let before = read(copy.top());
     let first = copy.run(&["split", "--all", "--yes", "--format", "json"]);
-    let report: Value = serde_json::from_slice(&first.stdout).unwrap();
+    let report: Value = serde_json::from_slice(&first.stdout)
+        .unwrap_or_else(|_| panic!("{}: {}", case.repository, String::from_utf8_lossy(&first.stderr)));
     let entries = report["entryPoints"].as_array().unwrap();
     let after = read(copy.top());
     for entry in entries {

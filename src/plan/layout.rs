@@ -64,7 +64,8 @@ fn folders(input: &Input<'_>, wholes: &[&EntryPoint]) -> Vec<Diagnostic> {
 fn names(input: &Input<'_>, cluster: &str, wholes: &[&EntryPoint]) -> Vec<Diagnostic> {
     let mut seen: BTreeMap<String, (&EntryPoint, &str)> = BTreeMap::new();
     let mut found = Vec::new();
-    for entry in wholes.iter().filter(|entry| entry.is_of(cluster)) {
+    // Nothing is named after an entry point that no Flux Kustomization in Git applies.
+    for entry in wholes.iter().filter(|entry| entry.is_of(cluster) && !entry.flux.is_empty()) {
         for change_type in &input.spec.types {
             let type_name = change_type.name.as_str();
             let values = [("name", input.model.name_in(entry, cluster)), ("type", type_name)];
@@ -85,6 +86,10 @@ fn names(input: &Input<'_>, cluster: &str, wholes: &[&EntryPoint]) -> Vec<Diagno
                     ),
                 ));
             } else if let Some((other, other_type)) = seen.get(&name) {
+                // Two of one name were there before any template; `migrate` refuses to go on with them.
+                if *other_type == type_name {
+                    continue;
+                }
                 found.push(problem(
                     input,
                     format!(
