@@ -152,7 +152,11 @@ impl Model {
         let inside = |path: &RepoPath| {
             std::iter::successors(path.parent(), RepoPath::parent).any(|above| tops.contains(&above))
         };
-        let is_left = |path: &RepoPath| graph.get(path).is_some_and(Kustomization::is_umbrella);
+        // An umbrella over parts of its own is an entry point that was divided.
+        let is_left = |path: &RepoPath| {
+            graph.get(path).is_some_and(Kustomization::is_umbrella)
+                && !graph.children(path).iter().all(|part| part.is_within(path))
+        };
         let roots: Vec<RepoPath> =
             roots.into_iter().filter(|path| !(is_left(path) && inside(path))).collect();
         // A gate that this tool put into `clusters/` does not make that folder the home of the apps.
