@@ -292,7 +292,8 @@ pub struct FluxCreate {
 /// Arguments of `cron`.
 #[derive(Args, Debug)]
 pub struct Cron {
-    /// The expression; `-` reads lines of EXPR TAB ZONE TAB FROM TAB COUNT
+    /// The expression; `-` reads lines of EXPR TAB ZONE TAB FROM TAB COUNT, and answers each with the
+    /// firings in UTC, `never` or `error`
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
     pub expression: String,
     /// The IANA time zone
