@@ -391,3 +391,24 @@ fn a_closed_pipe_is_no_error() {
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("diff --git "));
     assert!(output.stderr.is_empty());
 }
+
+#[test]
+fn what_is_wanted_is_not_told_by_sync_either() {
+    let scratch = Scratch::fixture("sample");
+    scratch.expect(
+        0,
+        &["init", "--open", "0 8 1 * MON", "--close", "0 17 1 * MON", "--time-zone", "UTC", "--yes"],
+    );
+    scratch.commit();
+    assert!(scratch.expect(0, &["sync"]).stderr.contains("GW103"));
+    for line in ["open: 0 8 1 * MON", "close: 0 17 1 * MON"] {
+        let wanted = format!("{line} # gitops-windows: ignore[GW103, GW113] the first and each Monday");
+        scratch.replace("windows.yaml", line, &wanted);
+    }
+    // Of what `sync` does not look for, nothing can be said to be unused.
+    scratch.replace("windows.yaml", "rules:", "# gitops-windows: ignore[GW009] of `check` alone\nrules:");
+    scratch.commit();
+    let run = scratch.expect(0, &["sync"]);
+    assert!(!run.stderr.contains("GW"), "{}", run.stderr);
+    assert!(scratch.run(&["check"]).stdout.contains("GW037"));
+}

@@ -53,7 +53,7 @@ fn lint_planned(global: &Global, output: &Output, workspace: &Workspace, plan: &
     let Ok(parsed) = spec::read(&after, &workspace.spec_path) else { return Ok(()) };
     output.diagnostics(&parsed.warnings);
     let model = Model::read(&after, &parsed.spec.folder(), &cluster_folders(&parsed.spec));
-    lint(global, output, &parsed.spec, &model)
+    lint(global, output, &parsed.spec, &model, &after)
 }
 
 /// Asks for the window where nobody gave one; an empty answer keeps the guide's.

@@ -31,6 +31,6 @@ fn plan(global: &Global, output: &Output) -> Result<(Loaded, Plan), Error> {
 /// Plans what a spec implies, and shows what is doubtful about its schedules.
 pub fn plan_of(global: &Global, output: &Output, loaded: &Loaded) -> Result<Plan, Error> {
     let templates = Templates::new(loaded.workspace.overrides())?;
-    lint(global, output, &loaded.spec, &loaded.model)?;
+    lint(global, output, &loaded.spec, &loaded.model, &loaded.workspace.snapshot)?;
     sync(&loaded.input(), &templates)
 }
