@@ -398,3 +398,39 @@ fn what_carries_the_gate_is_divided_only_when_its_app_is_named() {
     let split = scratch.expect(0, &["split", "--all", "--yes"]);
     assert!(split.stdout.contains("apps-rw") && !split.stdout.contains("infra-rw"), "{}", split.stdout);
 }
+
+#[test]
+fn a_cluster_that_lives_in_several_folders() {
+    let scratch = repository(&[("apps", BOTH), ("infra", BOTH)]);
+    for (name, folder) in [("apps", "sites/one"), ("infra", "platform/one")] {
+        flux(&scratch, name, folder, "");
+        let list = scratch.text(&format!("clusters/edge/{name}/kustomization.yaml"));
+        scratch.write(&format!("{folder}/kustomization.yaml"), list.replace("../../../", "../../"));
+        let text = scratch.text(&format!("clusters/edge/flux/{name}.yaml"));
+        scratch.write(&format!("flux/{name}.yaml"), text);
+    }
+    for gone in ["clusters", "windows.yaml"] {
+        let place = scratch.top().join(gone);
+        if place.is_dir() { std::fs::remove_dir_all(place) } else { std::fs::remove_file(place) }.unwrap();
+    }
+    scratch.commit();
+    let init = ["init", "--open", "0 1 * * *", "--close", "0 3 * * *", "--time-zone", "UTC", "--yes"];
+    for (folder, said) in [
+        ("sites/one", "write NAME=FOLDER"),
+        ("edge=../sites", "name a folder below"),
+        ("edge=sites/two", "there is no such folder"),
+        ("edge=apps", "no entry point lies in"),
+    ] {
+        let run = scratch.expect(2, &[&init[..], &["--cluster-folder", folder]].concat());
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+    let folders = ["--cluster-folder", "edge=sites", "--cluster-folder", "edge=platform"];
+    scratch.expect(0, &[&init[..], &folders].concat());
+    let spec = scratch.text("windows.yaml");
+    assert!(spec.contains("paths: [sites, platform]") && spec.matches("edge").count() == 1, "{spec}");
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    let run = scratch.expect(0, &["verify"]);
+    assert_eq!(run.stdout, "platform/one (edge): equal, 2 objects\nsites/one (edge): equal, 2 objects\n");
+}

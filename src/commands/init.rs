@@ -21,6 +21,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
         close: arguments.close.clone(),
         time_zone: arguments.time_zone.clone(),
         alerts: arguments.alerts.clone(),
+        folders: arguments.cluster_folder.clone(),
     };
     options.check()?;
     let renderer = detect(global.renderer)?;
