@@ -4,20 +4,7 @@
 
 mod support;
 
-use support::scratch::{Run, Scratch, assert_same, clean};
-
-const SPEC: &str = "\
-apiVersion: gitops-windows/v1
-types:
-  rt: {}
-  rw: { window: nights }
-windows:
-  nights: { timeZone: Europe/Berlin, open: 0 22 * * *, close: 0 4 * * * }
-clusters:
-  edge-01: {}
-  edge-02: {}
-gate: { enabled: false }
-";
+use support::scratch::{Run, SPEC, Scratch, assert_same, clean};
 
 /// The sample with a spec.
 fn sample() -> Scratch {

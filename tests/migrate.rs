@@ -5,9 +5,8 @@
 
 mod support;
 
-use std::path::Path;
-
-use support::scratch::{Node, Scratch, Tree, assert_same, tree};
+use support::golden::compare;
+use support::scratch::{Scratch, assert_same};
 
 const SPEC: &str = "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  rw: { window: nights }\nwindows:\n  nights: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN }\nclusters:\n";
 
@@ -22,23 +21,6 @@ fn divided(fixture: &str, clusters: &[&str]) -> Scratch {
     scratch.expect(0, &["split", "--all", "--yes"]);
     scratch.commit();
     scratch
-}
-
-#[track_caller]
-fn compare(scratch: &Scratch, name: &str) {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("GITOPS_WINDOWS_BLESS").is_some_and(|value| value == "1") {
-        if place.exists() {
-            std::fs::remove_dir_all(&place).unwrap();
-        }
-        for (path, node) in scratch.tree() {
-            let Node::File(..) = node else { panic!("{} can't be kept in a golden tree", path.display()) };
-            std::fs::create_dir_all(place.join(&path).parent().unwrap()).unwrap();
-            std::fs::copy(scratch.top().join(&path), place.join(&path)).unwrap();
-        }
-    }
-    let expected = if place.exists() { tree(&place) } else { Tree::new() };
-    assert_same(&expected, &scratch.tree(), "GITOPS_WINDOWS_BLESS=1 writes the tree anew");
 }
 
 /// Takes one step, holds a second run of everything to doing nothing, and commits.
