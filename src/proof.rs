@@ -25,6 +25,8 @@ pub struct Obligation {
     pub free: Vec<RepoPath>,
     /// What of a Flux Kustomization's `spec` takes part in the build, where anything does.
     pub build: Option<Value>,
+    /// Flux Kustomizations that come or go, which Alerts and Receivers may name or not.
+    pub renamed: BTreeSet<String>,
 }
 
 impl Obligation {
@@ -37,6 +39,7 @@ impl Obligation {
             flux_may_change: false,
             free: Vec::new(),
             build: None,
+            renamed: BTreeSet::new(),
         }
     }
 
@@ -140,7 +143,7 @@ const GATE_KINDS: [&str; 5] = ["CronJob", "Role", "RoleBinding", "ServiceAccount
 /// Tells whether an object in the folder of a gate is part of it, and may change with it; of alerts
 /// only those that the tool names, since a gate that people wrote may hold others.
 pub(crate) fn is_of_gate(id: &ObjectId) -> bool {
-    let is_alert = id.group == "notification.toolkit.fluxcd.io"
+    let is_alert = id.group == flux::NOTIFICATION_GROUP
         && ["Provider", "Alert"].contains(&id.kind.as_str())
         && id.name == ALERTS;
     is_alert || GATE_KINDS.contains(&id.kind.as_str())
@@ -205,7 +208,7 @@ fn held(obligation: &Obligation, free: &BTreeSet<ObjectId>, objects: &[Object]) 
     let objects = objects.iter().filter(|object| !free.contains(&ObjectId::of(&object.value)));
     let pruning =
         |object: &Object| if obligation.flux_may_change { without_pruning(object) } else { object.clone() };
-    objects.map(pruning).collect()
+    objects.map(pruning).map(|object| without_names(object, &obligation.renamed)).collect()
 }
 
 /// Renders each request once.
@@ -241,6 +244,17 @@ fn without_pruning(object: &Object) -> Object {
             spec.remove("prune");
             spec.remove("deletionPolicy");
         }
+    }
+    object
+}
+
+/// Takes the names of some Flux Kustomizations away from an Alert or a Receiver.
+pub(crate) fn without_names(mut object: Object, names: &BTreeSet<String>) -> Object {
+    let field = flux::watches(&object.value).filter(|_| !names.is_empty());
+    if let Some(list) = field.and_then(|field| object.value["spec"][field].as_array_mut()) {
+        list.retain(|item| {
+            item["kind"] != "Kustomization" || item["name"].as_str().is_none_or(|name| !names.contains(name))
+        });
     }
     object
 }

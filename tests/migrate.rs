@@ -361,3 +361,48 @@ fn an_edited_spec_is_synced_and_nothing_else_that_is_dirty() {
     scratch.expect(0, &["sync", "--yes"]);
     assert!(scratch.git(&["status", "--short"]).lines().count() > 1);
 }
+
+#[test]
+fn alerts_and_receivers_follow_and_others_are_told_of() {
+    let alert = |name: &str, source: &str| {
+        format!(
+            "apiVersion: notification.toolkit.fluxcd.io/v1beta3\nkind: Alert\nmetadata:\n  name: {name}\n  namespace: flux-system\nspec:\n  eventSources:\n    # what people look at\n    - kind: Kustomization\n      name: {source}\n    - kind: Kustomization\n      name: infra\n"
+        )
+    };
+    let receiver = "apiVersion: notification.toolkit.fluxcd.io/v1\nkind: Receiver\nmetadata: { name: push, namespace: flux-system }\nspec:\n  type: github\n  resources:\n    - apiVersion: kustomize.toolkit.fluxcd.io/v1\n      kind: Kustomization\n      name: apps # both clusters\n";
+    let other = "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: { name: late }\nspec:\n  dependsOn:\n    - { apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, name: apps }\n";
+    let scratch = Scratch::fixture("sample");
+    scratch.write("clusters/edge-01/flux/alert.yaml", alert("edge", "apps"));
+    scratch.write("clusters/edge-02/flux/alert.yaml", alert("edge", "infra"));
+    scratch.write("clusters/edge-01/flux/late.yaml", other);
+    scratch.write("infra/hooks/push.yaml", receiver);
+    scratch.write("infra/hooks/kustomization.yaml", "resources: [push.yaml]\n");
+    for cluster in ["edge-01", "edge-02"] {
+        let file = format!("clusters/{cluster}/infra/kustomization.yaml");
+        scratch.replace(&file, "resources:\n", "resources:\n  - ../../../infra/hooks\n");
+    }
+    scratch.write("windows.yaml", format!("{SPEC}  edge-01: {{}}\n  edge-02: {{}}\n")).commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    let run = scratch.expect(0, &["migrate", "--cluster", "edge-01", "--yes"]);
+    assert!(
+        run.stderr.contains("ResourceSet late in clusters/edge-01/flux/late.yaml names Flux Kustomization apps, which goes: name apps-rt and apps-rw there yourself"),
+        "{}",
+        run.stderr
+    );
+    let expected = alert("edge", "apps-rt") + "    - kind: Kustomization\n      name: apps-rw\n";
+    assert_eq!(scratch.text("clusters/edge-01/flux/alert.yaml"), expected);
+    // The other cluster has `apps` still.
+    let item = |name: &str| {
+        format!(
+            "    - apiVersion: kustomize.toolkit.fluxcd.io/v1\n      kind: Kustomization\n      name: {name}\n"
+        )
+    };
+    let both = format!("{receiver}{}{}", item("apps-rt"), item("apps-rw"));
+    assert_eq!(scratch.text("infra/hooks/push.yaml"), both);
+    scratch.commit();
+    scratch.expect(0, &["migrate", "--cluster", "edge-02", "--yes"]);
+    assert_eq!(scratch.text("clusters/edge-02/flux/alert.yaml"), alert("edge", "infra"));
+    let first = "    - apiVersion: kustomize.toolkit.fluxcd.io/v1\n      kind: Kustomization\n      name: apps # both clusters\n";
+    assert_eq!(scratch.text("infra/hooks/push.yaml"), both.replace(first, ""));
+}

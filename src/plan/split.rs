@@ -334,12 +334,9 @@ fn of_entry(input: &Input<'_>, path: &RepoPath, outcomes: &[EntryOutcome]) -> Ve
         for outcome in outcomes.filter(|outcome| outcome.remaining.is_empty() && !outcome.after.is_empty()) {
             let after = outcome.after.iter().map(|(_, path)| path.clone()).collect();
             found.push(Obligation {
-                before: outcome.before.clone(),
-                beside: Vec::new(),
                 after,
-                flux_may_change: false,
-                free: Vec::new(),
                 build: build.clone(),
+                ..Obligation::same(outcome.before.clone())
             });
         }
     }
