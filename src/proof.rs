@@ -49,17 +49,19 @@ impl Obligation {
 
     /// The builds before.
     fn old(&self) -> impl Iterator<Item = Request> + '_ {
-        std::iter::once(self.request()).chain(self.beside.iter().cloned().map(Request::folder))
+        std::iter::once(self.request()).chain(self.beside.iter().map(|path| self.request_of(path)))
     }
 
-    /// The builds that stand for the old one. A component's path is relative to the folder that is
-    /// built, so it is told anew for each.
+    /// The builds that stand for the old one.
     fn requests(&self) -> Vec<Request> {
-        let request = |path: &RepoPath| {
-            let flux = self.build.as_ref().map(|build| crate::plan::rebuilt(build, &self.before, path));
-            Request { path: path.clone(), origins: false, flux }
-        };
-        self.after.iter().map(request).collect()
+        self.after.iter().map(|path| self.request_of(path)).collect()
+    }
+
+    /// The build of another folder by the same fields. A component's path is relative to the folder
+    /// that is built, so it is told anew for each.
+    fn request_of(&self, path: &RepoPath) -> Request {
+        let flux = self.build.as_ref().map(|build| crate::plan::rebuilt(build, &self.before, path));
+        Request { path: path.clone(), origins: false, flux }
     }
 }
 

@@ -297,8 +297,8 @@ fn what_sync_can_not_move_is_named() {
     scratch.expect(5, &["verify"]);
 }
 
-#[test]
-fn a_later_split_and_a_join_say_the_way_back_and_it_holds() {
+/// Two apps on two clusters, of which one is divided and migrated.
+fn one_app_of_two() -> (Scratch, Tree) {
     let scratch = Scratch::fixture("sample");
     scratch.write("windows.yaml", format!("{SPEC}  edge-01: {{}}\n  edge-02: {{}}\n"));
     scratch.write("apps/probe/extra.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: extra }\n");
@@ -313,30 +313,122 @@ fn a_later_split_and_a_join_say_the_way_back_and_it_holds() {
         scratch.commit();
         scratch.expect(0, &["verify"]);
     }
-    for command in [
-        &["split", "app", "probe", "--yes"][..],
-        &["join", "--all", "--yes"],
-        &["join", "app", "web", "--yes"],
-    ] {
+    (scratch, start)
+}
+
+/// Makes sure that nobody deletes anything on the way from the commit before.
+#[track_caller]
+fn nothing_is_deleted(scratch: &Scratch) {
+    let run = scratch.run(&["check", "--base", "HEAD~1"]);
+    let said = run.stdout + &run.stderr;
+    assert!(!said.contains("GW012") && !said.contains("GW013"), "{said}");
+}
+
+#[test]
+fn a_join_says_the_way_back_and_it_holds() {
+    let (scratch, start) = one_app_of_two();
+    for command in [&["join", "--all", "--yes"][..], &["join", "app", "web", "--yes"]] {
         let run = scratch.expect(5, command);
         assert!(run.stderr.contains("go back as you came"), "{command:?} {}", run.stderr);
     }
     for back in ["HEAD", "HEAD~2"] {
         scratch.git(&["revert", "--no-edit", back]);
-        let run = scratch.run(&["check", "--base", "HEAD~1"]);
-        assert!(!(run.stdout + &run.stderr).contains("deletes"), "the way back deletes");
+        nothing_is_deleted(&scratch);
     }
-    scratch.expect(0, &["split", "app", "probe", "--yes"]);
-    scratch.commit();
     scratch.expect(0, &["join", "--all", "--yes"]);
     assert_same(&start, &scratch.tree(), "the way back does not end where it began");
-    scratch.git(&["reset", "--quiet", "--hard"]);
-    scratch.git(&["clean", "--quiet", "--force", "-d"]);
+}
+
+#[test]
+fn an_app_that_is_split_later_moves_to_live_sides_in_three_steps() {
+    let (scratch, _) = one_app_of_two();
+    let finished = scratch.tree();
+    let gate = |scratch: &Scratch| {
+        scratch.text("clusters/edge-01/infra/reconciliation-windows/close-reconciliation-window-patch.yaml")
+    };
+    let split = ["split", "app", "probe", "--yes"];
+    let run = scratch.expect(0, &split);
+    assert!(run.stderr.contains("its sides are live, so first nothing of it prunes"), "{}", run.stderr);
+    for name in ["apps", "apps-rt", "apps-rw"] {
+        let text = scratch.text(&format!("clusters/edge-01/flux/{name}.yaml"));
+        assert!(text.contains("prune: false # gitops-windows: was true\n"), "{text}");
+    }
+    assert!(gate(&scratch).contains("suspend: false"), "the windows stopped");
+    scratch.commit();
+    nothing_is_deleted(&scratch);
+
+    let run = scratch.expect(0, &split);
+    assert!(run.stderr.contains("its sides take over at once"), "{}", run.stderr);
+    assert!(!scratch.top().join("clusters/edge-01/flux/apps.yaml").exists());
+    assert!(gate(&scratch).contains("suspend: false"), "the windows stopped");
+    scratch.commit();
+    nothing_is_deleted(&scratch);
+    scratch.expect(0, &["verify"]);
+
+    scratch.expect(0, &["migrate", "--yes"]);
+    assert!(scratch.text("clusters/edge-01/flux/apps-rt.yaml").contains("prune: true\n"));
+    scratch.commit();
+    nothing_is_deleted(&scratch);
+    scratch.expect(0, &["verify"]);
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+    assert_eq!(scratch.expect(0, &["migrate"]).stdout, "");
+
+    for back in ["HEAD", "HEAD~2", "HEAD~4"] {
+        scratch.git(&["revert", "--no-edit", back]);
+        nothing_is_deleted(&scratch);
+    }
+    assert_same(&finished, &scratch.tree(), "the way back does not end where it began");
+}
+
+#[test]
+fn a_later_split_keeps_what_stays_and_who_waits() {
+    let scratch = Scratch::fixture("sample");
+    scratch.write("windows.yaml", format!("{SPEC}  edge-01: {{}}\n"));
+    for app in ["probe", "third"] {
+        scratch.write(
+            &format!("apps/{app}/extra.yaml"),
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {app} }}\n"),
+        );
+        scratch.write(
+            &format!("apps/{app}/one.yaml"),
+            format!("apiVersion: v1\nkind: Service\nmetadata: {{ name: {app} }}\n"),
+        );
+        scratch.write(
+            &format!("apps/{app}/kustomization.yaml"),
+            "namespace: web\nresources:\n  - extra.yaml\n  - one.yaml\n",
+        );
+    }
+    scratch.replace(
+        "clusters/edge-01/apps/kustomization.yaml",
+        "resources:\n",
+        "resources:\n  - ../../../apps/third\n",
+    );
+    let waiter = scratch.text("clusters/edge-01/flux/apps.yaml");
+    let waiter = waiter.replace("name: apps\n", "name: late\n").replace("/apps\n", "/late\n");
+    scratch.write("clusters/edge-01/flux/late.yaml", format!("{waiter}  dependsOn:\n    - name: apps\n"));
+    scratch.write("clusters/edge-01/late/kustomization.yaml", "resources: []\n");
+    scratch.commit();
+    scratch.expect(0, &["split", "app", "web", "--yes"]);
+    scratch.commit();
     for _ in 0..2 {
         scratch.expect(0, &["migrate", "--yes"]);
         scratch.commit();
-        scratch.expect(0, &["verify"]);
     }
+    let waits = scratch.text("clusters/edge-01/flux/late.yaml");
+    assert!(waits.contains("    - name: apps\n    - name: apps-rt\n"), "{waits}");
+    for _ in 0..2 {
+        scratch.expect(0, &["split", "app", "probe", "--yes"]);
+        scratch.commit();
+        nothing_is_deleted(&scratch);
+    }
+    assert!(scratch.text("clusters/edge-01/apps/kustomization.yaml").contains("third"));
+    assert!(scratch.text("clusters/edge-01/flux/apps.yaml").contains("prune: false"));
+    scratch.expect(0, &["migrate", "--yes"]);
+    scratch.commit();
+    nothing_is_deleted(&scratch);
+    scratch.expect(0, &["verify"]);
+    assert!(scratch.text("clusters/edge-01/flux/apps.yaml").contains("prune: true\n"));
+    assert_eq!(waits, scratch.text("clusters/edge-01/flux/late.yaml"));
 }
 
 #[test]

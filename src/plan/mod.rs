@@ -19,6 +19,7 @@ mod generated;
 mod init;
 mod input;
 mod join;
+mod later;
 mod layout;
 mod listing;
 pub mod migrate;

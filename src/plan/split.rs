@@ -8,11 +8,11 @@ use crate::plan::app::{Child, app_names};
 use crate::plan::build::builds;
 use crate::plan::entry::EntrySplit;
 use crate::plan::input::Input;
-use crate::plan::listing;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
 use crate::plan::settle::{Held, Step};
 use crate::plan::{Builder, Command, Plan, gate, layout};
+use crate::plan::{later, listing};
 use crate::proof::{Mismatch, Obligation, prove};
 use crate::repo::{EntryPoint, RepoPath, Role};
 use crate::suggest::nearest;
@@ -172,13 +172,6 @@ fn split_entry(
         trial.put(&kustomization.file, &kustomization.text);
     }
     let mut outcome = EntrySplit::new(input, entry, kustomization).split(&mut trial, selection);
-    let divides = outcome.way == Way::Refused || trial.finish().changes != builder.finish().changes;
-    if let Some(name) = applied_side(input, &entry.path).filter(|_| divides) {
-        return outcome.refused(
-            format!("Flux Kustomization {name} applies one of its sides already, and would apply further apps together with the old one"),
-            format!("{BACK}, `gitops-windows split` what is to be divided, and `gitops-windows migrate` all of it together"),
-        );
-    }
     if outcome.way == Way::Refused {
         return outcome;
     }
@@ -193,7 +186,14 @@ fn split_entry(
         // An app of one type alone joins the side that others made.
         outcome.way = Way::Plain;
     }
-    for kustomization in input.model.flux_of(entry) {
+    let is_live = !later::applied_sides(input, &entry.path).is_empty();
+    if is_live {
+        outcome = later::step(original, builder, &mut trial, entry, outcome);
+        if outcome.way == Way::Refused {
+            return outcome;
+        }
+    }
+    for kustomization in input.model.flux_of(entry).filter(|_| !is_live) {
         if let Err(reason) = prepare(&mut trial, kustomization) {
             return outcome.refused(
                 format!("Flux Kustomization {} can't be prepared: {reason}", kustomization.name),
@@ -220,14 +220,6 @@ fn split_entry(
 
 /// The way back from a migration, in which nothing is deleted.
 pub(super) const BACK: &str = "go back as you came, a step at a time: `git revert` the commit of the last `migrate`, which takes `prune: true` away again, and let it reach every cluster; then `git revert` that of the hand-over, and let it reach every cluster; then";
-
-/// Names a Flux Kustomization that applies a side of an entry point.
-fn applied_side<'a>(input: &Input<'a>, whole: &RepoPath) -> Option<&'a str> {
-    let sides = input.sides();
-    let is_side = |path: &RepoPath| sides.get(path).is_some_and(|(of, _)| of == whole);
-    let found = input.model.flux.iter().find(|one| one.path.as_ref().is_some_and(is_side));
-    found.map(|one| one.name.as_str())
-}
 
 /// Holds one entry point to its promise, as its controller builds it.
 fn broken_promise(
@@ -324,6 +316,9 @@ fn of_entry(input: &Input<'_>, path: &RepoPath, outcomes: &[EntryOutcome]) -> Ve
     let mut found = Vec::new();
     let entry = input.model.entry_points.iter().find(|entry| entry.path == *path);
     let builds = entry.map_or_else(|| vec![None], |entry| builds(input.model, entry));
+    if let Some(found) = later::obligations(input, path, builds.clone(), outcomes) {
+        return found;
+    }
     for build in builds {
         found.push(Obligation {
             flux_may_change: true,

@@ -68,13 +68,22 @@ impl Succession {
             if *stays {
                 found.push(keep(name));
             }
-            let before = found.len();
+            let is_listed = |heir: &str| {
+                items.iter().any(|other| {
+                    other["name"] == *heir && other["namespace"].as_str().unwrap_or(&own) == namespace
+                })
+            };
+            let mut waits = *stays;
             for (position, heir) in heirs {
                 if may_wait(input, &cluster, of, *position) {
-                    found.push(keep(heir));
+                    waits = true;
+                    // Where others were divided before, it waits for the sides already.
+                    if !is_listed(heir) {
+                        found.push(keep(heir));
+                    }
                 }
             }
-            if found.len() == before && !stays {
+            if !waits {
                 lost.push(name.to_owned());
             }
         }

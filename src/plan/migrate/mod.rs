@@ -284,6 +284,34 @@ fn steps(
     Ok(notes)
 }
 
+/// Lets the live sides of an entry point take over what was divided just now; gives the names that
+/// Alerts may give another form.
+///
+/// # Errors
+///
+/// What is in the way, and the remedy.
+pub(super) fn take_over(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    whole: &RepoPath,
+) -> Result<BTreeSet<String>, (String, String)> {
+    let found: Vec<Move<'_>> = moves(input).into_iter().filter(|one| one.whole == *whole).collect();
+    for one in &found {
+        if let Stage::Stuck { reason, remedy } = &one.stage {
+            return Err((reason.clone(), remedy.clone()));
+        }
+    }
+    let active: Vec<&Move<'_>> = found.iter().filter(|one| one.stage == Stage::Restructured).collect();
+    let mut succession = Succession { held: held(input), ..Succession::default() };
+    for one in &active {
+        hand_over::announce(input, one, &mut succession);
+    }
+    match steps(input, builder, &active, &succession, &mut Vec::new()) {
+        Ok(_) => Ok(succession.names()),
+        Err(halt) => Err((halt.stop.reason, halt.stop.remedy)),
+    }
+}
+
 /// Gives what gates hold back, or will, with the positions of the types.
 pub(crate) fn held(input: &Input<'_>) -> BTreeMap<depends::Name, usize> {
     let mut held = BTreeMap::new();
