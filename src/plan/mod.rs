@@ -37,6 +37,7 @@ mod settle;
 mod side;
 mod split;
 mod sync;
+mod transfer;
 mod umbrella;
 mod whole;
 

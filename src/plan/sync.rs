@@ -4,6 +4,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::build::builds;
 use crate::plan::refresh::refresh;
+use crate::plan::transfer::transfer;
 use crate::plan::{Builder, Input, Plan, gate, layout, relocation};
 use crate::proof::Obligation;
 use crate::repo::RepoPath;
@@ -28,7 +29,10 @@ pub fn sync(input: &Input<'_>, templates: &Templates) -> Result<Plan, Error> {
     let mut builder = Builder::new(input.snapshot);
     let leftover = gate::sync(input, templates, &mut builder)?;
     gate::verify(input, &builder)?;
-    let moved = refresh(input, &mut builder)?;
+    let mut moved = refresh(input, &mut builder)?;
+    let refreshed = builder.now().clone();
+    let model = input.model.again(&refreshed);
+    moved.extend(transfer(&Input { snapshot: &refreshed, model: &model, ..*input }, &mut builder));
     if let Ok(path) = input.spec.folder().join(SCHEMA_FILE)
         && builder.now().file(&path).is_some()
     {
@@ -42,7 +46,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates) -> Result<Plan, Error> {
     plan.remarks.extend(relocated);
     let after = plan.apply(input.snapshot);
     let model = input.model.again(&after);
-    plan.remarks.extend(relocation::misplaced(&Input { snapshot: &after, model: &model, ..*input }));
+    plan.entries = relocation::misplaced(&Input { snapshot: &after, model: &model, ..*input });
     Ok(plan)
 }
 

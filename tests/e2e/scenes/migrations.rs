@@ -23,7 +23,7 @@ pub struct Case {
 pub type Uids = BTreeMap<String, String>;
 
 /// A prefix before every name, a hashed generator, two clusters.
-const PREFIXED: Case = Case {
+pub const PREFIXED: Case = Case {
     files: "fixtures/sample",
     clusters: &[("edge-01", "clusters/edge-01/flux"), ("edge-02", "clusters/edge-02/flux")],
     before: &["apps", "infra"],
@@ -34,7 +34,7 @@ const PREFIXED: Case = Case {
 pub const ONE_OF_THEM: Case = Case { clusters: &[("edge-01", "clusters/edge-01/flux")], ..PREFIXED };
 
 /// Substitutions after the build, alerts, and the Kustomizations listed by hand.
-pub const NOTIFIED: Case = Case {
+const NOTIFIED: Case = Case {
     files: "tests/e2e/fixtures/notified",
     clusters: &[("canteen", "clusters/canteen/flux")],
     before: &["apps", "infra"],
@@ -42,7 +42,7 @@ pub const NOTIFIED: Case = Case {
 };
 
 /// Bases with a folder for each cluster, beside the folder that Flux is bootstrapped onto.
-pub const LAYERED: Case = Case {
+const LAYERED: Case = Case {
     files: "tests/e2e/fixtures/layered",
     clusters: &[("station", "clusters/station")],
     before: &["apps", "infrastructure"],

@@ -1,6 +1,8 @@
 //! What moves after the migration, while the window is closed: no object is ever deleted.
 
-use super::migrations::{ONE_OF_THEM, Uids, handed_over, landed, lost, migrate, nothing_lost};
+use super::migrations::{
+    ONE_OF_THEM, PREFIXED, Uids, begin, handed_over, landed, lost, migrate, nothing_lost,
+};
 use crate::cluster::Cluster;
 use crate::fleet::{CRON_JOBS, Fleet};
 use crate::wait::{WORK, until};
@@ -8,8 +10,11 @@ use crate::wait::{WORK, until};
 const SPEC: &str = "windows.yaml";
 const RULE: &str = "  - { kind: Service, type: rt }\n";
 const LAST_RULE: &str = "  - { type: rw }\n";
-const SERVICE: &str = "/api/v1/namespaces/web/services/edge-01-web";
-const MANIFEST: &str = "apps/web/web-rw/service.yaml";
+/// The Service as each cluster has it.
+const SERVICES: [&str; 2] =
+    ["/api/v1/namespaces/web/services/edge-01-web", "/api/v1/namespaces/web/services/web"];
+const GATED: &str = "apps/web/web-rw/service.yaml";
+const AT_ONCE: &str = "apps/web/web-rt/service.yaml";
 const KEEP: &str = "  annotations:\n    kustomize.toolkit.fluxcd.io/prune: disabled\n";
 
 /// Waits until a Flux Kustomization has taken an object over.
@@ -21,37 +26,46 @@ fn owned(cluster: &Cluster, path: &str, name: &str) {
     });
 }
 
-/// Opens the window until everything has landed, and closes it again.
+#[track_caller]
+fn service_owned(fleet: &Fleet, name: &str) {
+    for (cluster, service) in fleet.clusters.iter().zip(SERVICES) {
+        owned(cluster, service, name);
+    }
+}
+
+/// Opens the windows until everything has landed, and closes them again.
 #[track_caller]
 fn open_and_close(fleet: &Fleet) {
-    let cluster = &fleet.clusters[0];
-    cluster.run_job("open-reconciliation-window");
-    fleet.landed(0, &["apps-rw"]);
-    cluster.run_job("close-reconciliation-window");
-    assert!(cluster.is_suspended("apps-rw"));
+    for (index, cluster) in fleet.clusters.iter().enumerate() {
+        cluster.run_job("open-reconciliation-window");
+        fleet.landed(index, &["apps-rw"]);
+        cluster.run_job("close-reconciliation-window");
+        assert!(cluster.is_suspended("apps-rw"));
+    }
 }
 
 #[track_caller]
 fn merged(fleet: &Fleet, message: &str) {
     fleet.merge(message);
-    fleet.landed(0, &["flux-system", "infra", "apps-rt"]);
-    assert!(fleet.clusters[0].is_suspended("apps-rw"), "{message}: the window is open");
+    landed(fleet, &["infra", "apps-rt"]);
+    assert!(fleet.clusters.iter().all(|one| one.is_suspended("apps-rw")), "{message}: a window is open");
 }
 
-/// A Service becomes real-time and gets its window back, both while the window is closed.
+/// A Service becomes real-time and gets its window back, both while the windows are closed: on one
+/// cluster it is projected, on the other it lies in a part of its own.
 pub fn types(fleet: &mut Fleet) {
-    let before = migrate(fleet, &ONE_OF_THEM);
+    let before = migrate(fleet, &PREFIXED);
     let with_window = fleet.tree.git(&["rev-parse", "HEAD"]).trim().to_owned();
-    owned(&fleet.clusters[0], SERVICE, "apps-rw");
+    service_owned(fleet, "apps-rw");
 
     fleet.tree.replace(SPEC, LAST_RULE, &format!("{RULE}{LAST_RULE}"));
     fleet.tool(&["sync", "--yes"]);
     merged(fleet, "rw → rt");
-    owned(&fleet.clusters[0], SERVICE, "apps-rt");
+    service_owned(fleet, "apps-rt");
     nothing_lost(fleet, &before, "rw → rt, closed");
     open_and_close(fleet);
     nothing_lost(fleet, &before, "rw → rt, opened");
-    owned(&fleet.clusters[0], SERVICE, "apps-rt");
+    service_owned(fleet, "apps-rt");
 
     fleet.tree.replace(SPEC, RULE, "");
     let refused = fleet.tree.expect(5, &["sync", "--yes"]).stderr;
@@ -60,16 +74,16 @@ pub fn types(fleet: &mut Fleet) {
     assert_eq!(fleet.tree.git(&["status", "--porcelain"]), "", "a refusal wrote");
 
     // The way that the refusal names.
-    fleet.tree.replace(MANIFEST, "  name: web\n", &format!("  name: web\n{KEEP}"));
+    fleet.tree.replace(AT_ONCE, "  name: web\n", &format!("  name: web\n{KEEP}"));
     merged(fleet, "Keep the Service");
     fleet.tree.replace(SPEC, RULE, "");
     fleet.tool(&["sync", "--yes"]);
     merged(fleet, "rt → rw");
     nothing_lost(fleet, &before, "rt → rw, closed");
     open_and_close(fleet);
-    owned(&fleet.clusters[0], SERVICE, "apps-rw");
+    service_owned(fleet, "apps-rw");
     nothing_lost(fleet, &before, "rt → rw, opened");
-    fleet.tree.replace(MANIFEST, KEEP, "");
+    fleet.tree.replace(GATED, KEEP, "");
     merged(fleet, "The Service has arrived");
     open_and_close(fleet);
     nothing_lost(fleet, &before, "rt → rw, arrived");
@@ -78,19 +92,23 @@ pub fn types(fleet: &mut Fleet) {
     fleet.tree.replace(SPEC, LAST_RULE, &format!("{RULE}{LAST_RULE}"));
     fleet.tool(&["sync", "--yes"]);
     merged(fleet, "rw → rt again");
-    owned(&fleet.clusters[0], SERVICE, "apps-rt");
-    fleet.tree.git(&["checkout", &with_window, "--", "clusters"]);
+    service_owned(fleet, "apps-rt");
+    fleet.tree.git(&["rm", "--quiet", "-r", "apps"]);
+    fleet.tree.git(&["checkout", &with_window, "--", "clusters", "apps"]);
     merged(fleet, "Control: rt → rw by hand");
-    let cluster = &fleet.clusters[0];
-    let gone = until("the control deletes", WORK, || {
-        let gone = lost(&before[0], &cluster.uids());
-        (!gone.is_empty()).then_some(gone)
-    });
-    println!("control: rt → rw while closed: {} of 1 objects deleted", gone.len());
-    assert_eq!(gone, ["Service web/edge-01-web"]);
-    assert!(cluster.api.get(SERVICE).is_none());
+    for ((cluster, service), before) in fleet.clusters.iter().zip(SERVICES).zip(&before) {
+        let gone = until("the control deletes", WORK, || {
+            let gone = lost(before, &cluster.uids());
+            (!gone.is_empty()).then_some(gone)
+        });
+        println!("control: {}, rt → rw while closed: {} of 1 objects deleted", cluster.name, gone.len());
+        assert!(gone.len() == 1 && gone[0].starts_with("Service web/"), "{gone:?}");
+        assert!(cluster.api.get(service).is_none());
+    }
     open_and_close(fleet);
-    assert!(cluster.api.get(SERVICE).is_some(), "the opening does not bring it back");
+    for (cluster, service) in fleet.clusters.iter().zip(SERVICES) {
+        assert!(cluster.api.get(service).is_some(), "the opening does not bring it back");
+    }
 }
 
 /// From the finished state back to one Flux Kustomization, as the refusal of `join` says.
@@ -135,5 +153,49 @@ pub fn back(fleet: &mut Fleet) {
         fleet.merge(step);
         handed_over(fleet, case);
         nothing_lost(fleet, &before, step);
+    }
+}
+
+/// A further app is divided when the sides of another are live, while the window is closed.
+pub fn later(fleet: &mut Fleet) {
+    let case = &ONE_OF_THEM;
+    begin(fleet, case);
+    let extra = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: extra }\n";
+    fleet.tree.write("apps/probe/extra.yaml", extra);
+    fleet.tree.replace("apps/probe/kustomization.yaml", "resources:\n", "resources:\n  - extra.yaml\n");
+    fleet.merge("A ConfigMap for probe");
+    landed(fleet, case.before);
+    let before: Vec<Uids> = fleet.clusters.iter().map(Cluster::uids).collect();
+    fleet.tool(&["split", "app", "web", "--yes"]);
+    fleet.merge("Restructure web");
+    landed(fleet, case.before);
+    for step in ["Hand over web", "Finish web"] {
+        fleet.tool(&["migrate", "--yes"]);
+        fleet.merge(step);
+        landed(fleet, &["apps", "apps-rt", "apps-rw"]);
+    }
+    nothing_lost(fleet, &before, "one app of two");
+    fleet.clusters[0].run_job("close-reconciliation-window");
+
+    let split = ["split", "app", "probe", "--yes"];
+    fleet.tool(&split);
+    merged(fleet, "Nobody prunes");
+    fleet.landed(0, &["apps"]);
+    nothing_lost(fleet, &before, "a later split, kept from pruning");
+    fleet.tool(&split);
+    merged(fleet, "The sides take over");
+    until("the old Kustomization is gone", WORK, || {
+        fleet.clusters[0].kustomization("apps").is_none().then_some(())
+    });
+    nothing_lost(fleet, &before, "a later split, taken over");
+    fleet.tool(&["migrate", "--yes"]);
+    merged(fleet, "Finish probe");
+    nothing_lost(fleet, &before, "a later split, finished");
+    open_and_close(fleet);
+    nothing_lost(fleet, &before, "a later split, opened");
+    owned(&fleet.clusters[0], "/apis/apps/v1/namespaces/web/deployments/probe", "apps-rw");
+    owned(&fleet.clusters[0], "/api/v1/namespaces/web/configmaps/extra", "apps-rt");
+    for name in case.after {
+        assert_eq!(fleet.clusters[0].kustomization(name).unwrap()["spec"]["prune"], true);
     }
 }
