@@ -197,12 +197,24 @@ pub fn prove(
                 None => (0, appeared(&parts)),
             };
             if obligation.flux_may_change {
-                let is_flux = |mismatch: &Mismatch| matches!(mismatch, Mismatch::Added { id, .. } if id.group == flux::GROUP);
-                mismatches.retain(|mismatch| !is_flux(mismatch));
+                mismatches.retain(|mismatch| !is_succession(mismatch, &obligation.renamed));
             }
             Verdict { obligation: obligation.clone(), objects, mismatches }
         })
         .collect()
+}
+
+/// Tells whether a difference is only that Flux Kustomizations come, or that those in `renamed` go and
+/// others wait for their successors.
+fn is_succession(mismatch: &Mismatch, renamed: &BTreeSet<String>) -> bool {
+    match mismatch {
+        Mismatch::Added { id, .. } => id.group == flux::GROUP,
+        Mismatch::Lost { id } => id.group == flux::GROUP && renamed.contains(&id.name),
+        Mismatch::Changed { id, field, .. } => {
+            id.group == flux::GROUP && !renamed.is_empty() && field.starts_with("spec.dependsOn")
+        }
+        _ => false,
+    }
 }
 
 /// Gives the objects as an obligation holds the plan to them.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::inventory::{deletions, differences, inventories};
+use crate::inventory::{deletions, inventories};
 use crate::plan::migrate;
 use crate::plan::outcome::EntryOutcome;
 use crate::plan::prepare::{is_prepared, prepare};
@@ -63,8 +63,8 @@ fn hand_over(
     let divided = trial.now().clone();
     let model = input.model.again(&divided);
     let next = Input { snapshot: &divided, model: &model, ..*input };
-    let renamed = match migrate::take_over(&next, trial, &entry.path) {
-        Ok(renamed) => renamed,
+    let (renamed, rewritten) = match migrate::take_over(&next, trial, &entry.path) {
+        Ok(done) => done,
         Err((reason, remedy)) => return outcome.refused(reason, remedy),
     };
     let after = trial.now();
@@ -79,9 +79,8 @@ fn hand_over(
             "give that Flux Kustomization `prune: false` and `deletionPolicy: Orphan`, let that reach the cluster, then split again",
         );
     }
-    let free = migrate::verify::gate_objects(input, after);
-    let (old, new) = (migrate::verify::nameless(&old, &renamed), migrate::verify::nameless(&new, &renamed));
-    if let Some((cluster, mismatch)) = differences(&old, &new, &free).first() {
+    let wrong = migrate::verify::wrong(input, after, (&old, &new), &rewritten, &renamed);
+    if let Some((cluster, mismatch)) = wrong.first() {
         return outcome.refused(
             format!("{cluster} would not get the same: {mismatch}"),
             "give its sides the fields that the old Flux Kustomization has, let that reach the cluster, then split again",

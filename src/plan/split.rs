@@ -1,6 +1,6 @@
 //! `split`: divides apps and the entry points that use them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -305,7 +305,9 @@ pub(super) fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutco
     let mut found: Vec<Obligation> =
         entries.flat_map(|entry| of_entry(input, &entry.path, outcomes)).collect();
     let carriers = gate::carriers(input).unwrap_or_default();
+    let renamed = outcomes.iter().flat_map(|outcome| outcome.renamed.clone()).collect::<BTreeSet<_>>();
     for obligation in &mut found {
+        obligation.renamed.clone_from(&renamed);
         obligation.free.extend(gate::free_of(input, &carriers, &obligation.before).unwrap_or_default());
     }
     found

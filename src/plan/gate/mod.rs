@@ -10,11 +10,13 @@ mod alerts;
 mod carrier;
 mod cron_jobs;
 mod files;
+mod leave;
 mod verify;
 mod whole;
 
 pub use carrier::NAME as CARRIER_NAME;
 pub use files::{Leftover, conflict, sync};
+pub use leave::leave;
 pub use verify::verify;
 
 use std::collections::{BTreeMap, BTreeSet};

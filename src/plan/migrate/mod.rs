@@ -284,8 +284,8 @@ fn steps(
     Ok(notes)
 }
 
-/// Lets the live sides of an entry point take over what was divided just now; gives the names that
-/// Alerts may give another form.
+/// Lets the live sides of an entry point take over what was divided just now; gives the names that come
+/// or go, and the Flux Kustomizations that were rewritten.
 ///
 /// # Errors
 ///
@@ -294,7 +294,7 @@ pub(super) fn take_over(
     input: &Input<'_>,
     builder: &mut Builder<'_>,
     whole: &RepoPath,
-) -> Result<BTreeSet<String>, (String, String)> {
+) -> Result<(BTreeSet<String>, Vec<Rewritten>), (String, String)> {
     let found: Vec<Move<'_>> = moves(input).into_iter().filter(|one| one.whole == *whole).collect();
     for one in &found {
         if let Stage::Stuck { reason, remedy } = &one.stage {
@@ -306,8 +306,9 @@ pub(super) fn take_over(
     for one in &active {
         hand_over::announce(input, one, &mut succession);
     }
-    match steps(input, builder, &active, &succession, &mut Vec::new()) {
-        Ok(_) => Ok(succession.names()),
+    let mut rewritten = Vec::new();
+    match steps(input, builder, &active, &succession, &mut rewritten) {
+        Ok(_) => Ok((succession.names(), rewritten)),
         Err(halt) => Err((halt.stop.reason, halt.stop.remedy)),
     }
 }

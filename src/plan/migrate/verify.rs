@@ -62,7 +62,7 @@ pub fn wrong(
 }
 
 /// Gives inventories whose Alerts and Receivers name nothing that comes or goes.
-pub fn nameless(inventories: &[Inventory], renamed: &BTreeSet<String>) -> Vec<Inventory> {
+fn nameless(inventories: &[Inventory], renamed: &BTreeSet<String>) -> Vec<Inventory> {
     let mut found = inventories.to_vec();
     for objects in found.iter_mut().filter_map(|one| one.objects.as_mut().ok()) {
         *objects = std::mem::take(objects).into_iter().map(|one| without_names(one, renamed)).collect();

@@ -22,6 +22,7 @@ pub const ALL: &[Scene] = &[
     Scene { name: "walk_through", play: walk_through::play },
     Scene { name: "types_change_and_change_back_while_closed", play: moves::types },
     Scene { name: "a_later_split_while_closed", play: moves::later },
+    Scene { name: "a_cluster_leaves_the_windows", play: moves::leave },
     Scene { name: "the_way_back_while_closed", play: moves::back },
     Scene { name: "migration_of_a_prefixed_fleet", play: migrations::prefixed },
     Scene { name: "migration_with_substitutions_and_alerts", play: migrations::notified },

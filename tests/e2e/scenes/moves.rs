@@ -199,3 +199,21 @@ pub fn later(fleet: &mut Fleet) {
         assert_eq!(fleet.clusters[0].kustomization(name).unwrap()["spec"]["prune"], true);
     }
 }
+
+/// A cluster leaves the windows while they are closed: its gate goes, and nothing else.
+pub fn leave(fleet: &mut Fleet) {
+    let case = &ONE_OF_THEM;
+    let before = migrate(fleet, case);
+    fleet.tree.replace(SPEC, "  edge-01: {}\n", "");
+    let said = fleet.tree.expect(0, &["sync", "--allow-deletion", "--yes"]).stderr;
+    let resume = "flux resume kustomization apps-rw --namespace flux-system";
+    assert!(said.contains(resume), "{said}");
+    merged(fleet, "No windows for edge-01");
+    let cluster = &fleet.clusters[0];
+    until("the gate is gone", WORK, || cluster.api.list(CRON_JOBS).is_empty().then_some(()));
+    nothing_lost(fleet, &before, "without windows");
+    let words: Vec<&str> = resume.split(' ').skip(1).collect();
+    cluster.flux_cli(&words);
+    fleet.landed(0, case.after);
+    nothing_lost(fleet, &before, "without windows, resumed");
+}
