@@ -150,6 +150,9 @@ pub struct Init {
     /// In an empty folder: an app to begin with (repeatable)
     #[arg(long = "app", value_name = "NAME")]
     pub apps: Vec<String>,
+    /// A folder that belongs to a cluster, where that is not found out (repeatable)
+    #[arg(long, value_name = "NAME=FOLDER", conflicts_with_all = ["clusters", "apps"])]
+    pub cluster_folder: Vec<String>,
     /// When the window opens, as a cron expression
     #[arg(long, value_name = "CRON")]
     pub open: Option<String>,

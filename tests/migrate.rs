@@ -8,28 +8,9 @@
 mod divided;
 mod support;
 
-use std::path::Path;
-
 use divided::{SPEC, divided};
-
-use support::scratch::{Node, Scratch, Tree, assert_same, tree};
-
-#[track_caller]
-fn compare(scratch: &Scratch, name: &str) {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("GITOPS_WINDOWS_BLESS").is_some_and(|value| value == "1") {
-        if place.exists() {
-            std::fs::remove_dir_all(&place).unwrap();
-        }
-        for (path, node) in scratch.tree() {
-            let Node::File(..) = node else { panic!("{} can't be kept in a golden tree", path.display()) };
-            std::fs::create_dir_all(place.join(&path).parent().unwrap()).unwrap();
-            std::fs::copy(scratch.top().join(&path), place.join(&path)).unwrap();
-        }
-    }
-    let expected = if place.exists() { tree(&place) } else { Tree::new() };
-    assert_same(&expected, &scratch.tree(), "GITOPS_WINDOWS_BLESS=1 writes the tree anew");
-}
+use support::golden::compare;
+use support::scratch::{Scratch, assert_same};
 
 /// Takes one step, holds a second run of everything to doing nothing, and commits.
 #[track_caller]

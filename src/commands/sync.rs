@@ -36,6 +36,6 @@ pub fn plan_of(
     allow_deletion: bool,
 ) -> Result<Plan, Error> {
     let templates = Templates::new(loaded.workspace.overrides())?;
-    lint(global, output, &loaded.spec, &loaded.model)?;
+    lint(global, output, &loaded.spec, &loaded.model, &loaded.workspace.snapshot)?;
     sync(&loaded.input(), &templates, allow_deletion)
 }

@@ -76,15 +76,15 @@ pub(super) fn split_without(
         if sides.contains_key(&entry.path) {
             continue;
         }
-        if entry.role == Role::Gate || carriers.contains_key(&entry.path) {
-            outcomes.extend(carrier(input, entry, selection));
+        let carries = entry.role == Role::Gate || carriers.contains_key(&entry.path);
+        if carries && !is_named(input, entry, selection) {
             continue;
         }
         if entry.role == Role::Bootstrap && *selection == Selection::All && input.knows_cluster(entry) {
             let reason = "it applies Flux Kustomizations, which gate what they apply themselves";
             outcomes.push(EntryOutcome::new(&entry.cluster, &entry.path).untouched(reason));
         }
-        if entry.role != Role::Apps {
+        if entry.role == Role::Bootstrap {
             continue;
         }
         let outcome = match held.get(&entry.path) {
@@ -265,15 +265,14 @@ fn handed_over(input: &Input<'_>, sides: &BTreeMap<RepoPath, (RepoPath, usize)>)
     found.into_values().collect()
 }
 
-/// An entry point that carries a gate can't be gated by it: once closed, no commit could mend it.
-fn carrier(input: &Input<'_>, entry: &EntryPoint, selection: &Selection) -> Option<EntryOutcome> {
-    let kustomization = input.model.graph.get(&entry.path)?;
+/// Tells whether an app of an entry point is meant by its name.
+///
+/// What carries a gate stays real-time as a whole unless somebody asks for one of its apps; then the
+/// gate goes to the first side, so that windows can be changed while they are closed.
+fn is_named(input: &Input<'_>, entry: &EntryPoint, selection: &Selection) -> bool {
+    let Some(kustomization) = input.model.graph.get(&entry.path) else { return false };
     let (children, _) = crate::plan::app::children(input.model, entry, kustomization);
-    let named = children.iter().find(|child| *selection != Selection::All && selection.names(child))?;
-    Some(EntryOutcome::new(&entry.cluster, &entry.path).refused(
-        format!("it carries the gate, and {} would be held back by it: once closed, no commit could mend the gate", named.app),
-        "apply the gate and the apps by two Flux Kustomizations, then split the one with the apps",
-    ))
+    *selection != Selection::All && children.iter().any(|child| selection.names(child))
 }
 
 /// Flux Kustomizations whose paths are not this repository's are named, lest they seem forgotten.

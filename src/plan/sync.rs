@@ -136,10 +136,9 @@ pub fn obligations(input: &Input<'_>, plan: &Plan) -> Result<Vec<Obligation>, Er
             });
         }
     }
-    let sides = input.sides().into_keys().filter(|side| input.model.graph.has(side));
-    found.extend(sides.map(|side| Obligation {
-        free: carriers.get(&side).cloned().into_iter().collect(),
-        ..Obligation::same(side)
-    }));
+    for side in input.sides().into_keys().filter(|side| input.model.graph.has(side)) {
+        let free = gate::free_of(input, &carriers, &side)?;
+        found.push(Obligation { free, ..Obligation::same(side) });
+    }
     Ok(found)
 }

@@ -1,5 +1,6 @@
 //! The repository as a value: paths, files, and the views that the plan reads.
 
+mod clusters;
 pub mod command;
 pub mod flux;
 pub mod gate;

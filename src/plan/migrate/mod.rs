@@ -355,6 +355,11 @@ fn obligations(input: &Input<'_>, plan: &Plan, active: &[&Move<'_>]) -> Vec<Obli
             found.push(obligation);
         }
     }
+    // A side may carry a gate, which a step switches on.
+    let carriers = gate::carriers(input).unwrap_or_default();
+    for obligation in &mut found {
+        obligation.free = gate::free_of(input, &carriers, &obligation.before).unwrap_or_default();
+    }
     found
 }
 
