@@ -238,6 +238,9 @@ pub struct Migrate {
 /// Arguments of `sync` and `diff`.
 #[derive(Args, Debug)]
 pub struct Sync {
+    /// Take away the gates of clusters that windows.yaml speaks of no more; says what that deletes
+    #[arg(long)]
+    pub allow_deletion: bool,
     /// How to show the difference
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
