@@ -160,6 +160,9 @@ pub struct Init {
     /// In an empty folder: an app to begin with (repeatable)
     #[arg(long = "app", value_name = "NAME")]
     pub apps: Vec<String>,
+    /// A folder that belongs to a cluster, where that is not found out (repeatable)
+    #[arg(long, value_name = "NAME=FOLDER", conflicts_with_all = ["clusters", "apps"])]
+    pub cluster_folder: Vec<String>,
     /// When the window opens, as a cron expression
     #[arg(long, value_name = "CRON")]
     pub open: Option<String>,
@@ -235,6 +238,9 @@ pub struct Migrate {
 /// Arguments of `sync` and `diff`.
 #[derive(Args, Debug)]
 pub struct Sync {
+    /// Take away the gates of clusters that windows.yaml speaks of no more; says what that deletes
+    #[arg(long)]
+    pub allow_deletion: bool,
     /// How to show the difference
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

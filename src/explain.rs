@@ -150,6 +150,7 @@ fn words(input: &Input<'_>, classified: &Classified) -> (String, String) {
         Reason::Annotation => format!("its annotation {TYPE_ANNOTATION}"),
         Reason::Rule(position) => format!("rule {} of the spec", position + 1),
         Reason::Namespace => "Namespaces belong to the first type, since everything needs them".to_owned(),
+        Reason::Gate => "it is part of a gate, which must not hold itself back".to_owned(),
         Reason::Consumer(id) => {
             format!("its name carries a hash of its content, so it lands with {id}, which names it")
         }

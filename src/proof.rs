@@ -25,6 +25,8 @@ pub struct Obligation {
     pub free: Vec<RepoPath>,
     /// What of a Flux Kustomization's `spec` takes part in the build, where anything does.
     pub build: Option<Value>,
+    /// Flux Kustomizations that come or go, which Alerts and Receivers may name or not.
+    pub renamed: BTreeSet<String>,
 }
 
 impl Obligation {
@@ -37,6 +39,7 @@ impl Obligation {
             flux_may_change: false,
             free: Vec::new(),
             build: None,
+            renamed: BTreeSet::new(),
         }
     }
 
@@ -46,17 +49,19 @@ impl Obligation {
 
     /// The builds before.
     fn old(&self) -> impl Iterator<Item = Request> + '_ {
-        std::iter::once(self.request()).chain(self.beside.iter().cloned().map(Request::folder))
+        std::iter::once(self.request()).chain(self.beside.iter().map(|path| self.request_of(path)))
     }
 
-    /// The builds that stand for the old one. A component's path is relative to the folder that is
-    /// built, so it is told anew for each.
+    /// The builds that stand for the old one.
     fn requests(&self) -> Vec<Request> {
-        let request = |path: &RepoPath| {
-            let flux = self.build.as_ref().map(|build| crate::plan::rebuilt(build, &self.before, path));
-            Request { path: path.clone(), origins: false, flux }
-        };
-        self.after.iter().map(request).collect()
+        self.after.iter().map(|path| self.request_of(path)).collect()
+    }
+
+    /// The build of another folder by the same fields. A component's path is relative to the folder
+    /// that is built, so it is told anew for each.
+    fn request_of(&self, path: &RepoPath) -> Request {
+        let flux = self.build.as_ref().map(|build| crate::plan::rebuilt(build, &self.before, path));
+        Request { path: path.clone(), origins: false, flux }
     }
 }
 
@@ -140,7 +145,7 @@ const GATE_KINDS: [&str; 5] = ["CronJob", "Role", "RoleBinding", "ServiceAccount
 /// Tells whether an object in the folder of a gate is part of it, and may change with it; of alerts
 /// only those that the tool names, since a gate that people wrote may hold others.
 pub(crate) fn is_of_gate(id: &ObjectId) -> bool {
-    let is_alert = id.group == "notification.toolkit.fluxcd.io"
+    let is_alert = id.group == flux::NOTIFICATION_GROUP
         && ["Provider", "Alert"].contains(&id.kind.as_str())
         && id.name == ALERTS;
     is_alert || GATE_KINDS.contains(&id.kind.as_str())
@@ -192,12 +197,24 @@ pub fn prove(
                 None => (0, appeared(&parts)),
             };
             if obligation.flux_may_change {
-                let is_flux = |mismatch: &Mismatch| matches!(mismatch, Mismatch::Added { id, .. } if id.group == flux::GROUP);
-                mismatches.retain(|mismatch| !is_flux(mismatch));
+                mismatches.retain(|mismatch| !is_succession(mismatch, &obligation.renamed));
             }
             Verdict { obligation: obligation.clone(), objects, mismatches }
         })
         .collect()
+}
+
+/// Tells whether a difference is only that Flux Kustomizations come, or that those in `renamed` go and
+/// others wait for their successors.
+fn is_succession(mismatch: &Mismatch, renamed: &BTreeSet<String>) -> bool {
+    match mismatch {
+        Mismatch::Added { id, .. } => id.group == flux::GROUP,
+        Mismatch::Lost { id } => id.group == flux::GROUP && renamed.contains(&id.name),
+        Mismatch::Changed { id, field, .. } => {
+            id.group == flux::GROUP && !renamed.is_empty() && field.starts_with("spec.dependsOn")
+        }
+        _ => false,
+    }
 }
 
 /// Gives the objects as an obligation holds the plan to them.
@@ -205,7 +222,7 @@ fn held(obligation: &Obligation, free: &BTreeSet<ObjectId>, objects: &[Object]) 
     let objects = objects.iter().filter(|object| !free.contains(&ObjectId::of(&object.value)));
     let pruning =
         |object: &Object| if obligation.flux_may_change { without_pruning(object) } else { object.clone() };
-    objects.map(pruning).collect()
+    objects.map(pruning).map(|object| without_names(object, &obligation.renamed)).collect()
 }
 
 /// Renders each request once.
@@ -241,6 +258,17 @@ fn without_pruning(object: &Object) -> Object {
             spec.remove("prune");
             spec.remove("deletionPolicy");
         }
+    }
+    object
+}
+
+/// Takes the names of some Flux Kustomizations away from an Alert or a Receiver.
+pub(crate) fn without_names(mut object: Object, names: &BTreeSet<String>) -> Object {
+    let field = flux::watches(&object.value).filter(|_| !names.is_empty());
+    if let Some(list) = field.and_then(|field| object.value["spec"][field].as_array_mut()) {
+        list.retain(|item| {
+            item["kind"] != "Kustomization" || item["name"].as_str().is_none_or(|name| !names.contains(name))
+        });
     }
     object
 }

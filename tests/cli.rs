@@ -4,20 +4,7 @@
 
 mod support;
 
-use support::scratch::{Run, Scratch, assert_same, clean};
-
-const SPEC: &str = "\
-apiVersion: gitops-windows/v1
-types:
-  rt: {}
-  rw: { window: nights }
-windows:
-  nights: { timeZone: Europe/Berlin, open: 0 22 * * *, close: 0 4 * * * }
-clusters:
-  edge-01: {}
-  edge-02: {}
-gate: { enabled: false }
-";
+use support::scratch::{Run, SPEC, Scratch, assert_same, clean};
 
 /// The sample with a spec.
 fn sample() -> Scratch {
@@ -390,4 +377,25 @@ fn a_closed_pipe_is_no_error() {
     let output = shell.args(["-c", &script]).output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("diff --git "));
     assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn what_is_wanted_is_not_told_by_sync_either() {
+    let scratch = Scratch::fixture("sample");
+    scratch.expect(
+        0,
+        &["init", "--open", "0 8 1 * MON", "--close", "0 17 1 * MON", "--time-zone", "UTC", "--yes"],
+    );
+    scratch.commit();
+    assert!(scratch.expect(0, &["sync"]).stderr.contains("GW103"));
+    for line in ["open: 0 8 1 * MON", "close: 0 17 1 * MON"] {
+        let wanted = format!("{line} # gitops-windows: ignore[GW103, GW113] the first and each Monday");
+        scratch.replace("windows.yaml", line, &wanted);
+    }
+    // Of what `sync` does not look for, nothing can be said to be unused.
+    scratch.replace("windows.yaml", "rules:", "# gitops-windows: ignore[GW009] of `check` alone\nrules:");
+    scratch.commit();
+    let run = scratch.expect(0, &["sync"]);
+    assert!(!run.stderr.contains("GW"), "{}", run.stderr);
+    assert!(scratch.run(&["check"]).stdout.contains("GW037"));
 }

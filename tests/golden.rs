@@ -5,41 +5,8 @@
 
 mod support;
 
-use std::path::Path;
-
-use support::scratch::{Node, Scratch, Tree, assert_same, copy, link, tree};
-
-/// The options with which the README begins on the sample.
-const WINDOW: [&str; 6] =
-    ["--open", "0 22 * * SAT", "--close", "0 4 * * SUN", "--time-zone", "Europe/Berlin"];
-
-#[track_caller]
-fn compare(scratch: &Scratch, name: &str) {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("GITOPS_WINDOWS_BLESS").is_some_and(|value| value == "1") {
-        if place.exists() {
-            std::fs::remove_dir_all(&place).unwrap();
-        }
-        std::fs::create_dir_all(&place).unwrap();
-        copy_tree(scratch, &place);
-    }
-    let expected = if place.exists() { tree(&place) } else { Tree::new() };
-    let hint = format!(
-        "tests/golden/{name} is not what the tool makes: if it should be, run\nGITOPS_WINDOWS_BLESS=1 cargo test --test golden"
-    );
-    assert_same(&expected, &scratch.tree(), &hint);
-}
-
-fn copy_tree(scratch: &Scratch, place: &Path) {
-    for (path, node) in scratch.tree() {
-        std::fs::create_dir_all(place.join(&path).parent().unwrap()).unwrap();
-        match node {
-            Node::File(..) => drop(std::fs::copy(scratch.top().join(&path), place.join(&path)).unwrap()),
-            Node::Link(target) => link(&target, &place.join(&path)),
-            Node::EmptyFolder => panic!("{} can't be kept in a golden tree", path.display()),
-        }
-    }
-}
+use support::golden::compare;
+use support::scratch::{Scratch, Tree, WINDOW, assert_same, copy, tree};
 
 /// Writes, and holds the printed patch and a second run to what was written.
 #[track_caller]

@@ -10,11 +10,8 @@ mod support;
 
 use gitops_windows::render::{Embedded, Renderer};
 use serde_json::{Value, json};
-use support::scratch::{Scratch, assert_same};
+use support::scratch::{Scratch, WINDOW, assert_same};
 use support::{folder, read};
-
-const WINDOW: [&str; 6] =
-    ["--open", "0 22 * * SAT", "--close", "0 4 * * SUN", "--time-zone", "Europe/Berlin"];
 
 /// Renders a folder and gives the one object of a kind in it.
 fn object(scratch: &Scratch, path: &str, kind: &str) -> Option<Value> {

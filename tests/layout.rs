@@ -343,3 +343,94 @@ fn what_real_time_depends_on_is_not_held_back() {
     let gated = gated(&scratch);
     assert!(!gated.contains(&"web".to_owned()) && !gated.contains(&"db".to_owned()), "{gated:?}");
 }
+
+/// A cluster whose infrastructure holds an app beside the gate, divided and migrated to its end.
+fn divided_infra(apps: &[&str]) -> Scratch {
+    let scratch = repository(&[("apps", BOTH), ("storage", BOTH)]);
+    flux(&scratch, "infra", "clusters/edge/infra", "");
+    std::fs::remove_file(scratch.top().join("clusters/edge/flux/storage.yaml")).unwrap();
+    let list = scratch.text("clusters/edge/storage/kustomization.yaml");
+    scratch.write("clusters/edge/infra/kustomization.yaml", list);
+    std::fs::remove_dir_all(scratch.top().join("clusters/edge/storage")).unwrap();
+    scratch.commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &[&["split", "app"], apps, &["--yes"]].concat());
+    for _ in 0..2 {
+        scratch.commit();
+        scratch.expect(0, &["migrate", "--yes"]);
+    }
+    scratch.commit();
+    scratch
+}
+
+/// A change of the window reaches the cluster through what no gate holds back.
+#[track_caller]
+fn windows_change_in_real_time(scratch: &Scratch, carrier: &str) {
+    assert_eq!(gated(scratch), ["infra-rw"]);
+    let carries = scratch.text(&format!("{carrier}/kustomization.yaml"));
+    assert!(carries.contains("reconciliation-windows"), "{carries}");
+    scratch.expect(0, &["windows", "set", "night", "--open", "0 2 * * *", "--yes"]);
+    let patch = "clusters/edge/infra/reconciliation-windows/open-reconciliation-window-patch.yaml";
+    let patch = scratch.text(patch);
+    assert!(patch.contains("schedule: \"0 2 * * *\"") && patch.contains("suspend: false"), "{patch}");
+    assert!(scratch.expect(0, &["verify"]).stdout.contains("clusters/edge/infra (edge): equal"));
+}
+
+#[test]
+fn an_app_beside_the_gate_gets_windows_and_the_gate_stays_real_time() {
+    let scratch = divided_infra(&["storage"]);
+    assert!(!scratch.top().join("clusters/edge/infra/infra-rw/reconciliation-windows").exists());
+    windows_change_in_real_time(&scratch, "clusters/edge/infra");
+}
+
+#[test]
+fn a_gate_that_is_divided_with_the_apps_beside_it_goes_to_the_real_time_side() {
+    let scratch = divided_infra(&["storage", "reconciliation-windows"]);
+    windows_change_in_real_time(&scratch, "clusters/edge/infra/infra-rt");
+}
+
+#[test]
+fn what_carries_the_gate_is_divided_only_when_its_app_is_named() {
+    let scratch = repository(&[("apps", BOTH), ("infra", BOTH)]);
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    let split = scratch.expect(0, &["split", "--all", "--yes"]);
+    assert!(split.stdout.contains("apps-rw") && !split.stdout.contains("infra-rw"), "{}", split.stdout);
+}
+
+#[test]
+fn a_cluster_that_lives_in_several_folders() {
+    let scratch = repository(&[("apps", BOTH), ("infra", BOTH)]);
+    for (name, folder) in [("apps", "sites/one"), ("infra", "platform/one")] {
+        flux(&scratch, name, folder, "");
+        let list = scratch.text(&format!("clusters/edge/{name}/kustomization.yaml"));
+        scratch.write(&format!("{folder}/kustomization.yaml"), list.replace("../../../", "../../"));
+        let text = scratch.text(&format!("clusters/edge/flux/{name}.yaml"));
+        scratch.write(&format!("flux/{name}.yaml"), text);
+    }
+    for gone in ["clusters", "windows.yaml"] {
+        let place = scratch.top().join(gone);
+        if place.is_dir() { std::fs::remove_dir_all(place) } else { std::fs::remove_file(place) }.unwrap();
+    }
+    scratch.commit();
+    let init = ["init", "--open", "0 1 * * *", "--close", "0 3 * * *", "--time-zone", "UTC", "--yes"];
+    for (folder, said) in [
+        ("sites/one", "write NAME=FOLDER"),
+        ("edge=../sites", "name a folder below"),
+        ("edge=sites/two", "there is no such folder"),
+        ("edge=apps", "no entry point lies in"),
+    ] {
+        let run = scratch.expect(2, &[&init[..], &["--cluster-folder", folder]].concat());
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+    let folders = ["--cluster-folder", "edge=sites", "--cluster-folder", "edge=platform"];
+    scratch.expect(0, &[&init[..], &folders].concat());
+    let spec = scratch.text("windows.yaml");
+    assert!(spec.contains("paths: [sites, platform]") && spec.matches("edge").count() == 1, "{spec}");
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    let run = scratch.expect(0, &["verify"]);
+    assert_eq!(run.stdout, "platform/one (edge): equal, 2 objects\nsites/one (edge): equal, 2 objects\n");
+}

@@ -3,43 +3,14 @@
 //! `GITOPS_WINDOWS_BLESS=1 cargo test --test migrate` writes the trees in `tests/golden/` anew.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, and writes when asked")]
 
+#[path = "support/divided.rs"]
+#[allow(dead_code, reason = "each test program uses a part of it")]
+mod divided;
 mod support;
 
-use std::path::Path;
-
-use support::scratch::{Node, Scratch, Tree, assert_same, tree};
-
-const SPEC: &str = "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  rw: { window: nights }\nwindows:\n  nights: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN }\nclusters:\n";
-
-/// Copies a fixture, writes a spec and the gates, splits everything, and commits each.
-fn divided(fixture: &str, clusters: &[&str]) -> Scratch {
-    let scratch = Scratch::fixture(fixture);
-    let clusters: String = clusters.iter().map(|name| format!("  {name}: {{}}\n")).collect();
-    scratch.write("windows.yaml", format!("{SPEC}{clusters}"));
-    scratch.commit();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
-    scratch
-}
-
-#[track_caller]
-fn compare(scratch: &Scratch, name: &str) {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("GITOPS_WINDOWS_BLESS").is_some_and(|value| value == "1") {
-        if place.exists() {
-            std::fs::remove_dir_all(&place).unwrap();
-        }
-        for (path, node) in scratch.tree() {
-            let Node::File(..) = node else { panic!("{} can't be kept in a golden tree", path.display()) };
-            std::fs::create_dir_all(place.join(&path).parent().unwrap()).unwrap();
-            std::fs::copy(scratch.top().join(&path), place.join(&path)).unwrap();
-        }
-    }
-    let expected = if place.exists() { tree(&place) } else { Tree::new() };
-    assert_same(&expected, &scratch.tree(), "GITOPS_WINDOWS_BLESS=1 writes the tree anew");
-}
+use divided::{SPEC, divided};
+use support::golden::compare;
+use support::scratch::{Scratch, assert_same};
 
 /// Takes one step, holds a second run of everything to doing nothing, and commits.
 #[track_caller]
@@ -193,163 +164,6 @@ fn a_gate_of_ones_own_must_name_the_successor_first() {
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
 }
 
-const NAMESPACE_ONLY: &str = "rules:\n- { kind: Namespace, type: rt }\n- { type: rw }\n";
-const SECRET_TOO: &str = "rules:\n- { kind: Namespace, type: rt }\n- { kind: ConfigMap, type: rt }\n- { kind: Secret, type: rt }\n- { type: rw }\n";
-
-/// Writes the spec with these rules; nothing is committed.
-fn rules(scratch: &Scratch, text: &str) {
-    let spec = scratch.text("windows.yaml");
-    let spec = spec.split("rules:").next().unwrap_or_default().to_owned();
-    scratch.write("windows.yaml", spec + text);
-}
-
-fn finished(fixture: &str, clusters: &[&str]) -> Scratch {
-    let scratch = divided(fixture, clusters);
-    for _ in 0..2 {
-        scratch.expect(0, &["migrate", "--yes"]);
-        scratch.commit();
-    }
-    scratch
-}
-
-#[test]
-fn an_object_that_gets_a_window_is_kept_from_being_pruned_first() {
-    let scratch = finished("overlays", &["north", "south"]);
-    rules(&scratch, NAMESPACE_ONLY);
-    let before = scratch.tree();
-    for command in [&["sync", "--yes"][..], &["diff"]] {
-        let run = scratch.expect(5, command);
-        assert!(
-            run.stderr.contains("ConfigMap shop/web in north: Flux Kustomization apps-rt loses it"),
-            "{}",
-            run.stderr
-        );
-        assert!(run.stderr.contains("kustomize.toolkit.fluxcd.io/prune: disabled"), "{}", run.stderr);
-    }
-    assert_same(&before, &scratch.tree(), "something was written");
-    let run = scratch.expect(5, &["verify"]);
-    assert!(run.stdout.contains("is on the side of rt; by the rules it is rw"), "{}", run.stdout);
-
-    scratch.git(&["checkout", "--quiet", "windows.yaml"]);
-    scratch.replace(
-        "apps/base/web/configmap.yaml",
-        "metadata:\n",
-        "metadata:\n  annotations:\n    kustomize.toolkit.fluxcd.io/prune: disabled\n",
-    );
-    scratch.commit();
-    rules(&scratch, NAMESPACE_ONLY);
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.expect(0, &["verify"]);
-    assert_eq!(scratch.expect(0, &["diff"]).stdout, "");
-}
-
-#[test]
-fn an_object_that_loses_its_window_moves_in_one_step() {
-    let scratch = finished("overlays", &["north", "south"]);
-    let side = |of: &str| scratch.text(&format!("apps/north/north-{of}/kustomization.yaml"));
-    assert!(!side("rw").contains("Secret"));
-    rules(&scratch, SECRET_TOO);
-    // What is encrypted goes nowhere where it would be applied as it is.
-    let file = "clusters/north/apps-rt.yaml";
-    if !scratch.text(file).contains("decryption:") {
-        let run = scratch.expect(5, &["sync", "--yes"]);
-        assert!(
-            run.stderr.contains("apps-rt in north, which it would go to, does not decrypt"),
-            "{}",
-            run.stderr
-        );
-        for cluster in ["north", "south"] {
-            let decryption = "  prune: true # tidy\n  decryption:\n    provider: sops\n    secretRef:\n      name: sops-age\n";
-            scratch.replace(
-                &format!("clusters/{cluster}/apps-rt.yaml"),
-                "  prune: true # tidy\n",
-                decryption,
-            );
-        }
-        scratch.git(&["add", "clusters"]);
-        scratch.git(&["commit", "--quiet", "--message", "decrypt"]);
-    }
-    let run = scratch.expect(0, &["sync", "--yes"]);
-    assert!(run.stderr.contains("Secret shop/web in north goes from apps-rw to apps-rt"), "{}", run.stderr);
-    assert!(side("rw").contains("Secret|ConfigMap|Namespace"), "{}", side("rw"));
-    scratch.expect(0, &["verify"]);
-    assert_eq!(scratch.expect(0, &["diff"]).stdout, "");
-}
-
-#[test]
-fn before_the_hand_over_a_rule_moves_objects_either_way() {
-    let scratch = divided("overlays", &["north", "south"]);
-    for text in [NAMESPACE_ONLY, SECRET_TOO] {
-        rules(&scratch, text);
-        scratch.expect(0, &["sync", "--yes"]);
-        scratch.expect(0, &["verify"]);
-        scratch.commit();
-    }
-}
-
-#[test]
-fn what_sync_can_not_move_is_named() {
-    let scratch = finished("sample", &["edge-02"]);
-    rules(&scratch, NAMESPACE_ONLY);
-    let run = scratch.expect(0, &["sync"]);
-    assert!(run.stderr.contains("is rw by the rules and on the side of rt"), "{}", run.stderr);
-    assert!(run.stderr.contains("prune: disabled"), "{}", run.stderr);
-    scratch.expect(5, &["verify"]);
-}
-
-#[test]
-fn a_later_split_and_a_join_say_the_way_back_and_it_holds() {
-    let scratch = Scratch::fixture("sample");
-    scratch.write("windows.yaml", format!("{SPEC}  edge-01: {{}}\n  edge-02: {{}}\n"));
-    scratch.write("apps/probe/extra.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: extra }\n");
-    scratch.replace("apps/probe/kustomization.yaml", "resources:\n", "resources:\n  - extra.yaml\n").commit();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
-    let start = scratch.tree();
-    scratch.expect(0, &["split", "app", "web", "--yes"]);
-    scratch.commit();
-    for _ in 0..2 {
-        scratch.expect(0, &["migrate", "--yes"]);
-        scratch.commit();
-        scratch.expect(0, &["verify"]);
-    }
-    for command in [
-        &["split", "app", "probe", "--yes"][..],
-        &["join", "--all", "--yes"],
-        &["join", "app", "web", "--yes"],
-    ] {
-        let run = scratch.expect(5, command);
-        assert!(run.stderr.contains("go back as you came"), "{command:?} {}", run.stderr);
-    }
-    for back in ["HEAD", "HEAD~2"] {
-        scratch.git(&["revert", "--no-edit", back]);
-        let run = scratch.run(&["check", "--base", "HEAD~1"]);
-        assert!(!(run.stdout + &run.stderr).contains("deletes"), "the way back deletes");
-    }
-    scratch.expect(0, &["split", "app", "probe", "--yes"]);
-    scratch.commit();
-    scratch.expect(0, &["join", "--all", "--yes"]);
-    assert_same(&start, &scratch.tree(), "the way back does not end where it began");
-    scratch.git(&["reset", "--quiet", "--hard"]);
-    scratch.git(&["clean", "--quiet", "--force", "-d"]);
-    for _ in 0..2 {
-        scratch.expect(0, &["migrate", "--yes"]);
-        scratch.commit();
-        scratch.expect(0, &["verify"]);
-    }
-}
-
-#[test]
-fn what_only_has_sides_left_is_not_joined_in_silence() {
-    let scratch = finished("overlays", &["north", "south"]);
-    let run = scratch.expect(5, &["join", "--all", "--yes"]);
-    assert!(
-        run.stderr.contains("applies one of its sides") && run.stderr.contains("go back as you came"),
-        "{}",
-        run.stderr
-    );
-}
-
 #[test]
 fn an_edited_spec_is_synced_and_nothing_else_that_is_dirty() {
     let scratch = divided("overlays", &["north"]);
@@ -360,4 +174,49 @@ fn an_edited_spec_is_synced_and_nothing_else_that_is_dirty() {
     std::fs::remove_file(scratch.top().join("notes.txt")).unwrap();
     scratch.expect(0, &["sync", "--yes"]);
     assert!(scratch.git(&["status", "--short"]).lines().count() > 1);
+}
+
+#[test]
+fn alerts_and_receivers_follow_and_others_are_told_of() {
+    let alert = |name: &str, source: &str| {
+        format!(
+            "apiVersion: notification.toolkit.fluxcd.io/v1beta3\nkind: Alert\nmetadata:\n  name: {name}\n  namespace: flux-system\nspec:\n  eventSources:\n    # what people look at\n    - kind: Kustomization\n      name: {source}\n    - kind: Kustomization\n      name: infra\n"
+        )
+    };
+    let receiver = "apiVersion: notification.toolkit.fluxcd.io/v1\nkind: Receiver\nmetadata: { name: push, namespace: flux-system }\nspec:\n  type: github\n  resources:\n    - apiVersion: kustomize.toolkit.fluxcd.io/v1\n      kind: Kustomization\n      name: apps # both clusters\n";
+    let other = "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: { name: late }\nspec:\n  dependsOn:\n    - { apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, name: apps }\n";
+    let scratch = Scratch::fixture("sample");
+    scratch.write("clusters/edge-01/flux/alert.yaml", alert("edge", "apps"));
+    scratch.write("clusters/edge-02/flux/alert.yaml", alert("edge", "infra"));
+    scratch.write("clusters/edge-01/flux/late.yaml", other);
+    scratch.write("infra/hooks/push.yaml", receiver);
+    scratch.write("infra/hooks/kustomization.yaml", "resources: [push.yaml]\n");
+    for cluster in ["edge-01", "edge-02"] {
+        let file = format!("clusters/{cluster}/infra/kustomization.yaml");
+        scratch.replace(&file, "resources:\n", "resources:\n  - ../../../infra/hooks\n");
+    }
+    scratch.write("windows.yaml", format!("{SPEC}  edge-01: {{}}\n  edge-02: {{}}\n")).commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    let run = scratch.expect(0, &["migrate", "--cluster", "edge-01", "--yes"]);
+    assert!(
+        run.stderr.contains("ResourceSet late in clusters/edge-01/flux/late.yaml names Flux Kustomization apps, which goes: name apps-rt and apps-rw there yourself"),
+        "{}",
+        run.stderr
+    );
+    let expected = alert("edge", "apps-rt") + "    - kind: Kustomization\n      name: apps-rw\n";
+    assert_eq!(scratch.text("clusters/edge-01/flux/alert.yaml"), expected);
+    // The other cluster has `apps` still.
+    let item = |name: &str| {
+        format!(
+            "    - apiVersion: kustomize.toolkit.fluxcd.io/v1\n      kind: Kustomization\n      name: {name}\n"
+        )
+    };
+    let both = format!("{receiver}{}{}", item("apps-rt"), item("apps-rw"));
+    assert_eq!(scratch.text("infra/hooks/push.yaml"), both);
+    scratch.commit();
+    scratch.expect(0, &["migrate", "--cluster", "edge-02", "--yes"]);
+    assert_eq!(scratch.text("clusters/edge-02/flux/alert.yaml"), alert("edge", "infra"));
+    let first = "    - apiVersion: kustomize.toolkit.fluxcd.io/v1\n      kind: Kustomization\n      name: apps # both clusters\n";
+    assert_eq!(scratch.text("infra/hooks/push.yaml"), both.replace(first, ""));
 }

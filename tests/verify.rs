@@ -4,20 +4,7 @@
 mod support;
 
 use serde_json::Value;
-use support::scratch::Scratch;
-
-const SPEC: &str = "\
-apiVersion: gitops-windows/v1
-types:
-  rt: {}
-  rw: { window: nights }
-windows:
-  nights: { timeZone: Europe/Berlin, open: 0 22 * * *, close: 0 4 * * * }
-clusters:
-  edge-01: {}
-  edge-02: {}
-gate: { enabled: false }
-";
+use support::scratch::{SPEC, Scratch};
 
 const ENTRY: &str = "clusters/edge-02/apps";
 

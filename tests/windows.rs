@@ -7,10 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use gitops_windows::windows::revision;
 use serde_json::Value;
-use support::scratch::{Scratch, assert_same, clean};
-
-const WINDOW: [&str; 6] =
-    ["--open", "0 22 * * SAT", "--close", "0 4 * * SUN", "--time-zone", "Europe/Berlin"];
+use support::scratch::{Scratch, WINDOW, assert_same, clean};
 
 /// The sample with its gates.
 fn sample() -> Scratch {

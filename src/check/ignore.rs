@@ -73,6 +73,20 @@ pub fn ignore(
     kept
 }
 
+/// Leaves out what is wanted, as [`ignore`] does, of a part of the findings: what ignores none of these may
+/// ignore others, so that is not held against it.
+pub fn unwanted(
+    findings: Vec<Diagnostic>,
+    spec: Option<&Spec>,
+    snapshot: &Snapshot,
+    root: &RepoPath,
+) -> Vec<Diagnostic> {
+    let of_ignores = [UNUSED_IGNORE.code, BAD_IGNORE.code];
+    let mut left = ignore(findings, spec, snapshot, root);
+    left.retain(|finding| finding.code.is_none_or(|code| !of_ignores.contains(&code)));
+    left
+}
+
 /// One code of a comment.
 struct Comment {
     code: Code,

@@ -32,7 +32,7 @@ pub use explain::explain;
 pub use gate_job::GateJob;
 pub use github::github;
 pub use history::history;
-pub use ignore::ignore;
+pub use ignore::{ignore, unwanted};
 pub use json::json;
 pub use reference::{NameReference, references};
 pub use sarif::sarif;

@@ -120,8 +120,10 @@ pub fn preview(
     report(output, plan);
     show(output, plan, Shown::Difference(format), false);
     if plan.changes.is_empty() {
-        output.say("Nothing to change.");
-        return Ok(Exit::Clean);
+        return Ok(failure(plan).unwrap_or_else(|| {
+            output.say("Nothing to change.");
+            Exit::Clean
+        }));
     }
     output.say(&format!("{} would change. `gitops-windows sync` writes them.", files(plan.files())));
     Ok(Exit::Pending)

@@ -21,6 +21,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
         close: arguments.close.clone(),
         time_zone: arguments.time_zone.clone(),
         alerts: arguments.alerts.clone(),
+        folders: arguments.cluster_folder.clone(),
     };
     options.check()?;
     let renderer = detect(global.renderer)?;
@@ -53,7 +54,7 @@ fn lint_planned(global: &Global, output: &Output, workspace: &Workspace, plan: &
     let Ok(parsed) = spec::read(&after, &workspace.spec_path) else { return Ok(()) };
     output.diagnostics(&parsed.warnings);
     let model = Model::read(&after, &parsed.spec.folder(), &cluster_folders(&parsed.spec));
-    lint(global, output, &parsed.spec, &model)
+    lint(global, output, &parsed.spec, &model, &after)
 }
 
 /// Asks for the window where nobody gave one; an empty answer keeps the guide's.

@@ -26,11 +26,15 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
     let spec = old.as_ref().unwrap_or(&loaded.spec);
     let model = Model::read(&snapshot, &spec.folder(), &cluster_folders(spec));
     let base = Input { spec, snapshot: &snapshot, model: &model, renderer: loaded.renderer.as_ref() };
+    let live = if arguments.confirm { live(&loaded, arguments)? } else { BTreeMap::new() };
+    let commits: BTreeSet<&str> = live.values().flatten().filter_map(LiveKustomization::commit).collect();
+    let relation = |commit: &str| loaded.workspace.repository.relation(commit, &arguments.base);
     let options = MigrateOptions {
         clusters: arguments.clusters.clone(),
         allow_deletion: arguments.allow_deletion,
         base: arguments.base.clone(),
-        live: if arguments.confirm { live(&loaded, arguments)? } else { BTreeMap::new() },
+        applied: commits.into_iter().map(|commit| (commit.to_owned(), relation(commit))).collect(),
+        live,
     };
     let plan = migrate(&loaded.input(), &base, &templates, &options)?;
     apply(global, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)

@@ -11,26 +11,31 @@ use crate::template::Templates;
 
 /// Runs `sync`.
 pub fn run(global: &Global, arguments: &Sync, output: &Output) -> Result<Exit, Error> {
-    let (mut loaded, plan) = plan(global, output)?;
+    let (mut loaded, plan) = plan(global, output, arguments)?;
     loaded.workspace.allow_edited_spec();
     apply(global, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
 }
 
 /// Runs `diff`: what `sync` would change, proven and never written.
 pub fn diff(global: &Global, arguments: &Sync, output: &Output) -> Result<Exit, Error> {
-    let (loaded, plan) = plan(global, output)?;
+    let (loaded, plan) = plan(global, output, arguments)?;
     preview(output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
 }
 
-fn plan(global: &Global, output: &Output) -> Result<(Loaded, Plan), Error> {
+fn plan(global: &Global, output: &Output, arguments: &Sync) -> Result<(Loaded, Plan), Error> {
     let loaded = Loaded::open(global, output)?;
-    let plan = plan_of(global, output, &loaded)?;
+    let plan = plan_of(global, output, &loaded, arguments.allow_deletion)?;
     Ok((loaded, plan))
 }
 
 /// Plans what a spec implies, and shows what is doubtful about its schedules.
-pub fn plan_of(global: &Global, output: &Output, loaded: &Loaded) -> Result<Plan, Error> {
+pub fn plan_of(
+    global: &Global,
+    output: &Output,
+    loaded: &Loaded,
+    allow_deletion: bool,
+) -> Result<Plan, Error> {
     let templates = Templates::new(loaded.workspace.overrides())?;
-    lint(global, output, &loaded.spec, &loaded.model)?;
-    sync(&loaded.input(), &templates)
+    lint(global, output, &loaded.spec, &loaded.model, &loaded.workspace.snapshot)?;
+    sync(&loaded.input(), &templates, allow_deletion)
 }

@@ -73,7 +73,7 @@ fn write(global: &Global, output: &Output, wish: &Edit, arguments: &WindowsEdit)
     let renderer = detect(global.renderer)?;
     let model = workspace.model(&spec);
     let loaded = Loaded { workspace, spec, model, renderer };
-    let mut plan = sync::plan_of(global, output, &loaded)?;
+    let mut plan = sync::plan_of(global, output, &loaded, false)?;
     plan.include(path, Change { before: Some(file.clone()), after: Some(edited.clone()), moved_from: None });
 
     let workspace = Workspace { snapshot: original, ..loaded.workspace };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::check::unwanted;
 use crate::cli::Global;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
@@ -66,10 +67,11 @@ impl Workspace {
         self.spec_path.parent().unwrap_or_default().join("templates").ok()
     }
 
-    /// Reads the spec and shows what is doubtful about it.
+    /// Reads the spec and shows what is doubtful about it and not wanted.
     pub fn spec(&self, output: &Output) -> Result<Spec, Error> {
         let parsed = spec::read(&self.snapshot, &self.spec_path)?;
-        output.diagnostics(&parsed.warnings);
+        let warnings = unwanted(parsed.warnings, Some(&parsed.spec), &self.snapshot, &parsed.spec.folder());
+        output.diagnostics(&warnings);
         Ok(parsed.spec)
     }
 

@@ -17,6 +17,10 @@ pub struct LiveKustomization {
     pub name: String,
     /// `spec.path` as written.
     pub path: String,
+    /// `spec.sourceRef.kind`.
+    pub source_kind: String,
+    /// `spec.sourceRef.name`.
+    pub source_name: String,
     /// `spec.prune`.
     pub prune: bool,
     /// `spec.deletionPolicy`; empty where it is not set.
@@ -48,6 +52,8 @@ impl LiveKustomization {
             namespace: text(&metadata["namespace"]),
             name: text(&metadata["name"]),
             path: text(&spec["path"]),
+            source_kind: text(&spec["sourceRef"]["kind"]),
+            source_name: text(&spec["sourceRef"]["name"]),
             prune: spec["prune"].as_bool().unwrap_or_default(),
             deletion_policy: text(&spec["deletionPolicy"]),
             suspended: spec["suspend"].as_bool().unwrap_or_default(),
@@ -60,10 +66,14 @@ impl LiveKustomization {
         }
     }
 
-    /// Gives the commit that it applied last, where its revision names one.
+    /// Gives the commit that it applied last, where its revision names one: that of an artifact
+    /// which is not made from Git is the digest of something else.
     ///
     /// A revision is written `main@sha1:HASH`, or `HASH` alone for an old source.
     pub fn commit(&self) -> Option<&str> {
+        if self.source_kind != "GitRepository" {
+            return None;
+        }
         let hash = self.revision.rsplit(['@', ':', '/']).next()?;
         let is_hash = hash.len() >= 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_hash.then_some(hash)
@@ -103,7 +113,10 @@ mod tests {
     fn an_object_of_the_api_is_read() {
         let value = json!({
             "metadata": { "name": "apps", "namespace": "flux-system", "generation": 3 },
-            "spec": { "path": "./apps", "prune": false, "deletionPolicy": "Orphan" },
+            "spec": {
+                "path": "./apps", "prune": false, "deletionPolicy": "Orphan",
+                "sourceRef": { "kind": "GitRepository", "name": "fleet" },
+            },
             "status": {
                 "observedGeneration": 3,
                 "lastAppliedRevision": "main@sha1:0123456789012345678901234567890123456789",
@@ -114,6 +127,11 @@ mod tests {
         let live = LiveKustomization::of(&value);
         assert!(live.observed && live.ready && !live.prune && !live.suspended);
         assert_eq!(live.commit(), Some("0123456789012345678901234567890123456789"));
+        assert_eq!(live.source_name, "fleet");
+        let digest = format!("latest@sha256:{}", "0".repeat(64));
+        let artifact =
+            LiveKustomization { source_kind: "OCIRepository".into(), revision: digest, ..live.clone() };
+        assert_eq!(artifact.commit(), None);
         let texts: Vec<String> = live.inventory.iter().map(ToString::to_string).collect();
         assert_eq!(texts, ["Deployment web/web", "ClusterRole system:a_b"]);
     }

@@ -19,6 +19,8 @@ pub enum Reason {
     Rule(usize),
     /// A Namespace that no rule names belongs to the first type: everything else needs it.
     Namespace,
+    /// What a gate is made of belongs to the first type: once closed, no commit could mend it.
+    Gate,
     /// A name with a hash of its content changes with it, so it lands together with what names it.
     Consumer(ObjectId),
 }
@@ -69,6 +71,9 @@ pub fn classify(spec: &Spec, object: &Value, context: Context<'_>) -> Result<Cla
             }),
         };
     }
+    if context.path.is_some_and(|path| is_of_gate(spec, path)) {
+        return Ok(Classified { change_type: 0, reason: Reason::Gate });
+    }
     let found = spec.rules.iter().position(|rule| matches(&rule.matcher, object, context));
     let Some(position) = found else {
         return Ok(Classified { change_type: spec.types.len().saturating_sub(1), reason: Reason::Rule(0) });
@@ -79,6 +84,12 @@ pub fn classify(spec: &Spec, object: &Value, context: Context<'_>) -> Result<Cla
     }
     let named = spec.types.iter().position(|change_type| change_type.name.value == rule.type_name.value);
     Ok(Classified { change_type: named.unwrap_or_default(), reason: Reason::Rule(position) })
+}
+
+/// Tells whether a file lies where the layout puts gates.
+fn is_of_gate(spec: &Spec, path: &str) -> bool {
+    let of_clusters = spec.layout.cluster_gate.replace("{cluster}", "*").replace("{path}", "**");
+    [&spec.layout.gate, &of_clusters].into_iter().any(|folder| path_glob(&format!("{folder}/**"), path))
 }
 
 fn type_names(spec: &Spec) -> String {

@@ -85,6 +85,15 @@ impl Command {
         Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
     }
 
+    /// Lets a live Flux Kustomization go on whose gate is gone.
+    pub fn resume(name: &str, namespace: &str, cluster: &str) -> Command {
+        let words = ["flux", "resume", "kustomization", name, "--namespace", namespace];
+        let purpose = format!(
+            "let {name} go on, which the last closing may have left suspended (once the gate is gone from the cluster)"
+        );
+        Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
+    }
+
     /// Creates the Flux Kustomization that applies a gate.
     pub fn create_gate(name: &str, spec: &Spec, cluster: &str, folder: &RepoPath) -> Command {
         Command::create(name, spec, cluster, folder, true)

@@ -6,7 +6,8 @@ use crate::plan::folder::is_constant;
 use crate::plan::input::{Input, Typed};
 use crate::plan::outcome::{AppOutcome, EntryOutcome, Way};
 use crate::plan::refusal::{Refusal, refuse};
-use crate::plan::{Builder, Selection, parent};
+use crate::plan::split::BACK;
+use crate::plan::{Builder, Selection, later, parent};
 use crate::repo::{EntryPoint, Kustomization};
 
 /// One entry point that is being split.
@@ -64,7 +65,8 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
                 Err(Refusal { reason, remedy }) => refusal = Some((reason, remedy)),
             }
         }
-        if rest.is_empty() && (whole || loose.is_empty()) {
+        let is_live = !later::applied_sides(self.input, &self.entry.path).is_empty();
+        if rest.is_empty() && (whole || loose.is_empty()) && !is_live {
             let mut trial = builder.clone();
             return match self.project_entry(
                 &mut trial,
@@ -86,7 +88,12 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
                 "split all of its apps at once with `split --all`".to_owned(),
             )
         });
-        outcome.refused(reason, remedy)
+        let back = || {
+            format!(
+                "{BACK}, `gitops-windows split` what is to be divided, and `gitops-windows migrate` all of it together"
+            )
+        };
+        outcome.refused(reason, if is_live { back() } else { remedy })
     }
 
     fn split_children(

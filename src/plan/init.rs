@@ -24,6 +24,8 @@ pub struct InitOptions {
     pub time_zone: Option<String>,
     /// The type of the Provider that tells people of failures; `None` for no alerts.
     pub alerts: Option<String>,
+    /// Folders of clusters as `NAME=FOLDER`, relative to the spec's folder.
+    pub folders: Vec<String>,
 }
 
 impl InitOptions {
@@ -76,6 +78,48 @@ impl InitOptions {
     }
 }
 
+impl InitOptions {
+    /// Gives the folders that each cluster is said to own.
+    ///
+    /// # Errors
+    ///
+    /// When one has no `=`, leaves the repository, is not there, or belongs to two clusters.
+    fn folders(&self, snapshot: &Snapshot, root: &RepoPath) -> Result<ClusterFolders, Error> {
+        let mut known = ClusterFolders::new();
+        for text in &self.folders {
+            let wrong = |why: String, help: &str| {
+                let message = format!("--cluster-folder '{text}': {why}");
+                Error::new(ErrorKind::Usage, Diagnostic::error(message).help(help.to_owned()))
+            };
+            let Some((name, folder)) = text.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+                return Err(wrong(
+                    "no cluster is named".to_owned(),
+                    "write NAME=FOLDER, as edge-01=sites/one",
+                ));
+            };
+            let folder = root
+                .join(folder)
+                .map_err(|error| wrong(error.to_string(), "name a folder below that of the spec"))?;
+            if !snapshot.is_dir(&folder) {
+                return Err(wrong(
+                    "there is no such folder".to_owned(),
+                    "name a folder below that of the spec",
+                ));
+            }
+            let of_another =
+                known.iter().find(|(_, folders): &(&String, &Vec<RepoPath>)| folders.contains(&folder));
+            if let Some((other, _)) = of_another {
+                return Err(wrong(
+                    format!("the folder is given to {other} already"),
+                    "give it to one cluster",
+                ));
+            }
+            known.entry(name.to_owned()).or_default().push(folder);
+        }
+        Ok(known)
+    }
+}
+
 /// Plans the first files of an existing repository.
 ///
 /// # Errors
@@ -96,9 +140,17 @@ pub fn init(
                 .help("run `gitops-windows sync` to bring the repository up to date with it"),
         ));
     }
-    let model = Model::read(snapshot, &root, &ClusterFolders::new());
+    let known = options.folders(snapshot, &root)?;
+    let model = Model::read(snapshot, &root, &known);
     if !model.entry_points.iter().any(|entry| entry.role != Role::Bootstrap) {
         return Err(nothing_found(&model, &root));
+    }
+    if let Some(name) = known.keys().find(|name| !model.entry_points.iter().any(|entry| entry.is_of(name))) {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            Diagnostic::error(format!("--cluster-folder: no entry point lies in the folders of {name}"))
+                .help("name folders that Flux Kustomizations build, or folders above them"),
+        ));
     }
     let (new, mut remarks, default_window) = new_spec(snapshot, &model, &root, renderer, options)?;
     let new = NewSpec { alerts: options.alerts.as_deref().map(AlertDef::new), ..new };
@@ -107,7 +159,6 @@ pub fn init(
     with_spec.create(spec_path, &text)?;
     with_spec.create(&beside(&root)?, &schema_text())?;
     let parsed = spec::parse(spec_path, text.as_bytes())?;
-    let known = ClusterFolders::new();
     let model = Model::read(with_spec.now(), &root, &known);
     let input = Input { spec: &parsed.spec, snapshot: with_spec.now(), model: &model, renderer };
     let mut builder = with_spec.clone();
@@ -152,8 +203,14 @@ fn new_spec(
         .filter(|entry| entry.role != Role::Bootstrap)
         .flat_map(|entry| entry.clusters().map(str::to_owned))
         .collect();
-    new.clusters =
-        clusters.iter().map(|name| NewCluster { name: name.clone(), ..NewCluster::default() }).collect();
+    let paths = |name: &String| {
+        let folders = model.known().get(name).map(Vec::as_slice).unwrap_or_default();
+        folders.iter().map(|folder| folder.relative_to(root)).collect()
+    };
+    new.clusters = clusters
+        .iter()
+        .map(|name| NewCluster { name: name.clone(), paths: paths(name), ..NewCluster::default() })
+        .collect();
     let written = model.flux.iter().filter(|kustomization| kustomization.spec("suspend").is_boolean());
     remarks.extend(written.map(suspend_in_git));
     remarks.extend(model.remarks.iter().cloned());

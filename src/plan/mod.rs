@@ -19,6 +19,7 @@ mod generated;
 mod init;
 mod input;
 mod join;
+mod later;
 mod layout;
 mod listing;
 pub mod migrate;
@@ -36,6 +37,7 @@ mod settle;
 mod side;
 mod split;
 mod sync;
+mod transfer;
 mod umbrella;
 mod whole;
 

@@ -1,5 +1,7 @@
 //! What a split came to, entry point by entry point.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::diagnostic::{Diagnostic, Place};
@@ -64,6 +66,11 @@ pub struct EntryOutcome {
     pub apps: Vec<AppOutcome>,
     /// What stays with the old entry point for good, since nobody named it.
     pub remaining: Vec<String>,
+    /// Where its objects are applied from then on, if sides that were live take over in the same
+    /// step; otherwise empty.
+    pub taken_over: Vec<RepoPath>,
+    /// The Flux Kustomizations that Alerts name otherwise from then on.
+    pub renamed: BTreeSet<String>,
 }
 
 impl EntryOutcome {
@@ -80,6 +87,8 @@ impl EntryOutcome {
             place: None,
             apps: Vec::new(),
             remaining: Vec::new(),
+            taken_over: Vec::new(),
+            renamed: BTreeSet::new(),
         }
     }
 

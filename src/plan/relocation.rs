@@ -13,7 +13,7 @@ use crate::inventory::{Deletion, Inventory, deletions, differences, inventories}
 use crate::plan::generated::is_ours;
 use crate::plan::migrate::contents::is_encrypted;
 use crate::plan::migrate::{held, verify};
-use crate::plan::{Input, Plan, gate, umbrella};
+use crate::plan::{EntryOutcome, Input, Plan, gate, umbrella};
 use crate::proof::Obligation;
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
@@ -257,13 +257,14 @@ fn content(input: &Input<'_>, side: &RepoPath) -> Option<RepoPath> {
     }
 }
 
-/// Tells of every object that lies on the side of another type than the rules say, and the way on.
-pub fn misplaced(input: &Input<'_>) -> Vec<Diagnostic> {
+/// Refuses every entry point of which an object lies on the side of another type than the rules say,
+/// with the way on.
+pub fn misplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
     let wholes: BTreeSet<RepoPath> = input.sides().into_values().map(|(whole, _)| whole).collect();
     wholes.iter().filter_map(|whole| told(input, whole, &misplaced_in(input, whole))).collect()
 }
 
-fn told(input: &Input<'_>, whole: &RepoPath, found: &[Misplaced]) -> Option<Diagnostic> {
+fn told(input: &Input<'_>, whole: &RepoPath, found: &[Misplaced]) -> Option<EntryOutcome> {
     let first = found.first()?;
     let name = |position: usize| input.spec.types[position].name.value.as_str();
     let side = |one: &Misplaced| {
@@ -276,22 +277,27 @@ fn told(input: &Input<'_>, whole: &RepoPath, found: &[Misplaced]) -> Option<Diag
     let is_live = sides.keys().any(|side| input.model.flux.iter().any(|one| one.path.as_ref() == Some(side)));
     let is_whole =
         input.model.graph.get(whole).is_some_and(|found| umbrella::original(&found.text).is_some());
+    let (here, there) = (name(first.side), name(first.rule));
     let help = if !is_live {
         let what = if is_whole { "--all" } else { "app NAME" };
         format!(
             "before the hand-over nothing is deleted by it: `gitops-windows join {what}`, then split again"
         )
-    } else if found.iter().all(|one| input.spec.types[one.rule].is_real_time()) {
-        format!(
-            "while the window is closed, move its manifest from the part for {} to that for {}, with the line that lists it",
-            name(first.side),
-            name(first.rule)
-        )
     } else {
+        let first = if found.iter().all(|one| input.spec.types[one.rule].is_real_time()) {
+            "while the window is closed,".to_owned()
+        } else {
+            format!(
+                "commit the annotation `{KEEP}` on it and let that reach the cluster, or it is deleted until the window opens; then"
+            )
+        };
         format!(
-            "commit the annotation `{KEEP}` on it and let that reach the cluster; then move its manifest to the part for {}, with the line that lists it; without the annotation it is deleted until the window opens",
-            name(first.rule)
+            "to leave it where it is, annotate it with `gitops-windows/type: {here}`; to move it, {first} take its manifest out of what the side for {here} lists, put it into a folder that the side for {there} lists, and see that `gitops-windows verify` agrees"
         )
     };
-    Some(Diagnostic::warning(format!("{whole}: {some}{more}")).at(Place::file(whole.clone())).help(help))
+    let cluster = sides.keys().find_map(|side| standing(input, side, whole));
+    let cluster = cluster.map_or("", |entry| entry.cluster.as_str());
+    let mut outcome = EntryOutcome::new(cluster, whole).refused(format!("{some}{more}"), help);
+    outcome.place = Some(Place::file(whole.clone()));
+    Some(outcome)
 }

@@ -1,6 +1,6 @@
 //! The sides of an entry point: the folder for each type, beside what stays.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::Builder;
 use crate::plan::app::Child;
@@ -8,12 +8,14 @@ use crate::plan::child::Placed;
 use crate::plan::entry::EntrySplit;
 use crate::plan::folder::{Parts, respell};
 use crate::plan::input::Typed;
+use crate::plan::later;
 use crate::plan::outcome::EntryOutcome;
 use crate::plan::refusal::Refusal;
 use crate::plan::resources::{self, Item, rewrite};
 use crate::proof::{Mismatch, compare};
-use crate::render::{RenderError, Request};
+use crate::render::{Object, RenderError, Request};
 use crate::repo::RepoPath;
+use crate::repo::manifest::ObjectId;
 
 impl EntrySplit<'_, '_> {
     /// Compares each part's build with the objects of its type; gives the first difference.
@@ -82,6 +84,19 @@ impl EntrySplit<'_, '_> {
         builder.create(&file, &text).map_err(|error| Refusal::of_error(&error))
     }
 
+    /// Gives what sides that are live apply already, and the old entry point no more.
+    fn held_by_sides(&self, typed: &Typed) -> Vec<Object> {
+        let input = self.input;
+        let live = later::applied_sides(input, &self.entry.path);
+        let sides: BTreeSet<&RepoPath> = live.iter().filter_map(|one| one.path.as_ref()).collect();
+        let requests: Vec<Request> = sides.into_iter().cloned().map(Request::folder).collect();
+        let own: BTreeSet<ObjectId> = typed.ids().collect();
+        let results = input.renderer.render(input.snapshot, &requests).into_iter();
+        // A side that does not build now is told of when it is built with what it gains.
+        let held = results.filter_map(Result::ok).flatten();
+        held.filter(|object| !own.contains(&ObjectId::of(&object.value))).collect()
+    }
+
     /// Proves the whole entry point: its sides and what stays behind are what it was.
     pub(super) fn check(
         &self,
@@ -107,7 +122,8 @@ impl EntrySplit<'_, '_> {
         let requests: Vec<Request> = folders.iter().map(|folder| Request::folder(folder.clone())).collect();
         let results = self.input.renderer.render(trial.now(), &requests);
         let parts: Vec<_> = folders.iter().zip(results.iter()).collect();
-        match compare(&typed.objects, &parts).into_iter().next() {
+        let all: Vec<Object> = typed.objects.iter().cloned().chain(self.held_by_sides(typed)).collect();
+        match compare(&all, &parts).into_iter().next() {
             None => Ok(()),
             Some(mismatch) => Err(Refusal {
                 reason: format!("the parts of {} would not render the same: {mismatch}", self.entry.path),

@@ -1,6 +1,6 @@
 //! `split`: divides apps and the entry points that use them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -8,11 +8,11 @@ use crate::plan::app::{Child, app_names};
 use crate::plan::build::builds;
 use crate::plan::entry::EntrySplit;
 use crate::plan::input::Input;
-use crate::plan::listing;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
 use crate::plan::settle::{Held, Step};
 use crate::plan::{Builder, Command, Plan, gate, layout};
+use crate::plan::{later, listing};
 use crate::proof::{Mismatch, Obligation, prove};
 use crate::repo::{EntryPoint, RepoPath, Role};
 use crate::suggest::nearest;
@@ -76,15 +76,15 @@ pub(super) fn split_without(
         if sides.contains_key(&entry.path) {
             continue;
         }
-        if entry.role == Role::Gate || carriers.contains_key(&entry.path) {
-            outcomes.extend(carrier(input, entry, selection));
+        let carries = entry.role == Role::Gate || carriers.contains_key(&entry.path);
+        if carries && !is_named(input, entry, selection) {
             continue;
         }
         if entry.role == Role::Bootstrap && *selection == Selection::All && input.knows_cluster(entry) {
             let reason = "it applies Flux Kustomizations, which gate what they apply themselves";
             outcomes.push(EntryOutcome::new(&entry.cluster, &entry.path).untouched(reason));
         }
-        if entry.role != Role::Apps {
+        if entry.role == Role::Bootstrap {
             continue;
         }
         let outcome = match held.get(&entry.path) {
@@ -172,13 +172,6 @@ fn split_entry(
         trial.put(&kustomization.file, &kustomization.text);
     }
     let mut outcome = EntrySplit::new(input, entry, kustomization).split(&mut trial, selection);
-    let divides = outcome.way == Way::Refused || trial.finish().changes != builder.finish().changes;
-    if let Some(name) = applied_side(input, &entry.path).filter(|_| divides) {
-        return outcome.refused(
-            format!("Flux Kustomization {name} applies one of its sides already, and would apply further apps together with the old one"),
-            format!("{BACK}, `gitops-windows split` what is to be divided, and `gitops-windows migrate` all of it together"),
-        );
-    }
     if outcome.way == Way::Refused {
         return outcome;
     }
@@ -193,7 +186,14 @@ fn split_entry(
         // An app of one type alone joins the side that others made.
         outcome.way = Way::Plain;
     }
-    for kustomization in input.model.flux_of(entry) {
+    let is_live = !later::applied_sides(input, &entry.path).is_empty();
+    if is_live {
+        outcome = later::step(original, builder, &mut trial, entry, outcome);
+        if outcome.way == Way::Refused {
+            return outcome;
+        }
+    }
+    for kustomization in input.model.flux_of(entry).filter(|_| !is_live) {
         if let Err(reason) = prepare(&mut trial, kustomization) {
             return outcome.refused(
                 format!("Flux Kustomization {} can't be prepared: {reason}", kustomization.name),
@@ -220,14 +220,6 @@ fn split_entry(
 
 /// The way back from a migration, in which nothing is deleted.
 pub(super) const BACK: &str = "go back as you came, a step at a time: `git revert` the commit of the last `migrate`, which takes `prune: true` away again, and let it reach every cluster; then `git revert` that of the hand-over, and let it reach every cluster; then";
-
-/// Names a Flux Kustomization that applies a side of an entry point.
-fn applied_side<'a>(input: &Input<'a>, whole: &RepoPath) -> Option<&'a str> {
-    let sides = input.sides();
-    let is_side = |path: &RepoPath| sides.get(path).is_some_and(|(of, _)| of == whole);
-    let found = input.model.flux.iter().find(|one| one.path.as_ref().is_some_and(is_side));
-    found.map(|one| one.name.as_str())
-}
 
 /// Holds one entry point to its promise, as its controller builds it.
 fn broken_promise(
@@ -273,15 +265,14 @@ fn handed_over(input: &Input<'_>, sides: &BTreeMap<RepoPath, (RepoPath, usize)>)
     found.into_values().collect()
 }
 
-/// An entry point that carries a gate can't be gated by it: once closed, no commit could mend it.
-fn carrier(input: &Input<'_>, entry: &EntryPoint, selection: &Selection) -> Option<EntryOutcome> {
-    let kustomization = input.model.graph.get(&entry.path)?;
+/// Tells whether an app of an entry point is meant by its name.
+///
+/// What carries a gate stays real-time as a whole unless somebody asks for one of its apps; then the
+/// gate goes to the first side, so that windows can be changed while they are closed.
+fn is_named(input: &Input<'_>, entry: &EntryPoint, selection: &Selection) -> bool {
+    let Some(kustomization) = input.model.graph.get(&entry.path) else { return false };
     let (children, _) = crate::plan::app::children(input.model, entry, kustomization);
-    let named = children.iter().find(|child| *selection != Selection::All && selection.names(child))?;
-    Some(EntryOutcome::new(&entry.cluster, &entry.path).refused(
-        format!("it carries the gate, and {} would be held back by it: once closed, no commit could mend the gate", named.app),
-        "apply the gate and the apps by two Flux Kustomizations, then split the one with the apps",
-    ))
+    *selection != Selection::All && children.iter().any(|child| selection.names(child))
 }
 
 /// Flux Kustomizations whose paths are not this repository's are named, lest they seem forgotten.
@@ -313,7 +304,9 @@ pub(super) fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutco
     let mut found: Vec<Obligation> =
         entries.flat_map(|entry| of_entry(input, &entry.path, outcomes)).collect();
     let carriers = gate::carriers(input).unwrap_or_default();
+    let renamed = outcomes.iter().flat_map(|outcome| outcome.renamed.clone()).collect::<BTreeSet<_>>();
     for obligation in &mut found {
+        obligation.renamed.clone_from(&renamed);
         obligation.free.extend(gate::free_of(input, &carriers, &obligation.before).unwrap_or_default());
     }
     found
@@ -324,6 +317,9 @@ fn of_entry(input: &Input<'_>, path: &RepoPath, outcomes: &[EntryOutcome]) -> Ve
     let mut found = Vec::new();
     let entry = input.model.entry_points.iter().find(|entry| entry.path == *path);
     let builds = entry.map_or_else(|| vec![None], |entry| builds(input.model, entry));
+    if let Some(found) = later::obligations(input, path, builds.clone(), outcomes) {
+        return found;
+    }
     for build in builds {
         found.push(Obligation {
             flux_may_change: true,
@@ -334,12 +330,9 @@ fn of_entry(input: &Input<'_>, path: &RepoPath, outcomes: &[EntryOutcome]) -> Ve
         for outcome in outcomes.filter(|outcome| outcome.remaining.is_empty() && !outcome.after.is_empty()) {
             let after = outcome.after.iter().map(|(_, path)| path.clone()).collect();
             found.push(Obligation {
-                before: outcome.before.clone(),
-                beside: Vec::new(),
                 after,
-                flux_may_change: false,
-                free: Vec::new(),
                 build: build.clone(),
+                ..Obligation::same(outcome.before.clone())
             });
         }
     }

@@ -2,9 +2,12 @@
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::inventory::{Deletion, deletions, inventories};
 use crate::plan::build::builds;
 use crate::plan::refresh::refresh;
-use crate::plan::{Builder, Input, Plan, gate, layout, relocation};
+use crate::plan::split::BACK;
+use crate::plan::transfer::transfer;
+use crate::plan::{Builder, Input, Plan, gate, later, layout, relocation};
 use crate::proof::Obligation;
 use crate::repo::RepoPath;
 use crate::spec;
@@ -22,13 +25,19 @@ pub const SCHEMA_FILE: &str = "windows.schema.json";
 ///
 /// When a generated file was edited by hand, when a value can't be edited in place, and when a
 /// cluster may delete an object that changes sides.
-pub fn sync(input: &Input<'_>, templates: &Templates) -> Result<Plan, Error> {
+pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> Result<Plan, Error> {
     no_unknown_types(input)?;
     layout::check(input)?;
     let mut builder = Builder::new(input.snapshot);
-    let leftover = gate::sync(input, templates, &mut builder)?;
+    let mut leftover = gate::sync(input, templates, &mut builder)?;
+    if allow_deletion {
+        leftover.commands.extend(gate::leave(input, &mut builder)?);
+    }
     gate::verify(input, &builder)?;
-    let moved = refresh(input, &mut builder)?;
+    let mut moved = refresh(input, &mut builder)?;
+    let refreshed = builder.now().clone();
+    let model = input.model.again(&refreshed);
+    moved.extend(transfer(&Input { snapshot: &refreshed, model: &model, ..*input }, &mut builder));
     if let Ok(path) = input.spec.folder().join(SCHEMA_FILE)
         && builder.now().file(&path).is_some()
     {
@@ -42,7 +51,17 @@ pub fn sync(input: &Input<'_>, templates: &Templates) -> Result<Plan, Error> {
     plan.remarks.extend(relocated);
     let after = plan.apply(input.snapshot);
     let model = input.model.again(&after);
-    plan.remarks.extend(relocation::misplaced(&Input { snapshot: &after, model: &model, ..*input }));
+    if allow_deletion {
+        let (old, new) = (
+            inventories(input.model, input.snapshot, input.renderer),
+            inventories(&model, &after, input.renderer),
+        );
+        let said = |deletion: Deletion| {
+            Diagnostic::warning(format!("a cluster deletes {deletion}")).at(deletion.place)
+        };
+        plan.remarks.extend(deletions(&old, &new).into_iter().map(said));
+    }
+    plan.entries = relocation::misplaced(&Input { snapshot: &after, model: &model, ..*input });
     Ok(plan)
 }
 
@@ -72,12 +91,22 @@ fn no_unknown_types(input: &Input<'_>) -> Result<(), Error> {
                         entry.path
                     ))
                     .at(Place::file(input.spec.path.clone()))
-                    .help("keep the name; or `gitops-windows join --all`, rename it, and `gitops-windows split --all` before the hand-over"),
+                    .help(renamed(input, &above)),
                 );
             }
         }
     }
     if found.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics: found }) }
+}
+
+/// Gives the way on where a type was renamed or removed: nothing else tells the old name.
+fn renamed(input: &Input<'_>, whole: &RepoPath) -> String {
+    let is_live = !later::applied_sides(input, whole).is_empty();
+    let first = if is_live { format!("{BACK} ") } else { String::new() };
+    let last = if is_live { " and migrate" } else { "" };
+    format!(
+        "take that change of windows.yaml back, or, to give a type another name: {first}`gitops-windows join --all`, then rename it, `gitops-windows split --all`{last} as at first"
+    )
 }
 
 /// Gives the text of the schema's file.
@@ -107,10 +136,9 @@ pub fn obligations(input: &Input<'_>, plan: &Plan) -> Result<Vec<Obligation>, Er
             });
         }
     }
-    let sides = input.sides().into_keys().filter(|side| input.model.graph.has(side));
-    found.extend(sides.map(|side| Obligation {
-        free: carriers.get(&side).cloned().into_iter().collect(),
-        ..Obligation::same(side)
-    }));
+    for side in input.sides().into_keys().filter(|side| input.model.graph.has(side)) {
+        let free = gate::free_of(input, &carriers, &side)?;
+        found.push(Obligation { free, ..Obligation::same(side) });
+    }
     Ok(found)
 }

@@ -17,6 +17,21 @@ pub const GROUP: &str = "kustomize.toolkit.fluxcd.io";
 /// The API version that generated files use; `v1beta2` went with Flux 2.8.
 pub const API_VERSION: &str = "kustomize.toolkit.fluxcd.io/v1";
 
+/// The API group of Alerts and Receivers.
+pub const NOTIFICATION_GROUP: &str = "notification.toolkit.fluxcd.io";
+
+/// Gives the list of `spec` in which an object names the Flux objects that it watches or wakes, where
+/// it is of a kind that has one (notification-controller, `api/v1beta3/alert_types.go` and
+/// `api/v1/receiver_types.go`).
+pub fn watches(value: &Value) -> Option<&'static str> {
+    let group = value["apiVersion"].as_str()?.split_once('/')?.0;
+    match value["kind"].as_str()? {
+        "Alert" if group == NOTIFICATION_GROUP => Some("eventSources"),
+        "Receiver" if group == NOTIFICATION_GROUP => Some("resources"),
+        _ => None,
+    }
+}
+
 /// A Flux Kustomization in a file.
 #[derive(Clone, Debug)]
 pub struct FluxKustomization {

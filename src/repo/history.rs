@@ -8,7 +8,36 @@ use crate::repo::name::{keep, records};
 use crate::repo::read::LIMIT;
 use crate::repo::{Entry, File, Reading, Repository, Snapshot};
 
+/// How a commit stands to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// It is the other, or has it among its ancestors.
+    Contains,
+    /// It lacks the other.
+    Lacks,
+    /// The repository does not have it.
+    Unknown,
+}
+
 impl Repository {
+    /// Tells whether a commit, given by its hash, contains a revision.
+    pub fn relation(&self, commit: &str, revision: &str) -> Relation {
+        let git = self.ask_git();
+        let resolve = |text: &str| {
+            let named = format!("{text}^{{commit}}");
+            let is_option = text.is_empty() || text.starts_with('-');
+            let found = git.run(&["rev-parse", "--verify", "--quiet", &named]).ok().filter(|_| !is_option)?;
+            Some(String::from_utf8_lossy(&found).trim().to_owned())
+        };
+        let (Some(commit), Some(revision)) = (resolve(commit), resolve(revision)) else {
+            return Relation::Unknown;
+        };
+        match git.run(&["merge-base", "--is-ancestor", &revision, &commit]) {
+            Ok(_) => Relation::Contains,
+            Err(_) => Relation::Lacks,
+        }
+    }
+
     /// Reads the tree of a commit, a tag or a tree, as git stores it.
     ///
     /// The same files are left out as by [`Repository::read`]. Contents are git's own: no line

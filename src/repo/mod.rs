@@ -1,5 +1,6 @@
 //! The repository as a value: paths, files, and the views that the plan reads.
 
+mod clusters;
 pub mod command;
 pub mod flux;
 pub mod gate;
@@ -18,6 +19,7 @@ mod snapshot;
 
 pub use flux::FluxKustomization;
 pub use graph::Graph;
+pub use history::Relation;
 pub use kustomization::{Kustomization, Reference, Target};
 pub use model::{ClusterFolders, EntryPoint, Model, Role, generated_children};
 pub use path::{RepoPath, RepoPathError};

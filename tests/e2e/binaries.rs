@@ -10,7 +10,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 /// The version of every program: the one place that pins them.
-const PROGRAMS: [Module; 6] = [
+const PROGRAMS: [Module; 7] = [
     Module {
         path: "k8s.io/kubernetes",
         version: "v1.36.3",
@@ -36,7 +36,16 @@ const PROGRAMS: [Module; 6] = [
         ..Module::one("github.com/fluxcd/flux2/v2", "v2.9.5", &[("flux", "./cmd/flux")])
     },
     Module::one("sigs.k8s.io/kustomize/kustomize/v5", "v5.8.1", &[("kustomize", ".")]),
+    Module::one("sigs.k8s.io/controller-tools", "v0.21.0", &[("controller-gen", "./cmd/controller-gen")]),
 ];
+
+/// Kinds whose controller is not to be had as a module: their definitions are made from their types,
+/// as the controller's own release makes them.
+const TYPES: Module = Module {
+    // The older versions are converted by nobody here, and nothing names them.
+    packages: &[("v1", "./v1"), ("v1beta3", "./v1beta3")],
+    ..Module::one("github.com/fluxcd/notification-controller/api", "v1.9.4", &[])
+};
 
 struct Module {
     path: &'static str,
@@ -71,6 +80,7 @@ impl Binaries {
         for module in &PROGRAMS {
             module.ready(&cache, &binaries);
         }
+        TYPES.define(&cache, &binaries);
         binaries
     }
 
@@ -96,18 +106,13 @@ impl Module {
     }
 
     fn ready(&self, cache: &Path, binaries: &Binaries) {
-        let stamp = cache.join(format!("{}.stamp", self.path.replace('/', "+")));
         let there = self.packages.iter().all(|(name, _)| binaries.program(name).is_file());
-        if there && std::fs::read_to_string(&stamp).is_ok_and(|found| found == self.stamp()) {
+        if there && self.is_done(cache) {
             return;
         }
         let started = Instant::now();
         eprintln!("building {}@{}", self.path, self.version);
-        let work = cache.join("build").join(self.path.replace('/', "+"));
-        if work.exists() {
-            std::fs::remove_dir_all(&work).unwrap();
-        }
-        std::fs::create_dir_all(&work).unwrap();
+        let work = self.work(cache);
         let source = self.source(&work);
         let modfile = self.modfile(&source, &work);
         for (name, package) in self.packages {
@@ -130,8 +135,56 @@ impl Module {
             }
         }
         std::fs::remove_dir_all(&work).unwrap();
-        std::fs::write(stamp, self.stamp()).unwrap();
+        self.done(cache);
         eprintln!("built {}@{} in {} s", self.path, self.version, started.elapsed().as_secs());
+    }
+
+    /// Makes CustomResourceDefinitions from the types of the module's packages.
+    fn define(&self, cache: &Path, binaries: &Binaries) {
+        if self.is_done(cache) {
+            return;
+        }
+        let work = self.work(cache);
+        let source = self.source(&work);
+        let modfile = self.modfile(&source, &work);
+        for (_, package) in self.packages {
+            run(Command::new(binaries.program("controller-gen"))
+                .arg("crd")
+                .arg(format!("paths={package}"))
+                .arg(format!("output:crd:dir={}", work.join(package).display()))
+                .env("GOWORK", "off")
+                .env("GOFLAGS", format!("-mod=mod -modfile={}", modfile.display()))
+                .current_dir(&source));
+        }
+        for entry in walkdir::WalkDir::new(&work).into_iter().map(Result::unwrap) {
+            if entry.path().extension().is_some_and(|extension| extension == "yaml") {
+                std::fs::copy(entry.path(), binaries.crds.join(entry.file_name())).unwrap();
+            }
+        }
+        std::fs::remove_dir_all(&work).unwrap();
+        self.done(cache);
+    }
+
+    /// An empty folder to work in.
+    fn work(&self, cache: &Path) -> PathBuf {
+        let work = cache.join("build").join(self.path.replace('/', "+"));
+        if work.exists() {
+            std::fs::remove_dir_all(&work).unwrap();
+        }
+        std::fs::create_dir_all(&work).unwrap();
+        work
+    }
+
+    fn stamp_file(&self, cache: &Path) -> PathBuf {
+        cache.join(format!("{}.stamp", self.path.replace('/', "+")))
+    }
+
+    fn is_done(&self, cache: &Path) -> bool {
+        std::fs::read_to_string(self.stamp_file(cache)).is_ok_and(|found| found == self.stamp())
+    }
+
+    fn done(&self, cache: &Path) {
+        std::fs::write(self.stamp_file(cache), self.stamp()).unwrap();
     }
 
     /// Downloads the module, whose checksum Go compares with the public database.

@@ -86,13 +86,12 @@ impl Cluster {
     /// Serves Flux's kinds and starts its controllers.
     fn flux(&self) {
         self.kubectl(&["create", "namespace", "flux-system"]);
-        let definitions = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e/definitions");
-        for folder in [&self.binaries.crds, &definitions] {
-            self.kubectl(&["create", "--filename", folder.to_str().unwrap()]);
-        }
-        for kind in
-            ["source.toolkit.fluxcd.io/v1/gitrepositories", "kustomize.toolkit.fluxcd.io/v1/kustomizations"]
-        {
+        self.kubectl(&["create", "--filename", self.binaries.crds.to_str().unwrap()]);
+        for kind in [
+            "source.toolkit.fluxcd.io/v1/gitrepositories",
+            "kustomize.toolkit.fluxcd.io/v1/kustomizations",
+            "notification.toolkit.fluxcd.io/v1beta3/alerts",
+        ] {
             until(kind, WORK, || self.api.get(&format!("/apis/{kind}")));
         }
         let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,6 +7,7 @@
     reason = "a test may fail and speak"
 )]
 
+pub mod golden;
 pub mod scratch;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -9,6 +9,24 @@ use std::process::{Command, Output, Stdio};
 /// The binary: cargo names it to tests, but not to the examples that share this module.
 const PROGRAM: Option<&str> = option_env!("CARGO_BIN_EXE_gitops-windows");
 
+/// The options with which the README begins on the sample.
+pub const WINDOW: [&str; 6] =
+    ["--open", "0 22 * * SAT", "--close", "0 4 * * SUN", "--time-zone", "Europe/Berlin"];
+
+/// A spec for the sample, its gates switched off.
+pub const SPEC: &str = "\
+apiVersion: gitops-windows/v1
+types:
+  rt: {}
+  rw: { window: nights }
+windows:
+  nights: { timeZone: Europe/Berlin, open: 0 22 * * *, close: 0 4 * * * }
+clusters:
+  edge-01: {}
+  edge-02: {}
+gate: { enabled: false }
+";
+
 /// A file or link as a test compares it; folders stand for themselves only where they are empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {

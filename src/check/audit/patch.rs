@@ -131,8 +131,9 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let results = subject.renderer.render(&snapshot, &requests);
     let mut findings: Vec<Diagnostic> = Vec::new();
     for patch in patches {
+        // Where nothing is built at all, as before Flux has bootstrapped a cluster, no patch is to blame.
         let Some(Ok(objects)) = results.get(patch.request) else { continue };
-        if matches_any(subject, &patch.target, objects) {
+        if objects.is_empty() || matches_any(subject, &patch.target, objects) {
             continue;
         }
         let finding = PATCH_WITHOUT_MATCH

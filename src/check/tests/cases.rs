@@ -34,7 +34,10 @@ const SCRIPT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: script,
 const POD: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: early, namespace: shop }\nspec: { template: { spec: { containers: [{ name: a, image: a }], volumes: [{ name: v, configMap: { name: late } }] } } }\n";
 const AUTOMATION: &str = "apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageUpdateAutomation\nmetadata: { name: images, namespace: flux-system }\nspec: { interval: 5m, update: { path: ./apps/rw } }\n";
 
-pub const CASES: [Case; 41] = [
+/// A kustomization that patches what a bootstrap brings.
+const BOOTSTRAP: &str = "resources: [components.yaml]\npatches:\n- target: { name: controller }\n  patch: '[{ op: add, path: /metadata/labels, value: { a: b } }]'\n";
+
+pub const CASES: [Case; 42] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -120,6 +123,20 @@ pub const CASES: [Case; 41] = [
         "GW014 apps/rw/kustomization.yaml:3",
         &[(RW, "name: shop", "name: shop-old")],
         &[(RW, "name: shop", "name: sh.*")],
+    ),
+    case(
+        "GW014 apps/rw/flux/kustomization.yaml:3",
+        &[
+            (RW, "release.yaml", "release.yaml, flux"),
+            ("apps/rw/flux/kustomization.yaml", "", BOOTSTRAP),
+            ("apps/rw/flux/components.yaml", "", POD),
+        ],
+        // Flux writes them when it bootstraps the cluster.
+        &[
+            (RW, "release.yaml", "release.yaml, flux"),
+            ("apps/rw/flux/kustomization.yaml", "", BOOTSTRAP),
+            ("apps/rw/flux/components.yaml", "", "# Filled by `flux bootstrap`.\n"),
+        ],
     ),
     case(
         "GW014 clusters/edge/apps.yaml:25",

@@ -78,7 +78,7 @@ pub fn ensure(
                         "two clusters keep their Flux Kustomizations in {folder}, so their gates can't both have {path}"
                     ))
                     .at(Place::file(folder.clone()))
-                    .help("give each cluster a folder of its own, or let an entry point of each take in the folder of its gate; if they are one cluster in several folders, say so in windows.yaml: `clusters: { NAME: { paths: [FOLDER, FOLDER] } }`"),
+                    .help("give each cluster a folder of its own, or let an entry point of each take in the folder of its gate; if they are one cluster in several folders, say so in windows.yaml: `clusters: { NAME: { paths: [FOLDER, FOLDER] } }`, or to init with `--cluster-folder`"),
                 ));
             }
             match builder.now().file(&path).map(ownership) {

@@ -6,11 +6,11 @@ use serde_json::json;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::plan::gate::{ClusterGate, Gates, Slot, adopted, alerts, carrier, cron_jobs};
+use crate::plan::gate::{ClusterGate, Gates, Slot, adopted, alerts, carrier, cron_jobs, leave};
 use crate::plan::generated::{Ownership, ownership, with_header};
 use crate::plan::{Builder, Command, Input};
+use crate::repo::RepoPath;
 use crate::repo::command::Action;
-use crate::repo::{RepoPath, Role};
 use crate::spec::{Spec, expand};
 use crate::template::Templates;
 
@@ -33,7 +33,7 @@ pub struct Leftover {
 /// When a generated file was edited by hand, or a value can't be edited in place.
 pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) -> Result<Leftover, Error> {
     let mut leftover = Leftover::default();
-    leftover.remarks.extend(forgotten(input));
+    leftover.remarks.extend(leave::told(input));
     let Some(gates) = Gates::of(input)? else { return Ok(leftover) };
     leftover.remarks.extend(waits_for_gated(input, &gates));
     leftover.remarks.extend(gates.clusters.iter().flat_map(|cluster| cluster.left.iter().cloned()));
@@ -150,25 +150,6 @@ pub fn conflict(path: &RepoPath) -> Diagnostic {
     ))
     .at(Place::file(path.clone()))
     .help("put the change into windows.yaml or into a template beside it, and restore the file")
-}
-
-/// Gates that stand and that the spec no longer speaks of go on closing: nobody takes them away
-/// silently, since what is suspended then stays so.
-fn forgotten(input: &Input<'_>) -> Vec<Diagnostic> {
-    let gated = input.spec.types.iter().any(|change_type| !change_type.is_real_time());
-    let carriers = input.model.entry_points.iter().filter(|entry| entry.role == Role::Gate);
-    let of_nobody = carriers
-        .filter(|entry| !gated || !entry.clusters().any(|cluster| input.spec.clusters.contains_key(cluster)));
-    of_nobody
-        .map(|entry| {
-            Diagnostic::warning(format!(
-                "{} carries a gate of cluster {} that windows.yaml does not speak of any more; it goes on closing",
-                entry.path, entry.cluster
-            ))
-            .at(Place::file(entry.path.clone()))
-            .help("resume what it holds back, for example with `flux resume kustomization --all`, then remove the gate's folder and its line")
-        })
-        .collect()
 }
 
 /// Says what a gate begins to hold back without a split.

@@ -10,11 +10,13 @@ mod alerts;
 mod carrier;
 mod cron_jobs;
 mod files;
+mod leave;
 mod verify;
 mod whole;
 
 pub use carrier::NAME as CARRIER_NAME;
 pub use files::{Leftover, conflict, sync};
+pub use leave::leave;
 pub use verify::verify;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +27,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::Input;
 use crate::plan::gate::whole::Whole;
-use crate::plan::prepare::is_remembering;
+use crate::plan::prepare::{is_prepared, is_remembering};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role, generated_children};
 use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
 use crate::spec::expand;
@@ -292,7 +294,8 @@ fn targets_of(
             Some(kustomization) => {
                 check_target(input, kustomization)?;
                 // Until it has taken over its objects for good it must not be suspended.
-                let finished = !is_remembering(kustomization);
+                // One that is kept from pruning for a later split was live before.
+                let finished = !is_remembering(kustomization) || is_prepared(kustomization);
                 (if finished { &mut standing } else { &mut planned }).insert(kustomization.name.clone());
             }
             None if is_held(input, path, name, jobs) => {

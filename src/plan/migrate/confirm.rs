@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use crate::inventory::Inventory;
 use crate::live::LiveKustomization;
 use crate::plan::Input;
+use crate::plan::migrate::MigrateOptions;
 use crate::plan::migrate::depends::namespace;
 use crate::plan::migrate::standing::{Move, Stage};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxKustomization, RepoPath};
+use crate::repo::{FluxKustomization, Relation, RepoPath};
 
 /// Gives what is missing before the next step of a move; nothing where the cluster is ready.
 ///
@@ -18,6 +19,7 @@ pub fn missing(
     one: &Move<'_>,
     inventories: &[Inventory],
     live: &[LiveKustomization],
+    options: &MigrateOptions,
 ) -> Vec<String> {
     let mut missing = Vec::new();
     let mut found = Vec::new();
@@ -25,6 +27,7 @@ pub fn missing(
         match lookup(input, expected, live) {
             Ok(live) => {
                 missing.extend(behind(expected, live));
+                missing.extend(applied(live, options));
                 found.push((expected, live));
             }
             Err(reason) => missing.push(reason),
@@ -53,7 +56,34 @@ fn lookup<'l>(
             expected.spec("path").as_str().unwrap_or_default()
         ));
     }
+    let (kind, source) = (found.source_kind.as_str(), found.source_name.as_str());
+    if (kind, source) != (expected.source_kind(), expected.source_name()) {
+        return Err(format!(
+            "Flux Kustomization {space}/{name} is built from {kind} {source} there and from {} {} in Git, so nothing shows that it has what Git has; go on without --confirm once you know that it has",
+            expected.source_kind(),
+            expected.source_name()
+        ));
+    }
     Ok(found)
+}
+
+/// Says whether a live Flux Kustomization has applied the base: it may be ready with an older commit.
+fn applied(live: &LiveKustomization, options: &MigrateOptions) -> Option<String> {
+    let (name, base) = (&live.name, &options.base);
+    let Some(commit) = live.commit() else {
+        let revision = if live.revision.is_empty() { "nothing" } else { live.revision.as_str() };
+        return Some(format!("{name} has applied {revision} there, which is no commit"));
+    };
+    let short = commit.get(..12).unwrap_or(commit);
+    match options.applied.get(commit) {
+        Some(Relation::Contains) => None,
+        Some(Relation::Lacks) => Some(format!(
+            "{name} has applied commit {short} there, which lacks {base}: push that and wait, or name what the cluster follows with --base"
+        )),
+        Some(Relation::Unknown) | None => Some(format!(
+            "{name} has applied commit {short} there, which is not in this repository: fetch it, and name it with --base"
+        )),
+    }
 }
 
 /// Says how a live Flux Kustomization lags behind Git.
@@ -167,3 +197,6 @@ fn is_same(git: &ObjectId, live: &ObjectId) -> bool {
     (&git.group, &git.kind, &git.name) == (&live.group, &live.kind, &live.name)
         && (git.namespace.is_empty() || git.namespace == live.namespace)
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@
 //! it stops at the next commit. So only what is held back by the same windows may wait for what is
 //! held back, and nothing real-time may.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::Input;
 use crate::plan::migrate::heir::Dependency;
@@ -27,6 +27,16 @@ impl Succession {
     /// Gives the name of a Flux Kustomization as others find it.
     pub fn name(input: &Input<'_>, one: &FluxKustomization) -> Name {
         (input.model.cluster_of(one), namespace(input, one).to_owned(), one.name.clone())
+    }
+
+    /// Gives the names that go and those that come.
+    pub fn names(&self) -> BTreeSet<String> {
+        let heirs = self.heirs.iter();
+        heirs
+            .flat_map(|((_, _, old), (_, heirs))| {
+                std::iter::once(old.clone()).chain(heirs.iter().map(|(_, heir)| heir.clone()))
+            })
+            .collect()
     }
 
     /// Gives what one waits for from now on, and what it no longer waits for though it should.
@@ -58,13 +68,22 @@ impl Succession {
             if *stays {
                 found.push(keep(name));
             }
-            let before = found.len();
+            let is_listed = |heir: &str| {
+                items.iter().any(|other| {
+                    other["name"] == *heir && other["namespace"].as_str().unwrap_or(&own) == namespace
+                })
+            };
+            let mut waits = *stays;
             for (position, heir) in heirs {
                 if may_wait(input, &cluster, of, *position) {
-                    found.push(keep(heir));
+                    waits = true;
+                    // Where others were divided before, it waits for the sides already.
+                    if !is_listed(heir) {
+                        found.push(keep(heir));
+                    }
                 }
             }
-            if found.len() == before && !stays {
+            if !waits {
                 lost.push(name.to_owned());
             }
         }

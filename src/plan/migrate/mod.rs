@@ -14,6 +14,7 @@ mod heir;
 mod place;
 mod standing;
 pub(crate) mod verify;
+mod watcher;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +31,7 @@ use crate::plan::migrate::standing::{Move, moves};
 use crate::plan::prepare::prepare;
 use crate::plan::{Builder, EntryOutcome, Input, Plan, builds, gate};
 use crate::proof::Obligation;
-use crate::repo::RepoPath;
+use crate::repo::{Relation, RepoPath};
 use crate::suggest::did_you_mean;
 use crate::template::Templates;
 
@@ -45,6 +46,8 @@ pub struct MigrateOptions {
     pub base: String,
     /// What clusters say, by name; a cluster that is not here is not asked.
     pub live: BTreeMap<String, Vec<LiveKustomization>>,
+    /// How the commits that clusters have applied stand to the base, by hash.
+    pub applied: BTreeMap<String, Relation>,
 }
 
 /// A Flux Kustomization's document with what became of it.
@@ -137,7 +140,7 @@ pub fn migrate(
     let before = inventories(input.model, input.snapshot, input.renderer);
     for one in found.iter().filter(|one| is_under_way(one)) {
         let Some(live) = options.live.get(&one.cluster) else { continue };
-        let missing = confirm::missing(input, one, &before, live);
+        let missing = confirm::missing(input, one, &before, live, options);
         if !missing.is_empty() {
             let more = missing.len().saturating_sub(MISSING);
             let more = if more > 0 { format!("; and {more} more") } else { String::new() };
@@ -158,7 +161,11 @@ pub fn migrate(
             .collect();
         let mut builder = Builder::new(input.snapshot);
         let mut rewritten = Vec::new();
-        let notes = match steps(input, &mut builder, &active, &mut rewritten) {
+        let mut succession = Succession { held: held(input), ..Succession::default() };
+        for one in active.iter().filter(|one| one.stage == Stage::Restructured) {
+            hand_over::announce(input, one, &mut succession);
+        }
+        let notes = match steps(input, &mut builder, &active, &succession, &mut rewritten) {
             Ok(notes) => notes,
             Err(halt) => {
                 let halted = active.iter().filter(|one| {
@@ -174,7 +181,8 @@ pub fn migrate(
         }
         let model = input.model.again(builder.now());
         let after = inventories(&model, builder.now(), input.renderer);
-        let wrong = verify::wrong(input, builder.now(), (&before, &after), &rewritten);
+        let renamed = succession.names();
+        let wrong = verify::wrong(input, builder.now(), (&before, &after), &rewritten, &renamed);
         let bad: BTreeSet<&str> = wrong.iter().map(|(cluster, _)| cluster.as_str()).collect();
         let blamed: Vec<&&Move<'_>> = active
             .iter()
@@ -205,6 +213,9 @@ pub fn migrate(
         plan.remarks.extend(allowed(deletions(&before, &after), options)?);
         plan.remarks.extend(notes.into_iter().map(Diagnostic::note));
         plan.obligations = obligations(input, &plan, &active);
+        for obligation in &mut plan.obligations {
+            obligation.renamed.clone_from(&renamed);
+        }
         break plan;
     };
     let mut plan = plan;
@@ -235,13 +246,9 @@ fn steps(
     input: &Input<'_>,
     builder: &mut Builder<'_>,
     active: &[&Move<'_>],
+    succession: &Succession,
     rewritten: &mut Vec<Rewritten>,
 ) -> Result<Vec<String>, Halt> {
-    let mut succession = Succession { held: held(input), ..Succession::default() };
-    let handing = || active.iter().filter(|one| one.stage == Stage::Restructured);
-    for one in handing() {
-        hand_over::announce(input, one, &mut succession);
-    }
     let mut notes = Vec::new();
     for one in active {
         let stop = |stop| Halt { cluster: one.cluster.clone(), whole: Some(one.whole.clone()), stop };
@@ -261,8 +268,7 @@ fn steps(
                 }
             }
             Stage::Restructured => {
-                notes
-                    .extend(hand_over::hand_over(input, builder, one, &succession, rewritten).map_err(stop)?);
+                notes.extend(hand_over::hand_over(input, builder, one, succession, rewritten).map_err(stop)?);
             }
             Stage::HandedOver => {
                 finish::finish(builder, one, rewritten).map_err(stop)?;
@@ -271,9 +277,40 @@ fn steps(
             Stage::Finished | Stage::NotInGit | Stage::Stuck { .. } => {}
         }
     }
-    let waiters = hand_over::rewrite_waiters(input, builder, &succession, rewritten);
-    notes.extend(waiters.map_err(|(cluster, stop)| Halt { cluster, whole: None, stop })?);
+    let waiters = hand_over::rewrite_waiters(input, builder, succession, rewritten);
+    let halt = |(cluster, stop)| Halt { cluster, whole: None, stop };
+    notes.extend(waiters.map_err(halt)?);
+    notes.extend(watcher::rewrite(input, builder, succession).map_err(halt)?);
     Ok(notes)
+}
+
+/// Lets the live sides of an entry point take over what was divided just now; gives the names that come
+/// or go, and the Flux Kustomizations that were rewritten.
+///
+/// # Errors
+///
+/// What is in the way, and the remedy.
+pub(super) fn take_over(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    whole: &RepoPath,
+) -> Result<(BTreeSet<String>, Vec<Rewritten>), (String, String)> {
+    let found: Vec<Move<'_>> = moves(input).into_iter().filter(|one| one.whole == *whole).collect();
+    for one in &found {
+        if let Stage::Stuck { reason, remedy } = &one.stage {
+            return Err((reason.clone(), remedy.clone()));
+        }
+    }
+    let active: Vec<&Move<'_>> = found.iter().filter(|one| one.stage == Stage::Restructured).collect();
+    let mut succession = Succession { held: held(input), ..Succession::default() };
+    for one in &active {
+        hand_over::announce(input, one, &mut succession);
+    }
+    let mut rewritten = Vec::new();
+    match steps(input, builder, &active, &succession, &mut rewritten) {
+        Ok(_) => Ok((succession.names(), rewritten)),
+        Err(halt) => Err((halt.stop.reason, halt.stop.remedy)),
+    }
 }
 
 /// Gives what gates hold back, or will, with the positions of the types.
@@ -317,6 +354,11 @@ fn obligations(input: &Input<'_>, plan: &Plan, active: &[&Move<'_>]) -> Vec<Obli
         if !found.contains(&obligation) {
             found.push(obligation);
         }
+    }
+    // A side may carry a gate, which a step switches on.
+    let carriers = gate::carriers(input).unwrap_or_default();
+    for obligation in &mut found {
+        obligation.free = gate::free_of(input, &carriers, &obligation.before).unwrap_or_default();
     }
     found
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::inventory::{Inventory, differences};
 use crate::plan::migrate::Rewritten;
 use crate::plan::{Input, gate};
-use crate::proof::{compare, is_of_gate};
+use crate::proof::{compare, is_of_gate, without_names};
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
 use crate::repo::{RepoPath, Snapshot, flux};
@@ -19,8 +19,10 @@ pub fn wrong(
     after: &Snapshot,
     inventories: (&[Inventory], &[Inventory]),
     rewritten: &[Rewritten],
+    renamed: &BTreeSet<String>,
 ) -> Vec<(String, String)> {
-    let (old, new) = inventories;
+    let (old, new) = (nameless(inventories.0, renamed), nameless(inventories.1, renamed));
+    let (old, new) = (&old, &new);
     let free = gate_objects(input, after);
     let mut found: Vec<(String, String)> = differences(old, new, &free)
         .into_iter()
@@ -55,6 +57,15 @@ pub fn wrong(
         let folder = before.path.clone().unwrap_or_else(RepoPath::top);
         let wrong = compare(&expected, &[(&folder, &Ok(now))]);
         found.extend(wrong.into_iter().map(|mismatch| (before.cluster.clone(), mismatch.to_string())));
+    }
+    found
+}
+
+/// Gives inventories whose Alerts and Receivers name nothing that comes or goes.
+fn nameless(inventories: &[Inventory], renamed: &BTreeSet<String>) -> Vec<Inventory> {
+    let mut found = inventories.to_vec();
+    for objects in found.iter_mut().filter_map(|one| one.objects.as_mut().ok()) {
+        *objects = std::mem::take(objects).into_iter().map(|one| without_names(one, renamed)).collect();
     }
     found
 }

@@ -124,6 +124,36 @@ pub fn failing_job(fleet: &mut Fleet) {
     assert!(cluster.is_suspended("apps-rw"));
 }
 
+/// A closing that never gets its rights ends as a failed Job, which the cluster keeps to be seen.
+pub fn failed_job(fleet: &mut Fleet) {
+    scaffold(fleet);
+    let cluster = &fleet.clusters[0];
+    cluster.api.change(BINDING, Change::Delete).unwrap();
+    let job = cluster.start_job("close-reconciliation-window");
+    let path = format!("{JOBS}/{job}");
+    let limit = cluster.api.get(&path).unwrap()["spec"]["backoffLimit"].as_u64().unwrap();
+    assert!(limit > 2, "a closing is tried only {limit} times again");
+    // All of them take more than an hour, since each waits twice as long as the one before.
+    cluster.api.change(&path, Change::Merge("scene", &json!({ "spec": { "backoffLimit": 2 } }))).unwrap();
+    let failed = until("the closing is given up", WORK, || {
+        let job = cluster.api.get(&path)?;
+        let conditions = job["status"]["conditions"].as_array()?;
+        conditions.iter().find(|one| one["type"] == "Failed" && one["status"] == "True").cloned()
+    });
+    assert_eq!(failed["reason"], "BackoffLimitExceeded");
+    let ended = cluster.api.get(&path).unwrap();
+    assert_eq!(ended["status"]["failed"], 3, "{}", ended["status"]);
+    assert!(ended["status"]["succeeded"].is_null());
+    assert!(!cluster.is_suspended("apps-rw"), "it failed, and yet it closed");
+    until("an event says so", WORK, || {
+        let events = cluster.api.list("/api/v1/namespaces/jobs/events");
+        let is_it = |event: &Value| {
+            event["involvedObject"]["name"] == *job && event["reason"] == "BackoffLimitExceeded"
+        };
+        events.iter().any(is_it).then_some(())
+    });
+}
+
 /// With `runner: flux` the jobs switch as well, and fail as loudly although `flux` itself does not.
 pub fn flux_runner(fleet: &mut Fleet) {
     scaffold(fleet);
@@ -143,4 +173,40 @@ pub fn flux_runner(fleet: &mut Fleet) {
         (cluster.api.get(&format!("{JOBS}/{job}"))?["status"]["failed"].as_u64()? >= 1).then_some(())
     });
     assert!(!cluster.is_suspended("apps-rw"));
+}
+
+/// The API server takes the Provider and the Alert that are written for every type, and Flux applies
+/// them with the gate.
+pub fn alerts(fleet: &mut Fleet) {
+    scaffold(fleet);
+    let spec = fleet.tree.text("windows.yaml");
+    let folder = "clusters/edge-01/infra/reconciliation-windows";
+    for kind in gitops_windows::spec::ALERT_TYPES {
+        fleet.tree.write("windows.yaml", format!("{spec}alerts:\n  type: {kind}\n  channel: ops\n"));
+        fleet.tool(&["sync", "--yes", "--allow-dirty"]);
+        for file in ["alert-provider.yaml", "alert.yaml"] {
+            let place = fleet.tree.top().join(folder).join(file);
+            let server = ["apply", "--dry-run=server", "--validate=strict", "--filename"];
+            fleet.clusters[0].kubectl(&[&server[..], &[place.to_str().unwrap()]].concat());
+        }
+    }
+    fleet.merge("Tell people");
+    fleet.landed(0, &["flux-system", "infra"]);
+    let group = "/apis/notification.toolkit.fluxcd.io/v1beta3/namespaces/flux-system";
+    let alert = fleet.clusters[0].api.get(&format!("{group}/alerts/reconciliation-windows")).unwrap();
+    assert_eq!(alert["spec"]["eventSources"], json!([{ "kind": "Kustomization", "name": "apps-rw" }]));
+    let provider = &alert["spec"]["providerRef"]["name"];
+    let provider = format!("{group}/providers/{}", provider.as_str().unwrap());
+    assert!(fleet.clusters[0].api.get(&provider).is_some(), "the alert names a Provider that is not there");
+
+    // The API server does look: another type is refused.
+    let place = fleet.tree.top().join(folder).join("alert-provider.yaml");
+    let text = std::fs::read_to_string(&place).unwrap();
+    let start = text.find("  type: ").unwrap();
+    let end = start + text[start..].find('\n').unwrap();
+    let wrong = fleet.tree.outside().join("wrong.yaml");
+    std::fs::write(&wrong, [&text[..start], "  type: pigeon", &text[end..]].concat()).unwrap();
+    let mut command = fleet.clusters[0].command("kubectl");
+    let refused = command.args(["apply", "--dry-run=server", "--filename"]).arg(&wrong).output().unwrap();
+    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("pigeon"));
 }

@@ -20,10 +20,10 @@ pub struct Case {
 }
 
 /// Objects by kind and name, with their UIDs.
-type Uids = BTreeMap<String, String>;
+pub type Uids = BTreeMap<String, String>;
 
 /// A prefix before every name, a hashed generator, two clusters.
-const PREFIXED: Case = Case {
+pub const PREFIXED: Case = Case {
     files: "fixtures/sample",
     clusters: &[("edge-01", "clusters/edge-01/flux"), ("edge-02", "clusters/edge-02/flux")],
     before: &["apps", "infra"],
@@ -31,7 +31,7 @@ const PREFIXED: Case = Case {
 };
 
 /// The same, on the cluster with the prefix alone.
-const ONE_OF_THEM: Case = Case { clusters: &[("edge-01", "clusters/edge-01/flux")], ..PREFIXED };
+pub const ONE_OF_THEM: Case = Case { clusters: &[("edge-01", "clusters/edge-01/flux")], ..PREFIXED };
 
 /// Substitutions after the build, alerts, and the Kustomizations listed by hand.
 const NOTIFIED: Case = Case {
@@ -57,6 +57,11 @@ pub fn prefixed(fleet: &mut Fleet) {
 /// As the published fourth sample.
 pub fn notified(fleet: &mut Fleet) {
     migrate(fleet, &NOTIFIED);
+    let path = "/apis/notification.toolkit.fluxcd.io/v1beta3/namespaces/flux-system/alerts/kitchen";
+    let alert = fleet.clusters[0].api.get(path).unwrap();
+    let sources = alert["spec"]["eventSources"].as_array().unwrap();
+    let names: Vec<&str> = sources.iter().filter_map(|source| source["name"].as_str()).collect();
+    assert_eq!(names, NOTIFIED.after, "the alert hears nothing any more");
 }
 
 /// As Flux's own guide lays repositories out.
@@ -65,7 +70,7 @@ pub fn layered(fleet: &mut Fleet) {
 }
 
 /// Brings the case into its clusters and gives what they hold.
-fn begin(fleet: &mut Fleet, case: &Case) -> Vec<Uids> {
+pub fn begin(fleet: &mut Fleet, case: &Case) -> Vec<Uids> {
     let files: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join(case.files);
     fleet.copy(&files);
     fleet.merge("The fleet as it is");
@@ -84,7 +89,7 @@ fn begin(fleet: &mut Fleet, case: &Case) -> Vec<Uids> {
 }
 
 #[track_caller]
-fn landed(fleet: &Fleet, names: &[&str]) {
+pub fn landed(fleet: &Fleet, names: &[&str]) {
     for cluster in 0..fleet.clusters.len() {
         fleet.landed(cluster, &["flux-system"]);
         fleet.landed(cluster, names);
@@ -97,7 +102,7 @@ pub fn lost(before: &Uids, now: &Uids) -> Vec<String> {
 }
 
 #[track_caller]
-fn nothing_lost(fleet: &Fleet, before: &[Uids], step: &str) {
+pub fn nothing_lost(fleet: &Fleet, before: &[Uids], step: &str) {
     for (cluster, before) in fleet.clusters.iter().zip(before) {
         let lost = lost(before, &cluster.uids());
         let (name, objects) = (&cluster.name, before.len());
@@ -108,7 +113,7 @@ fn nothing_lost(fleet: &Fleet, before: &[Uids], step: &str) {
 
 /// Waits until nothing of the old Kustomization is left.
 #[track_caller]
-fn handed_over(fleet: &Fleet, case: &Case) {
+pub fn handed_over(fleet: &Fleet, case: &Case) {
     for cluster in &fleet.clusters {
         until("the old Kustomization is gone", WORK, || {
             cluster.kustomization(case.before[0]).is_none().then_some(())
@@ -117,8 +122,8 @@ fn handed_over(fleet: &Fleet, case: &Case) {
     landed(fleet, case.after);
 }
 
-/// Takes the three steps, one commit each, and closes the window.
-fn migrate(fleet: &mut Fleet, case: &Case) {
+/// Takes the three steps, one commit each, and closes the window; gives what the clusters held before.
+pub fn migrate(fleet: &mut Fleet, case: &Case) -> Vec<Uids> {
     let before = begin(fleet, case);
     nothing_lost(fleet, &before, "before");
 
@@ -150,6 +155,7 @@ fn migrate(fleet: &mut Fleet, case: &Case) {
     }
     nothing_lost(fleet, &before, "closed");
     assert_eq!(fleet.tool(&["migrate", "--yes"]), "", "there is a step after the last");
+    before
 }
 
 /// A restructuring that is taken back before the hand-over: the old Kustomization never noticed.
@@ -206,6 +212,16 @@ pub fn confirm(fleet: &mut Fleet) {
         if step == "Hand over" {
             handed_over(fleet, case);
         }
+        landed(fleet, names);
+        // What is ready with an older commit is not ready for the next step.
+        fleet.clusters[0].hold_source(true);
+        fleet.tree.write("notes.txt", step);
+        fleet.merge("Something else");
+        let refused = fleet.tool_on_cluster(0, &arguments);
+        assert_eq!(refused.code, 5, "{step}: {}\n{}", refused.stdout, refused.stderr);
+        assert!(refused.stderr.contains("which lacks HEAD"), "{step}: {}", refused.stderr);
+        fleet.clusters[0].hold_source(false);
+        fleet.clusters[0].fetch();
         landed(fleet, names);
         let gone_on = fleet.tool_on_cluster(0, &arguments);
         assert_eq!(gone_on.code, 0, "{step}: {}\n{}", gone_on.stdout, gone_on.stderr);

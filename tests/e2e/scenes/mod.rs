@@ -2,6 +2,7 @@
 
 mod gates;
 mod migrations;
+mod moves;
 mod outages;
 mod real_time;
 mod suspend;
@@ -19,15 +20,22 @@ pub const ALL: &[Scene] = &[
     Scene { name: "outage_over_the_opening", play: outages::over_the_opening },
     Scene { name: "one_commit_deletes_everything", play: migrations::one_commit },
     Scene { name: "walk_through", play: walk_through::play },
+    Scene { name: "types_change_and_change_back_while_closed", play: moves::types },
+    Scene { name: "a_later_split_while_closed", play: moves::later },
+    Scene { name: "a_cluster_leaves_the_windows", play: moves::leave },
+    Scene { name: "the_way_back_while_closed", play: moves::back },
     Scene { name: "migration_of_a_prefixed_fleet", play: migrations::prefixed },
     Scene { name: "migration_with_substitutions_and_alerts", play: migrations::notified },
     Scene { name: "migration_of_bases_and_overlays", play: migrations::layered },
     Scene { name: "confirm_waits_for_the_cluster", play: migrations::confirm },
     Scene { name: "join_before_the_hand_over", play: migrations::join },
+    Scene { name: "failing_job_is_seen_as_failed", play: gates::failed_job },
     Scene { name: "failing_job_is_retried", play: gates::failing_job },
+    Scene { name: "generated_alerts_are_accepted", play: gates::alerts },
     Scene { name: "flux_runner_switches_and_fails_loudly", play: gates::flux_runner },
     Scene { name: "role_allows_nothing_else", play: gates::role },
     Scene { name: "real_time_through_closed_windows", play: real_time::play },
+    Scene { name: "gated_infra_blocks_real_time", play: real_time::published },
     Scene { name: "suspend_survives_the_parent", play: suspend::play },
 ];
 

@@ -1,0 +1,225 @@
+//! Who else names a Flux Kustomization that others take over: Alerts, Receivers, and what only
+//! people can change.
+//!
+//! notification-controller compares the names of event sources with the object of an event
+//! (`EventHandler.eventMatchesAlertSource`), and a Receiver annotates the resources that it names. So
+//! once `apps` has become `apps-rt` and `apps-rw`, an Alert for `apps` would say nothing any more.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::plan::generated::{Ownership, ownership};
+use crate::plan::listing::is_generated;
+use crate::plan::migrate::Stop;
+use crate::plan::migrate::depends::{Name, Succession};
+use crate::plan::{Builder, Input};
+use crate::repo::flux::{GROUP, is_yaml, watches};
+use crate::repo::manifest::{Manifest, ObjectId, manifests, objects};
+use crate::repo::{Entry, RepoPath};
+use crate::yaml::{EditError, Editor, Key, flow_text, quote};
+
+/// Lets every Alert and Receiver name the successors, and says who else names an old one.
+///
+/// # Errors
+///
+/// When a list can't be edited in place, with the cluster that this concerns.
+pub fn rewrite(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    succession: &Succession,
+) -> Result<Vec<String>, (String, Stop)> {
+    let mut notes = Vec::new();
+    if succession.heirs.is_empty() {
+        return Ok(notes);
+    }
+    let files: Vec<RepoPath> = builder.now().entries().map(|(path, _)| path.clone()).collect();
+    for file in files.iter().filter(|file| is_yaml(file)) {
+        let Some(Entry::File(found)) = builder.now().entry(file) else { continue };
+        if ownership(found) != Ownership::Theirs {
+            continue;
+        }
+        let clusters = clusters(input, file);
+        let near = || succession.heirs.keys().filter(|(cluster, _, _)| clusters.contains(cluster));
+        // Most files name none, and need not be read.
+        let text = found.text().unwrap_or_default();
+        if !near().any(|(_, _, name)| text.contains(name.as_str())) {
+            continue;
+        }
+        for manifest in manifests(found).unwrap_or_default() {
+            let names: Vec<&Name> = near().collect();
+            let edited = match watches(&manifest.value) {
+                Some(field) => edit(input, builder, file, &manifest, field, &clusters, succession)
+                    .map_err(|error| {
+                        let cluster = names.first().map(|(cluster, _, _)| cluster.clone()).unwrap_or_default();
+                        (cluster, Stop::new(
+                            format!("{} in {file} names what goes, and can't be edited: {}", ObjectId::of(&manifest.value), error.message),
+                            "write its list in plain block style, or name the successors there yourself, then go on",
+                        ))
+                    })?,
+                None => told(file, &manifest, &names, succession),
+            };
+            notes.extend(edited);
+        }
+    }
+    Ok(notes)
+}
+
+/// Gives the clusters that get what a file holds; where nothing in Git applies it, those whose Flux
+/// Kustomizations stand beside it.
+fn clusters(input: &Input<'_>, file: &RepoPath) -> BTreeSet<String> {
+    let model = input.model;
+    let builders = model.graph.builders(file);
+    let builds = |path: &RepoPath| {
+        builders.contains(path) || (file.is_within(path) && is_generated(&model.graph, path))
+    };
+    let applied = model.flux.iter().filter(|one| one.path.as_ref().is_some_and(builds));
+    let found: BTreeSet<String> = applied.map(|one| model.cluster_of(one)).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    let beside = model.flux.iter().filter(|one| one.file.parent() == file.parent());
+    beside.map(|one| model.cluster_of(one)).collect()
+}
+
+/// Edits the list of one document; gives what became of it.
+fn edit(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    file: &RepoPath,
+    manifest: &Manifest,
+    field: &str,
+    clusters: &BTreeSet<String>,
+    succession: &Succession,
+) -> Result<Option<String>, EditError> {
+    let list = manifest.value["spec"][field].as_array().map(Vec::as_slice).unwrap_or_default();
+    let own = manifest.value["metadata"]["namespace"].as_str().unwrap_or_default();
+    let path = [Key::from("spec"), Key::from(field)];
+    let text = builder.now().file(file).and_then(|file| file.text()).unwrap_or_default().to_owned();
+    let mut editor = Editor::new(&text, manifest.index)?;
+    let (mut removed, mut named) = (Vec::new(), BTreeSet::new());
+    for (index, item) in list.iter().enumerate() {
+        let Some(name) = names_kustomization(item) else { continue };
+        let namespace = item["namespace"].as_str().unwrap_or(own);
+        let Some(wanted) = wanted(input, clusters, succession, namespace, name) else { continue };
+        let is_listed = |wanted: &String| {
+            list.iter().any(|other| {
+                names_kustomization(other) == Some(wanted.as_str())
+                    && other["namespace"].as_str().unwrap_or(own) == namespace
+            })
+        };
+        let mut missing = wanted.iter().filter(|wanted| !is_listed(wanted));
+        if !wanted.contains(name) {
+            match missing.next() {
+                Some(first) => {
+                    let name = [&path[..], &[Key::from(index), Key::from("name")]].concat();
+                    editor.set_scalar(&name, first.as_str())?;
+                }
+                None => removed.push(index),
+            }
+        }
+        for name in missing {
+            editor.append_raw_item(&path, &block(item, name))?;
+        }
+        named.extend(wanted);
+    }
+    if named.is_empty() {
+        return Ok(None);
+    }
+    if !removed.is_empty() {
+        editor.remove_items(&path, &removed)?;
+    }
+    let edited = editor.into_text();
+    if edited == text {
+        return Ok(None);
+    }
+    builder.put(file, &edited);
+    let names: Vec<String> = named.into_iter().collect();
+    Ok(Some(format!("{} in {file} names {} from now on", ObjectId::of(&manifest.value), names.join(", "))))
+}
+
+/// Gives the Flux Kustomization that an item of a list speaks of.
+fn names_kustomization(item: &Value) -> Option<&str> {
+    let version = item["apiVersion"].as_str();
+    let is_it = item["kind"] == "Kustomization" && version.is_none_or(|version| version.starts_with(GROUP));
+    item["name"].as_str().filter(|_| is_it)
+}
+
+/// Gives the names that stand for one from now on, in all clusters that read it; `None` where none of
+/// them hands it over now.
+fn wanted(
+    input: &Input<'_>,
+    clusters: &BTreeSet<String>,
+    succession: &Succession,
+    namespace: &str,
+    name: &str,
+) -> Option<BTreeSet<String>> {
+    let is_it = |of: &str, other: &str| other == name && (namespace.is_empty() || of == namespace);
+    let (mut found, mut hands_over) = (BTreeSet::new(), false);
+    for cluster in clusters {
+        let heirs = succession.heirs.iter().find(|((of, space, old), _)| of == cluster && is_it(space, old));
+        match heirs {
+            Some((_, (stays, heirs))) => {
+                hands_over = true;
+                found.extend(stays.then(|| name.to_owned()));
+                found.extend(heirs.iter().map(|(_, heir)| heir.clone()));
+            }
+            // A cluster that has it still goes on needing the name.
+            None => {
+                let has = input.model.flux.iter().any(|one| {
+                    let (of, space, own) = Succession::name(input, one);
+                    of == *cluster && is_it(&space, &own)
+                });
+                found.extend(has.then(|| name.to_owned()));
+            }
+        }
+    }
+    hands_over.then_some(found)
+}
+
+/// Writes an item like another with another name.
+fn block(item: &Value, name: &str) -> String {
+    let mut item = item.clone();
+    item["name"] = Value::String(name.to_owned());
+    let fields = item.as_object().map(|item| item.iter().map(|(key, value)| Some((key, value.as_str()?))));
+    match fields.and_then(|fields| fields.collect::<Option<Vec<_>>>()) {
+        Some(fields) => {
+            let lines = fields.iter().map(|(key, value)| format!("{key}: {}", quote(value)));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        None => flow_text(&item),
+    }
+}
+
+/// Says of any other kind that it names what goes: what the field means is not known.
+fn told(file: &RepoPath, manifest: &Manifest, names: &[&Name], succession: &Succession) -> Option<String> {
+    for object in objects(&manifest.value) {
+        let id = ObjectId::of(object);
+        if id.group == GROUP || id.group == "kustomize.config.k8s.io" || id.kind.is_empty() {
+            continue;
+        }
+        for name in names {
+            let (stays, heirs) = &succession.heirs[*name];
+            if !*stays && mentions(object, &name.2) {
+                let heirs: Vec<&str> = heirs.iter().map(|(_, heir)| heir.as_str()).collect();
+                return Some(format!(
+                    "{id} in {file} names Flux Kustomization {}, which goes: name {} there yourself",
+                    name.2,
+                    heirs.join(" and ")
+                ));
+            }
+        }
+    }
+    None
+}
+
+/// Tells whether a value holds a reference to a Flux Kustomization.
+fn mentions(value: &Value, name: &str) -> bool {
+    match value {
+        Value::Object(fields) => {
+            names_kustomization(value) == Some(name) || fields.values().any(|field| mentions(field, name))
+        }
+        Value::Array(items) => items.iter().any(|item| mentions(item, name)),
+        _ => false,
+    }
+}

@@ -1,0 +1,225 @@
+//! What comes after a migration, on whole repositories: a further app, the way back, a type with
+//! another name, a cluster that leaves the windows.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, and writes when asked")]
+
+#[path = "support/divided.rs"]
+#[allow(dead_code, reason = "each test program uses a part of it")]
+mod divided;
+mod support;
+
+use divided::{SPEC, finished};
+use support::scratch::{Scratch, Tree, assert_same};
+
+/// Two apps on two clusters, of which one is divided and migrated.
+fn one_app_of_two() -> (Scratch, Tree) {
+    let scratch = Scratch::fixture("sample");
+    scratch.write("windows.yaml", format!("{SPEC}  edge-01: {{}}\n  edge-02: {{}}\n"));
+    scratch.write("apps/probe/extra.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: extra }\n");
+    scratch.replace("apps/probe/kustomization.yaml", "resources:\n", "resources:\n  - extra.yaml\n").commit();
+    // One cluster is bootstrapped from the same repository, the other from elsewhere.
+    let itself =
+        scratch.text("clusters/edge-01/flux/infra.yaml").replace("name: infra\n", "name: flux-system\n");
+    let itself = itself.replace("/edge-01/infra\n", "/edge-01/flux\n");
+    scratch.write("clusters/edge-01/flux/flux-system/gotk-sync.yaml", itself).commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    let start = scratch.tree();
+    scratch.expect(0, &["split", "app", "web", "--yes"]);
+    scratch.commit();
+    for _ in 0..2 {
+        scratch.expect(0, &["migrate", "--yes"]);
+        scratch.commit();
+        scratch.expect(0, &["verify"]);
+    }
+    (scratch, start)
+}
+
+/// Makes sure that nobody deletes anything on the way from the commit before.
+#[track_caller]
+fn nothing_is_deleted(scratch: &Scratch) {
+    let run = scratch.run(&["check", "--base", "HEAD~1"]);
+    let said = run.stdout + &run.stderr;
+    assert!(!said.contains("GW012") && !said.contains("GW013"), "{said}");
+}
+
+#[test]
+fn a_join_says_the_way_back_and_it_holds() {
+    let (scratch, start) = one_app_of_two();
+    for command in [&["join", "--all", "--yes"][..], &["join", "app", "web", "--yes"]] {
+        let run = scratch.expect(5, command);
+        assert!(run.stderr.contains("go back as you came"), "{command:?} {}", run.stderr);
+    }
+    for back in ["HEAD", "HEAD~2"] {
+        scratch.git(&["revert", "--no-edit", back]);
+        nothing_is_deleted(&scratch);
+    }
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    assert_same(&start, &scratch.tree(), "the way back does not end where it began");
+}
+
+#[test]
+fn an_app_that_is_split_later_moves_to_live_sides_in_three_steps() {
+    let (scratch, _) = one_app_of_two();
+    let finished = scratch.tree();
+    let gate = |scratch: &Scratch| {
+        scratch.text("clusters/edge-01/infra/reconciliation-windows/close-reconciliation-window-patch.yaml")
+    };
+    let split = ["split", "app", "probe", "--yes"];
+    let run = scratch.expect(0, &split);
+    assert!(run.stderr.contains("its sides are live, so first nothing of it prunes"), "{}", run.stderr);
+    for name in ["apps", "apps-rt", "apps-rw"] {
+        let text = scratch.text(&format!("clusters/edge-01/flux/{name}.yaml"));
+        assert!(text.contains("prune: false # gitops-windows: was true\n"), "{text}");
+    }
+    assert!(gate(&scratch).contains("suspend: false"), "the windows stopped");
+    scratch.commit();
+    nothing_is_deleted(&scratch);
+
+    let run = scratch.expect(0, &split);
+    assert!(run.stderr.contains("its sides take over at once"), "{}", run.stderr);
+    assert!(!scratch.top().join("clusters/edge-01/flux/apps.yaml").exists());
+    assert!(gate(&scratch).contains("suspend: false"), "the windows stopped");
+    scratch.commit();
+    nothing_is_deleted(&scratch);
+    scratch.expect(0, &["verify"]);
+
+    scratch.expect(0, &["migrate", "--yes"]);
+    assert!(scratch.text("clusters/edge-01/flux/apps-rt.yaml").contains("prune: true\n"));
+    scratch.commit();
+    nothing_is_deleted(&scratch);
+    scratch.expect(0, &["verify"]);
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+    assert_eq!(scratch.expect(0, &["migrate"]).stdout, "");
+
+    for back in ["HEAD", "HEAD~2", "HEAD~4"] {
+        scratch.git(&["revert", "--no-edit", back]);
+        nothing_is_deleted(&scratch);
+    }
+    assert_same(&finished, &scratch.tree(), "the way back does not end where it began");
+}
+
+#[test]
+fn a_type_gets_another_name_by_the_way_that_is_said() {
+    let (scratch, _) = one_app_of_two();
+    let rename = |scratch: &Scratch| {
+        let spec = scratch.text("windows.yaml").replace("rw:", "gated:").replace("type: rw", "type: gated");
+        scratch.write("windows.yaml", spec.clone() + if spec.contains("rules:") { "" } else { "rules:\n- { kind: Namespace, type: rt }\n- { kind: ConfigMap, type: rt }\n- { type: gated }\n" });
+    };
+    rename(&scratch);
+    let run = scratch.expect(3, &["sync", "--yes"]);
+    assert!(
+        run.stderr.contains("has no type `rw`") && run.stderr.contains("go back as you came"),
+        "{}",
+        run.stderr
+    );
+    scratch.git(&["checkout", "--quiet", "windows.yaml"]);
+    for back in ["HEAD", "HEAD~2"] {
+        scratch.git(&["revert", "--no-edit", back]);
+        nothing_is_deleted(&scratch);
+    }
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    scratch.commit();
+    nothing_is_deleted(&scratch);
+    rename(&scratch);
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    nothing_is_deleted(&scratch);
+    for _ in 0..2 {
+        scratch.expect(0, &["migrate", "--yes"]);
+        scratch.commit();
+        nothing_is_deleted(&scratch);
+    }
+    scratch.expect(0, &["verify"]);
+    assert!(scratch.text("clusters/edge-01/flux/apps-gated.yaml").contains("prune: true\n"));
+}
+
+#[test]
+fn a_cluster_leaves_the_windows_and_loses_its_gate_alone() {
+    let scratch = finished("sample", &["edge-01", "edge-02"]);
+    scratch.replace("windows.yaml", "  edge-02: {}\n", "").commit();
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    assert!(run.stdout.is_empty() && run.stderr.contains("it goes on closing"), "{}", run.stderr);
+    assert!(run.stderr.contains("`gitops-windows sync --allow-deletion` takes it out"), "{}", run.stderr);
+    let run = scratch.expect(0, &["sync", "--allow-deletion", "--yes"]);
+    for said in [
+        "a cluster deletes CronJob jobs/close-reconciliation-window in edge-02: Flux Kustomization infra loses it",
+        "flux resume kustomization apps-rw --namespace flux-system",
+    ] {
+        assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
+    }
+    assert!(!run.stderr.contains("in edge-01"), "{}", run.stderr);
+    for kind in ["Deployment", "ConfigMap", "Service "] {
+        assert!(!run.stderr.contains(kind), "{}", run.stderr);
+    }
+    assert!(!scratch.top().join("clusters/edge-02/infra/reconciliation-windows").exists());
+    assert!(!scratch.text("clusters/edge-02/infra/kustomization.yaml").contains("reconciliation-windows"));
+    assert!(scratch.top().join("clusters/edge-01/infra/reconciliation-windows").exists());
+    scratch.commit();
+    let run = scratch.expect(0, &["sync", "--allow-deletion"]);
+    assert!(run.stdout.is_empty() && !run.stderr.contains("goes on closing"), "{}", run.stderr);
+    scratch.expect(0, &["verify"]);
+}
+
+#[test]
+fn a_later_split_keeps_what_stays_and_who_waits() {
+    let scratch = Scratch::fixture("sample");
+    scratch.write("windows.yaml", format!("{SPEC}  edge-01: {{}}\n"));
+    for app in ["probe", "third"] {
+        scratch.write(
+            &format!("apps/{app}/extra.yaml"),
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {app} }}\n"),
+        );
+        scratch.write(
+            &format!("apps/{app}/one.yaml"),
+            format!("apiVersion: v1\nkind: Service\nmetadata: {{ name: {app} }}\n"),
+        );
+        scratch.write(
+            &format!("apps/{app}/kustomization.yaml"),
+            "namespace: web\nresources:\n  - extra.yaml\n  - one.yaml\n",
+        );
+    }
+    scratch.replace(
+        "clusters/edge-01/apps/kustomization.yaml",
+        "resources:\n",
+        "resources:\n  - ../../../apps/third\n",
+    );
+    let waiter = scratch.text("clusters/edge-01/flux/apps.yaml");
+    let waiter = waiter.replace("name: apps\n", "name: late\n").replace("/apps\n", "/late\n");
+    scratch.write("clusters/edge-01/flux/late.yaml", format!("{waiter}  dependsOn:\n    - name: apps\n"));
+    scratch.write("clusters/edge-01/late/kustomization.yaml", "resources: []\n");
+    scratch.commit();
+    scratch.expect(0, &["split", "app", "web", "--yes"]);
+    scratch.commit();
+    for _ in 0..2 {
+        scratch.expect(0, &["migrate", "--yes"]);
+        scratch.commit();
+    }
+    let waits = scratch.text("clusters/edge-01/flux/late.yaml");
+    assert!(waits.contains("    - name: apps\n    - name: apps-rt\n"), "{waits}");
+    for _ in 0..2 {
+        scratch.expect(0, &["split", "app", "probe", "--yes"]);
+        scratch.commit();
+        nothing_is_deleted(&scratch);
+    }
+    assert!(scratch.text("clusters/edge-01/apps/kustomization.yaml").contains("third"));
+    assert!(scratch.text("clusters/edge-01/flux/apps.yaml").contains("prune: false"));
+    scratch.expect(0, &["migrate", "--yes"]);
+    scratch.commit();
+    nothing_is_deleted(&scratch);
+    scratch.expect(0, &["verify"]);
+    assert!(scratch.text("clusters/edge-01/flux/apps.yaml").contains("prune: true\n"));
+    assert_eq!(waits, scratch.text("clusters/edge-01/flux/late.yaml"));
+}
+
+#[test]
+fn what_only_has_sides_left_is_not_joined_in_silence() {
+    let scratch = finished("overlays", &["north", "south"]);
+    let run = scratch.expect(5, &["join", "--all", "--yes"]);
+    assert!(
+        run.stderr.contains("applies one of its sides") && run.stderr.contains("go back as you came"),
+        "{}",
+        run.stderr
+    );
+}

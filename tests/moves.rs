@@ -1,0 +1,202 @@
+//! What moves between sides that are live, on whole repositories: types that change, apps that are
+//! split later, and the way back.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, and writes when asked")]
+
+#[path = "support/divided.rs"]
+mod divided;
+mod support;
+
+use std::path::Path;
+
+use divided::{NAMESPACE_ONLY, SECRET_TOO, SPEC, divided, finished, rules};
+use support::scratch::{Node, Scratch, Tree, assert_same};
+
+#[test]
+fn an_object_that_gets_a_window_is_kept_from_being_pruned_first() {
+    let scratch = finished("overlays", &["north", "south"]);
+    rules(&scratch, NAMESPACE_ONLY);
+    let before = scratch.tree();
+    for command in [&["sync", "--yes"][..], &["diff"]] {
+        let run = scratch.expect(5, command);
+        assert!(
+            run.stderr.contains("ConfigMap shop/web in north: Flux Kustomization apps-rt loses it"),
+            "{}",
+            run.stderr
+        );
+        assert!(run.stderr.contains("kustomize.toolkit.fluxcd.io/prune: disabled"), "{}", run.stderr);
+    }
+    assert_same(&before, &scratch.tree(), "something was written");
+    let run = scratch.expect(5, &["verify"]);
+    assert!(run.stdout.contains("is on the side of rt; by the rules it is rw"), "{}", run.stdout);
+
+    scratch.git(&["checkout", "--quiet", "windows.yaml"]);
+    scratch.replace(
+        "apps/base/web/configmap.yaml",
+        "metadata:\n",
+        "metadata:\n  annotations:\n    kustomize.toolkit.fluxcd.io/prune: disabled\n",
+    );
+    scratch.commit();
+    rules(&scratch, NAMESPACE_ONLY);
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.expect(0, &["verify"]);
+    assert_eq!(scratch.expect(0, &["diff"]).stdout, "");
+}
+
+#[test]
+fn an_object_that_loses_its_window_moves_in_one_step() {
+    let scratch = finished("overlays", &["north", "south"]);
+    let side = |of: &str| scratch.text(&format!("apps/north/north-{of}/kustomization.yaml"));
+    assert!(!side("rw").contains("Secret"));
+    rules(&scratch, SECRET_TOO);
+    // What is encrypted goes nowhere where it would be applied as it is.
+    let file = "clusters/north/apps-rt.yaml";
+    if !scratch.text(file).contains("decryption:") {
+        let run = scratch.expect(5, &["sync", "--yes"]);
+        assert!(
+            run.stderr.contains("apps-rt in north, which it would go to, does not decrypt"),
+            "{}",
+            run.stderr
+        );
+        for cluster in ["north", "south"] {
+            let decryption = "  prune: true # tidy\n  decryption:\n    provider: sops\n    secretRef:\n      name: sops-age\n";
+            scratch.replace(
+                &format!("clusters/{cluster}/apps-rt.yaml"),
+                "  prune: true # tidy\n",
+                decryption,
+            );
+        }
+        scratch.git(&["add", "clusters"]);
+        scratch.git(&["commit", "--quiet", "--message", "decrypt"]);
+    }
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    assert!(run.stderr.contains("Secret shop/web in north goes from apps-rw to apps-rt"), "{}", run.stderr);
+    assert!(side("rw").contains("Secret|ConfigMap|Namespace"), "{}", side("rw"));
+    scratch.expect(0, &["verify"]);
+    assert_eq!(scratch.expect(0, &["diff"]).stdout, "");
+}
+
+#[test]
+fn before_the_hand_over_a_rule_moves_objects_either_way() {
+    let scratch = divided("overlays", &["north", "south"]);
+    for text in [NAMESPACE_ONLY, SECRET_TOO] {
+        rules(&scratch, text);
+        scratch.expect(0, &["sync", "--yes"]);
+        scratch.expect(0, &["verify"]);
+        scratch.commit();
+    }
+}
+
+const SERVICE_TOO: &str = "rules:\n- { kind: Namespace, type: rt }\n- { kind: ConfigMap, type: rt }\n- { kind: Service, type: rt }\n- { type: rw }\n";
+const PROBE_TOO: &str = "rules:\n- { kind: Namespace, type: rt }\n- { kind: ConfigMap, type: rt }\n- { kind: Service, name: probe, type: rt }\n- { type: rw }\n";
+
+/// Writes the manifest annotation that keeps an object.
+fn keep(scratch: &Scratch, file: &str) {
+    let kept = "metadata:\n  annotations:\n    kustomize.toolkit.fluxcd.io/prune: disabled\n";
+    scratch.replace(file, "metadata:\n", kept).commit();
+}
+
+#[test]
+fn a_plainly_divided_app_follows_a_changed_type() {
+    let scratch = finished("sample", &["edge-01", "edge-02"]);
+    let start = scratch.tree();
+    rules(&scratch, SERVICE_TOO);
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    assert!(run.stderr.contains("Service web/web in edge-02 goes from apps-rw to apps-rt"), "{}", run.stderr);
+    assert!(scratch.top().join("apps/web/web-rt/service.yaml").exists());
+    scratch.expect(0, &["verify"]);
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+    scratch.commit();
+
+    // And back, with what is said to make it safe.
+    let back = |scratch: &Scratch| {
+        let spec = String::from_utf8(file_of(&start, "windows.yaml")).unwrap();
+        scratch.write("windows.yaml", spec);
+    };
+    back(&scratch);
+    let run = scratch.expect(5, &["sync", "--yes"]);
+    assert!(
+        run.stderr.contains("apps-rt loses it") && run.stderr.contains("prune: disabled"),
+        "{}",
+        run.stderr
+    );
+    scratch.git(&["checkout", "--quiet", "windows.yaml"]);
+    keep(&scratch, "apps/web/web-rt/service.yaml");
+    back(&scratch);
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.expect(0, &["verify"]);
+    scratch.commit();
+    let kept = "  annotations:\n    kustomize.toolkit.fluxcd.io/prune: disabled\n";
+    scratch.replace("apps/web/web-rw/service.yaml", kept, "").commit();
+    assert_same(&start, &scratch.tree(), "there and back again");
+}
+
+/// Gives the bytes of a file of a tree.
+fn file_of(tree: &Tree, path: &str) -> Vec<u8> {
+    match &tree[Path::new(path)] {
+        Node::File(bytes, _) => bytes.clone(),
+        other => panic!("{path} is {other:?}"),
+    }
+}
+
+#[test]
+fn one_document_of_several_follows_a_changed_type() {
+    let scratch = Scratch::fixture("sample");
+    let more = "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: web\n---\n";
+    let service = scratch.text("apps/web/service.yaml");
+    scratch.write("apps/web/service.yaml", format!("{more}{service}"));
+    scratch.write("windows.yaml", format!("{SPEC}  edge-02: {{}}\n")).commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    for _ in 0..2 {
+        scratch.expect(0, &["migrate", "--yes"]);
+        scratch.commit();
+    }
+    rules(&scratch, SERVICE_TOO);
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.expect(0, &["verify"]);
+    assert_eq!(scratch.text("apps/web/web-rt/service.yaml"), format!("---\n{service}"));
+    assert!(scratch.text("apps/web/web-rw/service.yaml").starts_with(more.trim_end_matches("---\n")));
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+}
+
+#[test]
+fn what_sync_can_not_move_is_refused_with_two_ways_on() {
+    let scratch = Scratch::fixture("sample");
+    let file = "apps/probe/service.yaml";
+    scratch.write(file, "apiVersion: v1\nkind: Service\nmetadata:\n  name: probe\n");
+    let list = "apps/probe/kustomization.yaml";
+    scratch.replace(list, "resources:\n", "resources:\n  - service.yaml\n");
+    scratch.write("windows.yaml", format!("{SPEC}  edge-02: {{}}\n")).commit();
+    for command in
+        [&["sync", "--yes"][..], &["split", "--all", "--yes"], &["migrate", "--yes"], &["migrate", "--yes"]]
+    {
+        scratch.expect(0, command);
+        scratch.commit();
+    }
+    rules(&scratch, PROBE_TOO);
+    for command in ["sync", "diff"] {
+        let run = scratch.expect(5, &[command]);
+        for said in [
+            "Service web/probe is rt by the rules and on the side of rw",
+            "annotate it with `gitops-windows/type: rw`",
+            "put it into a folder that the side for rt lists",
+        ] {
+            assert!(run.stderr.contains(said), "{}", run.stderr);
+        }
+    }
+    scratch.expect(5, &["verify"]);
+    scratch.commit();
+    // Left where it is.
+    scratch.replace(file, "metadata:\n", "metadata:\n  annotations:\n    gitops-windows/type: rw\n").commit();
+    scratch.expect(0, &["verify"]);
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+    scratch.git(&["revert", "--no-edit", "HEAD"]);
+    // Moved.
+    scratch.git(&["mv", file, "apps/probe.yaml"]);
+    scratch.replace(list, "  - service.yaml\n", "");
+    scratch.write("apps/probe-live/kustomization.yaml", "namespace: web\nresources: [../probe.yaml]\n");
+    let side = "clusters/edge-02/apps/apps-rt/kustomization.yaml";
+    scratch.replace(side, "resources:\n", "resources:\n  - ../../../../apps/probe-live\n").commit();
+    scratch.expect(0, &["verify"]);
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+}

@@ -1,0 +1,41 @@
+//! Repositories that were divided, and how far they have come.
+
+use crate::support::scratch::Scratch;
+
+/// A spec without its clusters.
+pub const SPEC: &str = "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  rw: { window: nights }\nwindows:\n  nights: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN }\nclusters:\n";
+
+/// Copies a fixture, writes a spec and the gates, splits everything, and commits each.
+pub fn divided(fixture: &str, clusters: &[&str]) -> Scratch {
+    let scratch = Scratch::fixture(fixture);
+    let clusters: String = clusters.iter().map(|name| format!("  {name}: {{}}\n")).collect();
+    scratch.write("windows.yaml", format!("{SPEC}{clusters}"));
+    scratch.commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    scratch
+}
+
+/// Only Namespaces are real-time.
+pub const NAMESPACE_ONLY: &str = "rules:\n- { kind: Namespace, type: rt }\n- { type: rw }\n";
+/// Secrets are real-time as well.
+pub const SECRET_TOO: &str = "rules:\n- { kind: Namespace, type: rt }\n- { kind: ConfigMap, type: rt }\n- { kind: Secret, type: rt }\n- { type: rw }\n";
+
+/// Writes the spec with these rules; nothing is committed.
+pub fn rules(scratch: &Scratch, text: &str) {
+    let spec = scratch.text("windows.yaml");
+    let spec = spec.split("rules:").next().unwrap_or_default().to_owned();
+    scratch.write("windows.yaml", spec + text);
+}
+
+/// Takes all three steps.
+pub fn finished(fixture: &str, clusters: &[&str]) -> Scratch {
+    let scratch = divided(fixture, clusters);
+    for _ in 0..2 {
+        scratch.expect(0, &["migrate", "--yes"]);
+        scratch.commit();
+    }
+    scratch
+}
