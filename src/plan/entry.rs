@@ -150,5 +150,5 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
 }
 
 fn builder_has_changes(builder: &Builder<'_>) -> bool {
-    !builder.finish().changes.is_empty()
+    !builder.is_unchanged()
 }

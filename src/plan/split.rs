@@ -7,12 +7,12 @@ use crate::error::{Error, ErrorKind};
 use crate::plan::app::{Child, app_names};
 use crate::plan::build::builds;
 use crate::plan::entry::EntrySplit;
-use crate::plan::input::Input;
+use crate::plan::input::{Input, Sides};
 use crate::plan::listing;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
 use crate::plan::settle::{Held, Step};
-use crate::plan::{Builder, Command, Plan, gate, layout};
+use crate::plan::{Builder, Command, Plan, ahead, gate, layout};
 use crate::proof::{Mismatch, Obligation, prove};
 use crate::repo::{EntryPoint, RepoPath, Role};
 use crate::suggest::nearest;
@@ -72,6 +72,8 @@ pub(super) fn split_without(
     let mut steps = Vec::new();
     let sides = input.sides();
     let carriers = gate::carriers(input)?;
+    let applied = applied_sides(input, &sides);
+    ahead::build(input, &sides, selection);
     for entry in &input.model.entry_points {
         if sides.contains_key(&entry.path) {
             continue;
@@ -92,7 +94,7 @@ pub(super) fn split_without(
                 format!("dividing it would change something else: {reason}"),
                 "let no entry point use another's files but through its kustomization.yaml, then split again",
             ),
-            None => split_entry(input, original, &mut builder, entry, selection, &mut commands),
+            None => split_entry(input, original, &mut builder, entry, selection, &applied, &mut commands),
         };
         if let Some(above) = &entry.through
             && !outcome.after.is_empty()
@@ -107,7 +109,7 @@ pub(super) fn split_without(
     }
     outcomes.extend(handed_over(input, &sides));
     outcomes.extend(unplaced(input));
-    if !builder.finish().changes.is_empty() {
+    if !builder.is_unchanged() {
         commands.extend(gates(original, templates, &mut builder)?);
     }
     let mut plan = builder.finish();
@@ -142,6 +144,7 @@ fn split_entry(
     builder: &mut Builder<'_>,
     entry: &EntryPoint,
     selection: &Selection,
+    applied: &BTreeMap<&RepoPath, &str>,
     commands: &mut Vec<Command>,
 ) -> EntryOutcome {
     let outcome = EntryOutcome::new(&entry.cluster, &entry.path);
@@ -172,8 +175,9 @@ fn split_entry(
         trial.put(&kustomization.file, &kustomization.text);
     }
     let mut outcome = EntrySplit::new(input, entry, kustomization).split(&mut trial, selection);
-    let divides = outcome.way == Way::Refused || trial.finish().changes != builder.finish().changes;
-    if let Some(name) = applied_side(input, &entry.path).filter(|_| divides) {
+    let changes = trial.now() != builder.now();
+    let divides = outcome.way == Way::Refused || changes;
+    if let Some(name) = applied.get(&entry.path).filter(|_| divides) {
         return outcome.refused(
             format!("Flux Kustomization {name} applies one of its sides already, and would apply further apps together with the old one"),
             format!("{BACK}, `gitops-windows split` what is to be divided, and `gitops-windows migrate` all of it together"),
@@ -182,11 +186,22 @@ fn split_entry(
     if outcome.way == Way::Refused {
         return outcome;
     }
+    let is_gated = input.spec.types.iter().any(|change_type| !change_type.is_real_time());
+    let outside = entry.clusters().find_map(|cluster| gate::out_of_reach(input, entry, cluster));
+    if let Some(outside) = outside.filter(|_| is_gated && changes && !outcome.after.is_empty()) {
+        return EntryOutcome::new(&entry.cluster, &entry.path).refused(
+            format!(
+                "its Flux Kustomization {} is in namespace {}, and gates act in {}, so nothing would hold back a side of it",
+                outside.name, outside.namespace, input.spec.flux.namespace
+            ),
+            gate::ONE_NAMESPACE,
+        );
+    }
     if outcome.way == Way::Untouched {
         if outcome.after.is_empty() {
             return outcome;
         }
-        if trial.finish().changes == builder.finish().changes {
+        if !changes {
             outcome.reason = "it was split before".into();
             return outcome;
         }
@@ -221,12 +236,15 @@ fn split_entry(
 /// The way back from a migration, in which nothing is deleted.
 pub(super) const BACK: &str = "go back as you came, a step at a time: `git revert` the commit of the last `migrate`, which takes `prune: true` away again, and let it reach every cluster; then `git revert` that of the hand-over, and let it reach every cluster; then";
 
-/// Names a Flux Kustomization that applies a side of an entry point.
-fn applied_side<'a>(input: &Input<'a>, whole: &RepoPath) -> Option<&'a str> {
-    let sides = input.sides();
-    let is_side = |path: &RepoPath| sides.get(path).is_some_and(|(of, _)| of == whole);
-    let found = input.model.flux.iter().find(|one| one.path.as_ref().is_some_and(is_side));
-    found.map(|one| one.name.as_str())
+/// Names, for each entry point, the first Flux Kustomization that applies one of its sides.
+fn applied_sides<'a>(input: &Input<'a>, sides: &'a Sides) -> BTreeMap<&'a RepoPath, &'a str> {
+    let mut applied = BTreeMap::new();
+    for flux in &input.model.flux {
+        if let Some((whole, _)) = flux.path.as_ref().and_then(|path| sides.get(path)) {
+            applied.entry(whole).or_insert(flux.name.as_str());
+        }
+    }
+    applied
 }
 
 /// Holds one entry point to its promise, as its controller builds it.
@@ -258,7 +276,7 @@ fn without_flux(input: &Input<'_>, entry: &EntryPoint, above: &RepoPath) -> Diag
 
 /// Entry points of which only the sides are left are named, so that a second split says why it does
 /// nothing.
-fn handed_over(input: &Input<'_>, sides: &BTreeMap<RepoPath, (RepoPath, usize)>) -> Vec<EntryOutcome> {
+fn handed_over(input: &Input<'_>, sides: &Sides) -> Vec<EntryOutcome> {
     let mut found: BTreeMap<RepoPath, EntryOutcome> = BTreeMap::new();
     for entry in &input.model.entry_points {
         let Some((whole, position)) = sides.get(&entry.path) else { continue };
@@ -312,9 +330,10 @@ pub(super) fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutco
     let entries = input.model.entry_points.iter().filter(|entry| !is_made(entry));
     let mut found: Vec<Obligation> =
         entries.flat_map(|entry| of_entry(input, &entry.path, outcomes)).collect();
-    let carriers = gate::carriers(input).unwrap_or_default();
+    let (carriers, folders) =
+        (gate::carriers(input).unwrap_or_default(), gate::folders(input).unwrap_or_default());
     for obligation in &mut found {
-        obligation.free.extend(gate::free_of(input, &carriers, &obligation.before).unwrap_or_default());
+        obligation.free.extend(gate::free_of(input, &carriers, &folders, &obligation.before));
     }
     found
 }

@@ -94,10 +94,10 @@ pub fn obligations(input: &Input<'_>, plan: &Plan) -> Result<Vec<Obligation>, Er
     if plan.changes.is_empty() {
         return Ok(Vec::new());
     }
-    let carriers = gate::carriers(input)?;
+    let (carriers, folders) = (gate::carriers(input)?, gate::folders(input)?);
     let mut found = Vec::new();
     for entry in &input.model.entry_points {
-        let free = gate::free_of(input, &carriers, &entry.path)?;
+        let free = gate::free_of(input, &carriers, &folders, &entry.path);
         for build in builds(input.model, entry) {
             found.push(Obligation {
                 flux_may_change: true,

@@ -1,6 +1,7 @@
 //! What the repository means: clusters, entry points, apps and gates.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use crate::diagnostic::Diagnostic;
 use crate::repo::flux::{FluxKustomization, flux_kustomizations, git_repositories};
@@ -61,7 +62,6 @@ pub struct Model {
     /// The gates that already stand there.
     pub gates: Vec<Gate>,
     known: ClusterFolders,
-    builders: Builders,
     /// What could not be placed or read.
     pub remarks: Vec<Diagnostic>,
 }
@@ -88,7 +88,10 @@ impl Model {
                 builders.entry(path.clone()).or_default().push(index);
             }
         }
-        let clusters = Clusters { known, flux: &flux, builders: &builders, graph: &graph, root };
+        let clusters =
+            Clusters { known, flux: &flux, builders: &builders, graph: &graph, root, ends: ends(&flux) };
+        let owners: Vec<String> =
+            flux.iter().map(|one| clusters.of_flux(one, one.path.as_ref().unwrap_or(&one.file))).collect();
         let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
         for (index, kustomization) in flux.iter().enumerate() {
             let Some(path) = &kustomization.path else {
@@ -108,15 +111,14 @@ impl Model {
             }
             let entry = by_path.entry(path.clone()).or_insert_with(|| EntryPoint {
                 path: path.clone(),
-                cluster: clusters.of_flux(kustomization, path),
+                cluster: owners[index].clone(),
                 flux: Vec::new(),
                 role: Role::Apps,
                 also: BTreeSet::new(),
                 through: None,
             });
-            let cluster = clusters.of_flux(kustomization, path);
-            if cluster != entry.cluster {
-                entry.also.insert(cluster);
+            if owners[index] != entry.cluster {
+                entry.also.insert(owners[index].clone());
             }
             entry.flux.push(index);
         }
@@ -183,16 +185,10 @@ impl Model {
         for entry in &mut entry_points {
             entry.role = role(entry, &graph, &flux, &files, &gates);
         }
-        Model {
-            root: root.clone(),
-            graph,
-            flux,
-            entry_points,
-            gates,
-            known: known.clone(),
-            builders,
-            remarks,
+        for (kustomization, cluster) in flux.iter_mut().zip(owners) {
+            kustomization.cluster = cluster;
         }
+        Model { root: root.clone(), graph, flux, entry_points, gates, known: known.clone(), remarks }
     }
 
     /// Gives the folders that clusters are known to own.
@@ -212,15 +208,7 @@ impl Model {
 
     /// Gives the cluster that applies a Flux Kustomization.
     pub fn cluster_of(&self, kustomization: &FluxKustomization) -> String {
-        let path = kustomization.path.as_ref().unwrap_or(&kustomization.file);
-        let clusters = Clusters {
-            known: &self.known,
-            flux: &self.flux,
-            builders: &self.builders,
-            graph: &self.graph,
-            root: &self.root,
-        };
-        clusters.of_flux(kustomization, path)
+        kustomization.cluster.clone()
     }
 
     /// Understands another state of the same repository.
@@ -379,6 +367,18 @@ struct Clusters<'a> {
     builders: &'a Builders,
     graph: &'a Graph,
     root: &'a RepoPath,
+    ends: Ends<'a>,
+}
+
+/// The bootstrap folders, each as its segments from the last to the first.
+type Ends<'a> = BTreeSet<Vec<&'a str>>;
+
+fn ends(flux: &[FluxKustomization]) -> Ends<'_> {
+    let paths = flux.iter().filter_map(|one| Some((one, one.path.as_ref()?)));
+    paths
+        .filter(|(one, path)| one.file.is_within(path))
+        .map(|(_, path)| path.segments().rev().collect())
+        .collect()
 }
 
 impl Clusters<'_> {
@@ -458,21 +458,16 @@ impl Clusters<'_> {
     /// The last word of a bootstrap folder in which it differs from those that end alike:
     /// `kubernetes/main/flux` and `kubernetes/edge/flux` are `main` and `edge`, not one cluster `flux`.
     fn by_unlike_name(&self, path: &RepoPath) -> Option<String> {
-        let from_end = |path: &RepoPath| -> Vec<String> {
-            let mut segments: Vec<String> = path.segments().map(str::to_owned).collect();
-            segments.reverse();
-            segments
-        };
-        let own = from_end(path);
-        let bootstraps = self.flux.iter().filter_map(|kustomization| {
-            let other = kustomization.path.as_ref()?;
-            (kustomization.file.is_within(other) && other != path).then(|| from_end(other))
-        });
-        let shared = bootstraps
-            .map(|other| own.iter().zip(&other).take_while(|(mine, theirs)| mine == theirs).count())
+        let own: Vec<&str> = path.segments().rev().collect();
+        // Those that share most stand beside it.
+        let before = self.ends.range(..own.clone()).next_back();
+        let after = self.ends.range((Bound::Excluded(own.clone()), Bound::Unbounded)).next();
+        let shared = [before, after].into_iter().flatten();
+        let shared = shared
+            .map(|other| own.iter().zip(other).take_while(|(mine, theirs)| mine == theirs).count())
             .max()
             .unwrap_or_default();
-        own.get(shared).or_else(|| own.first()).cloned()
+        own.get(shared).or_else(|| own.first()).map(|name| (*name).to_owned())
     }
 
     fn by_last_name(&self, path: &RepoPath) -> String {
