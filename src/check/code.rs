@@ -120,6 +120,8 @@ codes! {
         "An ignore matches no finding.";
     BAD_IGNORE = "GW038" "bad-ignore" Error
         "An ignore names no code or gives no reason, so it does not count.";
+    UNAPPLIED_GATE = "GW039" "unapplied-gate" Error
+        "A gate is switched on, and no Flux Kustomization of its cluster applies it.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone, so it opens in the zone of each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error

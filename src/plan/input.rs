@@ -7,7 +7,7 @@ use crate::plan::classify::{Classified, ClassifyError, classify_all};
 use crate::render::{Object, Renderer, Request};
 use crate::repo::manifest::ObjectId;
 use crate::repo::{EntryPoint, Model, RepoPath, Snapshot};
-use crate::spec::{Spec, expand_folder};
+use crate::spec::{ChangeType, Spec, expand_folder, folder_of};
 
 /// The spec, the repository and a renderer.
 ///
@@ -154,8 +154,7 @@ pub fn side(spec: &Spec, entry: &RepoPath, cluster: &str, change_type: &str) -> 
 /// Gives the sides of every entry point, present or not: side → (entry point, type).
 ///
 /// An entry point whose own path is a side of another folder is the result of a split, so that
-/// folder counts as an entry point too. The default layout puts sides below it; others put them
-/// anywhere, and then every kustomization is asked.
+/// folder counts as an entry point too, be it gone from Git or not.
 pub fn sides(spec: &Spec, model: &Model) -> Sides {
     let mut sides = BTreeMap::new();
     for entry in &model.entry_points {
@@ -167,29 +166,27 @@ pub fn sides(spec: &Spec, model: &Model) -> Sides {
             }
         }
     }
-    if !spec.layout.entry_point.contains("{path}") {
+    // With the folder first, each side lies below it.
+    if !spec.layout.entry_point.starts_with("{path}/") {
         sides.extend(elsewhere(spec, model, &sides));
     }
     sides
 }
 
-/// Finds the sides of entry points that are gone from Git and were no folder above any side.
+/// Finds the sides of entry points that are no folder above any side, and may be gone from Git.
 fn elsewhere(spec: &Spec, model: &Model, known: &Sides) -> Sides {
+    let root = spec.folder();
     let mut found = BTreeMap::new();
-    for cluster in model.clusters() {
-        let entries = model.entry_points.iter().filter(|entry| entry.is_of(cluster));
-        let mine: BTreeSet<&RepoPath> = entries.map(|entry| &entry.path).collect();
-        for folder in model.graph.iter().map(|kustomization| &kustomization.folder) {
-            let of_folder: Vec<(RepoPath, usize)> = (0..spec.types.len())
-                .filter_map(|position| {
-                    Some((side(spec, folder, cluster, &spec.types[position].name.value)?, position))
-                })
-                .collect();
-            let is_one = |(side, _): &(RepoPath, usize)| !known.contains_key(side) && mine.contains(side);
-            if of_folder.iter().any(is_one) {
-                found
-                    .extend(of_folder.into_iter().map(|(side, position)| (side, (folder.clone(), position))));
-            }
+    for entry in model.entry_points.iter().filter(|entry| !known.contains_key(&entry.path)) {
+        let path = entry.path.relative_to(&root);
+        let of = |change_type: &ChangeType| {
+            let values = [("type", change_type.name.value.as_str()), ("cluster", entry.cluster.as_str())];
+            root.join(&folder_of(&spec.layout.entry_point, &path, &values)?).ok()
+        };
+        let Some(whole) = spec.types.iter().find_map(of) else { continue };
+        for (position, change_type) in spec.types.iter().enumerate() {
+            let side = side(spec, &whole, &entry.cluster, &change_type.name);
+            found.extend(side.map(|side| (side, (whole.clone(), position))));
         }
     }
     found

@@ -16,6 +16,7 @@ mod permission;
 mod reference;
 mod suspend;
 mod target;
+mod unapplied;
 mod variable;
 
 use crate::check::subject::Subject;
@@ -25,10 +26,11 @@ use crate::diagnostic::Diagnostic;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 17] = [
+pub const AUDITS: [Audit; 18] = [
     suspend::audit,
     dependency::audit,
     target::audit,
+    unapplied::audit,
     owner::audit,
     namespace::audit,
     reference::audit,

@@ -32,7 +32,7 @@ pub fn ensure(
         return Ok(());
     }
     let mine = |entry: &&EntryPoint| entry.is_of(&cluster.cluster);
-    if let Some(entry) = carrier_of(input, &cluster.cluster, &cluster.folder) {
+    if let Some(entry) = carrier_of(input, sides, &cluster.cluster, &cluster.folder) {
         let gated = cluster.targets.values().flatten().any(|name| name == input.model.name_of(entry));
         if gated || sides.get(&entry.path).is_some_and(|(_, position)| *position > 0) {
             return Err(carried_by_gated(entry, cluster));
@@ -129,12 +129,25 @@ fn is_alone(input: &Input<'_>, cluster: &str, folder: &RepoPath) -> bool {
 
 /// Finds the entry point that applies a cluster's gate, or will: one that reaches it, or the one
 /// whose folder holds it directly.
-pub fn carrier_of<'a>(input: &Input<'a>, cluster: &str, folder: &RepoPath) -> Option<&'a EntryPoint> {
-    let mine = || input.model.entry_points.iter().filter(|entry| entry.is_of(cluster));
+///
+/// Where Flux Kustomizations of the cluster are in Git, what none of them applies carries nothing,
+/// unless it is a side that will be handed over.
+pub fn carrier_of<'a>(
+    input: &Input<'a>,
+    sides: &Sides,
+    cluster: &str,
+    folder: &RepoPath,
+) -> Option<&'a EntryPoint> {
+    let all = || input.model.entry_points.iter().filter(|entry| entry.is_of(cluster));
+    let is_applied = |entry: &EntryPoint| !entry.flux.is_empty() || entry.through.is_some();
+    let managed = all().any(|entry| !entry.flux.is_empty());
+    let mine = || all().filter(|entry| !managed || is_applied(entry) || sides.contains_key(&entry.path));
     let generated =
         |entry: &&EntryPoint| !input.model.graph.has(&entry.path) && folder.is_within(&entry.path);
-    mine()
-        .find(|entry| reaches(input, entry, folder))
+    let reaching = || mine().filter(|entry| reaches(input, entry, folder));
+    reaching()
+        .find(|entry| is_applied(entry))
+        .or_else(|| reaching().next())
         .or_else(|| mine().find(|entry| Some(&entry.path) == folder.parent().as_ref()))
         .or_else(|| mine().filter(generated).max_by_key(|entry| entry.path.segments().count()))
 }

@@ -214,7 +214,7 @@ fn cluster_gate(
     }
     let mut targets = BTreeMap::new();
     let mut switched_on = BTreeSet::new();
-    let carrier = carrier::carrier_of(input, cluster, &folder).map(|entry| &entry.path);
+    let carrier = carrier::carrier_of(input, sides, cluster, &folder).map(|entry| &entry.path);
     let whole = Whole::of(input, sides, cluster, carrier);
     for position in gated {
         let jobs =
@@ -334,9 +334,10 @@ pub type Carriers = BTreeMap<RepoPath, RepoPath>;
 /// When the layout gives no folder.
 pub fn carriers(input: &Input<'_>) -> Result<Carriers, Error> {
     let mut found = Carriers::new();
+    let sides = input.sides();
     for cluster in input.spec.clusters.keys() {
         let folder = cluster_folder(input, cluster)?;
-        if let Some(entry) = carrier::carrier_of(input, cluster, &folder) {
+        if let Some(entry) = carrier::carrier_of(input, &sides, cluster, &folder) {
             found.insert(entry.path.clone(), folder);
         }
     }
