@@ -115,6 +115,7 @@ fn the_service_account_may_do_exactly_this() {
                 let spec = scratch.text("windows.yaml");
                 let window = spec.lines().find(|line| line.starts_with("    window: ")).unwrap();
                 scratch.replace("windows.yaml", window, &format!("{window}\n  db:\n{window}"));
+                scratch.replace("windows.yaml", "rules:", "rules:\n  - { kind: Secret, type: db }");
                 for cluster in ["edge-01", "edge-02"] {
                     let flux = scratch.text(&format!("clusters/{cluster}/flux/apps-rw.yaml"));
                     scratch.write(
@@ -132,7 +133,7 @@ fn the_service_account_may_do_exactly_this() {
                 }
             }
             scratch.commit();
-            scratch.run(&["sync", "--yes"]);
+            scratch.expect(0, &["sync", "--yes"]);
             scratch.commit();
             let objects = rendered(&scratch, "clusters/edge-01/infra");
             assert_eq!(

@@ -309,3 +309,18 @@ fn a_parent_of_flux_kustomizations_is_left_and_its_children_are_divided() {
         }
     }
 }
+
+#[test]
+fn sync_keeps_the_manner_in_which_the_sides_were_written() {
+    let scratch = Scratch::fixture("sample");
+    scratch.write(
+        "windows.yaml",
+        "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  later: { window: nights }\n  rw: { window: nights }\nwindows:\n  nights: { timeZone: UTC, open: 0 22 * * *, for: 4h }\nclusters: { edge-01: {}, edge-02: {} }\nrules:\n  - { kind: Namespace, type: rt }\n  - { kind: ConfigMap, name: 'web*', type: later }\n  - { kind: Service, type: rt }\n  - { type: rw }\n",
+    );
+    for arguments in [["sync", "--yes"].as_slice(), &["split", "--all", "--yes"]] {
+        scratch.commit();
+        scratch.expect(0, arguments);
+    }
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["diff"]).stdout, "");
+}

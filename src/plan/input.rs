@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
 use crate::plan::app::Apps;
 use crate::plan::classify::{Classified, ClassifyError, classify_all};
 use crate::render::{Object, Renderer, Request};
 use crate::repo::manifest::ObjectId;
 use crate::repo::{EntryPoint, Model, RepoPath, Snapshot};
 use crate::spec::{ChangeType, Spec, expand_folder, folder_of};
+use crate::suggest::did_you_mean;
 
 /// The spec, the repository and a renderer.
 ///
@@ -136,6 +139,27 @@ impl<'a> Input<'a> {
             "all of its objects are of type {}, so there is nothing to divide{gated}",
             change_type.name.value
         )
+    }
+
+    /// Makes sure that the spec has all of these clusters.
+    ///
+    /// # Errors
+    ///
+    /// What was probably meant, for each that it lacks.
+    pub fn known_clusters(&self, names: &[String]) -> Result<(), Error> {
+        let clusters = || self.spec.clusters.keys().map(String::as_str);
+        let unknown = names.iter().filter(|name| !clusters().any(|known| known == *name));
+        let diagnostics: Vec<Diagnostic> = unknown
+            .map(|name| {
+                let help = did_you_mean(name, clusters()).unwrap_or_else(|| {
+                    format!("the clusters are: {}", clusters().collect::<Vec<_>>().join(", "))
+                });
+                Diagnostic::error(format!("the spec has no cluster `{name}`"))
+                    .at(Place::file(self.spec.path.clone()))
+                    .help(help)
+            })
+            .collect();
+        if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Usage, diagnostics }) }
     }
 
     /// Tells whether the spec speaks of a cluster.
