@@ -124,6 +124,17 @@ impl<'a> Input<'a> {
         sides(self.spec, self.model)
     }
 
+    /// Names, for each entry point, the first Flux Kustomization that applies one of its sides.
+    pub fn applied<'s>(&self, sides: &'s Sides) -> BTreeMap<&'s RepoPath, &'a str> {
+        let mut applied = BTreeMap::new();
+        for flux in &self.model.flux {
+            if let Some((whole, _)) = flux.path.as_ref().and_then(|path| sides.get(path)) {
+                applied.entry(whole).or_insert(flux.name.as_str());
+            }
+        }
+        applied
+    }
+
     /// Says why an entry point of one type alone is left as it is.
     pub fn undivided(&self, change_type: usize) -> String {
         let change_type = &self.spec.types[change_type];

@@ -11,7 +11,7 @@ use crate::plan::input::{Input, Sides};
 use crate::plan::listing;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
-use crate::plan::settle::{Held, Step};
+use crate::plan::settle::Watch;
 use crate::plan::{Builder, Command, Plan, ahead, gate, layout};
 use crate::proof::{Mismatch, Obligation, prove};
 use crate::repo::{EntryPoint, RepoPath, Role};
@@ -48,17 +48,17 @@ impl Selection {
     }
 }
 
-/// Plans the restructuring of the selected apps, but for the entry points that are held back.
+/// Plans the restructuring of the selected apps; a step that breaks what is watched is taken back.
 ///
 /// # Errors
 ///
 /// When a name means no app, or a gate can't be brought up to date.
-pub(super) fn split_without(
+pub(super) fn split_watched(
     input: &Input<'_>,
     templates: &Templates,
     selection: &Selection,
-    held: &Held,
-) -> Result<(Plan, Vec<Step>), Error> {
+    watched: &[Obligation],
+) -> Result<Plan, Error> {
     known(input, selection)?;
     layout::check(input)?;
     let listed = listing::listed(input);
@@ -69,10 +69,10 @@ pub(super) fn split_without(
     let mut outcomes = Vec::new();
     let mut commands = Vec::new();
     let mut remarks = Vec::new();
-    let mut steps = Vec::new();
+    let mut watch = Watch::new(original, watched);
     let sides = input.sides();
     let carriers = gate::carriers(input)?;
-    let applied = applied_sides(input, &sides);
+    let applied = input.applied(&sides);
     ahead::build(input, &sides, selection);
     for entry in &input.model.entry_points {
         if sides.contains_key(&entry.path) {
@@ -89,21 +89,24 @@ pub(super) fn split_without(
         if entry.role != Role::Apps {
             continue;
         }
-        let outcome = match held.get(&entry.path) {
-            Some(reason) => EntryOutcome::new(&entry.cluster, &entry.path).refused(
-                format!("dividing it would change something else: {reason}"),
+        let mut trial = builder.clone();
+        let said = commands.len();
+        let mut outcome = split_entry(input, original, &mut trial, entry, selection, &applied, &mut commands);
+        let divides = matches!(outcome.way, Way::Plain | Way::Projection);
+        if let Some(change) = divides.then(|| watch.step(&entry.path, trial.now())).flatten() {
+            commands.truncate(said);
+            outcome = EntryOutcome::new(&entry.cluster, &entry.path).refused(
+                format!("dividing it would change something else: {change}"),
                 "let no entry point use another's files but through its kustomization.yaml, then split again",
-            ),
-            None => split_entry(input, original, &mut builder, entry, selection, &applied, &mut commands),
-        };
+            );
+        } else {
+            builder = trial;
+        }
         if let Some(above) = &entry.through
             && !outcome.after.is_empty()
             && outcome.way != Way::Untouched
         {
             remarks.push(without_flux(input, entry, above));
-        }
-        if matches!(outcome.way, Way::Plain | Way::Projection) {
-            steps.push(Step { entry: entry.path.clone(), after: builder.now().clone() });
         }
         outcomes.push(outcome);
     }
@@ -117,7 +120,7 @@ pub(super) fn split_without(
     plan.entries = outcomes;
     plan.commands = commands;
     plan.remarks = remarks;
-    Ok((plan, steps))
+    Ok(plan)
 }
 
 /// Brings gates that stand already up to date with what is to be held back from now on.
@@ -235,17 +238,6 @@ fn split_entry(
 
 /// The way back from a migration, in which nothing is deleted.
 pub(super) const BACK: &str = "go back as you came, a step at a time: `git revert` the commit of the last `migrate`, which takes `prune: true` away again, and let it reach every cluster; then `git revert` that of the hand-over, and let it reach every cluster; then";
-
-/// Names, for each entry point, the first Flux Kustomization that applies one of its sides.
-fn applied_sides<'a>(input: &Input<'a>, sides: &'a Sides) -> BTreeMap<&'a RepoPath, &'a str> {
-    let mut applied = BTreeMap::new();
-    for flux in &input.model.flux {
-        if let Some((whole, _)) = flux.path.as_ref().and_then(|path| sides.get(path)) {
-            applied.entry(whole).or_insert(flux.name.as_str());
-        }
-    }
-    applied
-}
 
 /// Holds one entry point to its promise, as its controller builds it.
 fn broken_promise(
