@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::plan::gate::Carriers;
 use crate::plan::relocation::misplaced_in;
-use crate::plan::{Input, Sides, builds, gate, rebuilt};
+use crate::plan::{Input, Sides, builds, gate, is_remote, rebuilt};
 use crate::proof::{Mismatch, compare};
 use crate::render::{Object, RenderError, Request};
 use crate::repo::manifest::ObjectId;
@@ -30,6 +30,8 @@ pub enum Difference {
     Added(RepoPath),
     /// The folder does not build.
     Unbuildable(RepoPath, String),
+    /// The folder, which is not divided, can't be built without what is elsewhere.
+    Unknown(RepoPath, String),
 }
 
 impl Difference {
@@ -43,6 +45,18 @@ impl Difference {
             Difference::Changed(..) => "changed",
             Difference::Added(_) => "added",
             Difference::Unbuildable(..) => "unbuildable",
+            Difference::Unknown(..) => "unknown",
+        }
+    }
+}
+
+impl Difference {
+    /// What stands elsewhere is no fault of this tree.
+    fn forgive_remote(&mut self) {
+        if let Difference::Unbuildable(folder, message) = self
+            && is_remote(message)
+        {
+            *self = Difference::Unknown(folder.clone(), std::mem::take(message));
         }
     }
 }
@@ -65,6 +79,9 @@ impl std::fmt::Display for Difference {
             }
             Difference::Added(folder) => write!(f, "is new in {folder}"),
             Difference::Unbuildable(folder, message) => write!(f, "{folder} does not build: {message}"),
+            Difference::Unknown(folder, message) => {
+                write!(f, "{folder} is not divided and not checked: {message}")
+            }
         }
     }
 }
@@ -118,6 +135,9 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
             let whole: Vec<Part> = if stands { vec![(None, path.clone())] } else { sides.clone() };
             let (objects, found) = rendered(input, input.snapshot, &path, &whole);
             let mut differences = found;
+            if sides.is_empty() {
+                differences.iter_mut().for_each(|(_, difference)| difference.forgive_remote());
+            }
             let mut count = objects.len();
             if !sides.is_empty() && differences.is_empty() {
                 if stands {

@@ -143,6 +143,97 @@ fn what_a_side_alone_lists_is_not_lost_by_join() {
     assert_same(&before, &scratch.tree(), "a refused join wrote");
 }
 
+/// What the folder itself goes on building has a place in the list that comes back.
+#[test]
+fn a_file_added_to_a_part_or_taken_out_of_it_is_joined() {
+    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - ../base/web\n")]);
+    app(&scratch, "base/web");
+    scratch
+        .write(
+            "base/web/kustomization.yaml",
+            "resources:\n  - config.yaml # by hand\n  - deployment.yaml\n  - old.yaml\n",
+        )
+        .write("base/web/old.yaml", CONFIG_MAP.replace("NAME", "old"));
+    flux(&scratch, "apps");
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    let part = "base/web/web-rt/kustomization.yaml";
+    scratch.commit();
+    scratch
+        .replace(part, "  - old.yaml\n", "  - new.yaml\n")
+        .write("base/web/web-rt/new.yaml", CONFIG_MAP.replace("NAME", "new"));
+    scratch.git(&["rm", "-q", "base/web/web-rt/old.yaml"]);
+    scratch.commit();
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    assert_eq!(
+        scratch.text("base/web/kustomization.yaml"),
+        "resources:\n  - config.yaml # by hand\n  - deployment.yaml\n  - new.yaml\n"
+    );
+    assert_eq!(scratch.text("base/web/new.yaml"), CONFIG_MAP.replace("NAME", "new"));
+    assert!(
+        !scratch
+            .tree()
+            .keys()
+            .map(|path| path.to_string_lossy())
+            .any(|path| path.contains("web-r") || path.contains("old.yaml"))
+    );
+}
+
+/// A part that became a folder of folders is for people to join.
+#[test]
+fn a_folder_added_to_a_part_is_not_taken_over() {
+    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - ../base/web\n")]);
+    app(&scratch, "base/web");
+    flux(&scratch, "apps");
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    app(&scratch, "base/web/web-rt/inner");
+    scratch
+        .replace("base/web/web-rt/kustomization.yaml", "  - config.yaml\n", "  - config.yaml\n  - inner\n")
+        .commit();
+    let before = scratch.tree();
+    let run = scratch.expect(5, &["join", "--all", "--yes"]);
+    let words = "base/web/web-rt/kustomization.yaml lists `inner`, which base/web/kustomization.yaml did not";
+    assert!(run.stderr.contains(words), "{}", run.stderr);
+    assert_same(&before, &scratch.tree(), "a refused join wrote");
+}
+
+/// Fields that speak of all apps stand on each side where that builds the same.
+#[test]
+fn one_app_is_divided_where_a_field_speaks_of_all_of_them() {
+    let list = "resources:\n  - web\n  - mail\n";
+    let label = "patches:\n  - target: { kind: Deployment }\n    patch: |-\n      - op: add\n        path: /metadata/labels\n        value: { team: a }\n";
+    let made = "configMapGenerator:\n  - name: made\n    namespace: other\n    literals: [a=b]\n";
+    for (field, works) in [(label, true), (made, false)] {
+        let scratch = repository(&[("apps/kustomization.yaml", &format!("{list}{field}"))]);
+        app(&scratch, "apps/web");
+        app(&scratch, "apps/mail");
+        flux(&scratch, "apps");
+        let before = scratch.tree();
+        if !works {
+            let run = scratch.expect(5, &["split", "app", "web", "--yes"]);
+            let words =
+                "apps/kustomization.yaml has `configMapGenerator`, which speaks of all apps together: ";
+            assert!(run.stderr.contains(words), "{}", run.stderr);
+            assert_same(&before, &scratch.tree(), "a refused split wrote");
+            continue;
+        }
+        scratch.expect(0, &["split", "app", "web", "--yes"]);
+        assert!(scratch.text("apps/apps-rw/kustomization.yaml").contains("team: a"));
+        scratch.commit();
+        let with_web = scratch.tree();
+        scratch.expect(0, &["verify"]);
+        assert_eq!(scratch.expect(0, &["split", "app", "web", "--yes"]).stdout, "");
+        scratch.expect(0, &["split", "--all", "--yes"]);
+        scratch.commit();
+        scratch.expect(0, &["verify"]);
+        assert_eq!(scratch.expect(0, &["split", "--all", "--yes"]).stdout, "");
+        scratch.expect(0, &["join", "app", "mail", "--yes"]);
+        assert_same(&with_web, &scratch.tree(), "join of one app changed more");
+        scratch.commit();
+        scratch.expect(0, &["join", "--all", "--yes"]);
+        assert_same(&before, &scratch.tree(), "join did not give back what was there");
+    }
+}
+
 #[test]
 fn one_of_several_divided_apps_is_joined() {
     let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - web\n  - mail # by hand\n")]);

@@ -127,6 +127,12 @@ impl<'a> Input<'a> {
         sides(self.spec, self.model)
     }
 
+    /// Gives the entry points of which a Flux Kustomization applies a side already.
+    pub fn live<'s>(&self, sides: &'s Sides) -> BTreeSet<&'s RepoPath> {
+        let of_side = |path: &RepoPath| sides.get(path).map(|(whole, _)| whole);
+        self.model.flux.iter().filter_map(|flux| flux.path.as_ref()).filter_map(of_side).collect()
+    }
+
     /// Says why an entry point of one type alone is left as it is.
     pub fn undivided(&self, change_type: usize) -> String {
         let change_type = &self.spec.types[change_type];

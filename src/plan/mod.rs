@@ -55,6 +55,7 @@ pub use input::{Input, Sides, Typed, TypedError, side, sides};
 pub use join::join;
 pub use migrate::{MigrateOptions, Standing, migrate, under_way};
 pub use outcome::{AppOutcome, EntryOutcome, Way};
+pub(crate) use refusal::is_remote;
 pub use scaffold::scaffold;
 pub use settle::split;
 pub use split::Selection;

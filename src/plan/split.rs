@@ -10,10 +10,10 @@ use crate::plan::entry::EntrySplit;
 use crate::plan::input::{Input, Sides};
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
-use crate::plan::settle::{Held, Step};
+use crate::plan::settle::Watch;
 use crate::plan::{Builder, Command, Plan, ahead, gate, later, layout, listing};
 use crate::proof::{Mismatch, Obligation, prove};
-use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
+use crate::repo::{EntryPoint, RepoPath, Role};
 use crate::suggest::nearest;
 use crate::template::Templates;
 
@@ -47,17 +47,17 @@ impl Selection {
     }
 }
 
-/// Plans the restructuring of the selected apps, but for the entry points that are held back.
+/// Plans the restructuring of the selected apps; a step that breaks what is watched is taken back.
 ///
 /// # Errors
 ///
 /// When a name means no app, or a gate can't be brought up to date.
-pub(super) fn split_without(
+pub(super) fn split_watched(
     input: &Input<'_>,
     templates: &Templates,
     selection: &Selection,
-    held: &Held,
-) -> Result<(Plan, Vec<Step>), Error> {
+    watched: &[Obligation],
+) -> Result<Plan, Error> {
     known(input, selection)?;
     layout::check(input)?;
     let listed = listing::listed(input);
@@ -68,13 +68,10 @@ pub(super) fn split_without(
     let mut outcomes = Vec::new();
     let mut commands = Vec::new();
     let mut remarks = Vec::new();
-    let mut steps = Vec::new();
+    let mut watch = Watch::new(original, watched);
     let sides = input.sides();
     let carriers = gate::carriers(input)?;
-    // Entry points of which a side is live already.
-    let of_side = |flux: &FluxKustomization| flux.path.as_ref().and_then(|path| sides.get(path));
-    let live: BTreeSet<&RepoPath> =
-        input.model.flux.iter().filter_map(of_side).map(|(whole, _)| whole).collect();
+    let live = input.live(&sides);
     ahead::build(input, &sides, selection);
     for entry in &input.model.entry_points {
         if sides.contains_key(&entry.path) {
@@ -91,21 +88,24 @@ pub(super) fn split_without(
         if entry.role == Role::Bootstrap {
             continue;
         }
-        let outcome = match held.get(&entry.path) {
-            Some(reason) => EntryOutcome::new(&entry.cluster, &entry.path).refused(
-                format!("dividing it would change something else: {reason}"),
+        let mut trial = builder.clone();
+        let said = commands.len();
+        let mut outcome = split_entry(input, original, &mut trial, entry, selection, &live, &mut commands);
+        let divides = matches!(outcome.way, Way::Plain | Way::Projection);
+        if let Some(change) = divides.then(|| watch.step(&entry.path, trial.now())).flatten() {
+            commands.truncate(said);
+            outcome = EntryOutcome::new(&entry.cluster, &entry.path).refused(
+                format!("dividing it would change something else: {change}"),
                 "let no entry point use another's files but through its kustomization.yaml, then split again",
-            ),
-            None => split_entry(input, original, &mut builder, entry, selection, &live, &mut commands),
-        };
+            );
+        } else {
+            builder = trial;
+        }
         if let Some(above) = &entry.through
             && !outcome.after.is_empty()
             && outcome.way != Way::Untouched
         {
             remarks.push(without_flux(input, entry, above));
-        }
-        if matches!(outcome.way, Way::Plain | Way::Projection) {
-            steps.push(Step { entry: entry.path.clone(), after: builder.now().clone() });
         }
         outcomes.push(outcome);
     }
@@ -119,7 +119,7 @@ pub(super) fn split_without(
     plan.entries = outcomes;
     plan.commands = commands;
     plan.remarks = remarks;
-    Ok((plan, steps))
+    Ok(plan)
 }
 
 /// Brings gates that stand already up to date with what is to be held back from now on.

@@ -53,6 +53,9 @@ fn random_repositories_come_out_right_and_back() {
             if seed >= first + count {
                 break;
             }
+            if seed > first && (seed - first).is_multiple_of(100) {
+                eprintln!("{} repositories", seed - first);
+            }
             match std::panic::catch_unwind(|| trial::run(seed, &switches(seed), &renderer)) {
                 Ok(Ok(found)) => {
                     let mut tally = tally.lock().unwrap();
