@@ -8,7 +8,7 @@ use crate::plan::gate::files::{Leftover, join};
 use crate::plan::gate::{ClusterGate, files};
 use crate::plan::generated::{Ownership, ownership, with_header};
 use crate::plan::{Builder, Command, Input, resources};
-use crate::repo::{EntryPoint, RepoPath, generated_children};
+use crate::repo::{EntryPoint, Model, RepoPath, generated_children};
 use crate::template::Templates;
 
 /// The name of the Flux Kustomization that applies a gate where no entry point does.
@@ -55,6 +55,16 @@ pub fn ensure(
     match kustomization {
         Some(sibling) => {
             let folder = sibling.file.parent().unwrap_or_default();
+            if let Some(above) = taken_in(input.model, &cluster.cluster, &cluster.folder) {
+                leftover.remarks.push(
+                    Diagnostic::warning(format!(
+                        "the gate of {} lies below {above}, which nothing in Git applies: if Flux lists that folder by itself, two Flux Kustomizations apply the gate",
+                        cluster.cluster
+                    ))
+                    .at(Place::file(cluster.folder.clone()))
+                    .help(format!("choose a folder outside of it for `clusterGate` under `layout`, for example `{OUTSIDE}`")),
+                );
+            }
             let path = join(&folder, &format!("{NAME}.yaml"))?;
             let source = sibling.spec("sourceRef");
             let text = templates.render(
@@ -110,6 +120,31 @@ pub fn ensure(
             Ok(())
         }
     }
+}
+
+/// Where gates go that nothing else may take in.
+pub const OUTSIDE: &str = "infra/reconciliation-windows-{cluster}";
+
+/// Finds the folder of a cluster's Flux Kustomizations that takes in its gate as well.
+///
+/// Where no entry point in Git reaches that folder, something outside of Git applies it. Without a
+/// kustomization.yaml Flux then lists everything below it (fluxcd/pkg/kustomize, `scanManifests`), so
+/// that the gate would have two owners.
+pub fn taken_in(model: &Model, cluster: &str, gate: &RepoPath) -> Option<RepoPath> {
+    let is_listed = |above: &RepoPath| {
+        let between = std::iter::successors(gate.parent(), RepoPath::parent);
+        between.take_while(|path| path.is_within(above)).any(|path| model.graph.has(&path))
+    };
+    let is_known = |above: &RepoPath| {
+        let entries = model.entry_points.iter();
+        entries
+            .map(|entry| &entry.path)
+            .any(|path| above.is_within(path) || model.graph.reach(path).contains(above))
+    };
+    let own = model.flux.iter().filter(|one| model.cluster_of(one) == cluster);
+    own.filter_map(|one| one.file.parent())
+        .filter(|above| !above.is_top() && gate.is_within(above))
+        .find(|above| !is_listed(above) && !is_known(above))
 }
 
 /// Tells whether nothing but this cluster builds a folder, so that a Flux Kustomization put there

@@ -14,7 +14,7 @@ mod leave;
 mod verify;
 mod whole;
 
-pub use carrier::NAME as CARRIER_NAME;
+pub use carrier::{NAME as CARRIER_NAME, OUTSIDE, taken_in};
 pub use files::{Leftover, conflict, sync};
 pub use leave::leave;
 pub use verify::verify;
