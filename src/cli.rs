@@ -1,10 +1,12 @@
 //! The command line: types only, no behaviour.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::render::RendererChoice;
+use crate::schedule::zone;
 
 /// The file name of the spec, unless `--spec` gives another.
 pub const DEFAULT_SPEC: &str = "windows.yaml";
@@ -14,7 +16,7 @@ pub const DEFAULT_SPEC: &str = "windows.yaml";
 /// Every command that writes shows the difference first and proves by rendering that no cluster
 /// would get anything else. Nothing is written without `--yes` or your word on a terminal.
 #[derive(Debug, Parser)]
-#[command(name = "gitops-windows", version, max_term_width = 100)]
+#[command(name = "gitops-windows", version, long_version = long_version(), max_term_width = 100)]
 pub struct Cli {
     /// What every command takes.
     #[command(flatten)]
@@ -22,6 +24,14 @@ pub struct Cli {
     /// The command.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// Says the version with that of the time zones, which decide when a window opens as well.
+fn long_version() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        format!("{}\ntime zone database {}", env!("CARGO_PKG_VERSION"), zone::database_release())
+    });
+    &TEXT
 }
 
 /// Options of every command.
@@ -288,7 +298,8 @@ pub struct FluxCreate {
 /// Arguments of `cron`.
 #[derive(Args, Debug)]
 pub struct Cron {
-    /// The expression; `-` reads lines of EXPR TAB ZONE TAB FROM TAB COUNT
+    /// The expression; `-` reads lines of EXPR TAB ZONE TAB FROM TAB COUNT, and answers each with the
+    /// firings in UTC, `never` or `error`
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
     pub expression: String,
     /// The IANA time zone

@@ -27,6 +27,7 @@ pub mod diff;
 pub mod error;
 pub mod explain;
 pub mod fleet;
+mod fold;
 pub mod inventory;
 pub mod live;
 pub mod output;

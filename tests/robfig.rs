@@ -4,7 +4,7 @@
 //! the time zone database of this program, so that nothing but the evaluators can differ, and once with Go's
 //! own, so that what another version of the database changes is seen and listed.
 //!
-//! `GITOPS_WINDOWS_CRON_CASES` sets the number of cases. Without `go` the tests say so and pass.
+//! `GITOPS_WINDOWS_CRON_CASES` sets the number of cases, `GITOPS_WINDOWS_CRON_SEED` which they are. Without `go` the tests say so and pass.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stderr, reason = "figures and skipped tests are told to whoever runs them")]
 #![allow(clippy::disallowed_methods, reason = "a zone directory for Go is written below target/tmp")]
@@ -32,6 +32,11 @@ const EVERYDAY: usize = 4_000;
 
 fn wanted_cases() -> usize {
     std::env::var("GITOPS_WINDOWS_CRON_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(EVERYDAY)
+}
+
+fn seed() -> u64 {
+    let seed = std::env::var("GITOPS_WINDOWS_CRON_SEED").ok().and_then(|seed| seed.parse().ok());
+    seed.unwrap_or(0x6769_746f_7073)
 }
 
 /// Where the database that Go shall use comes from.
@@ -111,7 +116,7 @@ impl Robfig {
 
 /// Makes the cases that robfig/cron can answer, and those on which it would search for ever.
 fn make_cases(zones: &[Zone]) -> (Vec<Case>, Vec<Case>) {
-    let mut random = Random::new(0x6769_746f_7073);
+    let mut random = Random::new(seed());
     let mut stuck = Vec::new();
     let mut cases = Vec::new();
     for _ in 0..wanted_cases() {

@@ -226,6 +226,50 @@ fn bootstrap_folders_that_end_alike_are_clusters_of_their_own() {
     scratch.expect(0, &["split", "--all", "--yes"]);
 }
 
+/// Gates act in one namespace: what stands in another is left alone, and the rest goes on.
+#[test]
+fn an_entry_point_in_another_namespace_is_refused_alone() {
+    let scratch = Scratch::empty();
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: only\n";
+    let elsewhere = |name: &str| {
+        from_source(name, &format!("./apps/{name}"), "home")
+            .replace("namespace: flux-system", "namespace: team")
+    };
+    scratch
+        .write("clusters/c/cluster.yaml", from_source("cluster", "./clusters/c", "home") + &source("home"))
+        .write("clusters/c/own.yaml", from_source("own", "./apps/own", "home"))
+        .write("clusters/c/more.yaml", from_source("more", "./apps/more", "home"))
+        .write("clusters/c/team.yaml", elsewhere("team"))
+        .write("clusters/c/held.yaml", elsewhere("held"))
+        .write("apps/held/kustomization.yaml", "resources:\n  - deployment.yaml\n")
+        .write("apps/held/deployment.yaml", deployment);
+    for name in ["own", "more", "team"] {
+        scratch.write(&format!("apps/{name}/kustomization.yaml"), "resources:\n  - web\n");
+        app(&scratch, &format!("apps/{name}/web"));
+    }
+    let arguments =
+        ["init", "--yes", "--open", "0 22 * * *", "--close", "0 4 * * *", "--time-zone", "Europe/Berlin"];
+    let run = scratch.expect(0, &arguments);
+    let told = "no gate holds back Flux Kustomization held of cluster c, although all of its objects have a window: it is in namespace team, and gates act in flux-system";
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+    scratch.commit();
+    let run = scratch.expect(0, &["split", "--all", "--yes", "--format", "json"]);
+    let found: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let way = |path: &str| {
+        let entries = found["entryPoints"].as_array().unwrap();
+        let entry = entries.iter().find(|entry| entry["before"]["path"] == path).unwrap();
+        (entry["way"].as_str().unwrap().to_owned(), entry["reason"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(way("apps/own").0, "plain");
+    assert_eq!(way("apps/more").0, "plain");
+    assert_eq!(way("apps/held").0, "untouched");
+    let (way, reason) = way("apps/team");
+    assert_eq!(way, "refused");
+    assert!(reason.contains("is in namespace team, and gates act in flux-system"), "{reason}");
+    let job = scratch.text("infra/reconciliation-windows/close-reconciliation-window-job.yaml");
+    assert!(job.contains("more-rw") && job.contains("own-rw") && !job.contains("held"), "{job}");
+}
+
 #[test]
 fn a_parent_of_flux_kustomizations_is_left_and_its_children_are_divided() {
     let namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: media\n";

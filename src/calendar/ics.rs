@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::calendar::label;
-use crate::calendar::{Calendar, Row};
+use crate::calendar::{Calendar, OpenTime, Row};
 use crate::diagnostic::clean;
 use crate::schedule::Interval;
 
@@ -28,15 +28,16 @@ pub fn ics(calendar: &Calendar, now: Timestamp) -> String {
     }
     push(&mut text, "X-WR-CALNAME:Reconciliation windows");
     for row in &calendar.rows {
-        for interval in &row.intervals {
-            event(&mut text, calendar, row, interval, now);
+        for time in &row.times {
+            event(&mut text, calendar, row, time, now);
         }
     }
     push(&mut text, "END:VCALENDAR");
     text
 }
 
-fn event(text: &mut String, calendar: &Calendar, row: &Row, interval: &Interval, now: Timestamp) {
+fn event(text: &mut String, calendar: &Calendar, row: &Row, time: &OpenTime, now: Timestamp) {
+    let interval = &time.interval;
     // A gate that was never closed, or never closes, is open for the whole range.
     let begin = if interval.open == Timestamp::MIN { calendar.from } else { interval.open };
     let end = if interval.close == Timestamp::MAX { calendar.to } else { interval.close };
@@ -47,8 +48,8 @@ fn event(text: &mut String, calendar: &Calendar, row: &Row, interval: &Interval,
     let description = format!(
         "Changes of type {} reach the cluster in this time.\n{} {}\nClusters: {}",
         clean(&row.change_type),
-        label::interval(interval, &row.zone),
-        label::zone(&row.zone),
+        label::interval(interval, &time.zone),
+        label::zone(&time.zone),
         clusters
     );
     push(text, "BEGIN:VEVENT");

@@ -10,6 +10,6 @@ mod svg;
 mod text;
 
 pub use ics::ics;
-pub use rows::{Calendar, Row};
+pub use rows::{Calendar, OpenTime, Row};
 pub use svg::svg;
 pub use text::text;

@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::fleet::Schedules;
+use crate::fleet::{GateSchedule, Schedules};
 use crate::schedule::Interval;
 use crate::spec::Spec;
+
+/// The most closings of a row that are looked at for an opening at the same instant; a longer list has it sooner.
+const LOOKED_AT: usize = 500;
 
 /// The windows of some clusters over a range.
 #[derive(Clone, Debug)]
@@ -35,14 +38,24 @@ pub struct Row {
     pub clusters: Vec<String>,
     /// Whether the CronJobs run; if not, nothing closes outside of the windows.
     pub enabled: bool,
-    /// The zone of the windows.
-    pub zone: TimeZone,
     /// Tells this schedule from others, the same in every run.
     pub key: String,
-    /// The intervals that are open at some time in the range, in order and not cut to it.
-    pub intervals: Vec<Interval>,
+    /// The times that are open in the range, in order and not cut to it.
+    pub times: Vec<OpenTime>,
+    /// The first instant in the range at which something opens and something closes, so that the order of two Jobs
+    /// decides; the gate is taken for closed.
+    pub race: Option<Timestamp>,
     /// Whether there are more intervals than are held.
     pub is_cut: bool,
+}
+
+/// A time that a gate is open.
+#[derive(Clone, Debug)]
+pub struct OpenTime {
+    /// When.
+    pub interval: Interval,
+    /// The zone of the window that opens it.
+    pub zone: TimeZone,
 }
 
 impl Calendar {
@@ -60,7 +73,7 @@ impl Calendar {
     ) -> Calendar {
         let mut calendar =
             Calendar { from, to, zone, clusters: clusters.len(), real_time: Vec::new(), rows: Vec::new() };
-        let mut known: BTreeMap<usize, (Vec<Interval>, bool)> = BTreeMap::new();
+        let mut known: BTreeMap<usize, Found> = BTreeMap::new();
         for change_type in &spec.types {
             let name = &change_type.name.value;
             if change_type.is_real_time() {
@@ -73,21 +86,15 @@ impl Calendar {
                 let enabled = spec.gate_enabled(cluster);
                 let row = *groups.entry((position, enabled)).or_insert_with(|| {
                     let schedule = &schedules.distinct()[position];
-                    let (intervals, is_cut) = known.entry(position).or_insert_with(|| {
-                        let mut found: Vec<Interval> =
-                            schedule.timeline.intervals(from, to).take(most.saturating_add(1)).collect();
-                        let is_cut = found.len() > most;
-                        found.truncate(most);
-                        (found, is_cut)
-                    });
+                    let found = known.entry(position).or_insert_with(|| Found::new(schedule, from, to, most));
                     calendar.rows.push(Row {
                         change_type: name.clone(),
                         clusters: Vec::new(),
                         enabled,
-                        zone: schedule.zone.clone(),
                         key: schedule.key.clone(),
-                        intervals: intervals.clone(),
-                        is_cut: *is_cut,
+                        times: found.times.clone(),
+                        race: found.race,
+                        is_cut: found.is_cut,
                     });
                     calendar.rows.len() - 1
                 });
@@ -95,5 +102,35 @@ impl Calendar {
             }
         }
         calendar
+    }
+}
+
+/// What a schedule does in the range.
+struct Found {
+    times: Vec<OpenTime>,
+    race: Option<Timestamp>,
+    is_cut: bool,
+}
+
+impl Found {
+    fn new(schedule: &GateSchedule, from: Timestamp, to: Timestamp, most: usize) -> Found {
+        let timeline = &schedule.timeline;
+        let mut intervals: Vec<Interval> =
+            timeline.intervals(from, to).take(most.saturating_add(1)).collect();
+        let is_cut = intervals.len() > most;
+        intervals.truncate(most);
+        let closings =
+            intervals.iter().map(|interval| interval.close).filter(|close| *close < to).take(LOOKED_AT);
+        let race = timeline.race_near(from).filter(|race| (from..to).contains(race));
+        let race = race.or_else(|| closings.into_iter().find(|close| timeline.races_at(*close)));
+        let window = |interval: &Interval| match schedule.zones.len() {
+            0 | 1 => 0,
+            _ => timeline.window_at(interval.open, true),
+        };
+        let times = intervals
+            .into_iter()
+            .map(|interval| OpenTime { zone: schedule.zone(window(&interval)), interval })
+            .collect();
+        Found { times, race, is_cut }
     }
 }

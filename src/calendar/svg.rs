@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::calendar::axis::{days, fraction};
 use crate::calendar::label;
-use crate::calendar::{Calendar, Row};
+use crate::calendar::{Calendar, OpenTime, Row};
 use crate::diagnostic::clean;
 
 /// Measures in pixels.
@@ -98,11 +98,12 @@ fn grid(out: &mut String, calendar: &Calendar, top: f64, bottom: f64) {
 fn bars(out: &mut String, calendar: &Calendar, row: &Row, top: f64) {
     let (text, bar) = (top + 22.0, top + 29.0);
     let off = if row.enabled { "" } else { " (gate off: nothing closes)" };
+    let race = row.race.map_or("", |_| " (some open and close at the same instant)");
     let clusters = label::clusters(row, calendar.clusters, 100);
     line(
         out,
         &format!(
-            "<text x=\"{MARGIN}\" y=\"{text:.1}\"><tspan class=\"text name\">{}{off}</tspan><tspan class=\"faint\" \
+            "<text x=\"{MARGIN}\" y=\"{text:.1}\"><tspan class=\"text name\">{}{off}{race}</tspan><tspan class=\"faint\" \
              dx=\"10\">{}</tspan></text>",
             escape(&clean(&row.change_type)),
             escape(&clusters)
@@ -116,7 +117,7 @@ fn bars(out: &mut String, calendar: &Calendar, row: &Row, top: f64) {
         ),
     );
     let class = if row.enabled { "open" } else { "off" };
-    for interval in &row.intervals {
+    for OpenTime { interval, zone } in &row.times {
         let Some(shown) = interval.clip(calendar.from, calendar.to) else { continue };
         let (left, right) = (place(fraction(calendar, shown.open)), place(fraction(calendar, shown.close)));
         let width = (right - left).max(NARROWEST);
@@ -125,8 +126,8 @@ fn bars(out: &mut String, calendar: &Calendar, row: &Row, top: f64) {
             &format!(
                 "<rect class=\"{class}\" x=\"{left:.1}\" y=\"{bar:.1}\" width=\"{width:.1}\" height=\"{BAR}\" \
                  rx=\"3\"><title>{} {}</title></rect>",
-                escape(&label::interval(interval, &row.zone)),
-                escape(label::zone(&row.zone))
+                escape(&label::interval(interval, zone)),
+                escape(label::zone(zone))
             ),
         );
     }

@@ -4,8 +4,10 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use crate::calendar::axis::days;
 use crate::calendar::label;
-use crate::calendar::{Calendar, Row};
+use crate::calendar::{Calendar, OpenTime, Row};
 use crate::diagnostic::clean;
+use crate::fold::fold;
+use crate::schedule::Interval;
 
 /// The narrowest and widest timeline, in characters.
 const NARROWEST: usize = 20;
@@ -25,14 +27,16 @@ const CLOSED: char = '·';
 /// windows. A stretch in which it is open for a part of the time is shown as such, however short that is.
 pub fn text(calendar: &Calendar, width: usize, color: bool) -> String {
     let width = width.clamp(NARROWEST, WIDEST);
-    let mut text = format!(
-        "{} – {}, {}\n",
-        label::instant(calendar.from, &calendar.zone),
-        label::instant(calendar.to, &calendar.zone),
-        label::zone(&calendar.zone)
+    let mut text = line(
+        &[
+            &format!("{} –", label::instant(calendar.from, &calendar.zone)),
+            &format!("{},", label::instant(calendar.to, &calendar.zone)),
+            label::zone(&calendar.zone),
+        ],
+        width,
     );
     for name in &calendar.real_time {
-        text += &format!("{}: at once, in all clusters\n", clean(name));
+        text += &line(&[&format!("{}:", clean(name)), "at once,", "in all clusters"], width);
     }
     if calendar.rows.is_empty() {
         return text;
@@ -42,10 +46,17 @@ pub fn text(calendar: &Calendar, width: usize, color: bool) -> String {
     for row in &calendar.rows {
         text += &heading(calendar, row, width);
         text += &bar(calendar, row, width, color);
-        text += &list(calendar, row);
+        text += &list(calendar, row, width);
     }
-    text += &format!("\n{OPEN} open  {PARTLY} partly open  {CLOSED} closed\n");
+    let legend = [format!("{OPEN} open "), format!("{PARTLY} partly open "), format!("{CLOSED} closed")];
+    text += "\n";
+    text += &line(&[&legend[0], &legend[1], &legend[2]], width);
     text
+}
+
+/// Writes pieces in one line, or in several where they have no room.
+fn line(pieces: &[&str], width: usize) -> String {
+    fold(pieces.iter().copied(), width, 4) + "\n"
 }
 
 /// Writes the dates above the places at which their days begin, as many as there is room for.
@@ -77,8 +88,10 @@ fn column(calendar: &Calendar, at: Timestamp, width: usize) -> usize {
 fn heading(calendar: &Calendar, row: &Row, width: usize) -> String {
     let name = clean(&row.change_type);
     let off = if row.enabled { "" } else { " (gate off: nothing closes)" };
-    let left = width.saturating_sub(name.chars().count() + off.len() + 2);
-    format!("{name}{off}  {}\n", label::clusters(row, calendar.clusters, left))
+    let used = name.chars().count() + off.len() + 2;
+    // Without room for a few names the clusters stand in a line of their own.
+    let (left, end) = if used + 10 > width { (width - 4, "\n    ") } else { (width - used, "  ") };
+    format!("{name}{off}{end}{}\n", label::clusters(row, calendar.clusters, left))
 }
 
 /// Draws one row: for each column the share of its time that is open.
@@ -88,7 +101,7 @@ fn bar(calendar: &Calendar, row: &Row, width: usize, color: bool) -> String {
         let offset = (whole * column as i128).div_euclid(width as i128);
         i128::from(calendar.from.as_second()) + offset
     };
-    let mut intervals = row.intervals.iter().peekable();
+    let mut intervals = row.times.iter().map(|time| time.interval).peekable();
     let mut cells = String::new();
     for column in 0..width {
         let (from, to) = (start(column), start(column + 1).max(start(column) + 1));
@@ -111,19 +124,31 @@ fn bar(calendar: &Calendar, row: &Row, width: usize, color: bool) -> String {
     if color { format!("\u{1b}[32m{cells}\u{1b}[0m\n") } else { format!("{cells}\n") }
 }
 
-fn list(calendar: &Calendar, row: &Row) -> String {
+fn list(calendar: &Calendar, row: &Row, width: usize) -> String {
     let mut text = String::new();
-    for interval in row.intervals.iter().take(MOST_LISTED) {
-        text += &format!("  {} {}\n", label::interval(interval, &row.zone), label::zone(&row.zone));
-        if !shows_the_same(&row.zone, &calendar.zone, interval.open, interval.close) {
-            text +=
-                &format!("  {} {}\n", label::interval(interval, &calendar.zone), label::zone(&calendar.zone));
+    let told = |interval: &Interval, zone: &TimeZone| {
+        let times = label::interval(interval, zone);
+        let pieces = times.split_inclusive("– ").map(str::trim_end).chain([label::zone(zone)]);
+        format!("  {}\n", fold(pieces, width - 2, 4))
+    };
+    for OpenTime { interval, zone } in row.times.iter().take(MOST_LISTED) {
+        text += &told(interval, zone);
+        if !shows_the_same(zone, &calendar.zone, interval.open, interval.close) {
+            text += &told(interval, &calendar.zone);
         }
     }
-    if row.intervals.is_empty() {
+    if row.times.is_empty() {
         text += "  never open in these days\n";
     }
-    let more = row.intervals.len().saturating_sub(MOST_LISTED);
+    if let Some(race) = row.race {
+        let words = format!(
+            "{} {}: something opens as something closes, and the slower Job decides (GW107); shown as closed",
+            label::instant(race, &calendar.zone),
+            label::zone(&calendar.zone)
+        );
+        text += &format!("  {}\n", fold(words.split(' '), width - 2, 4));
+    }
+    let more = row.times.len().saturating_sub(MOST_LISTED);
     if more > 0 {
         let more = if row.is_cut { format!("more than {more}") } else { more.to_string() };
         text += &format!("  and {more} more\n");

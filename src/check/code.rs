@@ -126,14 +126,14 @@ codes! {
         "An expression does not fire within five years.";
     EITHER_DAY = "GW103" "either-day" Warning
         "Day of month and day of week are both given, and a day that matches either is enough.";
-    CLOCK_GAP = "GW104" "clock-gap" Warning
+    CLOCK_GAP = "GW104" "clock-gap" Error
         "A change of the clocks skips or moves an opening or closing.";
     CLOCK_FOLD = "GW105" "clock-fold" Note
         "A change of the clocks makes an opening or closing come twice.";
     NOT_ALTERNATING = "GW106" "not-alternating" Warning
         "Openings and closings do not take turns.";
-    ZERO_LENGTH = "GW107" "zero-length" Error
-        "A window opens and closes at the same instant.";
+    SAME_INSTANT = "GW107" "same-instant" Error
+        "A window of a type opens at the instant at which it, or another one, closes.";
     LONGER_THAN_PERIOD = "GW108" "longer-than-period" Error
         "A window opens again before it has closed.";
     ALWAYS_OPEN = "GW109" "always-open" Error
@@ -150,6 +150,8 @@ codes! {
         "A change of the clocks makes a window of `for`, or of `from` and `to`, do what it does not say.";
     UNEVEN_TIMES = "GW115" "uneven-times" Note
         "No deadline is right for every missed opening or closing, so after a long outage a window may stay closed.";
+    HARDLY_CLOSES = "GW116" "hardly-closes" Note
+        "A type is closed for less than the interval of what it gates, so it holds hardly anything back.";
 }
 
 /// Gives the code of a lint of a schedule.
@@ -161,7 +163,7 @@ pub fn code_of_lint(lint: LintCode) -> Code {
         LintCode::ClockGap => CLOCK_GAP,
         LintCode::ClockFold => CLOCK_FOLD,
         LintCode::NotAlternating => NOT_ALTERNATING,
-        LintCode::ZeroLength => ZERO_LENGTH,
+        LintCode::SameInstant => SAME_INSTANT,
         LintCode::LongerThanPeriod => LONGER_THAN_PERIOD,
         LintCode::AlwaysOpen => ALWAYS_OPEN,
         LintCode::Overlap => OVERLAP,
@@ -169,6 +171,7 @@ pub fn code_of_lint(lint: LintCode) -> Code {
         LintCode::RarelyOpens => RARELY_OPENS,
         LintCode::LostClosing => LOST_CLOSING,
         LintCode::UnevenTimes => UNEVEN_TIMES,
+        LintCode::HardlyCloses => HARDLY_CLOSES,
     }
 }
 
@@ -176,14 +179,14 @@ pub fn code_of_lint(lint: LintCode) -> Code {
 mod tests {
     use super::*;
 
-    const LINTS: [LintCode; 14] = [
+    const LINTS: [LintCode; 15] = [
         LintCode::MissingZone,
         LintCode::NeverFires,
         LintCode::EitherDay,
         LintCode::ClockGap,
         LintCode::ClockFold,
         LintCode::NotAlternating,
-        LintCode::ZeroLength,
+        LintCode::SameInstant,
         LintCode::LongerThanPeriod,
         LintCode::AlwaysOpen,
         LintCode::Overlap,
@@ -191,6 +194,7 @@ mod tests {
         LintCode::RarelyOpens,
         LintCode::LostClosing,
         LintCode::UnevenTimes,
+        LintCode::HardlyCloses,
     ];
 
     #[test]

@@ -49,12 +49,16 @@ pub(super) fn window(open: &GateJob, close: &GateJob) -> Option<Window> {
 
 fn pair(subject: &Subject<'_>, open: &GateJob, close: &GateJob, now: Timestamp) -> Vec<Diagnostic> {
     let Some(window) = window(open, close) else { return Vec::new() };
-    let options = LintOptions { from: now, needed: needed(subject, open), most_days_closed: None };
+    let options = {
+        let (needed, interval) = needed(subject, open).unzip();
+        LintOptions { from: now, needed, interval, most_days_closed: None }
+    };
     lints(&[&window], &options).iter().map(|lint| finding(subject, open, close, lint)).collect()
 }
 
-/// Interval and timeout of the slowest Flux Kustomization that is gated, as far as Git says it.
-fn needed(subject: &Subject<'_>, open: &GateJob) -> Option<Duration> {
+/// Interval and timeout together of the slowest Flux Kustomization that is gated, and the shortest interval, as far
+/// as Git says it.
+fn needed(subject: &Subject<'_>, open: &GateJob) -> Option<(Duration, Duration)> {
     let gated = subject.deliveries.iter().filter(|delivery| {
         delivery.cluster == open.cluster
             && open.targets.iter().any(|(namespace, name)| delivery.is_named(namespace, name))
@@ -63,9 +67,9 @@ fn needed(subject: &Subject<'_>, open: &GateJob) -> Option<Duration> {
         let flux = subject.flux(delivery)?;
         let interval = flux.spec("interval").as_str().and_then(duration::parse)?;
         let timeout = flux.spec("timeout").as_str().and_then(duration::parse).unwrap_or(interval);
-        Some(interval + timeout)
+        Some((interval + timeout, interval))
     });
-    needed.max()
+    needed.reduce(|a, b| (a.0.max(b.0), a.1.min(b.1)))
 }
 
 fn finding(subject: &Subject<'_>, open: &GateJob, close: &GateJob, lint: &Lint) -> Diagnostic {

@@ -43,7 +43,7 @@ pub fn spec_lints_with(
     let Ok(schedules) = Schedules::new(spec) else { return Vec::new() };
     let needed = needed(spec, model, &schedules);
     let mut findings = Findings::default();
-    let mut known: BTreeMap<(String, Option<Duration>), Vec<Lint>> = BTreeMap::new();
+    let mut known: BTreeMap<(String, Option<Needed>), Vec<Lint>> = BTreeMap::new();
     let mut used: BTreeSet<String> = BTreeSet::new();
     for usage in usages(spec) {
         used.extend(usage.windows.iter().filter_map(|def| def.name.as_ref()).map(|name| name.value.clone()));
@@ -51,13 +51,17 @@ pub fn spec_lints_with(
         // Whether a zone is written matters to the lints and not to the schedule.
         let zones: String =
             schedule.windows.iter().map(|window| if window.zone.is_some() { '1' } else { '0' }).collect();
-        let needed =
-            usage.clusters.iter().filter_map(|cluster| needed.get(&(*cluster, usage.type_name))).max();
-        let found = known.entry((format!("{}{zones}", schedule.key), needed.copied())).or_insert_with(|| {
+        let needed = usage
+            .clusters
+            .iter()
+            .filter_map(|cluster| needed.get(&(*cluster, usage.type_name)).copied())
+            .reduce(Needed::and);
+        let found = known.entry((format!("{}{zones}", schedule.key), needed)).or_insert_with(|| {
             let windows: Vec<&Window> = schedule.windows.iter().collect();
             let options = LintOptions {
                 from: now,
-                needed: needed.copied(),
+                needed: needed.map(|needed| needed.whole),
+                interval: needed.map(|needed| needed.interval),
                 most_days_closed: options.most_days_closed,
             };
             lints(&windows, &options)
@@ -73,7 +77,7 @@ pub fn spec_lints_with(
         let Ok(schedule) = GateSchedule::new(&[def]) else { continue };
         let usage = Usage { type_name: "", type_place: &def.place, clusters: Vec::new(), windows: vec![def] };
         let windows: Vec<&Window> = schedule.windows.iter().collect();
-        let options = LintOptions { from: now, needed: None, most_days_closed: None };
+        let options = LintOptions { from: now, needed: None, interval: None, most_days_closed: None };
         for lint in lints(&windows, &options).iter().filter(|lint| is_news(lint)) {
             findings.add(to_diagnostic(lint, &usage));
         }
@@ -153,21 +157,33 @@ fn usages(spec: &Spec) -> Vec<Usage<'_>> {
     usages
 }
 
-/// Gives, by cluster and type, interval plus timeout of the slowest Flux Kustomization that is gated.
+/// What the Flux Kustomizations that a window gates need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Needed {
+    /// Interval plus timeout of the slowest.
+    whole: Duration,
+    /// The shortest interval.
+    interval: Duration,
+}
+
+impl Needed {
+    fn and(self, other: Needed) -> Needed {
+        Needed { whole: self.whole.max(other.whole), interval: self.interval.min(other.interval) }
+    }
+}
+
+/// Gives, by cluster and type, what the Flux Kustomizations that are gated need.
 ///
 /// The timeout is the interval where none is written (kustomize-controller `api/v1`, `GetTimeout`).
-fn needed<'s>(
-    spec: &'s Spec,
-    model: &Model,
-    schedules: &Schedules,
-) -> BTreeMap<(&'s str, &'s str), Duration> {
+fn needed<'s>(spec: &'s Spec, model: &Model, schedules: &Schedules) -> BTreeMap<(&'s str, &'s str), Needed> {
     let fleet = Fleet::new(spec, model, schedules);
-    let mut durations: BTreeMap<(&str, &str), Duration> = BTreeMap::new();
+    let mut durations: BTreeMap<(&str, &str), Needed> = BTreeMap::new();
     for flux in &model.flux {
         let Some(interval) = flux.spec("interval").as_str().and_then(duration::parse) else { continue };
         let timeout = flux.spec("timeout").as_str().and_then(duration::parse).unwrap_or(interval);
-        let needed = durations.entry((flux.namespace.as_str(), flux.name.as_str())).or_default();
-        *needed = (*needed).max(interval + timeout);
+        let needed = Needed { whole: interval + timeout, interval };
+        let known = durations.entry((flux.namespace.as_str(), flux.name.as_str())).or_insert(needed);
+        *known = known.and(needed);
     }
     let mut longest = BTreeMap::new();
     for side in fleet.sides.iter().filter(|side| side.schedule.is_some()) {
@@ -182,7 +198,7 @@ fn needed<'s>(
             continue;
         };
         let known = longest.entry((cluster.as_str(), spec.types[position].name.as_str())).or_insert(*needed);
-        *known = (*known).max(*needed);
+        *known = known.and(*needed);
     }
     longest
 }

@@ -25,14 +25,17 @@ pub fn run(global: &Global, arguments: &cli::Calendar, output: &Output) -> Resul
         Some(name) => clock::zone("--time-zone", name)?,
         None => clock::local(),
     };
-    let usage = |message: String| Error::new(ErrorKind::Usage, Diagnostic::error(message));
     let from = match &arguments.from {
         Some(text) => clock::instant_or_date("--from", text, &zone)?,
         None => now.to_zoned(zone.clone()).start_of_day().map(|day| day.timestamp()).unwrap_or(now),
     };
     // Days are those of the clock: one of them may have 23 or 25 hours.
     let to = from.to_zoned(zone.clone()).checked_add(i64::from(arguments.days).days());
-    let to = to.map_err(|_| usage("--days: the last day is after the year 9999".into()))?.timestamp();
+    let to = to.map_err(|_| {
+        let problem = Diagnostic::error("--days: the last day is after the year 9999");
+        Error::new(ErrorKind::Usage, problem.help("begin earlier, or show fewer days"))
+    })?;
+    let to = to.timestamp();
     let workspace = Workspace::open(global, output)?;
     let spec = workspace.spec(output)?;
     let model = workspace.model(&spec);
@@ -51,7 +54,7 @@ pub fn run(global: &Global, arguments: &cli::Calendar, output: &Output) -> Resul
         output.say(&format!(
             "Type {} opens so often that only the first {} times are shown.",
             row.change_type,
-            row.intervals.len()
+            row.times.len()
         ));
     }
     let answer = match arguments.format {

@@ -40,7 +40,7 @@ pub fn instant_or_date(option: &str, text: &str, zone: &TimeZone) -> Result<Time
     let date = text.parse::<civil::Date>().ok().filter(|_| !text.contains(':'));
     let start = date.and_then(|date| date.to_zoned(zone.clone()).ok());
     start.map(|start| start.timestamp()).ok_or_else(|| {
-        if is_beyond(text) {
+        if date.is_some() || is_beyond(text) {
             return beyond(option, text);
         }
         wrong(
@@ -69,10 +69,10 @@ fn wrong(message: String, help: &str) -> Error {
 /// Reads a time zone of the command line.
 pub fn zone(option: &str, name: &str) -> Result<TimeZone, Error> {
     schedule::zone::parse(name).map_err(|error| {
-        let help = error.suggestion.as_ref().map_or_else(
-            || "give a name of the IANA time zone database, such as `Europe/Berlin`".to_owned(),
-            |zone| format!("did you mean `{zone}`?"),
-        );
+        let help = error
+            .suggestion
+            .as_ref()
+            .map_or_else(schedule::zone::help, |zone| format!("did you mean `{zone}`?"));
         Error::new(ErrorKind::Usage, Diagnostic::error(format!("{option}: {error}")).help(help))
     })
 }

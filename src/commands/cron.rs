@@ -2,6 +2,8 @@
 
 use std::io::{BufRead, BufReader, Read};
 
+use jiff::tz::TimeZone;
+
 use crate::cli::{Cron, Global};
 use crate::commands::apply::Exit;
 use crate::commands::clock;
@@ -9,7 +11,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::repo::RepoPath;
-use crate::schedule::{CronExpr, batch_line};
+use crate::schedule::{CronExpr, Moment, batch_line};
 
 /// The longest line of a batch that is looked at.
 const LONGEST_LINE: u64 = 1 << 20;
@@ -36,30 +38,41 @@ pub fn run(global: &Global, arguments: &Cron, output: &Output) -> Result<Exit, E
     })?;
     let zone = clock::zone("--time-zone", &arguments.time_zone)?;
     let from = match &arguments.from {
-        Some(text) => clock::instant("--from", text)?,
-        None => clock::now(global)?,
+        // The same years as in a batch; other forms of a time are read as everywhere else.
+        Some(text) => {
+            Moment::parse(text).map_or_else(|| clock::instant("--from", text).map(Moment::from), Ok)?
+        }
+        None => clock::now(global)?.into(),
     };
-    let mut fired = false;
+    let mut last = None;
     let mut lines = String::new();
-    let count = usize::try_from(arguments.count).unwrap_or(usize::MAX);
-    for firing in expression.firings(from, &zone).take(count) {
-        let local = firing.to_zoned(zone.clone());
-        lines.push_str(&format!(
-            "{}  {}\n",
-            firing.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            local.strftime("%a %Y-%m-%d %H:%M:%S %:z")
-        ));
-        fired = true;
+    let mut left = arguments.count;
+    for moment in expression.moments(from, &zone).take(usize::try_from(left).unwrap_or(usize::MAX)) {
+        lines.push_str(&format!("{moment}  {}\n", moment.local(&zone)));
+        last = Some(moment);
+        left -= 1;
         if lines.len() > CHUNK {
             output.result(lines.as_bytes());
             lines.clear();
         }
     }
-    if !fired {
-        output.say("It never fires.");
-    }
     output.result(lines.as_bytes());
+    if left > 0 {
+        output.say(&no_more(&expression, last.unwrap_or(from), &zone));
+    }
     Ok(Exit::Clean)
+}
+
+/// Says that nothing comes after a moment, as far as Kubernetes looks.
+fn no_more(expression: &CronExpr, after: Moment, zone: &TimeZone) -> String {
+    let later = match expression.beyond_search(after, zone) {
+        Some(later) => format!("The calendar has such a time again at {later}."),
+        None => "No later year has such a time either.".to_owned(),
+    };
+    format!(
+        "It does not fire within five years after {after}, and Kubernetes looks no further: a CronJob that asks \
+         then starts nothing. {later}"
+    )
 }
 
 /// Answers lines until the input ends, whatever stands in them.
@@ -76,9 +89,11 @@ fn batch(input: &mut BufReader<impl Read>, output: &Output) {
         }
         let whole = line.last() == Some(&b'\n') || (line.len() as u64) < LONGEST_LINE;
         if whole {
-            let text = std::str::from_utf8(&line).ok().map(|text| text.strip_suffix('\n').unwrap_or(text));
-            let text = text.map(|text| text.strip_suffix('\r').unwrap_or(text));
-            answers.push_str(&text.map_or_else(|| "error".to_owned(), batch_line));
+            // What is no UTF-8 is read as the API server reads it, with a mark in its place: robfig/cron does
+            // not look at all of an expression.
+            let text = String::from_utf8_lossy(&line);
+            let text = text.strip_suffix('\n').unwrap_or(&text);
+            answers.push_str(&batch_line(text.strip_suffix('\r').unwrap_or(text)));
         } else {
             answers.push_str("error");
             if input.skip_until(b'\n').is_err() {

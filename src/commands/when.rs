@@ -27,7 +27,7 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
     let selected = select(&spec, &model, &workspace.snapshot, &fleet, &question)?;
     let answer = answer(&spec, &fleet, &schedules, &selected, at, clock::local());
     match arguments.format {
-        TextFormat::Text => output.result(text(&answer).as_bytes()),
+        TextFormat::Text => output.result(text(&answer, output.width()).as_bytes()),
         TextFormat::Json => output.result(format!("{:#}\n", json(&answer)).as_bytes()),
     }
     Ok(Exit::Clean)

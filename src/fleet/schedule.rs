@@ -16,8 +16,8 @@ pub struct GateSchedule {
     pub timeline: Timeline,
     /// The windows, in the order of the spec.
     pub windows: Vec<Window>,
-    /// The zone in which its times are told: that of its first window, UTC where none is set.
-    pub zone: TimeZone,
+    /// The zones of the windows, in their order; UTC where none is set.
+    pub zones: Vec<TimeZone>,
     /// Zones and cron expressions; equal for equal schedules and no others.
     pub key: String,
 }
@@ -44,17 +44,41 @@ impl GateSchedule {
             pairs.push((pair, zone));
             windows.push(window);
         }
-        let zone = pairs.first().map_or(TimeZone::UTC, |(_, zone)| zone.clone());
-        Ok(GateSchedule { timeline: Timeline::of_pairs(pairs), windows, zone, key })
+        let zones = pairs.iter().map(|(_, zone)| zone.clone()).collect();
+        Ok(GateSchedule { timeline: Timeline::of_pairs(pairs), windows, zones, key })
     }
 
     /// Gives the state at an instant and the changes after it.
     pub fn times(&self, at: Timestamp) -> GateTimes {
+        let (next_open, next_close) = (self.timeline.next_open(at), self.timeline.next_close(at));
+        let window = |at: Option<Timestamp>, opens: bool| match at {
+            Some(at) if self.zones.len() > 1 => self.timeline.window_at(at, opens),
+            _ => 0,
+        };
         GateTimes {
             open: self.timeline.is_open(at),
-            next_open: self.timeline.next_open(at),
-            next_close: self.timeline.next_close(at),
+            next_open,
+            next_close,
+            opens: window(next_open, true),
+            closes: window(next_close, false),
+            race: self.timeline.race_near(at),
         }
+    }
+
+    /// Gives the zone of the window at a position; UTC where there is none.
+    pub fn zone(&self, window: usize) -> TimeZone {
+        self.zones.get(window).cloned().unwrap_or(TimeZone::UTC)
+    }
+
+    /// Gives the zones of the windows, each once.
+    pub fn distinct_zones(&self) -> Vec<TimeZone> {
+        let mut zones: Vec<TimeZone> = Vec::new();
+        for zone in &self.zones {
+            if !zones.contains(zone) {
+                zones.push(zone.clone());
+            }
+        }
+        zones
     }
 }
 
@@ -72,6 +96,13 @@ pub struct GateTimes {
     pub next_open: Option<Timestamp>,
     /// When it turns from open to closed next; `None` as above.
     pub next_close: Option<Timestamp>,
+    /// The position of the window that opens next.
+    pub opens: usize,
+    /// The position of the window that closes next.
+    pub closes: usize,
+    /// The instant, last or next, at which something opens and something closes, so that the times above are
+    /// not certain.
+    pub race: Option<Timestamp>,
 }
 
 /// The schedules of a spec: which type waits for which in which cluster.

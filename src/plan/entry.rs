@@ -65,7 +65,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
                 Err(Refusal { reason, remedy }) => refusal = Some((reason, remedy)),
             }
         }
-        let is_live = !later::applied_sides(self.input, &self.entry.path).is_empty();
+        let is_live = !later::applied_sides(self.input, &self.entry.path, &self.entry.cluster).is_empty();
         if rest.is_empty() && (whole || loose.is_empty()) && !is_live {
             let mut trial = builder.clone();
             return match self.project_entry(
@@ -157,5 +157,5 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
 }
 
 fn builder_has_changes(builder: &Builder<'_>) -> bool {
-    !builder.finish().changes.is_empty()
+    !builder.is_unchanged()
 }

@@ -24,6 +24,9 @@ pub struct Input<'a> {
     pub renderer: &'a dyn Renderer,
 }
 
+/// The sides of entry points: side → (entry point, position of the type).
+pub type Sides = BTreeMap<RepoPath, (RepoPath, usize)>;
+
 /// A build with the type of each object.
 #[derive(Clone, Debug)]
 pub struct Typed {
@@ -102,13 +105,22 @@ impl<'a> Input<'a> {
         Ok(Typed { objects, types })
     }
 
+    /// Builds ahead the folders that [`typed`](Input::typed) and [`typed_entry`](Input::typed_entry)
+    /// will ask for, side by side.
+    pub fn prepare<'p>(&self, folders: impl IntoIterator<Item = &'p RepoPath>) {
+        let distinct: BTreeSet<&RepoPath> = folders.into_iter().collect();
+        let requests: Vec<Request> =
+            distinct.into_iter().map(|folder| Request::folder(folder.clone()).with_origins()).collect();
+        self.renderer.prepare(self.snapshot, &requests);
+    }
+
     /// Gives the entry point of a type beside or below the one that is split.
     pub fn side(&self, entry: &RepoPath, cluster: &str, change_type: &str) -> Option<RepoPath> {
         side(self.spec, entry, cluster, change_type)
     }
 
-    /// Gives the sides of every entry point, as [`sides`] does.
-    pub fn sides(&self) -> BTreeMap<RepoPath, (RepoPath, usize)> {
+    /// Gives the sides of every entry point, as [`sides`] does: once for all of them, as it takes time.
+    pub fn sides(&self) -> Sides {
         sides(self.spec, self.model)
     }
 
@@ -144,7 +156,7 @@ pub fn side(spec: &Spec, entry: &RepoPath, cluster: &str, change_type: &str) -> 
 /// An entry point whose own path is a side of another folder is the result of a split, so that
 /// folder counts as an entry point too. The default layout puts sides below it; others put them
 /// anywhere, and then every kustomization is asked.
-pub fn sides(spec: &Spec, model: &Model) -> BTreeMap<RepoPath, (RepoPath, usize)> {
+pub fn sides(spec: &Spec, model: &Model) -> Sides {
     let mut sides = BTreeMap::new();
     for entry in &model.entry_points {
         let above = std::iter::successors(Some(entry.path.clone()), RepoPath::parent);
@@ -162,11 +174,7 @@ pub fn sides(spec: &Spec, model: &Model) -> BTreeMap<RepoPath, (RepoPath, usize)
 }
 
 /// Finds the sides of entry points that are gone from Git and were no folder above any side.
-fn elsewhere(
-    spec: &Spec,
-    model: &Model,
-    known: &BTreeMap<RepoPath, (RepoPath, usize)>,
-) -> BTreeMap<RepoPath, (RepoPath, usize)> {
+fn elsewhere(spec: &Spec, model: &Model, known: &Sides) -> Sides {
     let mut found = BTreeMap::new();
     for cluster in model.clusters() {
         let entries = model.entry_points.iter().filter(|entry| entry.is_of(cluster));

@@ -122,7 +122,7 @@ fn no_unknown_types(input: &Input<'_>) -> Result<(), Error> {
                         entry.path
                     ))
                     .at(Place::file(input.spec.path.clone()))
-                    .help(renamed(input, &above)),
+                    .help(renamed(input, &above, &entry.cluster)),
                 );
             }
         }
@@ -131,8 +131,8 @@ fn no_unknown_types(input: &Input<'_>) -> Result<(), Error> {
 }
 
 /// Gives the way on where a type was renamed or removed: nothing else tells the old name.
-fn renamed(input: &Input<'_>, whole: &RepoPath) -> String {
-    let is_live = !later::applied_sides(input, whole).is_empty();
+fn renamed(input: &Input<'_>, whole: &RepoPath, cluster: &str) -> String {
+    let is_live = !later::applied_sides(input, whole, cluster).is_empty();
     let first = if is_live { format!("{BACK} ") } else { String::new() };
     let last = if is_live { " and migrate" } else { "" };
     format!(
@@ -154,10 +154,10 @@ pub fn obligations(input: &Input<'_>, plan: &Plan) -> Result<Vec<Obligation>, Er
     if plan.changes.is_empty() {
         return Ok(Vec::new());
     }
-    let carriers = gate::carriers(input)?;
+    let (carriers, folders) = (gate::carriers(input)?, gate::folders(input)?);
     let mut found = Vec::new();
     for entry in &input.model.entry_points {
-        let free = gate::free_of(input, &carriers, &entry.path)?;
+        let free = gate::free_of(input, &carriers, &folders, &entry.path);
         for build in builds(input.model, entry) {
             found.push(Obligation {
                 flux_may_change: true,
@@ -168,7 +168,7 @@ pub fn obligations(input: &Input<'_>, plan: &Plan) -> Result<Vec<Obligation>, Er
         }
     }
     for side in input.sides().into_keys().filter(|side| input.model.graph.has(side)) {
-        let free = gate::free_of(input, &carriers, &side)?;
+        let free = gate::free_of(input, &carriers, &folders, &side);
         found.push(Obligation { free, ..Obligation::same(side) });
     }
     Ok(found)

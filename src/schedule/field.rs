@@ -10,22 +10,25 @@ pub(super) const STAR: u64 = 1 << 63;
 /// The values that a field may take, and the names some of them have; robfig's `bounds`.
 #[derive(Debug)]
 pub(super) struct Bounds {
+    /// What the field holds, as people call it.
+    pub(super) noun: &'static str,
     pub(super) min: u64,
     pub(super) max: u64,
     /// Names of the values from `min` on, in lower case; empty where the field has none.
     pub(super) names: &'static [&'static str],
 }
 
-pub(super) const MINUTE: Bounds = Bounds { min: 0, max: 59, names: &[] };
-pub(super) const HOUR: Bounds = Bounds { min: 0, max: 23, names: &[] };
-pub(super) const DAY_OF_MONTH: Bounds = Bounds { min: 1, max: 31, names: &[] };
+pub(super) const MINUTE: Bounds = Bounds { noun: "minute", min: 0, max: 59, names: &[] };
+pub(super) const HOUR: Bounds = Bounds { noun: "hour", min: 0, max: 23, names: &[] };
+pub(super) const DAY_OF_MONTH: Bounds = Bounds { noun: "day of month", min: 1, max: 31, names: &[] };
 pub(super) const MONTH: Bounds = Bounds {
+    noun: "month",
     min: 1,
     max: 12,
     names: &["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
 };
 pub(super) const DAY_OF_WEEK: Bounds =
-    Bounds { min: 0, max: 6, names: &["sun", "mon", "tue", "wed", "thu", "fri", "sat"] };
+    Bounds { noun: "day of week", min: 0, max: 6, names: &["sun", "mon", "tue", "wed", "thu", "fri", "sat"] };
 
 /// Reads a field: a comma-separated list whose empty items count for nothing.
 ///
@@ -162,8 +165,21 @@ fn quote(text: &str) -> String {
 
 impl Problem {
     fn into_error(self, item: &str, span: Range<usize>, bounds: &Bounds) -> CronError {
-        CronError { message: self.0, span, help: help(item, bounds) }
+        let help = help(item, bounds).unwrap_or_else(|| allowed(bounds));
+        CronError { message: self.0, span, help: Some(help) }
     }
+}
+
+/// Says what the field takes.
+fn allowed(bounds: &Bounds) -> String {
+    let Bounds { noun, min, max, names } = bounds;
+    let names = match (names.first(), names.last()) {
+        (Some(first), Some(last)) => {
+            format!(" or a name from {} to {}", first.to_ascii_uppercase(), last.to_ascii_uppercase())
+        }
+        _ => String::new(),
+    };
+    format!("write the {noun} as a number from {min} to {max}{names}, or as `*`, `*/2`, `1-5` or `1,5`")
 }
 
 /// Says what to write instead of the things that other crons understand.

@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 
 use super::cron::{CronExpr, Fields, Rule};
 use super::local::{Civil, DAY, Local, days_of, weekday};
+use super::moment::Moment;
 
 /// The years that robfig/cron searches before it says that an expression never fires.
 const SEARCH_YEARS: i64 = 5;
@@ -47,6 +48,28 @@ impl CronExpr {
     /// The iterator is endless for most expressions; it ends where [`CronExpr::next_after`] is `None`.
     pub fn firings<'a>(&'a self, after: Timestamp, zone: &'a TimeZone) -> Firings<'a> {
         Firings { seconds: self.firing_seconds(floor(after), zone) }
+    }
+
+    /// Gives the firings strictly after a moment, each searched from the one before, also beyond the year 9999.
+    pub fn moments<'a>(
+        &'a self,
+        after: Moment,
+        zone: &'a TimeZone,
+    ) -> impl Iterator<Item = Moment> + use<'a> {
+        self.firing_seconds(after.second, zone).map(|second| Moment { second })
+    }
+
+    /// Gives the first day of the calendar on which an expression that [`CronExpr::next_after`] does not find
+    /// within its five years fires after all: 29 February, eight years apart around 1900, 2100, 2200.
+    ///
+    /// `None` for an expression that fires within five years, or never.
+    pub fn beyond_search(&self, after: Moment, zone: &TimeZone) -> Option<Moment> {
+        let mut local = Local::new(zone);
+        if self.next_second(after.second, &mut local).is_some() {
+            return None;
+        }
+        let later = after.second.checked_add(SEARCH_YEARS * 365 * DAY)?;
+        self.next_second(later, &mut local).map(|second| Moment { second })
     }
 
     pub(super) fn firing_seconds<'a>(&'a self, after: i64, zone: &'a TimeZone) -> FiringSeconds<'a> {

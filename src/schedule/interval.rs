@@ -1,7 +1,7 @@
 //! When a gate is open: what the CronJobs of one or more windows do to one suspend flag.
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
 
 use super::cron::CronExpr;
 use super::firing::floor;
@@ -142,6 +142,48 @@ impl Timeline {
             Some(close) => self.open_while_closed(close).unwrap_or(Timestamp::MIN),
             None => Timestamp::MIN,
         }
+    }
+
+    /// Gives the instant since which the gate, closed at `at`, is closed; `None` where it is open.
+    ///
+    /// Further closings of a gate that is closed already change nothing.
+    pub fn closed_since(&self, at: Timestamp) -> Option<Timestamp> {
+        if self.is_open(at) {
+            return None;
+        }
+        let last = |edge: Edge, at: Timestamp| {
+            self.gates.iter().filter_map(move |gate| last_at_or_before(gate.expr(edge), at, &gate.zone)).max()
+        };
+        let close = last(Edge::Close, at)?;
+        // The first closing after the last opening; what closes again after that changes nothing.
+        match last(Edge::Open, at).and_then(|open| open.checked_sub(Span::new().seconds(1)).ok()) {
+            Some(before) => self.next(Edge::Close, before).or(Some(close)),
+            None => Some(close),
+        }
+    }
+
+    /// Says whether something opens and something closes at an instant: then the order of the two Jobs decides,
+    /// which is not defined, and the gate counts as closed.
+    pub fn races_at(&self, at: Timestamp) -> bool {
+        let fires = |edge: Edge| {
+            self.gates.iter().any(|gate| last_at_or_before(gate.expr(edge), at, &gate.zone) == Some(at))
+        };
+        fires(Edge::Close) && fires(Edge::Open)
+    }
+
+    /// Gives the race that decides what [`Timeline::is_open`], [`Timeline::next_open`] and
+    /// [`Timeline::next_close`] say of an instant: that of the last closing at or before it, or of the next one.
+    pub fn race_near(&self, at: Timestamp) -> Option<Timestamp> {
+        let closings = self.gates.iter().map(|gate| last_at_or_before(&gate.pair.close, at, &gate.zone));
+        let last = closings.flatten().max();
+        last.into_iter().chain(self.next(Edge::Close, at)).find(|close| self.races_at(*close))
+    }
+
+    /// Gives the position of the window that opens, or closes, at an instant; the first one's where none does.
+    pub(crate) fn window_at(&self, at: Timestamp, opens: bool) -> usize {
+        let edge = if opens { Edge::Open } else { Edge::Close };
+        let fires = |gate: &Gate| last_at_or_before(gate.expr(edge), at, &gate.zone) == Some(at);
+        self.gates.iter().position(fires).unwrap_or_default()
     }
 
     /// Gives the first firing of one edge of any window strictly after an instant.

@@ -67,8 +67,7 @@ impl FromStr for Length {
     /// Reads whole numbers with the units `w`, `d`, `h` and `m`, each at most once and the largest first:
     /// `4h`, `90m`, `1h30m`, `2d`.
     fn from_str(text: &str) -> Result<Length, LengthError> {
-        let wrong =
-            |why: &str| LengthError { message: format!("`{text}` {why}; write it like `4h` or `1h30m`") };
+        let wrong = |why: &str| LengthError { message: format!("`{text}` {why}") };
         let mut rest = text.trim();
         if rest.is_empty() {
             return Err(wrong("is not a length of time"));

@@ -110,12 +110,8 @@ impl Window {
 
     /// Finds the nearest other time of one edge with which the whole window comes true, a later one first.
     fn alternative(&self, closes: bool, zone: &TimeZone, from: Timestamp) -> Option<String> {
-        let steps = (1..=FARTHEST / STEP).map(|step| step * STEP);
-        let later = steps.clone().take(6);
-        let nearest_first = later.chain(steps.flat_map(|minutes| [-minutes, minutes]));
-        let nearest_first: Vec<i64> = nearest_first.collect();
         for both in [false, true] {
-            for &minutes in &nearest_first {
+            for minutes in nearest_first() {
                 let Some((window, text)) = self.moved(closes, both, minutes) else { continue };
                 if window.pair().is_ok_and(|pair| fault(&pair, zone, from).is_none()) {
                     return Some(text);
@@ -126,7 +122,7 @@ impl Window {
     }
 
     /// Moves one edge, or both, and says how that is written.
-    fn moved(&self, closes: bool, both: bool, minutes: i64) -> Option<(Window, String)> {
+    pub(super) fn moved(&self, closes: bool, both: bool, minutes: i64) -> Option<(Window, String)> {
         let (form, text) = match &self.form {
             WindowForm::FromTo { from, to } => {
                 let moved = |time: &WeekTime| {
@@ -159,10 +155,36 @@ impl Window {
                 let text = format!("write `open: {open}`");
                 (WindowForm::OpenFor { open, length: *length }, text)
             }
-            WindowForm::OpenClose { .. } => return None,
+            WindowForm::OpenClose { open, close } => {
+                let moved = |expr: &CronExpr| shifted(expr, expr.fields()?, minutes).ok();
+                let (open, close, text) = match (both, closes) {
+                    (true, _) => {
+                        let (open, close) = (moved(open)?, moved(close)?);
+                        let text = format!("write `open: {open}` and `close: {close}`");
+                        (open, close, text)
+                    }
+                    (false, true) => {
+                        let close = moved(close)?;
+                        let text = format!("write `close: {close}`");
+                        (open.clone(), close, text)
+                    }
+                    (false, false) => {
+                        let open = moved(open)?;
+                        let text = format!("write `open: {open}`");
+                        (open, close.clone(), text)
+                    }
+                };
+                (WindowForm::OpenClose { open, close }, text)
+            }
         };
         Some((Window { zone: self.zone.clone(), form }, text))
     }
+}
+
+/// Gives by how many minutes a time is moved to try another one: the nearest first, later before earlier.
+pub(super) fn nearest_first() -> impl Iterator<Item = i64> {
+    let steps = || (1..=FARTHEST / STEP).map(|step| step * STEP);
+    steps().take(6).chain(steps().flat_map(|minutes| [-minutes, minutes]))
 }
 
 /// Finds the first date in ten years on which a pair does not come true; a closing before an opening, as the

@@ -52,6 +52,8 @@ impl fmt::Display for WeekTime {
 pub struct WeekTimeError {
     /// What is wrong.
     pub message: String,
+    /// What to write instead.
+    pub help: String,
 }
 
 impl fmt::Display for WeekTimeError {
@@ -67,8 +69,10 @@ impl FromStr for WeekTime {
 
     /// Reads `Mon 08:00`: a weekday in English, short or long, in any case, and a time from 00:00 to 23:59.
     fn from_str(text: &str) -> Result<WeekTime, WeekTimeError> {
-        let wrong =
-            |why: &str| WeekTimeError { message: format!("`{text}` {why}; write it like `Mon 08:00`") };
+        let wrong = |why: &str| WeekTimeError {
+            message: format!("`{text}` {why}"),
+            help: "write a weekday and a time from 00:00 to 23:59, such as `Mon 08:00`".into(),
+        };
         let mut words = text.split_whitespace();
         let (Some(day), Some(time), None) = (words.next(), words.next(), words.next()) else {
             return Err(wrong("is not a weekday and a time"));
@@ -88,7 +92,11 @@ impl FromStr for WeekTime {
                 Ok(WeekTime { weekday: weekday as u8, hour, minute })
             }
             (Some(24), Some(0)) => {
-                Err(WeekTimeError { message: format!("`{text}` is 00:00 of the next day; write that day") })
+                let midnight = WeekTime { weekday: (weekday as u8 + 1) % 7, hour: 0, minute: 0 };
+                Err(WeekTimeError {
+                    message: format!("`{text}` is no time of that day, which ends as the next one begins"),
+                    help: format!("write `{midnight}`"),
+                })
             }
             _ => Err(wrong("has a time that is not between 00:00 and 23:59")),
         }

@@ -66,7 +66,7 @@ fn time_zone(name: &Placed<String>) -> Result<TimeZone, Box<Diagnostic>> {
     schedule::zone::parse(name).map_err(|error| {
         let help = match error.suggestion {
             Some(zone) => format!("did you mean `{zone}`?"),
-            None => "give a name of the IANA time zone database, such as `Europe/Berlin`".to_owned(),
+            None => schedule::zone::help(),
         };
         Box::new(Diagnostic::error(error.message).at(name.place.clone()).help(help))
     })
@@ -80,12 +80,13 @@ fn form(form: &WindowForm, diagnostics: &mut Vec<Diagnostic>) -> Option<schedule
         }
         WindowForm::OpenFor { open, length } => {
             let open = cron(open, "open", diagnostics);
-            let length = other(length, "give a length such as `4h` or `1h30m`", diagnostics);
+            let help = |_: &schedule::LengthError| "write a length such as `4h` or `1h30m`".to_owned();
+            let length = other(length, help, diagnostics);
             Some(schedule::WindowForm::OpenFor { open: open?, length: length? })
         }
         WindowForm::FromTo { from, to } => {
-            const HELP: &str = "give a moment of the week such as `Mon 08:00`";
-            let (from, to) = (other(from, HELP, diagnostics), other(to, HELP, diagnostics));
+            let help = |error: &schedule::WeekTimeError| error.help.clone();
+            let (from, to) = (other(from, help, diagnostics), other(to, help, diagnostics));
             Some(schedule::WindowForm::FromTo { from: from?, to: to? })
         }
     }
@@ -103,7 +104,11 @@ fn cron(text: &Placed<String>, key: &str, diagnostics: &mut Vec<Diagnostic>) -> 
     }
 }
 
-fn other<T>(text: &Placed<String>, help: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<T>
+fn other<T>(
+    text: &Placed<String>,
+    help: impl Fn(&T::Err) -> String,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<T>
 where
     T: std::str::FromStr,
     T::Err: std::fmt::Display,
@@ -111,8 +116,8 @@ where
     match text.parse() {
         Ok(value) => Some(value),
         Err(error) => {
-            let message = format!("{error}");
-            diagnostics.push(Diagnostic::error(message).at(text.place.clone()).help(help));
+            let help = help(&error);
+            diagnostics.push(Diagnostic::error(error.to_string()).at(text.place.clone()).help(help));
             None
         }
     }

@@ -67,6 +67,8 @@ pub struct WindowDef {
     pub name: Option<Placed<String>>,
     /// The IANA time zone; `None` leaves the choice to the zone of the cluster's controller.
     pub time_zone: Option<Placed<String>>,
+    /// Whether a time zone is written that is no text, which was told; then `time_zone` is `None` as well.
+    pub(crate) zone_refused: bool,
     /// When it opens and closes.
     pub form: WindowForm,
 }

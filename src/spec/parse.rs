@@ -171,7 +171,7 @@ impl Parser {
     fn texts(&mut self, field: Field<'_>) -> Vec<Placed<String>> {
         let Shape::OneOrMore(Shape::Text(rule)) = field.key.shape else { return Vec::new() };
         let what = field.key.name;
-        let items = self.reader.one_or_more(field.node, field.home, what);
+        let items = self.reader.one_or_more(field.node, what);
         items.iter().filter_map(|item| self.reader.text(item, *rule, what)).collect()
     }
 
@@ -204,7 +204,8 @@ impl Parser {
             _ => WindowForm::FromTo { from: self.nothing(), to: self.nothing() },
         };
         let place = self.reader.place(&home.span);
-        Some(Placed::new(WindowDef { name, time_zone, form }, place))
+        let zone_refused = time_zone.is_none() && fields.get("timeZone").is_some();
+        Some(Placed::new(WindowDef { name, time_zone, zone_refused, form }, place))
     }
 
     fn nothing(&self) -> Placed<String> {
@@ -228,7 +229,7 @@ impl Parser {
             }
             let mut windows = IndexMap::new();
             for (type_name, key, node) in self.map(fields.get("windows")) {
-                let uses = Placed::new(self.window_uses(node, key), type_name.place);
+                let uses = Placed::new(self.window_uses(node, key, &type_name.value), type_name.place);
                 windows.insert(type_name.value, uses);
             }
             let enabled = match self.table(fields.get("gate")) {
@@ -240,9 +241,9 @@ impl Parser {
         clusters
     }
 
-    fn window_uses(&mut self, node: &Node, home: &Node) -> Vec<WindowUse> {
+    fn window_uses(&mut self, node: &Node, home: &Node, type_name: &str) -> Vec<WindowUse> {
         let mut uses = Vec::new();
-        for item in self.reader.one_or_more(node, home, "windows") {
+        for item in self.reader.one_or_more(node, &format!("`{type_name}`")) {
             match &item.value {
                 Value::Mapping(_) => {
                     uses.extend(

@@ -259,6 +259,7 @@ impl Reader {
                 TextRule::Folder | TextRule::Glob => {
                     Some("give a path relative to the folder of this file".to_owned())
                 }
+                TextRule::Time => Some("give a value, or remove the key".to_owned()),
                 _ => None,
             };
             let place = self.place(&node.span);
@@ -285,15 +286,12 @@ impl Reader {
     }
 
     /// Gives one or several values as several; an empty list is an error.
-    pub(crate) fn one_or_more<'n>(&mut self, node: &'n Node, home: &'n Node, what: &str) -> &'n [Node] {
+    pub(crate) fn one_or_more<'n>(&mut self, node: &'n Node, what: &str) -> &'n [Node] {
         match &node.value {
             Value::Sequence(items) => {
                 if items.is_empty() {
-                    self.error(
-                        &home.span,
-                        format!("{what} is an empty list"),
-                        "name at least one, or remove the key",
-                    );
+                    let message = format!("{what} is an empty list");
+                    self.error(&node.span, message, "name at least one, or remove the key");
                 }
                 items
             }

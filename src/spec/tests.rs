@@ -170,8 +170,8 @@ extra: 1
         "12:25 rx | there is no type `rx` | did you mean `rt` or `rw`?",
         "12:29 wrok-week | there is no window `wrok-week` | did you mean `work-week`?",
         "12:40 rt | cluster `edge-01` gives a window to the type `rt`, which is real-time and has no gate | give the type a window under `types`, or remove `rt` here",
-        "12:55 rw | windows is an empty list | name at least one, or remove the key",
         "12:55 rw | cluster `edge-01` gives a window to the type `rw`, which is real-time and has no gate | give the type a window under `types`, or remove `rw` here",
+        "12:59 [] | `rw` is an empty list | name at least one, or remove the key",
         "13:3 ../up | cluster name `../up` may hold only letters, digits and, between them, `.`, `_` and `-`, as it becomes a folder | choose a cluster name like `up`",
         "14:3 0777 | `0777` without quotes is a number to YAML parsers, and cluster name must be text | put it in quotes: \"0777\"",
         "15:20 paths | a cluster has both `path` and `paths` | move everything to `paths`",
@@ -247,6 +247,28 @@ fn a_window_without_zone_is_a_warning() {
         read(&format!("{HEAD}types: {{ rt: {{}} }}\nwindows: {{ w: {{ open: 0 8 * * MON, for: 4h }} }}\n"))
             .unwrap();
     assert!(parsed.warnings[0].message.contains("time zone"));
+}
+
+#[test]
+fn a_zone_or_a_moment_that_is_none_is_said_once_with_what_to_write() {
+    let of = |window: &str| -> Vec<String> {
+        let text = format!("{HEAD}types: {{ rt: {{}} }}\nwindows: {{ w: {{ {window} }} }}\n");
+        // Warnings too: a zone that is empty is not missing as well.
+        read(&text).expect_err(&text).diagnostics.iter().map(line).collect()
+    };
+    assert_eq!(
+        of("timeZone: '', open: 0 8 * * MON, for: 4h"),
+        ["3:27 '' | timeZone `` is empty | give a value, or remove the key"]
+    );
+    for (moment, help) in [
+        ("Sun 24:00", "write `Mon 00:00`"),
+        ("Sat 24:00", "write `Sun 00:00`"),
+        ("Sun 25:00", "write a weekday and a time from 00:00 to 23:59, such as `Mon 08:00`"),
+        ("24:00", "write a weekday and a time from 00:00 to 23:59, such as `Mon 08:00`"),
+    ] {
+        let found = of(&format!("timeZone: UTC, from: Mon 08:00, to: '{moment}'"));
+        assert!(found.len() == 1 && found[0].ends_with(help), "{found:?}");
+    }
 }
 
 #[test]

@@ -211,7 +211,7 @@ fn times(window: &Placed<WindowDef>, diagnostics: &mut Vec<Diagnostic>) {
     if !window.form.is_whole() {
         return;
     }
-    if window.time_zone.is_none() {
+    if window.time_zone.is_none() && !window.zone_refused {
         diagnostics.push(
             Diagnostic::warning(
                 "this window has no time zone, so it follows the zone of the cluster's controller",

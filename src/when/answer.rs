@@ -38,8 +38,12 @@ pub struct Line {
     pub gate: GateState,
     /// The state of the windows, whether or not something closes outside of them; `None` without windows.
     pub times: Option<GateTimes>,
-    /// The zone of the windows; UTC without windows.
-    pub zone: TimeZone,
+    /// The zones of the windows, each once; none without windows.
+    pub zones: Vec<TimeZone>,
+    /// The zone of the window that opens next; UTC without windows.
+    pub open_zone: TimeZone,
+    /// The zone of the window that closes next; UTC without windows.
+    pub close_zone: TimeZone,
 }
 
 impl Line {
@@ -83,6 +87,7 @@ pub fn answer(
         let schedule = side.schedule.map(|position| (position, &schedules.distinct()[position]));
         let times =
             schedule.map(|(position, schedule)| *known[position].get_or_insert_with(|| schedule.times(at)));
+        let zone = |window: usize| schedule.map_or(TimeZone::UTC, |(_, schedule)| schedule.zone(window));
         let change_type = match side.part {
             Part::Type(position) => Some(spec.types[position].name.value.clone()),
             Part::Whole | Part::Remaining | Part::Support => None,
@@ -95,7 +100,9 @@ pub fn answer(
             kustomization: side.kustomization.clone(),
             gate: side.gate,
             times,
-            zone: schedule.map_or(TimeZone::UTC, |(_, schedule)| schedule.zone.clone()),
+            zones: schedule.map_or_else(Vec::new, |(_, schedule)| schedule.distinct_zones()),
+            open_zone: zone(times.map_or(0, |times| times.opens)),
+            close_zone: zone(times.map_or(0, |times| times.closes)),
         }
     };
     let lines = selected.sides.iter().map(|position| line(&fleet.sides[*position])).collect();

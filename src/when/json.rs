@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
+use crate::schedule::zone::database_release;
 use crate::when::{Answer, Line, notes};
 
 /// The version of the form; it grows when something is taken away or means something else.
@@ -16,12 +17,16 @@ const VERSION: u32 = 1;
 /// `windowOpen`, `nextOpen` and `nextClose` speak of the windows whether or not the gate closes (`gate`:
 /// `closes`, `none` without windows, `off`, `not-in-git`, `not-handed-over`, `unseen`, `no-job`,
 /// `foreign`; see
-/// [`GateState`](crate::fleet::GateState)).
+/// [`GateState`](crate::fleet::GateState)). `timeZones` are those of the windows, and `timeZone` is that name where
+/// they have only one; the `cluster` of an opening or closing is in the zone of the window that opens or closes.
+/// `race` is the instant at which one of them opens and one closes, so that the order of two Jobs decides.
+/// `timeZoneDatabase` is the release of the IANA database that all of it was computed with.
 pub fn json(answer: &Answer) -> Value {
     json!({
         "version": VERSION,
         "at": time(answer.at, &answer.local, &TimeZone::UTC),
         "localTimeZone": answer.local.iana_name(),
+        "timeZoneDatabase": database_release(),
         "lines": answer.lines.iter().map(|line| one(answer, line)).collect::<Vec<_>>(),
         "unreached": answer.unreached,
         "notes": notes(answer).into_iter().map(|note| json!({
@@ -31,7 +36,8 @@ pub fn json(answer: &Answer) -> Value {
 }
 
 fn one(answer: &Answer, line: &Line) -> Value {
-    let told = |at: Option<Timestamp>| at.map(|at| time(at, &answer.local, &line.zone));
+    let told = |at: Option<Timestamp>, zone: &TimeZone| at.map(|at| time(at, &answer.local, zone));
+    let names: Vec<&str> = line.zones.iter().map(|zone| zone.iana_name().unwrap_or("UTC")).collect();
     json!({
         "cluster": line.cluster,
         "type": line.change_type,
@@ -46,11 +52,13 @@ fn one(answer: &Answer, line: &Line) -> Value {
         "realTime": line.times.is_none(),
         "gate": line.gate.as_str(),
         "open": line.is_open() && !line.is_suspended(),
-        "timeZone": line.times.map(|_| line.zone.iana_name().unwrap_or("UTC")),
+        "timeZone": if let [name] = names.as_slice() { Some(*name) } else { None },
+        "timeZones": names,
         "windowOpen": line.times.map(|times| times.open),
-        "nextOpen": told(line.times.and_then(|times| times.next_open)),
-        "nextClose": told(line.times.and_then(|times| times.next_close)),
-        "reaches": told(line.reaches(answer.at)),
+        "nextOpen": told(line.times.and_then(|times| times.next_open), &line.open_zone),
+        "nextClose": told(line.times.and_then(|times| times.next_close), &line.close_zone),
+        "reaches": told(line.reaches(answer.at), &line.open_zone),
+        "race": told(line.times.and_then(|times| times.race), &line.close_zone),
     })
 }
 

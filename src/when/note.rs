@@ -19,7 +19,7 @@ pub struct Note {
 /// A kind of remark: its name, when it is made, what it says.
 type Kind = (&'static str, fn(&Line) -> bool, &'static str, &'static str);
 
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 11] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -76,6 +76,13 @@ const KINDS: [Kind; 10] = [
         |line| line.part == Part::Remaining,
         "an entry point is split and not handed over: its old Flux Kustomization still applies changes of every type",
         "hand it over to the new Flux Kustomizations",
+    ),
+    (
+        "race",
+        |line| line.times.is_some_and(|times| times.race.is_some()),
+        "an opening and a closing fire at the same instant, and the slower of the two Jobs decides whether the \
+         window is open from then on; here it is taken for closed",
+        "leave some minutes between them; `gitops-windows check` says which (GW107)",
     ),
     (
         "never-opens",

@@ -5,26 +5,36 @@ use jiff::tz::TimeZone;
 
 use crate::diagnostic::clean;
 use crate::fleet::GateState;
+use crate::fold::fold;
 use crate::when::table::table;
 use crate::when::{Answer, Line, notes};
 
 /// The most clusters that a remark names.
 const MOST_NAMED: usize = 5;
 
-/// Writes an answer as a table that is readable without colour.
+/// Writes an answer as a table that is readable without colour, or as a list where a table has no room in `width`
+/// characters.
 ///
-/// The times of a gated type are told in the zone of its windows, in UTC and in that of whoever asks, a line
+/// The times of a gated type are told in the zones of its windows, in UTC and in that of whoever asks, a line
 /// each; zones that show the same time share a line. Remarks stand below, each once.
-pub fn text(answer: &Answer) -> String {
+pub fn text(answer: &Answer, width: usize) -> String {
     let mut rows = vec![header()];
     for line in &answer.lines {
         rows.extend(lines_of(answer, line));
     }
     let mut text = if answer.lines.is_empty() { String::new() } else { table(&rows) };
+    let has_room = text.lines().all(|line| line.chars().count() <= width);
+    if !has_room {
+        text = answer.lines.iter().map(|line| narrow(answer, line, width)).collect();
+    }
+    let say = |words: String, indent: usize| {
+        let width = if has_room { usize::MAX } else { width };
+        fold(words.split(' '), width, indent) + "\n"
+    };
     for path in &answer.unreached {
-        text += &format!(
-            "No entry point of these clusters reads {}: a change of it reaches none.\n",
-            clean(path)
+        text += &say(
+            format!("No entry point of these clusters reads {}: a change of it reaches none.", clean(path)),
+            2,
         );
     }
     for note in notes(answer) {
@@ -33,7 +43,9 @@ pub fn text(answer: &Answer) -> String {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        text += &format!("\n{}{more}: {}.\n  → {}.\n", names.join(", "), note.message, note.help);
+        text += "\n";
+        text += &say(format!("{}{more}: {}.", names.join(", "), note.message), 2);
+        text += &format!("  {}", say(format!("→ {}.", note.help), 2));
     }
     text
 }
@@ -62,6 +74,27 @@ fn lines_of(answer: &Answer, line: &Line) -> Vec<Vec<String>> {
         rows.push(row);
     }
     rows
+}
+
+/// Writes a line of the table below each other.
+fn narrow(answer: &Answer, line: &Line, width: usize) -> String {
+    let change_type = line.change_type.as_deref().map_or_else(|| "(all)".to_owned(), clean);
+    let head = [clean(&line.cluster), change_type, format!("{}:", kustomization(line)), now(line)];
+    let mut text = fold(head.iter().flat_map(|part| part.split(' ')), width, 2) + "\n";
+    let Some(times) = line.times else { return text };
+    for (label, at) in [("  opens  ", times.next_open), ("  closes ", times.next_close)] {
+        for (index, (zone, zones)) in zones(answer, line).into_iter().enumerate() {
+            let label = if index == 0 { label } else { "         " };
+            let told = at.map_or_else(|| "never".to_owned(), |at| show(at, &zone));
+            let zones = if at.is_some() { zones.as_str() } else { "" };
+            if at.is_some() || index == 0 {
+                let pieces =
+                    [label, &told].into_iter().chain(zones.split(' ').filter(|word| !word.is_empty()));
+                text += &(fold(pieces, width, 10) + "\n");
+            }
+        }
+    }
+    text
 }
 
 fn kustomization(line: &Line) -> String {
@@ -113,7 +146,8 @@ fn zones(answer: &Answer, line: &Line) -> Vec<(TimeZone, String)> {
         name => name.unwrap_or("local time").to_owned(),
     };
     let mut zones: Vec<(TimeZone, Vec<Label<'_>>)> = Vec::new();
-    for (zone, role) in [(&line.zone, "cluster"), (&TimeZone::UTC, ""), (&answer.local, "local")] {
+    let windows = line.zones.iter().map(|zone| (zone, "cluster"));
+    for (zone, role) in windows.chain([(&TimeZone::UTC, ""), (&answer.local, "local")]) {
         let position = zones.iter().position(|(known, _)| same(known, zone)).unwrap_or_else(|| {
             zones.push((zone.clone(), Vec::new()));
             zones.len() - 1

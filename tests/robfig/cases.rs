@@ -108,7 +108,7 @@ pub fn case(random: &mut Random, zones: &[Zone]) -> Case {
         match random.below(3) {
             0 => name = random.pick(ZONES),
             1 => start = random.pick(STARTS),
-            _ => count = random.pick(&["", "-1", "x", "1.5", "99999999999999999999", "5 "]),
+            _ => count = random.pick(&["", "0", "-1", "x", "1.5", "99999999999999999999", "5 "]),
         }
         let known = zones.iter().position(|zone| zone.name == name);
         let line = format!("{expr}\t{name}\t{start}\t{count}");

@@ -97,6 +97,9 @@ func answerLine(line string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if count == 0 {
+		return "", errors.New("nothing is asked for")
+	}
 	if spec, ok := schedule.(*cron.SpecSchedule); ok {
 		// The same as the prefix TZ= that the CronJob controller sets, without loading the zone again.
 		spec.Location = zone
@@ -112,7 +115,7 @@ func answerLine(line string) (string, error) {
 		}
 		times = append(times, t)
 	}
-	if len(times) == 0 && count > 0 {
+	if len(times) == 0 {
 		return "never", nil
 	}
 	var answer strings.Builder

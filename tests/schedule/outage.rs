@@ -283,7 +283,12 @@ fn windows_without_findings_survive_every_outage() {
                 open_close(zone, &format!("{} {hour} * * {days}", random(2) * 30), &close)
             })
             .collect();
-        let options = LintOptions { from: at("2026-11-21T00:00:00Z"), needed: None, most_days_closed: None };
+        let options = LintOptions {
+            from: at("2026-11-21T00:00:00Z"),
+            needed: None,
+            interval: None,
+            most_days_closed: None,
+        };
         if !lints(&windows.iter().collect::<Vec<_>>(), &options).is_empty() {
             told += 1;
             continue;

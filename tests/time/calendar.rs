@@ -1,7 +1,7 @@
 //! `calendar`.
 
-use std::path::PathBuf;
-use std::process::Command;
+use icalendar::{CalendarComponent, CalendarDateTime, Component, DatePerhapsTime};
+use jiff::Timestamp;
 
 use super::{Repository, SPEC};
 
@@ -50,7 +50,7 @@ fn equal_clusters_share_a_row() {
 #[test]
 fn it_fits_the_terminal() {
     let repository = repository();
-    for width in ["20", "40", "79", "133"] {
+    for width in ["30", "40", "79", "133"] {
         let output = super::program()
             .env("COLUMNS", width)
             .args(["calendar", "--now", super::NOW, "--days", "30"])
@@ -61,6 +61,8 @@ fn it_fits_the_terminal() {
         let bars = text.lines().filter(|line| line.contains('·') && !line.contains("closed"));
         let widths: Vec<usize> = bars.map(|line| line.chars().count()).collect();
         assert!(widths.len() == 3 && widths.iter().all(|found| found.to_string() == width), "{text}");
+        let width: usize = width.parse().unwrap();
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
     }
 }
 
@@ -88,6 +90,8 @@ fn bad_options_are_explained() {
         (["calendar", "--time-zone", "europe/berlin"], "did you mean `Europe/Berlin`?"),
         (["calendar", "--cluster", "edge-1"], "did you mean"),
         (["calendar", "--from", "9999-12-30"], "after the year 9999"),
+        (["calendar", "--from", "9999-12-31"], "begin earlier"),
+        (["calendar", "--from", "9999-12-31T12:00:00Z"], "give one before 9999-12-30"),
     ] {
         let (code, stderr) = repository().failure(&arguments);
         assert_eq!(code, 2, "{arguments:?}");
@@ -152,46 +156,36 @@ fn what_opens_too_often_is_cut_with_a_word() {
     }
 }
 
-/// Gives a Python with the package `icalendar`, or none where it can't be had.
-fn python() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("icalendar");
-    let python = folder.join("bin/python");
-    let has = |python: &PathBuf| {
-        Command::new(python)
-            .args(["-c", "import icalendar"])
-            .output()
-            .is_ok_and(|output| output.status.success())
+/// Reads a file with another program's parser, and writes each event in the local times of a zone.
+fn read(file: &str, zone: &str) -> Vec<String> {
+    let calendar: icalendar::Calendar = file.parse().unwrap();
+    let utc = |time: Option<DatePerhapsTime>| match time {
+        Some(DatePerhapsTime::DateTime(CalendarDateTime::Utc(time))) => {
+            Timestamp::from_second(time.timestamp()).unwrap()
+        }
+        other => panic!("{other:?} is no time in UTC"),
     };
-    if has(&python) {
-        return Some(python);
-    }
-    let made = Command::new("python3").args(["-m", "venv"]).arg(&folder).output();
-    let installed = made.is_ok_and(|output| output.status.success())
-        && Command::new(&python)
-            .args(["-m", "pip", "install", "-q", "icalendar", "tzdata"])
-            .output()
-            .is_ok_and(|output| output.status.success());
-    (installed && has(&python)).then_some(python)
+    let zone = jiff::tz::TimeZone::get(zone).unwrap();
+    let show = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M").to_string();
+    calendar
+        .iter()
+        .map(|component| {
+            let CalendarComponent::Event(event) = component else { panic!("{component:?} is no event") };
+            assert!(event.get_uid().is_some() && event.get_timestamp().is_some());
+            let description = event.get_description().unwrap();
+            let clusters = description.rsplit('\n').next().unwrap();
+            format!(
+                "{} | {} | {} | {clusters}",
+                show(utc(event.get_start())),
+                show(utc(event.get_end())),
+                event.get_summary().unwrap()
+            )
+        })
+        .collect()
 }
-
-/// Prints every event as local times of two zones, as a calendar program shows them.
-const SCRIPT: &str = r#"
-import sys, zoneinfo, icalendar
-calendar = icalendar.Calendar.from_ical(sys.stdin.buffer.read())
-zone = zoneinfo.ZoneInfo("Europe/Berlin")
-for event in calendar.walk("VEVENT"):
-    begin, end = event.decoded("DTSTART"), event.decoded("DTEND")
-    assert begin.utcoffset().total_seconds() == 0 and event["UID"] and event.decoded("DTSTAMP")
-    show = lambda time: time.astimezone(zone).strftime("%a %Y-%m-%d %H:%M")
-    print(show(begin), "|", show(end), "|", event["SUMMARY"], "|", event["DESCRIPTION"].splitlines()[-1])
-"#;
 
 #[test]
 fn another_program_reads_the_right_local_times_across_changes_of_the_clocks() {
-    let Some(python) = python() else {
-        eprintln!("skipped: python3 with the package icalendar is not at hand");
-        return;
-    };
     let clusters = "  edge-01: {}\n  edge-02: {}\n";
     let spec = format!("{}{clusters}", &SPEC[..SPEC.find("  edge-01").unwrap()]);
     let file = Repository::new(&[("windows.yaml", &spec)]).stdout(&[
@@ -205,20 +199,46 @@ fn another_program_reads_the_right_local_times_across_changes_of_the_clocks() {
         "--format",
         "ics",
     ]);
-    let output = assert_cmd::Command::new(python).args(["-c", SCRIPT]).write_stdin(file).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let seen = String::from_utf8(output.stdout).unwrap();
+    let seen = read(&file, "Europe/Berlin");
     let days = [("15", "18"), ("22", "25"), ("29", "01"), ("05", "08"), ("12", "15")];
     let months = [("03", "03"), ("03", "03"), ("03", "04"), ("04", "04"), ("04", "04")];
-    let expected: String = days
+    let expected: Vec<String> = days
         .iter()
         .zip(months)
         .map(|((open, close), (opens, closes))| {
             format!(
                 "Mon 2027-{opens}-{open} 08:00 | Thu 2027-{closes}-{close} 17:00 | rw open: edge-01, edge-02 | \
-                 Clusters: edge-01, edge-02\n"
+                 Clusters: edge-01, edge-02"
             )
         })
         .collect();
     assert_eq!(seen, expected);
+}
+
+#[test]
+fn windows_in_several_zones_are_told_in_the_zone_of_the_one_that_opens() {
+    let spec = SPEC.replace("window: work-week", "window: [work-week, evening]").replace(
+        "windows:\n  work",
+        "windows:\n  evening: { timeZone: America/New_York, open: 0 20 * * FRI, close: 0 22 * * FRI }\n  work",
+    );
+    let text = Repository::new(&[("windows.yaml", &spec)]).stdout(&with(&["--cluster", "edge-01"]));
+    assert!(text.contains("  Mon 2026-11-23 08:00 – Thu 2026-11-26 17:00 Europe/Berlin\n"), "{text}");
+    assert!(text.contains("  Fri 2026-11-27 20:00 – Fri 2026-11-27 22:00 America/New_York\n"), "{text}");
+}
+
+#[test]
+fn windows_that_touch_are_a_race_here_too() {
+    let spec = SPEC.replace("window: work-week", "window: [work-week, next]").replace(
+        "windows:\n  work",
+        "windows:\n  next: { timeZone: Europe/Berlin, open: 0 17 * * THU, close: 0 20 * * THU }\n  work",
+    );
+    let repository = Repository::new(&[("windows.yaml", &spec)]);
+    let text = repository.stdout(&with(&["--cluster", "edge-01"]));
+    assert!(
+        text.contains("Thu 2026-11-26 17:00 Europe/Berlin: something opens as something closes"),
+        "{text}"
+    );
+    assert!(!text.contains("20:00"), "{text}");
+    let picture = repository.stdout(&with(&["--cluster", "edge-01", "--format", "svg"]));
+    assert!(picture.contains("open and close at the same instant"), "{picture}");
 }

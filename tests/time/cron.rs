@@ -40,6 +40,67 @@ fn no_line_stops_a_batch() {
 }
 
 #[test]
+fn a_line_that_asks_for_nothing_is_an_error_and_never_an_empty_answer() {
+    let line = |count: &str| format!("0 0 * * *\tUTC\t2026-01-01T00:00:00Z\t{count}\n");
+    let counts = ["0", "-1", "+1", "", " 1", "1000001", "99999999999999999999", "1.0", "01"];
+    let answers = batch(counts.map(line).concat());
+    assert_eq!(answers[..8], ["error"; 8]);
+    assert_eq!(answers[8], "2026-01-02T00:00:00Z");
+}
+
+#[test]
+fn what_robfig_does_not_look_at_may_be_no_text() {
+    let answers =
+        batch(b"*-\xff * * * *\tUTC\t2026-01-01T00:00:00Z\t1\n\xff * * * *\tUTC\t2026-01-01T00:00:00Z\t1");
+    assert_eq!(answers, ["2026-01-01T00:01:00Z", "error"]);
+}
+
+#[test]
+fn both_forms_know_the_same_years() {
+    let answers = batch("0 0 * * *\tEurope/Berlin\t9999-12-31T22:30:00Z\t2");
+    assert_eq!(answers, ["9999-12-31T23:00:00Z 10000-01-01T23:00:00Z"]);
+    let output = program()
+        .args([
+            "cron",
+            "0 0 * * *",
+            "--time-zone",
+            "Europe/Berlin",
+            "--from",
+            "9999-12-31T22:30:00Z",
+            "--count",
+            "2",
+        ])
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "9999-12-31T23:00:00Z  Sat 10000-01-01 00:00:00 +01:00\n\
+         10000-01-01T23:00:00Z  Sun 10000-01-02 00:00:00 +01:00\n"
+    );
+}
+
+#[test]
+fn what_does_not_come_for_eight_years_is_told() {
+    let output = program().args(["cron", "0 0 29 2 *", "--from", "2095-01-01T00:00:00Z"]).output().unwrap();
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "2096-02-29T00:00:00Z  Wed 2096-02-29 00:00:00 +00:00\n"
+    );
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "It does not fire within five years after 2096-02-29T00:00:00Z, and Kubernetes looks no further: a CronJob \
+         that asks then starts nothing. The calendar has such a time again at 2104-02-29T00:00:00Z.\n"
+    );
+}
+
+#[test]
+fn the_version_names_the_time_zones() {
+    let output = program().arg("--version").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("\ntime zone database 20"), "{said}");
+}
+
+#[test]
 fn an_empty_batch_has_no_answers() {
     assert!(batch("").is_empty());
 }
@@ -67,7 +128,8 @@ fn one_expression_is_told_in_utc_and_local_time() {
     );
     let output = run(&["0 0 30 2 *"]);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("never fires"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("within five years") && said.contains("No later year has such a time"), "{said}");
 }
 
 #[test]
@@ -79,7 +141,10 @@ fn bad_words_are_explained() {
         (["0 0 * * *", "--count", "many"], "invalid value"),
         (["0 0 * * *", "--count", "1000001"], "1000000"),
         (["0 0 * * *", "--count", "0"], "1..=1000000"),
-        (["0 0 * * *", "--from", "9999-12-31T23:59:59Z"], "before 9999-12-30T22:00:00Z"),
+        (["-5 * * * *", "--count", "1"], "write the minute as a number from 0 to 59"),
+        (["0 25 * * *", "--count", "1"], "write the hour as a number from 0 to 23"),
+        (["0 0 * 13 *", "--count", "1"], "from 1 to 12 or a name from JAN to DEC"),
+        (["0 0 * * *", "--time-zone", "Nowhere"], "(release 20"),
         (["@every 1h", "--now", "x"], "--now"),
     ] {
         let output = program().arg("cron").args(arguments).output().unwrap();

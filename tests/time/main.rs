@@ -102,6 +102,10 @@ impl Repository {
     fn run(&self, arguments: &[&str]) -> Output {
         let mut command = program();
         command.current_dir(self.path()).args(["--now", NOW]).args(arguments);
+        if arguments.contains(&"when") {
+            // Room for a table.
+            command.env("COLUMNS", "140");
+        }
         command.output().unwrap()
     }
 

@@ -281,3 +281,75 @@ fn without_a_spec_there_is_no_answer() {
     assert_eq!(code, 3);
     assert!(stderr.contains("there is no spec"), "{stderr}");
 }
+
+fn with_second_window(window: &str) -> Repository {
+    let repository = Repository::fleet();
+    let spec = SPEC
+        .replace("window: work-week", "window: [work-week, second]")
+        .replace("windows:\n  work", &format!("windows:\n  second: {window}\n  work"));
+    repository.write("windows.yaml", &spec);
+    repository
+}
+
+#[test]
+fn windows_in_several_zones_are_told_each_in_its_own() {
+    let repository =
+        with_second_window("{ timeZone: America/New_York, open: 0 20 * * SAT, close: 0 22 * * SAT }");
+    let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
+    let line = &answer["lines"][1];
+    assert_eq!(line["timeZone"], Value::Null);
+    assert_eq!(line["timeZones"], json!(["Europe/Berlin", "America/New_York"]));
+    assert_eq!(line["nextOpen"]["cluster"], "2026-11-21T20:00:00-05:00");
+    let text = repository.stdout(&["when", "--cluster", "edge-01"]);
+    assert!(text.contains("Sun 2026-11-22 02:00  Sun 2026-11-22 04:00  Europe/Berlin (cluster)"), "{text}");
+    assert!(
+        text.contains("Sat 2026-11-21 20:00  Sat 2026-11-21 22:00  America/New_York (cluster)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn windows_that_touch_are_said_to_be_a_race() {
+    let repository =
+        with_second_window("{ timeZone: Europe/Berlin, open: 0 17 * * THU, close: 0 20 * * THU }");
+    let asked = ["when", "--cluster", "edge-01", "--format", "json"];
+    let answer = repository.json(&asked);
+    assert_eq!(answer["lines"][1]["race"]["utc"], "2026-11-26T16:00:00Z");
+    assert_eq!(answer["lines"][1]["nextClose"]["utc"], "2026-11-26T16:00:00Z");
+    assert!(repository.stdout(&asked[..3]).contains("the slower of the two Jobs decides"));
+    // After it the gate is taken for closed until the next week.
+    let later = repository.json(&[&asked[..], &["--at", "2026-11-26T17:00:00Z"]].concat());
+    assert_eq!(later["lines"][1]["open"], false);
+    assert_eq!(later["lines"][1]["nextOpen"]["utc"], "2026-11-30T07:00:00Z");
+    assert_eq!(later["lines"][1]["race"]["utc"], "2026-11-26T16:00:00Z");
+    // Without one there is nothing to say.
+    let answer = Repository::fleet().json(&asked);
+    assert_eq!(answer["lines"][1]["race"], Value::Null);
+    assert!(answer["timeZoneDatabase"].as_str().unwrap().starts_with("20"), "{answer}");
+}
+
+#[test]
+fn a_narrow_terminal_gets_a_list() {
+    let output = super::program()
+        .args(["when", "--cluster", "edge-01", "--now", NOW])
+        .env("COLUMNS", "40")
+        .env("TZ", "Asia/Tokyo")
+        .current_dir(Repository::fleet().path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    insta::assert_snapshot!(text, @r"
+    edge-01 rt apps-rt: at once (within 10m)
+    edge-01 rw apps-rw: closed
+      opens   Mon 2026-11-23 08:00
+              Europe/Berlin (cluster)
+              Mon 2026-11-23 07:00 UTC
+              Mon 2026-11-23 16:00
+              Asia/Tokyo (local)
+      closes  Thu 2026-11-26 17:00
+              Europe/Berlin (cluster)
+              Thu 2026-11-26 16:00 UTC
+              Fri 2026-11-27 01:00
+              Asia/Tokyo (local)
+    ");
+}

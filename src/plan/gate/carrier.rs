@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind};
 use crate::plan::gate::files::{Leftover, join};
 use crate::plan::gate::{ClusterGate, files};
 use crate::plan::generated::{Ownership, ownership, with_header};
-use crate::plan::{Builder, Command, Input, resources};
+use crate::plan::{Builder, Command, Input, Sides, resources};
 use crate::repo::{EntryPoint, Model, RepoPath, generated_children};
 use crate::template::Templates;
 
@@ -22,6 +22,7 @@ pub const NAME: &str = "reconciliation-windows";
 /// gate, and a gate that was broken by a commit could never be mended by one.
 pub fn ensure(
     input: &Input<'_>,
+    sides: &Sides,
     templates: &Templates,
     builder: &mut Builder<'_>,
     cluster: &ClusterGate,
@@ -33,7 +34,7 @@ pub fn ensure(
     let mine = |entry: &&EntryPoint| entry.is_of(&cluster.cluster);
     if let Some(entry) = carrier_of(input, &cluster.cluster, &cluster.folder) {
         let gated = cluster.targets.values().flatten().any(|name| name == input.model.name_of(entry));
-        if gated || input.sides().get(&entry.path).is_some_and(|(_, position)| *position > 0) {
+        if gated || sides.get(&entry.path).is_some_and(|(_, position)| *position > 0) {
             return Err(carried_by_gated(entry, cluster));
         }
         if reaches(input, entry, &cluster.folder) {
@@ -150,9 +151,14 @@ pub fn taken_in(model: &Model, cluster: &str, gate: &RepoPath) -> Option<RepoPat
 /// Tells whether nothing but this cluster builds a folder, so that a Flux Kustomization put there
 /// reaches no other.
 fn is_alone(input: &Input<'_>, cluster: &str, folder: &RepoPath) -> bool {
+    let above = input.model.graph.above(folder);
     input.model.entry_points.iter().filter(|entry| entry.clusters().any(|own| own != cluster)).all(|entry| {
-        let generated = !input.model.graph.has(&entry.path) && folder.is_within(&entry.path);
-        !generated && !reaches(input, entry, folder)
+        if input.model.graph.has(&entry.path) {
+            return !above.contains(&entry.path);
+        }
+        !folder.is_within(&entry.path)
+            && !(above.iter().any(|one| one.is_within(&entry.path))
+                && generated_children(&input.model.graph, &entry.path).iter().any(|top| above.contains(top)))
     })
 }
 

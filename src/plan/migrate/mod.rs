@@ -355,10 +355,14 @@ fn obligations(input: &Input<'_>, plan: &Plan, active: &[&Move<'_>]) -> Vec<Obli
             found.push(obligation);
         }
     }
-    // A side may carry a gate, which a step switches on.
-    let carriers = gate::carriers(input).unwrap_or_default();
+    // A side may carry a gate, which comes with it and which a step switches on.
+    let (carriers, folders) =
+        (gate::carriers(input).unwrap_or_default(), gate::folders(input).unwrap_or_default());
     for obligation in &mut found {
-        obligation.free = gate::free_of(input, &carriers, &obligation.before).unwrap_or_default();
+        let all = obligation.after.iter().chain([&obligation.before]);
+        let free: BTreeSet<RepoPath> =
+            all.flat_map(|one| gate::free_of(input, &carriers, &folders, one)).collect();
+        obligation.free = free.into_iter().collect();
     }
     found
 }

@@ -1,5 +1,6 @@
 //! What is surprising about the windows of a type.
 
+mod clocks;
 mod one;
 mod outages;
 mod several;
@@ -10,6 +11,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use super::window::{Window, WindowKey};
+use clocks::Edge;
 use one::One;
 
 /// The years that are looked at, and the most firings and dates of one expression or finding.
@@ -32,13 +34,13 @@ pub enum LintCode {
     ClockFold,
     /// Some openings or closings come twice in a row.
     NotAlternating,
-    /// It opens and closes at the same instant.
-    ZeroLength,
+    /// Something of the type opens at the instant at which something closes, and the two Jobs race.
+    SameInstant,
     /// It opens again before it has closed, every time.
     LongerThanPeriod,
     /// It never closes.
     AlwaysOpen,
-    /// Two windows of the type overlap or touch, and the closing of one closes the other.
+    /// Two windows of the type overlap, and the closing of one closes the other.
     Overlap,
     /// It is shorter than what is gated needs.
     TooShort,
@@ -46,6 +48,8 @@ pub enum LintCode {
     RarelyOpens,
     /// After a long outage Kubernetes may not make up for a missed closing.
     LostClosing,
+    /// It is closed for so short a time that it holds hardly anything back.
+    HardlyCloses,
     /// No deadline for starting a missed run is right after every opening or closing.
     UnevenTimes,
 }
@@ -60,7 +64,7 @@ impl LintCode {
             LintCode::ClockGap => "clock-gap",
             LintCode::ClockFold => "clock-fold",
             LintCode::NotAlternating => "not-alternating",
-            LintCode::ZeroLength => "zero-length",
+            LintCode::SameInstant => "same-instant",
             LintCode::LongerThanPeriod => "longer-than-period",
             LintCode::AlwaysOpen => "always-open",
             LintCode::Overlap => "overlap",
@@ -68,6 +72,7 @@ impl LintCode {
             LintCode::RarelyOpens => "rarely-opens",
             LintCode::LostClosing => "lost-closing",
             LintCode::UnevenTimes => "uneven-times",
+            LintCode::HardlyCloses => "hardly-closes",
         }
     }
 }
@@ -96,6 +101,8 @@ pub struct LintOptions {
     pub from: Timestamp,
     /// Interval plus timeout of the slowest Flux Kustomization that is gated.
     pub needed: Option<Duration>,
+    /// The shortest interval of the Flux Kustomizations that are gated.
+    pub interval: Option<Duration>,
     /// The most days that the type may stay closed.
     pub most_days_closed: Option<u32>,
 }
@@ -109,13 +116,26 @@ pub fn lints(windows: &[&Window], options: &LintOptions) -> Vec<Lint> {
     let mut valid = Vec::new();
     for (index, window) in windows.iter().enumerate() {
         if let Ok(pair) = window.pair() {
-            let one = One { index, window, zone: window.zone_or_utc(), pair, options };
-            one.lint(&mut lints);
-            valid.push(one);
+            valid.push(One { index, window, zone: window.zone_or_utc(), pair, options });
         }
     }
-    several::overlaps(&valid, options, &mut lints);
+    static_lints(&valid, &mut lints);
+    for position in 0..valid.len() {
+        clocks::clocks(&valid, position, Edge::Open, &mut lints);
+        clocks::clocks(&valid, position, Edge::Close, &mut lints);
+    }
+    lints.sort_by_key(|lint| lint.window.unwrap_or(usize::MAX));
     outages::outages(&valid, &mut lints);
     several::rarely_opens(&valid, options, &mut lints);
+    several::hardly_closes(&valid, options, &mut lints);
     lints
+}
+
+/// Everything that can be said without looking at the changes of the clocks, and without an outage.
+fn static_lints(windows: &[One<'_>], lints: &mut Vec<Lint>) {
+    for one in windows {
+        one.lint(lints);
+    }
+    several::same_instant(windows, lints);
+    several::overlaps(windows, lints);
 }

@@ -5,15 +5,16 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::super::cron::CronExpr;
-use super::super::dst::{ClockEffect, clock_hits};
+use super::super::dst::clock_hits;
 use super::super::interval::{Interval, Timeline};
 use super::super::local::{DAY, date_of, days_of, weekday};
 use super::super::pair::CronPair;
-use super::super::resolve::{show, years_after};
+use super::super::resolve::years_after;
 use super::super::window::{Window, WindowKey};
 use super::{Lint, LintCode, LintOptions, MOST_DATES, MOST_FIRINGS, YEARS};
 
 /// One window that is being looked at.
+#[derive(Clone)]
 pub(super) struct One<'a> {
     pub(super) index: usize,
     pub(super) window: &'a Window,
@@ -63,7 +64,6 @@ impl One<'_> {
         self.never_fires(&self.pair.close, close_key, "closes", lints);
         for (expr, key) in [(&self.pair.open, open_key), (&self.pair.close, close_key)] {
             self.either_day(expr, key, lints);
-            self.clocks(expr, key, lints);
         }
         if lints[before..].iter().all(|lint| lint.code != LintCode::NeverFires) {
             self.sequence(lints);
@@ -128,41 +128,6 @@ impl One<'_> {
         ));
     }
 
-    /// The times that a change of the clocks skips, moves or repeats.
-    fn clocks(&self, expr: &CronExpr, key: WindowKey, lints: &mut Vec<Lint>) {
-        let hits = clock_hits(expr, &self.zone, self.options.from, self.until());
-        let closes = matches!(key, WindowKey::Close | WindowKey::For | WindowKey::To);
-        let zone = self.zone.iana_name().unwrap_or("UTC");
-        for (code, twice) in [(LintCode::ClockGap, false), (LintCode::ClockFold, true)] {
-            let found = || hits.iter().filter(|hit| (hit.effect == ClockEffect::Repeated) == twice);
-            let Some(first) = found().next() else { continue };
-            let mut dates: Vec<Date> = found().map(|hit| hit.local.date()).collect();
-            dates.dedup();
-            dates.truncate(MOST_DATES);
-            let consequence = match (first.effect, closes) {
-                (ClockEffect::Repeated, true) => "comes twice, and the window closes twice",
-                (ClockEffect::Repeated, false) => "comes twice, and the window opens twice",
-                (ClockEffect::Extra, true) => "is taken for the day before, and the window closes also then",
-                (ClockEffect::Extra, false) => "is taken for the day before, and the window opens also then",
-                (ClockEffect::Missed, true) => {
-                    "is passed over, and the window stays open until the next time"
-                }
-                (ClockEffect::Missed, false) => "is passed over, and the window does not open",
-                (ClockEffect::Skipped, true) => {
-                    "does not come, and the window stays open until the next time"
-                }
-                (ClockEffect::Skipped, false) => "does not come, and the window does not open",
-            };
-            lints.push(self.finding(
-                code,
-                key,
-                format!("as the clocks in {zone} change, {} of `{expr}` {consequence}", show(first.local)),
-                dates,
-                "choose a time that no change of the clocks touches, such as 04:00, or `timeZone: UTC`",
-            ));
-        }
-    }
-
     /// Openings and closings that do not take turns.
     fn sequence(&self, lints: &mut Vec<Lint>) {
         let (_, close_key) = self.window.keys();
@@ -171,23 +136,7 @@ impl One<'_> {
         let changes = self.changes();
         let calm =
             |pair: &&[(Timestamp, bool)]| !changes.iter().any(|change| near(*change, pair[0].0, pair[1].0));
-        let ties: Vec<Date> = edges
-            .windows(2)
-            .filter(|pair| pair[0].0 == pair[1].0)
-            .map(|pair| self.date(pair[0].0))
-            .take(MOST_DATES)
-            .collect();
-        if !ties.is_empty() {
-            lints.push(self.finding(
-                LintCode::ZeroLength,
-                close_key,
-                format!(
-                    "`{}` and `{}` fire at the same instant, and the slower of the two Jobs decides",
-                    self.pair.open, self.pair.close
-                ),
-                ties,
-                "close later than it opens",
-            ));
+        if edges.windows(2).any(|pair| pair[0].0 == pair[1].0) {
             return;
         }
         let same = |opens: bool| {
@@ -232,6 +181,9 @@ impl One<'_> {
         let seconds = |interval: &Interval| interval.close.as_second() - interval.open.as_second();
         let short = || intervals.iter().filter(|interval| seconds(interval) < needed);
         let Some(shortest) = short().map(seconds).min() else { return };
+        let mut dates: Vec<Date> = short().map(|interval| self.date(interval.open)).collect();
+        dates.dedup();
+        dates.truncate(MOST_DATES);
         lints.push(self.finding(
             LintCode::TooShort,
             self.window.keys().1,
@@ -240,7 +192,7 @@ impl One<'_> {
                 shortest / 60,
                 (needed + 59) / 60
             ),
-            short().take(MOST_DATES).map(|interval| self.date(interval.open)).collect(),
+            dates,
             "make the window longer, or interval and timeout of what it gates shorter",
         ));
     }

@@ -32,7 +32,7 @@ pub(super) fn outages(windows: &[One<'_>], lints: &mut Vec<Lint>) {
     let worse = [
         LintCode::NeverFires,
         LintCode::AlwaysOpen,
-        LintCode::ZeroLength,
+        LintCode::SameInstant,
         LintCode::LongerThanPeriod,
         LintCode::Overlap,
     ];
