@@ -8,7 +8,7 @@ use crate::plan::gate::files::{Leftover, join};
 use crate::plan::gate::{ClusterGate, files};
 use crate::plan::generated::{Ownership, ownership, with_header};
 use crate::plan::{Builder, Command, Input, Sides, resources};
-use crate::repo::{EntryPoint, Model, RepoPath, generated_children};
+use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, generated_children};
 use crate::template::Templates;
 
 /// The name of the Flux Kustomization that applies a gate where no entry point does.
@@ -137,15 +137,15 @@ pub fn taken_in(model: &Model, cluster: &str, gate: &RepoPath) -> Option<RepoPat
         between.take_while(|path| path.is_within(above)).any(|path| model.graph.has(&path))
     };
     let is_known = |above: &RepoPath| {
-        let entries = model.entry_points.iter();
-        entries
-            .map(|entry| &entry.path)
-            .any(|path| above.is_within(path) || model.graph.reach(path).contains(above))
+        let built_by = model.graph.above(above);
+        let mut entries = model.entry_points.iter().map(|entry| &entry.path);
+        entries.any(|path| above.is_within(path) || built_by.contains(path))
     };
-    let own = model.flux.iter().filter(|one| model.cluster_of(one) == cluster);
-    own.filter_map(|one| one.file.parent())
-        .filter(|above| !above.is_top() && gate.is_within(above))
-        .find(|above| !is_listed(above) && !is_known(above))
+    let holds_gate = |one: &&FluxKustomization| {
+        one.file.parent().is_some_and(|above| !above.is_top() && gate.is_within(&above))
+    };
+    let own = model.flux.iter().filter(holds_gate).filter(|one| model.cluster_of(one) == cluster);
+    own.filter_map(|one| one.file.parent()).find(|above| !is_listed(above) && !is_known(above))
 }
 
 /// Tells whether nothing but this cluster builds a folder, so that a Flux Kustomization put there
@@ -156,9 +156,9 @@ fn is_alone(input: &Input<'_>, cluster: &str, folder: &RepoPath) -> bool {
         if input.model.graph.has(&entry.path) {
             return !above.contains(&entry.path);
         }
-        !folder.is_within(&entry.path)
-            && !(above.iter().any(|one| one.is_within(&entry.path))
-                && generated_children(&input.model.graph, &entry.path).iter().any(|top| above.contains(top)))
+        let is_listed = above.iter().any(|one| one.is_within(&entry.path))
+            && generated_children(&input.model.graph, &entry.path).iter().any(|top| above.contains(top));
+        !folder.is_within(&entry.path) && !is_listed
     })
 }
 
