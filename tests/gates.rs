@@ -275,3 +275,35 @@ fn a_renamed_type_is_refused_while_its_side_stands() {
     let run = scratch.expect(3, &["sync", "--yes"]);
     assert!(run.stderr.contains("no type `rw`"), "{}", run.stderr);
 }
+
+#[test]
+fn a_gate_has_one_owner_where_nothing_in_git_applies_the_flux_kustomizations() {
+    let scratch = Scratch::fixture("overlays");
+    for cluster in ["north", "south"] {
+        let folder = format!("clusters/{cluster}");
+        scratch.git(&[
+            "rm",
+            "-r",
+            "--quiet",
+            &format!("{folder}/flux-system"),
+            &format!("{folder}/infra.yaml"),
+        ]);
+    }
+    scratch.commit();
+    scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
+    // Flux lists what lies below `clusters/north`, and the gate is not there.
+    let flux = scratch.text("clusters/north/reconciliation-windows.yaml");
+    assert!(flux.contains("path: ./infra/reconciliation-windows-north\n"), "{flux}");
+    assert_eq!(jobs(&rendered(&scratch, "infra/reconciliation-windows-north")).len(), 2);
+    assert!(!scratch.top().join("clusters/north/infra").exists());
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+
+    // A spec that says otherwise is followed, with a word of warning.
+    let spec = scratch.text("windows.yaml");
+    let place = "infra/reconciliation-windows-{cluster}";
+    scratch.write("windows.yaml", spec.replace(place, "clusters/{cluster}/infra/reconciliation-windows"));
+    let run = scratch.expect(1, &["sync"]);
+    assert!(run.stderr.contains("two Flux Kustomizations apply the gate"), "{}", run.stderr);
+    assert!(run.stderr.contains(place), "{}", run.stderr);
+}

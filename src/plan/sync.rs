@@ -1,6 +1,8 @@
 //! `sync`: brings everything that the spec implies up to date.
 
-use crate::diagnostic::{Diagnostic, Place};
+use std::collections::BTreeSet;
+
+use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::inventory::{Deletion, deletions, inventories};
 use crate::plan::build::builds;
@@ -34,21 +36,16 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
         leftover.commands.extend(gate::leave(input, &mut builder)?);
     }
     gate::verify(input, &builder)?;
-    let mut moved = refresh(input, &mut builder)?;
-    let refreshed = builder.now().clone();
-    let model = input.model.again(&refreshed);
-    moved.extend(transfer(&Input { snapshot: &refreshed, model: &model, ..*input }, &mut builder));
+    let moved = refresh(input, &mut builder)?;
     if let Ok(path) = input.spec.folder().join(SCHEMA_FILE)
         && builder.now().file(&path).is_some()
     {
         builder.put(&path, &schema_text());
     }
-    let mut plan = builder.finish();
-    plan.obligations = obligations(input, &plan)?;
+    let (mut plan, refused) = transferred(input, &builder, &moved)?;
     plan.commands = leftover.commands;
-    plan.remarks = leftover.remarks;
-    let relocated = relocation::guard(input, &mut plan, &moved)?;
-    plan.remarks.extend(relocated);
+    plan.remarks.splice(..0, leftover.remarks);
+    plan.remarks.extend(refused);
     let after = plan.apply(input.snapshot);
     let model = input.model.again(&after);
     if allow_deletion {
@@ -62,6 +59,40 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
         plan.remarks.extend(deletions(&old, &new).into_iter().map(said));
     }
     plan.entries = relocation::misplaced(&Input { snapshot: &after, model: &model, ..*input });
+    Ok(plan)
+}
+
+/// Moves files between the parts of apps that are divided plainly, where no cluster deletes anything by
+/// that; else leaves them where they are, and gives the reasons.
+///
+/// # Errors
+///
+/// When what the projections move is not safe either.
+fn transferred(
+    input: &Input<'_>,
+    builder: &Builder<'_>,
+    moved: &BTreeSet<RepoPath>,
+) -> Result<(Plan, Vec<Diagnostic>), Error> {
+    let snapshot = builder.now().clone();
+    let model = input.model.again(&snapshot);
+    let mut trial = builder.clone();
+    let touched = transfer(&Input { snapshot: &snapshot, model: &model, ..*input }, &mut trial);
+    let mut refused = Vec::new();
+    let warning = |one| Diagnostic { severity: Severity::Warning, ..one };
+    if !touched.is_empty() {
+        match guarded(input, &trial, &touched.union(moved).cloned().collect()) {
+            Ok(plan) => return Ok((plan, refused)),
+            Err(error) => refused = error.diagnostics,
+        }
+    }
+    Ok((guarded(input, builder, moved)?, refused.into_iter().map(warning).collect()))
+}
+
+/// Makes the plan, with what must be true of it; `moved` are the entry points of which a side changed.
+fn guarded(input: &Input<'_>, builder: &Builder<'_>, moved: &BTreeSet<RepoPath>) -> Result<Plan, Error> {
+    let mut plan = builder.finish();
+    plan.obligations = obligations(input, &plan)?;
+    plan.remarks = relocation::guard(input, &mut plan, moved)?;
     Ok(plan)
 }
 

@@ -8,7 +8,7 @@ use crate::plan::gate::files::{Leftover, join};
 use crate::plan::gate::{ClusterGate, files};
 use crate::plan::generated::{Ownership, ownership, with_header};
 use crate::plan::{Builder, Command, Input, Sides, resources};
-use crate::repo::{EntryPoint, RepoPath, generated_children};
+use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, generated_children};
 use crate::template::Templates;
 
 /// The name of the Flux Kustomization that applies a gate where no entry point does.
@@ -56,6 +56,16 @@ pub fn ensure(
     match kustomization {
         Some(sibling) => {
             let folder = sibling.file.parent().unwrap_or_default();
+            if let Some(above) = taken_in(input.model, &cluster.cluster, &cluster.folder) {
+                leftover.remarks.push(
+                    Diagnostic::warning(format!(
+                        "the gate of {} lies below {above}, which nothing in Git applies: if Flux lists that folder by itself, two Flux Kustomizations apply the gate",
+                        cluster.cluster
+                    ))
+                    .at(Place::file(cluster.folder.clone()))
+                    .help(format!("choose a folder outside of it for `clusterGate` under `layout`, for example `{OUTSIDE}`")),
+                );
+            }
             let path = join(&folder, &format!("{NAME}.yaml"))?;
             let source = sibling.spec("sourceRef");
             let text = templates.render(
@@ -113,6 +123,31 @@ pub fn ensure(
     }
 }
 
+/// Where gates go that nothing else may take in.
+pub const OUTSIDE: &str = "infra/reconciliation-windows-{cluster}";
+
+/// Finds the folder of a cluster's Flux Kustomizations that takes in its gate as well.
+///
+/// Where no entry point in Git reaches that folder, something outside of Git applies it. Without a
+/// kustomization.yaml Flux then lists everything below it (fluxcd/pkg/kustomize, `scanManifests`), so
+/// that the gate would have two owners.
+pub fn taken_in(model: &Model, cluster: &str, gate: &RepoPath) -> Option<RepoPath> {
+    let is_listed = |above: &RepoPath| {
+        let between = std::iter::successors(gate.parent(), RepoPath::parent);
+        between.take_while(|path| path.is_within(above)).any(|path| model.graph.has(&path))
+    };
+    let is_known = |above: &RepoPath| {
+        let built_by = model.graph.above(above);
+        let mut entries = model.entry_points.iter().map(|entry| &entry.path);
+        entries.any(|path| above.is_within(path) || built_by.contains(path))
+    };
+    let holds_gate = |one: &&FluxKustomization| {
+        one.file.parent().is_some_and(|above| !above.is_top() && gate.is_within(&above))
+    };
+    let own = model.flux.iter().filter(holds_gate).filter(|one| model.cluster_of(one) == cluster);
+    own.filter_map(|one| one.file.parent()).find(|above| !is_listed(above) && !is_known(above))
+}
+
 /// Tells whether nothing but this cluster builds a folder, so that a Flux Kustomization put there
 /// reaches no other.
 fn is_alone(input: &Input<'_>, cluster: &str, folder: &RepoPath) -> bool {
@@ -121,9 +156,9 @@ fn is_alone(input: &Input<'_>, cluster: &str, folder: &RepoPath) -> bool {
         if input.model.graph.has(&entry.path) {
             return !above.contains(&entry.path);
         }
-        !folder.is_within(&entry.path)
-            && !(above.iter().any(|one| one.is_within(&entry.path))
-                && generated_children(&input.model.graph, &entry.path).iter().any(|top| above.contains(top)))
+        let is_listed = above.iter().any(|one| one.is_within(&entry.path))
+            && generated_children(&input.model.graph, &entry.path).iter().any(|top| above.contains(top));
+        !folder.is_within(&entry.path) && !is_listed
     })
 }
 

@@ -15,7 +15,7 @@ mod target;
 mod verify;
 mod whole;
 
-pub use carrier::NAME as CARRIER_NAME;
+pub use carrier::{NAME as CARRIER_NAME, OUTSIDE, taken_in};
 pub use files::{Leftover, conflict, sync};
 pub use leave::leave;
 pub(crate) use target::is_object_name;
