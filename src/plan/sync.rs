@@ -8,7 +8,7 @@ use crate::inventory::{Deletion, deletions, inventories};
 use crate::plan::build::builds;
 use crate::plan::refresh::refresh;
 use crate::plan::split::BACK;
-use crate::plan::transfer::transfer;
+use crate::plan::transfer::Transfer;
 use crate::plan::{Builder, Input, Plan, gate, later, layout, relocation};
 use crate::proof::Obligation;
 use crate::repo::RepoPath;
@@ -63,7 +63,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
 }
 
 /// Moves files between the parts of apps that are divided plainly, where no cluster deletes anything by
-/// that; else leaves them where they are, and gives the reasons.
+/// that; else leaves those of that entry point where they are, and gives the reasons.
 ///
 /// # Errors
 ///
@@ -75,17 +75,47 @@ fn transferred(
 ) -> Result<(Plan, Vec<Diagnostic>), Error> {
     let snapshot = builder.now().clone();
     let model = input.model.again(&snapshot);
-    let mut trial = builder.clone();
-    let touched = transfer(&Input { snapshot: &snapshot, model: &model, ..*input }, &mut trial);
-    let mut refused = Vec::new();
-    let warning = |one| Diagnostic { severity: Severity::Warning, ..one };
-    if !touched.is_empty() {
-        match guarded(input, &trial, &touched.union(moved).cloned().collect()) {
-            Ok(plan) => return Ok((plan, refused)),
-            Err(error) => refused = error.diagnostics,
+    let transfer = Transfer::of(&Input { snapshot: &snapshot, model: &model, ..*input });
+    let mut all = builder.clone();
+    let touched: BTreeSet<RepoPath> =
+        transfer.wholes().flat_map(|whole| transfer.make(&mut all, whole)).collect();
+    if touched.is_empty() {
+        return Ok((guarded(input, builder, moved)?, Vec::new()));
+    }
+    let mut refused = match guarded(input, &all, &touched.union(moved).cloned().collect()) {
+        Ok(plan) => return Ok((plan, Vec::new())),
+        Err(error) => error.diagnostics,
+    };
+    let mut plan = guarded(input, builder, moved).map_err(|mut error| {
+        let new = refused.iter().filter(|one| !error.diagnostics.contains(one)).cloned();
+        let new: Vec<Diagnostic> = new.collect();
+        error.diagnostics.extend(new);
+        error
+    })?;
+    // One entry point at a time, so that one which can't move holds up no other.
+    refused.clear();
+    let (mut kept, mut moved) = (builder.clone(), moved.clone());
+    for whole in transfer.wholes() {
+        let mut trial = kept.clone();
+        let touched = transfer.make(&mut trial, whole);
+        if touched.is_empty() {
+            continue;
+        }
+        let together: BTreeSet<RepoPath> = touched.union(&moved).cloned().collect();
+        match guarded(input, &trial, &together) {
+            Ok(safe) => (plan, kept, moved) = (safe, trial, together),
+            Err(error) => {
+                // Entry points that share a file are refused for the same reason.
+                let new = error
+                    .diagnostics
+                    .into_iter()
+                    .map(|one| Diagnostic { severity: Severity::Warning, ..one });
+                let new: Vec<Diagnostic> = new.filter(|one| !refused.contains(one)).collect();
+                refused.extend(new);
+            }
         }
     }
-    Ok((guarded(input, builder, moved)?, refused.into_iter().map(warning).collect()))
+    Ok((plan, refused))
 }
 
 /// Makes the plan, with what must be true of it; `moved` are the entry points of which a side changed.
