@@ -26,7 +26,72 @@ pub struct Obligation {
     /// What of a Flux Kustomization's `spec` takes part in the build, where anything does.
     pub build: Option<Value>,
     /// Flux Kustomizations that come or go, which Alerts and Receivers may name or not.
-    pub renamed: BTreeSet<String>,
+    pub renamed: Renamed,
+}
+
+/// A Flux Kustomization of a cluster: (cluster, namespace, name). The namespace is empty where
+/// something else gives it; then any counts.
+pub type FluxName = (String, String, String);
+
+/// Flux Kustomizations that a plan takes away or brings, in all clusters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Renames {
+    /// Those that go.
+    pub gone: BTreeSet<FluxName>,
+    /// Those that come, or stand already and take over.
+    pub come: BTreeSet<FluxName>,
+}
+
+impl Renames {
+    /// Tells whether none comes or goes.
+    pub fn is_empty(&self) -> bool {
+        self.gone.is_empty() && self.come.is_empty()
+    }
+
+    /// Adds those of another step.
+    pub fn extend(&mut self, other: &Renames) {
+        self.gone.extend(other.gone.iter().cloned());
+        self.come.extend(other.come.iter().cloned());
+    }
+
+    /// Gives what they mean for a build that only these clusters get.
+    pub fn of<'c>(&self, clusters: impl IntoIterator<Item = &'c str>) -> Renamed {
+        let clusters: BTreeSet<&str> = clusters.into_iter().collect();
+        let bare = |(_, namespace, name): &FluxName| (namespace.clone(), name.clone());
+        Renamed {
+            gone: self.gone.iter().filter(|one| clusters.contains(one.0.as_str())).map(bare).collect(),
+            // An Alert that clusters share names the successors in each of them.
+            come: self.come.iter().map(bare).collect(),
+        }
+    }
+}
+
+/// [`Renames`] as one build sees them: by namespace and name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Renamed {
+    gone: BTreeSet<(String, String)>,
+    come: BTreeSet<(String, String)>,
+}
+
+impl Renamed {
+    fn is_empty(&self) -> bool {
+        self.gone.is_empty() && self.come.is_empty()
+    }
+
+    /// Tells whether one goes.
+    fn goes(&self, namespace: &str, name: &str) -> bool {
+        holds(&self.gone, namespace, name)
+    }
+
+    /// Tells whether one goes or comes.
+    fn speaks_of(&self, namespace: &str, name: &str) -> bool {
+        self.goes(namespace, name) || holds(&self.come, namespace, name)
+    }
+}
+
+fn holds(names: &BTreeSet<(String, String)>, namespace: &str, name: &str) -> bool {
+    let is_it = |of: &str| of.is_empty() || namespace.is_empty() || of == namespace;
+    names.iter().any(|(of, other)| other == name && is_it(of))
 }
 
 impl Obligation {
@@ -39,7 +104,7 @@ impl Obligation {
             flux_may_change: false,
             free: Vec::new(),
             build: None,
-            renamed: BTreeSet::new(),
+            renamed: Renamed::default(),
         }
     }
 
@@ -204,12 +269,12 @@ pub fn prove(
         .collect()
 }
 
-/// Tells whether a difference is only that Flux Kustomizations come, or that those in `renamed` go and
-/// others wait for their successors.
-fn is_succession(mismatch: &Mismatch, renamed: &BTreeSet<String>) -> bool {
+/// Tells whether a difference is only that Flux Kustomizations come, or that those that `renamed` takes
+/// away go and others wait for their successors.
+fn is_succession(mismatch: &Mismatch, renamed: &Renamed) -> bool {
     match mismatch {
         Mismatch::Added { id, .. } => id.group == flux::GROUP,
-        Mismatch::Lost { id } => id.group == flux::GROUP && renamed.contains(&id.name),
+        Mismatch::Lost { id } => id.group == flux::GROUP && renamed.goes(&id.namespace, &id.name),
         Mismatch::Changed { id, field, .. } => {
             id.group == flux::GROUP && !renamed.is_empty() && field.starts_with("spec.dependsOn")
         }
@@ -263,11 +328,13 @@ fn without_pruning(object: &Object) -> Object {
 }
 
 /// Takes the names of some Flux Kustomizations away from an Alert or a Receiver.
-pub(crate) fn without_names(mut object: Object, names: &BTreeSet<String>) -> Object {
-    let field = flux::watches(&object.value).filter(|_| !names.is_empty());
+pub(crate) fn without_names(mut object: Object, renamed: &Renamed) -> Object {
+    let field = flux::watches(&object.value).filter(|_| !renamed.is_empty());
+    let own = object.value["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
     if let Some(list) = field.and_then(|field| object.value["spec"][field].as_array_mut()) {
         list.retain(|item| {
-            item["kind"] != "Kustomization" || item["name"].as_str().is_none_or(|name| !names.contains(name))
+            let namespace = item["namespace"].as_str().unwrap_or(&own);
+            flux::names_kustomization(item).is_none_or(|name| !renamed.speaks_of(namespace, name))
         });
     }
     object

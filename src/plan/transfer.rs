@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::plan::documents::owners;
 use crate::plan::folder::FolderSplit;
 use crate::plan::gate::Carriers;
+use crate::plan::input::sides_of;
 use crate::plan::relocation::{Misplaced, misplaced_in};
 use crate::plan::resources::{Item, add, rewrite};
 use crate::plan::{Builder, Input, Sides, gate};
@@ -93,8 +94,8 @@ impl<'a> Transfer<'a> {
         let input = &self.input;
         let misplaced = self.misplaced.get(whole).map(Vec::as_slice).unwrap_or_default();
         let mut found: BTreeMap<RepoPath, Vec<Misplaced>> = BTreeMap::new();
-        for (side, (_, position)) in self.sides.iter().filter(|(_, (of, _))| of == whole) {
-            let own: Vec<&Misplaced> = misplaced.iter().filter(|one| one.side == *position).collect();
+        for (side, position) in sides_of(&self.sides, whole) {
+            let own: Vec<&Misplaced> = misplaced.iter().filter(|one| one.side == position).collect();
             if own.is_empty() {
                 continue;
             }
