@@ -1,8 +1,13 @@
 //! The proof: every entry point renders the same before and after, object by object.
 
+mod renames;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
+
+pub(crate) use renames::without_names;
+pub use renames::{FluxName, Renamed, Renames};
 
 use crate::render::{Object, RenderError, Renderer, Request};
 use crate::repo::manifest::ObjectId;
@@ -27,71 +32,6 @@ pub struct Obligation {
     pub build: Option<Value>,
     /// Flux Kustomizations that come or go, which Alerts and Receivers may name or not.
     pub renamed: Renamed,
-}
-
-/// A Flux Kustomization of a cluster: (cluster, namespace, name). The namespace is empty where
-/// something else gives it; then any counts.
-pub type FluxName = (String, String, String);
-
-/// Flux Kustomizations that a plan takes away or brings, in all clusters.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Renames {
-    /// Those that go.
-    pub gone: BTreeSet<FluxName>,
-    /// Those that come, or stand already and take over.
-    pub come: BTreeSet<FluxName>,
-}
-
-impl Renames {
-    /// Tells whether none comes or goes.
-    pub fn is_empty(&self) -> bool {
-        self.gone.is_empty() && self.come.is_empty()
-    }
-
-    /// Adds those of another step.
-    pub fn extend(&mut self, other: &Renames) {
-        self.gone.extend(other.gone.iter().cloned());
-        self.come.extend(other.come.iter().cloned());
-    }
-
-    /// Gives what they mean for a build that only these clusters get.
-    pub fn of<'c>(&self, clusters: impl IntoIterator<Item = &'c str>) -> Renamed {
-        let clusters: BTreeSet<&str> = clusters.into_iter().collect();
-        let bare = |(_, namespace, name): &FluxName| (namespace.clone(), name.clone());
-        Renamed {
-            gone: self.gone.iter().filter(|one| clusters.contains(one.0.as_str())).map(bare).collect(),
-            // An Alert that clusters share names the successors in each of them.
-            come: self.come.iter().map(bare).collect(),
-        }
-    }
-}
-
-/// [`Renames`] as one build sees them: by namespace and name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Renamed {
-    gone: BTreeSet<(String, String)>,
-    come: BTreeSet<(String, String)>,
-}
-
-impl Renamed {
-    fn is_empty(&self) -> bool {
-        self.gone.is_empty() && self.come.is_empty()
-    }
-
-    /// Tells whether one goes.
-    fn goes(&self, namespace: &str, name: &str) -> bool {
-        holds(&self.gone, namespace, name)
-    }
-
-    /// Tells whether one goes or comes.
-    fn speaks_of(&self, namespace: &str, name: &str) -> bool {
-        self.goes(namespace, name) || holds(&self.come, namespace, name)
-    }
-}
-
-fn holds(names: &BTreeSet<(String, String)>, namespace: &str, name: &str) -> bool {
-    let is_it = |of: &str| of.is_empty() || namespace.is_empty() || of == namespace;
-    names.iter().any(|(of, other)| other == name && is_it(of))
 }
 
 impl Obligation {
@@ -323,19 +263,6 @@ fn without_pruning(object: &Object) -> Object {
             spec.remove("prune");
             spec.remove("deletionPolicy");
         }
-    }
-    object
-}
-
-/// Takes the names of some Flux Kustomizations away from an Alert or a Receiver.
-pub(crate) fn without_names(mut object: Object, renamed: &Renamed) -> Object {
-    let field = flux::watches(&object.value).filter(|_| !renamed.is_empty());
-    let own = object.value["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
-    if let Some(list) = field.and_then(|field| object.value["spec"][field].as_array_mut()) {
-        list.retain(|item| {
-            let namespace = item["namespace"].as_str().unwrap_or(&own);
-            flux::names_kustomization(item).is_none_or(|name| !renamed.speaks_of(namespace, name))
-        });
     }
     object
 }

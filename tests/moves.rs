@@ -217,6 +217,49 @@ fn a_move_that_would_delete_holds_up_nothing_else() {
 }
 
 #[test]
+fn each_entry_point_moves_what_is_safe_for_itself() {
+    let scratch = Scratch::fixture("sample");
+    let object = |kind: &str| format!("apiVersion: v1\nkind: {kind}\nmetadata: {{ name: third }}\n");
+    scratch.write("apps/third/config.yaml", object("ConfigMap"));
+    scratch.write("apps/third/service.yaml", object("Service"));
+    scratch.write("apps/third/account.yaml", object("ServiceAccount"));
+    let listed =
+        "namespace: web\nnamePrefix: my-\nresources:\n  - config.yaml\n  - service.yaml\n  - account.yaml\n";
+    scratch.write("apps/third/kustomization.yaml", listed);
+    scratch.write("clusters/edge-02/more/kustomization.yaml", "resources:\n  - ../../../apps/third\n");
+    let flux = scratch.text("clusters/edge-02/flux/apps.yaml");
+    let flux = flux.replace("name: apps\n", "name: more\n").replace("/apps\n", "/more\n");
+    scratch.write("clusters/edge-02/flux/more.yaml", flux);
+    scratch.write("windows.yaml", format!("{SPEC}  edge-02: {{}}\n")).commit();
+    for command in
+        [&["sync", "--yes"][..], &["split", "--all", "--yes"], &["migrate", "--yes"], &["migrate", "--yes"]]
+    {
+        scratch.expect(0, command);
+        scratch.commit();
+    }
+    assert!(scratch.top().join("apps/third/third-rw/service.yaml").exists());
+    // The Service of each gets real-time; the ConfigMap of one gets a window, which would delete it.
+    rules(
+        &scratch,
+        "rules:\n- { kind: Namespace, type: rt }\n- { kind: ConfigMap, name: my-third, type: rt }\n- { kind: Service, type: rt }\n- { type: rw }\n",
+    );
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    assert!(
+        run.stderr.contains("a cluster may delete ConfigMap web/web-content in edge-02"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr.contains("Service web/my-third in edge-02 goes from more-rw to more-rt"),
+        "{}",
+        run.stderr
+    );
+    assert!(scratch.top().join("apps/third/third-rt/service.yaml").exists());
+    assert!(scratch.top().join("apps/web/web-rw/service.yaml").exists());
+    assert!(scratch.top().join("apps/web/web-rt/configmap.yaml").exists());
+}
+
+#[test]
 fn what_sync_can_not_move_is_refused_with_two_ways_on() {
     let scratch = Scratch::fixture("sample");
     let file = "apps/probe/service.yaml";

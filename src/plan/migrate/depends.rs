@@ -43,7 +43,7 @@ impl Succession {
     }
 
     /// Gives the names that go and those that come.
-    pub fn names(&self) -> Renames {
+    pub fn names(&self, input: &Input<'_>) -> Renames {
         let mut found = Renames::default();
         for (old, (stays, heirs)) in &self.heirs {
             let (cluster, namespace, _) = old;
@@ -53,6 +53,9 @@ impl Succession {
             let heirs = heirs.iter().map(|(_, heir)| (cluster.clone(), namespace.clone(), heir.clone()));
             found.come.extend(heirs);
         }
+        let is_called_so = |one: &Name| found.gone.iter().any(|gone| (&gone.1, &gone.2) == (&one.1, &one.2));
+        let all = input.model.flux.iter().map(|one| Succession::name(input, one));
+        found.stay = all.filter(|one| is_called_so(one) && !found.gone.contains(one)).collect();
         found
     }
 

@@ -177,7 +177,7 @@ pub fn migrate(
         }
         let model = input.model.again(builder.now());
         let after = inventories(&model, builder.now(), input.renderer);
-        let renamed = succession.names();
+        let renamed = succession.names(input);
         let wrong = verify::wrong(input, builder.now(), (&before, &after), &rewritten, &renamed);
         let bad: BTreeSet<&str> = wrong.iter().map(|(cluster, _)| cluster.as_str()).collect();
         let blamed: Vec<&&Move<'_>> = active
@@ -321,7 +321,7 @@ pub(super) fn take_over(
     let succession = Succession::of(input, &active);
     let mut rewritten = Vec::new();
     match steps(input, builder, &active, &succession, &mut rewritten) {
-        Ok(notes) => Ok(TakenOver { renamed: succession.names(), rewritten, notes }),
+        Ok(notes) => Ok(TakenOver { renamed: succession.names(input), rewritten, notes }),
         Err(halt) => Err((halt.stop.reason, halt.stop.remedy)),
     }
 }
