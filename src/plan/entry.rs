@@ -153,13 +153,9 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             Some((child, placed)) => format!("{}: {}", child.app, placed.reason),
             None => String::new(),
         };
-        if way != Way::Untouched || builder_has_changes(builder) {
+        if way != Way::Untouched || !builder.is_unchanged() {
             self.check(builder, typed, &outcome, rest, loose)?;
         }
         Ok(outcome)
     }
-}
-
-fn builder_has_changes(builder: &Builder<'_>) -> bool {
-    !builder.is_unchanged()
 }
