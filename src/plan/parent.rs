@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::{EntryOutcome, Input, Selection, app};
 use crate::render::Object;
+use crate::repo::flux::artifact_path;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{EntryPoint, Model, RepoPath, Role, flux};
 
@@ -99,7 +100,7 @@ fn surrounds(object: &Object) -> bool {
 /// Tells whether an object is a Flux Kustomization whose path is an entry point of this repository.
 fn is_child(model: &Model, object: &Object) -> bool {
     let spec = &object.value["spec"];
-    let path = spec["path"].as_str().and_then(|text| RepoPath::parse(text.trim_start_matches('/')).ok());
+    let path = spec["path"].as_str().and_then(artifact_path);
     let source = spec["sourceRef"]["name"].as_str().unwrap_or_default();
     ObjectId::of(&object.value).group == flux::GROUP
         && path.is_some_and(|path| {

@@ -13,6 +13,7 @@ use crate::plan::prepare::prepare;
 use crate::plan::settle::Watch;
 use crate::plan::{Builder, Command, Plan, ahead, gate, later, layout, listing, parent};
 use crate::proof::{Mismatch, Obligation, prove};
+use crate::repo::flux::artifact_path;
 use crate::repo::{EntryPoint, RepoPath, Role};
 use crate::suggest::nearest;
 use crate::template::Templates;
@@ -308,7 +309,7 @@ fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
     flux.filter(|kustomization| kustomization.source_kind() != "GitRepository")
         .filter_map(|kustomization| {
             let text = kustomization.spec("path").as_str()?;
-            let path = RepoPath::parse(text.trim_start_matches('/')).ok()?;
+            let path = artifact_path(text)?;
             let cluster = input.model.cluster_of(kustomization);
             let (kind, name) = (kustomization.source_kind(), kustomization.source_name());
             Some(EntryOutcome::new(&cluster, &path).refused(
