@@ -14,6 +14,8 @@ mod owner;
 mod patch;
 mod permission;
 mod reference;
+mod refused;
+mod side;
 mod suspend;
 mod target;
 mod variable;
@@ -25,11 +27,12 @@ use crate::diagnostic::Diagnostic;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 17] = [
+pub const AUDITS: [Audit; 19] = [
     suspend::audit,
     dependency::audit,
     target::audit,
     owner::audit,
+    side::audit,
     namespace::audit,
     reference::audit,
     helm::audit,
@@ -41,6 +44,7 @@ pub const AUDITS: [Audit; 17] = [
     command::audit,
     variable::audit,
     outage::audit,
+    refused::audit,
     patch::audit,
     build::audit,
 ];

@@ -16,6 +16,10 @@ const KS: &str = "clusters/edge/apps.yaml";
 const INFRA: &str = "clusters/edge/infra/kustomization.yaml";
 const OPEN: &str = "infra/gate/open.yaml";
 const CLOSE: &str = "infra/gate/close.yaml";
+const OPEN_PATCH: &str = "clusters/edge/infra/open-patch.yaml";
+/// What closes in the unedited repository.
+const CLOSES: &str = "[kubectl, patch, kustomization, apps-rw, -n, flux-system, --type=merge, --field-manager=flux, '--patch={\"spec\":{\"suspend\":true}}']";
+const TWICE: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: apps-rt, namespace: flux-system }\nspec: { interval: 5m, prune: true, path: ./apps/rw, sourceRef: { kind: GitRepository, name: flux-system } }\n";
 const ROLE: &str = "infra/gate/role.yaml";
 const RT: &str = "apps/rt/kustomization.yaml";
 const RW: &str = "apps/rw/kustomization.yaml";
@@ -37,7 +41,7 @@ const AUTOMATION: &str = "apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageUpd
 /// A kustomization that patches what a bootstrap brings.
 const BOOTSTRAP: &str = "resources: [components.yaml]\npatches:\n- target: { name: controller }\n  patch: '[{ op: add, path: /metadata/labels, value: { a: b } }]'\n";
 
-pub const CASES: [Case; 42] = [
+pub const CASES: [Case; 56] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -46,7 +50,7 @@ pub const CASES: [Case; 42] = [
     ),
     case("GW002 clusters/edge/apps.yaml:15", &[(KS, "5m # apps-rt", "5m\n  suspend: false")], &[]),
     case(
-        "GW003 infra/gate/close.yaml:14",
+        "GW003 infra/gate/close.yaml:16",
         &[
             (OPEN, "apps-rw,", "apps-rw, infra,"),
             (CLOSE, "apps-rw,", "apps-rw, infra,"),
@@ -55,7 +59,7 @@ pub const CASES: [Case; 42] = [
         &[],
     ),
     case(
-        "GW003 infra/gate/close.yaml:14",
+        "GW003 infra/gate/close.yaml:16",
         &[(KS, "5m # infra", "5m\n  dependsOn: [{ name: apps-rw }]")],
         &[(KS, "5m # infra", "5m\n  dependsOn: [{ name: apps-rt }]")],
     ),
@@ -68,12 +72,12 @@ pub const CASES: [Case; 42] = [
         &[(KS, "5m # apps-rt", "5m\n  dependsOn: [{ name: elsewhere }]")],
     ),
     case(
-        "GW005 infra/gate/close.yaml:14",
+        "GW005 infra/gate/close.yaml:16",
         &[(OPEN, "apps-rw", "apps-rx"), (CLOSE, "apps-rw", "apps-rx"), (ROLE, "[apps-rw]", "[apps-rx]")],
         &[],
     ),
     case(
-        "GW006 infra/gate/close.yaml:14",
+        "GW006 infra/gate/close.yaml:16",
         &[("clusters/edge/infra/open-patch.yaml", "suspend: false", "suspend: true")],
         &[
             ("clusters/edge/infra/open-patch.yaml", "suspend: false", "suspend: true"),
@@ -248,17 +252,17 @@ pub const CASES: [Case; 42] = [
         &[(ROLE, "- apiGroups", "- { apiGroups: [''], resources: [events], verbs: [list] }\n- apiGroups")],
     ),
     case(
-        "GW026 infra/gate/close.yaml:14",
+        "GW026 infra/gate/close.yaml:16",
         &[(ROLE, "[get, patch]", "[get]")],
         &[("infra/gate/kustomization.yaml", ", account.yaml, role.yaml", "")],
     ),
     case(
-        "GW027 infra/gate/close.yaml:14",
+        "GW027 infra/gate/close.yaml:15",
         &[(CLOSE, "flux-cli:v2.9.4", "flux-cli:latest")],
         &[(CLOSE, "flux-cli:v2.9.4", "flux-cli:v0.36.0")],
     ),
     case(
-        "GW027 infra/gate/close.yaml:14",
+        "GW027 infra/gate/close.yaml:15",
         &[
             ("clusters/edge/flux-system/gotk-components.yaml", "", "# Flux Version: v2.6.4\n"),
             (
@@ -277,7 +281,7 @@ pub const CASES: [Case; 42] = [
         ],
     ),
     case(
-        "GW028 infra/gate/close.yaml:14",
+        "GW028 infra/gate/close.yaml:16",
         &[(
             CLOSE,
             "[kubectl, patch, kustomization, apps-rw, -n, flux-system, --type=merge, --field-manager=flux, '--patch={\"spec\":{\"suspend\":true}}']",
@@ -290,7 +294,7 @@ pub const CASES: [Case; 42] = [
         )],
     ),
     case(
-        "GW029 infra/gate/close.yaml:14",
+        "GW029 infra/gate/close.yaml:16",
         &[(CLOSE, "--field-manager=flux, ", "")],
         &[(CLOSE, "--field-manager=flux", "--field-manager=gate")],
     ),
@@ -304,12 +308,12 @@ pub const CASES: [Case; 42] = [
         &[("apps/rt/script.yaml", "", SCRIPT), (RT, "service.yaml", "service.yaml, script.yaml")],
     ),
     case(
-        "GW031 infra/gate/open.yaml:3",
+        "GW031 clusters/edge/infra/open-patch.yaml:5",
         &[("clusters/edge/infra/open-patch.yaml", "  startingDeadlineSeconds: 32400\n", "")],
         &[],
     ),
     case(
-        "GW031 infra/gate/close.yaml:3",
+        "GW031 clusters/edge/infra/close-patch.yaml:8",
         &[(
             "clusters/edge/infra/close-patch.yaml",
             "suspend: false\n",
@@ -364,6 +368,106 @@ pub const CASES: [Case; 42] = [
             "5m # apps-rt",
             "5m\n  suspend: false # gitops-windows: ignore[GW002] the site is being moved",
         )],
+    ),
+    case(
+        "GW033 apps/rt/settings.yaml:5",
+        &[("apps/rt/settings.yaml", "data: { a: '1' }", "data: { a: '1' }\ndata: { a: '2' }")],
+        &[("apps/rt/settings.yaml", "data: { a: '1' }", "data: { a: '1', b: '1' }")],
+    ),
+    case(
+        "GW034 clusters/edge/apps.yaml:15",
+        &[(KS, "./apps/rt", "../../apps/rt")],
+        &[(KS, "./apps/rt", "./apps/rw/../rt")],
+    ),
+    case(
+        "GW040 clusters/edge/infra/open-patch.yaml:5",
+        &[(OPEN_PATCH, "0 8 * * MON", "0 8 * * 7")],
+        &[(OPEN_PATCH, "0 8 * * MON", "0 8 * * 0")],
+    ),
+    case(
+        "GW040 clusters/edge/infra/open-patch.yaml:5",
+        &[(OPEN_PATCH, "0 8 * * MON", "TZ=Europe/Berlin 0 8 * * MON")],
+        &[(OPEN_PATCH, "0 8 * * MON", "${AT}")],
+    ),
+    case(
+        "GW040 clusters/edge/infra/open-patch.yaml:6",
+        &[(OPEN_PATCH, "Europe/Berlin", "europe/berlin")],
+        &[(OPEN_PATCH, "Europe/Berlin", "Etc/UTC")],
+    ),
+    case(
+        "GW040 clusters/edge/infra/kustomization.yaml:8",
+        &[(
+            INFRA,
+            "- path: close-patch.yaml\n",
+            "- path: close-patch.yaml\n- target: { kind: CronJob, name: open }\n  patch: |\n    - { op: replace, path: /spec/schedule, value: never }\n",
+        )],
+        &[(
+            INFRA,
+            "- path: close-patch.yaml\n",
+            "- path: close-patch.yaml\n- target: { kind: CronJob, name: open }\n  patch: |\n    - { op: replace, path: /spec/schedule, value: '@daily' }\n",
+        )],
+    ),
+    case(
+        "GW040 infra/gate/open.yaml:3",
+        &[(INFRA, "resources:", "nameSuffix: -which-is-far-too-long-for-the-name-of-a-cron-job\nresources:")],
+        &[(INFRA, "resources:", "nameSuffix: -which-is-just-short-enough-for-a-cron-job\nresources:")],
+    ),
+    case(
+        "GW041 infra/gate/close.yaml:16",
+        &[(CLOSE, "--type=merge, ", "")],
+        &[(CLOSE, "--type=merge", "--type, merge")],
+    ),
+    case(
+        "GW041 infra/gate/close.yaml:16",
+        &[(CLOSE, "--type=merge", "--type=json")],
+        &[
+            (CLOSE, "--type=merge", "--type=json"),
+            (
+                CLOSE,
+                "{\"spec\":{\"suspend\":true}}",
+                "[{\"op\":\"add\",\"path\":\"/spec/suspend\",\"value\":true}]",
+            ),
+        ],
+    ),
+    case(
+        "GW041 infra/gate/close.yaml:16",
+        &[
+            (CLOSE, "--type=merge", "--type=json"),
+            (
+                CLOSE,
+                "{\"spec\":{\"suspend\":true}}",
+                "[{\"op\":\"replace\",\"path\":\"/spec/suspend\",\"value\":true}]",
+            ),
+        ],
+        // It is there once something was closed.
+        &[
+            (OPEN, "--type=merge", "--type=json"),
+            (
+                OPEN,
+                "{\"spec\":{\"suspend\":false}}",
+                "[{\"op\":\"replace\",\"path\":\"/spec/suspend\",\"value\":false}]",
+            ),
+        ],
+    ),
+    case(
+        "GW042 infra/gate/close.yaml:16",
+        &[(CLOSE, CLOSES, "[sh, -c, 'for k in apps-rw; do flux suspend ks $k; done']")],
+        &[(CLOSE, CLOSES, "[sh, -c, 'set -e; echo $k; flux suspend ks apps-rw']")],
+    ),
+    case(
+        "GW044 apps/rt/kustomization.yaml:0",
+        &[(RT, "", "kind: Kustomization\nresources:\n# - service.yaml\n")],
+        &[("apps/unused/kustomization.yaml", "", "resources: []\n")],
+    ),
+    case(
+        "GW049 clusters/edge/apps.yaml:26",
+        &[(KS, "name: apps-rt }] # of apps-rw", "name: apps-xx }]")],
+        &[(KS, "name: apps-rt }] # of apps-rw", "name: '${FIRST}' }]")],
+    ),
+    case(
+        "GW050 clusters/edge/apps.yaml:15",
+        &[("clusters/edge/more.yaml", "", TWICE)],
+        &[("clusters/other/more.yaml", "", TWICE)],
     ),
 ];
 
