@@ -1,4 +1,5 @@
-//! Renders folders of a repository and tells how long each step took.
+//! Renders folders of a repository and tells how long each step took, beside `kustomize` and `kubectl`
+//! where they are installed.
 //!
 //! `cargo run --release --example render -- TOP FOLDER...`; `-` as the only folder reads the
 //! folders from standard input, a line each.
@@ -8,9 +9,9 @@
 mod support;
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use gitops_windows::render::{Embedded, Renderer, Request};
+use gitops_windows::render::{Embedded, External, Renderer, Request, Tool};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -39,5 +40,21 @@ fn main() {
         let start = Instant::now();
         Embedded::default().render(&snapshot, &many);
         println!("{size} requests {:?}", start.elapsed());
+    }
+    // Side by side, so that the machine's load is the same for all of them.
+    let embedded = Embedded::default();
+    let tools = [Tool::Kustomize, Tool::Kubectl].map(External::find);
+    let tools = tools.iter().flatten().map(|tool| tool as &dyn Renderer);
+    let renderers: Vec<&dyn Renderer> = std::iter::once(&embedded as &dyn Renderer).chain(tools).collect();
+    let mut times = vec![Duration::ZERO; renderers.len()];
+    for request in &requests {
+        for (renderer, time) in renderers.iter().zip(&mut times) {
+            let start = Instant::now();
+            renderer.render(&snapshot, std::slice::from_ref(request));
+            *time += start.elapsed();
+        }
+    }
+    for (renderer, time) in renderers.iter().zip(times) {
+        println!("{}: {:?} a folder", renderer.describe(), time / requests.len() as u32);
     }
 }

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use crate::plan::gate::Carriers;
 use crate::plan::relocation::misplaced_in;
-use crate::plan::{Input, builds, gate, rebuilt};
+use crate::plan::{Input, Sides, builds, gate, is_remote, rebuilt};
 use crate::proof::{Mismatch, compare};
 use crate::render::{Object, RenderError, Request};
 use crate::repo::manifest::ObjectId;
@@ -29,6 +30,8 @@ pub enum Difference {
     Added(RepoPath),
     /// The folder does not build.
     Unbuildable(RepoPath, String),
+    /// The folder, which is not divided, can't be built without what is elsewhere.
+    Unknown(RepoPath, String),
 }
 
 impl Difference {
@@ -42,6 +45,18 @@ impl Difference {
             Difference::Changed(..) => "changed",
             Difference::Added(_) => "added",
             Difference::Unbuildable(..) => "unbuildable",
+            Difference::Unknown(..) => "unknown",
+        }
+    }
+}
+
+impl Difference {
+    /// What stands elsewhere is no fault of this tree.
+    fn forgive_remote(&mut self) {
+        if let Difference::Unbuildable(folder, message) = self
+            && is_remote(message)
+        {
+            *self = Difference::Unknown(folder.clone(), std::mem::take(message));
         }
     }
 }
@@ -64,6 +79,9 @@ impl std::fmt::Display for Difference {
             }
             Difference::Added(folder) => write!(f, "is new in {folder}"),
             Difference::Unbuildable(folder, message) => write!(f, "{folder} does not build: {message}"),
+            Difference::Unknown(folder, message) => {
+                write!(f, "{folder} is not divided and not checked: {message}")
+            }
         }
     }
 }
@@ -108,6 +126,7 @@ type Part = (Option<String>, RepoPath);
 
 /// Checks every entry point of the working tree against its sides.
 pub fn verify(input: &Input<'_>) -> Vec<Check> {
+    let (all, carriers) = (input.sides(), gate::carriers(input).unwrap_or_default());
     wholes(input)
         .into_iter()
         .map(|(path, cluster)| {
@@ -116,6 +135,9 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
             let whole: Vec<Part> = if stands { vec![(None, path.clone())] } else { sides.clone() };
             let (objects, found) = rendered(input, input.snapshot, &path, &whole);
             let mut differences = found;
+            if sides.is_empty() {
+                differences.iter_mut().for_each(|(_, difference)| difference.forgive_remote());
+            }
             let mut count = objects.len();
             if !sides.is_empty() && differences.is_empty() {
                 if stands {
@@ -124,7 +146,7 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
                     if is_partial(input, &path, &sides) {
                         differences.retain(|(_, difference)| *difference != Difference::Lost);
                     }
-                    let gates = gate_objects(input, &sides);
+                    let gates = gate_objects(input, &carriers, &sides);
                     differences.retain(|(id, _)| !id.as_ref().is_some_and(|id| gates.contains(id)));
                     // After the hand-over the old one applies the other apps, the new ones these.
                     let handed = |difference: &Difference| matches!(difference, Difference::Added(side) if is_applied(input, side));
@@ -132,7 +154,7 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
                     differences.retain(|(_, difference)| !handed(difference));
                     count += before - differences.len();
                 }
-                differences.extend(wrong_sides(input, &path));
+                differences.extend(wrong_sides(input, &all, &carriers, &path));
             }
             differences.sort();
             Check { cluster, path, objects: count, differences }
@@ -147,8 +169,7 @@ fn is_applied(input: &Input<'_>, folder: &RepoPath) -> bool {
 
 /// Gives the objects of gates that sides carry: they belong to no app, and the entry point that the
 /// sides were made of never had them.
-fn gate_objects(input: &Input<'_>, sides: &[Part]) -> BTreeSet<ObjectId> {
-    let carriers = gate::carriers(input).unwrap_or_default();
+fn gate_objects(input: &Input<'_>, carriers: &Carriers, sides: &[Part]) -> BTreeSet<ObjectId> {
     let folders = sides.iter().filter_map(|(_, side)| carriers.get(side).cloned());
     let requests: Vec<Request> = folders.map(Request::folder).collect();
     let objects = input.renderer.render(input.snapshot, &requests).into_iter().flatten().flatten();
@@ -308,9 +329,9 @@ fn is_partial(input: &Input<'_>, path: &RepoPath, sides: &[Part]) -> bool {
     })
 }
 
-fn wrong_sides(input: &Input<'_>, path: &RepoPath) -> Differences {
+fn wrong_sides(input: &Input<'_>, all: &Sides, carriers: &Carriers, path: &RepoPath) -> Differences {
     let name = |position: usize| input.spec.types[position].name.value.clone();
-    misplaced_in(input, path)
+    misplaced_in(input, all, carriers, path)
         .into_iter()
         .map(|one| (Some(one.id), Difference::WrongSide(name(one.side), name(one.rule))))
         .collect()

@@ -125,3 +125,11 @@ fn what_stands_in_git_needs_no_command() {
     assert_eq!(run.stdout, "");
     assert!(run.stderr.contains("stand in Git"), "{}", run.stderr);
 }
+
+#[test]
+fn a_cluster_that_the_spec_lacks_is_named() {
+    let scratch = Scratch::fixture("sample");
+    scratch.expect(0, &[&["init", "--yes"], &support::scratch::WINDOW[..]].concat());
+    let run = scratch.expect(2, &["flux-create", "--cluster", "edge-1"]);
+    assert!(run.stderr.contains("the spec has no cluster `edge-1`"), "{}", run.stderr);
+}

@@ -115,6 +115,7 @@ fn the_service_account_may_do_exactly_this() {
                 let spec = scratch.text("windows.yaml");
                 let window = spec.lines().find(|line| line.starts_with("    window: ")).unwrap();
                 scratch.replace("windows.yaml", window, &format!("{window}\n  db:\n{window}"));
+                scratch.replace("windows.yaml", "rules:", "rules:\n  - { kind: Secret, type: db }");
                 for cluster in ["edge-01", "edge-02"] {
                     let flux = scratch.text(&format!("clusters/{cluster}/flux/apps-rw.yaml"));
                     scratch.write(
@@ -132,7 +133,7 @@ fn the_service_account_may_do_exactly_this() {
                 }
             }
             scratch.commit();
-            scratch.run(&["sync", "--yes"]);
+            scratch.expect(0, &["sync", "--yes"]);
             scratch.commit();
             let objects = rendered(&scratch, "clusters/edge-01/infra");
             assert_eq!(
@@ -273,4 +274,36 @@ fn a_renamed_type_is_refused_while_its_side_stands() {
     scratch.commit();
     let run = scratch.expect(3, &["sync", "--yes"]);
     assert!(run.stderr.contains("no type `rw`"), "{}", run.stderr);
+}
+
+#[test]
+fn a_gate_has_one_owner_where_nothing_in_git_applies_the_flux_kustomizations() {
+    let scratch = Scratch::fixture("overlays");
+    for cluster in ["north", "south"] {
+        let folder = format!("clusters/{cluster}");
+        scratch.git(&[
+            "rm",
+            "-r",
+            "--quiet",
+            &format!("{folder}/flux-system"),
+            &format!("{folder}/infra.yaml"),
+        ]);
+    }
+    scratch.commit();
+    scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
+    // Flux lists what lies below `clusters/north`, and the gate is not there.
+    let flux = scratch.text("clusters/north/reconciliation-windows.yaml");
+    assert!(flux.contains("path: ./infra/reconciliation-windows-north\n"), "{flux}");
+    assert_eq!(jobs(&rendered(&scratch, "infra/reconciliation-windows-north")).len(), 2);
+    assert!(!scratch.top().join("clusters/north/infra").exists());
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+
+    // A spec that says otherwise is followed, with a word of warning.
+    let spec = scratch.text("windows.yaml");
+    let place = "infra/reconciliation-windows-{cluster}";
+    scratch.write("windows.yaml", spec.replace(place, "clusters/{cluster}/infra/reconciliation-windows"));
+    let run = scratch.expect(1, &["sync"]);
+    assert!(run.stderr.contains("two Flux Kustomizations apply the gate"), "{}", run.stderr);
+    assert!(run.stderr.contains(place), "{}", run.stderr);
 }

@@ -434,3 +434,52 @@ fn a_cluster_that_lives_in_several_folders() {
     let run = scratch.expect(0, &["verify"]);
     assert_eq!(run.stdout, "platform/one (edge): equal, 2 objects\nsites/one (edge): equal, 2 objects\n");
 }
+
+#[test]
+fn a_gate_that_nothing_applies_is_told_and_listed_again() {
+    let scratch = repository(&[("apps", BOTH), ("storage", &["Deployment"])]);
+    flux(&scratch, "infra", "clusters/edge/infra", "");
+    scratch.write("clusters/edge/infra/kustomization.yaml", "resources: [../../../apps/storage]\n");
+    std::fs::remove_file(scratch.top().join("clusters/edge/flux/storage.yaml")).unwrap();
+    std::fs::remove_dir_all(scratch.top().join("clusters/edge/storage")).unwrap();
+    for arguments in [&["sync"][..], &["split", "--all"], &["migrate"], &["migrate"]] {
+        scratch.commit();
+        scratch.expect(0, &[arguments, &["--yes"]].concat());
+    }
+    scratch.commit();
+    let before = scratch.tree();
+    assert_eq!(gated(&scratch), ["apps-rw"]);
+    let list = "clusters/edge/infra/kustomization.yaml";
+    let text = scratch.text(list);
+    assert!(text.contains("reconciliation-windows"), "{text}");
+    scratch.write(list, "resources: [../../../apps/storage]\n").commit();
+    let check = scratch.run(&["check"]);
+    assert!(check.code == 1 && check.stdout.contains("GW039"), "{}", check.stdout);
+    scratch.expect(0, &["sync", "--yes"]);
+    assert!(scratch.text(list).contains("reconciliation-windows"));
+    scratch.write(list, text);
+    assert_same(&before, &scratch.tree(), "something else was written");
+}
+
+#[test]
+fn sides_beside_what_was_divided_are_known_when_that_is_gone() {
+    let scratch = Scratch::fixture("record");
+    // The gate comes after the split here, and its carrier is handed over with it.
+    for arguments in [&["split", "--all"][..], &["sync"], &["migrate"], &["migrate"]] {
+        scratch.commit();
+        scratch.expect(0, &[arguments, &["--yes"]].concat());
+    }
+    scratch.commit();
+    assert!(!scratch.top().join("clusters/dev-edge/infra/kustomization.yaml").exists());
+    let when = scratch.expect(0, &["when"]);
+    assert!(when.stdout.contains("live") && !when.stdout.contains("(all)"), "{}", when.stdout);
+    assert_eq!(scratch.expect(0, &["split", "--all"]).stdout, "");
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+    let folder = "clusters/dev-edge/infra-live/storage";
+    let service = "apiVersion: v1\nkind: Service\nmetadata: { name: late, namespace: storage }\n";
+    scratch.write(&format!("{folder}/late.yaml"), service);
+    scratch.replace(&format!("{folder}/kustomization.yaml"), "limits.yaml", "limits.yaml\n  - late.yaml");
+    scratch.commit();
+    let verify = scratch.expect(5, &["verify"]);
+    assert!(verify.stdout.contains("is on the side of live"), "{}", verify.stdout);
+}

@@ -160,6 +160,25 @@ fn one_document_of_several_follows_a_changed_type() {
 }
 
 #[test]
+fn a_move_that_would_delete_holds_up_nothing_else() {
+    let scratch = finished("sample", &["edge-02"]);
+    rules(&scratch, NAMESPACE_ONLY);
+    let run = scratch.expect(5, &["sync", "--yes"]);
+    assert!(
+        run.stderr.contains("a cluster may delete ConfigMap web/web-content in edge-02"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("prune: disabled"), "{}", run.stderr);
+    scratch.replace("windows.yaml", "0 22 * * SAT", "0 21 * * SAT");
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    assert!(run.stderr.contains("1 entry point is left as before"), "{}", run.stderr);
+    let gate = "clusters/edge-02/infra/reconciliation-windows/open-reconciliation-window-patch.yaml";
+    assert!(scratch.text(gate).contains("0 21 * * SAT"));
+    assert!(scratch.top().join("apps/web/web-rt/configmap.yaml").exists());
+}
+
+#[test]
 fn what_sync_can_not_move_is_refused_with_two_ways_on() {
     let scratch = Scratch::fixture("sample");
     let file = "apps/probe/service.yaml";

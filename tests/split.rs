@@ -143,6 +143,97 @@ fn what_a_side_alone_lists_is_not_lost_by_join() {
     assert_same(&before, &scratch.tree(), "a refused join wrote");
 }
 
+/// What the folder itself goes on building has a place in the list that comes back.
+#[test]
+fn a_file_added_to_a_part_or_taken_out_of_it_is_joined() {
+    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - ../base/web\n")]);
+    app(&scratch, "base/web");
+    scratch
+        .write(
+            "base/web/kustomization.yaml",
+            "resources:\n  - config.yaml # by hand\n  - deployment.yaml\n  - old.yaml\n",
+        )
+        .write("base/web/old.yaml", CONFIG_MAP.replace("NAME", "old"));
+    flux(&scratch, "apps");
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    let part = "base/web/web-rt/kustomization.yaml";
+    scratch.commit();
+    scratch
+        .replace(part, "  - old.yaml\n", "  - new.yaml\n")
+        .write("base/web/web-rt/new.yaml", CONFIG_MAP.replace("NAME", "new"));
+    scratch.git(&["rm", "-q", "base/web/web-rt/old.yaml"]);
+    scratch.commit();
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    assert_eq!(
+        scratch.text("base/web/kustomization.yaml"),
+        "resources:\n  - config.yaml # by hand\n  - deployment.yaml\n  - new.yaml\n"
+    );
+    assert_eq!(scratch.text("base/web/new.yaml"), CONFIG_MAP.replace("NAME", "new"));
+    assert!(
+        !scratch
+            .tree()
+            .keys()
+            .map(|path| path.to_string_lossy())
+            .any(|path| path.contains("web-r") || path.contains("old.yaml"))
+    );
+}
+
+/// A part that became a folder of folders is for people to join.
+#[test]
+fn a_folder_added_to_a_part_is_not_taken_over() {
+    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - ../base/web\n")]);
+    app(&scratch, "base/web");
+    flux(&scratch, "apps");
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    app(&scratch, "base/web/web-rt/inner");
+    scratch
+        .replace("base/web/web-rt/kustomization.yaml", "  - config.yaml\n", "  - config.yaml\n  - inner\n")
+        .commit();
+    let before = scratch.tree();
+    let run = scratch.expect(5, &["join", "--all", "--yes"]);
+    let words = "base/web/web-rt/kustomization.yaml lists `inner`, which base/web/kustomization.yaml did not";
+    assert!(run.stderr.contains(words), "{}", run.stderr);
+    assert_same(&before, &scratch.tree(), "a refused join wrote");
+}
+
+/// Fields that speak of all apps stand on each side where that builds the same.
+#[test]
+fn one_app_is_divided_where_a_field_speaks_of_all_of_them() {
+    let list = "resources:\n  - web\n  - mail\n";
+    let label = "patches:\n  - target: { kind: Deployment }\n    patch: |-\n      - op: add\n        path: /metadata/labels\n        value: { team: a }\n";
+    let made = "configMapGenerator:\n  - name: made\n    namespace: other\n    literals: [a=b]\n";
+    for (field, works) in [(label, true), (made, false)] {
+        let scratch = repository(&[("apps/kustomization.yaml", &format!("{list}{field}"))]);
+        app(&scratch, "apps/web");
+        app(&scratch, "apps/mail");
+        flux(&scratch, "apps");
+        let before = scratch.tree();
+        if !works {
+            let run = scratch.expect(5, &["split", "app", "web", "--yes"]);
+            let words =
+                "apps/kustomization.yaml has `configMapGenerator`, which speaks of all apps together: ";
+            assert!(run.stderr.contains(words), "{}", run.stderr);
+            assert_same(&before, &scratch.tree(), "a refused split wrote");
+            continue;
+        }
+        scratch.expect(0, &["split", "app", "web", "--yes"]);
+        assert!(scratch.text("apps/apps-rw/kustomization.yaml").contains("team: a"));
+        scratch.commit();
+        let with_web = scratch.tree();
+        scratch.expect(0, &["verify"]);
+        assert_eq!(scratch.expect(0, &["split", "app", "web", "--yes"]).stdout, "");
+        scratch.expect(0, &["split", "--all", "--yes"]);
+        scratch.commit();
+        scratch.expect(0, &["verify"]);
+        assert_eq!(scratch.expect(0, &["split", "--all", "--yes"]).stdout, "");
+        scratch.expect(0, &["join", "app", "mail", "--yes"]);
+        assert_same(&with_web, &scratch.tree(), "join of one app changed more");
+        scratch.commit();
+        scratch.expect(0, &["join", "--all", "--yes"]);
+        assert_same(&before, &scratch.tree(), "join did not give back what was there");
+    }
+}
+
 #[test]
 fn one_of_several_divided_apps_is_joined() {
     let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - web\n  - mail # by hand\n")]);
@@ -226,6 +317,50 @@ fn bootstrap_folders_that_end_alike_are_clusters_of_their_own() {
     scratch.expect(0, &["split", "--all", "--yes"]);
 }
 
+/// Gates act in one namespace: what stands in another is left alone, and the rest goes on.
+#[test]
+fn an_entry_point_in_another_namespace_is_refused_alone() {
+    let scratch = Scratch::empty();
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: only\n";
+    let elsewhere = |name: &str| {
+        from_source(name, &format!("./apps/{name}"), "home")
+            .replace("namespace: flux-system", "namespace: team")
+    };
+    scratch
+        .write("clusters/c/cluster.yaml", from_source("cluster", "./clusters/c", "home") + &source("home"))
+        .write("clusters/c/own.yaml", from_source("own", "./apps/own", "home"))
+        .write("clusters/c/more.yaml", from_source("more", "./apps/more", "home"))
+        .write("clusters/c/team.yaml", elsewhere("team"))
+        .write("clusters/c/held.yaml", elsewhere("held"))
+        .write("apps/held/kustomization.yaml", "resources:\n  - deployment.yaml\n")
+        .write("apps/held/deployment.yaml", deployment);
+    for name in ["own", "more", "team"] {
+        scratch.write(&format!("apps/{name}/kustomization.yaml"), "resources:\n  - web\n");
+        app(&scratch, &format!("apps/{name}/web"));
+    }
+    let arguments =
+        ["init", "--yes", "--open", "0 22 * * *", "--close", "0 4 * * *", "--time-zone", "Europe/Berlin"];
+    let run = scratch.expect(0, &arguments);
+    let told = "no gate holds back Flux Kustomization held of cluster c, although all of its objects have a window: it is in namespace team, and gates act in flux-system";
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+    scratch.commit();
+    let run = scratch.expect(0, &["split", "--all", "--yes", "--format", "json"]);
+    let found: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let way = |path: &str| {
+        let entries = found["entryPoints"].as_array().unwrap();
+        let entry = entries.iter().find(|entry| entry["before"]["path"] == path).unwrap();
+        (entry["way"].as_str().unwrap().to_owned(), entry["reason"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(way("apps/own").0, "plain");
+    assert_eq!(way("apps/more").0, "plain");
+    assert_eq!(way("apps/held").0, "untouched");
+    let (way, reason) = way("apps/team");
+    assert_eq!(way, "refused");
+    assert!(reason.contains("is in namespace team, and gates act in flux-system"), "{reason}");
+    let job = scratch.text("infra/reconciliation-windows/close-reconciliation-window-job.yaml");
+    assert!(job.contains("more-rw") && job.contains("own-rw") && !job.contains("held"), "{job}");
+}
+
 #[test]
 fn a_parent_of_flux_kustomizations_is_left_and_its_children_are_divided() {
     let namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: media\n";
@@ -264,4 +399,19 @@ fn a_parent_of_flux_kustomizations_is_left_and_its_children_are_divided() {
             assert_eq!(child["after"].as_array().unwrap().len(), 2, "{child}");
         }
     }
+}
+
+#[test]
+fn sync_keeps_the_manner_in_which_the_sides_were_written() {
+    let scratch = Scratch::fixture("sample");
+    scratch.write(
+        "windows.yaml",
+        "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  later: { window: nights }\n  rw: { window: nights }\nwindows:\n  nights: { timeZone: UTC, open: 0 22 * * *, for: 4h }\nclusters: { edge-01: {}, edge-02: {} }\nrules:\n  - { kind: Namespace, type: rt }\n  - { kind: ConfigMap, name: 'web*', type: later }\n  - { kind: Service, type: rt }\n  - { type: rw }\n",
+    );
+    for arguments in [["sync", "--yes"].as_slice(), &["split", "--all", "--yes"]] {
+        scratch.commit();
+        scratch.expect(0, arguments);
+    }
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["diff"]).stdout, "");
 }

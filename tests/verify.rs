@@ -106,6 +106,22 @@ fn a_side_that_does_not_build() {
     assert_eq!(entry["status"], "unbuildable");
 }
 
+/// What is not divided and needs the network is not this tree's fault; it is told, and no more.
+#[test]
+fn an_undivided_entry_point_with_a_remote_base_is_unknown() {
+    let scratch = Scratch::fixture("sample");
+    scratch.write("windows.yaml", SPEC);
+    let list = "resources:\n  - https://example.com/base.yaml\n";
+    scratch.write(&format!("{ENTRY}/kustomization.yaml"), list).commit();
+    let words = [
+        "clusters/edge-02/apps (edge-02): unknown, 0 objects",
+        "clusters/edge-02/apps is not divided and not checked: ",
+        "needs the remote base `https://example.com/base.yaml`",
+    ];
+    let entry = verified(&scratch, 0, &[], &words);
+    assert_eq!(entry["status"], "unknown");
+}
+
 #[test]
 fn since_a_revision_an_object_changed_came_and_went() {
     let scratch = divided();

@@ -246,3 +246,15 @@ fn writers_at_once_lose_no_edit() {
     scratch.commit();
     assert_eq!(scratch.expect(0, &["diff"]).stdout, "");
 }
+
+#[test]
+fn a_revision_is_a_digest_in_any_case() {
+    let scratch = sample();
+    let listed = answer(&scratch.expect(0, &["windows", "list"]).stdout);
+    let revision = listed["revision"].as_str().unwrap().to_uppercase();
+    for (revision, code) in [("", 2), ("abc", 2), (revision.as_str(), 0)] {
+        let set =
+            ["windows", "set", "work-week", "--open", "0 21 * * SAT", "--if-revision", revision, "--yes"];
+        scratch.expect(code, &set);
+    }
+}

@@ -120,6 +120,8 @@ codes! {
         "An ignore matches no finding.";
     BAD_IGNORE = "GW038" "bad-ignore" Error
         "An ignore names no code or gives no reason, so it does not count.";
+    UNAPPLIED_GATE = "GW039" "unapplied-gate" Error
+        "A gate is switched on, and no Flux Kustomization of its cluster applies it.";
     REFUSED_JOB = "GW040" "refused-job" Error
         "The API server refuses a CronJob of a gate: its schedule, its time zone or its name.";
     PATCH_TYPE = "GW041" "patch-type" Error

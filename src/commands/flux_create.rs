@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::cli::{Answer, FluxCreate, Global};
 use crate::commands::apply::Exit;
 use crate::commands::workspace::Loaded;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::output::Output;
 use crate::plan::{Command, SourceUrl, flux_create};
@@ -14,6 +15,14 @@ pub fn run(global: &Global, arguments: &FluxCreate, output: &Output) -> Result<E
     let loaded = Loaded::open(global, output)?;
     let source = arguments.url.clone().map(|url| SourceUrl { url, branch: arguments.branch.clone() });
     let commands = flux_create(&loaded.input(), &arguments.clusters, source.as_ref())?;
+    let kind = &loaded.spec.flux.source.kind;
+    if kind != "GitRepository" && !commands.is_empty() {
+        output.diagnostics(&[Diagnostic::warning(format!(
+            "the paths are those of this repository, and an artifact of {kind} may have others"
+        ))
+        .at(Place::file(loaded.spec.path.clone()))
+        .help("change `--path` to where the folders are in the artifact")]);
+    }
     match arguments.format {
         Answer::Text => output.result(text(&commands).as_bytes()),
         Answer::Json => {

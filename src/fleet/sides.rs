@@ -185,6 +185,11 @@ impl Reading<'_> {
         } else if present.is_empty() {
             present = (0..self.spec.types.len()).collect();
         }
+        if let ([_], [Side { part, .. }]) = (&self.spec.types[..], &mut sides[..]) {
+            // With one type alone, all of its changes are of that type, split or not.
+            *part = Part::Type(0);
+            return sides;
+        }
         for position in present {
             let change_type = &self.spec.types[position].name.value;
             let flux = group.split.get(&position).and_then(|entry| self.applier(entry, cluster));

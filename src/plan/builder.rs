@@ -105,6 +105,11 @@ impl<'a> Builder<'a> {
         self.moves.remove(path);
     }
 
+    /// Tells whether nothing differs between the tree before and the tree now.
+    pub fn is_unchanged(&self) -> bool {
+        self.now == *self.before
+    }
+
     /// Gives what differs between the tree before and the tree now.
     pub fn finish(&self) -> Plan {
         let mut plan = Plan::default();

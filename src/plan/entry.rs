@@ -51,7 +51,11 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         let foreign = self.kustomization.keys().find(|key| !is_constant(key)).map(str::to_owned);
         let entry_level = foreign.is_some() || (whole && !loose.is_empty());
         let mut refusal = None;
-        if !entry_level {
+        // What speaks of all apps may stand on each side: the proof decides. Without need it stays in
+        // one place.
+        let is_begun =
+            || rest.iter().chain(&selected).any(|child| matches!(self.already(builder, child), Ok(Some(_))));
+        if !entry_level || (foreign.is_some() && (!rest.is_empty() || is_begun())) {
             let mut trial = builder.clone();
             // What an earlier split divided is no longer the old entry point's alone.
             let is_done = |child: &Child| matches!(self.already(builder, child), Ok(Some(_)));
@@ -65,7 +69,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
                 Err(Refusal { reason, remedy }) => refusal = Some((reason, remedy)),
             }
         }
-        let is_live = !later::applied_sides(self.input, &self.entry.path).is_empty();
+        let is_live = !later::applied_sides(self.input, &self.entry.path, &self.entry.cluster).is_empty();
         if rest.is_empty() && (whole || loose.is_empty()) && !is_live {
             let mut trial = builder.clone();
             return match self.project_entry(
@@ -81,19 +85,19 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
                 Err(Refusal { reason, remedy }) => outcome.refused(reason, remedy),
             };
         }
-        let (reason, remedy) = refusal.unwrap_or_else(|| {
-            let field = foreign.unwrap_or_default();
-            (
-                format!("{} has `{field}`, which speaks of all apps together", self.kustomization.file),
-                "split all of its apps at once with `split --all`".to_owned(),
-            )
-        });
-        let back = || {
-            format!(
+        let (mut reason, mut remedy) = refusal.unwrap_or_default();
+        if let Some(field) = foreign {
+            let file = &self.kustomization.file;
+            let why = if reason.is_empty() { reason } else { format!(": {reason}") };
+            reason = format!("{file} has `{field}`, which speaks of all apps together{why}");
+            remedy = "split all of its apps at once with `split --all`".to_owned();
+        }
+        if is_live {
+            remedy = format!(
                 "{BACK}, `gitops-windows split` what is to be divided, and `gitops-windows migrate` all of it together"
-            )
-        };
-        outcome.refused(reason, if is_live { back() } else { remedy })
+            );
+        }
+        outcome.refused(reason, remedy)
     }
 
     fn split_children(
@@ -157,5 +161,5 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
 }
 
 fn builder_has_changes(builder: &Builder<'_>) -> bool {
-    !builder.finish().changes.is_empty()
+    !builder.is_unchanged()
 }

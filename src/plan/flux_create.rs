@@ -25,12 +25,13 @@ pub struct SourceUrl {
 ///
 /// # Errors
 ///
-/// When a name is one that `flux create` refuses, or the spec's source is none that it makes.
+/// When the spec lacks one of the clusters, a name is one that `flux create` refuses, or the spec's source is none that it makes.
 pub fn flux_create(
     input: &Input<'_>,
     clusters: &[String],
     source: Option<&SourceUrl>,
 ) -> Result<Vec<Command>, Error> {
+    input.known_clusters(clusters)?;
     let mut commands = Vec::new();
     let mut refused = Vec::new();
     let carriers = gate::carriers(input)?;

@@ -10,7 +10,7 @@ use crate::plan::{Builder, Input, Plan, gate};
 use crate::render::Renderer;
 use crate::repo::{ClusterFolders, EntryPoint, Model, RepoPath, Role, Snapshot};
 use crate::schedule::{CronExpr, zone};
-use crate::spec::{self, AlertDef, NewCluster, NewSpec, NewWindow, NewWindowUse, write_new};
+use crate::spec::{self, AlertDef, NewCluster, NewSpec, NewWindow, NewWindowUse, expand, write_new};
 use crate::template::Templates;
 
 /// What the command line says.
@@ -223,6 +223,13 @@ fn new_spec(
             let (window, said) = options.window();
             new.windows = vec![("work-week".to_owned(), window.clone())];
             new.gate.enabled = said;
+            let is_taken_in = |cluster: &String| {
+                let folder = expand(&new.layout.cluster_gate, &[("cluster", cluster)]);
+                root.join(&folder).is_ok_and(|folder| gate::taken_in(model, cluster, &folder).is_some())
+            };
+            if !clusters.is_empty() && clusters.iter().all(is_taken_in) {
+                new.layout.cluster_gate = gate::OUTSIDE.to_owned();
+            }
             if said {
                 // Without Flux Kustomizations in Git nobody can tell when the gated ones exist.
                 for cluster in &mut new.clusters {

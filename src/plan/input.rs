@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
 use crate::plan::app::Apps;
 use crate::plan::classify::{Classified, ClassifyError, classify_all};
 use crate::render::{Object, Renderer, Request};
 use crate::repo::manifest::ObjectId;
 use crate::repo::{EntryPoint, Model, RepoPath, Snapshot};
-use crate::spec::{Spec, expand_folder};
+use crate::spec::{ChangeType, Spec, expand_folder, folder_of};
+use crate::suggest::did_you_mean;
 
 /// The spec, the repository and a renderer.
 ///
@@ -23,6 +26,9 @@ pub struct Input<'a> {
     /// What tells how it builds.
     pub renderer: &'a dyn Renderer,
 }
+
+/// The sides of entry points: side → (entry point, position of the type).
+pub type Sides = BTreeMap<RepoPath, (RepoPath, usize)>;
 
 /// A build with the type of each object.
 #[derive(Clone, Debug)]
@@ -102,14 +108,29 @@ impl<'a> Input<'a> {
         Ok(Typed { objects, types })
     }
 
+    /// Builds ahead the folders that [`typed`](Input::typed) and [`typed_entry`](Input::typed_entry)
+    /// will ask for, side by side.
+    pub fn prepare<'p>(&self, folders: impl IntoIterator<Item = &'p RepoPath>) {
+        let distinct: BTreeSet<&RepoPath> = folders.into_iter().collect();
+        let requests: Vec<Request> =
+            distinct.into_iter().map(|folder| Request::folder(folder.clone()).with_origins()).collect();
+        self.renderer.prepare(self.snapshot, &requests);
+    }
+
     /// Gives the entry point of a type beside or below the one that is split.
     pub fn side(&self, entry: &RepoPath, cluster: &str, change_type: &str) -> Option<RepoPath> {
         side(self.spec, entry, cluster, change_type)
     }
 
-    /// Gives the sides of every entry point, as [`sides`] does.
-    pub fn sides(&self) -> BTreeMap<RepoPath, (RepoPath, usize)> {
+    /// Gives the sides of every entry point, as [`sides`] does: once for all of them, as it takes time.
+    pub fn sides(&self) -> Sides {
         sides(self.spec, self.model)
+    }
+
+    /// Gives the entry points of which a Flux Kustomization applies a side already.
+    pub fn live<'s>(&self, sides: &'s Sides) -> BTreeSet<&'s RepoPath> {
+        let of_side = |path: &RepoPath| sides.get(path).map(|(whole, _)| whole);
+        self.model.flux.iter().filter_map(|flux| flux.path.as_ref()).filter_map(of_side).collect()
     }
 
     /// Says why an entry point of one type alone is left as it is.
@@ -124,6 +145,27 @@ impl<'a> Input<'a> {
             "all of its objects are of type {}, so there is nothing to divide{gated}",
             change_type.name.value
         )
+    }
+
+    /// Makes sure that the spec has all of these clusters.
+    ///
+    /// # Errors
+    ///
+    /// What was probably meant, for each that it lacks.
+    pub fn known_clusters(&self, names: &[String]) -> Result<(), Error> {
+        let clusters = || self.spec.clusters.keys().map(String::as_str);
+        let unknown = names.iter().filter(|name| !clusters().any(|known| known == *name));
+        let diagnostics: Vec<Diagnostic> = unknown
+            .map(|name| {
+                let help = did_you_mean(name, clusters()).unwrap_or_else(|| {
+                    format!("the clusters are: {}", clusters().collect::<Vec<_>>().join(", "))
+                });
+                Diagnostic::error(format!("the spec has no cluster `{name}`"))
+                    .at(Place::file(self.spec.path.clone()))
+                    .help(help)
+            })
+            .collect();
+        if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Usage, diagnostics }) }
     }
 
     /// Tells whether the spec speaks of a cluster.
@@ -142,9 +184,8 @@ pub fn side(spec: &Spec, entry: &RepoPath, cluster: &str, change_type: &str) -> 
 /// Gives the sides of every entry point, present or not: side → (entry point, type).
 ///
 /// An entry point whose own path is a side of another folder is the result of a split, so that
-/// folder counts as an entry point too. The default layout puts sides below it; others put them
-/// anywhere, and then every kustomization is asked.
-pub fn sides(spec: &Spec, model: &Model) -> BTreeMap<RepoPath, (RepoPath, usize)> {
+/// folder counts as an entry point too, be it gone from Git or not.
+pub fn sides(spec: &Spec, model: &Model) -> Sides {
     let mut sides = BTreeMap::new();
     for entry in &model.entry_points {
         let above = std::iter::successors(Some(entry.path.clone()), RepoPath::parent);
@@ -155,33 +196,27 @@ pub fn sides(spec: &Spec, model: &Model) -> BTreeMap<RepoPath, (RepoPath, usize)
             }
         }
     }
-    if !spec.layout.entry_point.contains("{path}") {
+    // With the folder first, each side lies below it.
+    if !spec.layout.entry_point.starts_with("{path}/") {
         sides.extend(elsewhere(spec, model, &sides));
     }
     sides
 }
 
-/// Finds the sides of entry points that are gone from Git and were no folder above any side.
-fn elsewhere(
-    spec: &Spec,
-    model: &Model,
-    known: &BTreeMap<RepoPath, (RepoPath, usize)>,
-) -> BTreeMap<RepoPath, (RepoPath, usize)> {
+/// Finds the sides of entry points that are no folder above any side, and may be gone from Git.
+fn elsewhere(spec: &Spec, model: &Model, known: &Sides) -> Sides {
+    let root = spec.folder();
     let mut found = BTreeMap::new();
-    for cluster in model.clusters() {
-        let entries = model.entry_points.iter().filter(|entry| entry.is_of(cluster));
-        let mine: BTreeSet<&RepoPath> = entries.map(|entry| &entry.path).collect();
-        for folder in model.graph.iter().map(|kustomization| &kustomization.folder) {
-            let of_folder: Vec<(RepoPath, usize)> = (0..spec.types.len())
-                .filter_map(|position| {
-                    Some((side(spec, folder, cluster, &spec.types[position].name.value)?, position))
-                })
-                .collect();
-            let is_one = |(side, _): &(RepoPath, usize)| !known.contains_key(side) && mine.contains(side);
-            if of_folder.iter().any(is_one) {
-                found
-                    .extend(of_folder.into_iter().map(|(side, position)| (side, (folder.clone(), position))));
-            }
+    for entry in model.entry_points.iter().filter(|entry| !known.contains_key(&entry.path)) {
+        let path = entry.path.relative_to(&root);
+        let of = |change_type: &ChangeType| {
+            let values = [("type", change_type.name.value.as_str()), ("cluster", entry.cluster.as_str())];
+            root.join(&folder_of(&spec.layout.entry_point, &path, &values)?).ok()
+        };
+        let Some(whole) = spec.types.iter().find_map(of) else { continue };
+        for (position, change_type) in spec.types.iter().enumerate() {
+            let side = side(spec, &whole, &entry.cluster, &change_type.name);
+            found.extend(side.map(|side| (side, (whole.clone(), position))));
         }
     }
     found

@@ -17,10 +17,11 @@ use crate::plan::{Builder, Input};
 use crate::proof::Obligation;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath};
 
-/// Gives the Flux Kustomizations that apply sides of an entry point.
-pub fn applied_sides<'a>(input: &Input<'a>, whole: &RepoPath) -> Vec<&'a FluxKustomization> {
-    let sides = input.sides();
-    let is_side = |path: &RepoPath| sides.get(path).is_some_and(|(of, _)| of == whole);
+/// Gives the Flux Kustomizations that apply sides of an entry point of a cluster.
+pub fn applied_sides<'a>(input: &Input<'a>, whole: &RepoPath, cluster: &str) -> Vec<&'a FluxKustomization> {
+    let names = input.spec.types.iter().map(|change_type| change_type.name.value.as_str());
+    let sides: BTreeSet<RepoPath> = names.filter_map(|name| input.side(whole, cluster, name)).collect();
+    let is_side = |path: &RepoPath| sides.contains(path);
     input.model.flux.iter().filter(|one| one.path.as_ref().is_some_and(is_side)).collect()
 }
 
@@ -32,7 +33,7 @@ pub fn step<'a>(
     entry: &EntryPoint,
     outcome: EntryOutcome,
 ) -> EntryOutcome {
-    let live = applied_sides(input, &entry.path);
+    let live = applied_sides(input, &entry.path, &entry.cluster);
     let all: Vec<&FluxKustomization> = input.model.flux_of(entry).chain(live).collect();
     if all.iter().all(|one| is_prepared(one)) {
         return hand_over(input, trial, entry, outcome);

@@ -4,6 +4,7 @@
 //! diff and the writer.
 
 mod adopt;
+mod ahead;
 pub mod app;
 mod build;
 mod builder;
@@ -50,10 +51,11 @@ pub use builder::Builder;
 pub use command::Command;
 pub use flux_create::{SourceUrl, flux_create};
 pub use init::{InitOptions, init};
-pub use input::{Input, Typed, TypedError, side, sides};
+pub use input::{Input, Sides, Typed, TypedError, side, sides};
 pub use join::join;
 pub use migrate::{MigrateOptions, Standing, migrate, under_way};
 pub use outcome::{AppOutcome, EntryOutcome, Way};
+pub(crate) use refusal::is_remote;
 pub use scaffold::scaffold;
 pub use settle::split;
 pub use split::Selection;

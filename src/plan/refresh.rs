@@ -67,8 +67,13 @@ pub fn refresh(input: &Input<'_>, builder: &mut Builder<'_>) -> Result<BTreeSet<
                     ))));
                 }
             };
-            for manner in [Manner::Rules, Manner::List] {
-                let text = projection_text(input, &app, whole, &folder, position, &typed, manner);
+            let mut texts = [Manner::Rules, Manner::List]
+                .map(|manner| projection_text(input, &app, whole, &folder, position, &typed, manner));
+            // A split takes one manner for all sides, so the one that stands is asked first.
+            if texts[1] == *kustomization.text {
+                texts.reverse();
+            }
+            for text in texts {
                 let mut trial = builder.clone();
                 trial.put(&kustomization.file, &text);
                 let results = input.renderer.render(trial.now(), &[Request::folder(folder.clone())]);

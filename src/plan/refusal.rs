@@ -15,8 +15,8 @@ pub(super) fn refuse(outcome: EntryOutcome, folder: &RepoPath, error: &TypedErro
 }
 
 /// Tells whether a build failed only since it needs the network.
-fn is_remote(message: &str) -> bool {
-    message.contains("needs the remote base")
+pub(crate) fn is_remote(message: &str) -> bool {
+    message.contains("needs the remote base") || message.contains("needs a remote base")
 }
 
 /// Why an entry point can't be split, and what to do about it.

@@ -10,10 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::inventory::{Deletion, Inventory, deletions, differences, inventories};
+use crate::plan::gate::Carriers;
 use crate::plan::generated::is_ours;
 use crate::plan::migrate::contents::is_encrypted;
 use crate::plan::migrate::{held, verify};
-use crate::plan::{EntryOutcome, Input, Plan, gate, umbrella};
+use crate::plan::{EntryOutcome, Input, Plan, Sides, gate, umbrella};
 use crate::proof::Obligation;
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
@@ -51,8 +52,9 @@ pub fn guard(
     );
     let mut gated: BTreeSet<(String, String)> =
         held(input).into_keys().map(|(cluster, _, name)| (cluster, name)).collect();
+    let all = input.sides();
     for whole in moved {
-        let sides = sides_of(input, whole);
+        let sides = sides_of(input, &all, whole);
         unknown(input, whole, &sides, &mut old, &mut gated);
         unknown(&next, whole, &sides, &mut new, &mut gated);
         together(plan, &sides.into_keys().collect::<Vec<_>>());
@@ -127,10 +129,9 @@ fn undecrypted(input: &Input<'_>, old: &[Inventory], new: &[Inventory]) -> Optio
 }
 
 /// Gives the sides of an entry point that stand, with the positions of their types.
-fn sides_of(input: &Input<'_>, whole: &RepoPath) -> BTreeMap<RepoPath, usize> {
-    let sides =
-        input.sides().into_iter().filter(|(side, (of, _))| of == whole && input.model.graph.has(side));
-    sides.map(|(side, (_, position))| (side, position)).collect()
+fn sides_of(input: &Input<'_>, all: &Sides, whole: &RepoPath) -> BTreeMap<RepoPath, usize> {
+    let sides = all.iter().filter(|(side, (of, _))| of == whole && input.model.graph.has(side));
+    sides.map(|(side, (_, position))| (side.clone(), *position)).collect()
 }
 
 /// Adds what the sides apply that no Flux Kustomization in Git names: one may stand in the cluster.
@@ -204,11 +205,11 @@ pub struct Misplaced {
 /// Gives the objects of an entry point that lie on a wrong side, by id.
 ///
 /// What does not build or fits nowhere is left to those who report that.
-pub fn misplaced_in(input: &Input<'_>, whole: &RepoPath) -> Vec<Misplaced> {
-    let sides = sides_of(input, whole);
+pub fn misplaced_in(input: &Input<'_>, all: &Sides, carriers: &Carriers, whole: &RepoPath) -> Vec<Misplaced> {
+    let sides = sides_of(input, all, whole);
     let requests: Vec<Request> = sides.keys().cloned().map(Request::folder).collect();
     let results = input.renderer.render(input.snapshot, &requests);
-    let gates = gates_on(input, &sides);
+    let gates = gates_on(input, carriers, &sides);
     let mut found = Vec::new();
     for ((side, position), result) in sides.iter().zip(results) {
         let (Ok(objects), Some(rules)) = (result, by_rule(input, side, whole)) else { continue };
@@ -224,8 +225,7 @@ pub fn misplaced_in(input: &Input<'_>, whole: &RepoPath) -> Vec<Misplaced> {
 }
 
 /// Gives the objects of the gates that sides carry, which rules say nothing about.
-fn gates_on(input: &Input<'_>, sides: &BTreeMap<RepoPath, usize>) -> BTreeSet<ObjectId> {
-    let carriers = gate::carriers(input).unwrap_or_default();
+fn gates_on(input: &Input<'_>, carriers: &Carriers, sides: &BTreeMap<RepoPath, usize>) -> BTreeSet<ObjectId> {
     let requests = sides.keys().filter_map(|side| carriers.get(side).cloned()).map(Request::folder);
     let results = input.renderer.render(input.snapshot, &requests.collect::<Vec<_>>());
     results.into_iter().flatten().flatten().map(|object| ObjectId::of(&object.value)).collect()
@@ -260,11 +260,14 @@ fn content(input: &Input<'_>, side: &RepoPath) -> Option<RepoPath> {
 /// Refuses every entry point of which an object lies on the side of another type than the rules say,
 /// with the way on.
 pub fn misplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
-    let wholes: BTreeSet<RepoPath> = input.sides().into_values().map(|(whole, _)| whole).collect();
-    wholes.iter().filter_map(|whole| told(input, whole, &misplaced_in(input, whole))).collect()
+    let (all, carriers) = (input.sides(), gate::carriers(input).unwrap_or_default());
+    let wholes: BTreeSet<&RepoPath> =
+        all.iter().filter(|(side, _)| input.model.graph.has(side)).map(|(_, (whole, _))| whole).collect();
+    let told = |whole| told(input, &all, whole, &misplaced_in(input, &all, &carriers, whole));
+    wholes.into_iter().filter_map(told).collect()
 }
 
-fn told(input: &Input<'_>, whole: &RepoPath, found: &[Misplaced]) -> Option<EntryOutcome> {
+fn told(input: &Input<'_>, all: &Sides, whole: &RepoPath, found: &[Misplaced]) -> Option<EntryOutcome> {
     let first = found.first()?;
     let name = |position: usize| input.spec.types[position].name.value.as_str();
     let side = |one: &Misplaced| {
@@ -273,7 +276,7 @@ fn told(input: &Input<'_>, whole: &RepoPath, found: &[Misplaced]) -> Option<Entr
     let more = found.len().saturating_sub(NAMED);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let some = found.iter().take(NAMED).map(side).collect::<Vec<_>>().join("; ");
-    let sides = sides_of(input, whole);
+    let sides = sides_of(input, all, whole);
     let is_live = sides.keys().any(|side| input.model.flux.iter().any(|one| one.path.as_ref() == Some(side)));
     let is_whole =
         input.model.graph.get(whole).is_some_and(|found| umbrella::original(&found.text).is_some());

@@ -1,24 +1,11 @@
 //! Splits what can be split without a change for any other entry point.
 
-use std::collections::BTreeMap;
-
 use crate::error::Error;
-use crate::plan::split::split_without;
+use crate::plan::split::split_watched;
 use crate::plan::{Input, Plan, Selection};
 use crate::proof::{Obligation, Verdict, prove};
 use crate::repo::{RepoPath, Snapshot};
 use crate::template::Templates;
-
-/// Entry points that must not be divided, each with what would change otherwise.
-pub type Held = BTreeMap<RepoPath, String>;
-
-/// An entry point that was divided, and the tree after it.
-pub struct Step {
-    /// The entry point.
-    pub entry: RepoPath,
-    /// All files after it and those before it were divided.
-    pub after: Snapshot,
-}
 
 /// Plans the restructuring of the selected apps in every cluster of the spec.
 ///
@@ -30,46 +17,58 @@ pub struct Step {
 ///
 /// When a name means no app, or a gate can't be brought up to date.
 pub fn split(input: &Input<'_>, templates: &Templates, selection: &Selection) -> Result<Plan, Error> {
-    let mut held = Held::new();
+    let mut watched: Vec<Obligation> = Vec::new();
     loop {
-        let (plan, steps) = split_without(input, templates, selection, &held)?;
-        let broken: Vec<Obligation> = mismatches(input, &plan.apply(input.snapshot), &plan.obligations)
-            .into_iter()
-            .map(|(obligation, _)| obligation)
-            .collect();
-        let culprits: Held =
-            broken.iter().filter_map(|obligation| culprit(input, &steps, obligation)).collect();
-        // Without a culprit it is for the proof to say what is wrong.
-        if culprits.is_empty() {
+        let plan = split_watched(input, templates, selection, &watched)?;
+        let broken = mismatches(input, &plan.apply(input.snapshot), &plan.obligations);
+        let new: Vec<Obligation> =
+            broken.into_iter().map(|(one, _)| one).filter(|one| !watched.contains(one)).collect();
+        // What no step breaks is not for a step to mend: the proof says what is wrong.
+        if new.is_empty() {
             return Ok(plan);
         }
-        held.extend(culprits);
+        watched.extend(new);
     }
 }
 
-/// Finds the first step with which an obligation is not met any more, and what changes then.
-fn culprit(input: &Input<'_>, steps: &[Step], obligation: &Obligation) -> Option<(RepoPath, String)> {
-    let broken = |count: usize| -> Option<String> {
-        let after = count.checked_sub(1).map_or(input.snapshot, |last| &steps[last].after);
-        mismatches(input, after, std::slice::from_ref(obligation)).into_iter().next().map(|(_, text)| text)
-    };
-    // Before its own division an entry point has no sides that could be held to anything.
-    let own = steps.iter().position(|step| step.entry == obligation.before);
-    let divided = obligation.after != std::slice::from_ref(&obligation.before);
-    let mut fine = own.filter(|_| divided).map_or(0, |own| own + 1);
-    let mut wrong = steps.len();
-    if wrong <= fine || broken(fine).is_some() || broken(wrong).is_none() {
-        return None;
+/// Obligations that an earlier plan did not meet, looked at after each step, so that the step which
+/// breaks one is found and taken back.
+pub struct Watch<'a> {
+    input: Input<'a>,
+    /// Those of entry points that are not divided yet: they have no sides that could be held to anything.
+    waiting: Vec<&'a Obligation>,
+    /// Those that are met so far.
+    met: Vec<&'a Obligation>,
+}
+
+impl<'a> Watch<'a> {
+    /// Begins with the tree in which nothing is divided.
+    pub fn new(input: &Input<'a>, watched: &'a [Obligation]) -> Watch<'a> {
+        let divided = |one: &&Obligation| one.after != std::slice::from_ref(&one.before);
+        let (waiting, whole): (Vec<_>, Vec<_>) = watched.iter().partition(divided);
+        let mut watch = Watch { input: *input, waiting, met: Vec::new() };
+        watch.met = watch.those_met(whole, input.snapshot);
+        watch
     }
-    while wrong - fine > 1 {
-        let middle = fine.midpoint(wrong);
-        if broken(middle).is_some() {
-            wrong = middle;
-        } else {
-            fine = middle;
+
+    /// Says what a step would change for another entry point; `None` takes the step as made.
+    pub fn step(&mut self, entry: &RepoPath, after: &Snapshot) -> Option<String> {
+        let met: Vec<Obligation> = self.met.iter().copied().cloned().collect();
+        if let Some((_, text)) = mismatches(&self.input, after, &met).into_iter().next() {
+            return Some(text);
         }
+        let (own, waiting): (Vec<_>, Vec<_>) = self.waiting.iter().partition(|one| one.before == *entry);
+        self.waiting = waiting;
+        let own = self.those_met(own, after);
+        self.met.extend(own);
+        None
     }
-    Some((steps[wrong - 1].entry.clone(), broken(wrong)?))
+
+    fn those_met(&self, of: Vec<&'a Obligation>, after: &Snapshot) -> Vec<&'a Obligation> {
+        of.into_iter()
+            .filter(|one| mismatches(&self.input, after, std::slice::from_ref(*one)).is_empty())
+            .collect()
+    }
 }
 
 /// Gives what is not met of the obligations, each with the first difference.

@@ -87,7 +87,7 @@ impl EntrySplit<'_, '_> {
     /// Gives what sides that are live apply already, and the old entry point no more.
     fn held_by_sides(&self, typed: &Typed) -> Vec<Object> {
         let input = self.input;
-        let live = later::applied_sides(input, &self.entry.path);
+        let live = later::applied_sides(input, &self.entry.path, &self.entry.cluster);
         let sides: BTreeSet<&RepoPath> = live.iter().filter_map(|one| one.path.as_ref()).collect();
         let requests: Vec<Request> = sides.into_iter().cloned().map(Request::folder).collect();
         let own: BTreeSet<ObjectId> = typed.ids().collect();

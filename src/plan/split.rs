@@ -7,12 +7,11 @@ use crate::error::{Error, ErrorKind};
 use crate::plan::app::{Child, app_names};
 use crate::plan::build::builds;
 use crate::plan::entry::EntrySplit;
-use crate::plan::input::Input;
+use crate::plan::input::{Input, Sides};
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
-use crate::plan::settle::{Held, Step};
-use crate::plan::{Builder, Command, Plan, gate, layout};
-use crate::plan::{later, listing};
+use crate::plan::settle::Watch;
+use crate::plan::{Builder, Command, Plan, ahead, gate, later, layout, listing};
 use crate::proof::{Mismatch, Obligation, prove};
 use crate::repo::{EntryPoint, RepoPath, Role};
 use crate::suggest::nearest;
@@ -48,17 +47,17 @@ impl Selection {
     }
 }
 
-/// Plans the restructuring of the selected apps, but for the entry points that are held back.
+/// Plans the restructuring of the selected apps; a step that breaks what is watched is taken back.
 ///
 /// # Errors
 ///
 /// When a name means no app, or a gate can't be brought up to date.
-pub(super) fn split_without(
+pub(super) fn split_watched(
     input: &Input<'_>,
     templates: &Templates,
     selection: &Selection,
-    held: &Held,
-) -> Result<(Plan, Vec<Step>), Error> {
+    watched: &[Obligation],
+) -> Result<Plan, Error> {
     known(input, selection)?;
     layout::check(input)?;
     let listed = listing::listed(input);
@@ -69,9 +68,11 @@ pub(super) fn split_without(
     let mut outcomes = Vec::new();
     let mut commands = Vec::new();
     let mut remarks = Vec::new();
-    let mut steps = Vec::new();
+    let mut watch = Watch::new(original, watched);
     let sides = input.sides();
     let carriers = gate::carriers(input)?;
+    let live = input.live(&sides);
+    ahead::build(input, &sides, selection);
     for entry in &input.model.entry_points {
         if sides.contains_key(&entry.path) {
             continue;
@@ -87,27 +88,30 @@ pub(super) fn split_without(
         if entry.role == Role::Bootstrap {
             continue;
         }
-        let outcome = match held.get(&entry.path) {
-            Some(reason) => EntryOutcome::new(&entry.cluster, &entry.path).refused(
-                format!("dividing it would change something else: {reason}"),
+        let mut trial = builder.clone();
+        let said = commands.len();
+        let mut outcome = split_entry(input, original, &mut trial, entry, selection, &live, &mut commands);
+        let divides = matches!(outcome.way, Way::Plain | Way::Projection);
+        if let Some(change) = divides.then(|| watch.step(&entry.path, trial.now())).flatten() {
+            commands.truncate(said);
+            outcome = EntryOutcome::new(&entry.cluster, &entry.path).refused(
+                format!("dividing it would change something else: {change}"),
                 "let no entry point use another's files but through its kustomization.yaml, then split again",
-            ),
-            None => split_entry(input, original, &mut builder, entry, selection, &mut commands),
-        };
+            );
+        } else {
+            builder = trial;
+        }
         if let Some(above) = &entry.through
             && !outcome.after.is_empty()
             && outcome.way != Way::Untouched
         {
             remarks.push(without_flux(input, entry, above));
         }
-        if matches!(outcome.way, Way::Plain | Way::Projection) {
-            steps.push(Step { entry: entry.path.clone(), after: builder.now().clone() });
-        }
         outcomes.push(outcome);
     }
     outcomes.extend(handed_over(input, &sides));
     outcomes.extend(unplaced(input));
-    if !builder.finish().changes.is_empty() {
+    if !builder.is_unchanged() {
         commands.extend(gates(original, templates, &mut builder)?);
     }
     let mut plan = builder.finish();
@@ -115,7 +119,7 @@ pub(super) fn split_without(
     plan.entries = outcomes;
     plan.commands = commands;
     plan.remarks = remarks;
-    Ok((plan, steps))
+    Ok(plan)
 }
 
 /// Brings gates that stand already up to date with what is to be held back from now on.
@@ -142,6 +146,7 @@ fn split_entry(
     builder: &mut Builder<'_>,
     entry: &EntryPoint,
     selection: &Selection,
+    live: &BTreeSet<&RepoPath>,
     commands: &mut Vec<Command>,
 ) -> EntryOutcome {
     let outcome = EntryOutcome::new(&entry.cluster, &entry.path);
@@ -172,21 +177,33 @@ fn split_entry(
         trial.put(&kustomization.file, &kustomization.text);
     }
     let mut outcome = EntrySplit::new(input, entry, kustomization).split(&mut trial, selection);
+    let changes = trial.now() != builder.now();
     if outcome.way == Way::Refused {
         return outcome;
+    }
+    let is_gated = input.spec.types.iter().any(|change_type| !change_type.is_real_time());
+    let outside = entry.clusters().find_map(|cluster| gate::out_of_reach(input, entry, cluster));
+    if let Some(outside) = outside.filter(|_| is_gated && changes && !outcome.after.is_empty()) {
+        return EntryOutcome::new(&entry.cluster, &entry.path).refused(
+            format!(
+                "its Flux Kustomization {} is in namespace {}, and gates act in {}, so nothing would hold back a side of it",
+                outside.name, outside.namespace, input.spec.flux.namespace
+            ),
+            gate::ONE_NAMESPACE,
+        );
     }
     if outcome.way == Way::Untouched {
         if outcome.after.is_empty() {
             return outcome;
         }
-        if trial.finish().changes == builder.finish().changes {
+        if !changes {
             outcome.reason = "it was split before".into();
             return outcome;
         }
         // An app of one type alone joins the side that others made.
         outcome.way = Way::Plain;
     }
-    let is_live = !later::applied_sides(input, &entry.path).is_empty();
+    let is_live = live.contains(&entry.path);
     if is_live {
         outcome = later::step(original, builder, &mut trial, entry, outcome);
         if outcome.way == Way::Refused {
@@ -250,7 +267,7 @@ fn without_flux(input: &Input<'_>, entry: &EntryPoint, above: &RepoPath) -> Diag
 
 /// Entry points of which only the sides are left are named, so that a second split says why it does
 /// nothing.
-fn handed_over(input: &Input<'_>, sides: &BTreeMap<RepoPath, (RepoPath, usize)>) -> Vec<EntryOutcome> {
+fn handed_over(input: &Input<'_>, sides: &Sides) -> Vec<EntryOutcome> {
     let mut found: BTreeMap<RepoPath, EntryOutcome> = BTreeMap::new();
     for entry in &input.model.entry_points {
         let Some((whole, position)) = sides.get(&entry.path) else { continue };
@@ -303,11 +320,12 @@ pub(super) fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutco
     let entries = input.model.entry_points.iter().filter(|entry| !is_made(entry));
     let mut found: Vec<Obligation> =
         entries.flat_map(|entry| of_entry(input, &entry.path, outcomes)).collect();
-    let carriers = gate::carriers(input).unwrap_or_default();
+    let (carriers, folders) =
+        (gate::carriers(input).unwrap_or_default(), gate::folders(input).unwrap_or_default());
     let renamed = outcomes.iter().flat_map(|outcome| outcome.renamed.clone()).collect::<BTreeSet<_>>();
     for obligation in &mut found {
         obligation.renamed.clone_from(&renamed);
-        obligation.free.extend(gate::free_of(input, &carriers, &obligation.before).unwrap_or_default());
+        obligation.free.extend(gate::free_of(input, &carriers, &folders, &obligation.before));
     }
     found
 }

@@ -1,6 +1,8 @@
 //! `sync`: brings everything that the spec implies up to date.
 
-use crate::diagnostic::{Diagnostic, Place};
+use std::collections::BTreeSet;
+
+use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::inventory::{Deletion, deletions, inventories};
 use crate::plan::build::builds;
@@ -34,21 +36,16 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
         leftover.commands.extend(gate::leave(input, &mut builder)?);
     }
     gate::verify(input, &builder)?;
-    let mut moved = refresh(input, &mut builder)?;
-    let refreshed = builder.now().clone();
-    let model = input.model.again(&refreshed);
-    moved.extend(transfer(&Input { snapshot: &refreshed, model: &model, ..*input }, &mut builder));
+    let moved = refresh(input, &mut builder)?;
     if let Ok(path) = input.spec.folder().join(SCHEMA_FILE)
         && builder.now().file(&path).is_some()
     {
         builder.put(&path, &schema_text());
     }
-    let mut plan = builder.finish();
-    plan.obligations = obligations(input, &plan)?;
+    let (mut plan, refused) = transferred(input, &builder, &moved)?;
     plan.commands = leftover.commands;
-    plan.remarks = leftover.remarks;
-    let relocated = relocation::guard(input, &mut plan, &moved)?;
-    plan.remarks.extend(relocated);
+    plan.remarks.splice(..0, leftover.remarks);
+    plan.remarks.extend(refused);
     let after = plan.apply(input.snapshot);
     let model = input.model.again(&after);
     if allow_deletion {
@@ -62,6 +59,40 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
         plan.remarks.extend(deletions(&old, &new).into_iter().map(said));
     }
     plan.entries = relocation::misplaced(&Input { snapshot: &after, model: &model, ..*input });
+    Ok(plan)
+}
+
+/// Moves files between the parts of apps that are divided plainly, where no cluster deletes anything by
+/// that; else leaves them where they are, and gives the reasons.
+///
+/// # Errors
+///
+/// When what the projections move is not safe either.
+fn transferred(
+    input: &Input<'_>,
+    builder: &Builder<'_>,
+    moved: &BTreeSet<RepoPath>,
+) -> Result<(Plan, Vec<Diagnostic>), Error> {
+    let snapshot = builder.now().clone();
+    let model = input.model.again(&snapshot);
+    let mut trial = builder.clone();
+    let touched = transfer(&Input { snapshot: &snapshot, model: &model, ..*input }, &mut trial);
+    let mut refused = Vec::new();
+    let warning = |one| Diagnostic { severity: Severity::Warning, ..one };
+    if !touched.is_empty() {
+        match guarded(input, &trial, &touched.union(moved).cloned().collect()) {
+            Ok(plan) => return Ok((plan, refused)),
+            Err(error) => refused = error.diagnostics,
+        }
+    }
+    Ok((guarded(input, builder, moved)?, refused.into_iter().map(warning).collect()))
+}
+
+/// Makes the plan, with what must be true of it; `moved` are the entry points of which a side changed.
+fn guarded(input: &Input<'_>, builder: &Builder<'_>, moved: &BTreeSet<RepoPath>) -> Result<Plan, Error> {
+    let mut plan = builder.finish();
+    plan.obligations = obligations(input, &plan)?;
+    plan.remarks = relocation::guard(input, &mut plan, moved)?;
     Ok(plan)
 }
 
@@ -91,7 +122,7 @@ fn no_unknown_types(input: &Input<'_>) -> Result<(), Error> {
                         entry.path
                     ))
                     .at(Place::file(input.spec.path.clone()))
-                    .help(renamed(input, &above)),
+                    .help(renamed(input, &above, &entry.cluster)),
                 );
             }
         }
@@ -100,8 +131,8 @@ fn no_unknown_types(input: &Input<'_>) -> Result<(), Error> {
 }
 
 /// Gives the way on where a type was renamed or removed: nothing else tells the old name.
-fn renamed(input: &Input<'_>, whole: &RepoPath) -> String {
-    let is_live = !later::applied_sides(input, whole).is_empty();
+fn renamed(input: &Input<'_>, whole: &RepoPath, cluster: &str) -> String {
+    let is_live = !later::applied_sides(input, whole, cluster).is_empty();
     let first = if is_live { format!("{BACK} ") } else { String::new() };
     let last = if is_live { " and migrate" } else { "" };
     format!(
@@ -123,10 +154,10 @@ pub fn obligations(input: &Input<'_>, plan: &Plan) -> Result<Vec<Obligation>, Er
     if plan.changes.is_empty() {
         return Ok(Vec::new());
     }
-    let carriers = gate::carriers(input)?;
+    let (carriers, folders) = (gate::carriers(input)?, gate::folders(input)?);
     let mut found = Vec::new();
     for entry in &input.model.entry_points {
-        let free = gate::free_of(input, &carriers, &entry.path)?;
+        let free = gate::free_of(input, &carriers, &folders, &entry.path);
         for build in builds(input.model, entry) {
             found.push(Obligation {
                 flux_may_change: true,
@@ -137,7 +168,7 @@ pub fn obligations(input: &Input<'_>, plan: &Plan) -> Result<Vec<Obligation>, Er
         }
     }
     for side in input.sides().into_keys().filter(|side| input.model.graph.has(side)) {
-        let free = gate::free_of(input, &carriers, &side)?;
+        let free = gate::free_of(input, &carriers, &folders, &side);
         found.push(Obligation { free, ..Obligation::same(side) });
     }
     Ok(found)

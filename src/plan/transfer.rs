@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::plan::folder::FolderSplit;
 use crate::plan::relocation::{Misplaced, misplaced_in};
 use crate::plan::resources::{Item, add, rewrite};
-use crate::plan::{Builder, Input};
+use crate::plan::{Builder, Input, gate};
 use crate::render::Request;
 use crate::repo::manifest::{ObjectId, manifests, objects};
 use crate::repo::{RepoPath, Target};
@@ -40,9 +40,10 @@ pub fn transfer(input: &Input<'_>, builder: &mut Builder<'_>) -> BTreeSet<RepoPa
 
 /// Gives the files that misplaced objects of an entry point come from.
 fn files(input: &Input<'_>, whole: &RepoPath) -> BTreeMap<RepoPath, Vec<Misplaced>> {
-    let misplaced = misplaced_in(input, whole);
+    let (all, carriers) = (input.sides(), gate::carriers(input).unwrap_or_default());
+    let misplaced = misplaced_in(input, &all, &carriers, whole);
     let mut found: BTreeMap<RepoPath, Vec<Misplaced>> = BTreeMap::new();
-    let sides = input.sides().into_iter().filter(|(_, (of, _))| of == whole);
+    let sides = all.into_iter().filter(|(_, (of, _))| of == whole);
     for (side, (_, position)) in sides {
         let own: Vec<&Misplaced> = misplaced.iter().filter(|one| one.side == position).collect();
         if own.is_empty() {

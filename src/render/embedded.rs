@@ -33,6 +33,12 @@ impl Embedded {
         Embedded { limits, ..Embedded::default() }
     }
 
+    /// Gives a renderer with the same instances that has forgotten what was built before.
+    #[must_use]
+    pub fn forgetful(&self) -> Embedded {
+        Embedded { memo: Arc::default(), ..self.clone() }
+    }
+
     /// Tells why this program has no embedded kustomize; `None` when it has.
     pub fn missing() -> Option<String> {
         Sandbox::shared().err()
@@ -68,6 +74,10 @@ impl Renderer for Embedded {
         }
         let missing = || Err(RenderError { message: "kustomize gave no answer".to_owned() });
         outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(missing)).collect()
+    }
+
+    fn prepare(&self, snapshot: &Snapshot, requests: &[Request]) {
+        self.render(snapshot, requests);
     }
 }
 

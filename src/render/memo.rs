@@ -31,18 +31,14 @@ impl Seen {
     }
 
     /// Lists a folder on behalf of a build.
-    pub(super) fn list<'a>(&mut self, tree: &'a Tree, path: &str) -> &'a [(Kind, String)] {
-        let names = tree.list(path);
-        if !self.listed.contains_key(path) {
-            self.listed.insert(path.to_owned(), names.to_vec());
-        }
-        names
+    pub(super) fn list(&mut self, tree: &Tree, path: &str) -> &[(Kind, String)] {
+        self.listed.entry(path.to_owned()).or_insert_with(|| tree.list(path))
     }
 
     /// Tells whether a build would see the same in another tree.
     fn holds_in(&self, tree: &Tree) -> bool {
         self.found.iter().all(|(path, found)| tree.find(path) == *found)
-            && self.listed.iter().all(|(path, names)| tree.list(path) == names)
+            && self.listed.iter().all(|(path, names)| tree.list(path) == *names)
     }
 }
 
@@ -58,8 +54,21 @@ pub(super) struct Memo {
 impl Memo {
     /// Gives what a build of this tree would come to, if that is known.
     pub(super) fn recall(&self, tree: &Tree, request: &Request) -> Option<Outcome> {
+        if let Some(outcome) = self.known(tree, request) {
+            return Some(outcome.clone());
+        }
+        if request.origins {
+            return None;
+        }
+        // With origins the objects are the same.
+        let without = |object: &Object| Object { value: object.value.clone(), origin: None };
+        let outcome = self.known(tree, &request.clone().with_origins())?;
+        Some(outcome.as_ref().map(|objects| objects.iter().map(without).collect()).map_err(Clone::clone))
+    }
+
+    fn known(&self, tree: &Tree, request: &Request) -> Option<&Outcome> {
         let builds = self.builds.get(request)?;
-        builds.iter().find(|(seen, _)| seen.holds_in(tree)).map(|(_, outcome)| outcome.clone())
+        builds.iter().find(|(seen, _)| seen.holds_in(tree)).map(|(_, outcome)| outcome)
     }
 
     /// Remembers what a build came to.
@@ -67,5 +76,40 @@ impl Memo {
         let builds = self.builds.entry(request.clone()).or_default();
         builds.push_front((seen, outcome.clone()));
         builds.truncate(KEPT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::render::Origin;
+    use crate::repo::{File, RepoPath, Snapshot};
+
+    fn tree(text: &str) -> Tree {
+        let mut snapshot = Snapshot::default();
+        snapshot.insert(RepoPath::parse("a/x.yaml").unwrap(), File::new(text.as_bytes()));
+        Tree::new(&snapshot)
+    }
+
+    #[test]
+    fn a_build_with_origins_answers_for_one_without_and_only_then() {
+        let path = RepoPath::parse("a").unwrap();
+        let (plain, marked) = (Request::folder(path.clone()), Request::folder(path.clone()).with_origins());
+        let mut seen = Seen::default();
+        seen.find(&tree("one"), "a/x.yaml");
+        let object = Object { value: json!({}), origin: Some(Origin { path, generator: None }) };
+        let mut memo = Memo::default();
+        memo.remember(&marked, seen.clone(), &Ok(vec![object.clone()]));
+        assert_eq!(memo.recall(&tree("one"), &marked), Some(Ok(vec![object.clone()])));
+        assert_eq!(
+            memo.recall(&tree("one"), &plain),
+            Some(Ok(vec![Object { origin: None, ..object.clone() }]))
+        );
+        assert_eq!(memo.recall(&tree("two"), &plain), None);
+        let mut memo = Memo::default();
+        memo.remember(&plain, seen, &Ok(vec![object]));
+        assert_eq!(memo.recall(&tree("one"), &marked), None);
     }
 }

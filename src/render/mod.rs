@@ -103,4 +103,8 @@ pub trait Renderer {
 
     /// Builds each request, in the order given; one failure does not stop the others.
     fn render(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Result<Vec<Object>, RenderError>>;
+
+    /// Builds ahead, side by side, what will be asked for one by one; does nothing where builds are
+    /// not remembered.
+    fn prepare(&self, _snapshot: &Snapshot, _requests: &[Request]) {}
 }

@@ -1,9 +1,8 @@
 //! The snapshot as the file system that a renderer sees: folders, and links followed.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::repo::{Entry, RepoPath, Snapshot};
+use crate::repo::{Entry, Snapshot};
 
 /// How many links one path may lead over, as on Linux.
 const LINKS: usize = 40;
@@ -25,15 +24,6 @@ pub(super) enum Found {
     Cyclic,
 }
 
-/// What stands in a folder, links not followed.
-#[derive(Clone, Debug)]
-enum Node {
-    File(Arc<[u8]>),
-    Large,
-    Link(String),
-    Folder(Vec<(Kind, String)>),
-}
-
 /// The kind of a name in a folder, links not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -45,46 +35,28 @@ pub(super) enum Kind {
 /// The files and folders of a snapshot by path; the top is the empty path.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
-    nodes: HashMap<String, Node>,
+    snapshot: Snapshot,
 }
 
 impl Tree {
     /// Makes the tree of a snapshot.
     pub(super) fn new(snapshot: &Snapshot) -> Tree {
-        let mut tree = Tree { nodes: HashMap::from([(String::new(), Node::Folder(Vec::new()))]) };
-        for (path, entry) in snapshot.entries() {
-            let (kind, node) = match entry {
-                Entry::File(file) => (Kind::File, Node::File(Arc::clone(&file.bytes))),
-                Entry::Large { .. } => (Kind::File, Node::Large),
-                Entry::Symlink { target } => (Kind::Link, Node::Link(target.clone())),
-            };
-            tree.enter(path, kind);
-            tree.nodes.insert(path.as_str().to_owned(), node);
-        }
-        tree
-    }
-
-    /// Enters a path into the folder that holds it, and the folder into its own.
-    fn enter(&mut self, path: &RepoPath, kind: Kind) {
-        let (Some(parent), Some(name)) = (path.parent(), path.name()) else { return };
-        let named = (kind, name.to_owned());
-        match self.nodes.get_mut(parent.as_str()) {
-            Some(Node::Folder(names)) => names.push(named),
-            // A path below a file: no reader gives such a snapshot.
-            Some(_) => {}
-            None => {
-                self.nodes.insert(parent.as_str().to_owned(), Node::Folder(vec![named]));
-                self.enter(&parent, Kind::Folder);
-            }
-        }
+        Tree { snapshot: snapshot.clone() }
     }
 
     /// Gives the names in a folder, by its path without links; empty for anything else.
-    pub(super) fn list(&self, folder: &str) -> &[(Kind, String)] {
-        match self.nodes.get(folder) {
-            Some(Node::Folder(names)) => names,
-            _ => &[],
-        }
+    pub(super) fn list(&self, folder: &str) -> Vec<(Kind, String)> {
+        let kind = |entry: Option<&Entry>| match entry {
+            None => Kind::Folder,
+            Some(Entry::File(_) | Entry::Large { .. }) => Kind::File,
+            Some(Entry::Symlink { .. }) => Kind::Link,
+        };
+        let names = self.snapshot.names(folder);
+        names.into_iter().map(|(name, entry)| (kind(entry), name.to_owned())).collect()
+    }
+
+    fn is_folder(&self, path: &str) -> bool {
+        path.is_empty() || self.snapshot.under(path).next().is_some()
     }
 
     /// Tells what stands at a path, every link on the way followed.
@@ -101,12 +73,11 @@ impl Tree {
                 continue;
             }
             at.push(segment);
-            match self.nodes.get(&at.join("/")) {
+            let place = at.join("/");
+            match self.snapshot.at(&place) {
+                None if self.is_folder(&place) => {}
                 None => return Found::Missing,
-                Some(Node::Folder(_)) => {}
-                Some(Node::File(_) | Node::Large) if ahead.is_empty() => {}
-                Some(Node::File(_) | Node::Large) => return Found::Missing,
-                Some(Node::Link(target)) => {
+                Some(Entry::Symlink { target }) => {
                     links += 1;
                     if links > LINKS {
                         return Found::Cyclic;
@@ -117,15 +88,12 @@ impl Tree {
                     at.pop();
                     ahead.extend(segments(target).rev().map(str::to_owned));
                 }
+                Some(_) if !ahead.is_empty() => return Found::Missing,
+                Some(Entry::File(file)) => return Found::File(place, Arc::clone(&file.bytes)),
+                Some(Entry::Large { .. }) => return Found::Large(place),
             }
         }
-        let place = at.join("/");
-        match self.nodes.get(&place) {
-            Some(Node::File(bytes)) => Found::File(place, Arc::clone(bytes)),
-            Some(Node::Large) => Found::Large(place),
-            Some(Node::Folder(_)) => Found::Folder(place),
-            Some(Node::Link(_)) | None => Found::Missing,
-        }
+        Found::Folder(at.join("/"))
     }
 }
 
@@ -138,7 +106,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::repo::File;
+    use crate::repo::{File, RepoPath};
 
     fn tree(entries: &[(&str, Entry)]) -> Tree {
         let entries: BTreeMap<RepoPath, Entry> =

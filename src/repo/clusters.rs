@@ -1,5 +1,8 @@
 //! Which cluster an entry point belongs to.
 
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
 use crate::repo::flux::FluxKustomization;
 use crate::repo::model::{Builders, ClusterFolders};
 use crate::repo::{EntryPoint, Graph, RepoPath};
@@ -11,6 +14,19 @@ pub(super) struct Clusters<'a> {
     pub(super) builders: &'a Builders,
     pub(super) graph: &'a Graph,
     pub(super) root: &'a RepoPath,
+    pub(super) ends: Ends<'a>,
+}
+
+/// The bootstrap folders, each as its segments from the last to the first.
+pub(super) type Ends<'a> = BTreeSet<Vec<&'a str>>;
+
+/// Gives the bootstrap folders.
+pub(super) fn ends(flux: &[FluxKustomization]) -> Ends<'_> {
+    let paths = flux.iter().filter_map(|one| Some((one, one.path.as_ref()?)));
+    paths
+        .filter(|(one, path)| one.file.is_within(path))
+        .map(|(_, path)| path.segments().rev().collect())
+        .collect()
 }
 
 impl Clusters<'_> {
@@ -90,21 +106,16 @@ impl Clusters<'_> {
     /// The last word of a bootstrap folder in which it differs from those that end alike:
     /// `kubernetes/main/flux` and `kubernetes/edge/flux` are `main` and `edge`, not one cluster `flux`.
     fn by_unlike_name(&self, path: &RepoPath) -> Option<String> {
-        let from_end = |path: &RepoPath| -> Vec<String> {
-            let mut segments: Vec<String> = path.segments().map(str::to_owned).collect();
-            segments.reverse();
-            segments
-        };
-        let own = from_end(path);
-        let bootstraps = self.flux.iter().filter_map(|kustomization| {
-            let other = kustomization.path.as_ref()?;
-            (kustomization.file.is_within(other) && other != path).then(|| from_end(other))
-        });
-        let shared = bootstraps
-            .map(|other| own.iter().zip(&other).take_while(|(mine, theirs)| mine == theirs).count())
+        let own: Vec<&str> = path.segments().rev().collect();
+        // Those that share most stand beside it.
+        let before = self.ends.range(..own.clone()).next_back();
+        let after = self.ends.range((Bound::Excluded(own.clone()), Bound::Unbounded)).next();
+        let shared = [before, after].into_iter().flatten();
+        let shared = shared
+            .map(|other| own.iter().zip(other).take_while(|(mine, theirs)| mine == theirs).count())
             .max()
             .unwrap_or_default();
-        own.get(shared).or_else(|| own.first()).cloned()
+        own.get(shared).or_else(|| own.first()).map(|name| (*name).to_owned())
     }
 
     fn by_last_name(&self, path: &RepoPath) -> String {

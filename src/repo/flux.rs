@@ -54,6 +54,8 @@ pub struct FluxKustomization {
     /// `spec.path` as a path of this repository; `None` where the source is not known to be this
     /// repository or the path leaves it.
     pub path: Option<RepoPath>,
+    /// The cluster that applies it; the model finds it out.
+    pub(super) cluster: String,
 }
 
 impl FluxKustomization {
@@ -128,6 +130,7 @@ pub fn flux_kustomizations(
                     name: text_of(&value["metadata"]["name"]),
                     namespace: text_of(&value["metadata"]["namespace"]),
                     path: None,
+                    cluster: String::new(),
                     value: value.clone(),
                 };
                 kustomization.path = repository_path(&kustomization);

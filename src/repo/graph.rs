@@ -144,6 +144,14 @@ impl Graph {
         reached
     }
 
+    /// Gives every folder whose build reaches this one, itself included: the reverse of [`Graph::reach`].
+    pub fn above(&self, folder: &RepoPath) -> BTreeSet<RepoPath> {
+        let mut above = self.builders(folder);
+        above.retain(|one| self.reach(one).contains(folder));
+        above.insert(folder.clone());
+        above
+    }
+
     /// Gives every folder whose build takes in a file: those that list it and those that build on them.
     pub fn builders(&self, file: &RepoPath) -> BTreeSet<RepoPath> {
         let mut builders: BTreeSet<RepoPath> = BTreeSet::new();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::Diagnostic;
-use crate::repo::clusters::Clusters;
+use crate::repo::clusters::{Clusters, ends};
 use crate::repo::flux::{FluxKustomization, flux_kustomizations, git_repositories};
 use crate::repo::gate::{Gate, gates};
 use crate::repo::{Graph, Kustomization, RepoPath, Snapshot, Target};
@@ -62,7 +62,6 @@ pub struct Model {
     /// The gates that already stand there.
     pub gates: Vec<Gate>,
     known: ClusterFolders,
-    builders: Builders,
     /// What could not be placed or read.
     pub remarks: Vec<Diagnostic>,
 }
@@ -89,7 +88,10 @@ impl Model {
                 builders.entry(path.clone()).or_default().push(index);
             }
         }
-        let clusters = Clusters { known, flux: &flux, builders: &builders, graph: &graph, root };
+        let clusters =
+            Clusters { known, flux: &flux, builders: &builders, graph: &graph, root, ends: ends(&flux) };
+        let owners: Vec<String> =
+            flux.iter().map(|one| clusters.of_flux(one, one.path.as_ref().unwrap_or(&one.file))).collect();
         let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
         for (index, kustomization) in flux.iter().enumerate() {
             let Some(path) = &kustomization.path else {
@@ -109,15 +111,14 @@ impl Model {
             }
             let entry = by_path.entry(path.clone()).or_insert_with(|| EntryPoint {
                 path: path.clone(),
-                cluster: clusters.of_flux(kustomization, path),
+                cluster: owners[index].clone(),
                 flux: Vec::new(),
                 role: Role::Apps,
                 also: BTreeSet::new(),
                 through: None,
             });
-            let cluster = clusters.of_flux(kustomization, path);
-            if cluster != entry.cluster {
-                entry.also.insert(cluster);
+            if owners[index] != entry.cluster {
+                entry.also.insert(owners[index].clone());
             }
             entry.flux.push(index);
         }
@@ -184,16 +185,10 @@ impl Model {
         for entry in &mut entry_points {
             entry.role = role(entry, &graph, &flux, &files, &gates);
         }
-        Model {
-            root: root.clone(),
-            graph,
-            flux,
-            entry_points,
-            gates,
-            known: known.clone(),
-            builders,
-            remarks,
+        for (kustomization, cluster) in flux.iter_mut().zip(owners) {
+            kustomization.cluster = cluster;
         }
+        Model { root: root.clone(), graph, flux, entry_points, gates, known: known.clone(), remarks }
     }
 
     /// Gives the folders that clusters are known to own.
@@ -213,15 +208,7 @@ impl Model {
 
     /// Gives the cluster that applies a Flux Kustomization.
     pub fn cluster_of(&self, kustomization: &FluxKustomization) -> String {
-        let path = kustomization.path.as_ref().unwrap_or(&kustomization.file);
-        let clusters = Clusters {
-            known: &self.known,
-            flux: &self.flux,
-            builders: &self.builders,
-            graph: &self.graph,
-            root: &self.root,
-        };
-        clusters.of_flux(kustomization, path)
+        kustomization.cluster.clone()
     }
 
     /// Understands another state of the same repository.

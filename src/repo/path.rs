@@ -1,14 +1,15 @@
 //! Paths inside the repository, which can't name anything outside of it.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// A normalised path relative to the top of the git repository.
 ///
 /// Segments are separated by `/`; there is no `.`, `..`, empty segment, leading or trailing
 /// slash. The top itself is the empty path. A value of this type can't leave the repository
-/// lexically; symbolic links are the snapshot's concern.
+/// lexically; symbolic links are the snapshot's concern. Cloning one shares its text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct RepoPath(String);
+pub struct RepoPath(Arc<str>);
 
 /// Why a text is no path inside the repository.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,7 +28,7 @@ pub enum RepoPathError {
 impl RepoPath {
     /// The top of the repository.
     pub fn top() -> RepoPath {
-        RepoPath(String::new())
+        RepoPath::default()
     }
 
     /// Parses a path relative to the top, normalising `./`, `..`, doubled and trailing slashes.
@@ -69,7 +70,7 @@ impl RepoPath {
                 name => segments.push(name),
             }
         }
-        Ok(RepoPath(segments.join("/")))
+        Ok(RepoPath(segments.join("/").into()))
     }
 
     /// Gives the text; empty for the top.
@@ -98,14 +99,14 @@ impl RepoPath {
             return None;
         }
         let end = self.0.rfind('/').unwrap_or(0);
-        Some(RepoPath(self.0[..end].to_owned()))
+        Some(RepoPath(self.0[..end].into()))
     }
 
     /// Tells whether this path is `folder` or lies below it.
     pub fn is_within(&self, folder: &RepoPath) -> bool {
         folder.is_top()
             || self.0 == folder.0
-            || (self.0.starts_with(&folder.0) && self.0.as_bytes().get(folder.0.len()) == Some(&b'/'))
+            || (self.0.starts_with(&*folder.0) && self.0.as_bytes().get(folder.0.len()) == Some(&b'/'))
     }
 
     /// Writes this path as seen from `folder`, with `..` where needed; `.` for the folder itself.

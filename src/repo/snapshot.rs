@@ -1,5 +1,6 @@
 //! The repository's files as one value.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -65,32 +66,65 @@ const LINKS: usize = 40;
 
 /// The files of a repository at one moment: what git tracks and what it would track.
 ///
-/// A snapshot is cheap to clone (contents are shared) and never changes; a plan applied to it
-/// gives another snapshot.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A snapshot is cheap to clone and to change a little, whatever its size, and never changes by
+/// itself; a plan applied to it gives another snapshot.
+#[derive(Clone, Default)]
 pub struct Snapshot {
-    entries: BTreeMap<RepoPath, Entry>,
+    /// What clones share.
+    base: Arc<BTreeMap<RepoPath, Entry>>,
+    /// What stands at other paths than in `base`, or is gone.
+    over: BTreeMap<RepoPath, Option<Entry>>,
 }
+
+/// How many changes a snapshot keeps beside what it shares; more grow with what is shared.
+const CHANGES: usize = 64;
 
 impl Snapshot {
     /// Makes a snapshot of the given entries.
     pub fn new(entries: BTreeMap<RepoPath, Entry>) -> Snapshot {
-        Snapshot { entries }
+        Snapshot { base: Arc::new(entries), over: BTreeMap::new() }
     }
 
     /// Gives everything, in the order of paths.
     pub fn entries(&self) -> impl Iterator<Item = (&RepoPath, &Entry)> {
-        self.entries.iter()
+        self.from(Bound::Unbounded)
+    }
+
+    /// Gives everything from a path on, in the order of paths.
+    fn from<'a>(&'a self, start: Bound<&str>) -> impl Iterator<Item = (&'a RepoPath, &'a Entry)> + use<'a> {
+        let mut base = self.base.range::<str, _>((start, Bound::Unbounded)).peekable();
+        let mut over = self.over.range::<str, _>((start, Bound::Unbounded)).peekable();
+        std::iter::from_fn(move || {
+            loop {
+                let Some((changed, _)) = over.peek() else { return base.next() };
+                match base.peek().map(|(path, _)| (*path).cmp(*changed)) {
+                    Some(Ordering::Less) => return base.next(),
+                    Some(Ordering::Equal) => _ = base.next(),
+                    _ => {}
+                }
+                if let Some((path, Some(entry))) = over.next() {
+                    return Some((path, entry));
+                }
+            }
+        })
     }
 
     /// Gives the entry at exactly this path, links not followed.
     pub fn entry(&self, path: &RepoPath) -> Option<&Entry> {
-        self.entries.get(path)
+        self.at(path.as_str())
+    }
+
+    /// Gives the entry at a path in its normal form.
+    pub(crate) fn at(&self, path: &str) -> Option<&Entry> {
+        match self.over.get(path) {
+            Some(changed) => changed.as_ref(),
+            None => self.base.get(path),
+        }
     }
 
     /// Gives the regular file at exactly this path, links not followed.
     pub fn file(&self, path: &RepoPath) -> Option<&File> {
-        match self.entries.get(path) {
+        match self.entry(path) {
             Some(Entry::File(file)) => Some(file),
             _ => None,
         }
@@ -98,12 +132,26 @@ impl Snapshot {
 
     /// Puts a file in place of whatever stands at the path.
     pub fn insert(&mut self, path: RepoPath, file: File) {
-        self.entries.insert(path, Entry::File(file));
+        self.set(path, Some(Entry::File(file)));
     }
 
     /// Takes away what stands at the path.
     pub fn remove(&mut self, path: &RepoPath) {
-        self.entries.remove(path);
+        self.set(path.clone(), None);
+    }
+
+    fn set(&mut self, path: RepoPath, entry: Option<Entry>) {
+        self.over.insert(path, entry);
+        if self.over.len() <= CHANGES + self.base.len() / CHANGES {
+            return;
+        }
+        let base = Arc::make_mut(&mut self.base);
+        for (path, entry) in std::mem::take(&mut self.over) {
+            match entry {
+                Some(entry) => base.insert(path, entry),
+                None => base.remove(&path),
+            };
+        }
     }
 
     /// Follows every symbolic link of a path, in its folders and at its end.
@@ -136,7 +184,7 @@ impl Snapshot {
                 let (link, target) = last.unwrap_or((reached, segment));
                 return Err(ResolveError::Escapes { link, target });
             };
-            let Some(Entry::Symlink { target }) = self.entries.get(&next) else {
+            let Some(Entry::Symlink { target }) = self.entry(&next) else {
                 reached = next;
                 continue;
             };
@@ -164,25 +212,72 @@ impl Snapshot {
     ///
     /// Links are not followed; a path that is no folder holds nothing.
     pub fn list(&self, folder: &RepoPath) -> Vec<RepoPath> {
-        let skip = if folder.is_top() { 0 } else { folder.as_str().len() + 1 };
-        let mut children: Vec<RepoPath> = self
-            .below(folder)
-            .filter_map(|(path, _)| {
-                let rest = &path.as_str()[skip..];
-                folder.join(rest.split('/').next().unwrap_or(rest)).ok()
-            })
-            .collect();
-        // `a-b` sorts between `a` and `a/b`, so equal children need not stand together.
+        let names = self.names(folder.as_str());
+        let mut children: Vec<RepoPath> =
+            names.into_iter().filter_map(|(name, _)| folder.join(name).ok()).collect();
+        // `a-b` sorts between `a` and `a/b`.
         children.sort();
         children.dedup();
         children
     }
 
+    /// Gives the names in a folder with what stands there; `None` is a folder.
+    pub(crate) fn names(&self, folder: &str) -> Vec<(&str, Option<&Entry>)> {
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let mut names = Vec::new();
+        let mut next = self.first(Bound::Included(&prefix));
+        while let Some((path, entry)) = next {
+            let Some(rest) = path.as_str().strip_prefix(&prefix) else { break };
+            next = match rest.split_once('/') {
+                None => {
+                    names.push((rest, Some(entry)));
+                    self.first(Bound::Excluded(path.as_str()))
+                }
+                Some((name, _)) => {
+                    names.push((name, None));
+                    // What follows all that begins with `name/`.
+                    self.first(Bound::Included(&format!("{prefix}{name}0")))
+                }
+            };
+        }
+        names
+    }
+
+    fn first<'a>(&'a self, start: Bound<&str>) -> Option<(&'a RepoPath, &'a Entry)> {
+        self.from(start).next()
+    }
+
     /// Gives everything below a folder, in the order of paths.
     pub fn below(&self, folder: &RepoPath) -> impl Iterator<Item = (&RepoPath, &Entry)> {
-        let prefix = if folder.is_top() { String::new() } else { format!("{folder}/") };
-        let start: (Bound<&str>, Bound<&str>) = (Bound::Included(prefix.as_str()), Bound::Unbounded);
-        self.entries.range::<str, _>(start).take_while(move |(path, _)| path.as_str().starts_with(&prefix))
+        self.under(folder.as_str())
+    }
+
+    /// Gives everything below a folder that is named by its path in normal form.
+    pub(crate) fn under<'a>(
+        &'a self,
+        folder: &str,
+    ) -> impl Iterator<Item = (&'a RepoPath, &'a Entry)> + use<'a> {
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        self.from(Bound::Included(prefix.as_str()))
+            .take_while(move |(path, _)| path.as_str().starts_with(&prefix))
+    }
+}
+
+impl PartialEq for Snapshot {
+    fn eq(&self, other: &Snapshot) -> bool {
+        if Arc::ptr_eq(&self.base, &other.base) {
+            let mut changed = self.over.keys().chain(other.over.keys());
+            return changed.all(|path| self.entry(path) == other.entry(path));
+        }
+        self.entries().eq(other.entries())
+    }
+}
+
+impl Eq for Snapshot {}
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_map().entries(self.entries()).finish()
     }
 }
 
@@ -209,6 +304,56 @@ mod tests {
         assert_eq!(tree.list(&path("ab")), []);
         assert!(tree.is_dir(&path("a/b")) && tree.is_dir(&RepoPath::top()));
         assert!(!tree.is_dir(&path("a/b-d")) && !tree.is_dir(&path("a/").join("x").unwrap()));
+    }
+
+    /// Clones go on sharing while each changes, and every view of one is that of a plain map.
+    #[test]
+    fn changes_beside_what_is_shared_read_as_one() {
+        let name = |number: u64| {
+            let folder = ["a", "a-b", "a/b", "ab", "b/c/d"][number as usize % 5];
+            path(&format!("{folder}/{}", number / 5 % 23))
+        };
+        let mut tree = snapshot(&["a/0", "z"], &[("a/link", "0")]);
+        let mut plain: BTreeMap<RepoPath, Entry> =
+            tree.entries().map(|(path, entry)| (path.clone(), entry.clone())).collect();
+        let mut kept = Vec::new();
+        let mut dice = 7_u64;
+        for round in 0..2000_u64 {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let at = name(dice >> 33);
+            if dice >> 60 < 6 {
+                tree.remove(&at);
+                plain.remove(&at);
+            } else {
+                let file = File::new(round.to_string().into_bytes());
+                tree.insert(at.clone(), file.clone());
+                plain.insert(at, Entry::File(file));
+            }
+            if round % 100 == 0 {
+                kept.push((tree.clone(), plain.clone()));
+            }
+        }
+        kept.push((tree.clone(), plain));
+        for (tree, plain) in &kept {
+            assert!(tree.entries().eq(plain.iter()));
+            for folder in ["", "a", "a-b", "b", "b/c", "a/b", "nowhere"] {
+                let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+                let inside = || plain.iter().filter(|(path, _)| path.as_str().starts_with(&prefix));
+                let folder = path(folder);
+                assert!(tree.below(&folder).eq(inside()));
+                let mut names: Vec<&str> = inside()
+                    .map(|(path, _)| path.as_str()[prefix.len()..].split('/').next().unwrap())
+                    .collect();
+                names.sort_unstable();
+                names.dedup();
+                let children: Vec<RepoPath> = names.iter().map(|name| folder.join(name).unwrap()).collect();
+                assert_eq!(tree.list(&folder), children);
+            }
+            for (other, other_plain) in &kept {
+                assert_eq!(tree == other, plain == other_plain);
+            }
+            assert_eq!(*tree, Snapshot::new(plain.clone()));
+        }
     }
 
     #[test]

@@ -10,6 +10,9 @@ use super::moment::Moment;
 /// The years that robfig/cron searches before it says that an expression never fires.
 const SEARCH_YEARS: i64 = 5;
 
+/// Go's zero time, 0001-01-01T00:00:00Z, by which robfig/cron says that nothing comes.
+const NOTHING: i64 = -62_135_596_800;
+
 impl CronExpr {
     /// Gives the first firing strictly after an instant; `None` where there is none within five years, or
     /// none that a [`Timestamp`] can hold.
@@ -78,10 +81,11 @@ impl CronExpr {
 
     /// Gives the first firing strictly after a second, in seconds since 1970; may be after the year 9999.
     pub(super) fn next_second(&self, after: i64, local: &mut Local<'_>) -> Option<i64> {
-        match &self.rule {
+        let next = match &self.rule {
             Rule::Fields(fields) => next_of_fields(fields, after, local),
             Rule::Every(delay) => after.checked_add(*delay),
-        }
+        };
+        next.filter(|next| *next != NOTHING)
     }
 }
 

@@ -6,6 +6,7 @@
 //! read by the parser and by the schema.
 
 mod check_time;
+mod invert;
 mod keys;
 mod model;
 mod names;
@@ -22,6 +23,7 @@ mod text;
 mod trap;
 mod validate;
 
+pub use invert::folder_of;
 pub use model::{
     ALERT_TYPES, AlertDef, ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, Ignore, LayoutTemplates,
     Matcher, Rule, Runner, Spec, WindowDef, WindowForm, WindowUse,

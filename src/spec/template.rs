@@ -127,7 +127,7 @@ pub fn expand_folder(template: &str, folder: &str, values: &[(&str, &str)]) -> O
 }
 
 /// Reads `3` as the third segment, and `3..` as all from there on.
-fn segment(name: &str) -> Option<(usize, bool)> {
+pub(super) fn segment(name: &str) -> Option<(usize, bool)> {
     let (digit, rest) = match name.strip_suffix("..") {
         Some(digit) => (digit, true),
         None => (name, false),
@@ -138,12 +138,16 @@ fn segment(name: &str) -> Option<(usize, bool)> {
     }
 }
 
-enum Part<'a> {
+/// A piece of a template.
+pub(super) enum Part<'a> {
+    /// What stands as it is.
     Text(&'a str),
+    /// A name in braces.
     Placeholder(&'a str),
 }
 
-fn parts(template: &str) -> Vec<Part<'_>> {
+/// Cuts a template at its placeholders.
+pub(super) fn parts(template: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = template;
     while let Some((text, after)) = rest.split_once('{') {

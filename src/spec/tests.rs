@@ -228,7 +228,8 @@ fn order_and_rules_are_judged_as_a_whole() {
     let window = "windows: { w: { timeZone: UTC, open: 0 8 * * MON, for: 4h } }\n";
     let types = |types: &str, rest: &str| format!("{HEAD}types: {types}\n{window}{rest}");
     assert!(said(&types("{ rw: { window: w }, rt: {} }", ""))[0].contains("after the gated type `rw`"));
-    let parsed = read(&types("{ rw: { window: w } }", "")).unwrap();
+    assert!(read(&types("{ rw: { window: w } }", "")).unwrap().warnings.is_empty());
+    let parsed = read(&types("{ rw: { window: w }, rx: { window: w } }", "")).unwrap();
     assert!(parsed.warnings[0].message.contains("first type"));
     assert_eq!(parsed.warnings[0].severity, Severity::Warning);
     assert!(said(&types("{ rt: {}, rw: { window: [w, w] } }", ""))[0].contains("twice"));

@@ -88,7 +88,8 @@ fn types(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
                 .help(format!("move `{}` before `{earlier}`, or give it a window", name.value)),
             ),
             (false, _) => {
-                if index == 0 {
+                // With one type alone, everything is meant to wait.
+                if index == 0 && spec.types.len() > 1 {
                     diagnostics.push(
                         Diagnostic::warning(format!(
                             "the first type, `{}`, has a window: Namespaces and everything else wait for it, \

@@ -67,7 +67,8 @@ const KINDS: [Kind; 11] = [
     ),
     (
         "not-split",
-        |line| line.part == Part::Whole,
+        // What a gate holds back whole needs no split.
+        |line| line.part == Part::Whole && line.gate != GateState::Closes,
         "an entry point is not split: its Flux Kustomization applies changes of every type alike",
         "run `gitops-windows split`, then hand it over to the new Flux Kustomizations",
     ),

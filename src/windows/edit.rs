@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind};
 use crate::repo::RepoPath;
 use crate::schedule::WindowKey;
 use crate::spec::{Parsed, Spec, parse};
+use crate::windows::json::used_by;
 use crate::windows::parts::{self, at, below, replace};
 use crate::windows::{unknown_cluster, unknown_type, unknown_window};
 use crate::yaml::{EditError, Editor, Key};
@@ -137,7 +138,10 @@ fn known(spec: &Spec, edit: &Edit) -> Result<(), Error> {
     let cluster = match edit {
         Edit::Define { .. } => None,
         Edit::Remove { name } => {
-            return if spec.windows.contains_key(name) { Ok(()) } else { Err(unknown_window(spec, name)) };
+            if !spec.windows.contains_key(name) {
+                return Err(unknown_window(spec, name));
+            }
+            return used(spec, name);
         }
         Edit::Use { owner, names } => {
             if let Some(name) = names.iter().find(|name| !spec.windows.contains_key(*name)) {
@@ -157,6 +161,24 @@ fn known(spec: &Spec, edit: &Edit) -> Result<(), Error> {
         Some(name) if !spec.clusters.contains_key(name) => Err(unknown_cluster(spec, name)),
         _ => Ok(()),
     }
+}
+
+/// Refuses to take away a window that somebody has.
+fn used(spec: &Spec, name: &str) -> Result<(), Error> {
+    let users: Vec<String> = used_by(spec, name)
+        .iter()
+        .map(|user| match (user["type"].as_str().unwrap_or_default(), user["cluster"].as_str()) {
+            (change_type, None) => format!("type {change_type}"),
+            (change_type, Some(cluster)) => format!("type {change_type} of cluster {cluster}"),
+        })
+        .collect();
+    let Some(definition) = spec.windows.get(name).filter(|_| !users.is_empty()) else { return Ok(()) };
+    Err(Error::new(
+        ErrorKind::Usage,
+        Diagnostic::error(format!("window `{name}` is used by {}", users.join(", ")))
+            .at(definition.place.clone())
+            .help("give them other windows first, with `gitops-windows windows set --type … --use …`, or `windows remove --cluster …`"),
+    ))
 }
 
 /// Gives the type that a cluster's window is for: the one that is named, or the only gated one.

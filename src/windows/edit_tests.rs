@@ -202,7 +202,7 @@ fn unknown_names_suggest_what_is_there() {
 
 #[test]
 fn a_window_in_use_is_not_taken_away() {
-    refused(SPEC, &Edit::Remove { name: "saturday".into() }, &["there is no window `saturday`", "edge-02"]);
+    refused(SPEC, &Edit::Remove { name: "saturday".into() }, &["window `saturday` is used by", "edge-02"]);
 }
 
 #[test]

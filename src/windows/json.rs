@@ -87,7 +87,8 @@ fn window(definition: &WindowDef) -> Map<String, Value> {
     window
 }
 
-fn used_by(spec: &Spec, name: &str) -> Vec<Value> {
+/// Gives the types, and the types of clusters, that have a named window.
+pub(super) fn used_by(spec: &Spec, name: &str) -> Vec<Value> {
     let types = spec
         .types
         .iter()

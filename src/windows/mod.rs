@@ -34,7 +34,15 @@ pub fn revision(bytes: &[u8]) -> String {
 ///
 /// A conflict when it is another.
 pub fn check_revision(path: &RepoPath, bytes: &[u8], expected: &str) -> Result<(), Error> {
-    if revision(bytes) == expected {
+    let is_digest = expected.len() == 64 && expected.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_digest {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            Diagnostic::error(format!("--if-revision: `{expected}` is no revision"))
+                .help("give the 64 digits of `revision` that `gitops-windows windows list` answers with"),
+        ));
+    }
+    if revision(bytes).eq_ignore_ascii_case(expected) {
         return Ok(());
     }
     Err(Error::new(

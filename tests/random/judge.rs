@@ -17,14 +17,20 @@ pub struct Judge<'a> {
     before: &'a Snapshot,
     model: &'a Model,
     outside: Option<&'a External>,
+    embedded: &'a Embedded,
     /// What every folder with a kustomization built at first.
     folders: Vec<(RepoPath, Result<Objects, String>)>,
 }
 
 impl<'a> Judge<'a> {
     /// Looks at the first tree; another kustomize renders plain folders where one is given.
-    pub fn new(before: &'a Snapshot, model: &'a Model, outside: Option<&'a External>) -> Judge<'a> {
-        let mut judge = Judge { before, model, outside, folders: Vec::new() };
+    pub fn new(
+        before: &'a Snapshot,
+        model: &'a Model,
+        outside: Option<&'a External>,
+        embedded: &'a Embedded,
+    ) -> Judge<'a> {
+        let mut judge = Judge { before, model, outside, embedded, folders: Vec::new() };
         let folders = kustomizations(before);
         let requests: Vec<Request> = folders.iter().cloned().map(Request::folder).collect();
         judge.folders = folders.into_iter().zip(judge.render(before, &requests)).collect();
@@ -33,7 +39,8 @@ impl<'a> Judge<'a> {
 
     fn render(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Result<Objects, String>> {
         let plain = requests.iter().all(|request| request.flux.is_none());
-        let embedded = Embedded::default();
+        // What the judge says must not rest on what a plan remembers.
+        let embedded = self.embedded.forgetful();
         let renderer: &dyn Renderer = match self.outside {
             Some(outside) if plain => outside,
             _ => &embedded,

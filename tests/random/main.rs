@@ -22,6 +22,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dice::{Dice, FEATURES, Switches};
+use gitops_windows::render::Embedded;
 use proptest::strategy::{Just, Strategy};
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 
@@ -45,12 +46,17 @@ fn random_repositories_come_out_right_and_back() {
     let tally: Mutex<BTreeMap<String, usize>> = Mutex::default();
     let failures: Mutex<BTreeMap<u64, String>> = Mutex::default();
     let work = || {
+        // Instances are started once, as that takes longer than a small build.
+        let renderer = Embedded::default();
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
             if seed >= first + count {
                 break;
             }
-            match std::panic::catch_unwind(|| trial::run(seed, &switches(seed))) {
+            if seed > first && (seed - first).is_multiple_of(100) {
+                eprintln!("{} repositories", seed - first);
+            }
+            match std::panic::catch_unwind(|| trial::run(seed, &switches(seed), &renderer)) {
                 Ok(Ok(found)) => {
                     let mut tally = tally.lock().unwrap();
                     found.into_iter().for_each(|(what, count)| *tally.entry(what).or_default() += count);
@@ -80,8 +86,9 @@ fn shrink(seed: u64) -> String {
         .map(|on| if on { proptest::bool::weighted(1.0).boxed() } else { Just(false).boxed() })
         .collect();
     let config = Config { cases: 1, max_shrink_time: 60_000, failure_persistence: None, ..Config::default() };
-    let failed = TestRunner::new(config)
-        .run(&strategies, |switches| trial::run(seed, &switches).map(drop).map_err(TestCaseError::fail));
+    let failed = TestRunner::new(config).run(&strategies, |switches| {
+        trial::run(seed, &switches, &Embedded::default()).map(drop).map_err(TestCaseError::fail)
+    });
     match failed {
         Err(TestError::Fail(reason, switches)) => {
             let on = FEATURES.iter().zip(&switches).filter(|(_, on)| **on).map(|(name, _)| *name);

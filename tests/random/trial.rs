@@ -25,6 +25,8 @@ struct Trial {
     before: Snapshot,
     spec: Spec,
     dice: Dice,
+    /// Instances that each plan takes over, with nothing remembered.
+    renderer: Embedded,
 }
 
 /// Splits a repository and joins it again, all at once and now and then app by app.
@@ -32,13 +34,14 @@ struct Trial {
 /// # Errors
 ///
 /// When anything is not as it was, with what.
-pub fn run(seed: u64, switches: &Switches) -> Result<Tally, String> {
-    let mut trial = Trial::new(seed, switches)?;
+pub fn run(seed: u64, switches: &Switches, renderer: &Embedded) -> Result<Tally, String> {
+    let mut trial = Trial::new(seed, switches, renderer)?;
     let before = trial.before.clone();
     let model = trial.model(&before);
     // Another kustomize judges every tenth.
     let outside = seed.is_multiple_of(10).then(kustomize);
-    let judge = Judge::new(&before, &model, outside.as_ref());
+    let embedded = trial.renderer.clone();
+    let judge = Judge::new(&before, &model, outside.as_ref(), &embedded);
     let mut tally = Tally::from([(format!("repositories of layout {:?}", trial.repository.layout), 1)]);
     let plan = trial.plan(&before, &Selection::All, true).map_err(|error| format!("split --all: {error}"))?;
     let after = plan.apply(&before);
@@ -58,7 +61,7 @@ pub fn run(seed: u64, switches: &Switches) -> Result<Tally, String> {
 /// Writes a repository as it was and as it is split.
 #[allow(clippy::disallowed_methods, reason = "writes where it was asked to")]
 pub fn keep(seed: u64, switches: &Switches, folder: &Path) {
-    let Ok(trial) = Trial::new(seed, switches) else { return };
+    let Ok(trial) = Trial::new(seed, switches, &Embedded::default()) else { return };
     let mut trees = vec![("before", trial.before.clone())];
     if let Ok(Ok(plan)) = std::panic::catch_unwind(|| trial.plan(&trial.before, &Selection::All, true)) {
         trees.push(("after", plan.apply(&trial.before)));
@@ -78,7 +81,7 @@ pub fn keep(seed: u64, switches: &Switches, folder: &Path) {
 }
 
 impl Trial {
-    fn new(seed: u64, switches: &Switches) -> Result<Trial, String> {
+    fn new(seed: u64, switches: &Switches, renderer: &Embedded) -> Result<Trial, String> {
         let repository = make(seed, switches);
         let mut dice = Dice::at(seed, "trial");
         let model = Model::read(&repository.snapshot, &RepoPath::top(), &ClusterFolders::new());
@@ -92,7 +95,7 @@ impl Trial {
         let mut before = repository.snapshot.clone();
         before.insert(path("windows.yaml"), File::new(text.as_bytes()));
         let spec = spec::read(&before, &path("windows.yaml")).map_err(|error| error.to_string())?.spec;
-        Ok(Trial { repository, before, spec, dice })
+        Ok(Trial { repository, before, spec, dice, renderer: renderer.forgetful() })
     }
 
     fn model(&self, snapshot: &Snapshot) -> Model {
@@ -100,7 +103,7 @@ impl Trial {
     }
 
     fn plan(&self, snapshot: &Snapshot, selection: &Selection, splits: bool) -> Result<Plan, Error> {
-        let (renderer, model) = (Embedded::default(), self.model(snapshot));
+        let (renderer, model) = (self.renderer.forgetful(), self.model(snapshot));
         let input = Input { spec: &self.spec, snapshot, model: &model, renderer: &renderer };
         if splits {
             split(&input, &Templates::new(BTreeMap::new())?, selection)
@@ -143,8 +146,8 @@ impl Trial {
         if outcome.after.is_empty() {
             return Ok(());
         }
-        let (renderer, model) = (Embedded::default(), self.model(before));
-        let input = Input { spec: &self.spec, snapshot: before, model: &model, renderer: &renderer };
+        let (renderer, model) = (&self.renderer, self.model(before));
+        let input = Input { spec: &self.spec, snapshot: before, model: &model, renderer };
         let objects = judge.divided(&input, after, outcome, outcome.remaining.is_empty())?;
         *tally.entry("objects in divided entry points".to_owned()).or_default() += objects;
         Ok(())
@@ -173,7 +176,7 @@ impl Trial {
 
     /// `verify` must find nothing but what does not build.
     fn verified(&self, after: &Snapshot, plan: &Plan) -> Result<(), String> {
-        let (renderer, model) = (Embedded::default(), self.model(after));
+        let (renderer, model) = (self.renderer.forgetful(), self.model(after));
         let input = Input { spec: &self.spec, snapshot: after, model: &model, renderer: &renderer };
         let refused = |path: &RepoPath| {
             plan.entries.iter().any(|outcome| outcome.before == *path && outcome.way == Way::Refused)
@@ -222,8 +225,8 @@ impl Trial {
         tree = plan.apply(&tree);
         judge.same(&tree).map_err(|error| format!("after the rest, {error}"))?;
         let model = self.model(&self.before);
-        let renderer = Embedded::default();
-        let input = Input { spec: &self.spec, snapshot: &self.before, model: &model, renderer: &renderer };
+        let renderer = &self.renderer;
+        let input = Input { spec: &self.spec, snapshot: &self.before, model: &model, renderer };
         for outcome in plan.entries.iter().filter(|outcome| !outcome.after.is_empty()) {
             judge
                 .divided(&input, &tree, outcome, outcome.remaining.is_empty())

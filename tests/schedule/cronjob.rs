@@ -101,7 +101,7 @@ fn batch_lines() {
         ("0 8 * * MON\tUTC\t2026-11-21T00:00:00\t1", "error"),
         ("0 8 * * MON\tUTC\t2026-11-21T00:00:00Z\t-1", "error"),
         ("0 8 * * MON\tUTC\t2026-11-21T00:00:00Z\t1000001", "error"),
-        ("0 8 * * MON\tUTC\t2026-11-21T00:00:00Z\t0", ""),
+        ("0 8 * * MON\tUTC\t2026-11-21T00:00:00Z\t0", "error"),
         ("0 8 * * MON\tUTC\t2026-11-21T00:00:00Z\t2", "2026-11-23T08:00:00Z 2026-11-30T08:00:00Z"),
         // Strictly after, and a fraction of a second counts for nothing.
         ("0 8 * * MON\tUTC\t2026-11-23T08:00:00Z\t1", "2026-11-30T08:00:00Z"),

@@ -59,6 +59,9 @@ fn what_robfig_does_not_look_at_may_be_no_text() {
 fn both_forms_know_the_same_years() {
     let answers = batch("0 0 * * *\tEurope/Berlin\t9999-12-31T22:30:00Z\t2");
     assert_eq!(answers, ["9999-12-31T23:00:00Z 10000-01-01T23:00:00Z"]);
+    // To Go, the first instant of the year 1 is no time, and robfig/cron ends there.
+    let answers = batch("0 0 * * *\tUTC\t0000-12-30T12:00:00Z\t5\n0 0 1 1 *\tUTC\t0000-12-30T12:00:00Z\t5");
+    assert_eq!(answers, ["0000-12-31T00:00:00Z", "never"]);
     let output = program()
         .args([
             "cron",

@@ -18,6 +18,7 @@ mod refused;
 mod side;
 mod suspend;
 mod target;
+mod unapplied;
 mod variable;
 
 use crate::check::subject::Subject;
@@ -27,10 +28,11 @@ use crate::diagnostic::Diagnostic;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 19] = [
+pub const AUDITS: [Audit; 20] = [
     suspend::audit,
     dependency::audit,
     target::audit,
+    unapplied::audit,
     owner::audit,
     side::audit,
     namespace::audit,

@@ -9,6 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::plan::Input;
 use crate::plan::app::Apps;
 use crate::plan::classify::classify_all;
+use crate::plan::gate::carriers;
 use crate::plan::relocation::misplaced_in;
 use crate::render::Object;
 use crate::repo::RepoPath;
@@ -22,9 +23,13 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let doubtful = subject.deliveries.iter().filter(|delivery| is_doubtful(subject, spec, delivery));
     let wholes: BTreeSet<&RepoPath> =
         doubtful.filter_map(|delivery| sides.get(&delivery.path)).map(|(whole, _)| whole).collect();
+    if wholes.is_empty() {
+        return Vec::new();
+    }
+    let carriers = carriers(&input).unwrap_or_default();
     let mut findings: Vec<Diagnostic> = Vec::new();
     for whole in wholes {
-        for misplaced in misplaced_in(&input, whole) {
+        for misplaced in misplaced_in(&input, &sides, &carriers, whole) {
             let found = subject.deliveries.iter().find_map(|delivery| {
                 sides.get(&delivery.path).filter(|side| **side == (whole.clone(), misplaced.side))?;
                 let applied = delivery.objects.iter().find(|applied| applied.id == misplaced.id)?;

@@ -38,10 +38,12 @@ const SCRIPT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: script,
 const POD: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: early, namespace: shop }\nspec: { template: { spec: { containers: [{ name: a, image: a }], volumes: [{ name: v, configMap: { name: late } }] } } }\n";
 const AUTOMATION: &str = "apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageUpdateAutomation\nmetadata: { name: images, namespace: flux-system }\nspec: { interval: 5m, update: { path: ./apps/rw } }\n";
 
+const OTHER: Edit = ("infra/other/kustomization.yaml", "", "resources: [pod.yaml]\n");
+const OTHER_POD: Edit = ("infra/other/pod.yaml", "", POD);
 /// A kustomization that patches what a bootstrap brings.
 const BOOTSTRAP: &str = "resources: [components.yaml]\npatches:\n- target: { name: controller }\n  patch: '[{ op: add, path: /metadata/labels, value: { a: b } }]'\n";
 
-pub const CASES: [Case; 56] = [
+pub const CASES: [Case; 57] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -341,6 +343,18 @@ pub const CASES: [Case; 56] = [
         "GW034 clusters/edge/apps.yaml:15",
         &[(KS, "./apps/rt", "./apps/live")],
         &[(KS, "./apps/rt", "./apps/${side}")],
+    ),
+    case(
+        "GW039 clusters/edge/infra/kustomization.yaml:0",
+        &[(KS, "path: ./clusters/edge/infra\n", "path: ./infra/other\n"), OTHER, OTHER_POD],
+        // Switched off it holds nothing back, wherever it is.
+        &[
+            (KS, "path: ./clusters/edge/infra\n", "path: ./infra/other\n"),
+            OTHER,
+            OTHER_POD,
+            ("clusters/edge/infra/open-patch.yaml", "suspend: false", "suspend: true"),
+            ("clusters/edge/infra/close-patch.yaml", "suspend: false", "suspend: true"),
+        ],
     ),
     case(
         "GW036 clusters/edge/apps.yaml:17",

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::plan::gate::files::{join, slot_patches};
 use crate::plan::gate::{ClusterGate, Gates};
 use crate::plan::generated::{Ownership, ownership, with_header};
-use crate::plan::{Builder, Input};
+use crate::plan::{Builder, Input, Sides};
 use crate::render::Request;
 use crate::repo::command::Action;
 use crate::repo::gate::patch;
@@ -112,11 +112,11 @@ fn same_targets(input: &Input<'_>, gates: &Gates, cluster: &ClusterGate) -> Resu
 ///
 /// Before an entry point is split the gate may well hold back all of it; what the sides will be
 /// called is of interest only once there are sides.
-pub fn not_held(input: &Input<'_>, cluster: &ClusterGate) -> Option<Diagnostic> {
+pub fn not_held(input: &Input<'_>, sides: &Sides, cluster: &ClusterGate) -> Option<Diagnostic> {
     let reach = input.model.graph.reach(&cluster.folder);
     let gates: Vec<_> = input.model.gates.iter().filter(|gate| reach.contains(&gate.base)).collect();
     let held: BTreeSet<&str> = gates.iter().flat_map(|gate| gate.targets()).collect();
-    let is_split = input.sides().iter().any(|(side, (whole, _))| {
+    let is_split = sides.iter().any(|(side, (whole, _))| {
         let mut entries =
             input.model.entry_points.iter().filter(|entry| entry.path == *whole || entry.path == *side);
         input.model.graph.has(side) && entries.any(|entry| entry.is_of(&cluster.cluster))

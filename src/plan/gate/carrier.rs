@@ -7,8 +7,8 @@ use crate::error::{Error, ErrorKind};
 use crate::plan::gate::files::{Leftover, join};
 use crate::plan::gate::{ClusterGate, files};
 use crate::plan::generated::{Ownership, ownership, with_header};
-use crate::plan::{Builder, Command, Input, resources};
-use crate::repo::{EntryPoint, RepoPath, generated_children};
+use crate::plan::{Builder, Command, Input, Sides, resources};
+use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, generated_children};
 use crate::template::Templates;
 
 /// The name of the Flux Kustomization that applies a gate where no entry point does.
@@ -22,6 +22,7 @@ pub const NAME: &str = "reconciliation-windows";
 /// gate, and a gate that was broken by a commit could never be mended by one.
 pub fn ensure(
     input: &Input<'_>,
+    sides: &Sides,
     templates: &Templates,
     builder: &mut Builder<'_>,
     cluster: &ClusterGate,
@@ -31,9 +32,9 @@ pub fn ensure(
         return Ok(());
     }
     let mine = |entry: &&EntryPoint| entry.is_of(&cluster.cluster);
-    if let Some(entry) = carrier_of(input, &cluster.cluster, &cluster.folder) {
+    if let Some(entry) = carrier_of(input, sides, &cluster.cluster, &cluster.folder) {
         let gated = cluster.targets.values().flatten().any(|name| name == input.model.name_of(entry));
-        if gated || input.sides().get(&entry.path).is_some_and(|(_, position)| *position > 0) {
+        if gated || sides.get(&entry.path).is_some_and(|(_, position)| *position > 0) {
             return Err(carried_by_gated(entry, cluster));
         }
         if reaches(input, entry, &cluster.folder) {
@@ -55,6 +56,16 @@ pub fn ensure(
     match kustomization {
         Some(sibling) => {
             let folder = sibling.file.parent().unwrap_or_default();
+            if let Some(above) = taken_in(input.model, &cluster.cluster, &cluster.folder) {
+                leftover.remarks.push(
+                    Diagnostic::warning(format!(
+                        "the gate of {} lies below {above}, which nothing in Git applies: if Flux lists that folder by itself, two Flux Kustomizations apply the gate",
+                        cluster.cluster
+                    ))
+                    .at(Place::file(cluster.folder.clone()))
+                    .help(format!("choose a folder outside of it for `clusterGate` under `layout`, for example `{OUTSIDE}`")),
+                );
+            }
             let path = join(&folder, &format!("{NAME}.yaml"))?;
             let source = sibling.spec("sourceRef");
             let text = templates.render(
@@ -112,23 +123,66 @@ pub fn ensure(
     }
 }
 
+/// Where gates go that nothing else may take in.
+pub const OUTSIDE: &str = "infra/reconciliation-windows-{cluster}";
+
+/// Finds the folder of a cluster's Flux Kustomizations that takes in its gate as well.
+///
+/// Where no entry point in Git reaches that folder, something outside of Git applies it. Without a
+/// kustomization.yaml Flux then lists everything below it (fluxcd/pkg/kustomize, `scanManifests`), so
+/// that the gate would have two owners.
+pub fn taken_in(model: &Model, cluster: &str, gate: &RepoPath) -> Option<RepoPath> {
+    let is_listed = |above: &RepoPath| {
+        let between = std::iter::successors(gate.parent(), RepoPath::parent);
+        between.take_while(|path| path.is_within(above)).any(|path| model.graph.has(&path))
+    };
+    let is_known = |above: &RepoPath| {
+        let built_by = model.graph.above(above);
+        let mut entries = model.entry_points.iter().map(|entry| &entry.path);
+        entries.any(|path| above.is_within(path) || built_by.contains(path))
+    };
+    let holds_gate = |one: &&FluxKustomization| {
+        one.file.parent().is_some_and(|above| !above.is_top() && gate.is_within(&above))
+    };
+    let own = model.flux.iter().filter(holds_gate).filter(|one| model.cluster_of(one) == cluster);
+    own.filter_map(|one| one.file.parent()).find(|above| !is_listed(above) && !is_known(above))
+}
+
 /// Tells whether nothing but this cluster builds a folder, so that a Flux Kustomization put there
 /// reaches no other.
 fn is_alone(input: &Input<'_>, cluster: &str, folder: &RepoPath) -> bool {
+    let above = input.model.graph.above(folder);
     input.model.entry_points.iter().filter(|entry| entry.clusters().any(|own| own != cluster)).all(|entry| {
-        let generated = !input.model.graph.has(&entry.path) && folder.is_within(&entry.path);
-        !generated && !reaches(input, entry, folder)
+        if input.model.graph.has(&entry.path) {
+            return !above.contains(&entry.path);
+        }
+        let is_listed = above.iter().any(|one| one.is_within(&entry.path))
+            && generated_children(&input.model.graph, &entry.path).iter().any(|top| above.contains(top));
+        !folder.is_within(&entry.path) && !is_listed
     })
 }
 
 /// Finds the entry point that applies a cluster's gate, or will: one that reaches it, or the one
 /// whose folder holds it directly.
-pub fn carrier_of<'a>(input: &Input<'a>, cluster: &str, folder: &RepoPath) -> Option<&'a EntryPoint> {
-    let mine = || input.model.entry_points.iter().filter(|entry| entry.is_of(cluster));
+///
+/// Where Flux Kustomizations of the cluster are in Git, what none of them applies carries nothing,
+/// unless it is a side that will be handed over.
+pub fn carrier_of<'a>(
+    input: &Input<'a>,
+    sides: &Sides,
+    cluster: &str,
+    folder: &RepoPath,
+) -> Option<&'a EntryPoint> {
+    let all = || input.model.entry_points.iter().filter(|entry| entry.is_of(cluster));
+    let is_applied = |entry: &EntryPoint| !entry.flux.is_empty() || entry.through.is_some();
+    let managed = all().any(|entry| !entry.flux.is_empty());
+    let mine = || all().filter(|entry| !managed || is_applied(entry) || sides.contains_key(&entry.path));
     let generated =
         |entry: &&EntryPoint| !input.model.graph.has(&entry.path) && folder.is_within(&entry.path);
-    mine()
-        .find(|entry| reaches(input, entry, folder))
+    let reaching = || mine().filter(|entry| reaches(input, entry, folder));
+    reaching()
+        .find(|entry| is_applied(entry))
+        .or_else(|| reaching().next())
         .or_else(|| mine().find(|entry| Some(&entry.path) == folder.parent().as_ref()))
         .or_else(|| mine().filter(generated).max_by_key(|entry| entry.path.segments().count()))
 }

@@ -35,6 +35,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
     let mut leftover = Leftover::default();
     leftover.remarks.extend(leave::told(input));
     let Some(gates) = Gates::of(input)? else { return Ok(leftover) };
+    let sides = input.sides();
     leftover.remarks.extend(waits_for_gated(input, &gates));
     leftover.remarks.extend(gates.clusters.iter().flat_map(|cluster| cluster.left.iter().cloned()));
     leftover.remarks.extend(held_whole(input, builder, &gates));
@@ -74,7 +75,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
         }
         if adopted::is_adopted(builder, &cluster.folder) {
             adopted::sync(input, templates, builder, &gates, cluster)?;
-            leftover.remarks.extend(adopted::not_held(input, cluster));
+            leftover.remarks.extend(adopted::not_held(input, &sides, cluster));
         } else {
             if has_adopted_base {
                 fits_base(input, &gates, cluster)?;
@@ -85,7 +86,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
     }
     write(input, builder, &gates, &wanted)?;
     for cluster in &gates.clusters {
-        carrier::ensure(input, templates, builder, cluster, &mut leftover)?;
+        carrier::ensure(input, &sides, templates, builder, cluster, &mut leftover)?;
     }
     Ok(leftover)
 }

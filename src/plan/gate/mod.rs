@@ -11,12 +11,15 @@ mod carrier;
 mod cron_jobs;
 mod files;
 mod leave;
+mod target;
 mod verify;
 mod whole;
 
-pub use carrier::NAME as CARRIER_NAME;
+pub use carrier::{NAME as CARRIER_NAME, OUTSIDE, taken_in};
 pub use files::{Leftover, conflict, sync};
 pub use leave::leave;
+pub(crate) use target::is_object_name;
+pub use target::{ONE_NAMESPACE, out_of_reach};
 pub use verify::verify;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,9 +28,10 @@ use jiff::tz::TimeZone;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::plan::Input;
+use crate::plan::gate::target::{check_target, no_name};
 use crate::plan::gate::whole::Whole;
 use crate::plan::prepare::{is_prepared, is_remembering};
+use crate::plan::{Input, Sides};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role, generated_children};
 use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
 use crate::spec::expand;
@@ -138,8 +142,10 @@ impl Gates {
         check_names(input, &slots)?;
         let mut clusters = Vec::new();
         let mut measured = Measured::default();
+        let sides = input.sides();
+        Whole::prepare(input, &sides);
         for cluster in spec.clusters.keys() {
-            clusters.push(cluster_gate(input, cluster, &gated, &slots, &mut measured)?);
+            clusters.push(cluster_gate(input, &sides, cluster, &gated, &slots, &mut measured)?);
         }
         Ok(Some(Gates { mechanism: Mechanism::CronJobs, base, slots, clusters }))
     }
@@ -173,6 +179,7 @@ impl Measured {
 
 fn cluster_gate(
     input: &Input<'_>,
+    sides: &Sides,
     cluster: &str,
     gated: &[usize],
     slots: &[Slot],
@@ -207,13 +214,13 @@ fn cluster_gate(
     }
     let mut targets = BTreeMap::new();
     let mut switched_on = BTreeSet::new();
-    let carrier = carrier::carrier_of(input, cluster, &folder).map(|entry| &entry.path);
-    let whole = Whole::of(input, cluster, carrier);
+    let carrier = carrier::carrier_of(input, sides, cluster, &folder).map(|entry| &entry.path);
+    let whole = Whole::of(input, sides, cluster, carrier);
     for position in gated {
         let jobs =
             slots.iter().filter(|slot| slot.change_type == *position).map(|slot| slot.open_job.as_str());
         let jobs = (gated.len() > 1).then(|| jobs.collect::<Vec<_>>());
-        let (names, exist) = targets_of(input, cluster, *position, carrier, &whole, jobs.as_deref())?;
+        let (names, exist) = targets_of(input, sides, cluster, *position, carrier, &whole, jobs.as_deref())?;
         if spec.gate_enabled(cluster) && exist {
             switched_on.insert(*position);
         }
@@ -242,6 +249,7 @@ fn cluster_path<'a>(input: &'a Input<'_>, cluster: &'a str) -> &'a str {
 /// is in Git, only people know, and the spec's word counts.
 fn targets_of(
     input: &Input<'_>,
+    sides: &Sides,
     cluster: &str,
     change_type: usize,
     carrier: Option<&RepoPath>,
@@ -250,10 +258,13 @@ fn targets_of(
 ) -> Result<(BTreeSet<String>, bool), Error> {
     let managed = input.model.entry_points.iter().any(|entry| entry.is_of(cluster) && !entry.flux.is_empty());
     let type_name = &input.spec.types[change_type].name.value;
-    let sides = input.sides();
     let mut entries: BTreeMap<RepoPath, String> = BTreeMap::new();
     let mine = |entry: &&EntryPoint| {
-        entry.is_of(cluster) && entry.role == Role::Apps && Some(&entry.path) != carrier
+        entry.is_of(cluster)
+            && entry.role == Role::Apps
+            && Some(&entry.path) != carrier
+            // One that is split and stands outside is refused below, not overlooked.
+            && (sides.contains_key(&entry.path) || out_of_reach(input, entry, cluster).is_none())
     };
     for entry in input.model.entry_points.iter().filter(mine) {
         match sides.get(&entry.path) {
@@ -313,60 +324,20 @@ fn targets_of(
     Ok(if standing.is_empty() { (planned, !managed) } else { (standing, true) })
 }
 
-/// Makes sure that a gate can name a Flux Kustomization: in a command, and in the one namespace
-/// that its Role covers.
-fn check_target(input: &Input<'_>, kustomization: &FluxKustomization) -> Result<(), Error> {
-    if !is_object_name(&kustomization.name) {
-        return Err(no_name(&kustomization.name, kustomization.place("path")));
-    }
-    let namespace = &input.spec.flux.namespace;
-    if kustomization.namespace.is_empty() || kustomization.namespace == *namespace {
-        return Ok(());
-    }
-    Err(Error::invalid(
-        Diagnostic::error(format!(
-            "Flux Kustomization {} is in namespace {}, and the gate acts in {namespace}: it would never be held back",
-            kustomization.name, kustomization.namespace
-        ))
-        .at(kustomization.place("path"))
-        .help("keep gated Flux Kustomizations in one namespace, and name it as `namespace` under `flux`"),
-    ))
-}
-
-/// Tells whether Kubernetes takes a text as the name of a Flux Kustomization (RFC 1123 subdomain).
-pub(crate) fn is_object_name(name: &str) -> bool {
-    let edge = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let part = |part: &str| {
-        let bytes = part.as_bytes();
-        bytes.iter().all(|byte| edge(*byte) || *byte == b'-')
-            && bytes.first().is_some_and(|byte| edge(*byte))
-            && bytes.last().is_some_and(|byte| edge(*byte))
-    };
-    name.len() <= 253 && name.split('.').all(part)
-}
-
-fn no_name(name: &str, place: Place) -> Error {
-    Error::invalid(
-        Diagnostic::error(format!(
-            "`{name}` is no name that a Flux Kustomization can have, so no gate can hold it back"
-        ))
-        .at(place)
-        .help(
-            "rename it with lowercase letters, digits and hyphens, or choose `kustomization` under `layout`",
-        ),
-    )
-}
+/// For each entry point that applies a gate or will, the gate's folder.
+pub type Carriers = BTreeMap<RepoPath, RepoPath>;
 
 /// Gives, for each entry point that applies a gate or will, the gate's folder.
 ///
 /// # Errors
 ///
 /// When the layout gives no folder.
-pub fn carriers(input: &Input<'_>) -> Result<BTreeMap<RepoPath, RepoPath>, Error> {
-    let mut found = BTreeMap::new();
+pub fn carriers(input: &Input<'_>) -> Result<Carriers, Error> {
+    let mut found = Carriers::new();
+    let sides = input.sides();
     for cluster in input.spec.clusters.keys() {
         let folder = cluster_folder(input, cluster)?;
-        if let Some(entry) = carrier::carrier_of(input, cluster, &folder) {
+        if let Some(entry) = carrier::carrier_of(input, &sides, cluster, &folder) {
             found.insert(entry.path.clone(), folder);
         }
     }
@@ -383,32 +354,33 @@ pub fn folder_of(input: &Input<'_>, cluster: &str) -> Result<Option<RepoPath>, E
 }
 
 /// Gives the folders of gates that an entry point applies or will, or that it is: gates change with
-/// the spec, whoever takes them in.
-///
-/// # Errors
-///
-/// When the layout gives no folder.
+/// the spec, whoever takes them in. `folders` are those of [`folders`].
 pub fn free_of(
     input: &Input<'_>,
-    carriers: &BTreeMap<RepoPath, RepoPath>,
+    carriers: &Carriers,
+    folders: &BTreeSet<RepoPath>,
     entry: &RepoPath,
-) -> Result<Vec<RepoPath>, Error> {
+) -> Vec<RepoPath> {
     let mut free: BTreeSet<RepoPath> = carriers.get(entry).cloned().into_iter().collect();
     let tops = if input.model.graph.has(entry) {
         vec![entry.clone()]
     } else {
         generated_children(&input.model.graph, entry)
     };
-    let reach: BTreeSet<RepoPath> = tops.iter().flat_map(|top| input.model.graph.reach(top)).collect();
+    let reach = tops.iter().flat_map(|top| input.model.graph.reach(top)).chain([entry.clone()]);
+    free.extend(reach.filter(|folder| folders.contains(folder)));
+    free.into_iter().collect()
+}
+
+/// Gives the folder of the gates' base and those of all clusters' gates.
+///
+/// # Errors
+///
+/// When the layout gives no folder.
+pub fn folders(input: &Input<'_>) -> Result<BTreeSet<RepoPath>, Error> {
     let folders = input.spec.clusters.keys().map(|cluster| cluster_folder(input, cluster));
     let base = input.spec.folder().join(&input.spec.layout.gate).map_err(layout_error);
-    for folder in folders.chain([base]) {
-        let folder = folder?;
-        if reach.contains(&folder) || folder == *entry {
-            free.insert(folder);
-        }
-    }
-    Ok(free.into_iter().collect())
+    folders.chain([base]).collect()
 }
 
 fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {

@@ -22,6 +22,10 @@ use crate::repo::command::turns;
 /// likeliest reason.
 pub fn verify(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
     let Some(gates) = Gates::of(input)? else { return Ok(()) };
+    let folders = gates.clusters.iter().map(|cluster| &cluster.folder);
+    let standing = folders.filter(|folder| matches!(builder.kustomization(folder), Ok(Some(_))));
+    let requests: Vec<Request> = standing.cloned().map(Request::folder).collect();
+    input.renderer.prepare(builder.now(), &requests);
     let mut wrong = Vec::new();
     for cluster in &gates.clusters {
         if !matches!(builder.kustomization(&cluster.folder), Ok(Some(_))) {

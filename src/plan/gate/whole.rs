@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::Diagnostic;
-use crate::plan::{Input, parent};
+use crate::plan::gate::{ONE_NAMESPACE, out_of_reach};
+use crate::plan::{Input, Sides, parent};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 
 /// The entry points of one cluster that a gate holds back as they are.
@@ -22,8 +23,7 @@ impl Whole {
     /// Left out is what something real-time depends on, directly or through others: kustomize-controller
     /// demands of a dependency that it has applied the same revision (`checkDependencies`), so while
     /// the window is closed the dependant would stop at the next commit.
-    pub fn of(input: &Input<'_>, cluster: &str, carrier: Option<&RepoPath>) -> Whole {
-        let sides = input.sides();
+    pub fn of(input: &Input<'_>, sides: &Sides, cluster: &str, carrier: Option<&RepoPath>) -> Whole {
         let mut whole = Whole::default();
         let mine = |entry: &&EntryPoint| {
             entry.is_of(cluster)
@@ -33,22 +33,44 @@ impl Whole {
                 && !sides.contains_key(&entry.path)
         };
         for entry in input.model.entry_points.iter().filter(mine) {
-            let is_split = input.spec.types.iter().any(|change_type| {
-                let side = input.side(&entry.path, cluster, &change_type.name.value);
-                side.is_some_and(|side| input.model.graph.has(&side))
-            });
+            if is_split(input, entry, cluster) {
+                continue;
+            }
             let Ok(typed) = input.typed_entry(input.snapshot, entry) else { continue };
             if parent::reason(input.model, &typed.objects).is_some() {
                 continue;
             }
-            if let ([only], false) = (&typed.present()[..], is_split)
+            if let [only] = &typed.present()[..]
                 && !input.spec.types[*only].is_real_time()
             {
+                if let Some(outside) = out_of_reach(input, entry, cluster) {
+                    whole.left.push(
+                        Diagnostic::warning(format!(
+                            "no gate holds back Flux Kustomization {} of cluster {cluster}, although all of its objects have a window: it is in namespace {}, and gates act in {}",
+                            outside.name, outside.namespace, input.spec.flux.namespace
+                        ))
+                        .at(outside.place("path"))
+                        .help(ONE_NAMESPACE),
+                    );
+                    continue;
+                }
                 whole.entries.insert(entry.path.clone(), (*only, names(input, entry, cluster)));
             }
         }
-        whole.leave_needed(input, cluster);
+        whole.leave_needed(input, sides, cluster);
         whole
+    }
+
+    /// Builds ahead what all clusters will ask for.
+    pub fn prepare(input: &Input<'_>, sides: &Sides) {
+        let wanted = input.model.entry_points.iter().filter(|entry| {
+            entry.role == Role::Apps
+                && entry.through.is_none()
+                && input.knows_cluster(entry)
+                && !sides.contains_key(&entry.path)
+                && !is_split(input, entry, &entry.cluster)
+        });
+        input.prepare(wanted.map(|entry| &entry.path));
     }
 
     /// Gives the names at a path that a type's gate holds back; none where the path is not one of these.
@@ -62,10 +84,9 @@ impl Whole {
         self.entries.values().flat_map(|(_, names)| names).map(String::as_str).collect()
     }
 
-    fn leave_needed(&mut self, input: &Input<'_>, cluster: &str) {
+    fn leave_needed(&mut self, input: &Input<'_>, sides: &Sides, cluster: &str) {
         let of_cluster: Vec<&FluxKustomization> =
             input.model.flux.iter().filter(|flux| input.model.cluster_of(flux) == cluster).collect();
-        let sides = input.sides();
         let gated_side = |flux: &FluxKustomization| {
             let side = flux.path.as_ref().and_then(|path| sides.get(path));
             side.is_some_and(|(_, position)| !input.spec.types[*position].is_real_time())
@@ -91,6 +112,14 @@ impl Whole {
             );
         }
     }
+}
+
+/// Tells whether an entry point has a side of any type.
+fn is_split(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> bool {
+    input.spec.types.iter().any(|change_type| {
+        let side = input.side(&entry.path, cluster, &change_type.name.value);
+        side.is_some_and(|side| input.model.graph.has(&side))
+    })
 }
 
 /// Gives the names of an entry point's Flux Kustomizations in a cluster, as they are or would be.

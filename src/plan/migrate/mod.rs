@@ -22,7 +22,7 @@ use serde_json::Value;
 
 pub use standing::{Stage, Standing};
 
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::inventory::{Deletion, deletions, inventories};
 use crate::live::LiveKustomization;
@@ -32,7 +32,6 @@ use crate::plan::prepare::prepare;
 use crate::plan::{Builder, EntryOutcome, Input, Plan, builds, gate};
 use crate::proof::Obligation;
 use crate::repo::{Relation, RepoPath};
-use crate::suggest::did_you_mean;
 use crate::template::Templates;
 
 /// What a migration is told on the command line.
@@ -114,7 +113,7 @@ pub fn migrate(
     templates: &Templates,
     options: &MigrateOptions,
 ) -> Result<Plan, Error> {
-    known(input, options)?;
+    input.known_clusters(&options.clusters)?;
     let meant = |one: &Move<'_>| options.clusters.is_empty() || options.clusters.contains(&one.cluster);
     let found: Vec<Move<'_>> = moves(input).into_iter().filter(meant).collect();
     let stood: BTreeMap<Key, Stage> =
@@ -355,10 +354,14 @@ fn obligations(input: &Input<'_>, plan: &Plan, active: &[&Move<'_>]) -> Vec<Obli
             found.push(obligation);
         }
     }
-    // A side may carry a gate, which a step switches on.
-    let carriers = gate::carriers(input).unwrap_or_default();
+    // A side may carry a gate, which comes with it and which a step switches on.
+    let (carriers, folders) =
+        (gate::carriers(input).unwrap_or_default(), gate::folders(input).unwrap_or_default());
     for obligation in &mut found {
-        obligation.free = gate::free_of(input, &carriers, &obligation.before).unwrap_or_default();
+        let all = obligation.after.iter().chain([&obligation.before]);
+        let free: BTreeSet<RepoPath> =
+            all.flat_map(|one| gate::free_of(input, &carriers, &folders, one)).collect();
+        obligation.free = free.into_iter().collect();
     }
     found
 }
@@ -379,20 +382,4 @@ fn allowed(deletions: Vec<Deletion>, options: &MigrateOptions) -> Result<Vec<Dia
     } else {
         Err(Error { kind: ErrorKind::Unsafe, diagnostics: found })
     }
-}
-
-fn known(input: &Input<'_>, options: &MigrateOptions) -> Result<(), Error> {
-    let clusters = || input.spec.clusters.keys().map(String::as_str);
-    let unknown = options.clusters.iter().filter(|name| !clusters().any(|known| known == *name));
-    let diagnostics: Vec<Diagnostic> = unknown
-        .map(|name| {
-            let help = did_you_mean(name, clusters()).unwrap_or_else(|| {
-                format!("the clusters are: {}", clusters().collect::<Vec<_>>().join(", "))
-            });
-            Diagnostic::error(format!("the spec has no cluster `{name}`"))
-                .at(Place::file(input.spec.path.clone()))
-                .help(help)
-        })
-        .collect();
-    if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Usage, diagnostics }) }
 }

@@ -1,0 +1,29 @@
+//! Builds that a split will ask for one by one, made side by side before.
+
+use crate::plan::app::children;
+use crate::plan::folder::is_constant;
+use crate::plan::{Input, Selection, Sides};
+use crate::repo::{RepoPath, Role};
+
+/// Builds ahead, side by side, every entry point that is to be divided and the apps in it.
+pub fn build(input: &Input<'_>, sides: &Sides, selection: &Selection) {
+    let wanted = input.model.entry_points.iter().filter(|entry| {
+        entry.role == Role::Apps && input.knows_cluster(entry) && !sides.contains_key(&entry.path)
+    });
+    let mut folders: Vec<RepoPath> = Vec::new();
+    for entry in wanted {
+        let Some(kustomization) = input.model.graph.get(&entry.path) else { continue };
+        let whole = selection.names_entry(input.model.name_of(entry), &entry.path);
+        let (children, _) = children(input.model, entry, kustomization);
+        let selected = children.into_iter().filter(|child| whole || selection.names(child));
+        let apps: Vec<RepoPath> = selected.map(|child| child.folder).collect();
+        if whole || !apps.is_empty() {
+            folders.push(entry.path.clone());
+            // With a field that speaks of all of them it is divided as a whole.
+            if kustomization.keys().all(is_constant) {
+                folders.extend(apps);
+            }
+        }
+    }
+    input.prepare(&folders);
+}

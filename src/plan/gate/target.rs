@@ -1,0 +1,69 @@
+//! Flux Kustomizations as what a gate holds back: whether it can name and reach them.
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::Error;
+use crate::plan::Input;
+use crate::repo::{EntryPoint, FluxKustomization};
+use crate::spec::Spec;
+
+/// Gives the Flux Kustomization of an entry point in a cluster that no gate can hold back, since it is
+/// in another namespace than the one in which gates act.
+pub fn out_of_reach<'a>(
+    input: &Input<'a>,
+    entry: &'a EntryPoint,
+    cluster: &str,
+) -> Option<&'a FluxKustomization> {
+    let own = input.model.flux_of(entry).filter(|flux| input.model.cluster_of(flux) == cluster);
+    own.into_iter().find(|flux| !is_in_reach(input.spec, flux))
+}
+
+fn is_in_reach(spec: &Spec, kustomization: &FluxKustomization) -> bool {
+    kustomization.namespace.is_empty() || kustomization.namespace == spec.flux.namespace
+}
+
+/// What is to be done about a Flux Kustomization that no gate reaches.
+pub const ONE_NAMESPACE: &str =
+    "keep gated Flux Kustomizations in one namespace, and name it as `namespace` under `flux`";
+
+/// Makes sure that a gate can name a Flux Kustomization: in a command, and in the one namespace
+/// that its Role covers.
+pub fn check_target(input: &Input<'_>, kustomization: &FluxKustomization) -> Result<(), Error> {
+    if !is_object_name(&kustomization.name) {
+        return Err(no_name(&kustomization.name, kustomization.place("path")));
+    }
+    if is_in_reach(input.spec, kustomization) {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        Diagnostic::error(format!(
+            "Flux Kustomization {} is in namespace {}, and the gate acts in {}: it would never be held back",
+            kustomization.name, kustomization.namespace, input.spec.flux.namespace
+        ))
+        .at(kustomization.place("path"))
+        .help(ONE_NAMESPACE),
+    ))
+}
+
+/// Tells whether Kubernetes takes a text as the name of a Flux Kustomization (RFC 1123 subdomain).
+pub(crate) fn is_object_name(name: &str) -> bool {
+    let edge = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let part = |part: &str| {
+        let bytes = part.as_bytes();
+        bytes.iter().all(|byte| edge(*byte) || *byte == b'-')
+            && bytes.first().is_some_and(|byte| edge(*byte))
+            && bytes.last().is_some_and(|byte| edge(*byte))
+    };
+    name.len() <= 253 && name.split('.').all(part)
+}
+
+pub fn no_name(name: &str, place: Place) -> Error {
+    Error::invalid(
+        Diagnostic::error(format!(
+            "`{name}` is no name that a Flux Kustomization can have, so no gate can hold it back"
+        ))
+        .at(place)
+        .help(
+            "rename it with lowercase letters, digits and hyphens, or choose `kustomization` under `layout`",
+        ),
+    )
+}
