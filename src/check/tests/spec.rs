@@ -92,6 +92,34 @@ fn objects_on_the_side_of_another_type() {
     assert_eq!(audited("apps/web/rt/settings.yaml", &both), Vec::<String>::new());
 }
 
+#[test]
+fn two_types_that_wait_are_not_said_to_land_at_once() {
+    let mut files = files();
+    for (name, value) in [("r", 1), ("rw", 2)] {
+        let object = format!(
+            "apiVersion: v1\nkind: Service\nmetadata: {{ name: web, namespace: shop, labels: {{ a: '{value}' }} }}\n"
+        );
+        files.insert(format!("apps/web/{name}/service.yaml"), object);
+    }
+    files.insert("apps/web/r/kustomization.yaml".to_owned(), "resources: [service.yaml]\n".to_owned());
+    files.insert(
+        "clusters/edge/apps/apps-r/kustomization.yaml".to_owned(),
+        "resources: [../../../../apps/web/r]\n".to_owned(),
+    );
+    let flux = files["clusters/edge/flux.yaml"].replace("apps-rt", "apps-r");
+    files.insert("clusters/edge/more.yaml".to_owned(), flux.split("---\n").nth(1).unwrap().to_owned());
+    let text = SPEC.replace("rt: {}, rw", "rt: {}, r: { window: week }, rw");
+    let found = with(&together(&[files]), &spec(&text), |input| {
+        let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
+        audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap())
+    });
+    let overwritten = found.iter().find(|finding| finding.code == Some("GW010")).unwrap();
+    assert!(
+        overwritten.message.contains("what apps-r brings in the windows of type `r` is overwritten"),
+        "{found:?}"
+    );
+}
+
 /// The repository after the gate was written.
 fn gated() -> Snapshot {
     let snapshot = together(&[files()]);
