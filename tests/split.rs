@@ -143,59 +143,6 @@ fn what_a_side_alone_lists_is_not_lost_by_join() {
     assert_same(&before, &scratch.tree(), "a refused join wrote");
 }
 
-/// What the folder itself goes on building has a place in the list that comes back.
-#[test]
-fn a_file_added_to_a_part_or_taken_out_of_it_is_joined() {
-    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - ../base/web\n")]);
-    app(&scratch, "base/web");
-    scratch
-        .write(
-            "base/web/kustomization.yaml",
-            "resources:\n  - config.yaml # by hand\n  - deployment.yaml\n  - old.yaml\n",
-        )
-        .write("base/web/old.yaml", CONFIG_MAP.replace("NAME", "old"));
-    flux(&scratch, "apps");
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    let part = "base/web/web-rt/kustomization.yaml";
-    scratch.commit();
-    scratch
-        .replace(part, "  - old.yaml\n", "  - new.yaml\n")
-        .write("base/web/web-rt/new.yaml", CONFIG_MAP.replace("NAME", "new"));
-    scratch.git(&["rm", "-q", "base/web/web-rt/old.yaml"]);
-    scratch.commit();
-    scratch.expect(0, &["join", "--all", "--yes"]);
-    assert_eq!(
-        scratch.text("base/web/kustomization.yaml"),
-        "resources:\n  - config.yaml # by hand\n  - deployment.yaml\n  - new.yaml\n"
-    );
-    assert_eq!(scratch.text("base/web/new.yaml"), CONFIG_MAP.replace("NAME", "new"));
-    assert!(
-        !scratch
-            .tree()
-            .keys()
-            .map(|path| path.to_string_lossy())
-            .any(|path| path.contains("web-r") || path.contains("old.yaml"))
-    );
-}
-
-/// A part that became a folder of folders is for people to join.
-#[test]
-fn a_folder_added_to_a_part_is_not_taken_over() {
-    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - ../base/web\n")]);
-    app(&scratch, "base/web");
-    flux(&scratch, "apps");
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    app(&scratch, "base/web/web-rt/inner");
-    scratch
-        .replace("base/web/web-rt/kustomization.yaml", "  - config.yaml\n", "  - config.yaml\n  - inner\n")
-        .commit();
-    let before = scratch.tree();
-    let run = scratch.expect(5, &["join", "--all", "--yes"]);
-    let words = "base/web/web-rt/kustomization.yaml lists `inner`, which base/web/kustomization.yaml did not";
-    assert!(run.stderr.contains(words), "{}", run.stderr);
-    assert_same(&before, &scratch.tree(), "a refused join wrote");
-}
-
 /// Fields that speak of all apps stand on each side where that builds the same.
 #[test]
 fn one_app_is_divided_where_a_field_speaks_of_all_of_them() {

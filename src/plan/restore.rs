@@ -6,7 +6,6 @@ use crate::plan::documents;
 use crate::plan::folder::Parts;
 use crate::plan::generated::rebase;
 use crate::plan::listing::is_listing;
-use crate::plan::resources::{Item, add, rewrite};
 use crate::plan::{Builder, Input, umbrella};
 use crate::repo::{File, Kustomization, RepoPath, Target};
 use crate::yaml::Node;
@@ -14,8 +13,7 @@ use crate::yaml::Node;
 /// Restores one folder in the builder.
 ///
 /// Files come back from the parts with whatever was edited in them; the kustomization is what the
-/// umbrella remembers, with the files that were added to a part's list since, and without those that
-/// were taken out of it.
+/// umbrella remembers.
 ///
 /// # Errors
 ///
@@ -44,7 +42,6 @@ pub fn restore(input: &Input<'_>, builder: &mut Builder<'_>, found: &Kustomizati
         builder.remove(&moved.file);
         return put(builder, file, &text);
     }
-    let mut gone: BTreeSet<RepoPath> = BTreeSet::new();
     for reference in original.resources() {
         let Target::Path(path) = reference.target else { continue };
         if path.parent().as_ref() != Some(&found.folder) || builder.now().entry(&path).is_some() {
@@ -58,87 +55,21 @@ pub fn restore(input: &Input<'_>, builder: &mut Builder<'_>, found: &Kustomizati
             .collect();
         match (&places[..], documents::order(&notes, &name)) {
             ([], _) if input.model.graph.has(&path) => {}
-            ([], _) if !is_listed(builder, &parts, &name) => _ = gone.insert(path),
             ([], _) => return Err(format!("{path} was in one of the parts and is gone")),
             ([(_, place)], None) => builder.move_file(place, &path).map_err(|error| error.to_string())?,
             (places, Some(order)) => rejoin(input, builder, &path, places, &order)?,
             _ => return Err(format!("{path} stands in several parts")),
         }
     }
-    let mut text = without(&original, &gone)?;
     for part in &parts {
         let Some(kustomization) = builder.kustomization(part).map_err(|diagnostic| diagnostic.message)?
         else {
             return Err(format!("{part} has no kustomization.yaml any more"));
         };
         unchanged(&kustomization, &original)?;
-        text = with_added(builder, &kustomization, &original, text)?;
         builder.remove(&kustomization.file);
     }
     put(builder, file, &text)
-}
-
-/// Tells whether a part lists a file of this name that lies in it.
-fn is_listed(builder: &Builder<'_>, parts: &[RepoPath], name: &str) -> bool {
-    parts.iter().any(|part| {
-        let kustomization = builder.kustomization(part).ok().flatten();
-        let target = part.join(name).ok().map(Target::Path);
-        let resources = kustomization.map(|found| found.resources()).unwrap_or_default();
-        resources.into_iter().any(|reference| Some(reference.target) == target)
-    })
-}
-
-/// Takes what no part lists any more out of the remembered text.
-fn without(original: &Kustomization, gone: &BTreeSet<RepoPath>) -> Result<String, String> {
-    if gone.is_empty() {
-        return Ok(original.text.to_string());
-    }
-    let item = |target: &Target| match target {
-        Target::Path(path) if gone.contains(path) => Item::Remove,
-        _ => Item::Keep,
-    };
-    let items: Vec<Item> = original.resources().iter().map(|reference| item(&reference.target)).collect();
-    rewrite(original, &items).map_err(|error| error.to_string())
-}
-
-/// Adds to the text what a part lists and the original did not; a file of the part's own comes along.
-fn with_added(
-    builder: &mut Builder<'_>,
-    part: &Kustomization,
-    original: &Kustomization,
-    mut text: String,
-) -> Result<String, String> {
-    let known: BTreeSet<RepoPath> = original
-        .resources()
-        .into_iter()
-        .filter_map(|reference| match reference.target {
-            Target::Path(path) => Some(path),
-            _ => None,
-        })
-        .collect();
-    for reference in part.resources() {
-        let Target::Path(path) = reference.target else { continue };
-        let own = path.parent().as_ref() == Some(&part.folder);
-        let name = path.name().unwrap_or_default();
-        let place =
-            if own { original.folder.join(name).map_err(|error| error.to_string())? } else { path.clone() };
-        if known.contains(&place) {
-            continue;
-        }
-        if path.is_within(&part.folder) {
-            if !own || builder.now().file(&path).is_none() {
-                return Err(format!(
-                    "{} lists `{}`, which {} did not: only a file can be taken over",
-                    part.file, reference.text, original.file
-                ));
-            }
-            builder.move_file(&path, &place).map_err(|error| error.to_string())?;
-        }
-        let file = File::new(text.as_bytes());
-        let now = Kustomization::parse(&original.file, &file).map_err(|diagnostic| diagnostic.message)?;
-        text = add(&now, &place).map_err(|error| error.to_string())?;
-    }
-    Ok(text)
 }
 
 /// Writes the remembered text; a list that Flux made by itself before goes.
