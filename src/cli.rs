@@ -29,7 +29,11 @@ pub struct Cli {
 /// Says the version with that of the time zones, which decide when a window opens as well.
 fn long_version() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
-        format!("{}\ntime zone database {}", env!("CARGO_PKG_VERSION"), zone::database_release())
+        format!(
+            "{}\ntime zone database {}",
+            env!("CARGO_PKG_VERSION"),
+            zone::database_release().unwrap_or("of unknown release")
+        )
     });
     &TEXT
 }

@@ -220,3 +220,27 @@ fn alerts_and_receivers_follow_and_others_are_told_of() {
     let first = "    - apiVersion: kustomize.toolkit.fluxcd.io/v1\n      kind: Kustomization\n      name: apps # both clusters\n";
     assert_eq!(scratch.text("infra/hooks/push.yaml"), both.replace(first, ""));
 }
+
+#[test]
+fn a_side_that_is_gone_and_a_folder_of_another_source_stop_the_migration() {
+    let scratch = divided("overlays", &["north", "south"]);
+    let file = "clusters/north/apps.yaml";
+    let text = scratch.text(file);
+    scratch.write(file, text.replace("kind: GitRepository", "kind: OCIRepository")).commit();
+    let run = scratch.run(&["migrate", "--cluster", "north"]);
+    assert!(run.code != 0 && run.stdout.is_empty(), "{run:?}");
+    assert!(
+        run.stderr.contains("builds from OCIRepository") && !run.stderr.contains("flux create"),
+        "{run:?}"
+    );
+    scratch.write(file, text).commit();
+    scratch.expect(0, &["migrate", "--cluster", "north", "--yes"]);
+    scratch.commit();
+    let gone = scratch.text("clusters/north/apps-rw.yaml");
+    let gone = gone.lines().find_map(|line| line.trim().strip_prefix("path: ./")).unwrap();
+    std::fs::remove_dir_all(scratch.top().join(gone)).unwrap();
+    scratch.commit();
+    let run = scratch.run(&["migrate", "--cluster", "north", "--yes"]);
+    assert!(run.code != 0 && run.stderr.contains("which is not there"), "{run:?}");
+    assert_eq!(scratch.git(&["status", "--short"]), "", "a step was taken");
+}

@@ -336,15 +336,20 @@ fn a_parent_of_flux_kustomizations_is_left_and_its_children_are_divided() {
         };
         let parent = entry("apps/media");
         if runs {
-            assert_eq!(parent["way"], "projection", "{parent}");
+            assert_eq!(parent["way"], "refused", "{parent}");
+            assert!(
+                parent["reason"].as_str().unwrap().contains("as apps/media/web/app, and runs"),
+                "{parent}"
+            );
         } else {
             assert_eq!(parent["way"], "untouched", "{parent}");
             assert!(parent["reason"].as_str().unwrap().contains("runs nothing itself"), "{parent}");
         }
-        if !runs {
-            let child = entry("apps/media/web/app");
-            assert_eq!(child["after"].as_array().unwrap().len(), 2, "{child}");
-        }
+        let child = entry("apps/media/web/app");
+        assert_eq!(child["after"].as_array().unwrap().len(), 2, "{child}");
+        scratch.commit();
+        assert_eq!(scratch.expect(0, &["split", "--all", "--yes"]).stdout, "");
+        scratch.expect(0, &["migrate", "--yes"]);
     }
 }
 

@@ -10,7 +10,7 @@ use crate::fold::fold;
 use crate::schedule::Interval;
 
 /// The narrowest and widest timeline, in characters.
-const NARROWEST: usize = 20;
+const NARROWEST: usize = 30;
 const WIDEST: usize = 200;
 
 /// The most intervals of a row that are listed with their times.

@@ -122,6 +122,28 @@ codes! {
         "An ignore names no code or gives no reason, so it does not count.";
     UNAPPLIED_GATE = "GW039" "unapplied-gate" Error
         "A gate is switched on, and no Flux Kustomization of its cluster applies it.";
+    REFUSED_JOB = "GW040" "refused-job" Error
+        "The API server refuses a CronJob of a gate: its schedule, its time zone or its name.";
+    PATCH_TYPE = "GW041" "patch-type" Error
+        "The `kubectl patch` of a gate fails, since the type of the patch does not fit.";
+    UNCLEAR_COMMAND = "GW042" "unclear-command" Note
+        "What a CronJob suspends or resumes is not understood, so it is not checked.";
+    NOT_JUDGED = "GW043" "not-judged" Note
+        "The build of a folder needs more time or memory than it may have, so it is not looked at.";
+    APPLIES_NOTHING = "GW044" "applies-nothing" Warning
+        "A Flux Kustomization builds to nothing, so Flux deletes what it applied before.";
+    WRONG_SIDE = "GW045" "wrong-side" Warning
+        "An object waits for a window although by the rules it has an earlier type.";
+    EDITED_FILE = "GW046" "edited-file" Error
+        "A generated file was edited by hand.";
+    STALE_FILES = "GW047" "stale-files" Warning
+        "Generated files are behind the spec.";
+    KUSTOMIZATION_REMOVED = "GW048" "kustomization-removed" Error
+        "A Flux Kustomization leaves Git, and what it applied is deleted with it.";
+    MISSING_DEPENDENCY = "GW049" "missing-dependency" Warning
+        "A Flux Kustomization depends on one that is not in Git.";
+    DEFINED_TWICE = "GW050" "defined-twice" Warning
+        "Two files define the same Flux Kustomization differently.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone, so it opens in the zone of each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error
@@ -154,6 +176,8 @@ codes! {
         "No deadline is right for every missed opening or closing, so after a long outage a window may stay closed.";
     HARDLY_CLOSES = "GW116" "hardly-closes" Note
         "A type is closed for less than the interval of what it gates, so it holds hardly anything back.";
+    ZONES_DIFFER = "GW117" "zones-differ" Warning
+        "The CronJobs that open and close a window have different time zones.";
 }
 
 /// Gives the code of a lint of a schedule.

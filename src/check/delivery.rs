@@ -39,6 +39,22 @@ impl Applied {
         self.id.kind == kind && self.id.group == group
     }
 
+    /// Says when it lands.
+    pub fn lands(&self) -> String {
+        match &self.held {
+            Some(held) => format!("lands when {held} opens"),
+            None => "lands at once".to_owned(),
+        }
+    }
+
+    /// Says when what leaves Git is deleted.
+    pub fn goes(&self) -> String {
+        match &self.held {
+            Some(held) => format!("when {held} opens"),
+            None => "at once".to_owned(),
+        }
+    }
+
     /// Gives the place in the order of types: nothing waits for what has a greater one.
     pub fn rank(&self) -> usize {
         match (self.held.is_some(), self.change_type) {
@@ -67,6 +83,8 @@ pub struct Delivery {
     pub objects: Vec<Applied>,
     /// Why it does not build.
     pub error: Option<String>,
+    /// Whether the build was stopped for its time or memory, which says nothing about the folder.
+    pub unjudged: bool,
     /// The type of all of its objects, where a spec says so.
     pub change_type: Option<usize>,
     /// What suspends it as a whole, in words.
@@ -145,7 +163,10 @@ pub fn deliveries(
     for (delivery, position) in found.iter_mut().zip(wanted) {
         match results.get(position) {
             Some(Ok(objects)) => delivery.objects = applied(model, spec, delivery, objects),
-            Some(Err(error)) => delivery.error = Some(error.message.clone()),
+            Some(Err(error)) => {
+                delivery.error = Some(error.message.clone());
+                delivery.unjudged = error.is_unjudged();
+            }
             None => delivery.error = Some("the renderer gave no answer".to_owned()),
         }
     }
@@ -177,6 +198,7 @@ fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option
         name: kustomization.map_or_else(|| model.name_of(entry).to_owned(), |flux| flux.name.clone()),
         objects: Vec::new(),
         error: None,
+        unjudged: false,
         change_type: side,
         held: None,
     }

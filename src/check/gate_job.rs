@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::check::delivery::Delivery;
+use crate::check::delivery::{Applied, Delivery};
 use crate::check::sources::Sources;
 use crate::check::subject::ClusterKey;
 use crate::diagnostic::Place;
-use crate::repo::command::{Action, turns};
+use crate::repo::command::{Action, Reading, Unclear, read};
+use crate::yaml::Node;
 
 /// A CronJob that suspends or resumes Flux Kustomizations.
 #[derive(Clone, Debug)]
@@ -29,7 +30,22 @@ pub struct GateJob {
     pub suspended: bool,
     /// The job as the cluster gets it.
     pub value: Value,
-    /// The place of its containers.
+    /// The place of the command that does it.
+    pub place: Place,
+    /// What its commands do.
+    pub reading: Reading,
+}
+
+/// A CronJob with a command that suspends or resumes Flux Kustomizations which its words do not tell.
+#[derive(Clone, Debug)]
+pub struct UnclearJob {
+    /// The cluster that runs it.
+    pub cluster: ClusterKey,
+    /// `metadata.name`.
+    pub name: String,
+    /// What is not understood.
+    pub unclear: Unclear,
+    /// The place of the command.
     pub place: Place,
 }
 
@@ -63,14 +79,25 @@ impl GateJob {
 }
 
 /// Finds the jobs in what the clusters get. One whose commands go both ways is none.
-pub fn gate_jobs(deliveries: &[Delivery], sources: &Sources<'_>) -> Vec<GateJob> {
+///
+/// What a job does that is not understood stands in the second list.
+pub fn gate_jobs(deliveries: &[Delivery], sources: &Sources<'_>) -> (Vec<GateJob>, Vec<UnclearJob>) {
     let mut jobs = Vec::new();
+    let mut unclear = Vec::new();
     for (position, delivery) in deliveries.iter().enumerate() {
         for applied in delivery.objects.iter().filter(|applied| applied.is("batch", "CronJob")) {
             let pod = &applied.value()["spec"]["jobTemplate"]["spec"]["template"]["spec"];
-            let found = turns(pod);
-            let Some(action) = found.first().map(|turn| turn.action) else { continue };
-            if found.iter().any(|turn| turn.action != action) {
+            let reading = read(pod);
+            let Some(container) = reading.container else { continue };
+            let place = command_place(applied, sources, container);
+            unclear.extend(reading.unclear.iter().map(|unclear| UnclearJob {
+                cluster: delivery.cluster.clone(),
+                name: applied.id.name.clone(),
+                unclear: unclear.clone(),
+                place: place.clone(),
+            }));
+            let Some(action) = reading.turns.first().map(|turn| turn.action) else { continue };
+            if reading.turns.iter().any(|turn| turn.action != action) {
                 continue;
             }
             jobs.push(GateJob {
@@ -79,13 +106,38 @@ pub fn gate_jobs(deliveries: &[Delivery], sources: &Sources<'_>) -> Vec<GateJob>
                 namespace: applied.id.namespace.clone(),
                 name: applied.id.name.clone(),
                 action,
-                targets: found.into_iter().map(|turn| (turn.namespace, turn.name)).collect(),
+                targets: reading
+                    .turns
+                    .iter()
+                    .map(|turn| (turn.namespace.clone(), turn.name.clone()))
+                    .collect(),
                 suspended: applied.value()["spec"]["suspend"] == true,
-                place: sources
-                    .place(applied, &["spec", "jobTemplate", "spec", "template", "spec", "containers"]),
+                place,
                 value: applied.value().clone(),
+                reading,
             });
         }
     }
-    jobs
+    (jobs, unclear)
+}
+
+const CONTAINERS: [&str; 6] = ["spec", "jobTemplate", "spec", "template", "spec", "containers"];
+
+/// Points at the words that suspend or resume: the script in a list of words, else the list.
+fn command_place(applied: &Applied, sources: &Sources<'_>, container: usize) -> Place {
+    let find = |object: &Node| {
+        let found = object.get_path(&CONTAINERS)?.items().get(container)?.clone();
+        let of = |key: &str| found.get(key).map(|list| (list.clone(), list.items().to_vec()));
+        let lists: Vec<(Node, Vec<Node>)> = ["args", "command"].into_iter().filter_map(of).collect();
+        let tells = |word: &&Node| {
+            let text = word.as_str().unwrap_or_default();
+            text.contains(char::is_whitespace)
+                && ["suspend", "resume"].iter().any(|verb| text.contains(verb))
+                && !text.trim_start().starts_with(['{', '['])
+                && !text.starts_with("--")
+        };
+        let script = lists.iter().flat_map(|(_, words)| words).find(|word| tells(word)).cloned();
+        script.or_else(|| lists.last().map(|(list, _)| list.clone())).or(Some(found))
+    };
+    sources.place_of(applied, find).unwrap_or_else(|| sources.place(applied, &CONTAINERS))
 }

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::check::code::code_of_lint;
+use crate::check::code::{ZONES_DIFFER, code_of_lint};
 use crate::check::duration;
 use crate::check::gate_job::GateJob;
+use crate::check::setting::setting;
 use crate::check::subject::Subject;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::Diagnostic;
 use crate::repo::command::Action;
 
 use crate::schedule::lint::{Lint, LintOptions, lints};
@@ -48,12 +49,41 @@ pub(super) fn window(open: &GateJob, close: &GateJob) -> Option<Window> {
 }
 
 fn pair(subject: &Subject<'_>, open: &GateJob, close: &GateJob, now: Timestamp) -> Vec<Diagnostic> {
+    if let Some(finding) = zones(subject, open, close) {
+        return vec![finding];
+    }
     let Some(window) = window(open, close) else { return Vec::new() };
     let options = {
         let (needed, interval) = needed(subject, open).unzip();
         LintOptions { from: now, needed, interval, most_days_closed: None }
     };
     lints(&[&window], &options).iter().map(|lint| finding(subject, open, close, lint)).collect()
+}
+
+/// Two zones, of which each counts for one end of the window only.
+fn zones(subject: &Subject<'_>, open: &GateJob, close: &GateJob) -> Option<Diagnostic> {
+    let zone_of = |job: &GateJob| {
+        let name = job.value["spec"]["timeZone"].as_str().map(str::to_owned);
+        let known = name.as_ref().is_none_or(|name| zone::parse(name).is_ok());
+        known.then_some(name)
+    };
+    let (opens, closes) = (zone_of(open)?, zone_of(close)?);
+    if opens == closes {
+        return None;
+    }
+    let said = |zone: Option<String>| zone.unwrap_or_else(|| "the zone of the controller".to_owned());
+    Some(
+        ZONES_DIFFER
+            .finding(format!(
+                "the window opens in {} and closes in {}, so its length is not what the two schedules say, and may change \
+                 with the clocks",
+                said(opens),
+                said(closes)
+            ))
+            .at(setting(subject, open, "timeZone"))
+            .related("the CronJob that closes", setting(subject, close, "timeZone"))
+            .help("give both CronJobs one `timeZone`"),
+    )
 }
 
 /// Interval and timeout together of the slowest Flux Kustomization that is gated, and the shortest interval, as far
@@ -82,37 +112,10 @@ fn finding(subject: &Subject<'_>, open: &GateJob, close: &GateJob, lint: &Lint) 
     let dates = if dates.is_empty() { String::new() } else { format!(" (on {})", dates.join(", ")) };
     code_of_lint(lint.code)
         .finding(format!("{}{dates}", lint.message))
-        .at(place(subject, job, field))
+        .at(setting(subject, job, field))
         .related(
             if std::ptr::eq(job, open) { "the CronJob that closes" } else { "the CronJob that opens" },
-            place(subject, if std::ptr::eq(job, open) { close } else { open }, "schedule"),
+            setting(subject, if std::ptr::eq(job, open) { close } else { open }, "schedule"),
         )
         .help(lint.remedy.clone())
-}
-
-/// Points at a field of a job: in the patch of the cluster where one sets it, else in the job itself.
-fn place(subject: &Subject<'_>, job: &GateJob, field: &str) -> Place {
-    let delivery = &subject.deliveries[job.delivery];
-    let graph = &subject.model.graph;
-    for folder in graph.reach(&delivery.path) {
-        let Some(patch) = crate::repo::gate::patch(subject.snapshot, graph, &folder, &job.name) else {
-            continue;
-        };
-        if !patch.listed {
-            continue;
-        }
-        let Some(source) = subject.sources.get(&patch.file) else { continue };
-        let spec = source.objects.iter().find_map(|object| object.get("spec"));
-        let node = spec.and_then(|spec| spec.get(field).or_else(|| spec.get("schedule")));
-        if let Some(node) = node {
-            return Place::span(patch.file, source.text.clone(), node.span.clone());
-        }
-    }
-    let applied = delivery.objects.iter().find(|applied| {
-        applied.id.kind == "CronJob" && applied.id.name == job.name && applied.id.namespace == job.namespace
-    });
-    match applied {
-        Some(applied) => subject.sources.place(applied, &["spec", field]),
-        None => job.place.clone(),
-    }
 }

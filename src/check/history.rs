@@ -5,13 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::check::code::{
-    LANDS_TOO_EARLY, MOVED_BEHIND_WINDOW, ORPHANED_OBJECT, REMOVED_TOO_EARLY, SINGLE_COMMIT_MIGRATION,
+    KUSTOMIZATION_REMOVED, LANDS_TOO_EARLY, MOVED_BEHIND_WINDOW, ORPHANED_OBJECT, REMOVED_TOO_EARLY,
+    SINGLE_COMMIT_MIGRATION,
 };
 use crate::check::delivery::{Applied, Delivery};
 use crate::check::reference::references;
 use crate::check::subject::{ClusterKey, Subject};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::FluxKustomization;
+use crate::repo::flux::GROUP;
 use crate::repo::manifest::ObjectId;
 
 /// What keeps kustomize-controller from deleting an object.
@@ -35,7 +37,10 @@ pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
             continue;
         }
         let change = Change { before, after, key, old: index(old), new: index(&deliveries), deliveries };
-        for finding in [change.moved(), change.orphaned(), change.early(), change.removed()].concat() {
+        for finding in
+            [change.moved(), change.ungoverned(), change.orphaned(), change.early(), change.removed()]
+                .concat()
+        {
             if !findings.contains(&finding) {
                 findings.push(finding);
             }
@@ -114,7 +119,12 @@ impl Change<'_> {
             if !owners(old).is_disjoint(&owners(new)) {
                 continue;
             }
-            let (Some((from, was)), Some((to, now))) = (old.first(), new.first()) else { continue };
+            let known = new.iter().find(|(owner, _)| owner.flux.is_some());
+            let (Some((from, was)), Some((to, now))) = (old.first(), known.or(new.first())) else { continue };
+            // Nobody takes over: that is told of the Kustomization as a whole.
+            if to.flux.is_none() {
+                continue;
+            }
             let flux = self.before.flux(from);
             if is_kept(was.value()) || flux.is_some_and(|flux| !prunes(flux)) {
                 continue;
@@ -124,9 +134,11 @@ impl Change<'_> {
                 findings.push(
                     MOVED_BEHIND_WINDOW
                         .finding(format!(
-                            "{id} moves from {} to {}, which {held} holds back, so it is deleted at once and comes back \
-                             when the window opens",
-                            from.name, to.name
+                            "{id} moves from {} to {}, which {held} holds back, so it is deleted {} and comes back when \
+                             {held} opens",
+                            from.name,
+                            to.name,
+                            was.goes()
                         ))
                         .at(self.after.sources.place(now, &["metadata", "name"]))
                         .related("it was here before", self.old_place(was))
@@ -172,6 +184,53 @@ impl Change<'_> {
             Some(flux) => finding.related("it prunes, before the change", flux.place("prune")),
             None => finding,
         })
+    }
+
+    /// Flux Kustomizations that leave Git while what they apply stays there.
+    fn ungoverned(&self) -> Vec<Diagnostic> {
+        let mut findings = Vec::new();
+        for delivery in self.before.deliveries.iter().filter(|delivery| delivery.cluster == *self.key) {
+            let Some(flux) = self.before.flux(delivery) else { continue };
+            let stays = self.after.model.graph.has(&delivery.path);
+            let kept =
+                !prunes(flux) || flux.spec("deletionPolicy") == "Orphan" || flux.spec("suspend") == true;
+            let is_own = |applied: &Applied| {
+                applied.is(GROUP, "Kustomization")
+                    && applied.id.name == flux.name
+                    && applied.id.namespace == flux.namespace
+            };
+            // Whoever applies the Kustomization itself has to delete it first.
+            let parents = self.before.deliveries.iter().filter(|other| other.objects.iter().any(is_own));
+            let mut fluxes = parents.filter_map(|parent| self.before.flux(parent)).peekable();
+            let stands = fluxes.peek().is_some() && fluxes.all(|parent| !prunes(parent));
+            if !stays || kept || stands || self.still(delivery).is_some_and(|still| still.flux.is_some()) {
+                continue;
+            }
+            // What another one takes over is told as that.
+            let is_lost = |applied: &&Applied| {
+                let owners = self.new.get(&applied.id).into_iter().flatten();
+                !is_kept(applied.value()) && owners.clone().all(|(owner, _)| owner.flux.is_none())
+            };
+            let lost = delivery.objects.iter().filter(is_lost);
+            let names: BTreeSet<String> = lost.map(|applied| applied.id.to_string()).collect();
+            if names.is_empty() {
+                continue;
+            }
+            findings.push(
+                KUSTOMIZATION_REMOVED
+                    .finding(format!(
+                        "{} leaves Git, and when the cluster deletes it, it deletes all that it applied: {}",
+                        delivery.name,
+                        named(&names)
+                    ))
+                    .at(flux.place("prune"))
+                    .help(format!(
+                        "keep it, or merge `prune: false` and `deletionPolicy: Orphan` of {} first and remove it then",
+                        delivery.name
+                    )),
+            );
+        }
+        findings
     }
 
     /// Objects that leave Git and that nobody deletes.
@@ -227,8 +286,8 @@ impl Change<'_> {
                 findings.push(
                     LANDS_TOO_EARLY
                         .finding(format!(
-                            "{id} lands at once and needs {}, which is new and waits for {held}, so it is broken until \
-                             the window opens",
+                            "{id} {} and needs {}, which is new and waits for {held}, so it is broken until that opens",
+                            now.lands(),
                             target.id
                         ))
                         .at(self.after.sources.place(now, &reference.path))
@@ -272,8 +331,10 @@ impl Change<'_> {
         Some(
             LANDS_TOO_EARLY
                 .finding(format!(
-                    "{} selects at once the labels that {} gets when {held} opens, so it has no endpoints until then",
-                    now.id, first.id
+                    "{} {} and selects the labels that {} gets when {held} opens, so it has no endpoints until then",
+                now.id,
+                now.lands(),
+                first.id
                 ))
                 .at(self.after.sources.place(now, &["spec", "selector"]))
                 .related("these labels land later", self.after.sources.place(first, &["spec", "template"]))
@@ -293,20 +354,35 @@ impl Change<'_> {
                 let gone =
                     self.old.iter().find(|(id, _)| reference.names(id) && !self.new.contains_key(**id));
                 let Some((from, was)) = gone.and_then(|(_, found)| found.first()) else { continue };
+                // One that goes on asking for it is broken for good.
+                let asks_on = references(now.value()).iter().any(|other| {
+                    (&other.kind, &other.group, &other.name)
+                        == (&reference.kind, &reference.group, &reference.name)
+                        && other.names(&was.id)
+                });
+                let lacks = match id.kind.as_str() {
+                    "Ingress" | "HTTPRoute" | "Gateway" | "HelmRelease" | "HorizontalPodAutoscaler" => {
+                        "it does not work"
+                    }
+                    _ => "its pods can't be started anew",
+                };
+                let consequence = match asks_on {
+                    true => format!("{id} goes on referring to it, so {lacks} from then on"),
+                    false => format!("{id} refers to it until {held} opens, so {lacks} until then"),
+                };
                 let stays = is_kept(was.value()) || self.before.flux(from).is_some_and(|flux| !prunes(flux));
                 if stays || was.rank() >= now.rank() {
                     continue;
                 }
                 findings.push(
                     REMOVED_TOO_EARLY
-                        .finding(format!(
-                            "{} goes at once, and {id} refers to it until {held} opens, so its pods can't be started \
-                             anew until then",
-                            was.id
-                        ))
+                        .finding(format!("{} is deleted {}, and {consequence}", was.id, was.goes()))
                         .at(self.after.sources.place(now, &reference.path))
                         .related("it was here before", self.old_place(was))
-                        .help("remove it one commit later, after the window in which its user changed"),
+                        .help(match asks_on {
+                            true => "keep it, or take the reference to it out too, one window earlier",
+                            false => "remove it one commit later, after the window in which its user changed",
+                        }),
                 );
             }
         }

@@ -9,9 +9,13 @@ use crate::plan::classify::path_glob;
 use crate::repo::flux::is_yaml;
 use crate::repo::{RepoPath, Snapshot};
 use crate::spec::Spec;
+use crate::yaml::{Node, read_documents};
 
 /// How a comment begins that leaves findings out.
 const MARK: &str = "gitops-windows: ignore[";
+
+/// How every comment for this program begins.
+const NAME: &str = "gitops-windows:";
 
 /// Leaves out the findings that the spec's `check.ignore` or a comment says are wanted.
 ///
@@ -30,7 +34,7 @@ pub fn ignore(
     let mut kept = Vec::new();
     for (path, _) in snapshot.below(root).filter(|(path, _)| is_yaml(path)) {
         let Some(text) = snapshot.file(path).and_then(|file| file.text()) else { continue };
-        if text.contains(MARK) {
+        if text.contains(NAME) {
             read(path, text, &mut comments, &mut kept);
         }
     }
@@ -108,10 +112,15 @@ fn read(path: &RepoPath, text: &str, comments: &mut Vec<Comment>, findings: &mut
     let shared: Arc<str> = Arc::from(text);
     let lines: Vec<&str> = text.split('\n').collect();
     let mut start = 0;
+    let scalars = block_scalars(text);
     for (index, line) in lines.iter().enumerate() {
         let from = start;
         start += line.len() + 1;
         let Some((hash, rest)) = comment(line) else { continue };
+        // What looks like a comment in a text of several lines is a part of the text.
+        if scalars.iter().any(|scalar| scalar.start < from && scalar.contains(&(from + hash))) {
+            continue;
+        }
         let alone = line[..hash].trim_start_matches('\u{feff}').trim().is_empty();
         let is_comment = |line: &&&str| !line.trim_start().starts_with('#');
         let target = if alone {
@@ -122,6 +131,10 @@ fn read(path: &RepoPath, text: &str, comments: &mut Vec<Comment>, findings: &mut
         };
         let place = |range: Range<usize>| Place::span(path.clone(), shared.clone(), range);
         let whole = from + hash..from + line.trim_end().len();
+        let Some(rest) = rest else {
+            findings.push(bad("it has no list of codes right after `gitops-windows: ignore`", place(whole)));
+            continue;
+        };
         let Some((codes, reason)) = rest.split_once(']') else {
             findings.push(bad("the list of codes has no `]`", place(whole)));
             continue;
@@ -151,13 +164,39 @@ fn bad(why: &str, place: Place) -> Diagnostic {
         .help("write `# gitops-windows: ignore[GW014] why it is wanted`")
 }
 
-/// Gives where a comment that ignores begins in a line, and what follows its bracket.
-fn comment(line: &str) -> Option<(usize, &str)> {
-    let mark = line.find(MARK)?;
+/// Gives the spans of the texts of several lines.
+fn block_scalars(text: &str) -> Vec<Range<usize>> {
+    fn collect(node: &Node, text: &str, found: &mut Vec<Range<usize>>) {
+        for (key, value) in node.entries() {
+            collect(key, text, found);
+            collect(value, text, found);
+        }
+        node.items().iter().for_each(|item| collect(item, text, found));
+        let is_block = text.get(node.span.clone()).is_some_and(|text| text.starts_with(['|', '>']));
+        if node.as_str().is_some() && is_block {
+            found.push(node.span.clone());
+        }
+    }
+    let mut found = Vec::new();
+    for document in read_documents(text).into_iter().flatten() {
+        collect(&document.root, text, &mut found);
+    }
+    found
+}
+
+/// Gives where a comment that ignores begins in a line, and what follows its bracket, where it has one.
+fn comment(line: &str) -> Option<(usize, Option<&str>)> {
+    let mark = line.find(NAME)?;
+    let word = line[mark + NAME.len()..].trim_start().strip_prefix("ignore")?;
+    // Another word may only begin like it.
+    if word.starts_with(|next: char| next.is_alphanumeric()) {
+        return None;
+    }
+    let rest = line[mark..].strip_prefix(MARK);
     let hash = line[..mark].trim_end().strip_suffix('#')?.len();
     let before = line[..hash].trim_start_matches('\u{feff}');
     // Within a word, `#` begins no comment.
-    (before.is_empty() || before.ends_with([' ', '\t'])).then(|| (hash, &line[mark + MARK.len()..]))
+    (before.is_empty() || before.ends_with([' ', '\t'])).then_some((hash, rest))
 }
 
 #[cfg(test)]
@@ -195,6 +234,21 @@ mod tests {
         assert_eq!(left("a: x # gitops-windows: ignore[GW014 why\n"), [("GW038", 1), ("GW014", 1)]);
         assert_eq!(left("# gitops-windows: ignore[GW014] why\nb: 1\n"), [("GW037", 1)]);
         assert_eq!(left("u: a#gitops-windows: ignore[GW014] why\n"), []);
+    }
+
+    #[test]
+    fn what_was_meant_to_ignore_and_does_not_is_told() {
+        assert_eq!(left("a: x # gitops-windows: ignore moved\n"), [("GW038", 1), ("GW014", 1)]);
+        assert_eq!(left("a: x # gitops-windows:ignore[GW014] why\n"), [("GW038", 1), ("GW014", 1)]);
+        assert_eq!(left("a: x # gitops-windows: ignore [GW014] why\n"), [("GW038", 1), ("GW014", 1)]);
+        assert_eq!(left("a: x # gitops-windows: ignores nothing\n"), [("GW014", 1)]);
+    }
+
+    #[test]
+    fn a_text_of_several_lines_holds_no_comments() {
+        let text = "a: |\n  # gitops-windows: ignore[GW014] why\n  b\nc: x\n";
+        assert_eq!(left(text), [("GW014", 4)]);
+        assert_eq!(left("a: | # gitops-windows: ignore[GW014] why\n  b: x\n"), [("GW014", 2), ("GW037", 1)]);
     }
 
     #[test]

@@ -72,6 +72,23 @@ impl<'a> Sources<'a> {
         }
     }
 
+    /// Points at a part of an object in the file that declares it; `None` where that has no such part.
+    pub fn place_of(&self, applied: &Applied, find: impl Fn(&Node) -> Option<Node>) -> Option<Place> {
+        let origin = applied.object.origin.as_ref().filter(|origin| origin.generator.is_none())?;
+        let source = self.get(&origin.path)?;
+        let node = find(declared(&source.objects, applied)?)?;
+        Some(Place::span(origin.path.clone(), source.text.clone(), node.span))
+    }
+
+    /// Points at a text within an object in the file that declares it; `None` where it is not there.
+    pub fn place_of_text(&self, applied: &Applied, wanted: &str) -> Option<Place> {
+        let origin = applied.object.origin.as_ref().filter(|origin| origin.generator.is_none())?;
+        let source = self.get(&origin.path)?;
+        let object = declared(&source.objects, applied)?;
+        let start = object.span.start + source.text.get(object.span.clone())?.find(wanted)?;
+        Some(Place::span(origin.path.clone(), source.text.clone(), start..start + wanted.len()))
+    }
+
     /// Gives the name of the generator's entry that makes an object.
     fn generator(&self, applied: &Applied, source: &Source) -> Option<Node> {
         let root = source.objects.first()?;

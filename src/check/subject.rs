@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::check::delivery::{Delivery, deliveries};
-use crate::check::gate_job::{GateJob, gate_jobs};
+use crate::check::delivery::{Applied, Delivery, deliveries};
+use crate::check::gate_job::{GateJob, UnclearJob, gate_jobs};
 use crate::check::sources::Sources;
 use crate::render::Renderer;
 use crate::repo::{FluxKustomization, Model, Snapshot};
@@ -35,6 +35,8 @@ pub struct Subject<'a> {
     pub deliveries: Vec<Delivery>,
     /// The CronJobs that suspend or resume Flux Kustomizations, as the clusters get them.
     pub jobs: Vec<GateJob>,
+    /// The CronJobs with commands of that kind that are not understood.
+    pub unclear: Vec<UnclearJob>,
     /// Who builds.
     pub renderer: &'a dyn Renderer,
     /// The files, parsed when they are asked for.
@@ -51,11 +53,11 @@ impl<'a> Subject<'a> {
     ) -> Subject<'a> {
         let mut deliveries = deliveries(snapshot, model, spec, renderer);
         let sources = Sources::new(snapshot);
-        let jobs = gate_jobs(&deliveries, &sources);
+        let (jobs, unclear) = gate_jobs(&deliveries, &sources);
         for delivery in &mut deliveries {
             delivery.hold(spec, &jobs);
         }
-        Subject { snapshot, model, spec, deliveries, jobs, renderer, sources }
+        Subject { snapshot, model, spec, deliveries, jobs, unclear, renderer, sources }
     }
 
     /// Gives the deliveries of each cluster.
@@ -70,6 +72,15 @@ impl<'a> Subject<'a> {
     /// Gives the Flux Kustomization of a delivery, where one stands in Git.
     pub fn flux(&self, delivery: &Delivery) -> Option<&'a FluxKustomization> {
         delivery.flux.map(|index| &self.model.flux[index])
+    }
+
+    /// Gives a job as an applied object, with its origin.
+    pub fn applied(&self, job: &GateJob) -> Option<&Applied> {
+        self.deliveries[job.delivery].objects.iter().find(|applied| {
+            applied.id.kind == "CronJob"
+                && applied.id.name == job.name
+                && applied.id.namespace == job.namespace
+        })
     }
 
     /// Gives the jobs of a cluster.

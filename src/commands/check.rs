@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use crate::check::{
-    CODES, Code, SpecLintOptions, Subject, audit, explain, github, history, ignore, json, sarif, sort,
-    spec_lints_with,
+    CODES, Code, SpecLintOptions, Subject, audit, explain, generated, github, history, ignore, json, sarif,
+    sort, spec_lints_with,
 };
 use crate::cli::{Check, CheckFormat, DEFAULT_SPEC, FailOn, Global};
 use crate::commands::apply::Exit;
@@ -13,10 +13,12 @@ use crate::commands::workspace::{Workspace, cluster_folders};
 use crate::diagnostic::{self, Diagnostic, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
+use crate::plan::Input;
 use crate::render::{Renderer, detect};
 use crate::repo::{ClusterFolders, Model};
 use crate::spec::{self, Parsed, Spec};
 use crate::suggest::did_you_mean;
+use crate::template::Templates;
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, Error> {
@@ -57,6 +59,12 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
     };
     if let Some(renderer) = &renderer {
         findings.extend(repository(arguments, &workspace, &model, spec, renderer.as_ref(), now)?);
+        if let Some(spec) = spec {
+            let templates = Templates::new(workspace.overrides())?;
+            let input =
+                Input { spec, snapshot: &workspace.snapshot, model: &model, renderer: renderer.as_ref() };
+            findings.extend(generated(&input, &templates));
+        }
     }
     let mut findings = ignore(findings, spec, &workspace.snapshot, &model.root);
     sort(&mut findings);

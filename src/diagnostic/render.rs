@@ -169,8 +169,13 @@ pub fn clean(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
+/// Cleans each line, and lets none begin as what a CI system takes for a command: it looks past spaces.
 fn clean_lines(text: &str) -> String {
-    text.trim_end().lines().map(clean).collect::<Vec<_>>().join("\n")
+    let line = |line: &str| {
+        let is_command = ["::", "##["].iter().any(|begins| line.trim_start().starts_with(begins));
+        format!("{}{}", if is_command { "| " } else { "" }, clean(line))
+    };
+    text.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn visible(character: char) -> char {
@@ -313,6 +318,18 @@ error: it is wrong
 "#);
         let long = format!("x: {}\n", "a".repeat(50_000));
         assert!(shown(&long, 3..50_003).lines().all(|line| line.chars().count() <= 80));
+    }
+
+    #[test]
+    fn nothing_of_a_file_commands_the_build() {
+        let hostile = "x\n::error::y\n  ##[error]z\n \u{a0}::stop-commands::a";
+        let diagnostic = Diagnostic::error(hostile).help(hostile).related(hostile, at("a: 1\n", 0..1));
+        let shown = render(&[diagnostic], false, 80);
+        assert!(shown.contains("::error::y"));
+        assert!(
+            !shown.lines().any(|line| line.trim().starts_with("::") || line.trim().starts_with("##[")),
+            "{shown}"
+        );
     }
 
     #[test]

@@ -71,7 +71,7 @@ pub fn classify(spec: &Spec, object: &Value, context: Context<'_>) -> Result<Cla
             }),
         };
     }
-    if context.path.is_some_and(|path| is_of_gate(spec, path)) {
+    if context.path.is_some_and(|path| lies_in_gate(spec, path)) {
         return Ok(Classified { change_type: 0, reason: Reason::Gate });
     }
     let found = spec.rules.iter().position(|rule| matches(&rule.matcher, object, context));
@@ -86,10 +86,13 @@ pub fn classify(spec: &Spec, object: &Value, context: Context<'_>) -> Result<Cla
     Ok(Classified { change_type: named.unwrap_or_default(), reason: Reason::Rule(position) })
 }
 
-/// Tells whether a file lies where the layout puts gates.
-fn is_of_gate(spec: &Spec, path: &str) -> bool {
-    let of_clusters = spec.layout.cluster_gate.replace("{cluster}", "*").replace("{path}", "**");
-    [&spec.layout.gate, &of_clusters].into_iter().any(|folder| path_glob(&format!("{folder}/**"), path))
+/// Tells whether a file lies in the folder of a gate.
+fn lies_in_gate(spec: &Spec, path: &str) -> bool {
+    let is_in = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    // Of a fleet's files few end as its gates do, so the clusters are asked about few.
+    let last = spec.layout.cluster_gate.rsplit('}').next().unwrap_or_default();
+    is_in(&spec.layout.gate)
+        || (path.contains(last) && spec.clusters.keys().any(|cluster| is_in(&spec.gate_folder(cluster))))
 }
 
 fn type_names(spec: &Spec) -> String {
@@ -291,6 +294,23 @@ mod tests {
             ("ab*ba", "aba", false),
         ] {
             assert_eq!(wildcard(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn a_gate_lies_in_its_own_folder_and_nowhere_else() {
+        let text = "apiVersion: gitops-windows/v1\ntypes: { rt: {} }\nclusters: { a: {}, b: { path: sites/b } }\nlayout: { gate: base/gate, clusterGate: '{path}/gate' }\n";
+        let path = RepoPath::parse("windows.yaml").unwrap();
+        let spec = crate::spec::parse(&path, text.as_bytes()).unwrap().spec;
+        for (path, expected) in [
+            ("base/gate/role.yaml", true),
+            ("a/gate/alert.yaml", true),
+            ("sites/b/gate/alert.yaml", true),
+            ("apps/gate/web.yaml", false),
+            ("base/gates/role.yaml", false),
+            ("b/gate/alert.yaml", false),
+        ] {
+            assert_eq!(lies_in_gate(&spec, path), expected, "{path}");
         }
     }
 

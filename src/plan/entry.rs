@@ -55,7 +55,8 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         // one place.
         let is_begun =
             || rest.iter().chain(&selected).any(|child| matches!(self.already(builder, child), Ok(Some(_))));
-        if !entry_level || (foreign.is_some() && (!rest.is_empty() || is_begun())) {
+        let is_live = !later::applied_sides(self.input, &self.entry.path, &self.entry.cluster).is_empty();
+        if !entry_level || is_live || (foreign.is_some() && (!rest.is_empty() || is_begun())) {
             let mut trial = builder.clone();
             // What an earlier split divided is no longer the old entry point's alone.
             let is_done = |child: &Child| matches!(self.already(builder, child), Ok(Some(_)));
@@ -69,7 +70,6 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
                 Err(Refusal { reason, remedy }) => refusal = Some((reason, remedy)),
             }
         }
-        let is_live = !later::applied_sides(self.input, &self.entry.path, &self.entry.cluster).is_empty();
         if rest.is_empty() && (whole || loose.is_empty()) && !is_live {
             let mut trial = builder.clone();
             return match self.project_entry(
@@ -153,13 +153,9 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             Some((child, placed)) => format!("{}: {}", child.app, placed.reason),
             None => String::new(),
         };
-        if way != Way::Untouched || builder_has_changes(builder) {
+        if way != Way::Untouched || !builder.is_unchanged() {
             self.check(builder, typed, &outcome, rest, loose)?;
         }
         Ok(outcome)
     }
-}
-
-fn builder_has_changes(builder: &Builder<'_>) -> bool {
-    !builder.is_unchanged()
 }

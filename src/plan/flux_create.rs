@@ -25,7 +25,8 @@ pub struct SourceUrl {
 ///
 /// # Errors
 ///
-/// When the spec lacks one of the clusters, a name is one that `flux create` refuses, or the spec's source is none that it makes.
+/// When the spec lacks one of the clusters, a name is one that `flux create` refuses, or the spec's source
+/// is none that it makes.
 pub fn flux_create(
     input: &Input<'_>,
     clusters: &[String],

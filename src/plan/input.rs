@@ -232,9 +232,14 @@ fn elsewhere(spec: &Spec, model: &Model, known: &Sides) -> Sides {
             root.join(&folder_of(&spec.layout.entry_point, &path, &values)?).ok()
         };
         let Some(whole) = spec.types.iter().find_map(of) else { continue };
-        for (position, change_type) in spec.types.iter().enumerate() {
-            let side = side(spec, &whole, &entry.cluster, &change_type.name);
-            found.extend(side.map(|side| (side, (whole.clone(), position))));
+        let of_whole = spec.types.iter().enumerate().filter_map(|(position, change_type)| {
+            Some((side(spec, &whole, &entry.cluster, &change_type.name)?, (whole.clone(), position)))
+        });
+        let of_whole: Vec<(RepoPath, (RepoPath, usize))> = of_whole.collect();
+        // What merely has such a name stands alone.
+        let is_another = |side: &RepoPath| *side != entry.path && model.graph.has(side);
+        if model.graph.has(&whole) || of_whole.iter().any(|(side, _)| is_another(side)) {
+            found.extend(of_whole);
         }
     }
     found

@@ -16,7 +16,7 @@ mod entry;
 mod flux_create;
 mod folder;
 pub mod gate;
-mod generated;
+pub(crate) mod generated;
 mod init;
 mod input;
 mod join;

@@ -1,8 +1,12 @@
 //! Entry points that apply other entry points' Flux Kustomizations.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::plan::{EntryOutcome, Input, Selection, app};
 use crate::render::Object;
+use crate::repo::flux::artifact_path;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{Model, RepoPath, flux};
+use crate::repo::{EntryPoint, Model, RepoPath, Role, flux};
 
 /// Says why an entry point with these objects is a parent, if it is one.
 ///
@@ -25,6 +29,65 @@ pub(super) fn reason(model: &Model, objects: &[Object]) -> Option<String> {
     })
 }
 
+/// Gives, for each entry point that applies Flux Kustomizations of others, those others.
+///
+/// A parent that also runs something can't be divided together with them: their Flux Kustomizations,
+/// which a hand-over replaces, would be objects of its sides, in the middle of a hand-over of their own.
+pub(super) fn children(model: &Model) -> BTreeMap<&RepoPath, BTreeSet<&RepoPath>> {
+    let apps: BTreeSet<&RepoPath> = model
+        .entry_points
+        .iter()
+        .filter(|entry| entry.role != Role::Bootstrap)
+        .map(|entry| &entry.path)
+        .collect();
+    let mut found: BTreeMap<&RepoPath, BTreeSet<&RepoPath>> = BTreeMap::new();
+    for entry in &model.entry_points {
+        for flux in model.flux_of(entry) {
+            for builder in model.graph.builders(&flux.file) {
+                if let Some(parent) = apps.get(&builder).filter(|parent| ***parent != entry.path) {
+                    found.entry(parent).or_default().insert(&entry.path);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Refuses an entry point that would be divided although some of these, whose Flux Kustomizations it
+/// applies, have sides.
+pub(super) fn refused(
+    input: &Input<'_>,
+    entry: &EntryPoint,
+    selection: &Selection,
+    outcomes: &[EntryOutcome],
+    children: &BTreeSet<&RepoPath>,
+) -> Option<EntryOutcome> {
+    let has_sides = |outcome: &&EntryOutcome| !outcome.after.is_empty() && children.contains(&outcome.before);
+    let child = outcomes.iter().find(has_sides).filter(|_| is_mixed(input, entry, selection))?;
+    let outcome = EntryOutcome::new(&entry.cluster, &entry.path);
+    Some(outcome.refused(
+        format!(
+            "it applies Flux Kustomizations of entry points that are divided, as {}, and runs something itself",
+            child.before
+        ),
+        "let an entry point of its own apply what it runs, or leave it whole: windows hold for those that it applies",
+    ))
+}
+
+/// Tells whether an entry point is meant and would be divided: it is no mere parent, and has objects
+/// of several types.
+fn is_mixed(input: &Input<'_>, entry: &EntryPoint, selection: &Selection) -> bool {
+    let Some(kustomization) = input.model.graph.get(&entry.path) else { return false };
+    let (apps, _) = app::children(input.model, entry, kustomization);
+    let is_meant = selection.names_entry(input.model.name_of(entry), &entry.path)
+        || apps.iter().any(|child| selection.names(child));
+    is_meant
+        && input.knows_cluster(entry)
+        && input
+            .typed_entry(input.snapshot, entry)
+            .is_ok_and(|typed| typed.present().len() > 1 && reason(input.model, &typed.objects).is_none())
+}
+
 /// Tells whether an object is one that stands around Flux Kustomizations and brings no app.
 fn surrounds(object: &Object) -> bool {
     let id = ObjectId::of(&object.value);
@@ -37,7 +100,7 @@ fn surrounds(object: &Object) -> bool {
 /// Tells whether an object is a Flux Kustomization whose path is an entry point of this repository.
 fn is_child(model: &Model, object: &Object) -> bool {
     let spec = &object.value["spec"];
-    let path = spec["path"].as_str().and_then(|text| RepoPath::parse(text.trim_start_matches('/')).ok());
+    let path = spec["path"].as_str().and_then(artifact_path);
     let source = spec["sourceRef"]["name"].as_str().unwrap_or_default();
     ObjectId::of(&object.value).group == flux::GROUP
         && path.is_some_and(|path| {

@@ -11,8 +11,9 @@ use crate::plan::input::{Input, Sides};
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
 use crate::plan::settle::Watch;
-use crate::plan::{Builder, Command, Plan, ahead, gate, later, layout, listing};
+use crate::plan::{Builder, Command, Plan, ahead, gate, later, layout, listing, parent};
 use crate::proof::{Mismatch, Obligation, Renames, prove};
+use crate::repo::flux::artifact_path;
 use crate::repo::{EntryPoint, RepoPath, Role};
 use crate::suggest::nearest;
 use crate::template::Templates;
@@ -74,7 +75,11 @@ pub(super) fn split_watched(
     let carriers = gate::carriers(input)?;
     let live = Live { wholes: input.live(&sides), base };
     ahead::build(input, &sides, selection);
-    for entry in &input.model.entry_points {
+    // What applies others' Flux Kustomizations comes after them.
+    let parents = parent::children(input.model);
+    let (last, first): (Vec<_>, Vec<_>) =
+        input.model.entry_points.iter().partition(|entry| parents.contains_key(&entry.path));
+    for entry in first.into_iter().chain(last) {
         if sides.contains_key(&entry.path) {
             continue;
         }
@@ -91,7 +96,12 @@ pub(super) fn split_watched(
         }
         let mut trial = builder.clone();
         let said = commands.len();
-        let mut outcome = split_entry(input, original, &mut trial, entry, selection, &live, &mut commands);
+        let children = parents.get(&entry.path);
+        let mut outcome = children
+            .and_then(|children| parent::refused(input, entry, selection, &outcomes, children))
+            .unwrap_or_else(|| {
+                split_entry(input, original, &mut trial, entry, selection, &live, &mut commands)
+            });
         let divides = matches!(outcome.way, Way::Plain | Way::Projection);
         if let Some(change) = divides.then(|| watch.step(&entry.path, trial.now())).flatten() {
             commands.truncate(said);
@@ -110,6 +120,7 @@ pub(super) fn split_watched(
         }
         outcomes.push(outcome);
     }
+    outcomes.sort_by(|a, b| a.before.cmp(&b.before));
     outcomes.extend(handed_over(input, &sides));
     outcomes.extend(unplaced(input));
     if !builder.is_unchanged() {
@@ -308,7 +319,7 @@ fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
     flux.filter(|kustomization| kustomization.source_kind() != "GitRepository")
         .filter_map(|kustomization| {
             let text = kustomization.spec("path").as_str()?;
-            let path = RepoPath::parse(text.trim_start_matches('/')).ok()?;
+            let path = artifact_path(text)?;
             let cluster = input.model.cluster_of(kustomization);
             let (kind, name) = (kustomization.source_kind(), kustomization.source_name());
             Some(EntryOutcome::new(&cluster, &path).refused(

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::render::output::{read, take_origin};
 use crate::render::tree::{Found, Tree};
-use crate::render::{Object, Origin, RenderError, Renderer, Request};
+use crate::render::{LATE, Object, Origin, RenderError, Renderer, Request};
 use crate::repo::{Entry, RepoPath, Snapshot};
 
 /// How often it is looked whether the tool has ended.
@@ -114,7 +114,7 @@ impl External {
                 None if Instant::now() > deadline => {
                     let killed = child.kill().and_then(|()| child.wait());
                     let more = killed.err().map(|error| format!(" ({error})")).unwrap_or_default();
-                    return Err(format!("takes longer than the {} s that it may{more}", TIME.as_secs()));
+                    return Err(format!("{LATE}{} s that it may{more}", TIME.as_secs()));
                 }
                 None => std::thread::sleep(TICK),
             }

@@ -9,6 +9,7 @@ use crate::render::memo::Seen;
 use crate::render::sandbox::{Desk, End, Limits};
 use crate::render::tree::{Found, Kind, Tree};
 use crate::render::wasi::{self, Streams};
+use crate::render::{LARGE, LATE};
 
 /// The module under which the renderer imports the functions of `renderer/host.go`.
 const HOST: &str = "gitops_windows";
@@ -106,13 +107,10 @@ impl Host {
         let complaint = String::from_utf8_lossy(&self.complaint);
         let trap = error.as_ref().and_then(|error| error.downcast_ref::<Trap>()).copied();
         if trap == Some(Trap::Interrupt) || Instant::now() > deadline {
-            return format!("takes longer than the {} s that it may", self.limits.time.as_secs_f32());
+            return format!("{LATE}{} s that it may", self.limits.time.as_secs_f32());
         }
         if self.refused {
-            return format!(
-                "needs more than the {} MiB of memory that it may have",
-                self.limits.memory >> 20
-            );
+            return format!("{LARGE}{} MiB of memory that it may have", self.limits.memory >> 20);
         }
         if trap == Some(Trap::StackOverflow) || complaint.contains("stack exceeds") {
             return "nests too deeply".to_owned();

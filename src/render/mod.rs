@@ -76,7 +76,18 @@ pub struct RenderError {
     pub message: String,
 }
 
+/// Begins the reason of a build that was stopped for its time.
+const LATE: &str = "takes longer than the ";
+
+/// Begins the reason of a build that was stopped for its memory.
+const LARGE: &str = "needs more than the ";
+
 impl RenderError {
+    /// Tells whether the build was stopped for its time or memory, so that it says nothing about the folder.
+    pub fn is_unjudged(&self) -> bool {
+        self.message.starts_with(LATE) || self.message.starts_with(LARGE)
+    }
+
     /// Makes an error of a tool's report, of which only the part that matters is kept.
     fn reported(text: &str) -> RenderError {
         RenderError { message: cause::cause(text) }

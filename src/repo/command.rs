@@ -6,6 +6,9 @@
 
 use serde_json::Value;
 
+use crate::repo::shell::{is_shell, is_shell_flag, shell_commands};
+use crate::yaml::read_documents;
+
 /// Which way a command turns a Flux Kustomization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
@@ -27,100 +30,142 @@ pub struct Turn {
     pub name: String,
 }
 
-/// Reads what a pod's containers suspend and resume.
+/// A command that suspends or resumes Flux Kustomizations that its words do not tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unclear {
+    /// Which way, where the words tell that.
+    pub action: Option<Action>,
+    /// The words of the command.
+    pub command: String,
+}
+
+/// A patch that `kubectl patch` makes of `spec.suspend`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SuspendPatch {
+    /// What `--type` says; `None` where it is not given, which kubectl takes for `strategic`.
+    pub kind: Option<String>,
+    /// The patch as JSON.
+    pub patch: Value,
+}
+
+/// What the containers of a pod do to Flux Kustomizations.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// What they suspend and resume, in order and once.
+    pub turns: Vec<Turn>,
+    /// The commands of which it is not known what they turn: variables, input of `xargs`, files.
+    pub unclear: Vec<Unclear>,
+    /// The patches among the commands.
+    pub patches: Vec<SuspendPatch>,
+    /// The first container, by position, that has one of these commands.
+    pub container: Option<usize>,
+}
+
+/// Reads what a pod's containers suspend and resume, as far as the words tell it.
 pub fn turns(pod_spec: &Value) -> Vec<Turn> {
-    let mut found = Vec::new();
-    for container in pod_spec["containers"].as_array().into_iter().flatten() {
+    read(pod_spec).turns
+}
+
+/// Reads what a pod's containers do to Flux Kustomizations.
+pub fn read(pod_spec: &Value) -> Reading {
+    let mut reading = Reading::default();
+    for (position, container) in pod_spec["containers"].as_array().into_iter().flatten().enumerate() {
         let words = |key: &str| {
-            let list = container[key].as_array().cloned().unwrap_or_default();
-            list.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect::<Vec<_>>()
+            let list = container[key].as_array().into_iter().flatten();
+            list.filter_map(|word| word.as_str().map(str::to_owned)).collect::<Vec<_>>()
         };
         let command = words("command");
-        let arguments = words("args");
         let is_flux_image = container["image"].as_str().is_some_and(|image| image.contains("flux-cli"));
         let mut line = command.clone();
         if command.is_empty() && is_flux_image {
             line.push("flux".to_owned());
         }
-        line.extend(arguments);
-        if let Some(position) = line.iter().position(|word| is_shell_flag(word))
-            && line.first().is_some_and(|word| is_shell(word))
+        line.extend(words("args"));
+        let before = reading.turns.len() + reading.unclear.len();
+        reading.line(&line);
+        if reading.container.is_none() && reading.turns.len() + reading.unclear.len() > before {
+            reading.container = Some(position);
+        }
+    }
+    reading.turns.sort();
+    reading.turns.dedup();
+    reading
+}
+
+/// Programs that run what their further words say.
+const RUNNERS: [&str; 9] =
+    ["xargs", "timeout", "env", "sudo", "nohup", "nice", "command", "eval", "parallel"];
+
+impl Reading {
+    /// Reads one command with its arguments.
+    fn line(&mut self, words: &[String]) {
+        let assigns = |word: &&String| {
+            word.split_once('=').is_some_and(|(name, _)| {
+                !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            })
+        };
+        let words = &words[words.iter().take_while(assigns).count()..];
+        let Some((program, rest)) = words.split_first() else { return };
+        let name = program.rsplit('/').next().unwrap_or_default();
+        if is_shell(program)
+            && let Some(position) = rest.iter().position(|word| is_shell_flag(word))
         {
-            for script in &line[position + 1..] {
-                for words in shell_commands(script) {
-                    found.extend(turns_of(&words));
+            for script in &rest[position + 1..] {
+                for command in shell_commands(script) {
+                    self.line(&command);
                 }
             }
-        } else {
-            found.extend(turns_of(&line));
+            return;
         }
-    }
-    found.sort();
-    found.dedup();
-    found
-}
-
-fn is_shell(word: &str) -> bool {
-    matches!(word.rsplit('/').next(), Some("sh" | "bash" | "ash" | "dash" | "busybox"))
-}
-
-fn is_shell_flag(word: &str) -> bool {
-    word.starts_with('-') && !word.starts_with("--") && word.contains('c')
-}
-
-/// Cuts a script into simple commands of words, at `;`, `&`, `|`, newlines and keywords.
-fn shell_commands(script: &str) -> Vec<Vec<String>> {
-    let mut commands = vec![Vec::new()];
-    let mut word: Option<String> = None;
-    let mut quote: Option<char> = None;
-    let mut characters = script.chars().peekable();
-    let end_word = |word: &mut Option<String>, commands: &mut Vec<Vec<String>>| {
-        if let (Some(text), Some(last)) = (word.take(), commands.last_mut()) {
-            last.push(text);
-        }
-    };
-    while let Some(character) = characters.next() {
-        match (quote, character) {
-            (Some(open), _) if character == open => quote = None,
-            (Some('\''), _) => word.get_or_insert_default().push(character),
-            (_, '\\') => match characters.next() {
-                Some('\n') | None => {}
-                Some(next) => word.get_or_insert_default().push(next),
-            },
-            (Some(_), _) => word.get_or_insert_default().push(character),
-            (None, '\'' | '"') => {
-                quote = Some(character);
-                word.get_or_insert_default();
+        match name {
+            "flux" => self.flux(rest, words),
+            "kubectl" => self.kubectl(rest, words),
+            _ if RUNNERS.contains(&name) => {
+                let known = |word: &String| {
+                    is_shell(word) || matches!(word.rsplit('/').next(), Some("flux" | "kubectl"))
+                };
+                let Some(position) = rest.iter().position(known) else { return };
+                if matches!(name, "xargs" | "parallel") {
+                    // Some of its names come from elsewhere, whatever it names itself.
+                    let mut inner = Reading::default();
+                    inner.line(&[&rest[position..], &["$input".to_owned()]].concat());
+                    self.unclear.extend(
+                        inner
+                            .unclear
+                            .into_iter()
+                            .map(|unclear| Unclear { command: words.join(" "), ..unclear }),
+                    );
+                } else {
+                    self.line(&rest[position..]);
+                }
             }
-            (None, '#') if word.is_none() => while characters.next_if(|next| *next != '\n').is_some() {},
-            (None, ';' | '&' | '|' | '\n' | '(' | ')') => {
-                end_word(&mut word, &mut commands);
-                commands.push(Vec::new());
+            _ if is_open(name) && rest.get(1).is_some_and(|kind| is_kustomization(kind)) => {
+                self.flux(rest, words);
             }
-            (None, _) if character.is_whitespace() => end_word(&mut word, &mut commands),
-            (None, _) => word.get_or_insert_default().push(character),
+            _ => {}
         }
     }
-    end_word(&mut word, &mut commands);
-    for command in &mut commands {
-        let keywords = ["if", "then", "else", "do", "while", "!", "{", "exec", "time"];
-        let skipped = command.iter().take_while(|word| keywords.contains(&word.as_str())).count();
-        command.drain(..skipped);
+
+    fn unclear(&mut self, action: Option<Action>, words: &[String]) {
+        self.unclear.push(Unclear { action, command: words.join(" ") });
     }
-    commands
+
+    /// Takes the names that a command turns, if all of them stand there.
+    fn turn(&mut self, action: Action, namespace: String, names: Vec<String>, words: &[String]) {
+        if names.is_empty() || is_open(&namespace) || names.iter().any(|name| is_open(name)) {
+            return self.unclear(Some(action), words);
+        }
+        self.turns.extend(names.into_iter().map(|name| Turn { action, namespace: namespace.clone(), name }));
+    }
 }
 
-fn turns_of(words: &[String]) -> Vec<Turn> {
-    let Some((program, rest)) = words.split_first() else { return Vec::new() };
-    match program.rsplit('/').next() {
-        Some("flux") => flux_turns(rest),
-        Some("kubectl") => kubectl_turns(rest),
-        _ => Vec::new(),
-    }
+/// Tells whether a shell, or Kubernetes, puts something else in place of a part of the word.
+fn is_open(word: &str) -> bool {
+    word.contains(['$', '`'])
 }
 
 /// Flags of the two programs that take the next word as their value.
-const VALUE_FLAGS: [&str; 16] = [
+const VALUE_FLAGS: [&str; 19] = [
     "-n",
     "--namespace",
     "-p",
@@ -137,6 +182,9 @@ const VALUE_FLAGS: [&str; 16] = [
     "-o",
     "--output",
     "--reason",
+    "--patch-file",
+    "-l",
+    "--selector",
 ];
 
 struct Line {
@@ -171,55 +219,90 @@ impl Line {
     }
 }
 
-fn flux_turns(words: &[String]) -> Vec<Turn> {
-    let line = Line::parse(words);
-    let action = match line.positional.first().map(String::as_str) {
-        Some("suspend") => Action::Close,
-        Some("resume") => Action::Open,
-        _ => return Vec::new(),
-    };
-    if !line.positional.get(1).is_some_and(|kind| is_kustomization(kind)) {
-        return Vec::new();
+impl Reading {
+    fn flux(&mut self, rest: &[String], words: &[String]) {
+        let line = Line::parse(rest);
+        let action = match line.positional.first().map(String::as_str) {
+            Some("suspend") => Action::Close,
+            Some("resume") => Action::Open,
+            _ => return,
+        };
+        if !line.positional.get(1).is_some_and(|kind| is_kustomization(kind) || is_open(kind)) {
+            return;
+        }
+        let mut names: Vec<String> = line.positional[2..].to_vec();
+        if names.is_empty() && line.flag(["--all", "--all"]).is_some() {
+            names.push("*".to_owned());
+        }
+        if line.positional.get(1).is_some_and(|kind| is_open(kind)) {
+            return self.unclear(Some(action), words);
+        }
+        self.turn(action, line.namespace(), names, words);
     }
-    let mut names: Vec<String> = line.positional[2..].to_vec();
-    if names.is_empty() && line.flag(["--all", "--all"]).is_some() {
-        names.push("*".to_owned());
+
+    fn kubectl(&mut self, rest: &[String], words: &[String]) {
+        let line = Line::parse(rest);
+        if line.positional.first().map(String::as_str) != Some("patch") {
+            return;
+        }
+        let kinds = line.positional[1..].iter().map(|word| word.split('/').next().unwrap_or(word));
+        let mut names = Vec::new();
+        let mut of_kind = false;
+        for word in &line.positional[1..] {
+            match word.split_once('/') {
+                Some((kind, name)) if is_kustomization(kind) => names.push(name.to_owned()),
+                Some(_) => {}
+                None if is_kustomization(word) && !of_kind => of_kind = true,
+                None if of_kind => names.push(word.clone()),
+                None => {}
+            }
+        }
+        if !kinds.clone().any(is_kustomization) {
+            return;
+        }
+        let text = line.flag(["-p", "--patch"]).unwrap_or_default();
+        let from_file = line.flag(["--patch-file", "--patch-file"]).is_some();
+        let patch = parsed(text);
+        let suspend = match &patch {
+            Some(patch) => suspend_of(patch),
+            None if from_file || is_open(text) => return self.unclear(None, words),
+            None => None,
+        };
+        let (Some(patch), Some(suspend)) = (patch, suspend) else {
+            if is_open(text) && text.contains("suspend") {
+                self.unclear(None, words);
+            }
+            return;
+        };
+        let kind = line.flag(["--type", "--type"]).map(str::to_owned);
+        self.patches.push(SuspendPatch { kind, patch });
+        let action = if suspend { Action::Close } else { Action::Open };
+        self.turn(action, line.namespace(), names, words);
     }
-    names.into_iter().map(|name| Turn { action, namespace: line.namespace(), name }).collect()
 }
 
-fn kubectl_turns(words: &[String]) -> Vec<Turn> {
-    let line = Line::parse(words);
-    if line.positional.first().map(String::as_str) != Some("patch") {
-        return Vec::new();
-    }
-    let Some(patch) = line.flag(["-p", "--patch"]) else { return Vec::new() };
-    let Ok(patch) = serde_json::from_str::<Value>(patch) else { return Vec::new() };
-    let suspend = match &patch {
+/// Reads a patch as kubectl does, which takes YAML as well as JSON.
+fn parsed(text: &str) -> Option<Value> {
+    let value = serde_json::from_str::<Value>(text).ok().or_else(|| {
+        let documents = read_documents(text).ok()?;
+        Some(documents.first()?.root.to_json())
+    });
+    value.filter(|value| value.is_object() || value.is_array())
+}
+
+/// Gives what a patch makes of `spec.suspend`; `None` where it leaves it alone, or sets what is no truth value.
+fn suspend_of(patch: &Value) -> Option<bool> {
+    match patch {
         Value::Array(operations) => operations
             .iter()
-            .find(|operation| operation["path"] == "/spec/suspend")
+            .find(|operation| operation["path"] == "/spec/suspend" && operation["op"] != "test")
             .map(|operation| operation["value"].as_bool().unwrap_or(false)),
         patch => match &patch["spec"]["suspend"] {
             Value::Bool(value) => Some(*value),
             Value::Null if patch["spec"].get("suspend").is_some() => Some(false),
             _ => None,
         },
-    };
-    let Some(suspend) = suspend else { return Vec::new() };
-    let action = if suspend { Action::Close } else { Action::Open };
-    let mut names = Vec::new();
-    let mut of_kind = false;
-    for word in &line.positional[1..] {
-        match word.split_once('/') {
-            Some((kind, name)) if is_kustomization(kind) => names.push(name.to_owned()),
-            Some(_) => {}
-            None if is_kustomization(word) && !of_kind => of_kind = true,
-            None if of_kind => names.push(word.clone()),
-            None => {}
-        }
     }
-    names.into_iter().map(|name| Turn { action, namespace: line.namespace(), name }).collect()
 }
 
 fn is_kustomization(kind: &str) -> bool {
@@ -274,6 +357,54 @@ mod tests {
             json!(["echo", "flux suspend kustomization apps"]),
         ] {
             assert_eq!(of(json!({ "command": words })), []);
+        }
+    }
+    #[test]
+    fn what_the_words_do_not_tell_is_not_guessed() {
+        let script = |text: &str| read(&json!({ "containers": [{ "command": ["/bin/sh", "-ec", text] }] }));
+        let close = Some(Action::Close);
+        for (text, action) in [
+            ("for k in apps-rw; do flux suspend ks $k; done", close),
+            ("K=apps-rw; flux -n flux-system suspend ks \"$K\" && echo ok", close),
+            ("flux get ks --no-header | cut -f1 | xargs flux suspend ks", close),
+            ("flux get ks | xargs -n1 flux resume ks apps", Some(Action::Open)),
+            ("flux suspend ks apps -n ${SPACE}", close),
+            ("flux suspend ks `cat names`", close),
+            ("kubectl patch ks -l x=y --type=merge -p '{\"spec\":{\"suspend\":true}}'", close),
+            ("kubectl patch ks apps --type merge -p \"$PATCH\"", None),
+            ("kubectl patch ks apps --type merge --patch-file closed.yaml", None),
+            ("kubectl patch ks apps -p \"{\\\"spec\\\":{\\\"suspend\\\":$S}}\"", None),
+        ] {
+            let reading = script(text);
+            assert_eq!(reading.turns, [], "{text}");
+            assert_eq!(
+                reading.unclear.iter().map(|unclear| unclear.action).collect::<Vec<_>>(),
+                [action],
+                "{text}"
+            );
+        }
+        let arguments =
+            json!({ "containers": [{ "command": ["flux"], "args": ["suspend", "ks", "$(KS)"] }] });
+        assert_eq!(read(&arguments).unclear[0].command, "flux suspend ks $(KS)");
+        for text in [
+            "kubectl patch deployment \"$D\" -p \"$P\"",
+            "flux suspend helmrelease $x",
+            "echo $x | xargs kubectl get",
+        ] {
+            assert_eq!(script(text), Reading::default(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_runs_a_command_is_looked_through() {
+        for text in [
+            "timeout 60 flux suspend ks apps",
+            "$FLUX suspend ks apps",
+            "HOME=/tmp flux suspend ks apps",
+            "sh -c 'flux suspend ks apps'",
+            "env A=b kubectl patch ks/apps --type=merge -p 'spec: {suspend: true}'",
+        ] {
+            assert_eq!(of(json!({ "command": ["sh", "-c", text] })), [close("apps")], "{text}");
         }
     }
 }

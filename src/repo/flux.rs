@@ -181,8 +181,14 @@ fn repository_path(kustomization: &FluxKustomization) -> Option<RepoPath> {
     if kustomization.source_kind() != "GitRepository" {
         return None;
     }
-    let text = kustomization.spec("path").as_str().unwrap_or_default();
-    // securejoin keeps an absolute path inside of the artifact, so `/clusters` means `./clusters`.
+    artifact_path(kustomization.spec("path").as_str().unwrap_or_default())
+}
+
+/// Reads a `spec.path`; `None` where it leaves the artifact.
+///
+/// Flux joins it to the top of the artifact with securejoin, which keeps an absolute path inside, so
+/// `/clusters` means `./clusters`.
+pub fn artifact_path(text: &str) -> Option<RepoPath> {
     RepoPath::parse(text.trim_start_matches('/')).ok()
 }
 

@@ -141,7 +141,8 @@ fn pair(jobs: Vec<(RepoPath, GateJob)>) -> Vec<Gate> {
     gates
 }
 
-/// Finds a job's patch in the folder of an overlay: a CronJob of that name without a pod.
+/// Finds a job's patch in the folder of an overlay: a CronJob of that name that is listed as a patch, or one without a
+/// pod beside the kustomization.
 ///
 /// A patch that lies there and that the kustomization forgot to list is found too; it has no
 /// effect, which its owner will want to know.
@@ -164,7 +165,7 @@ pub fn patch(snapshot: &Snapshot, graph: &Graph, overlay: &RepoPath, job: &str) 
             let value = manifest.value;
             if value["kind"] == "CronJob"
                 && value["metadata"]["name"] == job
-                && value["spec"].get("jobTemplate").is_none()
+                && (listed.contains(path) || value["spec"]["jobTemplate"]["spec"].get("template").is_none())
             {
                 return Some(GatePatch { file: path.clone(), listed: listed.contains(path), value });
             }

@@ -24,17 +24,22 @@ impl Repository {
     pub fn relation(&self, commit: &str, revision: &str) -> Relation {
         let git = self.ask_git();
         let resolve = |text: &str| {
+            // A revision is data, never an option.
+            if text.is_empty() || text.starts_with('-') {
+                return None;
+            }
             let named = format!("{text}^{{commit}}");
-            let is_option = text.is_empty() || text.starts_with('-');
-            let found = git.run(&["rev-parse", "--verify", "--quiet", &named]).ok().filter(|_| !is_option)?;
+            let found = git.run(&["rev-parse", "--verify", "--quiet", &named]).ok()?;
             Some(String::from_utf8_lossy(&found).trim().to_owned())
         };
         let (Some(commit), Some(revision)) = (resolve(commit), resolve(revision)) else {
             return Relation::Unknown;
         };
-        match git.run(&["merge-base", "--is-ancestor", &revision, &commit]) {
-            Ok(_) => Relation::Contains,
-            Err(_) => Relation::Lacks,
+        // It fails where history is missing, as in a shallow clone.
+        match git.run(&["rev-list", "--max-count=1", &revision, "--not", &commit]) {
+            Ok(missing) if missing.is_empty() => Relation::Contains,
+            Ok(_) => Relation::Lacks,
+            Err(_) => Relation::Unknown,
         }
     }
 

@@ -15,6 +15,7 @@ mod path;
 mod read;
 #[cfg(test)]
 pub(crate) mod scratch;
+mod shell;
 mod snapshot;
 
 pub use flux::FluxKustomization;

@@ -93,11 +93,11 @@ impl Window {
             ClockEffect::Repeated => format!("the clocks in {zone_name} show that time twice"),
             ClockEffect::Missed => {
                 format!(
-                    "there is no midnight in {zone_name} that day, and Kubernetes then passes over the day"
+                    "the clocks in {zone_name} change that day, and the search of Kubernetes then passes over the time"
                 )
             }
             ClockEffect::Extra => format!(
-                "there is no midnight in {zone_name} that day, and Kubernetes then takes it for the day before"
+                "the clocks in {zone_name} change that day, and the search of Kubernetes then stops on a day that does not match"
             ),
         };
         let edge = if fault.closes { "closing" } else { "opening" };

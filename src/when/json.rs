@@ -24,7 +24,7 @@ const VERSION: u32 = 1;
 pub fn json(answer: &Answer) -> Value {
     json!({
         "version": VERSION,
-        "at": time(answer.at, &answer.local, &TimeZone::UTC),
+        "at": { "utc": utc(answer.at), "local": zoned(answer.at, &answer.local) },
         "localTimeZone": answer.local.iana_name(),
         "timeZoneDatabase": database_release(),
         "lines": answer.lines.iter().map(|line| one(answer, line)).collect::<Vec<_>>(),
@@ -63,10 +63,13 @@ fn one(answer: &Answer, line: &Line) -> Value {
 }
 
 fn time(at: Timestamp, local: &TimeZone, cluster: &TimeZone) -> Value {
-    let zoned = |zone: &TimeZone| at.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
-    json!({
-        "utc": at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        "cluster": zoned(cluster),
-        "local": zoned(local),
-    })
+    json!({ "utc": utc(at), "cluster": zoned(at, cluster), "local": zoned(at, local) })
+}
+
+fn utc(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+fn zoned(at: Timestamp, zone: &TimeZone) -> String {
+    at.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }

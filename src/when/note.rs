@@ -70,7 +70,7 @@ const KINDS: [Kind; 11] = [
         // What a gate holds back whole needs no split.
         |line| line.part == Part::Whole && line.gate != GateState::Closes,
         "an entry point is not split: its Flux Kustomization applies changes of every type alike",
-        "run `gitops-windows split`, then hand it over to the new Flux Kustomizations",
+        "run `gitops-windows split`, which divides it or says why it should not be, then hand it over",
     ),
     (
         "not-handed-over",

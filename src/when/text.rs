@@ -45,7 +45,7 @@ pub fn text(answer: &Answer, width: usize) -> String {
         };
         text += "\n";
         text += &say(format!("{}{more}: {}.", names.join(", "), note.message), 2);
-        text += &format!("  {}", say(format!("→ {}.", note.help), 2));
+        text += &say(format!("  → {}.", note.help), 2);
     }
     text
 }

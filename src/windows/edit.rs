@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind};
 use crate::repo::RepoPath;
 use crate::schedule::WindowKey;
 use crate::spec::{Parsed, Spec, parse};
-use crate::windows::json::used_by;
+use crate::windows::json::users;
 use crate::windows::parts::{self, at, below, replace};
 use crate::windows::{unknown_cluster, unknown_type, unknown_window};
 use crate::yaml::{EditError, Editor, Key};
@@ -165,11 +165,11 @@ fn known(spec: &Spec, edit: &Edit) -> Result<(), Error> {
 
 /// Refuses to take away a window that somebody has.
 fn used(spec: &Spec, name: &str) -> Result<(), Error> {
-    let users: Vec<String> = used_by(spec, name)
+    let users: Vec<String> = users(spec, name)
         .iter()
-        .map(|user| match (user["type"].as_str().unwrap_or_default(), user["cluster"].as_str()) {
-            (change_type, None) => format!("type {change_type}"),
-            (change_type, Some(cluster)) => format!("type {change_type} of cluster {cluster}"),
+        .map(|user| match user.cluster {
+            None => format!("type {}", user.change_type),
+            Some(cluster) => format!("type {} of cluster {cluster}", user.change_type),
         })
         .collect();
     let Some(definition) = spec.windows.get(name).filter(|_| !users.is_empty()) else { return Ok(()) };

@@ -87,21 +87,38 @@ fn window(definition: &WindowDef) -> Map<String, Value> {
     window
 }
 
+/// Who has a named window.
+pub(super) struct User<'a> {
+    /// The type.
+    pub change_type: &'a str,
+    /// The cluster that has it instead of the type's own; `None` for the type itself.
+    pub cluster: Option<&'a str>,
+}
+
 /// Gives the types, and the types of clusters, that have a named window.
-pub(super) fn used_by(spec: &Spec, name: &str) -> Vec<Value> {
+pub(super) fn users<'a>(spec: &'a Spec, name: &str) -> Vec<User<'a>> {
     let types = spec
         .types
         .iter()
         .filter(|change_type| change_type.windows.iter().any(|window| window.value == name))
-        .map(|change_type| json!({ "type": change_type.name.value }));
+        .map(|change_type| User { change_type: change_type.name.value.as_str(), cluster: None });
     let clusters = spec.clusters.values().flat_map(|cluster| {
         let named = |uses: &[WindowUse]| {
             uses.iter().any(|window| matches!(window, WindowUse::Named(other) if other.value == name))
         };
         let types = cluster.windows.iter().filter(move |(_, uses)| named(uses));
-        types.map(|(type_name, _)| json!({ "type": type_name, "cluster": cluster.name.value }))
+        let of_cluster = Some(cluster.name.value.as_str());
+        types.map(move |(change_type, _)| User { change_type: change_type.as_str(), cluster: of_cluster })
     });
     types.chain(clusters).collect()
+}
+
+fn used_by(spec: &Spec, name: &str) -> Vec<Value> {
+    let json = |user: &User<'_>| match user.cluster {
+        None => json!({ "type": user.change_type }),
+        Some(cluster) => json!({ "type": user.change_type, "cluster": cluster }),
+    };
+    users(spec, name).iter().map(json).collect()
 }
 
 fn cluster(spec: &Spec, cluster: &Cluster) -> Value {

@@ -174,7 +174,7 @@ impl Trial {
         }
     }
 
-    /// `verify` must find nothing but what does not build.
+    /// `verify` must find nothing but what was refused and does not build, here or at all.
     fn verified(&self, after: &Snapshot, plan: &Plan) -> Result<(), String> {
         let (renderer, model) = (self.renderer.forgetful(), self.model(after));
         let input = Input { spec: &self.spec, snapshot: after, model: &model, renderer: &renderer };
@@ -183,7 +183,8 @@ impl Trial {
         };
         for check in verify(&input) {
             let found = check.differences.iter().find(|(_, difference)| {
-                !(matches!(difference, Difference::Unbuildable(..)) && refused(&check.path))
+                !(matches!(difference, Difference::Unbuildable(..) | Difference::Unknown(..))
+                    && refused(&check.path))
             });
             if let Some((id, difference)) = found {
                 let id = id.as_ref().map(ToString::to_string).unwrap_or_default();

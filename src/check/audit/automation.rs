@@ -6,6 +6,7 @@ use crate::check::code::GATED_AUTOMATION;
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::RepoPath;
+use crate::repo::flux::artifact_path;
 
 const GROUP: &str = "image.toolkit.fluxcd.io";
 
@@ -30,7 +31,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let all = deliveries.iter().flat_map(|delivery| &delivery.objects);
         for automation in all.filter(|applied| applied.is(GROUP, "ImageUpdateAutomation")) {
             let path = automation.value()["spec"]["update"]["path"].as_str().unwrap_or_default();
-            let Ok(folder) = RepoPath::parse(path.trim_start_matches('/')) else { continue };
+            let Some(folder) = artifact_path(path) else { continue };
             let written = gated.iter().filter(|path| path.is_within(&folder) && !free.contains(**path));
             let set = written.filter_map(|path| {
                 let source = subject.sources.get(path)?;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::check::code::{DOES_NOT_BUILD, FOREIGN_SOURCE, MISSING_PATH, UNREADABLE_FILE};
+use crate::check::code::{
+    APPLIES_NOTHING, DOES_NOT_BUILD, FOREIGN_SOURCE, MISSING_PATH, NOT_JUDGED, UNREADABLE_FILE,
+};
 use crate::check::delivery::Delivery;
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place};
@@ -20,6 +22,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     for delivery in subject.deliveries.iter().filter(|delivery| delivery.flux.is_some()) {
         findings.extend(
             build(subject, delivery, &broken)
+                .or_else(|| empty(subject, delivery))
                 .into_iter()
                 .filter(|new| !findings.iter().any(|old| old.place == new.place))
                 .collect::<Vec<_>>(),
@@ -146,7 +149,21 @@ fn unreadable(subject: &Subject<'_>, path: &RepoPath) -> Option<Diagnostic> {
                 .help("save it as UTF-8, or take it out of the list"),
         );
     };
-    let error = read_documents(text).err()?;
+    let error = match read_documents(text) {
+        Ok(documents) => {
+            let twice = documents.iter().flat_map(|document| &document.duplicates).next()?;
+            return Some(
+                UNREADABLE_FILE
+                    .finding(format!(
+                        "`{}` stands twice in one mapping of {path}, so what lists the file does not build",
+                        twice.key
+                    ))
+                    .at(Place::span(path.clone(), text.into(), twice.second.clone()))
+                    .help("keep one of the two"),
+            );
+        }
+        Err(error) => error,
+    };
     Some(
         UNREADABLE_FILE
             .finding(format!("{path} is not valid YAML, so what lists it does not build: {}", error.message))
@@ -178,7 +195,18 @@ fn build(subject: &Subject<'_>, delivery: &Delivery, broken: &BTreeSet<RepoPath>
         (None, Some(kustomization)) => Place::file(kustomization.file.clone()),
         (None, None) => Place::file(delivery.path.clone()),
     };
-    let reason: String = error.lines().next().unwrap_or_default().chars().take(400).collect();
+    let reason = reason(error);
+    if delivery.unjudged {
+        return Some(
+            NOT_JUDGED
+                .finding(format!(
+                    "what {} applies from {} is not looked at: its build {reason}",
+                    delivery.name, delivery.path
+                ))
+                .at(place)
+                .help("check again where there is more time and memory; Flux may well build it"),
+        );
+    }
     Some(
         DOES_NOT_BUILD
             .finding(format!(
@@ -187,6 +215,36 @@ fn build(subject: &Subject<'_>, delivery: &Delivery, broken: &BTreeSet<RepoPath>
             ))
             .at(place)
             .help(format!("run `kustomize build --load-restrictor LoadRestrictionsNone {}`", delivery.path)),
+    )
+}
+
+/// Joins the lines of a report, of which the first may only announce the others.
+fn reason(error: &str) -> String {
+    let lines: Vec<&str> = error.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join(" ").chars().take(400).collect()
+}
+
+/// Says that a folder builds to nothing, which `kustomize build` refuses and kustomize-controller takes
+/// (`fluxcd/pkg/kustomize`, `generateKustomization`).
+fn empty(subject: &Subject<'_>, delivery: &Delivery) -> Option<Diagnostic> {
+    let kustomization = subject.model.graph.get(&delivery.path)?;
+    let flux = subject.flux(delivery)?;
+    if delivery.error.is_some() || !delivery.objects.is_empty() {
+        return None;
+    }
+    let consequence = match flux.spec("prune") == true {
+        true => "deletes whatever it applied before",
+        false => "applies nothing",
+    };
+    Some(
+        APPLIES_NOTHING
+            .finding(format!(
+                "{} builds to no object at all, so {} {consequence}",
+                delivery.path, delivery.name
+            ))
+            .at(Place::file(kustomization.file.clone()))
+            .related(format!("{} builds it", delivery.name), flux.place("path"))
+            .help("list what belongs there, or remove the Flux Kustomization"),
     )
 }
 
@@ -218,6 +276,16 @@ fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
                     .at(flux.place("path"))
                     .help("mend spec.path; it is relative to the top of the source, not to this file"),
             ),
+            None if flux.source_kind() == "GitRepository" && leads_out(written) => findings.push(
+                MISSING_PATH
+                    .finding(format!(
+                        "{} names the path {written}, which leads out of the repository; Flux keeps to its top, so it \
+                         builds another folder than this says, or none",
+                        flux.name
+                    ))
+                    .at(flux.place("path"))
+                    .help("mend spec.path; it is relative to the top of the source, not to this file"),
+            ),
             None if flux.source_kind() != "GitRepository" => findings.push(
                 FOREIGN_SOURCE
                     .finding(format!(
@@ -234,4 +302,17 @@ fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
         }
     }
     findings
+}
+
+/// Tells whether a path has more steps up than down.
+fn leads_out(path: &str) -> bool {
+    let mut depth = 0_i64;
+    path.split('/').any(|segment| {
+        depth += match segment {
+            "" | "." => 0,
+            ".." => -1,
+            _ => 1,
+        };
+        depth < 0
+    })
 }

@@ -1,22 +1,103 @@
 //! The commands of gates.
 
-use crate::check::code::{FIELD_MANAGER, TRUSTED_EXIT_CODE};
-use crate::check::gate_job::GateJob;
+use serde_json::Value;
+
+use crate::check::code::{FIELD_MANAGER, PATCH_TYPE, TRUSTED_EXIT_CODE, UNCLEAR_COMMAND};
+use crate::check::gate_job::{GateJob, UnclearJob};
 use crate::check::subject::Subject;
 use crate::diagnostic::Diagnostic;
-use crate::repo::command::Action;
+use crate::repo::command::{Action, SuspendPatch};
 
-/// Finds commands that may leave a window open without a word.
+/// Finds commands that fail, that may leave a window open without a word, and that are not understood.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = Vec::new();
     for job in &subject.jobs {
-        for finding in trusted(job).into_iter().chain(managed(subject, job)) {
+        let patches = job.reading.patches.iter().find_map(|patch| patch_type(subject, job, patch));
+        for finding in trusted(job).into_iter().chain(managed(subject, job)).chain(patches) {
             if !findings.iter().any(|other| other.place == finding.place && other.code == finding.code) {
                 findings.push(finding);
             }
         }
     }
+    for finding in subject.unclear.iter().map(not_understood) {
+        if !findings.contains(&finding) {
+            findings.push(finding);
+        }
+    }
     findings
+}
+
+/// What is turned there is not known, so nothing that depends on it is told.
+fn not_understood(job: &UnclearJob) -> Diagnostic {
+    let verb = match job.unclear.action {
+        Some(Action::Close) => "suspends",
+        Some(Action::Open) => "resumes",
+        None => "patches",
+    };
+    let command: String = job.unclear.command.chars().take(80).collect();
+    UNCLEAR_COMMAND
+        .finding(format!(
+            "which Flux Kustomizations CronJob `{}` {verb} is not understood (`{}`), so what it holds back is not checked",
+            job.name,
+            command.trim()
+        ))
+        .at(job.place.clone())
+        .help("name each Kustomization in the command, or check by hand that one CronJob suspends what another resumes")
+}
+
+/// The type of a patch has to fit the patch, and a custom resource takes no strategic merge patch (kubectl
+/// `cmd/patch/patch.go`, whose default that is; apiextensions-apiserver `customresource_handler.go`).
+fn patch_type(subject: &Subject<'_>, job: &GateJob, patch: &SuspendPatch) -> Option<Diagnostic> {
+    // What Git writes is always there, and told as GW001.
+    let in_git = subject.deliveries.iter().any(|delivery| {
+        delivery.cluster == job.cluster
+            && job.targets.iter().any(|(namespace, name)| delivery.is_named(namespace, name))
+            && subject.flux(delivery).is_some_and(|flux| !flux.spec("suspend").is_null())
+    });
+    let kind = patch.kind.as_deref().unwrap_or("strategic");
+    let replaces = patch.patch.as_array().into_iter().flatten().find_map(|operation| {
+        let op = operation["op"].as_str().filter(|_| operation["path"] == "/spec/suspend")?;
+        (op == "replace").then_some(op)
+    });
+    let (why, help) = match (kind, &patch.patch) {
+        ("merge", Value::Object(_)) => return None,
+        ("json", Value::Array(_)) => (
+            format!(
+                "`{}` of `/spec/suspend` fails where the field is not there, as before the first closing",
+                replaces.filter(|_| job.action == Action::Close && !in_git)?
+            ),
+            "use the operation `add`, which sets the field whether or not it is there",
+        ),
+        ("json", _) => (
+            "`--type=json` takes a list of operations and this is an object, so it is refused".to_owned(),
+            "use `--type=merge`",
+        ),
+        (_, Value::Array(_)) => (
+            "a list of operations is taken with `--type=json` only, so it is refused".to_owned(),
+            "use `--type=json`",
+        ),
+        ("strategic", _) if patch.kind.is_none() => (
+            "without `--type` kubectl sends a strategic merge patch, which the API server refuses for a custom resource"
+                .to_owned(),
+            "use `--type=merge`",
+        ),
+        ("strategic", _) => (
+            "the API server refuses a strategic merge patch for a custom resource".to_owned(),
+            "use `--type=merge`",
+        ),
+        // A variable may stand there, or what only a later kubectl knows.
+        _ => return None,
+    };
+    let consequence = match job.action {
+        Action::Close => "the window does not close",
+        Action::Open => "the window does not open",
+    };
+    Some(
+        PATCH_TYPE
+            .finding(format!("the `kubectl patch` of CronJob `{}` fails and {consequence}: {why}", job.name))
+            .at(job.place.clone())
+            .help(help),
+    )
 }
 
 /// With names given, `flux suspend` only logs what goes wrong (flux2 `cmd/flux/suspend.go`).

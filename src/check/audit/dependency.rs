@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::code::{GATE_GATES_ITSELF, WAITS_FOR_GATED};
+use crate::check::code::{DEFINED_TWICE, GATE_GATES_ITSELF, MISSING_DEPENDENCY, WAITS_FOR_GATED};
 use crate::check::delivery::Delivery;
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::FluxKustomization;
 use crate::repo::command::Action;
+use crate::repo::flux::GROUP;
 
 /// Finds Kustomizations that land at once and depend on ones that wait, and gates that close themselves.
 ///
@@ -17,6 +18,78 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings = gates(subject);
     for deliveries in subject.clusters().values() {
         findings.extend(waits(subject, deliveries));
+        findings.extend(twice(subject, deliveries));
+    }
+    for finding in subject.deliveries.iter().flat_map(|delivery| missing(subject, delivery)) {
+        if !findings.contains(&finding) {
+            findings.push(finding);
+        }
+    }
+    findings
+}
+
+/// Dependencies on what no file of the project defines: such a Kustomization never becomes ready
+/// (kustomize-controller, `checkDependencies`).
+fn missing(subject: &Subject<'_>, from: &Delivery) -> Vec<Diagnostic> {
+    let Some(flux) = subject.flux(from) else { return Vec::new() };
+    let own = || subject.deliveries.iter().filter(|other| other.cluster.home == from.cluster.home);
+    // One that stands alone depends on what another repository holds, or on what nothing here shows.
+    let alone = own().filter(|other| other.flux.is_some() && other.cluster == from.cluster).count() < 2;
+    if alone {
+        return Vec::new();
+    }
+    let exists = |namespace: &str, name: &str| {
+        own().any(|other| {
+            other.flux.is_some() && other.is_named(namespace, name)
+                || other.objects.iter().any(|applied| {
+                    applied.is(GROUP, "Kustomization") && applied.id.name == name
+                        || applied.id.kind == "ResourceSet"
+                })
+                || other.error.is_some() && other.cluster == from.cluster
+        })
+    };
+    let items = flux.spec("dependsOn").as_array().into_iter().flatten().enumerate();
+    let unknown = items.filter_map(|(index, item)| {
+        let name = item["name"].as_str().filter(|name| !name.contains("${"))?;
+        let namespace = item["namespace"].as_str().unwrap_or(&from.namespace);
+        (!exists(namespace, name)).then_some((index, name))
+    });
+    unknown
+        .map(|(index, name)| {
+            MISSING_DEPENDENCY
+                .finding(format!(
+                    "{} depends on {name}, which is not among the Flux Kustomizations in Git, so it never becomes ready and \
+                     applies nothing",
+                    from.name
+                ))
+                .at(item_place(flux, index))
+                .help(format!("mend the name, add {name} to Git, or remove the dependency"))
+        })
+        .collect()
+}
+
+/// One Flux Kustomization in two files: whoever applies it last wins.
+fn twice(subject: &Subject<'_>, deliveries: &[&Delivery]) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    for (index, first) in deliveries.iter().enumerate() {
+        for second in &deliveries[index + 1..] {
+            let (Some(one), Some(other)) = (subject.flux(first), subject.flux(second)) else { continue };
+            let same = one.name == other.name && one.namespace == other.namespace && !one.name.contains("${");
+            let apart = one.file != other.file && one.value["spec"] != other.value["spec"];
+            if !same || !apart || !one.is_document || !other.is_document {
+                continue;
+            }
+            findings.push(
+                DEFINED_TWICE
+                    .finding(format!(
+                        "{} is defined here and in {} with another `spec`, so it is whichever was applied last",
+                        one.name, other.file
+                    ))
+                    .at(one.place("path"))
+                    .related("the other one", other.place("path"))
+                    .help("give one of them another name, or remove it"),
+            );
+        }
     }
     findings
 }

@@ -5,6 +5,7 @@ use crate::check::gate_job::GateJob;
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::RepoPath;
+use crate::yaml::Node;
 
 /// A release: major and minor.
 type Release = (u32, u32);
@@ -54,13 +55,25 @@ fn finding(subject: &Subject<'_>, job: &GateJob, image: &str) -> Option<Diagnost
         }
         _ => return None,
     };
-    let finding = IMAGE_SKEW.finding(message).at(job.place.clone()).help(
+    let finding = IMAGE_SKEW.finding(message).at(place(subject, job, image)).help(
         "take the release of the cluster's Flux, and raise both together; `kubectl patch` needs no flux at all",
     );
     Some(match installed {
         Some((_, place)) => finding.related("the Flux of the cluster", place),
         None => finding,
     })
+}
+
+/// Points at the image in the file that declares the job.
+fn place(subject: &Subject<'_>, job: &GateJob, image: &str) -> Place {
+    let containers = ["spec", "jobTemplate", "spec", "template", "spec", "containers"];
+    let written = |object: &Node| {
+        let images =
+            object.get_path(&containers)?.items().iter().filter_map(|container| container.get("image"));
+        images.into_iter().find(|node| node.as_str() == Some(image)).cloned()
+    };
+    let found = subject.applied(job).and_then(|applied| subject.sources.place_of(applied, written));
+    found.unwrap_or_else(|| job.place.clone())
 }
 
 fn uses_flux(container: &serde_json::Value) -> bool {

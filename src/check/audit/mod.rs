@@ -14,6 +14,8 @@ mod owner;
 mod patch;
 mod permission;
 mod reference;
+mod refused;
+mod side;
 mod suspend;
 mod target;
 mod unapplied;
@@ -26,12 +28,13 @@ use crate::diagnostic::Diagnostic;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 18] = [
+pub const AUDITS: [Audit; 20] = [
     suspend::audit,
     dependency::audit,
     target::audit,
     unapplied::audit,
     owner::audit,
+    side::audit,
     namespace::audit,
     reference::audit,
     helm::audit,
@@ -43,6 +46,7 @@ pub const AUDITS: [Audit; 18] = [
     command::audit,
     variable::audit,
     outage::audit,
+    refused::audit,
     patch::audit,
     build::audit,
 ];

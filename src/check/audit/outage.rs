@@ -3,6 +3,7 @@
 use crate::check::code::OUTAGE_RACE;
 use crate::check::gate_job::GateJob;
 use crate::check::hand_made::window;
+use crate::check::setting::setting;
 use crate::check::subject::Subject;
 use crate::diagnostic::Diagnostic;
 use crate::repo::command::Action;
@@ -45,15 +46,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 .help(format!("set `startingDeadlineSeconds` to {right}, or remove it")),
             _ => continue,
         };
-        let delivery = &subject.deliveries[job.delivery];
-        let applied = delivery.objects.iter().find(|applied| {
-            applied.id.kind == "CronJob"
-                && applied.id.name == job.name
-                && applied.id.namespace == job.namespace
-        });
-        let Some(applied) = applied else { continue };
-        let place = subject.sources.place(applied, &["spec", "startingDeadlineSeconds"]);
-        let finding = finding.at(place);
+        let finding = finding.at(setting(subject, job, "startingDeadlineSeconds"));
         if !findings.iter().any(|other| other.place == finding.place) {
             findings.push(finding);
         }

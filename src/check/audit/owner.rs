@@ -70,12 +70,16 @@ fn finding(
         (early, late, one_at, other_at) = (second, first, other, one);
     }
     let held = late.held.clone().unwrap_or_default();
+    let lands = match &early.held {
+        Some(held) => format!("{} brings in the windows of {held}", early.name),
+        None => format!("{} lands at once", early.name),
+    };
     let diagnostic = if apart.is_some() {
         OVERWRITTEN
             .finding(format!(
-                "{} and {} apply {named} with different content, so what {} lands at once is overwritten when {held} \
-                 opens, and then again",
-                early.name, late.name, early.name
+                "{} and {} apply {named} with different content, so what {lands} is overwritten when {held} opens, and \
+                 then again",
+                early.name, late.name
             ))
             .help("keep each object in one place, and let one Flux Kustomization apply it")
     } else if ungated.is_some() {

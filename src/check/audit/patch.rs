@@ -1,6 +1,6 @@
 //! Patches that do nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use regex::Regex;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::check::code::{PATCH_WITHOUT_MATCH, UNLISTED_PATCH};
 use crate::check::delivery::Applied;
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::render::{Object, Request};
+use crate::render::{Object, RenderError, Request};
 use crate::repo::manifest::ObjectId;
 use crate::repo::{File, Graph, Kustomization, RepoPath, Target, gate};
 use crate::yaml::Node;
@@ -95,7 +95,7 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let Ok(below) = folder.join(BENEATH) else { continue };
         let Ok(file) = below.join("kustomization.yaml") else { continue };
         snapshot.insert(file, File::new(beneath.to_string().into_bytes()));
-        requests.push(Request::folder(below).with_origins());
+        requests.push(Request::folder(below));
         for (target, node) in targeted {
             patches.push(Targeted {
                 request: requests.len() - 1,
@@ -115,7 +115,7 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
         if let Some(fields) = spec.as_object_mut() {
             fields.remove("patches");
         }
-        requests.push(Request::flux(path.clone(), spec).with_origins());
+        requests.push(Request::flux(path.clone(), spec));
         for (target, node) in targeted {
             patches.push(Targeted {
                 request: requests.len() - 1,
@@ -129,13 +129,21 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let results = subject.renderer.render(&snapshot, &requests);
+    let misses = |patch: &Targeted, result: Option<&Result<Vec<Object>, RenderError>>| match result {
+        // Where nothing is built at all, as before Flux has bootstrapped a cluster, no patch is to blame.
+        Some(Ok(objects)) => !objects.is_empty() && !matches_any(subject, &patch.target, objects),
+        _ => false,
+    };
+    patches.retain(|patch| misses(patch, results.get(patch.request)));
+    // A target may name what a prefix has changed since; only origins tell that, and they cost another build.
+    let again: BTreeSet<usize> = patches.iter().map(|patch| patch.request).collect();
+    let with_origins: Vec<Request> =
+        again.iter().map(|position| requests[*position].clone().with_origins()).collect();
+    let results: BTreeMap<usize, _> =
+        again.into_iter().zip(subject.renderer.render(&snapshot, &with_origins)).collect();
+    patches.retain(|patch| misses(patch, results.get(&patch.request)));
     let mut findings: Vec<Diagnostic> = Vec::new();
     for patch in patches {
-        // Where nothing is built at all, as before Flux has bootstrapped a cluster, no patch is to blame.
-        let Some(Ok(objects)) = results.get(patch.request) else { continue };
-        if objects.is_empty() || matches_any(subject, &patch.target, objects) {
-            continue;
-        }
         let finding = PATCH_WITHOUT_MATCH
             .finding(format!(
                 "this target matches {}, so kustomize leaves the patch out without a word",

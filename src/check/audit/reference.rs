@@ -80,11 +80,12 @@ fn waiting(
 ) -> Option<Diagnostic> {
     let first = named.iter().min_by_key(|other| other.rank())?;
     let held = first.held.as_ref().filter(|_| first.rank() > applied.rank() && !reference.optional)?;
+    let lands = applied.lands();
     Some(
         NEEDS_GATED
             .finding(format!(
-                "{} lands at once and needs {}, which waits for {held}, so on a fresh cluster, and after each change \
-                 of both, it runs without it until the window opens",
+                "{} {lands} and needs {}, which waits for {held}, so on a fresh cluster, and after each change \
+                 of both, it runs without it until that opens",
                 applied.id, first.id
             ))
             .at(subject.sources.place(applied, &reference.path))

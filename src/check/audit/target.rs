@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::check::code::{ONE_SIDED_GATE, UNKNOWN_TARGET};
-use crate::check::gate_job::GateJob;
+use crate::check::gate_job::{GateJob, UnclearJob};
 use crate::check::subject::{ClusterKey, Subject};
 use crate::diagnostic::Diagnostic;
 use crate::repo::command::Action;
@@ -45,7 +45,10 @@ fn unknown(subject: &Subject<'_>, job: &GateJob) -> Vec<Diagnostic> {
         .map(|(_, name)| {
             let names: BTreeSet<&str> = in_git().map(|delivery| delivery.name.as_str()).collect();
             let consequence = match job.action {
-                Action::Close => "so nothing is held back by it, and `flux suspend` does not fail over it",
+                Action::Close if job.reading.patches.is_empty() => {
+                    "so nothing is held back by it, and `flux suspend` does not fail over it"
+                }
+                Action::Close => "so nothing is held back by it, and the job fails",
                 Action::Open => "so opening does nothing for it",
             };
             UNKNOWN_TARGET
@@ -77,6 +80,13 @@ fn one_sided(subject: &Subject<'_>, cluster: &ClusterKey) -> Vec<Diagnostic> {
                 *namespace == target.0 && (*name == target.1 || name == "*" || target.1 == "*")
             })
         };
+        // The other half may be what is not understood.
+        let may_be = |unclear: &&UnclearJob| {
+            unclear.cluster == *cluster && unclear.unclear.action.is_none_or(|action| action != job.action)
+        };
+        if subject.unclear.iter().any(|unclear| may_be(&unclear)) {
+            continue;
+        }
         for target in &job.targets {
             if jobs.iter().filter(opposite).any(|other| !other.suspended && turns(other, target)) {
                 continue;

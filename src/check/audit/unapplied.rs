@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::check::code::UNAPPLIED_GATE;
 use crate::check::gate_job::GateJob;
-use crate::check::subject::Subject;
+use crate::check::subject::{ClusterKey, Subject};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::RepoPath;
 
@@ -29,22 +29,23 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let mut others = subject.jobs_of(&job.cluster).filter(|other| is_applied(other));
         others.any(|other| (&other.namespace, &other.name) == (&job.namespace, &job.name))
     };
-    let mut folders: BTreeMap<&RepoPath, Vec<&GateJob>> = BTreeMap::new();
+    let mut folders: BTreeMap<(&ClusterKey, &RepoPath), Vec<&GateJob>> = BTreeMap::new();
     for job in subject.jobs.iter().filter(|job| !job.suspended) {
         if !is_applied(job) && is_managed(job) && !twin(job) {
-            folders.entry(&subject.deliveries[job.delivery].path).or_default().push(job);
+            let folder = &subject.deliveries[job.delivery].path;
+            folders.entry((&job.cluster, folder)).or_default().push(job);
         }
     }
-    folders.into_iter().map(|(folder, jobs)| finding(subject, folder, &jobs)).collect()
+    folders.into_iter().map(|((cluster, folder), jobs)| finding(subject, cluster, folder, &jobs)).collect()
 }
 
-fn finding(subject: &Subject<'_>, folder: &RepoPath, jobs: &[&GateJob]) -> Diagnostic {
+fn finding(subject: &Subject<'_>, cluster: &ClusterKey, folder: &RepoPath, jobs: &[&GateJob]) -> Diagnostic {
     let names: Vec<String> = jobs.iter().map(|job| format!("`{}`", job.name)).collect();
     let file = subject.model.graph.get(folder).map_or_else(|| folder.clone(), |found| found.file.clone());
-    let cluster = jobs.first().map_or("", |job| job.cluster.name.as_str());
     UNAPPLIED_GATE
         .finding(format!(
-            "no Flux Kustomization of cluster {cluster} applies {folder}, so {} never run there, and what should wait for a window lands at once",
+            "no Flux Kustomization of cluster {} applies {folder}, so {} never run there, and what should wait for a window lands at once",
+            cluster.name,
             names.join(" and ")
         ))
         .at(Place::file(file))

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::check::code::UNSET_VARIABLE;
 use crate::check::delivery::Applied;
 use crate::check::subject::Subject;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 
 /// The label or annotation that keeps an object out of substitution (`fluxcd/pkg/kustomize`, `varsub.go`).
 const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
@@ -51,7 +51,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                     listed.join(", "),
                     delivery.name
                 ))
-                .at(subject.sources.place(applied, &field(applied)))
+                .at(place(subject, applied, &names))
                 .related(format!("the variables of {}", delivery.name), flux.place("postBuild"))
                 .help(format!(
                     "set it, write `$${{…}}` for the text itself, or annotate the object with `{SUBSTITUTE}: disabled`"
@@ -62,6 +62,13 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         }
     }
     findings
+}
+
+/// Points at the first of the variables in the file that declares the object.
+fn place(subject: &Subject<'_>, applied: &Applied, names: &BTreeSet<String>) -> Place {
+    let written = |name: &String| subject.sources.place_of_text(applied, &format!("${{{name}}}"));
+    let found = names.iter().find_map(written);
+    found.unwrap_or_else(|| subject.sources.place(applied, &field(applied)))
 }
 
 /// The field of most scripts of an object.

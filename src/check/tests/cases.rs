@@ -13,15 +13,17 @@ pub struct Case {
 }
 
 const KS: &str = "clusters/edge/apps.yaml";
-const INFRA: &str = "clusters/edge/infra/kustomization.yaml";
-const OPEN: &str = "infra/gate/open.yaml";
-const CLOSE: &str = "infra/gate/close.yaml";
+pub const INFRA: &str = "clusters/edge/infra/kustomization.yaml";
+pub const OPEN: &str = "infra/gate/open.yaml";
+pub const CLOSE: &str = "infra/gate/close.yaml";
+const TWICE: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: apps-rt, namespace: flux-system }\nspec: { interval: 5m, prune: true, path: ./apps/rw, sourceRef: { kind: GitRepository, name: flux-system } }\n";
 const ROLE: &str = "infra/gate/role.yaml";
 const RT: &str = "apps/rt/kustomization.yaml";
 const RW: &str = "apps/rw/kustomization.yaml";
 const RELEASE: &str = "apps/rw/release.yaml";
 
-const fn case(told: &'static str, shows: &'static [Edit], near: &'static [Edit]) -> Case {
+/// Makes a case.
+pub const fn case(told: &'static str, shows: &'static [Edit], near: &'static [Edit]) -> Case {
     Case { told, shows, near }
 }
 
@@ -39,7 +41,7 @@ const OTHER_POD: Edit = ("infra/other/pod.yaml", "", POD);
 /// A kustomization that patches what a bootstrap brings.
 const BOOTSTRAP: &str = "resources: [components.yaml]\npatches:\n- target: { name: controller }\n  patch: '[{ op: add, path: /metadata/labels, value: { a: b } }]'\n";
 
-pub const CASES: [Case; 43] = [
+pub const CASES: [Case; 48] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -48,7 +50,7 @@ pub const CASES: [Case; 43] = [
     ),
     case("GW002 clusters/edge/apps.yaml:15", &[(KS, "5m # apps-rt", "5m\n  suspend: false")], &[]),
     case(
-        "GW003 infra/gate/close.yaml:14",
+        "GW003 infra/gate/close.yaml:16",
         &[
             (OPEN, "apps-rw,", "apps-rw, infra,"),
             (CLOSE, "apps-rw,", "apps-rw, infra,"),
@@ -57,7 +59,7 @@ pub const CASES: [Case; 43] = [
         &[],
     ),
     case(
-        "GW003 infra/gate/close.yaml:14",
+        "GW003 infra/gate/close.yaml:16",
         &[(KS, "5m # infra", "5m\n  dependsOn: [{ name: apps-rw }]")],
         &[(KS, "5m # infra", "5m\n  dependsOn: [{ name: apps-rt }]")],
     ),
@@ -70,12 +72,12 @@ pub const CASES: [Case; 43] = [
         &[(KS, "5m # apps-rt", "5m\n  dependsOn: [{ name: elsewhere }]")],
     ),
     case(
-        "GW005 infra/gate/close.yaml:14",
+        "GW005 infra/gate/close.yaml:16",
         &[(OPEN, "apps-rw", "apps-rx"), (CLOSE, "apps-rw", "apps-rx"), (ROLE, "[apps-rw]", "[apps-rx]")],
         &[],
     ),
     case(
-        "GW006 infra/gate/close.yaml:14",
+        "GW006 infra/gate/close.yaml:16",
         &[("clusters/edge/infra/open-patch.yaml", "suspend: false", "suspend: true")],
         &[
             ("clusters/edge/infra/open-patch.yaml", "suspend: false", "suspend: true"),
@@ -250,17 +252,17 @@ pub const CASES: [Case; 43] = [
         &[(ROLE, "- apiGroups", "- { apiGroups: [''], resources: [events], verbs: [list] }\n- apiGroups")],
     ),
     case(
-        "GW026 infra/gate/close.yaml:14",
+        "GW026 infra/gate/close.yaml:16",
         &[(ROLE, "[get, patch]", "[get]")],
         &[("infra/gate/kustomization.yaml", ", account.yaml, role.yaml", "")],
     ),
     case(
-        "GW027 infra/gate/close.yaml:14",
+        "GW027 infra/gate/close.yaml:15",
         &[(CLOSE, "flux-cli:v2.9.4", "flux-cli:latest")],
         &[(CLOSE, "flux-cli:v2.9.4", "flux-cli:v0.36.0")],
     ),
     case(
-        "GW027 infra/gate/close.yaml:14",
+        "GW027 infra/gate/close.yaml:15",
         &[
             ("clusters/edge/flux-system/gotk-components.yaml", "", "# Flux Version: v2.6.4\n"),
             (
@@ -279,7 +281,7 @@ pub const CASES: [Case; 43] = [
         ],
     ),
     case(
-        "GW028 infra/gate/close.yaml:14",
+        "GW028 infra/gate/close.yaml:16",
         &[(
             CLOSE,
             "[kubectl, patch, kustomization, apps-rw, -n, flux-system, --type=merge, --field-manager=flux, '--patch={\"spec\":{\"suspend\":true}}']",
@@ -292,7 +294,7 @@ pub const CASES: [Case; 43] = [
         )],
     ),
     case(
-        "GW029 infra/gate/close.yaml:14",
+        "GW029 infra/gate/close.yaml:16",
         &[(CLOSE, "--field-manager=flux, ", "")],
         &[(CLOSE, "--field-manager=flux", "--field-manager=gate")],
     ),
@@ -306,12 +308,12 @@ pub const CASES: [Case; 43] = [
         &[("apps/rt/script.yaml", "", SCRIPT), (RT, "service.yaml", "service.yaml, script.yaml")],
     ),
     case(
-        "GW031 infra/gate/open.yaml:3",
+        "GW031 clusters/edge/infra/open-patch.yaml:5",
         &[("clusters/edge/infra/open-patch.yaml", "  startingDeadlineSeconds: 32400\n", "")],
         &[],
     ),
     case(
-        "GW031 infra/gate/close.yaml:3",
+        "GW031 clusters/edge/infra/close-patch.yaml:8",
         &[(
             "clusters/edge/infra/close-patch.yaml",
             "suspend: false\n",
@@ -378,6 +380,31 @@ pub const CASES: [Case; 43] = [
             "5m # apps-rt",
             "5m\n  suspend: false # gitops-windows: ignore[GW002] the site is being moved",
         )],
+    ),
+    case(
+        "GW033 apps/rt/settings.yaml:5",
+        &[("apps/rt/settings.yaml", "data: { a: '1' }", "data: { a: '1' }\ndata: { a: '2' }")],
+        &[("apps/rt/settings.yaml", "data: { a: '1' }", "data: { a: '1', b: '1' }")],
+    ),
+    case(
+        "GW034 clusters/edge/apps.yaml:15",
+        &[(KS, "./apps/rt", "../../apps/rt")],
+        &[(KS, "./apps/rt", "./apps/rw/../rt")],
+    ),
+    case(
+        "GW044 apps/rt/kustomization.yaml:0",
+        &[(RT, "", "kind: Kustomization\nresources:\n# - service.yaml\n")],
+        &[("apps/unused/kustomization.yaml", "", "resources: []\n")],
+    ),
+    case(
+        "GW049 clusters/edge/apps.yaml:26",
+        &[(KS, "name: apps-rt }] # of apps-rw", "name: apps-xx }]")],
+        &[(KS, "name: apps-rt }] # of apps-rw", "name: '${FIRST}' }]")],
+    ),
+    case(
+        "GW050 clusters/edge/apps.yaml:15",
+        &[("clusters/edge/more.yaml", "", TWICE)],
+        &[("clusters/other/more.yaml", "", TWICE)],
     ),
 ];
 

@@ -25,7 +25,7 @@ const LATE_LISTED: &str = "resources: [deployment.yaml, release.yaml, late.yaml]
 const OTHER: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: other, namespace: shop }\nspec: { template: { metadata: { labels: { app: v2 } }, spec: { containers: [{ name: a, image: a }] } } }\n";
 const OTHER_LISTED: &str = "resources: [deployment.yaml, release.yaml, other.yaml]\n";
 
-pub const CHANGES: [Change; 6] = [
+pub const CHANGES: [Change; 7] = [
     Change {
         told: "GW012 clusters/edge/apps.yaml:24",
         before: &[],
@@ -81,5 +81,15 @@ pub const CHANGES: [Change; 6] = [
         before: &[(KS, "path: ./apps/rt\n  prune: true", "path: ./apps/rt\n  prune: false")],
         shows: &[(RT, "settings.yaml, ", "")],
         safe: &[],
+    },
+    Change {
+        told: "GW048 clusters/edge/apps.yaml:16",
+        before: &[],
+        shows: &[(
+            KS,
+            "kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: apps-rt,",
+            "v1\nkind: ConfigMap\nmetadata: { name: apps-rt,",
+        )],
+        safe: &[(KS, "path: ./apps/rt\n  prune: true", "path: ./apps/rt\n  prune: false")],
     },
 ];

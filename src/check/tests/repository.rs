@@ -195,7 +195,7 @@ pub fn edited(edits: &[&[Edit]]) -> Files {
 }
 
 /// Puts repositories side by side into one, each in a folder of its own.
-fn together(repositories: &[Files]) -> Snapshot {
+pub fn together(repositories: &[Files]) -> Snapshot {
     let mut entries = BTreeMap::new();
     for (index, files) in repositories.iter().enumerate() {
         for (path, text) in files {
@@ -232,7 +232,12 @@ pub fn findings(repositories: &[Files], base: Option<&[Files]>) -> Vec<(Vec<Stri
     }
     let mut found = ignore(found, None, &snapshot, &RepoPath::top());
     sort(&mut found);
-    let mut told = vec![(Vec::new(), Vec::new()); repositories.len()];
+    told(found, repositories.len())
+}
+
+/// Sorts findings by the repository that they are in, each with its code and place.
+pub fn told(found: Vec<Diagnostic>, repositories: usize) -> Vec<(Vec<String>, Vec<Diagnostic>)> {
+    let mut told = vec![(Vec::new(), Vec::new()); repositories];
     for finding in found {
         let place = finding.place.clone().unwrap();
         let line = match (&place.text, &place.span) {

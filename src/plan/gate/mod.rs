@@ -232,12 +232,6 @@ fn cluster_gate(
     Ok(ClusterGate { cluster, folder, enabled, switched_on, windows, targets, whole: held, left })
 }
 
-fn cluster_path<'a>(input: &'a Input<'_>, cluster: &'a str) -> &'a str {
-    let folders =
-        input.spec.clusters.get(cluster).map(|cluster| cluster.paths.as_slice()).unwrap_or_default();
-    folders.first().map_or(cluster, |path| path.value.as_str())
-}
-
 /// Gives the Flux Kustomizations of a cluster that a type's gate holds back, and whether they exist.
 ///
 /// `whole` are held back as they are. `jobs` are the type's own, where several types have some.
@@ -384,9 +378,7 @@ pub fn folders(input: &Input<'_>) -> Result<BTreeSet<RepoPath>, Error> {
 }
 
 fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {
-    let values = [("cluster", cluster), ("path", cluster_path(input, cluster))];
-    let folder = expand(&input.spec.layout.cluster_gate, &values);
-    input.spec.folder().join(&folder).map_err(layout_error)
+    input.spec.folder().join(&input.spec.gate_folder(cluster)).map_err(layout_error)
 }
 
 /// Tells whether a gate that stands already holds back a whole entry point, which goes on until

@@ -27,6 +27,10 @@ pub const ONE_NAMESPACE: &str =
 
 /// Makes sure that a gate can name a Flux Kustomization: in a command, and in the one namespace
 /// that its Role covers.
+///
+/// # Errors
+///
+/// When it can't.
 pub fn check_target(input: &Input<'_>, kustomization: &FluxKustomization) -> Result<(), Error> {
     if !is_object_name(&kustomization.name) {
         return Err(no_name(&kustomization.name, kustomization.place("path")));
@@ -56,6 +60,7 @@ pub(crate) fn is_object_name(name: &str) -> bool {
     name.len() <= 253 && name.split('.').all(part)
 }
 
+/// Says that no gate can hold back a Flux Kustomization of such a name.
 pub fn no_name(name: &str, place: Place) -> Error {
     Error::invalid(
         Diagnostic::error(format!(

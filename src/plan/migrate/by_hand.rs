@@ -6,6 +6,7 @@ use crate::plan::migrate::depends::may_wait;
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::{Command, Input};
 use crate::repo::RepoPath;
+use crate::repo::flux::artifact_path;
 
 /// What people run to move one entry point of one cluster, in order.
 ///
@@ -15,9 +16,7 @@ pub fn commands(input: &Input<'_>, one: &Move<'_>, live: Option<&[LiveKustomizat
     let namespace = input.spec.flux.namespace.as_str();
     let cluster = one.cluster.as_str();
     let applies = |path: &RepoPath| {
-        let same = |live: &&LiveKustomization| {
-            RepoPath::parse(live.path.trim_start_matches('/')).is_ok_and(|own| own == *path)
-        };
+        let same = |live: &&LiveKustomization| artifact_path(&live.path).is_some_and(|own| own == *path);
         live.unwrap_or_default().iter().find(same)
     };
     let entry = input.model.entry_points.iter().find(|entry| entry.path == one.whole);

@@ -8,8 +8,9 @@ use crate::plan::Input;
 use crate::plan::migrate::MigrateOptions;
 use crate::plan::migrate::depends::namespace;
 use crate::plan::migrate::standing::{Move, Stage};
+use crate::repo::flux::artifact_path;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxKustomization, Relation, RepoPath};
+use crate::repo::{FluxKustomization, Relation};
 
 /// Gives what is missing before the next step of a move; nothing where the cluster is ready.
 ///
@@ -48,8 +49,7 @@ fn lookup<'l>(
     let (space, name) = (namespace(input, expected), &expected.name);
     let found = live.iter().find(|live| live.namespace == space && live.name == *name);
     let found = found.ok_or_else(|| format!("the cluster has no Flux Kustomization {space}/{name}"))?;
-    let path = |text: &str| RepoPath::parse(text.trim_start_matches('/')).ok();
-    if path(&found.path) != expected.path {
+    if artifact_path(&found.path) != expected.path {
         return Err(format!(
             "Flux Kustomization {space}/{name} builds {} there and {} in Git: it is another cluster, or it has not got the last commit",
             found.path,
@@ -115,7 +115,6 @@ fn still_there(input: &Input<'_>, one: &Move<'_>, live: &[LiveKustomization]) ->
     if !one.old.is_empty() {
         return Vec::new();
     }
-    let path = |text: &str| RepoPath::parse(text.trim_start_matches('/')).ok();
     let in_git = |live: &LiveKustomization| {
         input
             .model
@@ -124,7 +123,7 @@ fn still_there(input: &Input<'_>, one: &Move<'_>, live: &[LiveKustomization]) ->
             .any(|other| other.name == live.name && namespace(input, other) == live.namespace)
     };
     live.iter()
-        .filter(|live| path(&live.path).as_ref() == Some(&one.whole) && !in_git(live))
+        .filter(|live| artifact_path(&live.path).as_ref() == Some(&one.whole) && !in_git(live))
         .map(|live| {
             format!("{}/{} still applies {}, and Git has it no more", live.namespace, live.name, one.whole)
         })

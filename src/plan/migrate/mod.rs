@@ -226,6 +226,7 @@ pub fn migrate(
         }
         plan.commands.extend(commands);
     }
+    plan.remarks.extend(found.iter().filter(|one| is_under_way(one)).flat_map(|one| sources(input, one)));
     plan.standings = found.iter().map(|one| one.standing(input)).collect();
     plan.entries = found
         .iter()
@@ -238,6 +239,30 @@ pub fn migrate(
         })
         .collect();
     Ok(plan)
+}
+
+/// Tells of old Flux Kustomizations that build from another source than the spec names: whether that
+/// holds this repository too, Git does not say.
+fn sources(input: &Input<'_>, one: &Move<'_>) -> Vec<Diagnostic> {
+    let wanted = &input.spec.flux.source;
+    let others = one
+        .old
+        .iter()
+        .filter(|old| (old.source_kind(), old.source_name()) != (wanted.kind.as_str(), wanted.name.as_str()));
+    others
+        .map(|old| {
+            Diagnostic::warning(format!(
+                "Flux Kustomization {} builds from {} {}, while windows.yaml names {} {}: its successors build from the same, and fail where that is another repository",
+                old.name,
+                old.source_kind(),
+                old.source_name(),
+                wanted.kind,
+                wanted.name
+            ))
+            .at(old.place("sourceRef"))
+            .help("make sure that both hold this repository, at the same branch")
+        })
+        .collect()
 }
 
 /// Takes the next step of each into the builder.

@@ -9,6 +9,7 @@ use crate::plan::prepare::{is_prepared, is_remembering};
 use crate::plan::resources::{Item, rewrite};
 use crate::plan::{Builder, Input, umbrella};
 use crate::render::Request;
+use crate::repo::flux::artifact_path;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath};
 use crate::spec::expand;
 
@@ -249,7 +250,7 @@ fn stage(input: &Input<'_>, one: &Move<'_>, entry: Option<&EntryPoint>) -> Stage
             };
         }
         if one.old.is_empty() {
-            return Stage::NotInGit;
+            return foreign(input, one).unwrap_or(Stage::NotInGit);
         }
     }
     if !missing.is_empty() {
@@ -261,8 +262,53 @@ fn stage(input: &Input<'_>, one: &Move<'_>, entry: Option<&EntryPoint>) -> Stage
     if one.all().any(is_remembering) { Stage::HandedOver } else { Stage::Finished }
 }
 
+/// A Flux Kustomization that names the folder and builds it from something else than this repository.
+fn foreign(input: &Input<'_>, one: &Move<'_>) -> Option<Stage> {
+    let is_meant = |found: &&FluxKustomization| {
+        let path = found.spec("path").as_str().and_then(artifact_path);
+        found.path.is_none()
+            && path.is_some_and(|path| path == one.whole || one.sides.values().any(|side| *side == path))
+            && input.model.cluster_of(found) == one.cluster
+    };
+    let found = input.model.flux.iter().find(is_meant)?;
+    Some(Stage::Stuck {
+        reason: format!(
+            "Flux Kustomization {} names its folder, and builds from {} {}, which is not this repository",
+            found.name,
+            found.source_kind(),
+            found.source_name()
+        ),
+        remedy: "let it build from this repository, or divide it where what it builds from is made"
+            .to_owned(),
+    })
+}
+
+/// A Flux Kustomization of a side that is not there any more.
+fn lost(input: &Input<'_>, one: &Move<'_>) -> Option<Stage> {
+    let names = input.spec.types.iter().map(|change_type| change_type.name.value.as_str());
+    let gone: Vec<RepoPath> = names
+        .filter_map(|name| input.side(&one.whole, &one.cluster, name))
+        .filter(|side| !input.snapshot.is_dir(side))
+        .collect();
+    let found = input.model.flux.iter().find(|found| {
+        found.path.as_ref().is_some_and(|path| gone.contains(path))
+            && input.model.cluster_of(found) == one.cluster
+    })?;
+    Some(Stage::Stuck {
+        reason: format!(
+            "Flux Kustomization {} names {}, which is not there, so what it applied is applied by nothing",
+            found.name,
+            found.path.as_ref().map(ToString::to_string).unwrap_or_default()
+        ),
+        remedy: "take back the commit that removed the folder; where nothing of that type is left, remove the Flux Kustomization too".to_owned(),
+    })
+}
+
 /// States that no step leads out of.
 fn obstacle(input: &Input<'_>, one: &Move<'_>) -> Option<Stage> {
+    if let Some(stuck) = lost(input, one) {
+        return Some(stuck);
+    }
     for found in one.all() {
         let same = input.model.flux.iter().find(|other| {
             (&other.name, &other.namespace) == (&found.name, &found.namespace)

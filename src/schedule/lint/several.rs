@@ -142,8 +142,10 @@ fn closed_times(windows: &[One<'_>], options: &LintOptions) -> Vec<(Timestamp, i
 pub(super) fn rarely_opens(windows: &[One<'_>], options: &LintOptions, lints: &mut Vec<Lint>) {
     let (Some(days), Some(one)) = (options.most_days_closed, windows.first()) else { return };
     let closed = closed_times(windows, options);
-    // Of equal times the first.
-    let Some(&(since, seconds)) = closed.iter().rev().max_by_key(|(_, seconds)| *seconds) else { return };
+    let Some(longest) = closed.iter().map(|(_, seconds)| *seconds).max() else { return };
+    // A change of the clocks makes one an hour longer, which is not what is to be told.
+    let next = closed.iter().find(|(_, seconds)| seconds / DAY == longest / DAY);
+    let Some(&(since, seconds)) = next else { return };
     if seconds <= i64::from(days) * DAY {
         return;
     }

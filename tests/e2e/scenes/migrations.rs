@@ -54,7 +54,7 @@ pub fn prefixed(fleet: &mut Fleet) {
     migrate(fleet, &PREFIXED);
 }
 
-/// As the published fourth sample.
+/// With `postBuild` variables and a namespace of its own in Git.
 pub fn notified(fleet: &mut Fleet) {
     migrate(fleet, &NOTIFIED);
     let path = "/apis/notification.toolkit.fluxcd.io/v1beta3/namespaces/flux-system/alerts/kitchen";

@@ -35,7 +35,7 @@ pub const ALL: &[Scene] = &[
     Scene { name: "flux_runner_switches_and_fails_loudly", play: gates::flux_runner },
     Scene { name: "role_allows_nothing_else", play: gates::role },
     Scene { name: "real_time_through_closed_windows", play: real_time::play },
-    Scene { name: "gated_infra_blocks_real_time", play: real_time::published },
+    Scene { name: "gated_infra_blocks_real_time", play: real_time::gated_infra },
     Scene { name: "suspend_survives_the_parent", play: suspend::play },
 ];
 

@@ -9,7 +9,7 @@ use crate::wait::{WORK, until};
 
 /// Plays it with the real-time side behind `infra`, which is not gated.
 ///
-/// The control suspends `infra`, as the published sample does: then nothing real-time lands.
+/// The control suspends `infra`, as guides do: then nothing real-time lands.
 pub fn play(fleet: &mut Fleet) {
     scaffold(fleet);
     let depends = "    name: flux-system\n  dependsOn:\n    - name: infra\n";
@@ -42,9 +42,9 @@ pub fn play(fleet: &mut Fleet) {
     until("the real-time side goes on", WORK, || conf(cluster).contains("Second change").then_some(()));
 }
 
-/// Control, built as the published second sample: the closing suspends `infra` as well, and the
+/// Control: the closing suspends `infra` as well, and the
 /// real-time side waits for it.
-pub fn published(fleet: &mut Fleet) {
+pub fn gated_infra(fleet: &mut Fleet) {
     scaffold(fleet);
     let depends = "    name: flux-system\n  dependsOn:\n    - name: infra\n";
     fleet.tree.replace("clusters/edge-01/flux/apps-rt.yaml", "    name: flux-system\n", depends);
@@ -54,7 +54,7 @@ pub fn published(fleet: &mut Fleet) {
     assert!(!found().contains("GW004"), "what waits for nothing gated is fine: {}", found());
 
     let base = "infra/reconciliation-windows";
-    // The command needs more rights, and as published it has them on every Kustomization.
+    // The command needs more rights, and guides give it them on every Kustomization.
     let file = format!("{base}/role.yaml");
     let role = fleet.tree.text(&file);
     let role: String =
@@ -75,7 +75,7 @@ pub fn published(fleet: &mut Fleet) {
     }
     let text = found();
     assert!(text.contains("GW003") && text.contains("GW004"), "nobody was warned: {text}");
-    fleet.merge("Control: gate infra too, as the published sample does");
+    fleet.merge("Control: gate infra too");
     fleet.landed(0, &["flux-system", "infra", "apps-rt", "apps-rw"]);
     let cluster = &fleet.clusters[0];
     cluster.run_job("close-reconciliation-window");

@@ -6,6 +6,7 @@ use super::*;
 use crate::diagnostic::Place;
 use crate::plan::migrate::standing::moves;
 use crate::render::{Object, RenderError, Renderer, Request};
+use crate::repo::RepoPath;
 use crate::repo::{File, Model, Snapshot};
 use crate::spec;
 

@@ -1,0 +1,85 @@
+//! Objects on the side of another type than the rules say.
+
+use std::collections::BTreeSet;
+
+use crate::check::code::{BOTH_HALVES, WRONG_SIDE};
+use crate::check::delivery::Delivery;
+use crate::check::subject::Subject;
+use crate::diagnostic::Diagnostic;
+use crate::plan::Input;
+use crate::plan::app::Apps;
+use crate::plan::classify::classify_all;
+use crate::plan::gate::carriers;
+use crate::plan::relocation::misplaced_in;
+use crate::render::Object;
+use crate::repo::RepoPath;
+use crate::spec::Spec;
+
+/// Finds objects that a side applies and that the rules of the spec give to another type.
+pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let Some(spec) = subject.spec else { return Vec::new() };
+    let input = Input { spec, snapshot: subject.snapshot, model: subject.model, renderer: subject.renderer };
+    let sides = input.sides();
+    let doubtful = subject.deliveries.iter().filter(|delivery| is_doubtful(subject, spec, delivery));
+    let wholes: BTreeSet<&RepoPath> =
+        doubtful.filter_map(|delivery| sides.get(&delivery.path)).map(|(whole, _)| whole).collect();
+    if wholes.is_empty() {
+        return Vec::new();
+    }
+    let carriers = carriers(&input).unwrap_or_default();
+    let mut findings: Vec<Diagnostic> = Vec::new();
+    for whole in wholes {
+        for misplaced in misplaced_in(&input, &sides, &carriers, whole) {
+            let found = subject.deliveries.iter().find_map(|delivery| {
+                sides.get(&delivery.path).filter(|side| **side == (whole.clone(), misplaced.side))?;
+                let applied = delivery.objects.iter().find(|applied| applied.id == misplaced.id)?;
+                Some((delivery, applied))
+            });
+            let (Some((delivery, applied)), Some(side), Some(rule)) =
+                (found, spec.types.get(misplaced.side), spec.types.get(misplaced.rule))
+            else {
+                continue;
+            };
+            let (side, rule) = (&side.name.value, &rule.name.value);
+            let (code, consequence) = match misplaced.rule > misplaced.side {
+                true => (BOTH_HALVES, "lands before its window"),
+                false => (WRONG_SIDE, "waits for a window that it should not wait for"),
+            };
+            let finding = code
+                .finding(format!(
+                    "{} is on the side of type `{side}` and by the rules it is of type `{rule}`, so it {consequence}",
+                    applied.id
+                ))
+                .at(subject.sources.place(applied, &["metadata", "name"]))
+                .help(format!(
+                    "run `gitops-windows sync`, which moves it out of {}, or mend the rules",
+                    delivery.path
+                ));
+            if !findings.contains(&finding) {
+                findings.push(finding);
+            }
+        }
+    }
+    findings
+}
+
+/// Tells whether the objects of a side may be of other types, as far as its own build shows it.
+///
+/// What is asked then builds more; most sides never come to that.
+fn is_doubtful(subject: &Subject<'_>, spec: &Spec, delivery: &Delivery) -> bool {
+    let Some(side) = delivery.change_type else { return false };
+    let entry = subject.model.entry_points.iter().find(|entry| entry.path == delivery.path);
+    let apps = entry.map(|entry| Apps::of(subject.model, entry));
+    let app_of = |object: &Object| apps.as_ref().and_then(|apps| apps.bringing(object)).map(str::to_owned);
+    let objects: Vec<Object> = delivery.objects.iter().map(|applied| applied.object.clone()).collect();
+    // Rules about apps can't be asked of a side that lists no apps itself.
+    if spec.rules.iter().any(|rule| rule.value.matcher.app.is_some())
+        && objects.iter().any(|object| app_of(object).is_none())
+    {
+        return true;
+    }
+    match classify_all(spec, &objects, &|object| app_of(object).unwrap_or_default()) {
+        Ok(types) => types.iter().any(|classified| classified.change_type != side),
+        Err(_) => true,
+    }
+}

@@ -1,0 +1,70 @@
+//! The generated files: edited by hand, or behind the spec.
+
+use crate::check::code::{EDITED_FILE, STALE_FILES};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::plan::generated::{Ownership, ownership};
+use crate::plan::{Builder, Input, gate};
+use crate::repo::{Entry, RepoPath};
+use crate::template::Templates;
+
+/// How many files a finding names.
+const MOST_NAMES: usize = 5;
+
+/// Finds generated files that were edited by hand, and gates that are not what the spec implies.
+///
+/// Only the gates are made anew for that: what is in projections is told object by object. A repository
+/// without any generated file is one that `sync` has not been run in yet, and is left alone.
+pub fn generated(input: &Input<'_>, templates: &Templates) -> Vec<Diagnostic> {
+    let root = input.spec.folder();
+    let owned = |wanted: Ownership| {
+        let files = input.snapshot.below(&root).filter_map(move |(path, entry)| match entry {
+            Entry::File(file) if ownership(file) == wanted => Some((path, file)),
+            _ => None,
+        });
+        files.collect::<Vec<_>>()
+    };
+    let edited = owned(Ownership::Edited);
+    if !edited.is_empty() {
+        let finding = |(path, text): (&RepoPath, &str)| {
+            let line = 0..text.find('\n').unwrap_or(text.len());
+            EDITED_FILE
+                .finding(format!(
+                    "{path} is generated and was edited by hand, so the cluster gets what {} does not say, and `sync` \
+                     refuses to write it",
+                    input.spec.path
+                ))
+                .at(Place::span(path.clone(), text.into(), line))
+                .help(format!(
+                    "put the change into {}, take the edit back, and run `gitops-windows sync`",
+                    input.spec.path
+                ))
+        };
+        let texts = edited.iter().filter_map(|(path, file)| Some((*path, file.text()?)));
+        return texts.map(finding).collect();
+    }
+    if owned(Ownership::Ours).is_empty() {
+        return Vec::new();
+    }
+    let mut builder = Builder::new(input.snapshot);
+    // What stops `sync` is for `sync` to say.
+    if gate::sync(input, templates, &mut builder).is_err() {
+        return Vec::new();
+    }
+    let changes = builder.finish().changes;
+    if changes.is_empty() {
+        return Vec::new();
+    }
+    let mut names: Vec<String> = changes.keys().take(MOST_NAMES).map(ToString::to_string).collect();
+    if changes.len() > MOST_NAMES {
+        names.push(format!("{} more", changes.len() - MOST_NAMES));
+    }
+    let finding = STALE_FILES
+        .finding(format!(
+            "the clusters do not get what {} says: {} would be written anew",
+            input.spec.path,
+            names.join(", ")
+        ))
+        .at(Place::file(input.spec.path.clone()))
+        .help("run `gitops-windows diff` to see the changes, and `gitops-windows sync` to make them");
+    vec![finding]
+}

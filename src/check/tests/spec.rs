@@ -1,0 +1,158 @@
+//! What is found beside a spec only.
+
+use std::collections::BTreeMap;
+
+use super::repository::{Files, together, told};
+use crate::check::{Subject, audit, generated};
+use crate::plan::generated::with_header;
+use crate::plan::{Builder, Input, gate};
+use crate::render::{Embedded, Limits};
+use crate::repo::{ClusterFolders, Model, RepoPath, Snapshot};
+use crate::spec::{Spec, parse};
+use crate::template::Templates;
+
+const SPEC: &str = "\
+apiVersion: gitops-windows/v1
+types: { rt: {}, rw: { window: week } }
+windows: { week: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN } }
+clusters: { edge: {} }
+rules: [{ kind: ConfigMap, type: rt }, { type: rw }]
+flux: { namespace: flux-system, source: { kind: GitRepository, name: flux-system } }
+gate: { enabled: true, namespace: jobs }
+";
+
+fn files() -> Files {
+    let flux = |name: &str, path: &str| {
+        format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: \
+             flux-system }}\nspec:\n  interval: 5m\n  path: ./clusters/edge/{path}\n  prune: true\n  sourceRef: {{ kind: \
+             GitRepository, name: flux-system }}\n---\n"
+        )
+    };
+    let object = |kind: &str, name: &str| {
+        format!("apiVersion: v1\nkind: {kind}\nmetadata: {{ name: {name}, namespace: shop }}\n")
+    };
+    let all =
+        [flux("infra", "infra"), flux("apps-rt", "apps/apps-rt"), flux("apps-rw", "apps/apps-rw")].concat();
+    BTreeMap::from(
+        [
+            ("clusters/edge/flux.yaml", all),
+            ("clusters/edge/infra/kustomization.yaml", "resources: [../../../infra]\n".to_owned()),
+            ("infra/kustomization.yaml", "resources: [notes.yaml]\n".to_owned()),
+            ("infra/notes.yaml", object("ConfigMap", "notes")),
+            (
+                "clusters/edge/apps/apps-rt/kustomization.yaml",
+                "resources: [../../../../apps/web/rt]\n".to_owned(),
+            ),
+            (
+                "clusters/edge/apps/apps-rw/kustomization.yaml",
+                "resources: [../../../../apps/web/rw]\n".to_owned(),
+            ),
+            ("apps/web/rt/kustomization.yaml", "resources: [settings.yaml]\n".to_owned()),
+            ("apps/web/rt/settings.yaml", object("ConfigMap", "settings")),
+            ("apps/web/rw/kustomization.yaml", "resources: [service.yaml]\n".to_owned()),
+            ("apps/web/rw/service.yaml", object("Service", "web")),
+        ]
+        .map(|(path, text)| (path.to_owned(), text)),
+    )
+}
+
+fn spec(text: &str) -> Spec {
+    parse(&RepoPath::parse("p000/windows.yaml").unwrap(), text.as_bytes()).unwrap().spec
+}
+
+/// Gives what `look` finds in the repository with one more file.
+fn with<T>(snapshot: &Snapshot, spec: &Spec, look: impl Fn(&Input<'_>) -> T) -> T {
+    let renderer = Embedded::new(Limits::default());
+    let model = Model::read(snapshot, &spec.folder(), &ClusterFolders::new());
+    look(&Input { spec, snapshot, model: &model, renderer: &renderer })
+}
+
+fn audited(path: &str, text: &str) -> Vec<String> {
+    let mut files = files();
+    files.insert(path.to_owned(), text.to_owned());
+    let found = with(&together(&[files]), &spec(SPEC), |input| {
+        let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
+        audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap())
+    });
+    told(found, 1).remove(0).0
+}
+
+#[test]
+fn objects_on_the_side_of_another_type() {
+    let list = |kind: &str, name: &str| {
+        format!("apiVersion: v1\nkind: {kind}\nmetadata: {{ name: {name}, namespace: shop }}\n")
+    };
+    assert_eq!(audited("README.md", ""), Vec::<String>::new());
+    let late = list("ConfigMap", "settings") + "---\n" + &list("Service", "zz");
+    assert_eq!(audited("apps/web/rt/settings.yaml", &late), ["GW008 apps/web/rt/settings.yaml:7"]);
+    let early = list("Service", "web") + "---\n" + &list("ConfigMap", "zz");
+    assert_eq!(audited("apps/web/rw/service.yaml", &early), ["GW045 apps/web/rw/service.yaml:7"]);
+    let both = list("ConfigMap", "settings") + "---\n" + &list("ConfigMap", "zz");
+    assert_eq!(audited("apps/web/rt/settings.yaml", &both), Vec::<String>::new());
+}
+
+#[test]
+fn two_types_that_wait_are_not_said_to_land_at_once() {
+    let mut files = files();
+    for (name, value) in [("r", 1), ("rw", 2)] {
+        let object = format!(
+            "apiVersion: v1\nkind: Service\nmetadata: {{ name: web, namespace: shop, labels: {{ a: '{value}' }} }}\n"
+        );
+        files.insert(format!("apps/web/{name}/service.yaml"), object);
+    }
+    files.insert("apps/web/r/kustomization.yaml".to_owned(), "resources: [service.yaml]\n".to_owned());
+    files.insert(
+        "clusters/edge/apps/apps-r/kustomization.yaml".to_owned(),
+        "resources: [../../../../apps/web/r]\n".to_owned(),
+    );
+    let flux = files["clusters/edge/flux.yaml"].replace("apps-rt", "apps-r");
+    files.insert("clusters/edge/more.yaml".to_owned(), flux.split("---\n").nth(1).unwrap().to_owned());
+    let text = SPEC.replace("rt: {}, rw", "rt: {}, r: { window: week }, rw");
+    let found = with(&together(&[files]), &spec(&text), |input| {
+        let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
+        audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap())
+    });
+    let overwritten = found.iter().find(|finding| finding.code == Some("GW010")).unwrap();
+    assert!(
+        overwritten.message.contains("what apps-r brings in the windows of type `r` is overwritten"),
+        "{found:?}"
+    );
+}
+
+/// The repository after the gate was written.
+fn gated() -> Snapshot {
+    let snapshot = together(&[files()]);
+    let plan = with(&snapshot, &spec(SPEC), |input| {
+        let mut builder = Builder::new(input.snapshot);
+        gate::sync(input, &Templates::new(BTreeMap::new()).unwrap(), &mut builder).unwrap();
+        builder.finish()
+    });
+    assert!(plan.files() > 5);
+    plan.apply(&snapshot)
+}
+
+fn told_of(snapshot: &Snapshot, text: &str) -> Vec<String> {
+    let templates = Templates::new(BTreeMap::new()).unwrap();
+    told(with(snapshot, &spec(text), |input| generated(input, &templates)), 1).remove(0).0
+}
+
+#[test]
+fn generated_files_that_are_behind_the_spec() {
+    let gated = gated();
+    assert_eq!(told_of(&gated, SPEC), Vec::<String>::new());
+    assert_eq!(told_of(&gated, &SPEC.replace("22 * * SAT", "21 * * SAT")), ["GW047 windows.yaml:0"]);
+    // Before the first `sync` there is nothing to be behind.
+    assert_eq!(told_of(&together(&[files()]), SPEC), Vec::<String>::new());
+}
+
+#[test]
+fn generated_files_that_were_edited_by_hand() {
+    let mut snapshot = gated();
+    let path = RepoPath::parse("p000/infra/by-hand.yaml").unwrap();
+    let text = with_header("a: 1\n");
+    snapshot.insert(path.clone(), crate::repo::File::new(text.clone().into_bytes()));
+    assert_eq!(told_of(&snapshot, SPEC), Vec::<String>::new());
+    snapshot.insert(path, crate::repo::File::new((text + "b: 2\n").into_bytes()));
+    assert_eq!(told_of(&snapshot, SPEC), ["GW046 infra/by-hand.yaml:1"]);
+}
