@@ -1,8 +1,13 @@
 //! The proof: every entry point renders the same before and after, object by object.
 
+mod renames;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
+
+pub(crate) use renames::without_names;
+pub use renames::{FluxName, Renamed, Renames};
 
 use crate::render::{Object, RenderError, Renderer, Request};
 use crate::repo::manifest::ObjectId;
@@ -26,7 +31,7 @@ pub struct Obligation {
     /// What of a Flux Kustomization's `spec` takes part in the build, where anything does.
     pub build: Option<Value>,
     /// Flux Kustomizations that come or go, which Alerts and Receivers may name or not.
-    pub renamed: BTreeSet<String>,
+    pub renamed: Renamed,
 }
 
 impl Obligation {
@@ -39,7 +44,7 @@ impl Obligation {
             flux_may_change: false,
             free: Vec::new(),
             build: None,
-            renamed: BTreeSet::new(),
+            renamed: Renamed::default(),
         }
     }
 
@@ -204,12 +209,12 @@ pub fn prove(
         .collect()
 }
 
-/// Tells whether a difference is only that Flux Kustomizations come, or that those in `renamed` go and
-/// others wait for their successors.
-fn is_succession(mismatch: &Mismatch, renamed: &BTreeSet<String>) -> bool {
+/// Tells whether a difference is only that Flux Kustomizations come, or that those that `renamed` takes
+/// away go and others wait for their successors.
+fn is_succession(mismatch: &Mismatch, renamed: &Renamed) -> bool {
     match mismatch {
         Mismatch::Added { id, .. } => id.group == flux::GROUP,
-        Mismatch::Lost { id } => id.group == flux::GROUP && renamed.contains(&id.name),
+        Mismatch::Lost { id } => id.group == flux::GROUP && renamed.goes(&id.namespace, &id.name),
         Mismatch::Changed { id, field, .. } => {
             id.group == flux::GROUP && !renamed.is_empty() && field.starts_with("spec.dependsOn")
         }
@@ -258,17 +263,6 @@ fn without_pruning(object: &Object) -> Object {
             spec.remove("prune");
             spec.remove("deletionPolicy");
         }
-    }
-    object
-}
-
-/// Takes the names of some Flux Kustomizations away from an Alert or a Receiver.
-pub(crate) fn without_names(mut object: Object, names: &BTreeSet<String>) -> Object {
-    let field = flux::watches(&object.value).filter(|_| !names.is_empty());
-    if let Some(list) = field.and_then(|field| object.value["spec"][field].as_array_mut()) {
-        list.retain(|item| {
-            item["kind"] != "Kustomization" || item["name"].as_str().is_none_or(|name| !names.contains(name))
-        });
     }
     object
 }

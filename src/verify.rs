@@ -149,7 +149,7 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
                     let gates = gate_objects(input, &carriers, &sides);
                     differences.retain(|(id, _)| !id.as_ref().is_some_and(|id| gates.contains(id)));
                     // After the hand-over the old one applies the other apps, the new ones these.
-                    let handed = |difference: &Difference| matches!(difference, Difference::Added(side) if is_applied(input, side));
+                    let handed = |difference: &Difference| matches!(difference, Difference::Added(side) if input.is_applied(side));
                     let before = differences.len();
                     differences.retain(|(_, difference)| !handed(difference));
                     count += before - differences.len();
@@ -160,11 +160,6 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
             Check { cluster, path, objects: count, differences }
         })
         .collect()
-}
-
-/// Tells whether a Flux Kustomization names a folder.
-fn is_applied(input: &Input<'_>, folder: &RepoPath) -> bool {
-    input.model.entry_points.iter().any(|entry| entry.path == *folder && !entry.flux.is_empty())
 }
 
 /// Gives the objects of gates that sides carry: they belong to no app, and the entry point that the
@@ -229,7 +224,7 @@ fn sides(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
 /// point itself.
 fn applied(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
     let mut parts = sides(input, path, cluster);
-    let named = |folder: &RepoPath| is_applied(input, folder);
+    let named = |folder: &RepoPath| input.is_applied(folder);
     parts.retain(|(_, side)| named(side));
     let stands = input.model.graph.has(path) || input.snapshot.is_dir(path);
     if named(path) || (parts.is_empty() && stands) {

@@ -7,7 +7,7 @@
 mod divided;
 mod support;
 
-use divided::{SPEC, finished};
+use divided::{SPEC, divided, finished};
 use support::scratch::{Scratch, Tree, assert_same};
 
 /// Two apps on two clusters, of which one is divided and migrated.
@@ -38,6 +38,7 @@ fn one_app_of_two() -> (Scratch, Tree) {
 #[track_caller]
 fn nothing_is_deleted(scratch: &Scratch) {
     let run = scratch.run(&["check", "--base", "HEAD~1"]);
+    assert!([0, 1].contains(&run.code), "the check itself failed: {run:?}");
     let said = run.stdout + &run.stderr;
     assert!(!said.contains("GW012") && !said.contains("GW013"), "{said}");
 }
@@ -99,6 +100,128 @@ fn an_app_that_is_split_later_moves_to_live_sides_in_three_steps() {
 }
 
 #[test]
+fn two_steps_of_a_later_split_never_share_a_commit() {
+    let (scratch, _) = one_app_of_two();
+    let split = ["split", "app", "probe", "--yes", "--allow-dirty"];
+    scratch.expect(0, &split);
+    let first = scratch.tree();
+    let run = scratch.run(&split);
+    assert!(run.stderr.contains("kept from pruning here and not yet in HEAD"), "{}", run.stderr);
+    assert!(run.stderr.contains("commit this step by itself"), "{}", run.stderr);
+    assert_same(&first, &scratch.tree(), "both steps are in one commit");
+
+    // What would have been said of a commit that deletes.
+    scratch.git(&["checkout", "--quiet", "."]);
+    scratch.git(&["rm", "--quiet", "clusters/edge-01/flux/apps-rt.yaml"]);
+    scratch.commit();
+    let run = scratch.run(&["check", "--base", "HEAD~1"]);
+    assert!((run.stdout + &run.stderr).contains("GW012"));
+}
+
+#[test]
+fn two_entry_points_of_a_cluster_take_their_steps_together() {
+    let scratch = Scratch::fixture("sample");
+    scratch.write("windows.yaml", format!("{SPEC}  edge-01: {{}}\n"));
+    let config = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {name} }}\n");
+    for app in ["third", "fourth"] {
+        scratch.write(&format!("apps/{app}/extra.yaml"), config(app));
+        scratch.write(&format!("apps/{app}/one.yaml"), config(app).replace("ConfigMap", "Service"));
+        let listed = "namespace: web\nresources:\n  - extra.yaml\n  - one.yaml\n";
+        scratch.write(&format!("apps/{app}/kustomization.yaml"), listed);
+    }
+    scratch.write("apps/probe/extra.yaml", config("extra"));
+    scratch.replace("apps/probe/kustomization.yaml", "resources:\n", "resources:\n  - extra.yaml\n");
+    let more = "resources:\n  - ../../../apps/third\n  - ../../../apps/fourth\n";
+    scratch.write("clusters/edge-01/more/kustomization.yaml", more);
+    let apps = scratch.text("clusters/edge-01/flux/apps.yaml");
+    let more = apps.replace("name: apps\n", "name: more\n").replace("/apps\n", "/more\n");
+    scratch.write("clusters/edge-01/flux/more.yaml", more);
+    let itself = apps.replace("name: apps\n", "name: flux-system\n").replace("/apps\n", "/flux\n");
+    scratch.write("clusters/edge-01/flux/flux-system/gotk-sync.yaml", itself);
+    let set = "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: { name: set }\nspec:\n  dependsOn:\n    - { apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, name: more }\n";
+    scratch.write("clusters/edge-01/flux/set.yaml", set).commit();
+    scratch.expect(0, &["split", "app", "web", "third", "--yes"]);
+    scratch.commit();
+    for _ in 0..2 {
+        scratch.expect(0, &["migrate", "--yes"]);
+        scratch.commit();
+    }
+    let split = ["split", "app", "probe", "fourth", "--yes"];
+    scratch.expect(0, &split);
+    scratch.commit();
+    nothing_is_deleted(&scratch);
+    let run = scratch.expect(0, &split);
+    let took_over = run.stderr.matches("its sides take over at once").count();
+    assert_eq!(took_over, 2, "{}", run.stderr);
+    let said = "ResourceSet set in clusters/edge-01/flux/set.yaml names Flux Kustomization more, which goes";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    for name in ["apps", "more"] {
+        assert!(!scratch.top().join(format!("clusters/edge-01/flux/{name}.yaml")).exists());
+    }
+    scratch.commit();
+    nothing_is_deleted(&scratch);
+    scratch.expect(0, &["migrate", "--yes"]);
+    scratch.commit();
+    nothing_is_deleted(&scratch);
+    scratch.expect(0, &["verify"]);
+}
+
+#[test]
+fn a_cluster_that_leaves_loses_the_flux_kustomization_of_its_gate_too() {
+    let scratch = Scratch::fixture("sample");
+    let layout = "layout: { clusterGate: 'gates/{cluster}' }\n";
+    scratch.write("windows.yaml", format!("{SPEC}  edge-01: {{}}\n  edge-02: {{}}\n{layout}"));
+    let apps = scratch.text("clusters/edge-02/flux/apps.yaml");
+    let itself = apps.replace("name: apps\n", "name: flux-system\n").replace("/apps\n", "/flux\n");
+    scratch.write("clusters/edge-02/flux/itself.yaml", itself);
+    let list = "clusters/edge-02/flux/kustomization.yaml";
+    scratch.write(list, "resources:\n  - apps.yaml\n  - infra.yaml\n  - itself.yaml\n").commit();
+    for command in [["sync", "--yes"].as_slice(), &["split", "--all", "--yes"], &["sync", "--yes"]] {
+        scratch.expect(0, command);
+        scratch.commit();
+    }
+    let own =
+        |cluster: &str| scratch.top().join(format!("clusters/{cluster}/flux/reconciliation-windows.yaml"));
+    assert!(own("edge-01").exists() && own("edge-02").exists());
+    assert!(scratch.text(list).contains("reconciliation-windows.yaml"));
+    scratch.replace("windows.yaml", "  edge-02: {}\n", "").commit();
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    assert!(run.stderr.contains("`gitops-windows sync --allow-deletion` takes it out"), "{}", run.stderr);
+    let run = scratch.expect(0, &["sync", "--allow-deletion", "--yes"]);
+    assert!(
+        run.stderr.contains("Flux Kustomization reconciliation-windows goes and deletes it"),
+        "{}",
+        run.stderr
+    );
+    assert!(!run.stderr.contains("goes on closing") && !run.stderr.contains("in edge-01"), "{}", run.stderr);
+    assert!(own("edge-01").exists() && !own("edge-02").exists());
+    assert!(scratch.top().join("gates/edge-01").exists() && !scratch.top().join("gates/edge-02").exists());
+    assert!(!scratch.text(list).contains("reconciliation-windows.yaml"));
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync", "--allow-deletion"]).stdout, "");
+    scratch.expect(0, &["verify"]);
+}
+
+#[test]
+fn a_gate_that_another_cluster_needs_stays() {
+    let scratch = divided("sample", &["edge-01", "edge-02"]);
+    let flux = scratch.text("clusters/edge-01/flux/infra.yaml");
+    let flux = flux.replace("name: infra\n", "name: second\n").replace("/infra\n", "/second\n");
+    scratch.write("clusters/edge-01/flux/second.yaml", flux);
+    let gate = "resources:\n  - ../../edge-02/infra/reconciliation-windows\n";
+    scratch.write("clusters/edge-01/second/kustomization.yaml", gate);
+    scratch.replace("windows.yaml", "  edge-02: {}\n", "").commit();
+    let before = scratch.tree();
+    let run = scratch.run(&["sync", "--allow-deletion", "--yes"]);
+    let said = "clusters/edge-01/second needs clusters/edge-02/infra/reconciliation-windows too";
+    assert!(run.stderr.contains(said) && run.stderr.contains("goes on closing"), "{}", run.stderr);
+    let gate = "clusters/edge-02/infra/reconciliation-windows";
+    let files = |tree: &Tree| tree.keys().filter(|path| path.starts_with(gate)).count();
+    assert!(files(&before) > 0);
+    assert_eq!(files(&before), files(&scratch.tree()));
+}
+
+#[test]
 fn a_type_gets_another_name_by_the_way_that_is_said() {
     let (scratch, _) = one_app_of_two();
     let rename = |scratch: &Scratch| {
@@ -142,7 +265,17 @@ fn a_cluster_leaves_the_windows_and_loses_its_gate_alone() {
     let run = scratch.expect(0, &["sync", "--yes"]);
     assert!(run.stdout.is_empty() && run.stderr.contains("it goes on closing"), "{}", run.stderr);
     assert!(run.stderr.contains("`gitops-windows sync --allow-deletion` takes it out"), "{}", run.stderr);
+    // What somebody edited is not taken away.
+    let file = "clusters/edge-02/infra/reconciliation-windows/close-reconciliation-window-patch.yaml";
+    scratch.write(file, scratch.text(file) + "# Ours.\n").commit();
+    let before = scratch.tree();
+    let run = scratch.run(&["sync", "--allow-deletion", "--yes"]);
+    assert!(run.code != 0 && run.stderr.contains("was generated and then edited by hand"), "{run:?}");
+    assert_same(&before, &scratch.tree(), "something was taken away");
+    scratch.git(&["revert", "--no-edit", "HEAD"]);
+
     let run = scratch.expect(0, &["sync", "--allow-deletion", "--yes"]);
+    assert!(!run.stderr.contains("goes on closing"), "{}", run.stderr);
     for said in [
         "a cluster deletes CronJob jobs/close-reconciliation-window in edge-02: Flux Kustomization infra loses it",
         "flux resume kustomization apps-rw --namespace flux-system",

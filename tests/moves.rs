@@ -50,24 +50,20 @@ fn an_object_that_loses_its_window_moves_in_one_step() {
     rules(&scratch, SECRET_TOO);
     // What is encrypted goes nowhere where it would be applied as it is.
     let file = "clusters/north/apps-rt.yaml";
-    if !scratch.text(file).contains("decryption:") {
-        let run = scratch.expect(5, &["sync", "--yes"]);
-        assert!(
-            run.stderr.contains("apps-rt in north, which it would go to, does not decrypt"),
-            "{}",
-            run.stderr
-        );
-        for cluster in ["north", "south"] {
-            let decryption = "  prune: true # tidy\n  decryption:\n    provider: sops\n    secretRef:\n      name: sops-age\n";
-            scratch.replace(
-                &format!("clusters/{cluster}/apps-rt.yaml"),
-                "  prune: true # tidy\n",
-                decryption,
-            );
-        }
-        scratch.git(&["add", "clusters"]);
-        scratch.git(&["commit", "--quiet", "--message", "decrypt"]);
+    assert!(!scratch.text(file).contains("decryption:"));
+    let run = scratch.expect(5, &["sync", "--yes"]);
+    assert!(
+        run.stderr.contains("apps-rt in north, which it would go to, does not decrypt"),
+        "{}",
+        run.stderr
+    );
+    for cluster in ["north", "south"] {
+        let decryption =
+            "  prune: true # tidy\n  decryption:\n    provider: sops\n    secretRef:\n      name: sops-age\n";
+        scratch.replace(&format!("clusters/{cluster}/apps-rt.yaml"), "  prune: true # tidy\n", decryption);
     }
+    scratch.git(&["add", "clusters"]);
+    scratch.git(&["commit", "--quiet", "--message", "decrypt"]);
     let run = scratch.expect(0, &["sync", "--yes"]);
     assert!(run.stderr.contains("Secret shop/web in north goes from apps-rw to apps-rt"), "{}", run.stderr);
     assert!(side("rw").contains("Secret|ConfigMap|Namespace"), "{}", side("rw"));
@@ -141,9 +137,10 @@ fn file_of(tree: &Tree, path: &str) -> Vec<u8> {
 #[test]
 fn one_document_of_several_follows_a_changed_type() {
     let scratch = Scratch::fixture("sample");
-    let more = "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: web\n---\n";
+    let more = "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: web\n";
     let service = scratch.text("apps/web/service.yaml");
-    scratch.write("apps/web/service.yaml", format!("{more}{service}"));
+    let about = "---\n# About the service.\n---\n";
+    scratch.write("apps/web/service.yaml", format!("{more}{about}{service}"));
     scratch.write("windows.yaml", format!("{SPEC}  edge-02: {{}}\n")).commit();
     scratch.expect(0, &["split", "--all", "--yes"]);
     scratch.commit();
@@ -154,9 +151,50 @@ fn one_document_of_several_follows_a_changed_type() {
     rules(&scratch, SERVICE_TOO);
     scratch.expect(0, &["sync", "--yes"]);
     scratch.expect(0, &["verify"]);
-    assert_eq!(scratch.text("apps/web/web-rt/service.yaml"), format!("---\n{service}"));
-    assert!(scratch.text("apps/web/web-rw/service.yaml").starts_with(more.trim_end_matches("---\n")));
+    let (rt, rw) =
+        (scratch.text("apps/web/web-rt/service.yaml"), scratch.text("apps/web/web-rw/service.yaml"));
+    // What only holds comments goes with what follows it.
+    assert_eq!(rt, format!("---\n# About the service.\n---\n{service}"));
+    assert_eq!(rw, more);
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+}
+
+#[test]
+fn a_file_that_another_folder_lists_too_stays_where_it_is() {
+    let scratch = finished("sample", &["edge-02"]);
+    scratch.write("apps/other/kustomization.yaml", "resources:\n  - ../web/web-rw/service.yaml\n").commit();
+    rules(&scratch, SERVICE_TOO);
+    let before = scratch.tree();
+    let run = scratch.expect(5, &["sync", "--yes"]);
+    assert!(
+        run.stderr.contains("Service web/web is rt by the rules and on the side of rw"),
+        "{}",
+        run.stderr
+    );
+    assert_same(&before, &scratch.tree(), "something was moved");
+}
+
+#[test]
+fn a_list_stays_where_it_is() {
+    let scratch = Scratch::fixture("sample");
+    let item =
+        |name: &str| format!("  - {{ apiVersion: v1, kind: Service, metadata: {{ name: {name} }} }}\n");
+    let list = format!("apiVersion: v1\nkind: List\nitems:\n{}{}", item("one"), item("two"));
+    scratch.write("apps/web/list.yaml", &list);
+    scratch.replace("apps/web/kustomization.yaml", "resources:\n", "resources:\n  - list.yaml\n");
+    scratch.write("windows.yaml", format!("{SPEC}  edge-02: {{}}\n")).commit();
+    for command in [&["split", "--all", "--yes"][..], &["migrate", "--yes"], &["migrate", "--yes"]] {
+        scratch.expect(0, command);
+        scratch.commit();
+    }
+    rules(&scratch, SERVICE_TOO);
+    let run = scratch.run(&["sync", "--yes"]);
+    assert!(
+        run.stderr.contains("Service web/one is rt by the rules and on the side of rw"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(scratch.text("apps/web/web-rw/list.yaml"), list);
 }
 
 #[test]
@@ -175,6 +213,49 @@ fn a_move_that_would_delete_holds_up_nothing_else() {
     assert!(run.stderr.contains("1 entry point is left as before"), "{}", run.stderr);
     let gate = "clusters/edge-02/infra/reconciliation-windows/open-reconciliation-window-patch.yaml";
     assert!(scratch.text(gate).contains("0 21 * * SAT"));
+    assert!(scratch.top().join("apps/web/web-rt/configmap.yaml").exists());
+}
+
+#[test]
+fn each_entry_point_moves_what_is_safe_for_itself() {
+    let scratch = Scratch::fixture("sample");
+    let object = |kind: &str| format!("apiVersion: v1\nkind: {kind}\nmetadata: {{ name: third }}\n");
+    scratch.write("apps/third/config.yaml", object("ConfigMap"));
+    scratch.write("apps/third/service.yaml", object("Service"));
+    scratch.write("apps/third/account.yaml", object("ServiceAccount"));
+    let listed =
+        "namespace: web\nnamePrefix: my-\nresources:\n  - config.yaml\n  - service.yaml\n  - account.yaml\n";
+    scratch.write("apps/third/kustomization.yaml", listed);
+    scratch.write("clusters/edge-02/more/kustomization.yaml", "resources:\n  - ../../../apps/third\n");
+    let flux = scratch.text("clusters/edge-02/flux/apps.yaml");
+    let flux = flux.replace("name: apps\n", "name: more\n").replace("/apps\n", "/more\n");
+    scratch.write("clusters/edge-02/flux/more.yaml", flux);
+    scratch.write("windows.yaml", format!("{SPEC}  edge-02: {{}}\n")).commit();
+    for command in
+        [&["sync", "--yes"][..], &["split", "--all", "--yes"], &["migrate", "--yes"], &["migrate", "--yes"]]
+    {
+        scratch.expect(0, command);
+        scratch.commit();
+    }
+    assert!(scratch.top().join("apps/third/third-rw/service.yaml").exists());
+    // The Service of each gets real-time; the ConfigMap of one gets a window, which would delete it.
+    rules(
+        &scratch,
+        "rules:\n- { kind: Namespace, type: rt }\n- { kind: ConfigMap, name: my-third, type: rt }\n- { kind: Service, type: rt }\n- { type: rw }\n",
+    );
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    assert!(
+        run.stderr.contains("a cluster may delete ConfigMap web/web-content in edge-02"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr.contains("Service web/my-third in edge-02 goes from more-rw to more-rt"),
+        "{}",
+        run.stderr
+    );
+    assert!(scratch.top().join("apps/third/third-rt/service.yaml").exists());
+    assert!(scratch.top().join("apps/web/web-rw/service.yaml").exists());
     assert!(scratch.top().join("apps/web/web-rt/configmap.yaml").exists());
 }
 

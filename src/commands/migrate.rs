@@ -5,14 +5,12 @@ use std::time::Duration;
 
 use crate::cli::{Global, Migrate};
 use crate::commands::apply::{Exit, apply};
-use crate::commands::workspace::{Loaded, cluster_folders};
+use crate::commands::workspace::Loaded;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::live::{Cluster, Kubectl, LiveKustomization};
 use crate::output::Output;
-use crate::plan::{Input, MigrateOptions, migrate, under_way};
-use crate::repo::Model;
-use crate::spec;
+use crate::plan::{MigrateOptions, migrate, under_way};
 use crate::template::Templates;
 
 /// Runs the command.
@@ -20,12 +18,7 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
     let loaded = Loaded::open(global, output)?;
     output.diagnostics(&loaded.model.remarks);
     let templates = Templates::new(loaded.workspace.overrides())?;
-    let snapshot = loaded.workspace.repository.snapshot_at(&arguments.base)?.snapshot;
-    // The revision may be older than the spec; then today's says what its folders mean.
-    let old = spec::read(&snapshot, &loaded.workspace.spec_path).map(|parsed| parsed.spec);
-    let spec = old.as_ref().unwrap_or(&loaded.spec);
-    let model = Model::read(&snapshot, &spec.folder(), &cluster_folders(spec));
-    let base = Input { spec, snapshot: &snapshot, model: &model, renderer: loaded.renderer.as_ref() };
+    let base = loaded.base(&arguments.base)?;
     let live = if arguments.confirm { live(&loaded, arguments)? } else { BTreeMap::new() };
     let commits: BTreeSet<&str> = live.values().flatten().filter_map(LiveKustomization::commit).collect();
     let relation = |commit: &str| loaded.workspace.repository.relation(commit, &arguments.base);
@@ -36,7 +29,7 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
         applied: commits.into_iter().map(|commit| (commit.to_owned(), relation(commit))).collect(),
         live,
     };
-    let plan = migrate(&loaded.input(), &base, &templates, &options)?;
+    let plan = migrate(&loaded.input(), &base.input(loaded.renderer.as_ref()), &templates, &options)?;
     apply(global, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
 }
 

@@ -6,7 +6,7 @@ use crate::commands::workspace::Loaded;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::plan::{Selection, split};
+use crate::plan::{Selection, needs_base, split};
 use crate::template::Templates;
 
 /// Runs the command.
@@ -15,7 +15,10 @@ pub fn run(global: &Global, arguments: &Split, output: &Output) -> Result<Exit, 
     let loaded = Loaded::open(global, output)?;
     output.diagnostics(&loaded.model.remarks);
     let templates = Templates::new(loaded.workspace.overrides())?;
-    let plan = split(&loaded.input(), &templates, &selection)?;
+    // In a repository without a commit nothing is live.
+    let base = needs_base(&loaded.input()).then(|| loaded.base("HEAD").ok()).flatten();
+    let base = base.as_ref().map(|base| base.input(loaded.renderer.as_ref()));
+    let plan = split(&loaded.input(), base.as_ref(), &templates, &selection)?;
     apply(global, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
 }
 

@@ -115,6 +115,20 @@ impl Loaded {
         Ok(Loaded { workspace, spec, model, renderer })
     }
 
+    /// Reads the repository as it is at a revision.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such revision or it can't be read.
+    pub fn base(&self, revision: &str) -> Result<Base, Error> {
+        let snapshot = self.workspace.repository.snapshot_at(revision)?.snapshot;
+        // The revision may be older than the spec; then today's says what its folders mean.
+        let old = spec::read(&snapshot, &self.workspace.spec_path).map(|parsed| parsed.spec);
+        let spec = old.unwrap_or_else(|_| self.spec.clone());
+        let model = Model::read(&snapshot, &spec.folder(), &cluster_folders(&spec));
+        Ok(Base { spec, snapshot, model })
+    }
+
     /// Gives the parts as a plan takes them.
     pub fn input(&self) -> Input<'_> {
         Input {
@@ -123,5 +137,19 @@ impl Loaded {
             model: &self.model,
             renderer: self.renderer.as_ref(),
         }
+    }
+}
+
+/// The repository at a revision, which the clusters are taken to have.
+pub struct Base {
+    spec: Spec,
+    snapshot: Snapshot,
+    model: Model,
+}
+
+impl Base {
+    /// Gives the parts as a plan takes them.
+    pub fn input<'a>(&'a self, renderer: &'a dyn Renderer) -> Input<'a> {
+        Input { spec: &self.spec, snapshot: &self.snapshot, model: &self.model, renderer }
     }
 }

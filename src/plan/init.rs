@@ -165,9 +165,11 @@ pub fn init(
     let leftover = gate::sync(&input, templates, &mut builder)?;
     gate::verify(&input, &builder)?;
     let mut plan = builder.finish();
-    plan.obligations = obligations(&input, &plan)?;
+    let left = gate::Left::default();
+    plan.obligations = obligations(&input, &plan, &left)?;
     plan.commands = leftover.commands;
     remarks.extend(parsed.warnings);
+    remarks.extend(gate::told(&input, &left));
     remarks.extend(leftover.remarks);
     // Clusters that share a gate share what is wrong with it.
     let mut seen: Vec<Diagnostic> = Vec::new();

@@ -8,7 +8,7 @@ use crate::plan::app::Apps;
 use crate::plan::classify::{Classified, ClassifyError, classify_all};
 use crate::render::{Object, Renderer, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{EntryPoint, Model, RepoPath, Snapshot};
+use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, Snapshot};
 use crate::spec::{ChangeType, Spec, expand_folder, folder_of};
 use crate::suggest::did_you_mean;
 
@@ -133,6 +133,19 @@ impl<'a> Input<'a> {
         self.model.flux.iter().filter_map(|flux| flux.path.as_ref()).filter_map(of_side).collect()
     }
 
+    /// Gives the Flux Kustomizations in Git that apply a folder which is meant.
+    pub fn applying(
+        &self,
+        is_meant: impl Fn(&RepoPath) -> bool,
+    ) -> impl Iterator<Item = &'a FluxKustomization> {
+        self.model.flux.iter().filter(move |one| one.path.as_ref().is_some_and(&is_meant))
+    }
+
+    /// Tells whether a Flux Kustomization in Git applies a folder by itself: a side that is live.
+    pub fn is_applied(&self, folder: &RepoPath) -> bool {
+        self.applying(|path| path == folder).next().is_some()
+    }
+
     /// Says why an entry point of one type alone is left as it is.
     pub fn undivided(&self, change_type: usize) -> String {
         let change_type = &self.spec.types[change_type];
@@ -201,6 +214,11 @@ pub fn sides(spec: &Spec, model: &Model) -> Sides {
         sides.extend(elsewhere(spec, model, &sides));
     }
     sides
+}
+
+/// Gives the sides of one entry point, present or not, with the positions of their types.
+pub fn sides_of<'s>(sides: &'s Sides, whole: &'s RepoPath) -> impl Iterator<Item = (&'s RepoPath, usize)> {
+    sides.iter().filter(move |(_, (of, _))| of == whole).map(|(side, (_, position))| (side, *position))
 }
 
 /// Finds the sides of entry points that are no folder above any side, and may be gone from Git.

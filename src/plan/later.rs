@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::inventory::{deletions, inventories};
+use crate::plan::input::sides_of;
 use crate::plan::migrate;
 use crate::plan::outcome::EntryOutcome;
 use crate::plan::prepare::{is_prepared, prepare};
@@ -21,13 +22,22 @@ use crate::repo::{EntryPoint, FluxKustomization, RepoPath};
 pub fn applied_sides<'a>(input: &Input<'a>, whole: &RepoPath, cluster: &str) -> Vec<&'a FluxKustomization> {
     let names = input.spec.types.iter().map(|change_type| change_type.name.value.as_str());
     let sides: BTreeSet<RepoPath> = names.filter_map(|name| input.side(whole, cluster, name)).collect();
-    let is_side = |path: &RepoPath| sides.contains(path);
-    input.model.flux.iter().filter(|one| one.path.as_ref().is_some_and(is_side)).collect()
+    input.applying(|path| sides.contains(path)).collect()
+}
+
+/// Tells whether a later split may be at its second step here, so that it must be known what the
+/// clusters have.
+pub fn needs_base(input: &Input<'_>) -> bool {
+    input.model.flux.iter().any(is_prepared)
 }
 
 /// Makes of a trial, in which an entry point was divided, the next step of the three.
+///
+/// `base` is the repository as the clusters are taken to have it: a step that is not in there yet
+/// must not share a commit with the next one.
 pub fn step<'a>(
     input: &Input<'_>,
+    base: Option<&Input<'_>>,
     before: &Builder<'a>,
     trial: &mut Builder<'a>,
     entry: &EntryPoint,
@@ -36,7 +46,13 @@ pub fn step<'a>(
     let live = applied_sides(input, &entry.path, &entry.cluster);
     let all: Vec<&FluxKustomization> = input.model.flux_of(entry).chain(live).collect();
     if all.iter().all(|one| is_prepared(one)) {
-        return hand_over(input, trial, entry, outcome);
+        if let Some(one) = all.iter().find(|one| !base.is_some_and(|base| was_prepared(input, base, one))) {
+            return outcome.refused(
+                format!("Flux Kustomization {} is kept from pruning here and not yet in HEAD", one.name),
+                "commit this step by itself and let it reach the cluster; only then comes the next one",
+            );
+        }
+        return hand_over(input, before, trial, entry, outcome);
     }
     *trial = before.clone();
     for one in all {
@@ -54,9 +70,19 @@ pub fn step<'a>(
     outcome
 }
 
+/// Tells whether a Flux Kustomization is prepared in the base as well.
+fn was_prepared(input: &Input<'_>, base: &Input<'_>, one: &FluxKustomization) -> bool {
+    let key = |input: &Input<'_>, one: &FluxKustomization| {
+        (input.model.cluster_of(one), one.namespace.clone(), one.name.clone())
+    };
+    let wanted = key(input, one);
+    base.model.flux.iter().any(|other| is_prepared(other) && key(base, other) == wanted)
+}
+
 /// Lets the sides take over what was divided, where no cluster deletes anything by that.
 fn hand_over(
     input: &Input<'_>,
+    before: &Builder<'_>,
     trial: &mut Builder<'_>,
     entry: &EntryPoint,
     mut outcome: EntryOutcome,
@@ -64,16 +90,17 @@ fn hand_over(
     let divided = trial.now().clone();
     let model = input.model.again(&divided);
     let next = Input { snapshot: &divided, model: &model, ..*input };
-    let (renamed, rewritten) = match migrate::take_over(&next, trial, &entry.path) {
+    let migrate::TakenOver { renamed, rewritten, notes } = match migrate::take_over(&next, trial, &entry.path)
+    {
         Ok(done) => done,
         Err((reason, remedy)) => return outcome.refused(reason, remedy),
     };
     let after = trial.now();
     let model = input.model.again(after);
-    let (old, new) = (
-        inventories(input.model, input.snapshot, input.renderer),
-        inventories(&model, after, input.renderer),
-    );
+    // What other entry points did in the same run is not this one's doing.
+    let again = (!before.is_unchanged()).then(|| input.model.again(before.now()));
+    let old = inventories(again.as_ref().unwrap_or(input.model), before.now(), input.renderer);
+    let new = inventories(&model, after, input.renderer);
     if let Some(deletion) = deletions(&old, &new).first() {
         return outcome.refused(
             format!("a cluster may delete {deletion}"),
@@ -89,16 +116,17 @@ fn hand_over(
     }
     outcome.reason =
         format!("{}; its sides take over at once, and none prunes before `migrate`", outcome.reason);
-    let is_applied = |path: &RepoPath| model.flux.iter().any(|one| one.path.as_ref() == Some(path));
-    outcome.taken_over = parts(input, &entry.path).into_iter().filter(is_applied).collect();
+    let next = Input { snapshot: after, model: &model, ..*input };
+    outcome.taken_over = parts(input, &entry.path).into_iter().filter(|part| next.is_applied(part)).collect();
     outcome.renamed = renamed;
+    outcome.notes = notes;
     outcome
 }
 
 /// Gives the sides of an entry point and itself.
 fn parts(input: &Input<'_>, whole: &RepoPath) -> BTreeSet<RepoPath> {
-    let sides = input.sides().into_iter().filter(|(_, (of, _))| of == whole).map(|(side, _)| side);
-    sides.chain([whole.clone()]).collect()
+    let sides = input.sides();
+    sides_of(&sides, whole).map(|(side, _)| side).chain([whole]).cloned().collect()
 }
 
 /// What must be true where live sides have taken over: all parts together give what they gave.
@@ -121,7 +149,6 @@ pub fn obligations(
         beside: beside.clone(),
         after: outcome.taken_over.clone(),
         build,
-        renamed: outcome.renamed.clone(),
         ..Obligation::same(path.clone())
     };
     Some(builds.into_iter().map(all).collect())

@@ -53,6 +53,7 @@ pub use flux_create::{SourceUrl, flux_create};
 pub use init::{InitOptions, init};
 pub use input::{Input, Sides, Typed, TypedError, side, sides};
 pub use join::join;
+pub use later::needs_base;
 pub use migrate::{MigrateOptions, Standing, migrate, under_way};
 pub use outcome::{AppOutcome, EntryOutcome, Way};
 pub(crate) use refusal::is_remote;

@@ -1,10 +1,9 @@
 //! What a split came to, entry point by entry point.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
 use crate::diagnostic::{Diagnostic, Place};
+use crate::proof::Renames;
 use crate::repo::RepoPath;
 
 /// How objects were divided.
@@ -69,8 +68,10 @@ pub struct EntryOutcome {
     /// Where its objects are applied from then on, if sides that were live take over in the same
     /// step; otherwise empty.
     pub taken_over: Vec<RepoPath>,
-    /// The Flux Kustomizations that Alerts name otherwise from then on.
-    pub renamed: BTreeSet<String>,
+    /// The Flux Kustomizations that go or come by that.
+    pub renamed: Renames,
+    /// What else people are to know of it.
+    pub notes: Vec<String>,
 }
 
 impl EntryOutcome {
@@ -88,7 +89,8 @@ impl EntryOutcome {
             apps: Vec::new(),
             remaining: Vec::new(),
             taken_over: Vec::new(),
-            renamed: BTreeSet::new(),
+            renamed: Renames::default(),
+            notes: Vec::new(),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::plan::gate::Carriers;
 use crate::plan::generated::is_ours;
 use crate::plan::migrate::contents::is_encrypted;
 use crate::plan::migrate::{held, verify};
-use crate::plan::{EntryOutcome, Input, Plan, Sides, gate, umbrella};
+use crate::plan::{EntryOutcome, Input, Plan, Sides, gate, input, umbrella};
 use crate::proof::Obligation;
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
@@ -130,8 +130,8 @@ fn undecrypted(input: &Input<'_>, old: &[Inventory], new: &[Inventory]) -> Optio
 
 /// Gives the sides of an entry point that stand, with the positions of their types.
 fn sides_of(input: &Input<'_>, all: &Sides, whole: &RepoPath) -> BTreeMap<RepoPath, usize> {
-    let sides = all.iter().filter(|(side, (of, _))| of == whole && input.model.graph.has(side));
-    sides.map(|(side, (_, position))| (side.clone(), *position)).collect()
+    let sides = input::sides_of(all, whole).filter(|(side, _)| input.model.graph.has(side));
+    sides.map(|(side, position)| (side.clone(), position)).collect()
 }
 
 /// Adds what the sides apply that no Flux Kustomization in Git names: one may stand in the cluster.
@@ -142,8 +142,7 @@ fn unknown(
     inventories: &mut Vec<Inventory>,
     gated: &mut BTreeSet<(String, String)>,
 ) {
-    let is_known = |path: &RepoPath| input.model.flux.iter().any(|one| one.path.as_ref() == Some(path));
-    if is_known(whole) || sides.keys().any(is_known) {
+    if input.is_applied(whole) || sides.keys().any(|side| input.is_applied(side)) {
         return;
     }
     let requests: Vec<Request> = sides.keys().cloned().map(Request::folder).collect();
@@ -277,7 +276,7 @@ fn told(input: &Input<'_>, all: &Sides, whole: &RepoPath, found: &[Misplaced]) -
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let some = found.iter().take(NAMED).map(side).collect::<Vec<_>>().join("; ");
     let sides = sides_of(input, all, whole);
-    let is_live = sides.keys().any(|side| input.model.flux.iter().any(|one| one.path.as_ref() == Some(side)));
+    let is_live = sides.keys().any(|side| input.is_applied(side));
     let is_whole =
         input.model.graph.get(whole).is_some_and(|found| umbrella::original(&found.text).is_some());
     let (here, there) = (name(first.side), name(first.rule));

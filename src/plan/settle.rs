@@ -13,13 +13,22 @@ use crate::template::Templates;
 /// their Flux Kustomizations are prepared for the hand-over. An entry point that can't be divided,
 /// or only with a change for another, is refused by itself and the others go on.
 ///
+/// `base` is the repository as the clusters are taken to have it, usually the last commit. Where
+/// sides are live already, the second step is refused until the first one stands there;
+/// [`needs_base`](crate::plan::needs_base) tells whether that may matter.
+///
 /// # Errors
 ///
 /// When a name means no app, or a gate can't be brought up to date.
-pub fn split(input: &Input<'_>, templates: &Templates, selection: &Selection) -> Result<Plan, Error> {
+pub fn split(
+    input: &Input<'_>,
+    base: Option<&Input<'_>>,
+    templates: &Templates,
+    selection: &Selection,
+) -> Result<Plan, Error> {
     let mut watched: Vec<Obligation> = Vec::new();
     loop {
-        let plan = split_watched(input, templates, selection, &watched)?;
+        let plan = split_watched(input, base, templates, selection, &watched)?;
         let broken = mismatches(input, &plan.apply(input.snapshot), &plan.obligations);
         let new: Vec<Obligation> =
             broken.into_iter().map(|(one, _)| one).filter(|one| !watched.contains(one)).collect();

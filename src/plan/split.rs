@@ -12,7 +12,7 @@ use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
 use crate::plan::settle::Watch;
 use crate::plan::{Builder, Command, Plan, ahead, gate, later, layout, listing, parent};
-use crate::proof::{Mismatch, Obligation, prove};
+use crate::proof::{Mismatch, Obligation, Renames, prove};
 use crate::repo::flux::artifact_path;
 use crate::repo::{EntryPoint, RepoPath, Role};
 use crate::suggest::nearest;
@@ -55,6 +55,7 @@ impl Selection {
 /// When a name means no app, or a gate can't be brought up to date.
 pub(super) fn split_watched(
     input: &Input<'_>,
+    base: Option<&Input<'_>>,
     templates: &Templates,
     selection: &Selection,
     watched: &[Obligation],
@@ -72,7 +73,7 @@ pub(super) fn split_watched(
     let mut watch = Watch::new(original, watched);
     let sides = input.sides();
     let carriers = gate::carriers(input)?;
-    let live = input.live(&sides);
+    let live = Live { wholes: input.live(&sides), base };
     ahead::build(input, &sides, selection);
     // What applies others' Flux Kustomizations comes after them.
     let parents = parent::children(input.model);
@@ -127,6 +128,7 @@ pub(super) fn split_watched(
     }
     let mut plan = builder.finish();
     plan.obligations = obligations(original, &plan, &outcomes);
+    remarks.extend(outcomes.iter().flat_map(|outcome| &outcome.notes).map(Diagnostic::note));
     plan.entries = outcomes;
     plan.commands = commands;
     plan.remarks = remarks;
@@ -151,13 +153,21 @@ pub(super) fn gates(
     Ok(commands)
 }
 
+/// What sides that are live ask of a split.
+struct Live<'a> {
+    /// The entry points of which a side is live.
+    wholes: BTreeSet<&'a RepoPath>,
+    /// The repository as the clusters are taken to have it.
+    base: Option<&'a Input<'a>>,
+}
+
 fn split_entry(
     input: &Input<'_>,
     original: &Input<'_>,
     builder: &mut Builder<'_>,
     entry: &EntryPoint,
     selection: &Selection,
-    live: &BTreeSet<&RepoPath>,
+    live: &Live<'_>,
     commands: &mut Vec<Command>,
 ) -> EntryOutcome {
     let outcome = EntryOutcome::new(&entry.cluster, &entry.path);
@@ -214,9 +224,9 @@ fn split_entry(
         // An app of one type alone joins the side that others made.
         outcome.way = Way::Plain;
     }
-    let is_live = live.contains(&entry.path);
+    let is_live = live.wholes.contains(&entry.path);
     if is_live {
-        outcome = later::step(original, builder, &mut trial, entry, outcome);
+        outcome = later::step(original, live.base, builder, &mut trial, entry, outcome);
         if outcome.way == Way::Refused {
             return outcome;
         }
@@ -333,9 +343,11 @@ pub(super) fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutco
         entries.flat_map(|entry| of_entry(input, &entry.path, outcomes)).collect();
     let (carriers, folders) =
         (gate::carriers(input).unwrap_or_default(), gate::folders(input).unwrap_or_default());
-    let renamed = outcomes.iter().flat_map(|outcome| outcome.renamed.clone()).collect::<BTreeSet<_>>();
+    let mut renames = Renames::default();
+    outcomes.iter().for_each(|outcome| renames.extend(&outcome.renamed));
     for obligation in &mut found {
-        obligation.renamed.clone_from(&renamed);
+        let of = input.model.entry_points.iter().filter(|entry| entry.path == obligation.before);
+        obligation.renamed = renames.of(of.flat_map(EntryPoint::clusters));
         obligation.free.extend(gate::free_of(input, &carriers, &folders, &obligation.before));
     }
     found

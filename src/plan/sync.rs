@@ -8,7 +8,7 @@ use crate::inventory::{Deletion, deletions, inventories};
 use crate::plan::build::builds;
 use crate::plan::refresh::refresh;
 use crate::plan::split::BACK;
-use crate::plan::transfer::transfer;
+use crate::plan::transfer::Transfer;
 use crate::plan::{Builder, Input, Plan, gate, later, layout, relocation};
 use crate::proof::Obligation;
 use crate::repo::RepoPath;
@@ -23,18 +23,23 @@ pub const SCHEMA_FILE: &str = "windows.schema.json";
 /// What a cluster's apps are does not change, but for the type of an object: a rule that was edited
 /// moves it from side to side where nothing is deleted by that. A second run changes nothing.
 ///
+/// `allow_deletion` takes out the gates of clusters that the spec does not speak of any more, of
+/// those that the tool wrote; the plan then names each object that a cluster deletes, and the commands
+/// that resume what was held back. Without it such a gate stays, with a warning. Objects that change
+/// sides are never deleted, whatever it says.
+///
 /// # Errors
 ///
-/// When a generated file was edited by hand, when a value can't be edited in place, and when a
-/// cluster may delete an object that changes sides.
+/// When a generated file was edited by hand, when a value or a list can't be edited in place, and
+/// when a cluster may delete an object that changes sides.
 pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> Result<Plan, Error> {
     no_unknown_types(input)?;
     layout::check(input)?;
     let mut builder = Builder::new(input.snapshot);
     let mut leftover = gate::sync(input, templates, &mut builder)?;
-    if allow_deletion {
-        leftover.commands.extend(gate::leave(input, &mut builder)?);
-    }
+    let left = if allow_deletion { gate::leave(input, &mut builder)? } else { gate::Left::default() };
+    leftover.remarks.splice(..0, gate::told(input, &left));
+    leftover.commands.extend(left.commands.iter().cloned());
     gate::verify(input, &builder)?;
     let moved = refresh(input, &mut builder)?;
     if let Ok(path) = input.spec.folder().join(SCHEMA_FILE)
@@ -42,7 +47,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
     {
         builder.put(&path, &schema_text());
     }
-    let (mut plan, refused) = transferred(input, &builder, &moved)?;
+    let (mut plan, refused) = transferred(input, &builder, &moved, &left)?;
     plan.commands = leftover.commands;
     plan.remarks.splice(..0, leftover.remarks);
     plan.remarks.extend(refused);
@@ -63,7 +68,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
 }
 
 /// Moves files between the parts of apps that are divided plainly, where no cluster deletes anything by
-/// that; else leaves them where they are, and gives the reasons.
+/// that; else leaves those of that entry point where they are, and gives the reasons.
 ///
 /// # Errors
 ///
@@ -72,26 +77,62 @@ fn transferred(
     input: &Input<'_>,
     builder: &Builder<'_>,
     moved: &BTreeSet<RepoPath>,
+    left: &gate::Left,
 ) -> Result<(Plan, Vec<Diagnostic>), Error> {
     let snapshot = builder.now().clone();
     let model = input.model.again(&snapshot);
-    let mut trial = builder.clone();
-    let touched = transfer(&Input { snapshot: &snapshot, model: &model, ..*input }, &mut trial);
-    let mut refused = Vec::new();
-    let warning = |one| Diagnostic { severity: Severity::Warning, ..one };
-    if !touched.is_empty() {
-        match guarded(input, &trial, &touched.union(moved).cloned().collect()) {
-            Ok(plan) => return Ok((plan, refused)),
-            Err(error) => refused = error.diagnostics,
+    let transfer = Transfer::of(&Input { snapshot: &snapshot, model: &model, ..*input });
+    let mut all = builder.clone();
+    let touched: BTreeSet<RepoPath> =
+        transfer.wholes().flat_map(|whole| transfer.make(&mut all, whole)).collect();
+    if touched.is_empty() {
+        return Ok((guarded(input, builder, moved, left)?, Vec::new()));
+    }
+    let mut refused = match guarded(input, &all, &touched.union(moved).cloned().collect(), left) {
+        Ok(plan) => return Ok((plan, Vec::new())),
+        Err(error) => error.diagnostics,
+    };
+    let mut plan = guarded(input, builder, moved, left).map_err(|mut error| {
+        let new = refused.iter().filter(|one| !error.diagnostics.contains(one)).cloned();
+        let new: Vec<Diagnostic> = new.collect();
+        error.diagnostics.extend(new);
+        error
+    })?;
+    // One entry point at a time, so that one which can't move holds up no other.
+    refused.clear();
+    let (mut kept, mut moved) = (builder.clone(), moved.clone());
+    for whole in transfer.wholes() {
+        let mut trial = kept.clone();
+        let touched = transfer.make(&mut trial, whole);
+        if touched.is_empty() {
+            continue;
+        }
+        let together: BTreeSet<RepoPath> = touched.union(&moved).cloned().collect();
+        match guarded(input, &trial, &together, left) {
+            Ok(safe) => (plan, kept, moved) = (safe, trial, together),
+            Err(error) => {
+                // Entry points that share a file are refused for the same reason.
+                let new = error
+                    .diagnostics
+                    .into_iter()
+                    .map(|one| Diagnostic { severity: Severity::Warning, ..one });
+                let new: Vec<Diagnostic> = new.filter(|one| !refused.contains(one)).collect();
+                refused.extend(new);
+            }
         }
     }
-    Ok((guarded(input, builder, moved)?, refused.into_iter().map(warning).collect()))
+    Ok((plan, refused))
 }
 
 /// Makes the plan, with what must be true of it; `moved` are the entry points of which a side changed.
-fn guarded(input: &Input<'_>, builder: &Builder<'_>, moved: &BTreeSet<RepoPath>) -> Result<Plan, Error> {
+fn guarded(
+    input: &Input<'_>,
+    builder: &Builder<'_>,
+    moved: &BTreeSet<RepoPath>,
+    left: &gate::Left,
+) -> Result<Plan, Error> {
     let mut plan = builder.finish();
-    plan.obligations = obligations(input, &plan)?;
+    plan.obligations = obligations(input, &plan, left)?;
     plan.remarks = relocation::guard(input, &mut plan, moved)?;
     Ok(plan)
 }
@@ -150,19 +191,23 @@ pub fn schema_text() -> String {
 /// # Errors
 ///
 /// When the layout gives no folder for a gate.
-pub fn obligations(input: &Input<'_>, plan: &Plan) -> Result<Vec<Obligation>, Error> {
+pub fn obligations(input: &Input<'_>, plan: &Plan, left: &gate::Left) -> Result<Vec<Obligation>, Error> {
     if plan.changes.is_empty() {
         return Ok(Vec::new());
     }
     let (carriers, folders) = (gate::carriers(input)?, gate::folders(input)?);
     let mut found = Vec::new();
-    for entry in &input.model.entry_points {
+    // A folder that held nothing but a gate goes with it.
+    let after = plan.apply(input.snapshot);
+    let is_gone = |path: &RepoPath| left.entries.contains(path) && !after.is_dir(path);
+    for entry in input.model.entry_points.iter().filter(|entry| !is_gone(&entry.path)) {
         let free = gate::free_of(input, &carriers, &folders, &entry.path);
         for build in builds(input.model, entry) {
             found.push(Obligation {
                 flux_may_change: true,
                 free: free.clone(),
                 build,
+                renamed: left.kustomizations.of(entry.clusters()),
                 ..Obligation::same(entry.path.clone())
             });
         }

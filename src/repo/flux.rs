@@ -32,6 +32,13 @@ pub fn watches(value: &Value) -> Option<&'static str> {
     }
 }
 
+/// Gives the Flux Kustomization that an item of such a list speaks of.
+pub fn names_kustomization(item: &Value) -> Option<&str> {
+    let version = item["apiVersion"].as_str();
+    let is_it = item["kind"] == "Kustomization" && version.is_none_or(|version| version.starts_with(GROUP));
+    item["name"].as_str().filter(|_| is_it)
+}
+
 /// A Flux Kustomization in a file.
 #[derive(Clone, Debug)]
 pub struct FluxKustomization {

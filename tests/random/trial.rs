@@ -106,7 +106,7 @@ impl Trial {
         let (renderer, model) = (self.renderer.forgetful(), self.model(snapshot));
         let input = Input { spec: &self.spec, snapshot, model: &model, renderer: &renderer };
         if splits {
-            split(&input, &Templates::new(BTreeMap::new())?, selection)
+            split(&input, None, &Templates::new(BTreeMap::new())?, selection)
         } else {
             join(&input, selection)
         }

@@ -187,7 +187,7 @@ pub fn carrier_of<'a>(
         .or_else(|| mine().filter(generated).max_by_key(|entry| entry.path.segments().count()))
 }
 
-fn reaches(input: &Input<'_>, entry: &EntryPoint, folder: &RepoPath) -> bool {
+pub(super) fn reaches(input: &Input<'_>, entry: &EntryPoint, folder: &RepoPath) -> bool {
     let graph = &input.model.graph;
     let tops = if graph.has(&entry.path) {
         vec![entry.path.clone()]

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::plan::gate::{ClusterGate, Gates, Slot, adopted, alerts, carrier, cron_jobs, leave};
+use crate::plan::gate::{ClusterGate, Gates, Slot, adopted, alerts, carrier, cron_jobs};
 use crate::plan::generated::{Ownership, ownership, with_header};
 use crate::plan::{Builder, Command, Input};
 use crate::repo::RepoPath;
@@ -33,7 +33,6 @@ pub struct Leftover {
 /// When a generated file was edited by hand, or a value can't be edited in place.
 pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) -> Result<Leftover, Error> {
     let mut leftover = Leftover::default();
-    leftover.remarks.extend(leave::told(input));
     let Some(gates) = Gates::of(input)? else { return Ok(leftover) };
     let sides = input.sides();
     leftover.remarks.extend(waits_for_gated(input, &gates));

@@ -7,20 +7,24 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::plan::gate::carrier::{NAME, reaches};
 use crate::plan::gate::files::conflict;
 use crate::plan::generated::{Ownership, is_ours, ownership};
 use crate::plan::resources::{Item, rewrite};
 use crate::plan::{Builder, Command, Input};
+use crate::proof::Renames;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role, Target};
+
+/// Tells whether the spec speaks of no cluster that applies an entry point.
+fn is_forgotten(input: &Input<'_>, entry: &EntryPoint) -> bool {
+    let gated = input.spec.types.iter().any(|change_type| !change_type.is_real_time());
+    !gated || !entry.clusters().any(|cluster| input.spec.clusters.contains_key(cluster))
+}
 
 /// Gives the entry points that carry a gate which the spec does not speak of any more.
 fn forgotten<'a>(input: &Input<'a>) -> Vec<&'a EntryPoint> {
-    let gated = input.spec.types.iter().any(|change_type| !change_type.is_real_time());
-    let speaks = |entry: &EntryPoint| {
-        gated && entry.clusters().any(|cluster| input.spec.clusters.contains_key(cluster))
-    };
     let entries = input.model.entry_points.iter();
-    entries.filter(|entry| entry.role == Role::Gate && !speaks(entry)).collect()
+    entries.filter(|entry| entry.role == Role::Gate && is_forgotten(input, entry)).collect()
 }
 
 /// Gives what the gates of a cluster hold back there.
@@ -42,16 +46,32 @@ fn resume(input: &Input<'_>, entry: &EntryPoint) -> Vec<Command> {
         .collect()
 }
 
-/// Says of each gate that nobody speaks of that it goes on closing, and the way on.
-pub fn told(input: &Input<'_>) -> Vec<Diagnostic> {
+/// What became of the gates that nobody speaks of.
+#[derive(Debug, Default)]
+pub struct Left {
+    /// The commands that follow.
+    pub commands: Vec<Command>,
+    /// The entry points that lost their gate.
+    pub entries: BTreeSet<RepoPath>,
+    /// The Flux Kustomizations that applied nothing but a gate, and went with it.
+    pub kustomizations: Renames,
+}
+
+/// Says of each gate that nobody speaks of that it goes on closing, and the way on; but for those
+/// that have `left`.
+pub fn told(input: &Input<'_>, left: &Left) -> Vec<Diagnostic> {
     let told = |entry: &EntryPoint| {
         let lines: Vec<String> = resume(input, entry).iter().map(Command::shell).collect();
-        let how = match folder(input, entry) {
-            Some(_) => {
+        let how = match carried(input, entry) {
+            Carried::Ours { .. } => {
                 "`gitops-windows sync --allow-deletion` takes it out and says what the cluster deletes"
                     .to_owned()
             }
-            None => "take the gate's folder and the line that lists it out".to_owned(),
+            Carried::Shared { gate, with } => format!(
+                "{with} needs {gate} too, so give that a folder of its own first; then take the line that leads to {gate} from {} out",
+                entry.path
+            ),
+            Carried::ByHand => "take the gate's folder and the line that lists it out".to_owned(),
         };
         let then = if lines.is_empty() { String::new() } else { format!(": `{}`", lines.join("`, `")) };
         Diagnostic::warning(format!(
@@ -61,54 +81,91 @@ pub fn told(input: &Input<'_>) -> Vec<Diagnostic> {
         .at(Place::file(entry.path.clone()))
         .help(format!("{how}; when that has reached the cluster, resume what the last closing may have left suspended{then}"))
     };
-    forgotten(input).into_iter().map(told).collect()
+    forgotten(input).into_iter().filter(|entry| !left.entries.contains(&entry.path)).map(told).collect()
 }
 
-/// Gives the folder of a gate that the tool wrote for a cluster.
-fn folder(input: &Input<'_>, entry: &EntryPoint) -> Option<RepoPath> {
-    let base = input.spec.folder().join(&input.spec.layout.gate).ok()?;
+/// Whose gate it is that an entry point carries.
+enum Carried<'a> {
+    /// The tool wrote it, and its Flux Kustomizations where nothing else applies it.
+    Ours { gate: RepoPath, own: Vec<&'a FluxKustomization> },
+    /// An entry point that stays needs it too.
+    Shared { gate: RepoPath, with: RepoPath },
+    /// People wrote it.
+    ByHand,
+}
+
+/// Finds the gate that the tool wrote for a cluster.
+fn carried<'a>(input: &Input<'a>, entry: &EntryPoint) -> Carried<'a> {
+    let Ok(base) = input.spec.folder().join(&input.spec.layout.gate) else { return Carried::ByHand };
     let graph = &input.model.graph;
-    let is_it = |folder: &RepoPath| {
-        *folder != entry.path && is_ours(input, folder) && graph.children(folder).contains(&base)
+    let is_it = |folder: &RepoPath| is_ours(input, folder) && graph.children(folder).contains(&base);
+    let Some(gate) = graph.reach(&entry.path).into_iter().find(is_it) else { return Carried::ByHand };
+    let mut others = input.model.entry_points.iter().filter(|other| !is_forgotten(input, other));
+    if let Some(other) = others.find(|other| reaches(input, other, &gate)) {
+        return Carried::Shared { gate, with: other.path.clone() };
+    }
+    let applies = |one: &&FluxKustomization| one.path.as_ref() == Some(&gate);
+    let own: Vec<&FluxKustomization> = input.model.flux.iter().filter(applies).collect();
+    let is_written = |one: &&FluxKustomization| {
+        one.name == NAME && input.snapshot.file(&one.file).map(ownership) == Some(Ownership::Ours)
     };
-    graph.reach(&entry.path).into_iter().find(is_it)
+    let is_alone = gate == entry.path;
+    if (is_alone && own.is_empty()) || !own.iter().all(is_written) {
+        return Carried::ByHand;
+    }
+    Carried::Ours { gate, own }
 }
 
-/// Takes the gates that nobody speaks of away; gives the commands that follow.
+/// Takes the gates that nobody speaks of away.
+///
+/// A gate that an entry point of a remaining cluster needs too stays, and [`told`] speaks of it.
 ///
 /// # Errors
 ///
 /// When a generated file was edited by hand, or a list can't be edited in place.
-pub fn leave(input: &Input<'_>, builder: &mut Builder<'_>) -> Result<Vec<Command>, Error> {
-    let mut commands = Vec::new();
+pub fn leave(input: &Input<'_>, builder: &mut Builder<'_>) -> Result<Left, Error> {
+    let mut left = Left::default();
     for entry in forgotten(input) {
-        let Some(gate) = folder(input, entry) else { continue };
+        let Carried::Ours { gate, own } = carried(input, entry) else { continue };
         let files: Vec<RepoPath> = builder.now().below(&gate).map(|(path, _)| path.clone()).collect();
-        for file in files {
-            match builder.now().file(&file).map(ownership) {
-                Some(Ownership::Ours) => builder.remove(&file),
-                _ => return Err(Error::new(ErrorKind::Conflict, conflict(&file))),
+        for file in files.iter().chain(own.iter().map(|one| &one.file)) {
+            match builder.now().file(file).map(ownership) {
+                Some(Ownership::Ours) => builder.remove(file),
+                // Another entry point of the cluster has led here before.
+                None => {}
+                _ => return Err(Error::new(ErrorKind::Conflict, conflict(file))),
             }
         }
-        for referrer in input.model.graph.referrers(&gate) {
-            let Some(found) = builder.kustomization(referrer).map_err(|broken| Error::invalid(*broken))?
-            else {
-                continue;
-            };
-            let lists = |target: &Target| *target == Target::Path(gate.clone());
-            let item = |gone| if gone { Item::Remove } else { Item::Keep };
-            let items: Vec<Item> =
-                found.resources().iter().map(|reference| item(lists(&reference.target))).collect();
-            let text = rewrite(&found, &items).map_err(|error| {
-                Error::invalid(
-                    Diagnostic::error(format!("{} can't be edited: {error}", found.file))
-                        .at(Place::file(found.file.clone()))
-                        .help(format!("take the line for {gate} out of it by hand")),
-                )
-            })?;
-            builder.put(&found.file, &text);
+        unlist(input, builder, &gate)?;
+        for one in own {
+            unlist(input, builder, &one.file)?;
+            let name = (input.model.cluster_of(one), one.namespace.clone(), one.name.clone());
+            left.kustomizations.gone.insert(name);
         }
-        commands.extend(resume(input, entry));
+        left.entries.insert(entry.path.clone());
+        left.commands.extend(resume(input, entry));
     }
-    Ok(commands)
+    Ok(left)
+}
+
+/// Takes a file or a folder out of every list that names it.
+fn unlist(input: &Input<'_>, builder: &mut Builder<'_>, gone: &RepoPath) -> Result<(), Error> {
+    for referrer in input.model.graph.referrers(gone) {
+        let Some(found) = builder.kustomization(referrer).map_err(|broken| Error::invalid(*broken))? else {
+            continue;
+        };
+        let lists = |target: &Target| *target == Target::Path(gone.clone());
+        let item = |gone| if gone { Item::Remove } else { Item::Keep };
+        let items: Vec<Item> =
+            found.resources().iter().map(|reference| item(lists(&reference.target))).collect();
+        let text = rewrite(&found, &items).map_err(|error| {
+            Error::invalid(
+                Diagnostic::error(format!("{} can't be edited: {error}", found.file))
+                    .at(Place::file(found.file.clone()))
+                    .help(format!("take the line for {gone} out of it by hand")),
+            )
+        })?;
+        builder.put(&found.file, &text);
+    }
+    Ok(())
 }

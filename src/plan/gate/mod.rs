@@ -17,7 +17,7 @@ mod whole;
 
 pub use carrier::{NAME as CARRIER_NAME, OUTSIDE, taken_in};
 pub use files::{Leftover, conflict, sync};
-pub use leave::leave;
+pub use leave::{Left, leave, told};
 pub(crate) use target::is_object_name;
 pub use target::{ONE_NAMESPACE, out_of_reach};
 pub use verify::verify;

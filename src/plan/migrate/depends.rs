@@ -5,14 +5,18 @@
 //! it stops at the next commit. So only what is held back by the same windows may wait for what is
 //! held back, and nothing real-time may.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::plan::Input;
+use crate::plan::migrate::hand_over::announce;
 use crate::plan::migrate::heir::Dependency;
+use crate::plan::migrate::held;
+use crate::plan::migrate::standing::{Move, Stage};
+use crate::proof::{FluxName, Renames};
 use crate::repo::FluxKustomization;
 
-/// A Flux Kustomization of a cluster: (cluster, namespace, name).
-pub type Name = (String, String, String);
+/// A Flux Kustomization of a cluster, with its namespace.
+pub type Name = FluxName;
 
 /// Who takes over from whom, and what each is held back by.
 #[derive(Debug, Default)]
@@ -29,14 +33,30 @@ impl Succession {
         (input.model.cluster_of(one), namespace(input, one).to_owned(), one.name.clone())
     }
 
+    /// Gives what the hand-over of some makes of each old Flux Kustomization.
+    pub fn of(input: &Input<'_>, active: &[&Move<'_>]) -> Succession {
+        let mut succession = Succession { held: held(input), ..Succession::default() };
+        for one in active.iter().filter(|one| one.stage == Stage::Restructured) {
+            announce(input, one, &mut succession);
+        }
+        succession
+    }
+
     /// Gives the names that go and those that come.
-    pub fn names(&self) -> BTreeSet<String> {
-        let heirs = self.heirs.iter();
-        heirs
-            .flat_map(|((_, _, old), (_, heirs))| {
-                std::iter::once(old.clone()).chain(heirs.iter().map(|(_, heir)| heir.clone()))
-            })
-            .collect()
+    pub fn names(&self, input: &Input<'_>) -> Renames {
+        let mut found = Renames::default();
+        for (old, (stays, heirs)) in &self.heirs {
+            let (cluster, namespace, _) = old;
+            if !stays {
+                found.gone.insert(old.clone());
+            }
+            let heirs = heirs.iter().map(|(_, heir)| (cluster.clone(), namespace.clone(), heir.clone()));
+            found.come.extend(heirs);
+        }
+        let is_called_so = |one: &Name| found.gone.iter().any(|gone| (&gone.1, &gone.2) == (&one.1, &one.2));
+        let all = input.model.flux.iter().map(|one| Succession::name(input, one));
+        found.stay = all.filter(|one| is_called_so(one) && !found.gone.contains(one)).collect();
+        found
     }
 
     /// Gives what one waits for from now on, and what it no longer waits for though it should.

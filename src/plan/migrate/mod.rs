@@ -30,7 +30,7 @@ use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::standing::{Move, moves};
 use crate::plan::prepare::prepare;
 use crate::plan::{Builder, EntryOutcome, Input, Plan, builds, gate};
-use crate::proof::Obligation;
+use crate::proof::{Obligation, Renames};
 use crate::repo::{Relation, RepoPath};
 use crate::template::Templates;
 
@@ -160,10 +160,7 @@ pub fn migrate(
             .collect();
         let mut builder = Builder::new(input.snapshot);
         let mut rewritten = Vec::new();
-        let mut succession = Succession { held: held(input), ..Succession::default() };
-        for one in active.iter().filter(|one| one.stage == Stage::Restructured) {
-            hand_over::announce(input, one, &mut succession);
-        }
+        let succession = Succession::of(input, &active);
         let notes = match steps(input, &mut builder, &active, &succession, &mut rewritten) {
             Ok(notes) => notes,
             Err(halt) => {
@@ -180,7 +177,7 @@ pub fn migrate(
         }
         let model = input.model.again(builder.now());
         let after = inventories(&model, builder.now(), input.renderer);
-        let renamed = succession.names();
+        let renamed = succession.names(input);
         let wrong = verify::wrong(input, builder.now(), (&before, &after), &rewritten, &renamed);
         let bad: BTreeSet<&str> = wrong.iter().map(|(cluster, _)| cluster.as_str()).collect();
         let blamed: Vec<&&Move<'_>> = active
@@ -213,7 +210,10 @@ pub fn migrate(
         plan.remarks.extend(notes.into_iter().map(Diagnostic::note));
         plan.obligations = obligations(input, &plan, &active);
         for obligation in &mut plan.obligations {
-            obligation.renamed.clone_from(&renamed);
+            let of = |one: &&&Move<'_>| {
+                one.whole == obligation.before || one.sides.values().any(|side| *side == obligation.before)
+            };
+            obligation.renamed = renamed.of(active.iter().filter(of).map(|one| one.cluster.as_str()));
         }
         break plan;
     };
@@ -308,8 +308,17 @@ fn steps(
     Ok(notes)
 }
 
-/// Lets the live sides of an entry point take over what was divided just now; gives the names that come
-/// or go, and the Flux Kustomizations that were rewritten.
+/// What became of an entry point whose live sides took over.
+pub(super) struct TakenOver {
+    /// The Flux Kustomizations that come or go.
+    pub(super) renamed: Renames,
+    /// Those that were rewritten.
+    pub(super) rewritten: Vec<Rewritten>,
+    /// What people are told: who waits for whom, and what only they can change.
+    pub(super) notes: Vec<String>,
+}
+
+/// Lets the live sides of an entry point take over what was divided just now.
 ///
 /// # Errors
 ///
@@ -318,7 +327,7 @@ pub(super) fn take_over(
     input: &Input<'_>,
     builder: &mut Builder<'_>,
     whole: &RepoPath,
-) -> Result<(BTreeSet<String>, Vec<Rewritten>), (String, String)> {
+) -> Result<TakenOver, (String, String)> {
     let found: Vec<Move<'_>> = moves(input).into_iter().filter(|one| one.whole == *whole).collect();
     for one in &found {
         if let Stage::Stuck { reason, remedy } = &one.stage {
@@ -326,13 +335,18 @@ pub(super) fn take_over(
         }
     }
     let active: Vec<&Move<'_>> = found.iter().filter(|one| one.stage == Stage::Restructured).collect();
-    let mut succession = Succession { held: held(input), ..Succession::default() };
-    for one in &active {
-        hand_over::announce(input, one, &mut succession);
+    if active.is_empty() {
+        return Err((
+            format!(
+                "nothing of {whole} would change hands: no Flux Kustomization of it is kept from pruning and applies what its sides hold too"
+            ),
+            "run `gitops-windows migrate` to see how far it is, and finish that first".to_owned(),
+        ));
     }
+    let succession = Succession::of(input, &active);
     let mut rewritten = Vec::new();
     match steps(input, builder, &active, &succession, &mut rewritten) {
-        Ok(_) => Ok((succession.names(), rewritten)),
+        Ok(notes) => Ok(TakenOver { renamed: succession.names(input), rewritten, notes }),
         Err(halt) => Err((halt.stop.reason, halt.stop.remedy)),
     }
 }

@@ -1,5 +1,6 @@
 //! What must be true of a step before anybody is shown it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
@@ -7,7 +8,7 @@ use serde_json::Value;
 use crate::inventory::{Inventory, differences};
 use crate::plan::migrate::Rewritten;
 use crate::plan::{Input, gate};
-use crate::proof::{compare, is_of_gate, without_names};
+use crate::proof::{Renames, compare, is_of_gate, without_names};
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
 use crate::repo::{RepoPath, Snapshot, flux};
@@ -19,10 +20,10 @@ pub fn wrong(
     after: &Snapshot,
     inventories: (&[Inventory], &[Inventory]),
     rewritten: &[Rewritten],
-    renamed: &BTreeSet<String>,
+    renamed: &Renames,
 ) -> Vec<(String, String)> {
     let (old, new) = (nameless(inventories.0, renamed), nameless(inventories.1, renamed));
-    let (old, new) = (&old, &new);
+    let (old, new): (&[Inventory], &[Inventory]) = (&old, &new);
     let free = gate_objects(input, after);
     let mut found: Vec<(String, String)> = differences(old, new, &free)
         .into_iter()
@@ -62,12 +63,18 @@ pub fn wrong(
 }
 
 /// Gives inventories whose Alerts and Receivers name nothing that comes or goes.
-fn nameless(inventories: &[Inventory], renamed: &BTreeSet<String>) -> Vec<Inventory> {
-    let mut found = inventories.to_vec();
-    for objects in found.iter_mut().filter_map(|one| one.objects.as_mut().ok()) {
-        *objects = std::mem::take(objects).into_iter().map(|one| without_names(one, renamed)).collect();
+fn nameless<'a>(inventories: &'a [Inventory], renames: &Renames) -> Cow<'a, [Inventory]> {
+    if renames.is_empty() {
+        return Cow::Borrowed(inventories);
     }
-    found
+    let mut found = inventories.to_vec();
+    for one in &mut found {
+        let renamed = renames.of([one.cluster.as_str()]);
+        if let Ok(objects) = &mut one.objects {
+            *objects = std::mem::take(objects).into_iter().map(|one| without_names(one, &renamed)).collect();
+        }
+    }
+    Cow::Owned(found)
 }
 
 fn is_flux(object: &Object) -> bool {

@@ -14,7 +14,7 @@ use crate::plan::listing::is_generated;
 use crate::plan::migrate::Stop;
 use crate::plan::migrate::depends::{Name, Succession};
 use crate::plan::{Builder, Input};
-use crate::repo::flux::{GROUP, is_yaml, watches};
+use crate::repo::flux::{GROUP, is_yaml, names_kustomization, watches};
 use crate::repo::manifest::{Manifest, ObjectId, manifests, objects};
 use crate::repo::{Entry, RepoPath};
 use crate::yaml::{EditError, Editor, Key, flow_text, quote};
@@ -138,13 +138,6 @@ fn edit(
     Ok(Some(format!("{} in {file} names {} from now on", ObjectId::of(&manifest.value), names.join(", "))))
 }
 
-/// Gives the Flux Kustomization that an item of a list speaks of.
-fn names_kustomization(item: &Value) -> Option<&str> {
-    let version = item["apiVersion"].as_str();
-    let is_it = item["kind"] == "Kustomization" && version.is_none_or(|version| version.starts_with(GROUP));
-    item["name"].as_str().filter(|_| is_it)
-}
-
 /// Gives the names that stand for one from now on, in all clusters that read it; `None` where none of
 /// them hands it over now.
 fn wanted(
@@ -223,3 +216,6 @@ fn mentions(value: &Value, name: &str) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests;
