@@ -27,14 +27,12 @@ pub fn text(answer: &Answer, width: usize) -> String {
     if !has_room {
         text = answer.lines.iter().map(|line| narrow(answer, line, width)).collect();
     }
-    let say = |words: String, indent: usize| {
-        let width = if has_room { usize::MAX } else { width };
-        fold(words.split(' '), width, indent) + "\n"
-    };
+    let room = if has_room { usize::MAX } else { width };
+    let say = |words: String, room: usize| fold(words.split(' '), room, 2) + "\n";
     for path in &answer.unreached {
         text += &say(
             format!("No entry point of these clusters reads {}: a change of it reaches none.", clean(path)),
-            2,
+            room,
         );
     }
     for note in notes(answer) {
@@ -44,8 +42,8 @@ pub fn text(answer: &Answer, width: usize) -> String {
             more => format!(" and {more} more"),
         };
         text += "\n";
-        text += &say(format!("{}{more}: {}.", names.join(", "), note.message), 2);
-        text += &say(format!("  → {}.", note.help), 2);
+        text += &say(format!("{}{more}: {}.", names.join(", "), note.message), room);
+        text += &format!("  {}", say(format!("→ {}.", note.help), room.saturating_sub(2)));
     }
     text
 }

@@ -167,6 +167,17 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
             wholes.entry(whole).or_default().insert(position, side);
         }
     }
+    // What another source has is no entry point of this repository, and its sides may stand here all the same.
+    for other in model.flux.iter().filter(|one| one.path.is_none()) {
+        let Some(whole) = other.spec("path").as_str().and_then(artifact_path) else { continue };
+        let cluster = model.cluster_of(other);
+        for (position, change_type) in input.spec.types.iter().enumerate() {
+            let side = input.side(&whole, &cluster, &change_type.name.value);
+            if let Some(side) = side.filter(|side| model.graph.has(side)) {
+                wholes.entry(whole.clone()).or_default().insert(position, side);
+            }
+        }
+    }
     let mut found = Vec::new();
     for (whole, sides) in wholes {
         let entry = model.entry_points.iter().find(|entry| entry.path == whole);
@@ -177,14 +188,17 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
             applies(&whole),
             sides.iter().map(|(position, side)| (*position, applies(side))).collect::<BTreeMap<_, _>>(),
         );
+        let others: Vec<&FluxKustomization> =
+            model.flux.iter().filter(|found| is_foreign(found, &whole, &sides)).collect();
         // A part of an app may be called like a side; only what Flux applies is an entry point.
-        if entry.is_none() && new.values().all(Vec::is_empty) {
+        if entry.is_none() && others.is_empty() && new.values().all(Vec::is_empty) {
             continue;
         }
         let rest = entry.filter(|_| !old.is_empty()).map(|entry| rest(input, entry));
         let mut clusters: Vec<String> =
             entry.into_iter().flat_map(EntryPoint::clusters).map(str::to_owned).collect();
-        clusters.extend(old.iter().chain(new.values().flatten()).map(|one| model.cluster_of(one)));
+        let all = old.iter().chain(new.values().flatten()).chain(&others);
+        clusters.extend(all.map(|one| model.cluster_of(one)));
         clusters.sort();
         clusters.dedup();
         for cluster in clusters.into_iter().filter(|cluster| input.spec.clusters.contains_key(cluster)) {
@@ -262,13 +276,18 @@ fn stage(input: &Input<'_>, one: &Move<'_>, entry: Option<&EntryPoint>) -> Stage
     if one.all().any(is_remembering) { Stage::HandedOver } else { Stage::Finished }
 }
 
+/// Tells whether a Flux Kustomization names an entry point or a side and builds it from something else
+/// than this repository.
+fn is_foreign(found: &FluxKustomization, whole: &RepoPath, sides: &BTreeMap<usize, RepoPath>) -> bool {
+    let path = found.spec("path").as_str().and_then(artifact_path);
+    found.path.is_none()
+        && path.is_some_and(|path| path == *whole || sides.values().any(|side| *side == path))
+}
+
 /// A Flux Kustomization that names the folder and builds it from something else than this repository.
 fn foreign(input: &Input<'_>, one: &Move<'_>) -> Option<Stage> {
     let is_meant = |found: &&FluxKustomization| {
-        let path = found.spec("path").as_str().and_then(artifact_path);
-        found.path.is_none()
-            && path.is_some_and(|path| path == one.whole || one.sides.values().any(|side| *side == path))
-            && input.model.cluster_of(found) == one.cluster
+        is_foreign(found, &one.whole, &one.sides) && input.model.cluster_of(found) == one.cluster
     };
     let found = input.model.flux.iter().find(is_meant)?;
     Some(Stage::Stuck {
