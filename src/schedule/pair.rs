@@ -1,5 +1,7 @@
 //! The two cron expressions of a window, and how one is made from the other.
 
+use std::sync::LazyLock;
+
 use super::cron::{CronExpr, Fields};
 use super::field::{self, Bounds, DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH, STAR};
 use super::local::{date_of, days_of, weekday};
@@ -75,8 +77,17 @@ pub(super) fn time_matches(fields: &Fields, minute_of_day: i64) -> bool {
 
 /// Says whether a day matches in month, day of month and day of week.
 pub(super) fn matches(fields: &Fields, days: i64) -> bool {
-    let (_, month, day) = date_of(days);
+    let known = usize::try_from(days - all_days().start).ok().and_then(|index| DATES.get(index));
+    let (month, day) = known.copied().unwrap_or_else(|| month_and_day(days));
     fields.month & (1 << month) != 0 && fields.day_matches(day, weekday(days))
+}
+
+/// Month and day of each of [`all_days`]: a fleet asks for them with every window.
+static DATES: LazyLock<Vec<(u32, u32)>> = LazyLock::new(|| all_days().map(month_and_day).collect());
+
+fn month_and_day(days: i64) -> (u32, u32) {
+    let (_, month, day) = date_of(days);
+    (month, day)
 }
 
 /// Writes times of day as minutes in hours; `None` where they are not all of those minutes in all of those
