@@ -135,7 +135,7 @@ fn windows_are_added_used_and_taken_away() {
         "{change}"
     );
     let refused = scratch.expect(2, &["windows", "remove", "sunday", "--yes"]);
-    assert!(refused.stderr.contains("there is no window `sunday`"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("window `sunday` is used by type rw"), "{}", refused.stderr);
     set(&scratch, &["set", "--type", "rw", "--use", "work-week"]);
     set(&scratch, &["remove", "sunday"]);
     assert_same(&start, &scratch.tree(), "adding and removing left a difference");
