@@ -1,6 +1,5 @@
 //! Where a setting of a gate's CronJob is written.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -8,7 +7,7 @@ use serde_json::Value;
 use crate::check::gate_job::GateJob;
 use crate::check::subject::Subject;
 use crate::diagnostic::Place;
-use crate::repo::{Kustomization, RepoPath, Target, generated_children};
+use crate::repo::{Kustomization, RepoPath, Target, built};
 use crate::yaml::Node;
 
 /// Points at a field of a job's `spec` where the job's cluster gets it from.
@@ -25,12 +24,7 @@ pub fn setting(subject: &Subject<'_>, job: &GateJob, field: &str) -> Place {
     let applied = subject.applied(job);
     let first = applied.and_then(|applied| subject.sources.first_name(applied));
     let names = [Some(job.name.as_str()), first.as_deref()];
-    let folders: BTreeSet<RepoPath> = match graph.has(&delivery.path) {
-        true => graph.reach(&delivery.path),
-        false => {
-            generated_children(graph, &delivery.path).iter().flat_map(|child| graph.reach(child)).collect()
-        }
-    };
+    let folders = built(graph, &delivery.path);
     let kustomizations = folders.iter().filter_map(|folder| graph.get(folder));
     let by_file = kustomizations.clone().flat_map(patch_files).find_map(|path| {
         let source = subject.sources.get(&path)?;

@@ -341,14 +341,13 @@ pub(super) fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutco
     let entries = input.model.entry_points.iter().filter(|entry| !is_made(entry));
     let mut found: Vec<Obligation> =
         entries.flat_map(|entry| of_entry(input, &entry.path, outcomes)).collect();
-    let (carriers, folders) =
-        (gate::carriers(input).unwrap_or_default(), gate::folders(input).unwrap_or_default());
+    let gates = gate::GateFolders::of(input).unwrap_or_default();
     let mut renames = Renames::default();
     outcomes.iter().for_each(|outcome| renames.extend(&outcome.renamed));
     for obligation in &mut found {
         let of = input.model.entry_points.iter().filter(|entry| entry.path == obligation.before);
         obligation.renamed = renames.of(of.flat_map(EntryPoint::clusters));
-        obligation.free.extend(gate::free_of(input, &carriers, &folders, &obligation.before));
+        obligation.free.extend(gates.free(input, &obligation.before));
     }
     found
 }

@@ -195,13 +195,13 @@ pub fn obligations(input: &Input<'_>, plan: &Plan, left: &gate::Left) -> Result<
     if plan.changes.is_empty() {
         return Ok(Vec::new());
     }
-    let (carriers, folders) = (gate::carriers(input)?, gate::folders(input)?);
+    let gates = gate::GateFolders::of(input)?;
     let mut found = Vec::new();
     // A folder that held nothing but a gate goes with it.
     let after = plan.apply(input.snapshot);
     let is_gone = |path: &RepoPath| left.entries.contains(path) && !after.is_dir(path);
     for entry in input.model.entry_points.iter().filter(|entry| !is_gone(&entry.path)) {
-        let free = gate::free_of(input, &carriers, &folders, &entry.path);
+        let free = gates.free(input, &entry.path);
         for build in builds(input.model, entry) {
             found.push(Obligation {
                 flux_may_change: true,
@@ -213,7 +213,7 @@ pub fn obligations(input: &Input<'_>, plan: &Plan, left: &gate::Left) -> Result<
         }
     }
     for side in input.sides().into_keys().filter(|side| input.model.graph.has(side)) {
-        let free = gate::free_of(input, &carriers, &folders, &side);
+        let free = gates.free(input, &side);
         found.push(Obligation { free, ..Obligation::same(side) });
     }
     Ok(found)

@@ -22,7 +22,7 @@ pub use flux::FluxKustomization;
 pub use graph::Graph;
 pub use history::Relation;
 pub use kustomization::{Kustomization, Reference, Target};
-pub use model::{ClusterFolders, EntryPoint, Model, Role, generated_children};
+pub use model::{ClusterFolders, EntryPoint, Model, Role, built, generated_children};
 pub use path::{RepoPath, RepoPathError};
 pub use read::{GitDirs, Reading, Repository};
 pub(crate) use read::{STATE, absent, is_executable, read_file};

@@ -135,10 +135,7 @@ impl Model {
         }
         let mut covered = BTreeSet::new();
         for path in by_path.keys() {
-            covered.extend(graph.reach(path));
-            if !graph.has(path) {
-                covered.extend(generated_children(&graph, path).iter().flat_map(|child| graph.reach(child)));
-            }
+            covered.extend(built(&graph, path));
         }
         let has_flux = !by_path.is_empty();
         let roots: Vec<RepoPath> = graph
@@ -240,11 +237,7 @@ fn role(
     if entry.flux.iter().any(own) || is_of_flux(&entry.path, graph) {
         return Role::Bootstrap;
     }
-    let reach = if graph.has(&entry.path) {
-        graph.reach(&entry.path)
-    } else {
-        generated_children(graph, &entry.path).iter().flat_map(|child| graph.reach(child)).collect()
-    };
+    let reach = built(graph, &entry.path);
     if gates.iter().any(|gate| reach.contains(&gate.base)) {
         return Role::Gate;
     }
@@ -305,6 +298,15 @@ pub fn generated_children(graph: &Graph, folder: &RepoPath) -> Vec<RepoPath> {
         above.by_ref().take_while(|above| above != folder).all(|above| !graph.has(&above))
     };
     graph.below(folder).filter(|path| is_topmost(path)).cloned().collect()
+}
+
+/// Gives every folder that Flux builds with this one, itself included where it has a kustomization of its
+/// own; where it has none, what the generated one lists.
+pub fn built(graph: &Graph, folder: &RepoPath) -> BTreeSet<RepoPath> {
+    if graph.has(folder) {
+        return graph.reach(folder);
+    }
+    generated_children(graph, folder).iter().flat_map(|child| graph.reach(child)).collect()
 }
 
 /// Takes the path from Kustomizations whose GitRepository is known to be another repository: its

@@ -9,7 +9,7 @@ use crate::check::delivery::Delivery;
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::flux::is_yaml;
-use crate::repo::{Entry, Kustomization, Reference, RepoPath, Target};
+use crate::repo::{Entry, Kustomization, Reference, RepoPath, Target, built};
 use crate::yaml::read_documents;
 
 /// Finds files that no build can read, folders that do not build, and paths that lead nowhere.
@@ -32,23 +32,13 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     findings
 }
 
-/// The folders that the build of a delivery reaches.
-fn reach(subject: &Subject<'_>, path: &RepoPath) -> BTreeSet<RepoPath> {
-    let graph = &subject.model.graph;
-    if graph.has(path) {
-        return graph.reach(path);
-    }
-    let children = crate::repo::generated_children(graph, path);
-    children.iter().flat_map(|child| graph.reach(child)).collect()
-}
-
 fn files(subject: &Subject<'_>) -> (Vec<Diagnostic>, BTreeSet<RepoPath>) {
     let graph = &subject.model.graph;
     let mut findings = Vec::new();
     let mut broken = BTreeSet::new();
     let mut seen: BTreeSet<RepoPath> = BTreeSet::new();
     for delivery in &subject.deliveries {
-        for folder in reach(subject, &delivery.path) {
+        for folder in built(&subject.model.graph, &delivery.path) {
             if !seen.insert(folder.clone()) {
                 continue;
             }
@@ -174,7 +164,7 @@ fn unreadable(subject: &Subject<'_>, path: &RepoPath) -> Option<Diagnostic> {
 
 fn build(subject: &Subject<'_>, delivery: &Delivery, broken: &BTreeSet<RepoPath>) -> Option<Diagnostic> {
     let error = delivery.error.as_ref()?;
-    let reached = reach(subject, &delivery.path);
+    let reached = built(&subject.model.graph, &delivery.path);
     if reached.iter().any(|folder| broken.contains(folder)) || broken.contains(&delivery.path) {
         return None;
     }

@@ -8,7 +8,7 @@ use crate::plan::gate::files::{Leftover, join};
 use crate::plan::gate::{ClusterGate, files};
 use crate::plan::generated::{Ownership, ownership, with_header};
 use crate::plan::{Builder, Command, Input, Sides, resources};
-use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, generated_children};
+use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, built, generated_children};
 use crate::template::Templates;
 
 /// The name of the Flux Kustomization that applies a gate where no entry point does.
@@ -188,13 +188,7 @@ pub fn carrier_of<'a>(
 }
 
 pub(super) fn reaches(input: &Input<'_>, entry: &EntryPoint, folder: &RepoPath) -> bool {
-    let graph = &input.model.graph;
-    let tops = if graph.has(&entry.path) {
-        vec![entry.path.clone()]
-    } else {
-        generated_children(graph, &entry.path)
-    };
-    tops.iter().any(|top| graph.reach(top).contains(folder))
+    built(&input.model.graph, &entry.path).contains(folder)
 }
 
 fn list(builder: &mut Builder<'_>, entry: &EntryPoint, folder: &RepoPath) -> Result<(), Error> {

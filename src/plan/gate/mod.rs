@@ -10,6 +10,7 @@ mod alerts;
 mod carrier;
 mod cron_jobs;
 mod files;
+mod folders;
 mod leave;
 mod target;
 mod verify;
@@ -17,6 +18,7 @@ mod whole;
 
 pub use carrier::{NAME as CARRIER_NAME, OUTSIDE, taken_in};
 pub use files::{Leftover, conflict, sync};
+pub use folders::{Carriers, GateFolders, carriers, folder_of};
 pub use leave::{Left, leave, told};
 pub(crate) use target::is_object_name;
 pub use target::{ONE_NAMESPACE, out_of_reach};
@@ -28,11 +30,12 @@ use jiff::tz::TimeZone;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::plan::gate::folders::cluster_folder;
 use crate::plan::gate::target::{check_target, no_name};
 use crate::plan::gate::whole::Whole;
 use crate::plan::prepare::{is_prepared, is_remembering};
 use crate::plan::{Input, Sides};
-use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role, generated_children};
+use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
 use crate::spec::expand;
 
@@ -236,11 +239,10 @@ fn cluster_gate(
 ///
 /// `whole` are held back as they are. `jobs` are the type's own, where several types have some.
 ///
-/// Those that stand in Git and have finished their migration are held back; what is only planned
-/// is left out as soon as one of them
-/// does, so that a new entry point never stops a gate that works. Where none stands, the planned
-/// names hold the place in jobs that are switched off. Where none of the cluster's Kustomizations
-/// is in Git, only people know, and the spec's word counts.
+/// Those that stand in Git and have finished their migration are held back; what is only planned is
+/// left out as soon as one of them does, so that a new entry point never stops a gate that works.
+/// Where none stands, the planned names hold the place in jobs that are switched off. Where none of
+/// the cluster's Kustomizations is in Git, only people know, and the spec's word counts.
 fn targets_of(
     input: &Input<'_>,
     sides: &Sides,
@@ -316,69 +318,6 @@ fn targets_of(
         }
     }
     Ok(if standing.is_empty() { (planned, !managed) } else { (standing, true) })
-}
-
-/// For each entry point that applies a gate or will, the gate's folder.
-pub type Carriers = BTreeMap<RepoPath, RepoPath>;
-
-/// Gives, for each entry point that applies a gate or will, the gate's folder.
-///
-/// # Errors
-///
-/// When the layout gives no folder.
-pub fn carriers(input: &Input<'_>) -> Result<Carriers, Error> {
-    let mut found = Carriers::new();
-    let sides = input.sides();
-    for cluster in input.spec.clusters.keys() {
-        let folder = cluster_folder(input, cluster)?;
-        if let Some(entry) = carrier::carrier_of(input, &sides, cluster, &folder) {
-            found.insert(entry.path.clone(), folder);
-        }
-    }
-    Ok(found)
-}
-
-/// Gives the folder of a cluster's gate, if the gate stands there.
-///
-/// # Errors
-///
-/// When the layout gives no folder.
-pub fn folder_of(input: &Input<'_>, cluster: &str) -> Result<Option<RepoPath>, Error> {
-    Ok(Some(cluster_folder(input, cluster)?).filter(|folder| input.model.graph.has(folder)))
-}
-
-/// Gives the folders of gates that an entry point applies or will, or that it is: gates change with
-/// the spec, whoever takes them in. `folders` are those of [`folders`].
-pub fn free_of(
-    input: &Input<'_>,
-    carriers: &Carriers,
-    folders: &BTreeSet<RepoPath>,
-    entry: &RepoPath,
-) -> Vec<RepoPath> {
-    let mut free: BTreeSet<RepoPath> = carriers.get(entry).cloned().into_iter().collect();
-    let tops = if input.model.graph.has(entry) {
-        vec![entry.clone()]
-    } else {
-        generated_children(&input.model.graph, entry)
-    };
-    let reach = tops.iter().flat_map(|top| input.model.graph.reach(top)).chain([entry.clone()]);
-    free.extend(reach.filter(|folder| folders.contains(folder)));
-    free.into_iter().collect()
-}
-
-/// Gives the folder of the gates' base and those of all clusters' gates.
-///
-/// # Errors
-///
-/// When the layout gives no folder.
-pub fn folders(input: &Input<'_>) -> Result<BTreeSet<RepoPath>, Error> {
-    let folders = input.spec.clusters.keys().map(|cluster| cluster_folder(input, cluster));
-    let base = input.spec.folder().join(&input.spec.layout.gate).map_err(layout_error);
-    folders.chain([base]).collect()
-}
-
-fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {
-    input.spec.folder().join(&input.spec.gate_folder(cluster)).map_err(layout_error)
 }
 
 /// Tells whether a gate that stands already holds back a whole entry point, which goes on until

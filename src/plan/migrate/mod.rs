@@ -394,12 +394,10 @@ fn obligations(input: &Input<'_>, plan: &Plan, active: &[&Move<'_>]) -> Vec<Obli
         }
     }
     // A side may carry a gate, which comes with it and which a step switches on.
-    let (carriers, folders) =
-        (gate::carriers(input).unwrap_or_default(), gate::folders(input).unwrap_or_default());
+    let gates = gate::GateFolders::of(input).unwrap_or_default();
     for obligation in &mut found {
         let all = obligation.after.iter().chain([&obligation.before]);
-        let free: BTreeSet<RepoPath> =
-            all.flat_map(|one| gate::free_of(input, &carriers, &folders, one)).collect();
+        let free: BTreeSet<RepoPath> = all.flat_map(|one| gates.free(input, one)).collect();
         obligation.free = free.into_iter().collect();
     }
     found

@@ -1,0 +1,72 @@
+//! Where gates are: the folders of their base and of each cluster's patches.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::Error;
+use crate::plan::Input;
+use crate::plan::gate::{carrier, layout_error};
+use crate::repo::{RepoPath, built};
+
+/// For each entry point that applies a gate or will, the gate's folder.
+pub type Carriers = BTreeMap<RepoPath, RepoPath>;
+
+/// Gives, for each entry point that applies a gate or will, the gate's folder.
+///
+/// # Errors
+///
+/// When the layout gives no folder.
+pub fn carriers(input: &Input<'_>) -> Result<Carriers, Error> {
+    let mut found = Carriers::new();
+    let sides = input.sides();
+    for cluster in input.spec.clusters.keys() {
+        let folder = cluster_folder(input, cluster)?;
+        if let Some(entry) = carrier::carrier_of(input, &sides, cluster, &folder) {
+            found.insert(entry.path.clone(), folder);
+        }
+    }
+    Ok(found)
+}
+
+/// Gives the folder of a cluster's gate, if the gate stands there.
+///
+/// # Errors
+///
+/// When the layout gives no folder.
+pub fn folder_of(input: &Input<'_>, cluster: &str) -> Result<Option<RepoPath>, Error> {
+    Ok(Some(cluster_folder(input, cluster)?).filter(|folder| input.model.graph.has(folder)))
+}
+
+pub(super) fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {
+    input.spec.folder().join(&input.spec.gate_folder(cluster)).map_err(layout_error)
+}
+
+/// The folders of gates, with the entry points that apply them or will: found once, as it takes time.
+#[derive(Debug, Default)]
+pub struct GateFolders {
+    carriers: Carriers,
+    /// The folder of the base and those of all clusters.
+    all: BTreeSet<RepoPath>,
+}
+
+impl GateFolders {
+    /// Finds them.
+    ///
+    /// # Errors
+    ///
+    /// When the layout gives no folder.
+    pub fn of(input: &Input<'_>) -> Result<GateFolders, Error> {
+        let folders = input.spec.clusters.keys().map(|cluster| cluster_folder(input, cluster));
+        let base = input.spec.folder().join(&input.spec.layout.gate).map_err(layout_error);
+        let all = folders.chain([base]).collect::<Result<_, _>>()?;
+        Ok(GateFolders { carriers: carriers(input)?, all })
+    }
+
+    /// Gives the folders of gates that an entry point applies or will, or that it is: gates change with
+    /// the spec, whoever takes them in.
+    pub fn free(&self, input: &Input<'_>, entry: &RepoPath) -> Vec<RepoPath> {
+        let mut free: BTreeSet<RepoPath> = self.carriers.get(entry).cloned().into_iter().collect();
+        let reach = built(&input.model.graph, entry).into_iter().chain([entry.clone()]);
+        free.extend(reach.filter(|folder| self.all.contains(folder)));
+        free.into_iter().collect()
+    }
+}
