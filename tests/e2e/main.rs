@@ -1,7 +1,7 @@
 //! Scenes on a real Flux: API server, CronJob controller and Flux's own controllers are the judges.
 //!
 //! `cargo test --test e2e -- --ignored` builds what it needs and plays all scenes side by side; a
-//! name behind it plays that one. `docs/facts.md` lists what they show.
+//! name behind it plays that one, and `programs` only builds. `docs/facts.md` lists what they show.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -43,11 +43,16 @@ fn main() {
         };
         Trial::test(scene.name, play).with_ignored_flag(true)
     });
+    let programs = || {
+        binaries::Binaries::ready();
+        Ok(())
+    };
+    let programs = Trial::test("programs", programs).with_ignored_flag(true);
     let facts = Trial::test("facts_name_every_scene", || {
         scenes::facts();
         Ok(())
     });
-    let conclusion = libtest_mimic::run(&arguments, scenes.chain([facts]).collect());
+    let conclusion = libtest_mimic::run(&arguments, scenes.chain([programs, facts]).collect());
     scene::print_times();
     landing::print();
     conclusion.exit();
