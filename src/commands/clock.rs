@@ -69,10 +69,7 @@ fn wrong(message: String, help: &str) -> Error {
 /// Reads a time zone of the command line.
 pub fn zone(option: &str, name: &str) -> Result<TimeZone, Error> {
     schedule::zone::parse(name).map_err(|error| {
-        let help = error
-            .suggestion
-            .as_ref()
-            .map_or_else(schedule::zone::help, |zone| format!("did you mean `{zone}`?"));
+        let help = error.help();
         Error::new(ErrorKind::Usage, Diagnostic::error(format!("{option}: {error}")).help(help))
     })
 }

@@ -6,7 +6,7 @@ use jiff::{Span, Timestamp};
 use super::cron::CronExpr;
 use super::firing::floor;
 use super::local::{DAY, Local};
-use super::pair::CronPair;
+use super::pair::{CronPair, Edge};
 use super::window::{Window, WindowError};
 
 /// How far back the last firing is looked for: 29 February comes after eight years at most, and the search
@@ -59,22 +59,6 @@ struct Gate {
     pair: CronPair,
 }
 
-/// Which of the two expressions of a pair is meant.
-#[derive(Clone, Copy)]
-enum Edge {
-    Open,
-    Close,
-}
-
-impl Gate {
-    fn expr(&self, edge: Edge) -> &CronExpr {
-        match edge {
-            Edge::Open => &self.pair.open,
-            Edge::Close => &self.pair.close,
-        }
-    }
-}
-
 impl Timeline {
     /// Makes the timeline of a type's windows.
     ///
@@ -97,7 +81,7 @@ impl Timeline {
     /// suspends it. With no windows at all it is always open.
     pub fn is_open(&self, at: Timestamp) -> bool {
         let last = |edge| {
-            self.gates.iter().filter_map(|gate| last_at_or_before(gate.expr(edge), at, &gate.zone)).max()
+            self.gates.iter().filter_map(|gate| last_at_or_before(gate.pair.expr(edge), at, &gate.zone)).max()
         };
         match (last(Edge::Open), last(Edge::Close)) {
             (_, None) => true,
@@ -152,7 +136,10 @@ impl Timeline {
             return None;
         }
         let last = |edge: Edge, at: Timestamp| {
-            self.gates.iter().filter_map(move |gate| last_at_or_before(gate.expr(edge), at, &gate.zone)).max()
+            self.gates
+                .iter()
+                .filter_map(move |gate| last_at_or_before(gate.pair.expr(edge), at, &gate.zone))
+                .max()
         };
         let close = last(Edge::Close, at)?;
         // The first closing after the last opening; what closes again after that changes nothing.
@@ -166,7 +153,7 @@ impl Timeline {
     /// which is not defined, and the gate counts as closed.
     pub fn races_at(&self, at: Timestamp) -> bool {
         let fires = |edge: Edge| {
-            self.gates.iter().any(|gate| last_at_or_before(gate.expr(edge), at, &gate.zone) == Some(at))
+            self.gates.iter().any(|gate| last_at_or_before(gate.pair.expr(edge), at, &gate.zone) == Some(at))
         };
         fires(Edge::Close) && fires(Edge::Open)
     }
@@ -182,13 +169,13 @@ impl Timeline {
     /// Gives the position of the window that opens, or closes, at an instant; the first one's where none does.
     pub(crate) fn window_at(&self, at: Timestamp, opens: bool) -> usize {
         let edge = if opens { Edge::Open } else { Edge::Close };
-        let fires = |gate: &Gate| last_at_or_before(gate.expr(edge), at, &gate.zone) == Some(at);
+        let fires = |gate: &Gate| last_at_or_before(gate.pair.expr(edge), at, &gate.zone) == Some(at);
         self.gates.iter().position(fires).unwrap_or_default()
     }
 
     /// Gives the first firing of one edge of any window strictly after an instant.
     fn next(&self, edge: Edge, after: Timestamp) -> Option<Timestamp> {
-        self.gates.iter().filter_map(|gate| next_in_chain(gate.expr(edge), after, &gate.zone)).min()
+        self.gates.iter().filter_map(|gate| next_in_chain(gate.pair.expr(edge), after, &gate.zone)).min()
     }
 
     /// Gives the first opening after an instant at which the gate is closed.

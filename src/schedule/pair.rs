@@ -15,6 +15,23 @@ pub struct CronPair {
     pub close: CronExpr,
 }
 
+/// Which of the two expressions of a pair is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Edge {
+    Open,
+    Close,
+}
+
+impl CronPair {
+    /// Gives one of the two expressions.
+    pub(super) fn expr(&self, edge: Edge) -> &CronExpr {
+        match edge {
+            Edge::Open => &self.open,
+            Edge::Close => &self.close,
+        }
+    }
+}
+
 /// Why no single cron expression fires so much later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NotOne {

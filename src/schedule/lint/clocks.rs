@@ -10,7 +10,7 @@ use super::super::cron::CronExpr;
 use super::super::dst::{ClockEffect, ClockHit, clock_hits};
 use super::super::interval::Timeline;
 use super::super::local::{DAY, days_of};
-use super::super::pair::{matches, time_matches};
+use super::super::pair::{Edge, matches, time_matches};
 use super::super::resolve::{nearest_first, show, years_after};
 use super::super::window::WindowKey;
 use super::one::One;
@@ -31,13 +31,6 @@ struct Effect {
     consequence: String,
 }
 
-/// Which of the two expressions of a window is looked at.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Edge {
-    Open,
-    Close,
-}
-
 /// Adds what the changes of the clocks do to the windows of a type.
 pub(super) fn clocks(windows: &[One<'_>], position: usize, edge: Edge, lints: &mut Vec<Lint>) {
     let one = &windows[position];
@@ -46,10 +39,11 @@ pub(super) fn clocks(windows: &[One<'_>], position: usize, edge: Edge, lints: &m
         return;
     }
     let (open_key, close_key) = one.window.keys();
-    let (expr, key) = match edge {
-        Edge::Open => (&one.pair.open, open_key),
-        Edge::Close => (&one.pair.close, close_key),
+    let key = match edge {
+        Edge::Open => open_key,
+        Edge::Close => close_key,
     };
+    let expr = one.pair.expr(edge);
     let effects = effects(one, edge, one.options.from, YEARS);
     let zone = one.zone.iana_name().unwrap_or("UTC");
     for (code, twice) in [(LintCode::ClockGap, false), (LintCode::ClockFold, true)] {
@@ -75,10 +69,7 @@ pub(super) fn clocks(windows: &[One<'_>], position: usize, edge: Edge, lints: &m
 
 /// Gives what the changes of the clocks do to one edge of a window in some years, and what of it still lasts.
 fn effects(one: &One<'_>, edge: Edge, from: Timestamp, years: i64) -> Vec<Effect> {
-    let expr = match edge {
-        Edge::Open => &one.pair.open,
-        Edge::Close => &one.pair.close,
-    };
+    let expr = one.pair.expr(edge);
     let since = from.checked_sub(Span::new().hours(LOOK_BACK * 24)).unwrap_or(from);
     let timeline = one.timeline();
     clock_hits(expr, &one.zone, since, years_after(from, years))

@@ -10,8 +10,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
+use super::pair::Edge;
 use super::window::{Window, WindowKey};
-use clocks::Edge;
 use one::One;
 
 /// The years that are looked at, and the most firings and dates of one expression or finding.
@@ -55,6 +55,12 @@ pub enum LintCode {
 }
 
 impl LintCode {
+    /// Tells whether the windows of a type are so wrong that finer findings about them mean nothing.
+    fn is_fatal(self) -> bool {
+        use LintCode::{AlwaysOpen, LongerThanPeriod, NeverFires, Overlap, SameInstant};
+        matches!(self, NeverFires | AlwaysOpen | SameInstant | LongerThanPeriod | Overlap)
+    }
+
     /// Gives the name by which the finding is known.
     pub fn as_str(self) -> &'static str {
         match self {

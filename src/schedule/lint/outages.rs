@@ -29,14 +29,7 @@ const MOST_INTERVALS: usize = 400;
 ///
 /// Windows about which worse was told are passed over.
 pub(super) fn outages(windows: &[One<'_>], lints: &mut Vec<Lint>) {
-    let worse = [
-        LintCode::NeverFires,
-        LintCode::AlwaysOpen,
-        LintCode::SameInstant,
-        LintCode::LongerThanPeriod,
-        LintCode::Overlap,
-    ];
-    if lints.iter().any(|lint| worse.contains(&lint.code)) {
+    if lints.iter().any(|lint| lint.code.is_fatal()) {
         return;
     }
     let timeline = timeline(windows);

@@ -168,14 +168,7 @@ pub(super) fn hardly_closes(windows: &[One<'_>], options: &LintOptions, lints: &
     let Some(interval) = options.interval.and_then(|interval| i64::try_from(interval.as_secs()).ok()) else {
         return;
     };
-    let worse = [
-        LintCode::NeverFires,
-        LintCode::AlwaysOpen,
-        LintCode::SameInstant,
-        LintCode::LongerThanPeriod,
-        LintCode::Overlap,
-    ];
-    if lints.iter().any(|lint| worse.contains(&lint.code)) {
+    if lints.iter().any(|lint| lint.code.is_fatal()) {
         return;
     }
     let closed = closed_times(windows, options);
