@@ -54,6 +54,7 @@ func origins(v *view, wanted request, at string, objects []json.RawMessage) []*o
 	if !marked {
 		return result
 	}
+	v.direct = true
 	built, err := build(v, at, wanted.Flux != nil)
 	if err != nil || built.Size() != len(objects) {
 		return result

@@ -66,14 +66,8 @@ func markOrigins(v *view, at string) (marked, kept bool) {
 
 // withOrigins gives a kustomization that is the same but for asking for origin annotations.
 func withOrigins(content []byte, metadata []string) ([]byte, error) {
-	text, err := yaml.YAMLToJSON(content)
+	fields, err := decode(content)
 	if err != nil {
-		return nil, err
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var fields map[string]any
-	if err := decoder.Decode(&fields); err != nil {
 		return nil, err
 	}
 	for key := range fields {
@@ -83,4 +77,58 @@ func withOrigins(content []byte, metadata []string) ([]byte, error) {
 	}
 	fields["buildMetadata"] = append(slices.Clone(metadata), types.OriginAnnotations)
 	return json.Marshal(fields)
+}
+
+// withoutLinks gives the kustomization of a folder with the folders that it names behind links named
+// by where they are: kustomize builds those, but tells origins as if the links led nowhere.
+func withoutLinks(v *view, at string, content []byte) []byte {
+	fields, err := decode(content)
+	if err != nil {
+		return content
+	}
+	changed := false
+	for key, value := range fields {
+		list, ok := value.([]any)
+		if !ok || !slices.ContainsFunc(folderFields, func(name string) bool { return strings.EqualFold(key, name) }) {
+			continue
+		}
+		for index, item := range list {
+			text, ok := item.(string)
+			if !ok {
+				continue
+			}
+			place := filepath.Join(at, text)
+			found, target := v.stat(place)
+			if found != folder || target == place {
+				continue
+			}
+			if relative, err := filepath.Rel(at, target); err == nil {
+				// Without the dot it might be taken for a place in the network.
+				list[index] = "./" + relative
+				changed = true
+			}
+		}
+	}
+	if !changed {
+		return content
+	}
+	if text, err := json.Marshal(fields); err == nil {
+		return text
+	}
+	return content
+}
+
+// folderFields are the fields of a kustomization that may name folders to build.
+var folderFields = []string{"resources", "bases", "components"}
+
+func decode(content []byte) (map[string]any, error) {
+	text, err := yaml.YAMLToJSON(content)
+	if err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var fields map[string]any
+	err = decoder.Decode(&fields)
+	return fields, err
 }

@@ -51,6 +51,8 @@ type view struct {
 	tree
 	// replaced holds files that stand in place of the tree's, by path.
 	replaced map[string][]byte
+	// direct tells that kustomizations are read with links in what they name followed.
+	direct bool
 	// unknown is the first large file that was to be read.
 	unknown string
 	// settings is the kustomization that was read last, and at the folder that it is in.
@@ -109,6 +111,9 @@ func (v *view) ReadFile(name string) ([]byte, error) {
 	content, err := v.readFile(name)
 	if err == nil && slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(name)) {
 		v.settings, v.at = content, path.Dir(name)
+		if v.direct {
+			content = withoutLinks(v, path.Dir(name), content)
+		}
 	}
 	return content, err
 }

@@ -78,7 +78,7 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Vec<Explained>, Err
         if entry.role == Role::Bootstrap || doubled {
             continue;
         }
-        let Ok(typed) = input.typed_entry(input.snapshot, entry) else { continue };
+        let Ok(typed) = input.located_entry(entry) else { continue };
         let apps = Apps::of(input.model, entry);
         for (object, classified) in typed.objects.iter().zip(&typed.types) {
             let Some(origin) = object.origin.as_ref().filter(|origin| origin.path.is_within(path)) else {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gitops_windows::render::{Embedded, Renderer};
 use gitops_windows::repo::command::turns;
 use serde_json::Value;
-use support::scratch::Scratch;
+use support::scratch::{Scratch, assert_same};
 use support::{folder, read};
 
 const WINDOW: [&str; 6] =
@@ -226,6 +226,34 @@ fn a_bootstrapped_repository_needs_no_sync() {
     scratch.commit();
     let run = scratch.expect(0, &["sync"]);
     assert!(run.stderr.contains("Nothing to change"), "{}", run.stderr);
+}
+
+#[test]
+fn join_gives_gates_back_too() {
+    let scratch = Scratch::empty();
+    for entry in ["apps", "infrastructure"] {
+        let flux = format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: {entry}\n  namespace: flux-system\nspec:\n  interval: 10m\n  path: ./{entry}\n  prune: true\n  sourceRef:\n    kind: GitRepository\n    name: flux-system\n"
+        );
+        scratch.write(&format!("clusters/c/{entry}.yaml"), flux);
+        scratch.write(&format!("{entry}/kustomization.yaml"), format!("resources:\n- of-{entry}\n"));
+        let folder = format!("{entry}/of-{entry}");
+        scratch.write(&format!("{folder}/kustomization.yaml"), "resources:\n- a.yaml\n- b.yaml\n");
+        let object = |kind: &str| format!("apiVersion: v1\nkind: {kind}\nmetadata:\n  name: {entry}\n");
+        scratch.write(&format!("{folder}/a.yaml"), object("ConfigMap"));
+        scratch.write(&format!("{folder}/b.yaml"), object("Service"));
+    }
+    scratch.commit();
+    let mut arguments = vec!["init", "--yes"];
+    arguments.extend(WINDOW);
+    scratch.expect(0, &arguments);
+    scratch.commit();
+    let before = scratch.tree();
+    // The gate then holds back the side of one, and what the other's would be no more.
+    scratch.expect(0, &["split", "app", "of-apps", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["join", "app", "of-apps", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join left a gate as it was divided");
 }
 
 #[test]

@@ -191,13 +191,24 @@ fn a_cluster_may_live_in_several_folders() {
     assert!(check.stdout.is_empty() && check.stderr.contains("Nothing to report"), "{}", check.stderr);
 }
 
-/// Without a spec nothing says that the folders are one cluster's: nothing is written, and what to
-/// write is said.
+/// What stands in one folder is applied together, wherever it points.
+#[test]
+fn init_takes_one_folder_of_flux_kustomizations_for_one_cluster() {
+    let scratch = in_several_folders();
+    std::fs::remove_file(scratch.top().join("windows.yaml")).unwrap();
+    scratch.commit();
+    let said = scratch.expect(0, &["init", "--yes"]).stderr;
+    assert_eq!(said.lines().filter(|line| line.starts_with("cluster ")).count(), 1, "{said}");
+}
+
+/// A folder that holds one name twice is not applied as it is, and nothing says by whom then: nothing is
+/// written, and what to write is said.
 #[test]
 fn init_does_not_guess_that_folders_are_one_cluster() {
     let scratch = in_several_folders();
     std::fs::remove_file(scratch.top().join("windows.yaml")).unwrap();
-    scratch.commit();
+    let again = scratch.text("regions/north/flux/apps.yaml");
+    scratch.write("regions/north/flux/again.yaml", again).commit();
     let said = scratch.expect(4, &["init", "--yes"]).stderr;
     assert!(said.contains("paths: [FOLDER, FOLDER]"), "{said}");
 }

@@ -128,6 +128,150 @@ fn an_app_behind_a_link_is_divided_where_it_is() {
     assert_same(&before, &scratch.tree(), "join did not give back what was there");
 }
 
+#[cfg(unix)]
+#[test]
+fn what_a_linked_folder_builds_on_is_known_to_come_from_there() {
+    let scratch = repository(&[
+        ("apps/one/kustomization.yaml", "resources:\n  - web\n"),
+        ("overlays/far/away/web/kustomization.yaml", "resources:\n  - ../../../../base/web\n"),
+    ]);
+    app(&scratch, "base/web");
+    std::os::unix::fs::symlink("../../overlays/far/away/web", scratch.top().join("apps/one/web")).unwrap();
+    flux(&scratch, "apps/one");
+    let told = scratch.expect(0, &["explain", "base/web/config.yaml"]).stdout;
+    assert!(told.contains("apps/one"), "{told}");
+    assert!(told.contains("app web"), "{told}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_generator_behind_a_linked_kustomization_stays_with_its_consumer() {
+    let generator = "configMapGenerator:\n  - { name: conf, namespace: 'n', literals: [a=b] }\nresources:\n  - deployment.yaml\n";
+    let reading = format!("{DEPLOYMENT}          envFrom: [{{ configMapRef: {{ name: conf }} }}]\n");
+    let scratch = repository(&[
+        ("apps/one/kustomization.yaml", "resources:\n  - web\n  - mail\n"),
+        ("shared/kustomization.yaml", generator),
+        ("apps/one/web/deployment.yaml", &reading.replace("NAME", "web")),
+    ]);
+    app(&scratch, "apps/one/mail");
+    let link = scratch.top().join("apps/one/web/kustomization.yaml");
+    std::os::unix::fs::symlink("../../../shared/kustomization.yaml", link).unwrap();
+    flux(&scratch, "apps/one");
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["verify"]);
+    assert!(!scratch.text("apps/one/one-rt/kustomization.yaml").contains("web"));
+}
+
+#[test]
+fn an_object_whose_type_changed_does_not_keep_another_app_from_being_divided() {
+    let scratch = repository(&[("apps/first/kustomization.yaml", "resources:\n  - web\n  - mail\n")]);
+    app(&scratch, "apps/first/web");
+    app(&scratch, "apps/first/mail");
+    flux(&scratch, "apps/first");
+    scratch.expect(0, &["split", "app", "web", "--yes"]);
+    let rules = "rules:\n  - { name: web, type: rw }\n  - { kind: ConfigMap, type: rt }\n  - { type: rw }\n";
+    scratch.write("windows.yaml", format!("{SPEC}{rules}")).commit();
+    scratch.expect(0, &["split", "app", "mail", "--yes"]);
+    assert!(scratch.text("apps/first/first-rt/kustomization.yaml").contains("mail"));
+}
+
+/// Writes an entry point of two apps and its Flux Kustomization with a field of its own; the first app's
+/// Deployment reads its ConfigMap.
+fn two_apps(field: &str) -> Scratch {
+    let scratch = repository(&[("apps/first/kustomization.yaml", "resources:\n  - web\n  - mail\n")]);
+    app(&scratch, "apps/first/web");
+    app(&scratch, "apps/first/mail");
+    let reading = DEPLOYMENT
+        .replace("image: main:1\n", "image: main:1\n          envFrom: [{ configMapRef: { name: NAME } }]\n");
+    scratch.write("apps/first/web/deployment.yaml", reading.replace("NAME", "web"));
+    flux(&scratch, "apps/first");
+    let file = "clusters/c/first.yaml";
+    scratch.write(file, format!("{}{field}", scratch.text(file))).commit();
+    scratch
+}
+
+#[test]
+fn one_app_is_held_to_what_its_flux_kustomization_builds() {
+    // With the ConfigMap on another side, nothing tells the suffix to the Deployment.
+    let scratch = two_apps("  nameSuffix: -c\n");
+    let run = scratch.expect(5, &["split", "app", "web", "--yes"]);
+    assert!(run.stderr.contains("from \"web-c\" to \"web\""), "{}", run.stderr);
+    assert!(run.stderr.contains("Flux Kustomization's own fields"), "{}", run.stderr);
+    assert_eq!(run.stdout, "");
+    scratch.expect(0, &["split", "app", "mail", "--yes"]);
+    assert!(scratch.text("apps/first/first-rw/kustomization.yaml").contains("mail"));
+    scratch.expect(0, &["verify"]);
+}
+
+#[test]
+fn a_label_of_the_entry_point_may_decide_about_a_type() {
+    let labels = "resources:\n  - web\n  - mail\nlabels:\n  - pairs: { team: a }\n";
+    let scratch = repository(&[("apps/first/kustomization.yaml", labels)]);
+    app(&scratch, "apps/first/web");
+    app(&scratch, "apps/first/mail");
+    flux(&scratch, "apps/first");
+    let rules = "rules:\n  - { label: team=a, kind: ConfigMap, type: rw }\n  - { kind: ConfigMap, type: rt }\n  - { kind: Deployment, name: mail, type: rt }\n  - { type: rw }\n";
+    scratch.write("windows.yaml", format!("{SPEC}{rules}")).commit();
+    let run = scratch.expect(5, &["split", "app", "web", "--yes"]);
+    assert!(run.stderr.contains("is rw as apps/first builds it"), "{}", run.stderr);
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.expect(0, &["verify"]);
+}
+
+#[test]
+fn an_app_keeps_its_name_where_its_entry_point_is_divided_as_a_whole() {
+    let own = "resources:\n  - own.yaml\n  - web\n  - mail\n";
+    let loose = CONFIG_MAP.replace("NAME", "own");
+    let scratch = repository(&[("apps/first/kustomization.yaml", own), ("apps/first/own.yaml", &loose)]);
+    app(&scratch, "apps/first/web");
+    app(&scratch, "apps/first/mail");
+    flux(&scratch, "apps/first");
+    let rules = "rules:\n  - { app: web, kind: ConfigMap, type: rt }\n  - { type: rw }\n";
+    scratch.write("windows.yaml", format!("{SPEC}{rules}")).commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    assert!(scratch.text("apps/first/first-rt/kustomization.yaml").contains("first-all"));
+    scratch.expect(0, &["verify"]);
+    let told = scratch.expect(0, &["explain", "apps/first/web/config.yaml"]).stdout;
+    assert!(told.contains("app web"), "{told}");
+}
+
+#[test]
+fn an_entry_point_that_another_builds_on_is_joined() {
+    let scratch = repository(&[
+        ("apps/all/kustomization.yaml", "resources:\n  - group\n"),
+        ("apps/all/group/kustomization.yaml", "resources:\n  - ../web\n"),
+        ("apps/all/web/kustomization.yaml", "resources:\n  - ../../../base/web\n"),
+    ]);
+    app(&scratch, "base/web");
+    flux(&scratch, "apps/all");
+    flux(&scratch, "apps/all/web");
+    let before = scratch.tree();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join did not give back what was there");
+}
+
+#[test]
+fn an_annotation_that_the_controller_sets_for_bases_is_told_to_go() {
+    let scratch = repository(&[("apps/first/kustomization.yaml", "bases:\n  - web\n")]);
+    app(&scratch, "apps/first/web");
+    flux(&scratch, "apps/first");
+    let run = scratch.expect(0, &["split", "--all", "--yes"]);
+    assert!(run.stderr.contains("lose the annotation `config.kubernetes.io/origin`"), "{}", run.stderr);
+}
+
+#[test]
+fn an_entry_point_that_its_flux_kustomization_can_not_build_is_left() {
+    let scratch = two_apps("  components:\n    - ../nowhere\n");
+    let run = scratch.expect(3, &["split", "--all", "--yes"]);
+    assert!(run.stderr.contains("Flux Kustomization first"), "{}", run.stderr);
+    assert!(run.stderr.contains("nowhere"), "{}", run.stderr);
+    assert_eq!(run.stdout, "");
+}
+
 #[test]
 fn what_a_side_alone_lists_is_not_lost_by_join() {
     let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - web\n")]);
@@ -141,6 +285,25 @@ fn what_a_side_alone_lists_is_not_lost_by_join() {
     let words = "apps/apps-rw/kustomization.yaml lists `../mail`, which apps/kustomization.yaml does not";
     assert!(run.stderr.contains(words), "{}", run.stderr);
     assert_same(&before, &scratch.tree(), "a refused join wrote");
+}
+
+#[test]
+fn a_file_that_a_part_got_since_comes_along() {
+    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - web\n")]);
+    app(&scratch, "apps/web");
+    flux(&scratch, "apps");
+    let before = scratch.tree();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: later\n  namespace: n\n";
+    scratch
+        .replace("apps/apps-rw/web/kustomization.yaml", "resources:\n", "resources:\n  - later.yaml\n")
+        .write("apps/apps-rw/web/later.yaml", secret)
+        .commit();
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    assert_eq!(scratch.text("apps/web/later.yaml"), secret);
+    scratch.replace("apps/web/kustomization.yaml", "  - later.yaml\n", "");
+    scratch.commit().git(&["rm", "--quiet", "apps/web/later.yaml"]);
+    assert_same(&before, &scratch.tree(), "join did not give back what was there");
 }
 
 /// Fields that speak of all apps stand on each side where that builds the same.
@@ -264,6 +427,44 @@ fn bootstrap_folders_that_end_alike_are_clusters_of_their_own() {
     scratch.expect(0, &["split", "--all", "--yes"]);
 }
 
+/// Where something else than a Flux Kustomization bootstraps, what it applies is one cluster, down to
+/// what that applies in turn.
+#[test]
+fn a_cluster_that_flux_operator_bootstraps_is_one() {
+    for tops in [&["k/flux/cluster"][..], &["k/main/cluster/config", "k/edge/cluster/config"]] {
+        let scratch = Scratch::empty();
+        for top in tops {
+            let apps =
+                if tops.len() == 1 { "k/apps".to_owned() } else { top.replace("cluster/config", "apps") };
+            let own = |name: &str, path: &str| from_source(name, path, "flux-system");
+            scratch
+                .write(&format!("{top}/ks.yaml"), own("cluster-apps", &format!("./{apps}")))
+                .write(&format!("{top}/repos.yaml"), own("repos", &format!("./{apps}-repos/all")))
+                .write(&format!("{apps}-repos/all/kustomization.yaml"), "resources:\n  - web\n");
+            app(&scratch, &format!("{apps}-repos/all/web"));
+            for name in ["one", "cluster"] {
+                scratch.write(
+                    &format!("{apps}/media/{name}/ks.yaml"),
+                    own(name, &format!("./{apps}/media/{name}/app")),
+                );
+                app(&scratch, &format!("{apps}/media/{name}/app"));
+            }
+        }
+        let arguments =
+            ["init", "--yes", "--open", "0 22 * * *", "--close", "0 4 * * *", "--time-zone", "Europe/Berlin"];
+        scratch.expect(0, &arguments);
+        let spec = scratch.text("windows.yaml");
+        let expected: &[&str] = if tops.len() == 1 { &["cluster"] } else { &["edge", "main"] };
+        let clusters = spec.split("\nclusters:\n").nth(1).unwrap();
+        let names: Vec<&str> = clusters
+            .lines()
+            .take_while(|line| line.starts_with("  "))
+            .filter_map(|line| line.strip_prefix("  ").unwrap().split_once(':').map(|(name, _)| name))
+            .collect();
+        assert_eq!(names, expected, "{spec}");
+    }
+}
+
 /// Gates act in one namespace: what stands in another is left alone, and the rest goes on.
 #[test]
 fn an_entry_point_in_another_namespace_is_refused_alone() {
@@ -306,6 +507,121 @@ fn an_entry_point_in_another_namespace_is_refused_alone() {
     assert!(reason.contains("is in namespace team, and gates act in flux-system"), "{reason}");
     let job = scratch.text("infra/reconciliation-windows/close-reconciliation-window-job.yaml");
     assert!(job.contains("more-rw") && job.contains("own-rw") && !job.contains("held"), "{job}");
+}
+
+/// A Flux Kustomization of the same name and path in another cluster has nothing to do with this one's.
+#[test]
+fn a_namespace_that_differs_in_another_cluster_stops_nothing() {
+    let scratch = Scratch::empty();
+    for (cluster, namespace) in [("c", "flux-system"), ("d", "team"), ("e", "flux-system")] {
+        let held = from_source("held", "./apps/held", "home");
+        scratch
+            .write(
+                &format!("clusters/{cluster}/cluster.yaml"),
+                from_source("cluster", &format!("./clusters/{cluster}"), "home") + &source("home"),
+            )
+            .write(
+                &format!("clusters/{cluster}/held.yaml"),
+                held.replace("namespace: flux-system", &format!("namespace: {namespace}")),
+            );
+    }
+    scratch
+        .write("apps/held/kustomization.yaml", "resources:\n  - deployment.yaml\n")
+        .write("apps/held/deployment.yaml", DEPLOYMENT.replace("NAME", "only"))
+        .commit();
+    let arguments =
+        ["init", "--yes", "--open", "0 22 * * *", "--close", "0 4 * * *", "--time-zone", "Europe/Berlin"];
+    let run = scratch.expect(0, &arguments);
+    let told =
+        "no gate holds back Flux Kustomization held of cluster d, although all of its objects have a window";
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+    let job = scratch.text("infra/reconciliation-windows/close-reconciliation-window-job.yaml");
+    assert!(job.contains("held"), "{job}");
+}
+
+/// A component that several apps use can hold a Kustomization whose name Flux fills in.
+#[test]
+fn a_name_that_flux_fills_in_stops_nothing() {
+    let scratch = Scratch::empty();
+    scratch
+        .write("clusters/c/cluster.yaml", from_source("cluster", "./clusters/c", "home") + &source("home"));
+    for (name, called) in [("one", "one"), ("held", "${APP}-held"), ("both", "${APP}-both")] {
+        scratch.write(
+            &format!("clusters/c/{name}.yaml"),
+            from_source(called, &format!("./apps/{name}"), "home"),
+        );
+        app(&scratch, &format!("apps/{name}/web"));
+        scratch.write(&format!("apps/{name}/kustomization.yaml"), "resources:\n  - web\n");
+    }
+    scratch.write("apps/held/web/kustomization.yaml", "resources:\n  - deployment.yaml\n").commit();
+    let arguments =
+        ["init", "--yes", "--open", "0 22 * * *", "--close", "0 4 * * *", "--time-zone", "Europe/Berlin"];
+    let run = scratch.expect(0, &arguments);
+    let told = "no gate holds back Flux Kustomization ${APP}-held of cluster c";
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+    scratch.commit();
+    let run = scratch.expect(0, &["split", "--all", "--yes"]);
+    assert!(run.stderr.contains("apps/one (c): plain"), "{}", run.stderr);
+    let told = "its Flux Kustomization ${APP}-both has a name that no object can have";
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+}
+
+/// `init` names a namespace and a source that can exist, though most Kustomizations hold a variable.
+#[test]
+fn init_takes_no_variable_for_a_namespace() {
+    let scratch = Scratch::empty();
+    scratch
+        .write("clusters/c/cluster.yaml", from_source("cluster", "./clusters/c", "home") + &source("home"));
+    for name in ["one", "two", "three"] {
+        let text = from_source(name, &format!("./apps/{name}"), "home");
+        scratch.write(
+            &format!("clusters/c/{name}.yaml"),
+            text.replace("namespace: flux-system", "namespace: ${workspace}"),
+        );
+        app(&scratch, &format!("apps/{name}"));
+    }
+    let arguments =
+        ["init", "--yes", "--open", "0 22 * * *", "--close", "0 4 * * *", "--time-zone", "Europe/Berlin"];
+    scratch.expect(0, &arguments);
+    let spec = scratch.text("windows.yaml");
+    assert!(spec.contains("namespace: flux-system") && spec.contains("name: home"), "{spec}");
+    scratch.commit();
+    let run = scratch.expect(5, &["split", "--all", "--yes"]);
+    assert!(
+        run.stderr.contains("is in namespace ${workspace}, and gates act in flux-system"),
+        "{}",
+        run.stderr
+    );
+}
+
+/// A merge takes fields with null from every object that it meets; what a side keeps must keep its own.
+#[test]
+fn a_null_survives_a_projection() {
+    let scratch = repository(&[
+        ("apps/all/kustomization.yaml", "resources:\n  - web\n"),
+        ("apps/all/web/kustomization.yaml", "resources:\n  - all.yaml\npatchesStrategicMerge:\n"),
+        (
+            "apps/all/web/all.yaml",
+            &format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: empty\n  namespace: n\ndata:\n---\n{}",
+                DEPLOYMENT.replace("NAME", "web")
+            ),
+        ),
+    ]);
+    flux(&scratch, "apps/all");
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    let before = scratch.tree();
+    let run = scratch.expect(0, &["split", "--all", "--yes"]);
+    assert!(run.stderr.contains("apps/all (c): projection"), "{}", run.stderr);
+    scratch.commit();
+    scratch.expect(0, &["verify"]);
+    let run = scratch.expect(0, &["sync"]);
+    assert!((run.stdout + &run.stderr).contains("Nothing to change."));
+    let run = scratch.expect(0, &["split", "--all"]);
+    assert!((run.stdout + &run.stderr).contains("Nothing to change."));
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join");
 }
 
 #[test]
@@ -366,4 +682,37 @@ fn sync_keeps_the_manner_in_which_the_sides_were_written() {
     }
     scratch.commit();
     assert_eq!(scratch.expect(0, &["diff"]).stdout, "");
+}
+
+/// What stands in place of kustomizations is named, with what to do instead.
+#[test]
+fn init_says_what_there_is_instead_of_kustomizations() {
+    let argo = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n  name: web\n";
+    let artifact =
+        from_source("web", "./web", "web").replace("kind: GitRepository", "kind: ExternalArtifact");
+    let list = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: []\n";
+    let own = from_source("flux-system", "./clusters/c", "flux-system");
+    let both = format!("{own}---\n{artifact}");
+    let cases = [
+        (
+            "clusters/c/all.yaml",
+            both,
+            "no Flux Kustomization in ., but for those that bootstrap Flux itself, builds a folder",
+        ),
+        ("clusters/c/flux-system.yaml", own, "all that Flux applies from . bootstraps Flux itself"),
+        (
+            "t/web/kustomization.yaml.j2",
+            list.to_owned(),
+            "only templates of kustomizations: t/web/kustomization.yaml.j2",
+        ),
+        ("apps/web.yaml", argo.to_owned(), "apps/web.yaml is for Argo CD"),
+        ("clusters/c/web.yaml", artifact, "no Flux Kustomization in . builds a folder of this repository"),
+        ("readme.md", "web\n".to_owned(), "there is no kustomization in ., so there is nothing"),
+    ];
+    for (path, text, expected) in cases {
+        let scratch = Scratch::empty();
+        scratch.write(path, text).commit();
+        let run = scratch.expect(3, &["init"]);
+        assert!(run.stderr.contains(expected), "{}", run.stderr);
+    }
 }

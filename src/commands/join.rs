@@ -7,12 +7,14 @@ use crate::commands::workspace::Loaded;
 use crate::error::Error;
 use crate::output::Output;
 use crate::plan::join;
+use crate::template::Templates;
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Split, output: &Output) -> Result<Exit, Error> {
     let selection = selection(arguments, "join")?;
     let loaded = Loaded::open(global, output)?;
     output.diagnostics(&loaded.model.remarks);
-    let plan = join(&loaded.input(), &selection)?;
+    let templates = Templates::new(loaded.workspace.overrides())?;
+    let plan = join(&loaded.input(), &templates, &selection)?;
     apply(global, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
 }

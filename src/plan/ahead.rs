@@ -1,16 +1,20 @@
 //! Builds that a split will ask for one by one, made side by side before.
 
 use crate::plan::app::children;
+use crate::plan::build::builds;
 use crate::plan::folder::is_constant;
 use crate::plan::{Input, Selection, Sides};
+use crate::render::Request;
 use crate::repo::{RepoPath, Role};
 
-/// Builds ahead, side by side, every entry point that is to be divided and the apps in it.
-pub fn build(input: &Input<'_>, sides: &Sides, selection: &Selection) {
+/// Builds ahead, side by side, every entry point that is to be divided and the apps in it; as its Flux
+/// Kustomizations build it, in the repository as it is.
+pub fn build(input: &Input<'_>, original: &Input<'_>, sides: &Sides, selection: &Selection) {
     let wanted = input.model.entry_points.iter().filter(|entry| {
         entry.role == Role::Apps && input.knows_cluster(entry) && !sides.contains_key(&entry.path)
     });
     let mut folders: Vec<RepoPath> = Vec::new();
+    let mut requests: Vec<Request> = Vec::new();
     for entry in wanted {
         let Some(kustomization) = input.model.graph.get(&entry.path) else { continue };
         let whole = selection.names_entry(input.model.name_of(entry), &entry.path);
@@ -19,6 +23,8 @@ pub fn build(input: &Input<'_>, sides: &Sides, selection: &Selection) {
         let apps: Vec<RepoPath> = selected.map(|child| child.folder).collect();
         if whole || !apps.is_empty() {
             folders.push(entry.path.clone());
+            let fields = builds(original.model, entry).into_iter().flatten();
+            requests.extend(fields.map(|fields| Request::flux(entry.path.clone(), fields)));
             // With a field that speaks of all of them it is divided as a whole.
             if kustomization.keys().all(is_constant) {
                 folders.extend(apps);
@@ -26,4 +32,5 @@ pub fn build(input: &Input<'_>, sides: &Sides, selection: &Selection) {
         }
     }
     input.prepare(&folders);
+    original.renderer.prepare(original.snapshot, &requests);
 }

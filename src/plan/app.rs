@@ -106,7 +106,10 @@ impl Apps {
         // A side may list a part of an app, which stands below what is left of the app.
         let whole = |part: &RepoPath| {
             let whole = model.graph.get(&part.parent()?)?;
-            umbrella::original(&whole.text).map(|_| app_name(&whole.folder, &entry.cluster))
+            // An entry point that was divided as a whole may hold its apps, and lists none of them.
+            let is_part = model.graph.children(&whole.folder).contains(part);
+            let original = umbrella::original(&whole.text).filter(|_| is_part);
+            original.map(|_| app_name(&whole.folder, &entry.cluster))
         };
         let reach = |child: Child| {
             let mut reach = model.graph.reach(&child.folder);

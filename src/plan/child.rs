@@ -95,6 +95,8 @@ impl EntrySplit<'_, '_> {
 
     /// Divides the files of a child's bases where that changes no build; a base that can't stays.
     fn move_bases(&self, builder: &mut Builder<'_>, child: &Child, split: &FolderSplit<'_>) {
+        // No side may list a base's parts, so nobody would prove them later.
+        let careful = EntrySplit { trusts: false, ..*self };
         for base in self.input.model.graph.children(&child.folder) {
             if base.is_within(&self.entry.path) {
                 continue;
@@ -103,7 +105,7 @@ impl EntrySplit<'_, '_> {
             let mut trial = builder.clone();
             if let Ok(parts) = split.split_base(&mut trial, &base)
                 && parts.len() > 1
-                && self.differs(&trial, &typed, &parts).is_none()
+                && careful.differs(&trial, &typed, &parts).is_none()
             {
                 *builder = trial;
             }

@@ -87,7 +87,7 @@ pub fn classify(spec: &Spec, object: &Value, context: Context<'_>) -> Result<Cla
 }
 
 /// Tells whether a file lies in the folder of a gate.
-fn lies_in_gate(spec: &Spec, path: &str) -> bool {
+pub fn lies_in_gate(spec: &Spec, path: &str) -> bool {
     let is_in = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     // Of a fleet's files few end as its gates do, so the clusters are asked about few.
     let last = spec.layout.cluster_gate.rsplit('}').next().unwrap_or_default();

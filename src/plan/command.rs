@@ -25,6 +25,11 @@ impl Command {
     /// The field manager is Flux's own, so that a later `flux create` finds no conflict.
     pub fn prepare(name: &str, namespace: &str, cluster: &str) -> Command {
         let patch = r#"{"spec":{"prune":false,"deletionPolicy":"Orphan"}}"#;
+        let purpose = format!("keep the objects of Flux Kustomization {name} when it loses them");
+        Command::patch(name, namespace, cluster, patch, purpose)
+    }
+
+    fn patch(name: &str, namespace: &str, cluster: &str, patch: &str, purpose: String) -> Command {
         let words = [
             "kubectl",
             "patch",
@@ -37,11 +42,7 @@ impl Command {
             "--patch",
             patch,
         ];
-        Command {
-            cluster: cluster.to_owned(),
-            purpose: format!("keep the objects of Flux Kustomization {name} when it loses them"),
-            words: words.iter().map(|word| (*word).to_owned()).collect(),
-        }
+        Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
     }
 
     /// Creates the Flux Kustomization that takes over the objects of one type; it deletes nothing yet.
@@ -69,20 +70,8 @@ impl Command {
     /// Lets a live Flux Kustomization delete again what it loses.
     pub fn prune(name: &str, namespace: &str, cluster: &str) -> Command {
         let patch = r#"{"spec":{"prune":true}}"#;
-        let words = [
-            "kubectl",
-            "patch",
-            RESOURCE,
-            name,
-            "--namespace",
-            namespace,
-            "--type=merge",
-            "--field-manager=flux",
-            "--patch",
-            patch,
-        ];
         let purpose = format!("let {name} prune (step 3, once the new ones hold every object)");
-        Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
+        Command::patch(name, namespace, cluster, patch, purpose)
     }
 
     /// Lets a live Flux Kustomization go on whose gate is gone.

@@ -15,6 +15,8 @@ pub struct EntrySplit<'a, 'i> {
     pub(super) input: &'a Input<'i>,
     pub(super) entry: &'a EntryPoint,
     pub(super) kustomization: &'a Kustomization,
+    /// Whether what it writes is taken to build the same until all of it is proven together.
+    pub(super) trusts: bool,
 }
 
 impl<'a, 'i> EntrySplit<'a, 'i> {
@@ -24,11 +26,19 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         entry: &'a EntryPoint,
         kustomization: &'a Kustomization,
     ) -> EntrySplit<'a, 'i> {
-        EntrySplit { input, entry, kustomization }
+        EntrySplit { input, entry, kustomization, trusts: false }
+    }
+
+    /// Leaves it to the caller to compare each side with the objects of its type.
+    #[must_use]
+    pub fn trusting(self, trusts: bool) -> EntrySplit<'a, 'i> {
+        EntrySplit { trusts, ..self }
     }
 
     /// Splits the selected apps of the entry point into the builder; nothing stays in it after a refusal.
-    pub fn split(&self, builder: &mut Builder<'_>, selection: &Selection) -> EntryOutcome {
+    ///
+    /// Where nothing was compared on the way, the objects that its sides must build are given too.
+    pub fn split(&self, builder: &mut Builder<'_>, selection: &Selection) -> (EntryOutcome, Option<Typed>) {
         let outcome = EntryOutcome::new(&self.entry.cluster, &self.entry.path);
         let (all, loose) = children(self.input.model, self.entry, self.kustomization);
         let whole = selection.names_entry(self.input.model.name_of(self.entry), &self.entry.path);
@@ -36,17 +46,17 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             all.into_iter().partition(|child| whole || selection.names(child));
         let nothing = selected.is_empty() && (!whole || loose.is_empty());
         if nothing && *selection != Selection::All {
-            return outcome.untouched("it uses none of the named apps");
+            return (outcome.untouched("it uses none of the named apps"), None);
         }
         let typed = match self.input.typed_entry(self.input.snapshot, self.entry) {
             Ok(typed) => typed,
-            Err(error) => return refuse(outcome, &self.entry.path, &error),
+            Err(error) => return (refuse(outcome, &self.entry.path, &error), None),
         };
         if typed.objects.is_empty() {
-            return outcome.untouched("it renders no objects");
+            return (outcome.untouched("it renders no objects"), None);
         }
         if let Some(reason) = parent::reason(self.input.model, &typed.objects) {
-            return outcome.untouched(reason);
+            return (outcome.untouched(reason), None);
         }
         let foreign = self.kustomization.keys().find(|key| !is_constant(key)).map(str::to_owned);
         let entry_level = foreign.is_some() || (whole && !loose.is_empty());
@@ -61,11 +71,13 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             // What an earlier split divided is no longer the old entry point's alone.
             let is_done = |child: &Child| matches!(self.already(builder, child), Ok(Some(_)));
             let (done, rest): (Vec<Child>, Vec<Child>) = rest.iter().cloned().partition(is_done);
-            match self.split_children(&mut trial, &selected, &rest, &done, &loose, &typed) {
+            let is_all = rest.is_empty() && done.is_empty() && loose.is_empty() && !is_live;
+            let split = EntrySplit { trusts: self.trusts && is_all, ..*self };
+            match split.split_children(&mut trial, &selected, &rest, &done, &loose, &typed) {
                 Ok(mut outcome) => {
                     *builder = trial;
                     outcome.remaining = rest.iter().map(|child| child.app.clone()).collect();
-                    return outcome;
+                    return (outcome, Some(typed).filter(|_| split.trusts));
                 }
                 Err(Refusal { reason, remedy }) => refusal = Some((reason, remedy)),
             }
@@ -80,9 +92,9 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             ) {
                 Ok(done) => {
                     *builder = trial;
-                    done
+                    (done, Some(typed).filter(|_| self.trusts))
                 }
-                Err(Refusal { reason, remedy }) => outcome.refused(reason, remedy),
+                Err(Refusal { reason, remedy }) => (outcome.refused(reason, remedy), None),
             };
         }
         let (mut reason, mut remedy) = refusal.unwrap_or_default();
@@ -97,7 +109,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
                 "{BACK}, `gitops-windows split` what is to be divided, and `gitops-windows migrate` all of it together"
             );
         }
-        outcome.refused(reason, remedy)
+        (outcome.refused(reason, remedy), None)
     }
 
     fn split_children(
@@ -153,7 +165,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             Some((child, placed)) => format!("{}: {}", child.app, placed.reason),
             None => String::new(),
         };
-        if way != Way::Untouched || !builder.is_unchanged() {
+        if !self.trusts && (way != Way::Untouched || !builder.is_unchanged()) {
             self.check(builder, typed, &outcome, rest, loose)?;
         }
         Ok(outcome)

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::plan::absence::nothing_found;
 use crate::plan::adopt::{Adopted, adopt, suspend_in_git};
 use crate::plan::sync::{SCHEMA_FILE, obligations, schema_text};
 use crate::plan::{Builder, Input, Plan, gate};
@@ -143,7 +144,7 @@ pub fn init(
     let known = options.folders(snapshot, &root)?;
     let model = Model::read(snapshot, &root, &known);
     if !model.entry_points.iter().any(|entry| entry.role != Role::Bootstrap) {
-        return Err(nothing_found(&model, &root));
+        return Err(nothing_found(snapshot, &model, &root));
     }
     if let Some(name) = known.keys().find(|name| !model.entry_points.iter().any(|entry| entry.is_of(name))) {
         return Err(Error::new(
@@ -311,18 +312,18 @@ fn flux_defaults(model: &Model, new: &mut NewSpec) {
         let namespace = namespace.unwrap_or("flux-system").to_owned();
         let source_namespace = kustomization.spec("sourceRef")["namespace"].as_str();
         let source_namespace = source_namespace.filter(|other| *other != namespace).map(str::to_owned);
-        let key = (
-            namespace,
-            kustomization.source_kind().to_owned(),
-            kustomization.source_name().to_owned(),
-            source_namespace,
-        );
+        let name = kustomization.source_name().to_owned();
+        // What a variable or a template stands for is known to whoever fills it in.
+        let is_label = |name: &String| name.len() <= 63 && !name.contains('.') && gate::is_object_name(name);
+        let namespaces = std::iter::once(&namespace).chain(&source_namespace);
+        if !namespaces.into_iter().all(is_label) || !gate::is_object_name(&name) {
+            continue;
+        }
+        let key = (namespace, kustomization.source_kind().to_owned(), name, source_namespace);
         *counts.entry(key).or_default() += 1;
     }
     let most = counts.into_iter().rev().max_by_key(|(_, count)| *count);
-    if let Some(((namespace, kind, name, source_namespace), _)) = most
-        && !name.is_empty()
-    {
+    if let Some(((namespace, kind, name, source_namespace), _)) = most {
         new.flux.namespace = namespace;
         new.flux.source.kind = kind;
         new.flux.source.name = name;
@@ -373,19 +374,4 @@ fn findings(model: &Model, spec: &spec::Spec) -> Vec<String> {
         ));
     }
     lines
-}
-
-fn nothing_found(model: &Model, root: &RepoPath) -> Error {
-    let folders = model.graph.iter().filter(|kustomization| kustomization.folder.is_within(root)).count();
-    let message = if folders == 0 {
-        format!("there is no kustomization in {root}, so there is nothing to write a spec for")
-    } else {
-        format!("none of the {folders} kustomizations in {root} is an entry point of a cluster")
-    };
-    let headline = Diagnostic::error(message).at(Place::file(root.clone())).help(
-        "run it where the repository is, or name what to begin with: `gitops-windows init --cluster edge-01 --app nginx`",
-    );
-    // What could not be placed is the likeliest reason.
-    let diagnostics = std::iter::once(headline).chain(model.remarks.iter().cloned()).collect();
-    Error { kind: ErrorKind::Invalid, diagnostics }
 }

@@ -6,6 +6,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::app::Apps;
 use crate::plan::classify::{Classified, ClassifyError, classify_all};
+use crate::plan::origins;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::manifest::ObjectId;
 use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, Snapshot};
@@ -73,39 +74,63 @@ pub enum TypedError {
 }
 
 impl<'a> Input<'a> {
-    /// Builds a folder and gives each object its type.
+    /// Builds a folder and gives each object its type; objects have origins only where those may decide.
     ///
     /// # Errors
     ///
     /// When the folder does not build or an object fits nowhere.
     pub fn typed(&self, snapshot: &Snapshot, folder: &RepoPath, app: &str) -> Result<Typed, TypedError> {
-        let request = Request::folder(folder.clone()).with_origins();
-        let mut results = self.renderer.render(snapshot, &[request]);
-        let objects = match results.pop() {
-            Some(Ok(objects)) => objects,
-            Some(Err(error)) => return Err(TypedError::Render(error.message)),
-            None => return Err(TypedError::Render("the renderer gave no answer".into())),
-        };
+        let objects = self.objects(snapshot, self.request(snapshot, folder))?;
         let types = classify_all(self.spec, &objects, &|_| app.to_owned()).map_err(TypedError::Classify)?;
         Ok(Typed { objects, types })
     }
 
     /// Builds an entry point and gives each object its type; each belongs to the app that brings it.
+    /// Objects have origins only where those may decide.
     ///
     /// # Errors
     ///
     /// As [`typed`](Input::typed).
     pub fn typed_entry(&self, snapshot: &Snapshot, entry: &EntryPoint) -> Result<Typed, TypedError> {
+        let objects = self.objects(snapshot, self.request(snapshot, &entry.path))?;
+        self.by_app(objects, entry)
+    }
+
+    /// As [`typed_entry`](Input::typed_entry), with the origin of each object that kustomize can tell.
+    ///
+    /// # Errors
+    ///
+    /// As [`typed`](Input::typed).
+    pub fn located_entry(&self, entry: &EntryPoint) -> Result<Typed, TypedError> {
         let request = Request::folder(entry.path.clone()).with_origins();
-        let objects = match self.renderer.render(snapshot, &[request]).pop() {
-            Some(Ok(objects)) => objects,
-            Some(Err(error)) => return Err(TypedError::Render(error.message)),
-            None => return Err(TypedError::Render("the renderer gave no answer".into())),
-        };
+        self.by_app(self.objects(self.snapshot, request)?, entry)
+    }
+
+    fn by_app(&self, objects: Vec<Object>, entry: &EntryPoint) -> Result<Typed, TypedError> {
         let apps = Apps::of(self.model, entry);
         let app_of = |object: &Object| apps.bringing(object).unwrap_or_default().to_owned();
         let types = classify_all(self.spec, &objects, &app_of).map_err(TypedError::Classify)?;
         Ok(Typed { objects, types })
+    }
+
+    fn objects(&self, snapshot: &Snapshot, request: Request) -> Result<Vec<Object>, TypedError> {
+        match self.renderer.render(snapshot, &[request]).pop() {
+            Some(Ok(objects)) => Ok(objects),
+            Some(Err(error)) => Err(TypedError::Render(error.message)),
+            None => Err(TypedError::Render("the renderer gave no answer".into())),
+        }
+    }
+
+    /// Asks for a build by which objects can be given their types.
+    fn request(&self, snapshot: &Snapshot, folder: &RepoPath) -> Request {
+        let request = Request::folder(folder.clone());
+        // The model tells of its own snapshot, and what a plan has made of it may hold anything.
+        let is_known = std::ptr::eq(snapshot, self.snapshot);
+        if is_known && !origins::matter(self.spec, snapshot, &self.model.graph, folder) {
+            request
+        } else {
+            request.with_origins()
+        }
     }
 
     /// Builds ahead the folders that [`typed`](Input::typed) and [`typed_entry`](Input::typed_entry)
@@ -113,7 +138,7 @@ impl<'a> Input<'a> {
     pub fn prepare<'p>(&self, folders: impl IntoIterator<Item = &'p RepoPath>) {
         let distinct: BTreeSet<&RepoPath> = folders.into_iter().collect();
         let requests: Vec<Request> =
-            distinct.into_iter().map(|folder| Request::folder(folder.clone()).with_origins()).collect();
+            distinct.into_iter().map(|folder| self.request(self.snapshot, folder)).collect();
         self.renderer.prepare(self.snapshot, &requests);
     }
 
@@ -219,6 +244,11 @@ pub fn sides(spec: &Spec, model: &Model) -> Sides {
 /// Gives the sides of one entry point, present or not, with the positions of their types.
 pub fn sides_of<'s>(sides: &'s Sides, whole: &'s RepoPath) -> impl Iterator<Item = (&'s RepoPath, usize)> {
     sides.iter().filter(move |(_, (of, _))| of == whole).map(|(side, (_, position))| (side, *position))
+}
+
+/// Gives the entry points of which a side stands.
+pub fn divided<'s>(model: &Model, sides: &'s Sides) -> BTreeSet<&'s RepoPath> {
+    sides.iter().filter(|(side, _)| model.graph.has(side)).map(|(_, (whole, _))| whole).collect()
 }
 
 /// Finds the sides of entry points that are no folder above any side, and may be gone from Git.

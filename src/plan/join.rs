@@ -10,21 +10,24 @@ use crate::error::{Error, ErrorKind};
 use crate::plan::app::{Child, app_names};
 use crate::plan::generated::{Ownership, ownership};
 use crate::plan::listing::is_listing;
+use crate::plan::obligations;
 use crate::plan::prepare::unprepare;
 use crate::plan::resources::{Item, rewrite};
 use crate::plan::restore::{restore, unchanged};
-use crate::plan::split::{BACK, obligations};
+use crate::plan::split::{BACK, gates};
 use crate::plan::{Builder, EntryOutcome, Input, Plan, Selection, Way, umbrella};
 use crate::repo::{EntryPoint, Graph, Kustomization, RepoPath, Role, Target};
 use crate::suggest::nearest;
+use crate::template::Templates;
 
-/// Plans to take back the division of the selected apps in every cluster of the spec.
+/// Plans to take back the division of the selected apps in every cluster of the spec, and what gates
+/// hold back because of it.
 ///
 /// # Errors
 ///
-/// When a name means no app, when Flux Kustomizations apply the sides already, and when a file was
-/// edited in a way that joining would lose.
-pub fn join(input: &Input<'_>, selection: &Selection) -> Result<Plan, Error> {
+/// When a name means no app, when Flux Kustomizations apply the sides already, when a file was edited in
+/// a way that joining would lose, and when a gate can't be brought up to date.
+pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> Result<Plan, Error> {
     let mut builder = Builder::new(input.snapshot);
     let mut outcomes = Vec::new();
     let sides = input.sides();
@@ -68,9 +71,12 @@ pub fn join(input: &Input<'_>, selection: &Selection) -> Result<Plan, Error> {
         return Err(error);
     }
     uncover(input, &mut builder, selection, &freed)?;
+    // What was held back by its side is held back as it was before, or not at all.
+    let commands = if builder.is_unchanged() { Vec::new() } else { gates(input, templates, &mut builder)? };
     let mut plan = builder.finish();
+    plan.commands = commands;
     let after = plan.apply(input.snapshot);
-    plan.obligations = obligations(input, &plan, &[]);
+    plan.obligations = obligations::all(input, &plan, &[]);
     // A side that went is held to nothing by itself: what it built is part of its entry point.
     plan.obligations
         .retain(|obligation| !sides.contains_key(&obligation.before) || after.is_dir(&obligation.before));
@@ -176,6 +182,11 @@ impl EntryJoin<'_, '_> {
         }
         let whole = selection.names_entry(self.input.model.name_of(self.entry), &self.entry.path);
         let is_whole = umbrella::original(&kustomization.text).is_some();
+        // Divided as what another entry point builds on: its parts only stand where its sides would.
+        let parts = graph.children(&kustomization.folder);
+        if is_whole && sides.iter().any(|side| parts.contains(&side.folder)) {
+            return Ok(None);
+        }
         let (children, _) = crate::plan::app::children(self.input.model, self.entry, kustomization);
         let named: Vec<&Child> = children.iter().filter(|child| selection.names(child)).collect();
         if !whole && is_whole {

@@ -14,7 +14,7 @@ use crate::plan::input::sides_of;
 use crate::plan::migrate;
 use crate::plan::outcome::EntryOutcome;
 use crate::plan::prepare::{is_prepared, prepare};
-use crate::plan::{Builder, Input};
+use crate::plan::{Builder, Input, Sides};
 use crate::proof::Obligation;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath};
 
@@ -117,34 +117,33 @@ fn hand_over(
     outcome.reason =
         format!("{}; its sides take over at once, and none prunes before `migrate`", outcome.reason);
     let next = Input { snapshot: after, model: &model, ..*input };
-    outcome.taken_over = parts(input, &entry.path).into_iter().filter(|part| next.is_applied(part)).collect();
+    outcome.taken_over =
+        parts(&input.sides(), &entry.path).into_iter().filter(|part| next.is_applied(part)).collect();
     outcome.renamed = renamed;
     outcome.notes = notes;
     outcome
 }
 
 /// Gives the sides of an entry point and itself.
-fn parts(input: &Input<'_>, whole: &RepoPath) -> BTreeSet<RepoPath> {
-    let sides = input.sides();
-    sides_of(&sides, whole).map(|(side, _)| side).chain([whole]).cloned().collect()
+fn parts(sides: &Sides, whole: &RepoPath) -> BTreeSet<RepoPath> {
+    sides_of(sides, whole).map(|(side, _)| side).chain([whole]).cloned().collect()
 }
 
 /// What must be true where live sides have taken over: all parts together give what they gave.
 pub fn obligations(
     input: &Input<'_>,
+    sides: &Sides,
     path: &RepoPath,
     builds: Vec<Option<Value>>,
     outcomes: &[EntryOutcome],
 ) -> Option<Vec<Obligation>> {
-    let outcome = outcomes
-        .iter()
-        .filter(|one| !one.taken_over.is_empty())
-        .find(|one| one.before == *path || parts(input, &one.before).contains(path))?;
+    let whole = sides.get(path).map_or(path, |(whole, _)| whole);
+    let outcome = outcomes.iter().find(|one| !one.taken_over.is_empty() && one.before == *whole)?;
     if outcome.before != *path {
         return Some(Vec::new());
     }
     let stands = |part: &RepoPath| part != path && input.model.graph.has(part);
-    let beside: Vec<RepoPath> = parts(input, path).into_iter().filter(stands).collect();
+    let beside: Vec<RepoPath> = parts(sides, path).into_iter().filter(stands).collect();
     let all = |build| Obligation {
         beside: beside.clone(),
         after: outcome.taken_over.clone(),

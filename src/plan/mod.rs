@@ -3,6 +3,7 @@
 //! Everything in here is pure. A [`Plan`] is made once and has several consumers: the proof, the
 //! diff and the writer.
 
+mod absence;
 mod adopt;
 mod ahead;
 pub mod app;
@@ -24,10 +25,13 @@ mod later;
 mod layout;
 mod listing;
 pub mod migrate;
+mod obligations;
+mod origins;
 mod outcome;
 mod parent;
 mod prepare;
 mod projection;
+mod promise;
 mod refresh;
 mod refusal;
 pub(crate) mod relocation;
@@ -37,6 +41,7 @@ mod scaffold;
 mod settle;
 mod side;
 mod split;
+mod step;
 mod sync;
 mod transfer;
 mod umbrella;

@@ -48,6 +48,14 @@ pub enum Manner {
     Rules,
     /// By a list of the objects, where the rules can't be said in kustomize's words.
     List,
+    /// By a list, where an object that stays holds a null: a merge of the mark would take the null away
+    /// (`kyaml/yaml/merge2`), as from the empty `data:` of a ConfigMap.
+    Unmerged,
+}
+
+impl Manner {
+    /// All of them, in the order in which they are tried.
+    pub const ALL: [Manner; 3] = [Manner::Rules, Manner::List, Manner::Unmerged];
 }
 
 /// Writes the kustomization of one side.
@@ -67,15 +75,20 @@ pub fn kustomization(
     text.push_str(&format!("  - {}\n", quote(whole)));
     let marks = match manner {
         Manner::Rules => by_rules(spec, app, side, members),
-        Manner::List => by_list(spec, side, members),
+        Manner::List | Manner::Unmerged => by_list(spec, side, members),
     };
     if marks.is_empty() {
         return text;
     }
     text.push_str(
         "# Everything is built, so that names and references come out as they were; what belongs to\n\
-         # another type is then left out.\npatches:\n",
+         # another type is then left out.\n",
     );
+    if manner == Manner::Unmerged && marks[0].1.is_everything() {
+        push_transformers(&mut text, &marks[1..]);
+        return text;
+    }
+    text.push_str("patches:\n");
     let marks = merge(marks);
     for (index, (mark, selector)) in marks.iter().enumerate() {
         // After "everything is dropped" the first selector to be kept surely carries the mark.
@@ -156,6 +169,28 @@ fn merge(marks: Vec<(Mark, Selector)>) -> Vec<(Mark, Selector)> {
     merged
 }
 
+/// The path of the mark.
+const MARK: &str = "/metadata/annotations/config.kubernetes.io~1local-config";
+
+/// Marks everything by a transformer, which touches nothing else, and takes the mark from what is kept.
+fn push_transformers(text: &mut String, kept: &[(Mark, Selector)]) {
+    text.push_str(
+        "transformers:\n  - |-\n    apiVersion: builtin\n    kind: AnnotationsTransformer\n    metadata:\n      \
+         name: leave-out\n    annotations:\n      config.kubernetes.io/local-config: \"true\"\n    fieldSpecs:\n      \
+         - path: metadata/annotations\n        create: true\n",
+    );
+    for (index, (_, selector)) in kept.iter().enumerate() {
+        text.push_str(&format!(
+            "  - |-\n    apiVersion: builtin\n    kind: PatchTransformer\n    metadata:\n      name: keep-{index}\n    \
+             target:\n"
+        ));
+        for (key, value) in &selector.fields {
+            text.push_str(&format!("      {key}: {}\n", quote(value)));
+        }
+        text.push_str(&format!("    patch: |-\n      - op: remove\n        path: {MARK}\n"));
+    }
+}
+
 fn push_patch(text: &mut String, mark: Mark, selector: &Selector, is_marked: bool) {
     let mut add = |lines: &[&str]| {
         text.push_str("  - target:\n");
@@ -177,13 +212,11 @@ fn push_patch(text: &mut String, mark: Mark, selector: &Selector, is_marked: boo
     ];
     // A JSON patch, as a merge with null leaves the mark where it is. It fails where no mark
     // stands, so a mark is set before it is taken away.
-    const KEEP: [&str; 2] =
-        ["- op: remove", "  path: /metadata/annotations/config.kubernetes.io~1local-config"];
     if mark == Mark::Drop || !is_marked {
         add(&DROP);
     }
     if mark == Mark::Keep {
-        add(&KEEP);
+        add(&["- op: remove", &format!("  path: {MARK}")]);
     }
 }
 

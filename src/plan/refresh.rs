@@ -67,11 +67,11 @@ pub fn refresh(input: &Input<'_>, builder: &mut Builder<'_>) -> Result<BTreeSet<
                     ))));
                 }
             };
-            let mut texts = [Manner::Rules, Manner::List]
+            let mut texts = Manner::ALL
                 .map(|manner| projection_text(input, &app, whole, &folder, position, &typed, manner));
             // A split takes one manner for all sides, so the one that stands is asked first.
-            if texts[1] == *kustomization.text {
-                texts.reverse();
+            if let Some(standing) = texts.iter().position(|text| *text == *kustomization.text) {
+                texts[..=standing].rotate_right(1);
             }
             for text in texts {
                 let mut trial = builder.clone();

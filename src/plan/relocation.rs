@@ -260,10 +260,8 @@ fn content(input: &Input<'_>, side: &RepoPath) -> Option<RepoPath> {
 /// with the way on.
 pub fn misplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
     let (all, carriers) = (input.sides(), gate::carriers(input).unwrap_or_default());
-    let wholes: BTreeSet<&RepoPath> =
-        all.iter().filter(|(side, _)| input.model.graph.has(side)).map(|(_, (whole, _))| whole).collect();
     let told = |whole| told(input, &all, whole, &misplaced_in(input, &all, &carriers, whole));
-    wholes.into_iter().filter_map(told).collect()
+    input::divided(input.model, &all).into_iter().filter_map(told).collect()
 }
 
 fn told(input: &Input<'_>, all: &Sides, whole: &RepoPath, found: &[Misplaced]) -> Option<EntryOutcome> {

@@ -1,6 +1,6 @@
 //! Rewrites the `resources` of a kustomization, leaving every other byte alone.
 
-use crate::repo::{Kustomization, RepoPath};
+use crate::repo::{Kustomization, RepoPath, Target};
 use crate::yaml::{EditError, Editor, Key};
 
 /// What becomes of one item of `resources`.
@@ -35,6 +35,19 @@ pub fn rewrite(kustomization: &Kustomization, items: &[Item]) -> Result<String, 
     Ok(editor.into_text())
 }
 
+/// Gives the text of a kustomization that lists a file or a folder no more.
+///
+/// # Errors
+///
+/// When the list can't be edited without writing it anew.
+pub fn remove(kustomization: &Kustomization, path: &RepoPath) -> Result<String, EditError> {
+    let target = Target::Path(path.clone());
+    let item = |gone: bool| if gone { Item::Remove } else { Item::Keep };
+    let items: Vec<Item> =
+        kustomization.resources().iter().map(|reference| item(reference.target == target)).collect();
+    rewrite(kustomization, &items)
+}
+
 /// Gives the text of a kustomization with one more resource at the end of its list; the same text
 /// where the folder is listed already.
 ///
@@ -43,7 +56,7 @@ pub fn rewrite(kustomization: &Kustomization, items: &[Item]) -> Result<String, 
 /// When the list can't be edited without writing it anew.
 pub fn add(kustomization: &Kustomization, path: &RepoPath) -> Result<String, EditError> {
     let listed = kustomization.resources();
-    let target = crate::repo::Target::Path(path.clone());
+    let target = Target::Path(path.clone());
     if listed.iter().any(|reference| reference.target == target) {
         return Ok(kustomization.text.to_string());
     }

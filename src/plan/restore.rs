@@ -6,7 +6,7 @@ use crate::plan::documents;
 use crate::plan::folder::Parts;
 use crate::plan::generated::rebase;
 use crate::plan::listing::is_listing;
-use crate::plan::{Builder, Input, umbrella};
+use crate::plan::{Builder, Input, resources, umbrella};
 use crate::repo::{File, Kustomization, RepoPath, Target};
 use crate::yaml::Node;
 
@@ -61,15 +61,49 @@ pub fn restore(input: &Input<'_>, builder: &mut Builder<'_>, found: &Kustomizati
             _ => return Err(format!("{path} stands in several parts")),
         }
     }
+    let mut text = text;
     for part in &parts {
         let Some(kustomization) = builder.kustomization(part).map_err(|diagnostic| diagnostic.message)?
         else {
             return Err(format!("{part} has no kustomization.yaml any more"));
         };
+        text = take_along(input, builder, found, &kustomization, text)?;
         unchanged(&kustomization, &original)?;
         builder.remove(&kustomization.file);
     }
     put(builder, file, &text)
+}
+
+/// Moves the files that a part got since the split, and lists them behind the others.
+///
+/// What stood there before is back in its place, so a listed file that still lies in the part is new.
+fn take_along(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    found: &Kustomization,
+    part: &Kustomization,
+    mut text: String,
+) -> Result<String, String> {
+    for reference in part.resources() {
+        let Target::Path(path) = reference.target else { continue };
+        if path.parent().as_ref() != Some(&part.folder) || builder.now().file(&path).is_none() {
+            continue;
+        }
+        let place = found.folder.join(path.name().unwrap_or_default()).map_err(|error| error.to_string())?;
+        if builder.now().entry(&place).is_some() {
+            return Err(format!("{} lists {path}, and {place} is something else", part.file));
+        }
+        if let Some(other) = input.model.graph.referrers(&path).find(|other| **other != part.folder) {
+            return Err(format!("{path} came since the split, and {other} uses it too"));
+        }
+        builder.move_file(&path, &place).map_err(|error| error.to_string())?;
+        if !is_listing(&text) {
+            let list = Kustomization::parse(&found.file, &File::new(text.as_bytes()))
+                .map_err(|diagnostic| diagnostic.message)?;
+            text = resources::add(&list, &place).map_err(|error| error.to_string())?;
+        }
+    }
+    Ok(text)
 }
 
 /// Writes the remembered text; a list that Flux made by itself before goes.

@@ -1,8 +1,10 @@
 //! Splits what can be split without a change for any other entry point.
 
+use std::collections::BTreeSet;
+
 use crate::error::Error;
-use crate::plan::split::split_watched;
-use crate::plan::{Input, Plan, Selection};
+use crate::plan::split::{Care, split_with};
+use crate::plan::{Input, Plan, Selection, promise};
 use crate::proof::{Obligation, Verdict, prove};
 use crate::repo::{RepoPath, Snapshot};
 use crate::template::Templates;
@@ -26,9 +28,12 @@ pub fn split(
     templates: &Templates,
     selection: &Selection,
 ) -> Result<Plan, Error> {
+    if let Some(plan) = trusting(input, base, templates, selection) {
+        return Ok(plan);
+    }
     let mut watched: Vec<Obligation> = Vec::new();
     loop {
-        let plan = split_watched(input, base, templates, selection, &watched)?;
+        let (plan, _) = split_with(input, base, templates, selection, &Care::Watching(&watched))?;
         let broken = mismatches(input, &plan.apply(input.snapshot), &plan.obligations);
         let new: Vec<Obligation> =
             broken.into_iter().map(|(one, _)| one).filter(|one| !watched.contains(one)).collect();
@@ -38,6 +43,33 @@ pub fn split(
         }
         watched.extend(new);
     }
+}
+
+/// Plans without a build on the way and proves everything together; what does not come out right is
+/// planned with care once, among the others.
+fn trusting(
+    input: &Input<'_>,
+    base: Option<&Input<'_>>,
+    templates: &Templates,
+    selection: &Selection,
+) -> Option<Plan> {
+    let mut doubted = BTreeSet::new();
+    for _ in 0..2 {
+        let (plan, promises) =
+            split_with(input, base, templates, selection, &Care::Trusting(&doubted)).ok()?;
+        let after = plan.apply(input.snapshot);
+        let mut broken = promise::unkept(input, &after, &promises);
+        broken.extend(mismatches(input, &after, &plan.obligations).into_iter().map(|(one, _)| one.before));
+        if broken.is_empty() {
+            return Some(plan);
+        }
+        // With the same steps the next plan would be the same.
+        if !promises.iter().any(|promise| broken.contains(&promise.entry)) {
+            return None;
+        }
+        doubted.extend(broken);
+    }
+    None
 }
 
 /// Obligations that an earlier plan did not meet, looked at after each step, so that the step which

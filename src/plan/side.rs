@@ -4,36 +4,34 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::Builder;
 use crate::plan::app::Child;
+use crate::plan::build::builds;
 use crate::plan::child::Placed;
 use crate::plan::entry::EntrySplit;
 use crate::plan::folder::{Parts, respell};
 use crate::plan::input::Typed;
 use crate::plan::later;
 use crate::plan::outcome::EntryOutcome;
+use crate::plan::promise::Promise;
 use crate::plan::refusal::Refusal;
 use crate::plan::resources::{self, Item, rewrite};
-use crate::proof::{Mismatch, compare};
+use crate::proof::{Mismatch, Obligation, compare, prove};
 use crate::render::{Object, RenderError, Request};
 use crate::repo::RepoPath;
 use crate::repo::manifest::ObjectId;
 
+/// The remedy where a Flux Kustomization's own fields change what a side builds.
+pub const OWN_FIELDS: &str =
+    "move what the Flux Kustomization's own fields do into the folder's kustomization.yaml, then split again";
+
 impl EntrySplit<'_, '_> {
-    /// Compares each part's build with the objects of its type; gives the first difference.
+    /// Compares each part's build with the objects of its type; gives the first difference. What is trusted
+    /// has none yet.
     pub(super) fn differs(&self, trial: &Builder<'_>, typed: &Typed, parts: &Parts) -> Option<Mismatch> {
-        let requests: Vec<Request> = parts.values().map(|folder| Request::folder(folder.clone())).collect();
-        let results = self.input.renderer.render(trial.now(), &requests);
-        let by_type: BTreeMap<usize, (&RepoPath, Result<_, RenderError>)> = parts
-            .iter()
-            .zip(results)
-            .map(|((position, folder), result)| (*position, (folder, result)))
-            .collect();
-        let empty = Ok(Vec::new());
-        let nowhere = RepoPath::top();
-        (0..self.input.spec.types.len()).find_map(|position| {
-            let (folder, result) =
-                by_type.get(&position).map_or((&nowhere, &empty), |(folder, result)| (*folder, result));
-            compare(&typed.of(position), &[(folder, result)]).into_iter().next()
-        })
+        if self.trusts {
+            return None;
+        }
+        Promise::of(self.input, &self.entry.path, typed, |position| parts.get(&position).cloned())
+            .mismatch(trial.now(), self.input.renderer)
     }
 
     pub(super) fn side(&self, position: usize) -> Result<RepoPath, Refusal> {
@@ -123,12 +121,69 @@ impl EntrySplit<'_, '_> {
         let results = self.input.renderer.render(trial.now(), &requests);
         let parts: Vec<_> = folders.iter().zip(results.iter()).collect();
         let all: Vec<Object> = typed.objects.iter().cloned().chain(self.held_by_sides(typed)).collect();
-        match compare(&all, &parts).into_iter().next() {
-            None => Ok(()),
-            Some(mismatch) => Err(Refusal {
-                reason: format!("the parts of {} would not render the same: {mismatch}", self.entry.path),
-                remedy: "split all of its apps at once with `split --all`".into(),
-            }),
+        let refusal = |mismatch: &Mismatch, remedy: &str| Refusal {
+            reason: format!("the parts of {} would not render the same: {mismatch}", self.entry.path),
+            remedy: remedy.into(),
+        };
+        if let Some(mismatch) = compare(&all, &parts).first() {
+            return Err(refusal(mismatch, "split all of its apps at once with `split --all`"));
         }
+        if let Some((id, side, by_rules)) = self.misplaced(typed, outcome, &results) {
+            return Err(Refusal {
+                reason: format!(
+                    "{id} would be on the side of {side} and is {by_rules} as {} builds it",
+                    self.entry.path
+                ),
+                remedy: "split all of its apps at once with `split --all`".into(),
+            });
+        }
+        match self.differs_in_flux(&trial, &folders) {
+            None => Ok(()),
+            Some(mismatch) => Err(refusal(&mismatch, OWN_FIELDS)),
+        }
+    }
+
+    /// Finds an object on the side of another type than it has by the rules: what the entry point itself
+    /// says, such as a label, may decide. Gives its side's type and its own.
+    fn misplaced<'t>(
+        &'t self,
+        typed: &Typed,
+        outcome: &'t EntryOutcome,
+        results: &[Result<Vec<Object>, RenderError>],
+    ) -> Option<(ObjectId, &'t str, &'t str)> {
+        let types: BTreeMap<ObjectId, usize> =
+            typed.ids().zip(typed.types.iter().map(|found| found.change_type)).collect();
+        let ids = |objects: &[Object]| -> BTreeSet<ObjectId> {
+            objects.iter().map(|object| ObjectId::of(&object.value)).collect()
+        };
+        outcome.after.iter().zip(results).find_map(|((side, folder), result)| {
+            // What stood there before is for `sync` to move.
+            let old = self.input.renderer.render(self.input.snapshot, &[Request::folder(folder.clone())]);
+            let old = old.into_iter().find_map(Result::ok).map(|objects| ids(&objects)).unwrap_or_default();
+            let new = result.as_ref().map(|objects| ids(objects)).unwrap_or_default();
+            new.difference(&old).cloned().find_map(|id| {
+                let by_rules = self.input.spec.types[*types.get(&id)?].name.value.as_str();
+                (by_rules != side).then_some((id, side.as_str(), by_rules))
+            })
+        })
+    }
+
+    /// Compares as each Flux Kustomization of the entry point builds it, whose fields act on every part.
+    fn differs_in_flux(&self, trial: &Builder<'_>, folders: &[RepoPath]) -> Option<Mismatch> {
+        let input = self.input;
+        // What live sides apply already is compared when they take over.
+        if !later::applied_sides(input, &self.entry.path, &self.entry.cluster).is_empty() {
+            return None;
+        }
+        let builds = builds(input.model, self.entry).into_iter().filter(Option::is_some);
+        let same = |build| Obligation {
+            flux_may_change: true,
+            after: folders.to_vec(),
+            build,
+            ..Obligation::same(self.entry.path.clone())
+        };
+        let obligations: Vec<Obligation> = builds.map(same).collect();
+        let verdicts = prove(input.snapshot, trial.now(), &obligations, input.renderer);
+        verdicts.into_iter().find_map(|verdict| verdict.mismatches.into_iter().next())
     }
 }

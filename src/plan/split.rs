@@ -5,14 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::app::{Child, app_names};
-use crate::plan::build::builds;
-use crate::plan::entry::EntrySplit;
 use crate::plan::input::{Input, Sides};
 use crate::plan::outcome::{EntryOutcome, Way};
-use crate::plan::prepare::prepare;
+use crate::plan::promise::Promise;
 use crate::plan::settle::Watch;
-use crate::plan::{Builder, Command, Plan, ahead, gate, later, layout, listing, parent};
-use crate::proof::{Mismatch, Obligation, Renames, prove};
+use crate::plan::step::{Live, Run, Step};
+use crate::plan::{Builder, Command, Plan, ahead, gate, layout, listing, obligations, parent};
+use crate::proof::Obligation;
 use crate::repo::flux::artifact_path;
 use crate::repo::{EntryPoint, RepoPath, Role};
 use crate::suggest::nearest;
@@ -48,18 +47,27 @@ impl Selection {
     }
 }
 
-/// Plans the restructuring of the selected apps; a step that breaks what is watched is taken back.
+/// How a split makes sure of each step.
+pub(super) enum Care<'a> {
+    /// A step is taken to be right, but at these entry points; the caller proves all of them together.
+    Trusting(&'a BTreeSet<RepoPath>),
+    /// Each step is proven before the next one. One that breaks any of these is taken back.
+    Watching(&'a [Obligation]),
+}
+
+/// Plans the restructuring of the selected apps, and gives what is still to be proven of it beside the
+/// plan's obligations.
 ///
 /// # Errors
 ///
 /// When a name means no app, or a gate can't be brought up to date.
-pub(super) fn split_watched(
+pub(super) fn split_with(
     input: &Input<'_>,
     base: Option<&Input<'_>>,
     templates: &Templates,
     selection: &Selection,
-    watched: &[Obligation],
-) -> Result<Plan, Error> {
+    care: &Care<'_>,
+) -> Result<(Plan, Vec<Promise>), Error> {
     known(input, selection)?;
     layout::check(input)?;
     let listed = listing::listed(input);
@@ -70,11 +78,17 @@ pub(super) fn split_watched(
     let mut outcomes = Vec::new();
     let mut commands = Vec::new();
     let mut remarks = Vec::new();
+    let mut promises = Vec::new();
+    let (doubted, watched) = match care {
+        Care::Trusting(doubted) => (Some(*doubted), &[][..]),
+        Care::Watching(watched) => (None, *watched),
+    };
     let mut watch = Watch::new(original, watched);
     let sides = input.sides();
     let carriers = gate::carriers(input)?;
     let live = Live { wholes: input.live(&sides), base };
-    ahead::build(input, &sides, selection);
+    let run = Run { input, original, selection, sides: &sides, live };
+    ahead::build(input, original, &sides, selection);
     // What applies others' Flux Kustomizations comes after them.
     let parents = parent::children(input.model);
     let (last, first): (Vec<_>, Vec<_>) =
@@ -95,22 +109,24 @@ pub(super) fn split_watched(
             continue;
         }
         let mut trial = builder.clone();
-        let said = commands.len();
         let children = parents.get(&entry.path);
-        let mut outcome = children
-            .and_then(|children| parent::refused(input, entry, selection, &outcomes, children))
-            .unwrap_or_else(|| {
-                split_entry(input, original, &mut trial, entry, selection, &live, &mut commands)
-            });
+        let trusts = doubted.is_some_and(|doubted| !doubted.contains(&entry.path));
+        let refused =
+            children.and_then(|children| parent::refused(input, entry, selection, &outcomes, children));
+        let Step { mut outcome, promise, command } = match refused {
+            Some(outcome) => outcome.into(),
+            None => run.step(&mut trial, entry, trusts),
+        };
         let divides = matches!(outcome.way, Way::Plain | Way::Projection);
         if let Some(change) = divides.then(|| watch.step(&entry.path, trial.now())).flatten() {
-            commands.truncate(said);
             outcome = EntryOutcome::new(&entry.cluster, &entry.path).refused(
                 format!("dividing it would change something else: {change}"),
                 "let no entry point use another's files but through its kustomization.yaml, then split again",
             );
         } else {
             builder = trial;
+            commands.extend(command);
+            promises.extend(promise);
         }
         if let Some(above) = &entry.through
             && !outcome.after.is_empty()
@@ -127,12 +143,12 @@ pub(super) fn split_watched(
         commands.extend(gates(original, templates, &mut builder)?);
     }
     let mut plan = builder.finish();
-    plan.obligations = obligations(original, &plan, &outcomes);
+    plan.obligations = obligations::all(original, &plan, &outcomes);
     remarks.extend(outcomes.iter().flat_map(|outcome| &outcome.notes).map(Diagnostic::note));
     plan.entries = outcomes;
     plan.commands = commands;
     plan.remarks = remarks;
-    Ok(plan)
+    Ok((plan, promises))
 }
 
 /// Brings gates that stand already up to date with what is to be held back from now on.
@@ -153,124 +169,8 @@ pub(super) fn gates(
     Ok(commands)
 }
 
-/// What sides that are live ask of a split.
-struct Live<'a> {
-    /// The entry points of which a side is live.
-    wholes: BTreeSet<&'a RepoPath>,
-    /// The repository as the clusters are taken to have it.
-    base: Option<&'a Input<'a>>,
-}
-
-fn split_entry(
-    input: &Input<'_>,
-    original: &Input<'_>,
-    builder: &mut Builder<'_>,
-    entry: &EntryPoint,
-    selection: &Selection,
-    live: &Live<'_>,
-    commands: &mut Vec<Command>,
-) -> EntryOutcome {
-    let outcome = EntryOutcome::new(&entry.cluster, &entry.path);
-    if !input.knows_cluster(entry) {
-        return outcome.untouched(format!("the spec has no cluster `{}`", entry.cluster));
-    }
-    if let Some(chain) = input.model.graph.cycle(&entry.path) {
-        let texts: Vec<String> = chain.iter().map(ToString::to_string).collect();
-        let file =
-            chain.first().and_then(|folder| input.model.graph.get(folder)).map(|found| found.file.clone());
-        let message = format!("its kustomizations go in a circle: {}", texts.join(" → "));
-        let diagnostic = Diagnostic::error(message).help("take one of the references out");
-        return outcome.broken(&diagnostic.at(Place::file(file.unwrap_or_else(|| entry.path.clone()))));
-    }
-    let reach = input.model.graph.reach(&entry.path);
-    if let Some(broken) = reach.iter().find_map(|folder| input.model.graph.broken(folder)) {
-        return outcome.broken(broken);
-    }
-    let Some(kustomization) = input.model.graph.get(&entry.path) else {
-        return outcome.refused(
-            format!("{} has no kustomization.yaml, and nothing that Flux could list in one", entry.path),
-            "mend spec.path, or put manifests there",
-        );
-    };
-    let mut trial = builder.clone();
-    if !original.model.graph.has(&entry.path) {
-        // What Flux made up by itself is written down, so that it can be divided.
-        trial.put(&kustomization.file, &kustomization.text);
-    }
-    let mut outcome = EntrySplit::new(input, entry, kustomization).split(&mut trial, selection);
-    let changes = trial.now() != builder.now();
-    if outcome.way == Way::Refused {
-        return outcome;
-    }
-    let is_gated = input.spec.types.iter().any(|change_type| !change_type.is_real_time());
-    let outside = entry.clusters().find_map(|cluster| gate::out_of_reach(input, entry, cluster));
-    if let Some(outside) = outside.filter(|_| is_gated && changes && !outcome.after.is_empty()) {
-        return EntryOutcome::new(&entry.cluster, &entry.path).refused(
-            format!(
-                "its Flux Kustomization {} is in namespace {}, and gates act in {}, so nothing would hold back a side of it",
-                outside.name, outside.namespace, input.spec.flux.namespace
-            ),
-            gate::ONE_NAMESPACE,
-        );
-    }
-    if outcome.way == Way::Untouched {
-        if outcome.after.is_empty() {
-            return outcome;
-        }
-        if !changes {
-            outcome.reason = "it was split before".into();
-            return outcome;
-        }
-        // An app of one type alone joins the side that others made.
-        outcome.way = Way::Plain;
-    }
-    let is_live = live.wholes.contains(&entry.path);
-    if is_live {
-        outcome = later::step(original, live.base, builder, &mut trial, entry, outcome);
-        if outcome.way == Way::Refused {
-            return outcome;
-        }
-    }
-    for kustomization in input.model.flux_of(entry).filter(|_| !is_live) {
-        if let Err(reason) = prepare(&mut trial, kustomization) {
-            return outcome.refused(
-                format!("Flux Kustomization {} can't be prepared: {reason}", kustomization.name),
-                "set `prune: false` and `deletionPolicy: Orphan` there by hand, then split again",
-            );
-        }
-    }
-    if let Some(mismatch) = broken_promise(input, original, &trial, entry, &outcome) {
-        return outcome.refused(
-            format!("{} would not render the same: {mismatch}", entry.path),
-            "move what the Flux Kustomization's own fields do into the folder's kustomization.yaml, then split again",
-        );
-    }
-    *builder = trial;
-    if entry.flux.is_empty() && entry.through.is_none() {
-        commands.push(Command::prepare(
-            input.model.name_of(entry),
-            &input.spec.flux.namespace,
-            &entry.cluster,
-        ));
-    }
-    outcome
-}
-
 /// The way back from a migration, in which nothing is deleted.
 pub(super) const BACK: &str = "go back as you came, a step at a time: `git revert` the commit of the last `migrate`, which takes `prune: true` away again, and let it reach every cluster; then `git revert` that of the hand-over, and let it reach every cluster; then";
-
-/// Holds one entry point to its promise, as its controller builds it.
-fn broken_promise(
-    input: &Input<'_>,
-    original: &Input<'_>,
-    trial: &Builder<'_>,
-    entry: &EntryPoint,
-    outcome: &EntryOutcome,
-) -> Option<Mismatch> {
-    let obligations = of_entry(original, &entry.path, std::slice::from_ref(outcome));
-    let verdicts = prove(original.snapshot, trial.now(), &obligations, input.renderer);
-    verdicts.into_iter().find_map(|verdict| verdict.mismatches.into_iter().next())
-}
 
 /// Says what an entry point lacks before its sides can be applied each by its own Kustomization.
 fn without_flux(input: &Input<'_>, entry: &EntryPoint, above: &RepoPath) -> Diagnostic {
@@ -328,55 +228,6 @@ fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
             ))
         })
         .collect()
-}
-
-/// Every old entry point must go on rendering what it did, and the sides must add up to it.
-pub(super) fn obligations(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec<Obligation> {
-    if plan.changes.is_empty() {
-        return Vec::new();
-    }
-    // A side that nothing in Git builds yet is what a split makes; it may take in another app.
-    let sides = input.sides();
-    let is_made = |entry: &&EntryPoint| entry.flux.is_empty() && sides.contains_key(&entry.path);
-    let entries = input.model.entry_points.iter().filter(|entry| !is_made(entry));
-    let mut found: Vec<Obligation> =
-        entries.flat_map(|entry| of_entry(input, &entry.path, outcomes)).collect();
-    let gates = gate::GateFolders::of(input).unwrap_or_default();
-    let mut renames = Renames::default();
-    outcomes.iter().for_each(|outcome| renames.extend(&outcome.renamed));
-    for obligation in &mut found {
-        let of = input.model.entry_points.iter().filter(|entry| entry.path == obligation.before);
-        obligation.renamed = renames.of(of.flat_map(EntryPoint::clusters));
-        obligation.free.extend(gates.free(input, &obligation.before));
-    }
-    found
-}
-
-/// What must be true of one entry point, for each way in which a cluster builds it.
-fn of_entry(input: &Input<'_>, path: &RepoPath, outcomes: &[EntryOutcome]) -> Vec<Obligation> {
-    let mut found = Vec::new();
-    let entry = input.model.entry_points.iter().find(|entry| entry.path == *path);
-    let builds = entry.map_or_else(|| vec![None], |entry| builds(input.model, entry));
-    if let Some(found) = later::obligations(input, path, builds.clone(), outcomes) {
-        return found;
-    }
-    for build in builds {
-        found.push(Obligation {
-            flux_may_change: true,
-            build: build.clone(),
-            ..Obligation::same(path.clone())
-        });
-        let outcomes = outcomes.iter().filter(|outcome| outcome.before == *path);
-        for outcome in outcomes.filter(|outcome| outcome.remaining.is_empty() && !outcome.after.is_empty()) {
-            let after = outcome.after.iter().map(|(_, path)| path.clone()).collect();
-            found.push(Obligation {
-                after,
-                build: build.clone(),
-                ..Obligation::same(outcome.before.clone())
-            });
-        }
-    }
-    found
 }
 
 fn known(input: &Input<'_>, selection: &Selection) -> Result<(), Error> {

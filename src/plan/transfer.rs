@@ -8,13 +8,13 @@ use serde_json::Value;
 use crate::plan::documents::owners;
 use crate::plan::folder::FolderSplit;
 use crate::plan::gate::Carriers;
-use crate::plan::input::sides_of;
+use crate::plan::input::{divided, sides_of};
 use crate::plan::relocation::{Misplaced, misplaced_in};
-use crate::plan::resources::{Item, add, rewrite};
+use crate::plan::resources::{add, remove};
 use crate::plan::{Builder, Input, Sides, gate};
 use crate::render::Request;
+use crate::repo::RepoPath;
 use crate::repo::manifest::{ObjectId, manifests, objects};
-use crate::repo::{RepoPath, Target};
 use crate::yaml::cut_documents;
 
 /// What lies on a wrong side, with what is asked for each file that moves.
@@ -30,11 +30,8 @@ impl<'a> Transfer<'a> {
     /// Looks for what lies on a wrong side.
     pub fn of(input: &Input<'a>) -> Transfer<'a> {
         let (sides, carriers) = (input.sides(), gate::carriers(input).unwrap_or_default());
-        let standing = sides.iter().filter(|(side, _)| input.model.graph.has(side));
-        let wholes: BTreeSet<&RepoPath> = standing.map(|(_, (whole, _))| whole).collect();
-        let found =
-            wholes.into_iter().map(|whole| (whole.clone(), misplaced_in(input, &sides, &carriers, whole)));
-        let misplaced = found.collect();
+        let found = |whole: &RepoPath| (whole.clone(), misplaced_in(input, &sides, &carriers, whole));
+        let misplaced = divided(input.model, &sides).into_iter().map(found).collect();
         Transfer { input: *input, sides, carriers, misplaced }
     }
 
@@ -154,11 +151,7 @@ impl<'a> Transfer<'a> {
         let leaving = builder.kustomization(&from).ok()??;
         if documents.iter().all(|document| moving.contains(&document.index)) {
             builder.move_file(file, &place).ok()?;
-            let target = Target::Path(file.clone());
-            let item = |gone: bool| if gone { Item::Remove } else { Item::Keep };
-            let items: Vec<Item> =
-                leaving.resources().iter().map(|reference| item(reference.target == target)).collect();
-            let text = rewrite(&leaving, &items).ok()?;
+            let text = remove(&leaving, file).ok()?;
             builder.put(&leaving.file, &text);
         } else {
             let text = content.text()?;

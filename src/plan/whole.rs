@@ -14,7 +14,8 @@ use crate::repo::RepoPath;
 use crate::repo::manifest::ObjectId;
 
 impl EntrySplit<'_, '_> {
-    /// Writes a projection of `whole` into each folder, by rules if those come out right, else by a list.
+    /// Writes a projection of `whole` into each folder, by rules if those come out right, else
+    /// by a list.
     pub(super) fn project(
         &self,
         builder: &mut Builder<'_>,
@@ -24,7 +25,7 @@ impl EntrySplit<'_, '_> {
         folders: &Parts,
     ) -> Result<(), Refusal> {
         let mut last = String::new();
-        for manner in [Manner::Rules, Manner::List] {
+        for manner in Manner::ALL {
             let mut trial = builder.clone();
             for (position, folder) in folders {
                 let text = projection_text(self.input, app, whole, folder, *position, typed, manner);

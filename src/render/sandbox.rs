@@ -40,7 +40,7 @@ impl Default for Limits {
         Limits {
             memory: 1 << 30,
             time: Duration::from_secs(120),
-            requests: 64,
+            requests: 512,
             full: 192 << 20,
             answer: 64 << 20,
         }

@@ -9,34 +9,74 @@ use crate::repo::{EntryPoint, Graph, RepoPath};
 
 /// Finds out which cluster an entry point belongs to.
 pub(super) struct Clusters<'a> {
-    pub(super) known: &'a ClusterFolders,
-    pub(super) flux: &'a [FluxKustomization],
-    pub(super) builders: &'a Builders,
-    pub(super) graph: &'a Graph,
-    pub(super) root: &'a RepoPath,
-    pub(super) ends: Ends<'a>,
+    known: &'a ClusterFolders,
+    flux: &'a [FluxKustomization],
+    builders: &'a Builders,
+    graph: &'a Graph,
+    root: &'a RepoPath,
+    /// The bootstrap folders.
+    ends: Ends<'a>,
+    /// By position, the Kustomization that applies each, where it is in Git.
+    above: Vec<Option<usize>>,
+    /// The folders of Kustomizations that nothing in Git applies.
+    homes: Ends<'a>,
+    /// Those of them in which two have one name.
+    unlike: BTreeSet<RepoPath>,
 }
 
-/// The bootstrap folders, each as its segments from the last to the first.
-pub(super) type Ends<'a> = BTreeSet<Vec<&'a str>>;
+/// Folders, each as its segments from the last to the first.
+type Ends<'a> = BTreeSet<Vec<&'a str>>;
 
-/// Gives the bootstrap folders.
-pub(super) fn ends(flux: &[FluxKustomization]) -> Ends<'_> {
-    let paths = flux.iter().filter_map(|one| Some((one, one.path.as_ref()?)));
-    paths
-        .filter(|(one, path)| one.file.is_within(path))
-        .map(|(_, path)| path.segments().rev().collect())
-        .collect()
+impl<'a> Clusters<'a> {
+    /// Makes ready to ask for each Kustomization.
+    pub(super) fn new(
+        known: &'a ClusterFolders,
+        flux: &'a [FluxKustomization],
+        builders: &'a Builders,
+        graph: &'a Graph,
+        root: &'a RepoPath,
+    ) -> Clusters<'a> {
+        let backwards = |path: &'a RepoPath| path.segments().rev().collect::<Vec<&str>>();
+        let bootstrap = flux.iter().filter(|one| is_bootstrap(one));
+        let ends = bootstrap.filter_map(|one| one.path.as_ref()).map(backwards).collect();
+        let (above, homes, unlike) = Default::default();
+        let mut clusters = Clusters { known, flux, builders, graph, root, ends, above, homes, unlike };
+        clusters.above = flux.iter().map(|one| clusters.applier(one)).collect();
+        let mut seen = BTreeSet::new();
+        for (one, above) in flux.iter().zip(&clusters.above) {
+            if above.is_some() || is_bootstrap(one) {
+                continue;
+            }
+            // The last segment is the file.
+            clusters.homes.insert(one.file.segments().rev().skip(1).collect());
+            let home = one.file.parent().unwrap_or_default();
+            if !seen.insert((home.clone(), &one.namespace, &one.name)) {
+                clusters.unlike.insert(home);
+            }
+        }
+        clusters
+    }
 }
 
 impl Clusters<'_> {
-    /// The spec's word first, then who applies the Flux Kustomization, then the path's own words.
-    pub(super) fn of_flux(&self, kustomization: &FluxKustomization, path: &RepoPath) -> String {
-        self.by_spec(path)
-            .or_else(|| self.by_spec(&kustomization.file))
-            .or_else(|| self.by_applier(kustomization, 0))
+    /// The spec's word first, then who applies the Flux Kustomization at this position, then the path's
+    /// own words.
+    pub(super) fn of_flux(&self, position: usize) -> String {
+        let chain = self.chain(position);
+        let one = &self.flux[position];
+        let path = one.path.as_ref().unwrap_or(&one.file);
+        let top = chain.last().copied().unwrap_or(one);
+        let said = |one: &&FluxKustomization| {
+            one.path.as_ref().and_then(|path| self.by_spec(path)).or_else(|| self.by_spec(&one.file))
+        };
+        chain
+            .iter()
+            .find_map(said)
+            .or_else(|| self.by_bootstrap(top))
+            .or_else(|| self.below(path, &["clusters"]))
+            .or_else(|| one.file.parent().and_then(|folder| self.below(&folder, &["clusters"])))
+            .or_else(|| self.by_home(top))
             .or_else(|| self.by_folder_name(path))
-            .or_else(|| self.by_folder_name(&kustomization.file))
             .unwrap_or_else(|| self.by_last_name(path))
     }
 
@@ -53,22 +93,42 @@ impl Clusters<'_> {
         self.known.iter().filter_map(owner).max_by_key(|(depth, _)| *depth).map(|(_, name)| name)
     }
 
-    /// Follows the Kustomizations that apply this one up to the cluster's bootstrap one, which
-    /// lies within the folder that it builds.
-    fn by_applier(&self, kustomization: &FluxKustomization, depth: usize) -> Option<String> {
-        if let Some(path) = &kustomization.path
-            && kustomization.file.is_within(path)
-        {
-            // `clusters/NAME/flux` says more than its last word.
-            return self.by_folder_name(path).or_else(|| self.by_unlike_name(path));
+    /// Gives a Kustomization and those that apply it, up to the last that is in Git: the cluster's
+    /// bootstrap one where that is.
+    fn chain(&self, position: usize) -> Vec<&FluxKustomization> {
+        let mut positions = vec![position];
+        let mut last = position;
+        while let Some(next) = self.above[last].filter(|next| !positions.contains(next)) {
+            positions.push(next);
+            last = next;
         }
-        if depth > self.flux.len() {
+        positions.into_iter().map(|position| &self.flux[position]).collect()
+    }
+
+    /// Gives the Kustomization that applies another, where it is in Git; none for a bootstrap one.
+    fn applier(&self, one: &FluxKustomization) -> Option<usize> {
+        if is_bootstrap(one) {
             return None;
         }
-        let mut above = std::iter::successors(Some(kustomization.file.clone()), RepoPath::parent);
-        let nearest = above.find_map(|folder| self.others(&folder, kustomization).next_back());
-        let nearest = nearest.or_else(|| self.by_list(kustomization)).map(|index| &self.flux[index])?;
-        self.by_applier(nearest, depth + 1)
+        let mut above = std::iter::successors(Some(one.file.clone()), RepoPath::parent);
+        let nearest = above.find_map(|folder| self.others(&folder, one).next_back());
+        nearest.or_else(|| self.by_list(one))
+    }
+
+    /// Names the cluster after the folder that its bootstrap Kustomization builds.
+    fn by_bootstrap(&self, top: &FluxKustomization) -> Option<String> {
+        let path = top.path.as_ref().filter(|_| is_bootstrap(top))?;
+        // `clusters/NAME/flux` says more than its last word.
+        self.by_folder_name(path).or_else(|| unlike_name(&self.ends, path))
+    }
+
+    /// Names the cluster after the folder of the Kustomization that nothing in Git applies.
+    ///
+    /// Where something else bootstraps a cluster, as Flux Operator does, what stands in one folder is
+    /// applied together, and so is all that it applies in turn. Two of one name never are.
+    fn by_home(&self, top: &FluxKustomization) -> Option<String> {
+        let home = top.file.parent().filter(|home| !self.unlike.contains(home))?;
+        unlike_name(&self.homes, &home)
     }
 
     /// The first Kustomization whose build lists the file of this one.
@@ -97,28 +157,37 @@ impl Clusters<'_> {
 
     /// `clusters/NAME/…`, wherever it stands below the root.
     pub(super) fn by_folder_name(&self, path: &RepoPath) -> Option<String> {
-        let skipped = self.root.segments().count();
-        let segments: Vec<&str> = path.segments().skip(skipped).collect();
-        let position = segments.iter().position(|segment| matches!(*segment, "clusters" | "cluster"))?;
-        segments.get(position + 1).map(|name| (*name).to_owned())
+        self.below(path, &["clusters", "cluster"])
     }
 
-    /// The last word of a bootstrap folder in which it differs from those that end alike:
-    /// `kubernetes/main/flux` and `kubernetes/edge/flux` are `main` and `edge`, not one cluster `flux`.
-    fn by_unlike_name(&self, path: &RepoPath) -> Option<String> {
-        let own: Vec<&str> = path.segments().rev().collect();
-        // Those that share most stand beside it.
-        let before = self.ends.range(..own.clone()).next_back();
-        let after = self.ends.range((Bound::Excluded(own.clone()), Bound::Unbounded)).next();
-        let shared = [before, after].into_iter().flatten();
-        let shared = shared
-            .map(|other| own.iter().zip(other).take_while(|(mine, theirs)| mine == theirs).count())
-            .max()
-            .unwrap_or_default();
-        own.get(shared).or_else(|| own.first()).map(|name| (*name).to_owned())
+    /// The folder below the first that has one of these names.
+    fn below(&self, path: &RepoPath, names: &[&str]) -> Option<String> {
+        let mut segments = path.segments().skip(self.root.segments().count());
+        segments.find(|segment| names.contains(segment))?;
+        segments.next().map(str::to_owned)
     }
 
     fn by_last_name(&self, path: &RepoPath) -> String {
         path.name().unwrap_or("cluster").to_owned()
     }
+}
+
+/// Tells whether a Kustomization applies its own file.
+fn is_bootstrap(kustomization: &FluxKustomization) -> bool {
+    kustomization.path.as_ref().is_some_and(|path| kustomization.file.is_within(path))
+}
+
+/// The last word of a folder in which it differs from those that end alike: `kubernetes/main/flux` and
+/// `kubernetes/edge/flux` are `main` and `edge`, not one cluster `flux`.
+fn unlike_name(ends: &Ends<'_>, path: &RepoPath) -> Option<String> {
+    let own: Vec<&str> = path.segments().rev().collect();
+    // Those that share most stand beside it.
+    let before = ends.range(..own.clone()).next_back();
+    let after = ends.range((Bound::Excluded(own.clone()), Bound::Unbounded)).next();
+    let shared = [before, after].into_iter().flatten();
+    let shared = shared
+        .map(|other| own.iter().zip(other).take_while(|(mine, theirs)| mine == theirs).count())
+        .max()
+        .unwrap_or_default();
+    own.get(shared).or_else(|| own.first()).map(|name| (*name).to_owned())
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::Diagnostic;
-use crate::repo::clusters::{Clusters, ends};
+use crate::repo::clusters::Clusters;
 use crate::repo::flux::{FluxKustomization, flux_kustomizations, git_repositories};
 use crate::repo::gate::{Gate, gates};
 use crate::repo::{Graph, Kustomization, RepoPath, Snapshot, Target};
@@ -88,10 +88,8 @@ impl Model {
                 builders.entry(path.clone()).or_default().push(index);
             }
         }
-        let clusters =
-            Clusters { known, flux: &flux, builders: &builders, graph: &graph, root, ends: ends(&flux) };
-        let owners: Vec<String> =
-            flux.iter().map(|one| clusters.of_flux(one, one.path.as_ref().unwrap_or(&one.file))).collect();
+        let clusters = Clusters::new(known, &flux, &builders, &graph, root);
+        let owners: Vec<String> = (0..flux.len()).map(|position| clusters.of_flux(position)).collect();
         let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
         for (index, kustomization) in flux.iter().enumerate() {
             let Some(path) = &kustomization.path else {

@@ -39,11 +39,9 @@ impl<'a> Judge<'a> {
 
     fn render(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Result<Objects, String>> {
         let plain = requests.iter().all(|request| request.flux.is_none());
-        // What the judge says must not rest on what a plan remembers.
-        let embedded = self.embedded.forgetful();
         let renderer: &dyn Renderer = match self.outside {
             Some(outside) if plain => outside,
-            _ => &embedded,
+            _ => self.embedded,
         };
         let results = renderer.render(snapshot, requests);
         results
@@ -122,7 +120,7 @@ impl<'a> Judge<'a> {
             let mut union = Objects::new();
             for (name, side) in &outcome.after {
                 let new = self.render(after, &[self.requests(entry, side).remove(way)]).remove(0);
-                for (id, value) in new.map_err(|error| format!("{side}: {error}"))? {
+                for (id, value) in without_pruning(new.map_err(|error| format!("{side}: {error}"))?) {
                     if old.get(&id) != Some(&value) {
                         return Err(format!("{side}: {id} is {value} instead of {:?}", old.get(&id)));
                     }
@@ -153,8 +151,18 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Takes away what a split may change of Flux Kustomizations.
+/// Takes away what a split may change of Flux Kustomizations, and the annotation that the controller sets
+/// where a kustomization lists no `resources`, as a divided one does.
 fn without_pruning(mut objects: Objects) -> Objects {
+    for value in objects.values_mut() {
+        let Some(metadata) = value["metadata"].as_object_mut() else { continue };
+        let annotations = metadata.get_mut("annotations").and_then(Value::as_object_mut);
+        if annotations
+            .is_some_and(|own| own.remove("config.kubernetes.io/origin").is_some() && own.is_empty())
+        {
+            metadata.remove("annotations");
+        }
+    }
     for value in objects.values_mut().filter(|value| value["kind"] == "Kustomization") {
         value["apiVersion"] = json!("kustomize.toolkit.fluxcd.io");
         let spec = value["spec"].as_object_mut().unwrap();

@@ -25,7 +25,7 @@ struct Trial {
     before: Snapshot,
     spec: Spec,
     dice: Dice,
-    /// Instances that each plan takes over, with nothing remembered.
+    /// What all plans of a trial build with: it remembers, as a judge that does not would tell.
     renderer: Embedded,
 }
 
@@ -40,7 +40,8 @@ pub fn run(seed: u64, switches: &Switches, renderer: &Embedded) -> Result<Tally,
     let model = trial.model(&before);
     // Another kustomize judges every tenth.
     let outside = seed.is_multiple_of(10).then(kustomize);
-    let embedded = trial.renderer.clone();
+    // What the judge says must not rest on what a plan remembers.
+    let embedded = trial.renderer.forgetful();
     let judge = Judge::new(&before, &model, outside.as_ref(), &embedded);
     let mut tally = Tally::from([(format!("repositories of layout {:?}", trial.repository.layout), 1)]);
     let plan = trial.plan(&before, &Selection::All, true).map_err(|error| format!("split --all: {error}"))?;
@@ -103,13 +104,10 @@ impl Trial {
     }
 
     fn plan(&self, snapshot: &Snapshot, selection: &Selection, splits: bool) -> Result<Plan, Error> {
-        let (renderer, model) = (self.renderer.forgetful(), self.model(snapshot));
-        let input = Input { spec: &self.spec, snapshot, model: &model, renderer: &renderer };
-        if splits {
-            split(&input, None, &Templates::new(BTreeMap::new())?, selection)
-        } else {
-            join(&input, selection)
-        }
+        let (renderer, model) = (&self.renderer, self.model(snapshot));
+        let input = Input { spec: &self.spec, snapshot, model: &model, renderer };
+        let templates = Templates::new(BTreeMap::new())?;
+        if splits { split(&input, None, &templates, selection) } else { join(&input, &templates, selection) }
     }
 
     /// Looks at what became of one entry point.
@@ -176,8 +174,8 @@ impl Trial {
 
     /// `verify` must find nothing but what was refused and does not build, here or at all.
     fn verified(&self, after: &Snapshot, plan: &Plan) -> Result<(), String> {
-        let (renderer, model) = (self.renderer.forgetful(), self.model(after));
-        let input = Input { spec: &self.spec, snapshot: after, model: &model, renderer: &renderer };
+        let (renderer, model) = (&self.renderer, self.model(after));
+        let input = Input { spec: &self.spec, snapshot: after, model: &model, renderer };
         let refused = |path: &RepoPath| {
             plan.entries.iter().any(|outcome| outcome.before == *path && outcome.way == Way::Refused)
         };

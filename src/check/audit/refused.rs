@@ -5,10 +5,8 @@ use crate::check::gate_job::GateJob;
 use crate::check::setting::setting;
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place};
+use crate::plan::gate::LONGEST_JOB_NAME;
 use crate::schedule::{CronExpr, zone};
-
-/// The longest name of a CronJob: those of its Jobs are eleven characters longer.
-const LONGEST: usize = 52;
 
 /// Finds CronJobs of gates that the API server refuses (Kubernetes `pkg/apis/batch/validation`,
 /// `ValidateCronJobCreate` and `validateCronJobSpec`).
@@ -55,19 +53,15 @@ fn zone(subject: &Subject<'_>, job: &GateJob) -> Option<Diagnostic> {
         return None;
     }
     let error = zone::parse(name).err()?;
-    let help = match &error.suggestion {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => zone::help(),
-    };
-    Some(refused(subject, job, &error.message, setting(subject, job, "timeZone"), help))
+    Some(refused(subject, job, &error.message, setting(subject, job, "timeZone"), error.help()))
 }
 
 fn name(subject: &Subject<'_>, job: &GateJob) -> Option<Diagnostic> {
     let length = job.name.len();
-    if length <= LONGEST || job.name.contains("${") {
+    if length <= LONGEST_JOB_NAME || job.name.contains("${") {
         return None;
     }
     let place = subject.sources.place(subject.applied(job)?, &["metadata", "name"]);
-    let why = format!("its name has {length} characters, and at most {LONGEST} are taken");
+    let why = format!("its name has {length} characters, and at most {LONGEST_JOB_NAME} are taken");
     Some(refused(subject, job, &why, place, "give it a shorter name".to_owned()))
 }

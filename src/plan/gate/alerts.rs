@@ -10,10 +10,9 @@ use crate::error::{Error, ErrorKind};
 use crate::plan::gate::files::join;
 use crate::plan::gate::{ClusterGate, adopted};
 use crate::plan::generated::{Ownership, ownership};
-use crate::plan::resources::{self, Item};
-use crate::plan::{Builder, Input};
+use crate::plan::{Builder, Input, resources};
 use crate::proof::ALERTS;
-use crate::repo::{RepoPath, Target};
+use crate::repo::RepoPath;
 use crate::spec::Spec;
 use crate::template::Templates;
 
@@ -86,13 +85,7 @@ fn unlist(builder: &mut Builder<'_>, folder: &RepoPath, names: &[&str]) -> Resul
             continue;
         }
         if let Ok(Some(kustomization)) = builder.kustomization(folder) {
-            let target = Target::Path(path.clone());
-            let items: Vec<Item> = kustomization
-                .resources()
-                .iter()
-                .map(|reference| if reference.target == target { Item::Remove } else { Item::Keep })
-                .collect();
-            let text = resources::rewrite(&kustomization, &items).map_err(|error| {
+            let text = resources::remove(&kustomization, &path).map_err(|error| {
                 let diagnostic = error.diagnostic(kustomization.file.clone(), kustomization.text.clone());
                 Error::new(ErrorKind::Unsafe, diagnostic)
             })?;

@@ -10,10 +10,10 @@ use crate::error::{Error, ErrorKind};
 use crate::plan::gate::carrier::{NAME, reaches};
 use crate::plan::gate::files::conflict;
 use crate::plan::generated::{Ownership, is_ours, ownership};
-use crate::plan::resources::{Item, rewrite};
+use crate::plan::resources::remove;
 use crate::plan::{Builder, Command, Input};
 use crate::proof::Renames;
-use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role, Target};
+use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 
 /// Tells whether the spec speaks of no cluster that applies an entry point.
 fn is_forgotten(input: &Input<'_>, entry: &EntryPoint) -> bool {
@@ -154,11 +154,7 @@ fn unlist(input: &Input<'_>, builder: &mut Builder<'_>, gone: &RepoPath) -> Resu
         let Some(found) = builder.kustomization(referrer).map_err(|broken| Error::invalid(*broken))? else {
             continue;
         };
-        let lists = |target: &Target| *target == Target::Path(gone.clone());
-        let item = |gone| if gone { Item::Remove } else { Item::Keep };
-        let items: Vec<Item> =
-            found.resources().iter().map(|reference| item(lists(&reference.target))).collect();
-        let text = rewrite(&found, &items).map_err(|error| {
+        let text = remove(&found, gone).map_err(|error| {
             Error::invalid(
                 Diagnostic::error(format!("{} can't be edited: {error}", found.file))
                     .at(Place::file(found.file.clone()))

@@ -21,7 +21,7 @@ pub use files::{Leftover, conflict, sync};
 pub use folders::{Carriers, GateFolders, carriers, folder_of};
 pub use leave::{Left, leave, told};
 pub(crate) use target::is_object_name;
-pub use target::{ONE_NAMESPACE, out_of_reach};
+pub use target::{OutOfReach, out_of_reach};
 pub use verify::verify;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,7 +106,7 @@ pub struct Gates {
 
 /// The most characters that a CronJob's name may have: the controller adds eleven for its Jobs
 /// (Kubernetes, `pkg/apis/batch/validation`).
-const LONGEST_JOB_NAME: usize = 52;
+pub(crate) const LONGEST_JOB_NAME: usize = 52;
 
 impl Gates {
     /// Works out the gates of a spec; `None` where no type is gated.
@@ -278,7 +278,10 @@ fn targets_of(
     let (mut standing, mut planned) = (BTreeSet::new(), BTreeSet::new());
     for (path, name) in &entries {
         if let Some(names) = whole.names(path, change_type) {
-            let own = |name: &&FluxKustomization| name.path.as_ref() == Some(path);
+            // Another cluster's may have the same path and name, in a namespace of its own.
+            let own = |flux: &&FluxKustomization| {
+                flux.path.as_ref() == Some(path) && input.model.cluster_of(flux) == cluster
+            };
             for kustomization in input.model.flux.iter().filter(own) {
                 if names.contains(&kustomization.name) {
                     check_target(input, kustomization)?;

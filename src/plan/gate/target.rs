@@ -6,23 +6,44 @@ use crate::plan::Input;
 use crate::repo::{EntryPoint, FluxKustomization};
 use crate::spec::Spec;
 
-/// Gives the Flux Kustomization of an entry point in a cluster that no gate can hold back, since it is
-/// in another namespace than the one in which gates act.
-pub fn out_of_reach<'a>(
-    input: &Input<'a>,
-    entry: &'a EntryPoint,
-    cluster: &str,
-) -> Option<&'a FluxKustomization> {
-    let own = input.model.flux_of(entry).filter(|flux| input.model.cluster_of(flux) == cluster);
-    own.into_iter().find(|flux| !is_in_reach(input.spec, flux))
+/// A Flux Kustomization that no gate can hold back.
+#[derive(Clone, Debug)]
+pub struct OutOfReach<'a> {
+    /// Which one.
+    pub flux: &'a FluxKustomization,
+    /// Why, as the end of a sentence that begins with its name.
+    pub why: String,
+    /// What to do.
+    pub help: &'static str,
+}
+
+/// Gives the Flux Kustomization of an entry point in a cluster that no gate can hold back: it is in
+/// another namespace than the one in which gates act, or its name stands open, as `${APP}-database`
+/// does in a component that several apps use.
+pub fn out_of_reach<'a>(input: &Input<'a>, entry: &'a EntryPoint, cluster: &str) -> Option<OutOfReach<'a>> {
+    let mut own = input.model.flux_of(entry).filter(|flux| input.model.cluster_of(flux) == cluster);
+    own.find_map(|flux| {
+        if !is_object_name(&flux.name) {
+            let why = "has a name that no object can have, so no gate can call it by that".to_owned();
+            return Some(OutOfReach { flux, why, help: WHOLE_NAME });
+        }
+        if !is_in_reach(input.spec, flux) {
+            let (own, gates) = (&flux.namespace, &input.spec.flux.namespace);
+            let why = format!("is in namespace {own}, and gates act in {gates}");
+            return Some(OutOfReach { flux, why, help: ONE_NAMESPACE });
+        }
+        None
+    })
 }
 
 fn is_in_reach(spec: &Spec, kustomization: &FluxKustomization) -> bool {
     kustomization.namespace.is_empty() || kustomization.namespace == spec.flux.namespace
 }
 
+const WHOLE_NAME: &str = "write its name out, with lowercase letters, digits and hyphens";
+
 /// What is to be done about a Flux Kustomization that no gate reaches.
-pub const ONE_NAMESPACE: &str =
+const ONE_NAMESPACE: &str =
     "keep gated Flux Kustomizations in one namespace, and name it as `namespace` under `flux`";
 
 /// Makes sure that a gate can name a Flux Kustomization: in a command, and in the one namespace

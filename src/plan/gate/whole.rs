@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::Diagnostic;
-use crate::plan::gate::{ONE_NAMESPACE, out_of_reach};
+use crate::plan::gate::out_of_reach;
 use crate::plan::{Input, Sides, parent};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 
@@ -46,11 +46,11 @@ impl Whole {
                 if let Some(outside) = out_of_reach(input, entry, cluster) {
                     whole.left.push(
                         Diagnostic::warning(format!(
-                            "no gate holds back Flux Kustomization {} of cluster {cluster}, although all of its objects have a window: it is in namespace {}, and gates act in {}",
-                            outside.name, outside.namespace, input.spec.flux.namespace
+                            "no gate holds back Flux Kustomization {} of cluster {cluster}, although all of its objects have a window: it {}",
+                            outside.flux.name, outside.why
                         ))
-                        .at(outside.place("path"))
-                        .help(ONE_NAMESPACE),
+                        .at(outside.flux.place("path"))
+                        .help(outside.help),
                     );
                     continue;
                 }

@@ -10,7 +10,7 @@ use crate::plan::resources::{Item, rewrite};
 use crate::plan::{Builder, Input, umbrella};
 use crate::render::Request;
 use crate::repo::flux::artifact_path;
-use crate::repo::{EntryPoint, FluxKustomization, RepoPath};
+use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath};
 use crate::spec::expand;
 
 /// How far one entry point of one cluster has come.
@@ -129,6 +129,8 @@ pub struct Move<'a> {
     pub old: Vec<&'a FluxKustomization>,
     /// Those that apply its sides, by the position of the type.
     pub new: BTreeMap<usize, Vec<&'a FluxKustomization>>,
+    /// Those that name its folder or a side's, and build it from something else than this repository.
+    pub foreign: Vec<&'a FluxKustomization>,
     /// What stays with the old ones.
     pub rest: Option<Rest>,
     /// How far it has come.
@@ -168,11 +170,11 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
         }
     }
     // What another source has is no entry point of this repository, and its sides may stand here all the same.
-    for other in model.flux.iter().filter(|one| one.path.is_none()) {
-        let Some(whole) = other.spec("path").as_str().and_then(artifact_path) else { continue };
+    let foreign = foreign(model);
+    for (other, whole) in &foreign {
         let cluster = model.cluster_of(other);
         for (position, change_type) in input.spec.types.iter().enumerate() {
-            let side = input.side(&whole, &cluster, &change_type.name.value);
+            let side = input.side(whole, &cluster, &change_type.name.value);
             if let Some(side) = side.filter(|side| model.graph.has(side)) {
                 wholes.entry(whole.clone()).or_default().insert(position, side);
             }
@@ -188,8 +190,9 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
             applies(&whole),
             sides.iter().map(|(position, side)| (*position, applies(side))).collect::<BTreeMap<_, _>>(),
         );
+        let is_meant = |path: &RepoPath| *path == whole || sides.values().any(|side| side == path);
         let others: Vec<&FluxKustomization> =
-            model.flux.iter().filter(|found| is_foreign(found, &whole, &sides)).collect();
+            foreign.iter().filter(|(_, path)| is_meant(path)).map(|(other, _)| *other).collect();
         // A part of an app may be called like a side; only what Flux applies is an entry point.
         if entry.is_none() && others.is_empty() && new.values().all(Vec::is_empty) {
             continue;
@@ -211,6 +214,7 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
                     .iter()
                     .map(|(position, several)| (*position, several.iter().copied().filter(mine).collect()))
                     .collect(),
+                foreign: others.iter().copied().filter(mine).collect(),
                 rest: None,
                 stage: Stage::NotInGit,
                 cluster: cluster.clone(),
@@ -264,7 +268,7 @@ fn stage(input: &Input<'_>, one: &Move<'_>, entry: Option<&EntryPoint>) -> Stage
             };
         }
         if one.old.is_empty() {
-            return foreign(input, one).unwrap_or(Stage::NotInGit);
+            return one.foreign.first().map_or(Stage::NotInGit, |other| elsewhere(other));
         }
     }
     if !missing.is_empty() {
@@ -276,21 +280,16 @@ fn stage(input: &Input<'_>, one: &Move<'_>, entry: Option<&EntryPoint>) -> Stage
     if one.all().any(is_remembering) { Stage::HandedOver } else { Stage::Finished }
 }
 
-/// Tells whether a Flux Kustomization names an entry point or a side and builds it from something else
-/// than this repository.
-fn is_foreign(found: &FluxKustomization, whole: &RepoPath, sides: &BTreeMap<usize, RepoPath>) -> bool {
-    let path = found.spec("path").as_str().and_then(artifact_path);
-    found.path.is_none()
-        && path.is_some_and(|path| path == *whole || sides.values().any(|side| *side == path))
+/// Gives the Flux Kustomizations that build from something else than this repository, with the paths that
+/// they name there.
+fn foreign(model: &Model) -> Vec<(&FluxKustomization, RepoPath)> {
+    let others = model.flux.iter().filter(|one| one.path.is_none());
+    others.filter_map(|one| Some((one, artifact_path(one.spec("path").as_str()?)?))).collect()
 }
 
-/// A Flux Kustomization that names the folder and builds it from something else than this repository.
-fn foreign(input: &Input<'_>, one: &Move<'_>) -> Option<Stage> {
-    let is_meant = |found: &&FluxKustomization| {
-        is_foreign(found, &one.whole, &one.sides) && input.model.cluster_of(found) == one.cluster
-    };
-    let found = input.model.flux.iter().find(is_meant)?;
-    Some(Stage::Stuck {
+/// What a Flux Kustomization that names the folder in another source is in the way of.
+fn elsewhere(found: &FluxKustomization) -> Stage {
+    Stage::Stuck {
         reason: format!(
             "Flux Kustomization {} names its folder, and builds from {} {}, which is not this repository",
             found.name,
@@ -299,7 +298,7 @@ fn foreign(input: &Input<'_>, one: &Move<'_>) -> Option<Stage> {
         ),
         remedy: "let it build from this repository, or divide it where what it builds from is made"
             .to_owned(),
-    })
+    }
 }
 
 /// A Flux Kustomization of a side that is not there any more.
@@ -309,10 +308,9 @@ fn lost(input: &Input<'_>, one: &Move<'_>) -> Option<Stage> {
         .filter_map(|name| input.side(&one.whole, &one.cluster, name))
         .filter(|side| !input.snapshot.is_dir(side))
         .collect();
-    let found = input.model.flux.iter().find(|found| {
-        found.path.as_ref().is_some_and(|path| gone.contains(path))
-            && input.model.cluster_of(found) == one.cluster
-    })?;
+    let found = input
+        .applying(|path| gone.contains(path))
+        .find(|found| input.model.cluster_of(found) == one.cluster)?;
     Some(Stage::Stuck {
         reason: format!(
             "Flux Kustomization {} names {}, which is not there, so what it applied is applied by nothing",

@@ -1,0 +1,91 @@
+//! Why `init` finds nothing that it could divide, and what to do about it.
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::repo::{Entry, Model, RepoPath, Snapshot};
+
+/// Says why no entry point of a cluster was found, with the likeliest reason as the headline.
+pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath) -> Error {
+    let folders = model.graph.iter().filter(|kustomization| kustomization.folder.is_within(root)).count();
+    // What `init` could divide is not there, so these bootstrap their clusters.
+    let bootstraps = !model.entry_points.is_empty();
+    let builds_others = model.flux.iter().any(|kustomization| kustomization.path.is_none());
+    let but = if bootstraps { ", but for those that bootstrap Flux itself," } else { "" };
+    let headline = match (folders, model.flux.len()) {
+        _ if bootstraps && !builds_others => Diagnostic::error(format!(
+            "all that Flux applies from {root} bootstraps Flux itself, so there is nothing to divide"
+        ))
+        .at(Place::file(root.clone()))
+        .help("add a Flux Kustomization that applies something else first"),
+        (_, 1..) => Diagnostic::error(format!(
+            "no Flux Kustomization in {root}{but} builds a folder of this repository, so there is nothing to divide"
+        ))
+        .at(Place::file(root.clone()))
+        .help("what each of them builds instead is said below; run it in the repository whose folders they name"),
+        (0, _) => templates(snapshot, root).or_else(|| of_argo_cd(snapshot, root)).unwrap_or_else(|| {
+            Diagnostic::error(format!(
+                "there is no kustomization in {root}, so there is nothing to write a spec for"
+            ))
+            .at(Place::file(root.clone()))
+            .help(BEGIN)
+        }),
+        (folders, _) => Diagnostic::error(format!(
+            "none of the {folders} kustomizations in {root} is an entry point of a cluster"
+        ))
+        .at(Place::file(root.clone()))
+        .help(BEGIN),
+    };
+    // What could not be placed is the likeliest reason.
+    let diagnostics = std::iter::once(headline).chain(model.remarks.iter().cloned()).collect();
+    Error { kind: ErrorKind::Invalid, diagnostics }
+}
+
+const BEGIN: &str = "run it where the repository is, or name what to begin with: `gitops-windows init --cluster edge-01 --app nginx`";
+
+/// Files that another tool makes Flux Kustomizations or kustomizations of, as `ks.yaml.j2`.
+fn templates(snapshot: &Snapshot, root: &RepoPath) -> Option<Diagnostic> {
+    const APIS: [&str; 2] = ["kustomize.toolkit.fluxcd.io/", "kustomize.config.k8s.io/"];
+    let is_template = |path: &RepoPath| {
+        let name = path.name().unwrap_or_default();
+        [".yaml.", ".yml."].iter().any(|middle| name.contains(middle))
+    };
+    let mut found = texts(snapshot, root)
+        .filter(|(path, text)| is_template(path) && APIS.iter().any(|api| text.contains(api)));
+    let (first, _) = found.next()?;
+    let more = match found.count() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    Some(
+        Diagnostic::error(format!(
+            "there is no kustomization in {root}, only templates of kustomizations: {first}{more}"
+        ))
+        .at(Place::file(first.clone()))
+        .help("fill them in first, and run it in the repository that comes of it"),
+    )
+}
+
+/// Objects that Argo CD reads, which no Flux Kustomization applies.
+fn of_argo_cd(snapshot: &Snapshot, root: &RepoPath) -> Option<Diagnostic> {
+    let is_yaml =
+        |path: &RepoPath| path.name().is_some_and(|name| name.ends_with(".yaml") || name.ends_with(".yml"));
+    let is_application = |text: &str| {
+        text.contains("apiVersion: argoproj.io/")
+            && ["kind: Application\n", "kind: ApplicationSet\n"].iter().any(|kind| text.contains(kind))
+    };
+    let (path, _) = texts(snapshot, root).find(|(path, text)| is_yaml(path) && is_application(text))?;
+    Some(
+        Diagnostic::error(format!(
+            "{path} is for Argo CD, and there is no kustomization that Flux could apply in {root}"
+        ))
+        .at(Place::file(path.clone()))
+        .help("this tool holds back what Flux applies; for Argo CD, `syncWindows` of an AppProject do"),
+    )
+}
+
+fn texts<'a>(snapshot: &'a Snapshot, root: &RepoPath) -> impl Iterator<Item = (&'a RepoPath, &'a str)> {
+    snapshot.under(root.as_str()).filter_map(|(path, entry)| match entry {
+        Entry::File(file) => Some((path, file.text()?)),
+        _ => None,
+    })
+}

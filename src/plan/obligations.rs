@@ -1,0 +1,72 @@
+//! What must be true of the entry points when some of them were divided.
+
+use crate::plan::build::builds;
+use crate::plan::outcome::EntryOutcome;
+use crate::plan::{Builder, Input, Plan, Sides, gate, later};
+use crate::proof::{Mismatch, Obligation, Renames, prove};
+use crate::repo::{EntryPoint, RepoPath};
+
+/// Every old entry point must go on rendering what it did, and the sides must add up to it.
+pub fn all(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec<Obligation> {
+    if plan.changes.is_empty() {
+        return Vec::new();
+    }
+    // A side that nothing in Git builds yet is what a split makes; it may take in another app.
+    let sides = input.sides();
+    let is_made = |entry: &&EntryPoint| entry.flux.is_empty() && sides.contains_key(&entry.path);
+    let entries = input.model.entry_points.iter().filter(|entry| !is_made(entry));
+    let mut found: Vec<Obligation> =
+        entries.flat_map(|entry| of_entry(input, &sides, &entry.path, outcomes)).collect();
+    let gates = gate::GateFolders::of(input).unwrap_or_default();
+    let mut renames = Renames::default();
+    outcomes.iter().for_each(|outcome| renames.extend(&outcome.renamed));
+    for obligation in &mut found {
+        obligation.free.extend(gates.free(input, &obligation.before));
+        if renames.is_empty() {
+            continue;
+        }
+        let of = input.model.entry_points.iter().filter(|entry| entry.path == obligation.before);
+        obligation.renamed = renames.of(of.flat_map(EntryPoint::clusters));
+    }
+    found
+}
+
+/// What must be true of one entry point, for each way in which a cluster builds it.
+fn of_entry(input: &Input<'_>, sides: &Sides, path: &RepoPath, outcomes: &[EntryOutcome]) -> Vec<Obligation> {
+    let mut found = Vec::new();
+    let entry = input.model.entry_points.iter().find(|entry| entry.path == *path);
+    let builds = entry.map_or_else(|| vec![None], |entry| builds(input.model, entry));
+    if let Some(found) = later::obligations(input, sides, path, builds.clone(), outcomes) {
+        return found;
+    }
+    for build in builds {
+        found.push(Obligation {
+            flux_may_change: true,
+            build: build.clone(),
+            ..Obligation::same(path.clone())
+        });
+        let outcomes = outcomes.iter().filter(|outcome| outcome.before == *path);
+        for outcome in outcomes.filter(|outcome| outcome.remaining.is_empty() && !outcome.after.is_empty()) {
+            let after = outcome.after.iter().map(|(_, path)| path.clone()).collect();
+            found.push(Obligation {
+                after,
+                build: build.clone(),
+                ..Obligation::same(outcome.before.clone())
+            });
+        }
+    }
+    found
+}
+
+/// Holds one entry point to its promise, as its controller builds it.
+pub fn mismatch(
+    original: &Input<'_>,
+    sides: &Sides,
+    trial: &Builder<'_>,
+    entry: &EntryPoint,
+    outcome: &EntryOutcome,
+) -> Option<Mismatch> {
+    let obligations = of_entry(original, sides, &entry.path, std::slice::from_ref(outcome));
+    let verdicts = prove(original.snapshot, trial.now(), &obligations, original.renderer);
+    verdicts.into_iter().find_map(|verdict| verdict.mismatches.into_iter().next())
+}
