@@ -222,6 +222,18 @@ fn memory_and_time_are_bounded() {
     assert!(built.iter().all(|outcome| outcome.as_ref().unwrap_err().message.contains("can't be started")));
 }
 
+/// A sealed memfd is refused by a busy kernel, so that nothing could be built.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_instance_needs_no_file_of_the_kernel() {
+    let tree = snapshot(&[("a/kustomization.yaml", "resources: [x.yaml]\n"), ("a/x.yaml", CONFIG)]);
+    assert!(build(&tree, "a").is_ok());
+    let open = std::fs::read_dir("/proc/self/fd").unwrap();
+    let targets = open.filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok());
+    let kept: Vec<_> = targets.filter(|target| target.to_string_lossy().contains("memfd")).collect();
+    assert!(kept.is_empty(), "{kept:?}");
+}
+
 #[test]
 fn a_file_of_unknown_content_is_an_error() {
     let mut entries: std::collections::BTreeMap<_, _> =
