@@ -335,3 +335,23 @@ fn a_gate_has_one_owner_where_nothing_in_git_applies_the_flux_kustomizations() {
     assert!(run.stderr.contains("two Flux Kustomizations apply the gate"), "{}", run.stderr);
     assert!(run.stderr.contains(place), "{}", run.stderr);
 }
+
+#[test]
+fn a_gate_is_listed_where_the_flux_kustomizations_beside_it_are() {
+    let scratch = Scratch::fixture("overlays");
+    let mut list = String::from("resources:\n- flux-system\n");
+    scratch.git(&["rm", "--quiet", "clusters/north/infra.yaml"]);
+    std::fs::create_dir(scratch.top().join("clusters/north/all")).unwrap();
+    for name in ["apps.yaml", "reports.yaml"] {
+        scratch.git(&["mv", &format!("clusters/north/{name}"), &format!("clusters/north/all/{name}")]);
+        list += &format!("- all/{name}\n");
+    }
+    scratch.write("clusters/north/kustomization.yaml", &list).commit();
+    scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
+    list += "- all/reconciliation-windows.yaml\n";
+    assert_eq!(scratch.text("clusters/north/kustomization.yaml"), list);
+    let flux = scratch.text("clusters/north/all/reconciliation-windows.yaml");
+    assert!(flux.contains("name: reconciliation-windows\n"), "{flux}");
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+}

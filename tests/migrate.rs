@@ -244,3 +244,47 @@ fn a_side_that_is_gone_and_a_folder_of_another_source_stop_the_migration() {
     assert!(run.code != 0 && run.stderr.contains("which is not there"), "{run:?}");
     assert_eq!(scratch.git(&["status", "--short"]), "", "a step was taken");
 }
+
+#[test]
+fn a_copy_that_nothing_lists_is_in_nobodys_way() {
+    let scratch = divided("overlays", &["north", "south"]);
+    let text = scratch.text("clusters/north/apps.yaml");
+    let list = "resources:\n- flux-system\n- apps.yaml\n- infra.yaml\n- reports.yaml\n- infra/reconciliation-windows\n";
+    scratch.write("clusters/north/kustomization.yaml", list);
+    scratch.write("clusters/north/copy.yaml", &text).commit();
+    let run = scratch.expect(0, &["migrate", "--cluster", "north", "--yes"]);
+    assert!(run.stderr.contains("next: hand over"), "{run:?}");
+    assert_eq!(scratch.text("clusters/north/copy.yaml"), text);
+    let listed = scratch.text("clusters/north/kustomization.yaml");
+    assert!(listed.contains("- apps-rt.yaml\n") && !listed.contains("- apps.yaml\n"), "{listed}");
+}
+
+#[test]
+fn half_a_hand_over_is_named_with_the_way_on() {
+    let scratch = divided("overlays", &["north", "south"]);
+    scratch.expect(0, &["migrate", "--yes"]);
+    // The removal is committed, and what comes in its place is forgotten.
+    for cluster in ["north", "south"] {
+        for name in ["apps-rt", "apps-rw"] {
+            std::fs::remove_file(scratch.top().join(format!("clusters/{cluster}/{name}.yaml"))).unwrap();
+        }
+    }
+    scratch.commit();
+    let run = scratch.expect(5, &["migrate", "--cluster", "north"]);
+    assert!(run.stderr.contains("apps/north (north): stuck") && !run.stderr.contains("south"), "{run:?}");
+    assert!(run.stderr.contains("take back the commit that removed its Flux Kustomization"), "{run:?}");
+    let run = scratch.expect(1, &["check"]);
+    assert!(run.stdout.contains("GW052") || run.stderr.contains("GW052"), "{run:?}");
+    // An app that nobody uses any more is no entry point.
+    let scratch = divided("overlays", &["north", "south"]);
+    scratch.git(&[
+        "rm",
+        "-r",
+        "--quiet",
+        "reports",
+        "clusters/north/reports.yaml",
+        "clusters/south/reports.yaml",
+    ]);
+    scratch.commit();
+    assert!(!scratch.run(&["migrate"]).stderr.contains("stuck"));
+}

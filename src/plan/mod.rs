@@ -45,6 +45,7 @@ mod step;
 mod sync;
 mod transfer;
 mod umbrella;
+mod unapplied;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -66,6 +67,7 @@ pub use scaffold::scaffold;
 pub use settle::split;
 pub use split::Selection;
 pub use sync::{SCHEMA_FILE, schema_text, sync};
+pub use unapplied::{Unapplied, unapplied};
 
 use crate::diagnostic::Diagnostic;
 use crate::proof::Obligation;

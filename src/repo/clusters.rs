@@ -77,20 +77,15 @@ impl Clusters<'_> {
             .or_else(|| one.file.parent().and_then(|folder| self.below(&folder, &["clusters"])))
             .or_else(|| self.by_home(top))
             .or_else(|| self.by_folder_name(path))
-            .unwrap_or_else(|| self.by_last_name(path))
+            .unwrap_or_else(|| by_last_name(path))
     }
 
     pub(super) fn of_path(&self, path: &RepoPath) -> String {
-        self.by_spec(path).or_else(|| self.by_folder_name(path)).unwrap_or_else(|| self.by_last_name(path))
+        of_path(self.known, self.root, path)
     }
 
     fn by_spec(&self, path: &RepoPath) -> Option<String> {
-        let owner = |(name, folders): (&String, &Vec<RepoPath>)| {
-            let depth =
-                folders.iter().filter(|folder| path.is_within(folder)).map(|f| f.segments().count()).max();
-            depth.map(|depth| (depth, name.clone()))
-        };
-        self.known.iter().filter_map(owner).max_by_key(|(depth, _)| *depth).map(|(_, name)| name)
+        by_spec(self.known, path)
     }
 
     /// Gives a Kustomization and those that apply it, up to the last that is in Git: the cluster's
@@ -157,19 +152,41 @@ impl Clusters<'_> {
 
     /// `clusters/NAME/…`, wherever it stands below the root.
     pub(super) fn by_folder_name(&self, path: &RepoPath) -> Option<String> {
-        self.below(path, &["clusters", "cluster"])
+        by_folder_name(self.root, path)
     }
 
     /// The folder below the first that has one of these names.
     fn below(&self, path: &RepoPath, names: &[&str]) -> Option<String> {
-        let mut segments = path.segments().skip(self.root.segments().count());
-        segments.find(|segment| names.contains(segment))?;
-        segments.next().map(str::to_owned)
+        below(self.root, path, names)
     }
+}
 
-    fn by_last_name(&self, path: &RepoPath) -> String {
-        path.name().unwrap_or("cluster").to_owned()
-    }
+/// Names the cluster of a folder after the spec, or else after its path alone.
+pub(super) fn of_path(known: &ClusterFolders, root: &RepoPath, path: &RepoPath) -> String {
+    by_spec(known, path).or_else(|| by_folder_name(root, path)).unwrap_or_else(|| by_last_name(path))
+}
+
+fn by_spec(known: &ClusterFolders, path: &RepoPath) -> Option<String> {
+    let owner = |(name, folders): (&String, &Vec<RepoPath>)| {
+        let depth =
+            folders.iter().filter(|folder| path.is_within(folder)).map(|f| f.segments().count()).max();
+        depth.map(|depth| (depth, name.clone()))
+    };
+    known.iter().filter_map(owner).max_by_key(|(depth, _)| *depth).map(|(_, name)| name)
+}
+
+fn by_folder_name(root: &RepoPath, path: &RepoPath) -> Option<String> {
+    below(root, path, &["clusters", "cluster"])
+}
+
+fn below(root: &RepoPath, path: &RepoPath, names: &[&str]) -> Option<String> {
+    let mut segments = path.segments().skip(root.segments().count());
+    segments.find(|segment| names.contains(segment))?;
+    segments.next().map(str::to_owned)
+}
+
+fn by_last_name(path: &RepoPath) -> String {
+    path.name().unwrap_or("cluster").to_owned()
 }
 
 /// Tells whether a Kustomization applies its own file.

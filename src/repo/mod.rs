@@ -17,6 +17,7 @@ mod read;
 pub(crate) mod scratch;
 mod shell;
 mod snapshot;
+mod unlisted;
 
 pub use flux::FluxKustomization;
 pub use graph::Graph;

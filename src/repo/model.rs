@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::Diagnostic;
-use crate::repo::clusters::Clusters;
+use crate::repo::clusters::{self, Clusters};
 use crate::repo::flux::{FluxKustomization, flux_kustomizations, git_repositories};
 use crate::repo::gate::{Gate, gates};
+use crate::repo::unlisted::take_unlisted;
 use crate::repo::{Graph, Kustomization, RepoPath, Snapshot, Target};
 
 /// A folder that a Flux Kustomization builds, or would build where none stands in Git.
@@ -55,8 +56,10 @@ pub struct Model {
     pub root: RepoPath,
     /// Every kustomization folder.
     pub graph: Graph,
-    /// Every Flux Kustomization below the root.
+    /// Every Flux Kustomization below the root that may be applied.
     pub flux: Vec<FluxKustomization>,
+    /// Those that are not: Flux builds the folder around them, and nothing there lists them.
+    pub unlisted: Vec<FluxKustomization>,
     /// The entry points in the order of their paths.
     pub entry_points: Vec<EntryPoint>,
     /// The gates that already stand there.
@@ -81,6 +84,7 @@ impl Model {
         let graph = Graph::read(snapshot);
         let (mut flux, mut remarks) = flux_kustomizations(snapshot, root);
         leave_foreign(&mut flux, snapshot);
+        let unlisted = take_unlisted(&mut flux, &graph);
         let gates = gates(snapshot, &graph, root);
         let mut builders = Builders::new();
         for (index, kustomization) in flux.iter().enumerate() {
@@ -132,7 +136,9 @@ impl Model {
             });
         }
         let mut covered = BTreeSet::new();
-        for path in by_path.keys() {
+        // What an unlisted one would apply is no entry point either.
+        let disabled = unlisted.iter().filter_map(|one| one.path.as_ref());
+        for path in by_path.keys().chain(disabled) {
             covered.extend(built(&graph, path));
         }
         let has_flux = !by_path.is_empty();
@@ -183,7 +189,16 @@ impl Model {
         for (kustomization, cluster) in flux.iter_mut().zip(owners) {
             kustomization.cluster = cluster;
         }
-        Model { root: root.clone(), graph, flux, entry_points, gates, known: known.clone(), remarks }
+        Model {
+            root: root.clone(),
+            graph,
+            flux,
+            unlisted,
+            entry_points,
+            gates,
+            known: known.clone(),
+            remarks,
+        }
     }
 
     /// Gives the folders that clusters are known to own.
@@ -204,6 +219,11 @@ impl Model {
     /// Gives the cluster that applies a Flux Kustomization.
     pub fn cluster_of(&self, kustomization: &FluxKustomization) -> String {
         kustomization.cluster.clone()
+    }
+
+    /// Gives the cluster that a folder is named after, whether anything applies it or not.
+    pub fn cluster_of_folder(&self, folder: &RepoPath) -> String {
+        clusters::of_path(&self.known, &self.root, folder)
     }
 
     /// Understands another state of the same repository.

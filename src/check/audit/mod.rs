@@ -15,10 +15,12 @@ mod patch;
 mod permission;
 mod reference;
 mod refused;
+mod removed;
 mod side;
 mod suspend;
 mod target;
 mod unapplied;
+mod unlisted;
 mod variable;
 
 use crate::check::subject::Subject;
@@ -28,11 +30,13 @@ use crate::diagnostic::Diagnostic;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 20] = [
+pub const AUDITS: [Audit; 22] = [
     suspend::audit,
     dependency::audit,
     target::audit,
     unapplied::audit,
+    unlisted::audit,
+    removed::audit,
     owner::audit,
     side::audit,
     namespace::audit,

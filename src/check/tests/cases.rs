@@ -41,7 +41,7 @@ const OTHER_POD: Edit = ("infra/other/pod.yaml", "", POD);
 /// A kustomization that patches what a bootstrap brings.
 const BOOTSTRAP: &str = "resources: [components.yaml]\npatches:\n- target: { name: controller }\n  patch: '[{ op: add, path: /metadata/labels, value: { a: b } }]'\n";
 
-pub const CASES: [Case; 48] = [
+pub const CASES: [Case; 49] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -403,10 +403,17 @@ pub const CASES: [Case; 48] = [
     ),
     case(
         "GW050 clusters/edge/apps.yaml:15",
+        &[("clusters/edge/more.yaml", "", TWICE), LISTS_MORE],
         &[("clusters/edge/more.yaml", "", TWICE)],
-        &[("clusters/other/more.yaml", "", TWICE)],
+    ),
+    case(
+        "GW051 clusters/edge/more.yaml:4",
+        &[("clusters/edge/more.yaml", "", TWICE)],
+        &[("clusters/edge/more.yaml", "", TWICE), LISTS_MORE],
     ),
 ];
+
+const LISTS_MORE: Edit = ("clusters/edge/kustomization.yaml", "- apps.yaml\n", "- apps.yaml\n- more.yaml\n");
 
 const MARKED_CONTAINERS: &str =
     "containers:\n      - name: shop\n        image: nginx # {\"$imagepolicy\": \"flux-system:shop\"}";

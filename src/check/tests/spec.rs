@@ -79,6 +79,19 @@ fn audited(path: &str, text: &str) -> Vec<String> {
 }
 
 #[test]
+fn sides_that_nothing_applies() {
+    let all = files().remove("clusters/edge/flux.yaml").unwrap();
+    let infra = all.split_inclusive("---\n").next().unwrap();
+    let told = audited("clusters/edge/flux.yaml", infra);
+    assert_eq!(told, ["GW052 clusters/edge/apps/apps-rt/kustomization.yaml:0"]);
+    // With one of them people may have left the other type out.
+    let some = all.split_inclusive("---\n").take(2).collect::<String>();
+    let told = audited("clusters/edge/flux.yaml", &some);
+    assert!(!told.iter().any(|told| told.starts_with("GW052")), "{told:?}");
+    assert_eq!(audited("clusters/edge/flux.yaml", ""), Vec::<String>::new());
+}
+
+#[test]
 fn objects_on_the_side_of_another_type() {
     let list = |kind: &str, name: &str| {
         format!("apiVersion: v1\nkind: {kind}\nmetadata: {{ name: {name}, namespace: shop }}\n")

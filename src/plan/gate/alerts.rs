@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::gate::files::join;
-use crate::plan::gate::{ClusterGate, adopted};
+use crate::plan::gate::{ClusterGate, adopted, carrier};
 use crate::plan::generated::{Ownership, ownership};
 use crate::plan::{Builder, Input, resources};
 use crate::proof::ALERTS;
@@ -66,12 +66,8 @@ pub fn sync(
                     .help("choose another name for the patch under `layout`"),
             ));
         }
-        if is_adopted && let Ok(Some(kustomization)) = builder.kustomization(&cluster.folder) {
-            let text = resources::add(&kustomization, &path).map_err(|error| {
-                let diagnostic = error.diagnostic(kustomization.file.clone(), kustomization.text.clone());
-                Error::new(ErrorKind::Unsafe, diagnostic)
-            })?;
-            builder.put(&kustomization.file, &text);
+        if is_adopted {
+            carrier::add(builder, &cluster.folder, &path)?;
         }
     }
     Ok(())

@@ -8,7 +8,9 @@ use crate::plan::gate::files::{Leftover, join};
 use crate::plan::gate::{ClusterGate, files};
 use crate::plan::generated::{Ownership, ownership, with_header};
 use crate::plan::{Builder, Command, Input, Sides, resources};
-use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, built, generated_children};
+use crate::repo::{
+    EntryPoint, FluxKustomization, Kustomization, Model, RepoPath, Target, built, generated_children,
+};
 use crate::template::Templates;
 
 /// The name of the Flux Kustomization that applies a gate where no entry point does.
@@ -108,11 +110,8 @@ pub fn ensure(
                     ));
                 }
             }
-            if let Ok(Some(list)) = builder.kustomization(&folder) {
-                let text = resources::add(&list, &path).map_err(|error| {
-                    Error::new(ErrorKind::Unsafe, error.diagnostic(list.file.clone(), list.text.clone()))
-                })?;
-                builder.put(&list.file, &text);
+            for list in lists_of(input, sibling, &folder) {
+                add(builder, &list, &path)?;
             }
             Ok(())
         }
@@ -121,6 +120,32 @@ pub fn ensure(
             Ok(())
         }
     }
+}
+
+/// Gives the folders whose kustomizations list a Flux Kustomization's file: that of the file, or those
+/// above it which list it by its path.
+fn lists_of(input: &Input<'_>, sibling: &FluxKustomization, folder: &RepoPath) -> Vec<RepoPath> {
+    let graph = &input.model.graph;
+    let is_list = |list: &&RepoPath| {
+        let resources = graph.get(list).map(Kustomization::resources).unwrap_or_default();
+        resources.iter().any(|reference| reference.target == Target::Path(sibling.file.clone()))
+    };
+    let lists: Vec<RepoPath> = graph.referrers(&sibling.file).filter(is_list).cloned().collect();
+    if lists.is_empty() { vec![folder.clone()] } else { lists }
+}
+
+/// Adds a file or a folder to what a folder's kustomization lists, and tells whether there is one.
+///
+/// # Errors
+///
+/// When its list can't be edited in place.
+pub fn add(builder: &mut Builder<'_>, folder: &RepoPath, path: &RepoPath) -> Result<bool, Error> {
+    let Ok(Some(list)) = builder.kustomization(folder) else { return Ok(false) };
+    let text = resources::add(&list, path).map_err(|error| {
+        Error::new(ErrorKind::Unsafe, error.diagnostic(list.file.clone(), list.text.clone()))
+    })?;
+    builder.put(&list.file, &text);
+    Ok(true)
 }
 
 /// Where gates go that nothing else may take in.
@@ -199,15 +224,8 @@ fn list(builder: &mut Builder<'_>, entry: &EntryPoint, folder: &RepoPath) -> Res
         .collect();
     between.reverse();
     for path in between {
-        if let Ok(Some(kustomization)) = builder.kustomization(&path) {
-            let text = resources::add(&kustomization, folder).map_err(|error| {
-                Error::new(
-                    ErrorKind::Unsafe,
-                    error.diagnostic(kustomization.file.clone(), kustomization.text.clone()),
-                )
-            })?;
-            builder.put(&kustomization.file, &text);
-            return Ok(());
+        if add(builder, &path, folder)? {
+            break;
         }
     }
     Ok(())

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::plan::entry::EntrySplit;
 use crate::plan::prepare::{is_prepared, is_remembering};
 use crate::plan::resources::{Item, rewrite};
+use crate::plan::unapplied::{Unapplied, unapplied};
 use crate::plan::{Builder, Input, umbrella};
 use crate::render::Request;
 use crate::repo::flux::artifact_path;
@@ -180,8 +181,13 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
             }
         }
     }
+    let unapplied = unapplied(input);
+    for one in &unapplied {
+        wholes.entry(one.whole.clone()).or_insert_with(|| one.sides.clone());
+    }
     let mut found = Vec::new();
     for (whole, sides) in wholes {
+        let lost = unapplied.iter().find(|one| one.whole == whole);
         let entry = model.entry_points.iter().find(|entry| entry.path == whole);
         let applies = |path: &RepoPath| {
             model.flux.iter().filter(move |one| one.path.as_ref() == Some(path)).collect::<Vec<_>>()
@@ -194,7 +200,7 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
         let others: Vec<&FluxKustomization> =
             foreign.iter().filter(|(_, path)| is_meant(path)).map(|(other, _)| *other).collect();
         // A part of an app may be called like a side; only what Flux applies is an entry point.
-        if entry.is_none() && others.is_empty() && new.values().all(Vec::is_empty) {
+        if entry.is_none() && lost.is_none() && others.is_empty() && new.values().all(Vec::is_empty) {
             continue;
         }
         let rest = entry.filter(|_| !old.is_empty()).map(|entry| rest(input, entry));
@@ -202,6 +208,7 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
             entry.into_iter().flat_map(EntryPoint::clusters).map(str::to_owned).collect();
         let all = old.iter().chain(new.values().flatten()).chain(&others);
         clusters.extend(all.map(|one| model.cluster_of(one)));
+        clusters.extend(lost.map(|one| one.cluster.clone()));
         clusters.sort();
         clusters.dedup();
         for cluster in clusters.into_iter().filter(|cluster| input.spec.clusters.contains_key(cluster)) {
@@ -230,6 +237,10 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
                 }
                 _ => stage(input, &one, entry),
             };
+            // What lies where clusters have their apps may be applied by what is not in Git.
+            if let (Stage::NotInGit, Some(lost), None) = (&one.stage, lost, entry) {
+                one.stage = removed(lost);
+            }
             found.push(one);
         }
     }
@@ -285,6 +296,21 @@ fn stage(input: &Input<'_>, one: &Move<'_>, entry: Option<&EntryPoint>) -> Stage
 fn foreign(model: &Model) -> Vec<(&FluxKustomization, RepoPath)> {
     let others = model.flux.iter().filter(|one| one.path.is_none());
     others.filter_map(|one| Some((one, artifact_path(one.spec("path").as_str()?)?))).collect()
+}
+
+/// What is said where the Flux Kustomizations of an entry point have left Git.
+fn removed(lost: &Unapplied) -> Stage {
+    let sides = lost.sides.values().map(ToString::to_string).collect::<Vec<_>>();
+    Stage::Stuck {
+        reason: format!(
+            "no Flux Kustomization in Git applies it or its sides, though others of cluster {} are in Git: what it applied is deleted, or left to nobody",
+            lost.cluster
+        ),
+        remedy: format!(
+            "take back the commit that removed its Flux Kustomization; where its apps are to go, remove {} too",
+            sides.join(" and ")
+        ),
+    }
 }
 
 /// What a Flux Kustomization that names the folder in another source is in the way of.

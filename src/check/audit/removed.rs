@@ -1,0 +1,24 @@
+//! Divided entry points that nothing applies any more.
+
+use crate::check::code::UNAPPLIED_SIDE;
+use crate::check::subject::Subject;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::plan::{Input, unapplied};
+
+/// Finds sides that stand in Git while no Flux Kustomization applies them or the whole.
+pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let Some(spec) = subject.spec else { return Vec::new() };
+    let input = Input { spec, snapshot: subject.snapshot, model: subject.model, renderer: subject.renderer };
+    let found = unapplied(&input).into_iter().map(|one| {
+        let sides = one.sides.values().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
+        let file = one.sides.values().find_map(|side| subject.model.graph.get(side)).map(|found| &found.file);
+        UNAPPLIED_SIDE
+            .finding(format!(
+                "no Flux Kustomization applies {sides}, though others of cluster {} are in Git, so what was applied is deleted or left to nobody",
+                one.cluster
+            ))
+            .at(Place::file(file.cloned().unwrap_or(one.whole)))
+            .help("take back the commit that removed the Flux Kustomization, or remove these folders too")
+    });
+    found.collect()
+}

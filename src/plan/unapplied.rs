@@ -1,0 +1,88 @@
+//! Entry points that were divided and that nothing applies any more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::plan::Input;
+use crate::repo::RepoPath;
+use crate::spec::folder_of;
+
+/// An entry point of which sides stand in Git, and nothing in Git applies them or the whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unapplied {
+    /// The cluster.
+    pub cluster: String,
+    /// The entry point that was divided.
+    pub whole: RepoPath,
+    /// Its sides by the position of their type.
+    pub sides: BTreeMap<usize, RepoPath>,
+}
+
+/// Finds divided entry points that no Flux Kustomization applies, though others of their clusters are in
+/// Git.
+///
+/// A commit leaves them that takes a Flux Kustomization away without what should come in its place:
+/// half of a hand-over, or both of its successors. Parts of an app look the same, and are told apart by
+/// who uses them, and by their place: they belong to no cluster. Where a cluster has no Flux
+/// Kustomization in Git, only people know what is applied.
+pub fn unapplied(input: &Input<'_>) -> Vec<Unapplied> {
+    let model = input.model;
+    let managed: BTreeSet<String> = model.flux.iter().map(|flux| model.cluster_of(flux)).collect();
+    // Of those that people keep unlisted it is known why nothing applies them.
+    let flux = model.flux.iter().chain(&model.unlisted);
+    let named: BTreeSet<&RepoPath> = flux.filter_map(|flux| flux.path.as_ref()).collect();
+    let is_used = |folder: &RepoPath, whole: &RepoPath| {
+        named.contains(folder) || model.graph.referrers(folder).any(|user| user != whole)
+    };
+    let mut found: BTreeMap<RepoPath, Unapplied> = BTreeMap::new();
+    let folders = model.graph.iter().map(|kustomization| &kustomization.folder);
+    let may_be = |folder: &&RepoPath| !named.contains(folder) && model.graph.referrers(folder).count() < 2;
+    for folder in folders.filter(may_be) {
+        for (whole, position) in wholes(input, folder) {
+            let cluster = owner(input, &whole).filter(|cluster| managed.contains(cluster));
+            let Some(cluster) = cluster.filter(|_| !is_used(folder, &whole) && !is_used(&whole, &whole))
+            else {
+                continue;
+            };
+            let one = Unapplied { cluster, whole: whole.clone(), sides: BTreeMap::new() };
+            found.entry(whole).or_insert(one).sides.insert(position, folder.clone());
+        }
+    }
+    // One side that is in use speaks for all.
+    found.retain(|whole, one| {
+        input.spec.types.iter().enumerate().all(|(position, change_type)| {
+            let side = input.side(whole, &one.cluster, &change_type.name);
+            side.is_none_or(|side| !model.graph.has(&side) || one.sides.contains_key(&position))
+        })
+    });
+    found.into_values().collect()
+}
+
+/// Gives what a folder may be a side of: the entry points with the position of the type.
+fn wholes(input: &Input<'_>, side: &RepoPath) -> Vec<(RepoPath, usize)> {
+    let (root, template) = (input.spec.folder(), input.spec.layout.entry_point.as_str());
+    let path = side.relative_to(&root);
+    let clusters: Vec<&str> = match template.contains("{cluster}") {
+        true => input.spec.clusters.keys().map(String::as_str).filter(|name| path.contains(name)).collect(),
+        false => vec![""],
+    };
+    let mut found = Vec::new();
+    for (position, change_type) in input.spec.types.iter().enumerate() {
+        let of = change_type.name.value.as_str();
+        for cluster in clusters.iter().filter(|_| path.contains(of)) {
+            let whole = folder_of(template, &path, &[("type", of), ("cluster", cluster)]);
+            found.extend(whole.and_then(|whole| root.join(&whole).ok()).map(|whole| (whole, position)));
+        }
+    }
+    found
+}
+
+/// Gives the cluster of the spec that a folder belongs to: by its path, or by who builds what is around it.
+fn owner(input: &Input<'_>, folder: &RepoPath) -> Option<String> {
+    let is_known = |cluster: &String| input.spec.clusters.contains_key(cluster);
+    let around = || {
+        let mut above = std::iter::successors(folder.parent(), RepoPath::parent);
+        let flux = above.find_map(|above| input.applying(|path| *path == above).next())?;
+        Some(input.model.cluster_of(flux))
+    };
+    Some(input.model.cluster_of_folder(folder)).filter(is_known).or_else(around).filter(is_known)
+}
