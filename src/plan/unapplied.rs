@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::Input;
-use crate::repo::RepoPath;
+use crate::repo::{FluxKustomization, RepoPath, built};
 use crate::spec::folder_of;
 
 /// An entry point of which sides stand in Git, and nothing in Git applies them or the whole.
@@ -26,16 +26,27 @@ pub struct Unapplied {
 /// Kustomization in Git, only people know what is applied.
 pub fn unapplied(input: &Input<'_>) -> Vec<Unapplied> {
     let model = input.model;
-    let managed: BTreeSet<String> = model.flux.iter().map(|flux| model.cluster_of(flux)).collect();
+    // With the bootstrap one alone in Git, people made the others in the cluster.
+    let is_bootstrap =
+        |flux: &FluxKustomization| flux.path.as_ref().is_some_and(|path| flux.file.is_within(path));
+    let managed: BTreeSet<String> =
+        model.flux.iter().filter(|flux| !is_bootstrap(flux)).map(|flux| model.cluster_of(flux)).collect();
+    if managed.is_empty() {
+        return Vec::new();
+    }
     // Of those that people keep unlisted it is known why nothing applies them.
     let flux = model.flux.iter().chain(&model.unlisted);
     let named: BTreeSet<&RepoPath> = flux.filter_map(|flux| flux.path.as_ref()).collect();
+    let taken: BTreeSet<RepoPath> = named.iter().flat_map(|path| built(&model.graph, path)).collect();
     let is_used = |folder: &RepoPath, whole: &RepoPath| {
-        named.contains(folder) || model.graph.referrers(folder).any(|user| user != whole)
+        taken.contains(folder) || model.graph.referrers(folder).any(|user| user != whole)
     };
+    let root = input.spec.folder();
     let mut found: BTreeMap<RepoPath, Unapplied> = BTreeMap::new();
     let folders = model.graph.iter().map(|kustomization| &kustomization.folder);
-    let may_be = |folder: &&RepoPath| !named.contains(folder) && model.graph.referrers(folder).count() < 2;
+    let may_be = |folder: &&RepoPath| {
+        folder.is_within(&root) && !taken.contains(*folder) && model.graph.referrers(folder).count() < 2
+    };
     for folder in folders.filter(may_be) {
         for (whole, position) in wholes(input, folder) {
             let cluster = owner(input, &whole).filter(|cluster| managed.contains(cluster));
