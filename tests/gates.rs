@@ -355,3 +355,30 @@ fn a_gate_is_listed_where_the_flux_kustomizations_beside_it_are() {
     scratch.commit();
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
 }
+
+#[test]
+fn a_gate_is_not_told_by_that_of_another_cluster() {
+    let scratch = Scratch::fixture("overlays");
+    let flux = scratch.text("clusters/south/reports.yaml");
+    let waits = flux.replace("name: reports\n", "name: notes\n").replace("./reports", "./notes");
+    let waits = waits.trim_end().to_owned() + "\n  dependsOn: [{ name: reports }]\n";
+    scratch.write("clusters/south/notes.yaml", waits);
+    scratch.write(
+        "reports/daily.yaml",
+        "apiVersion: v1\nkind: Service\nmetadata: { name: daily, namespace: reports }\n",
+    );
+    scratch.write(
+        "notes/notes.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: notes, namespace: shop }\n",
+    );
+    scratch.write("notes/kustomization.yaml", "resources: [notes.yaml]\n").commit();
+    // Something real-time waits for it in the south, so only the north holds it back.
+    scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+    for (cluster, held) in [("north", true), ("south", false)] {
+        let objects = rendered(&scratch, &format!("clusters/{cluster}/infra/reconciliation-windows"));
+        let found = format!("{:?}", jobs(&objects));
+        assert_eq!(found.contains("\"reports\""), held, "{cluster}: {found}");
+    }
+}

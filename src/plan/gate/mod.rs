@@ -31,7 +31,7 @@ use jiff::tz::TimeZone;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::gate::folders::cluster_folder;
-use crate::plan::gate::target::{check_target, no_name};
+use crate::plan::gate::target::{check_target, is_held, no_name};
 use crate::plan::gate::whole::Whole;
 use crate::plan::prepare::{is_prepared, is_remembering};
 use crate::plan::{Input, Sides};
@@ -252,6 +252,7 @@ fn targets_of(
     whole: &Whole,
     jobs: Option<&[&str]>,
 ) -> Result<(BTreeSet<String>, bool), Error> {
+    let folder = cluster_folder(input, cluster)?;
     let managed = input.model.entry_points.iter().any(|entry| entry.is_of(cluster) && !entry.flux.is_empty());
     let type_name = &input.spec.types[change_type].name.value;
     let mut entries: BTreeMap<RepoPath, String> = BTreeMap::new();
@@ -308,7 +309,7 @@ fn targets_of(
                 let finished = !is_remembering(kustomization) || is_prepared(kustomization);
                 (if finished { &mut standing } else { &mut planned }).insert(kustomization.name.clone());
             }
-            None if is_held(input, path, name, jobs) => {
+            None if is_held(input, &folder, path, name, jobs) => {
                 standing.insert(name.clone());
             }
             None => {
@@ -321,17 +322,6 @@ fn targets_of(
         }
     }
     Ok(if standing.is_empty() { (planned, !managed) } else { (standing, true) })
-}
-
-/// Tells whether a gate that stands already holds back a whole entry point, which goes on until
-/// its halves are handed over.
-fn is_held(input: &Input<'_>, path: &RepoPath, name: &str, jobs: Option<&[&str]>) -> bool {
-    let in_git = |kustomization: &&FluxKustomization| kustomization.path.as_ref() == Some(path);
-    input.model.flux.iter().filter(in_git).any(|kustomization| kustomization.name == name)
-        && input.model.gates.iter().any(|gate| {
-            jobs.is_none_or(|jobs| jobs.contains(&gate.open.name.as_str()))
-                && gate.targets().any(|target| target == name)
-        })
 }
 
 fn check_names(input: &Input<'_>, slots: &[Slot]) -> Result<(), Error> {

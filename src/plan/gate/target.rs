@@ -3,7 +3,9 @@
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::plan::Input;
-use crate::repo::{EntryPoint, FluxKustomization};
+use crate::render::Request;
+use crate::repo::command::turns;
+use crate::repo::{EntryPoint, FluxKustomization, RepoPath};
 use crate::spec::Spec;
 
 /// A Flux Kustomization that no gate can hold back.
@@ -67,6 +69,37 @@ pub fn check_target(input: &Input<'_>, kustomization: &FluxKustomization) -> Res
         .at(kustomization.place("path"))
         .help(ONE_NAMESPACE),
     ))
+}
+
+/// Tells whether the gate that stands in a cluster's folder holds back a whole entry point already, which
+/// goes on until its halves are handed over.
+///
+/// `jobs` are those that count, where not all do.
+pub fn is_held(
+    input: &Input<'_>,
+    folder: &RepoPath,
+    path: &RepoPath,
+    name: &str,
+    jobs: Option<&[&str]>,
+) -> bool {
+    let in_git = |kustomization: &&FluxKustomization| kustomization.path.as_ref() == Some(path);
+    input.model.flux.iter().filter(in_git).any(|kustomization| kustomization.name == name)
+        && input.model.gates.iter().any(|gate| {
+            jobs.is_none_or(|jobs| jobs.contains(&gate.open.name.as_str()))
+                && gate.targets().any(|target| target == name)
+        })
+        && is_named(input, folder, name)
+}
+
+/// Tells whether a job of a cluster names a Flux Kustomization: those of a base that clusters share name
+/// what any of them holds back.
+fn is_named(input: &Input<'_>, folder: &RepoPath, name: &str) -> bool {
+    let built = input.renderer.render(input.snapshot, &[Request::folder(folder.clone())]).pop();
+    // What can't be asked may hold it.
+    let Some(Ok(objects)) = built.filter(|_| input.model.graph.has(folder)) else { return true };
+    let jobs = objects.iter().filter(|object| object.value["kind"] == "CronJob");
+    jobs.flat_map(|job| turns(&job.value["spec"]["jobTemplate"]["spec"]["template"]["spec"]))
+        .any(|turn| turn.name == name)
 }
 
 /// Tells whether Kubernetes takes a text as the name of a Flux Kustomization (RFC 1123 subdomain).
