@@ -263,12 +263,18 @@ fn a_copy_that_nothing_lists_is_in_nobodys_way() {
 fn half_a_hand_over_is_named_with_the_way_on() {
     let scratch = divided("overlays", &["north", "south"]);
     scratch.expect(0, &["migrate", "--yes"]);
+    let rw = scratch.text("clusters/north/apps-rw.yaml");
     // The removal is committed, and what comes in its place is forgotten.
     for cluster in ["north", "south"] {
         for name in ["apps-rt", "apps-rw"] {
             std::fs::remove_file(scratch.top().join(format!("clusters/{cluster}/{name}.yaml"))).unwrap();
         }
     }
+    scratch.write("clusters/north/apps-rw.yaml", &rw).commit();
+    let run = scratch.expect(5, &["migrate", "--cluster", "north"]);
+    let way = "or write apps-rt with `path: ./apps/north/north-rt` and `prune: false`, otherwise like apps-rw in clusters/north/apps-rw.yaml";
+    assert!(run.stderr.contains(way), "{run:?}");
+    std::fs::remove_file(scratch.top().join("clusters/north/apps-rw.yaml")).unwrap();
     scratch.commit();
     let run = scratch.expect(5, &["migrate", "--cluster", "north"]);
     assert!(run.stderr.contains("apps/north (north): stuck") && !run.stderr.contains("south"), "{run:?}");

@@ -55,6 +55,10 @@ impl Kubectl {
     }
 
     fn run(&self) -> Result<String, String> {
+        // kubectl takes a file that is not there for an empty one, and then misses the context.
+        if let Some(file) = self.kubeconfig.as_ref().filter(|file| !file.exists()) {
+            return Err(format!("there is no file {}, which --kubeconfig names", file.display()));
+        }
         let name = self.program.display();
         let mut child = self.command().spawn().map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => format!("`{name}` is not installed or not on PATH"),
@@ -180,6 +184,8 @@ mod tests {
             timeout: Duration::from_secs(1),
         };
         assert!(missing.kustomizations().unwrap_err().contains("not installed"));
+        let without = Kubectl { kubeconfig: Some("/nowhere/config".into()), ..missing };
+        assert!(without.kustomizations().unwrap_err().contains("no file /nowhere/config"));
     }
 
     #[test]

@@ -252,12 +252,8 @@ fn stage(input: &Input<'_>, one: &Move<'_>, entry: Option<&EntryPoint>) -> Stage
     if let Some(stuck) = obstacle(input, one) {
         return stuck;
     }
-    let missing: Vec<&str> = one
-        .new
-        .iter()
-        .filter(|(_, several)| several.is_empty())
-        .map(|(position, _)| input.spec.types[*position].name.value.as_str())
-        .collect();
+    let empty = one.new.iter().filter(|(_, several)| several.is_empty());
+    let missing: Vec<usize> = empty.map(|(position, _)| *position).collect();
     let overlaps = one.rest.as_ref().is_some_and(|rest| rest.overlaps);
     if !one.old.is_empty() && overlaps {
         return if one.old.iter().all(|old| is_prepared(old)) {
@@ -283,12 +279,32 @@ fn stage(input: &Input<'_>, one: &Move<'_>, entry: Option<&EntryPoint>) -> Stage
         }
     }
     if !missing.is_empty() {
-        return Stage::Stuck {
-            reason: format!("nothing applies its side for {}", missing.join(" and ")),
-            remedy: "write the missing Flux Kustomization with `prune: false`, like its sibling but for name and path, or take the commit back that removed it".to_owned(),
-        };
+        return incomplete(input, one, &missing);
     }
     if one.all().any(is_remembering) { Stage::HandedOver } else { Stage::Finished }
+}
+
+/// What is said where some sides have no Flux Kustomization and others have.
+fn incomplete(input: &Input<'_>, one: &Move<'_>, missing: &[usize]) -> Stage {
+    let of = |position: usize| input.spec.types[position].name.value.as_str();
+    let sibling = one.new.iter().find_map(|(position, several)| Some((*position, several.first()?)));
+    let wanted = missing.iter().map(|position| {
+        let old = sibling.and_then(|(other, found)| predecessor(input, &found.name, other));
+        let name = heir_name(input, old.as_deref().or(one.whole.name()).unwrap_or("apps"), *position);
+        format!("{name} with `path: ./{}` and `prune: false`", one.sides[position])
+    });
+    let wanted = wanted.collect::<Vec<_>>().join(" and ");
+    let like = sibling.map(|(_, found)| format!(", otherwise like {} in {}", found.name, found.file));
+    Stage::Stuck {
+        reason: format!(
+            "nothing applies its side for {}",
+            missing.iter().map(|position| of(*position)).collect::<Vec<_>>().join(" and ")
+        ),
+        remedy: format!(
+            "take the commit back that removed its Flux Kustomization, or write {wanted}{}",
+            like.unwrap_or_default()
+        ),
+    }
 }
 
 /// Gives the Flux Kustomizations that build from something else than this repository, with the paths that
@@ -404,6 +420,15 @@ fn are_heirs(input: &Input<'_>, one: &Move<'_>, position: usize) -> bool {
 pub fn heir_name(input: &Input<'_>, old: &str, position: usize) -> String {
     let of = input.spec.types[position].name.value.as_str();
     expand(&input.spec.layout.kustomization, &[("name", old), ("type", of)])
+}
+
+/// Gives the name of the old Flux Kustomization from which one took over a type; `None` where it has a
+/// name of its own.
+fn predecessor(input: &Input<'_>, heir: &str, position: usize) -> Option<String> {
+    const NAME: &str = "\0";
+    let made = heir_name(input, NAME, position);
+    let (before, after) = made.split_once(NAME)?;
+    Some(heir.strip_prefix(before)?.strip_suffix(after)?.to_owned())
 }
 
 /// Works out what stays with the old entry point.
