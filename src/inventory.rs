@@ -37,9 +37,9 @@ pub struct Inventory {
     pub name: String,
     /// The folder that it builds; `None` where that is no folder of this repository.
     pub path: Option<RepoPath>,
-    /// `spec.prune`.
+    /// `spec.prune`, as the build that applies it makes it where that is in Git.
     pub prune: bool,
-    /// `spec.deletionPolicy`; empty where it is not set, which means `MirrorPrune`.
+    /// `spec.deletionPolicy`, likewise; empty where it is not set, which means `MirrorPrune`.
     pub deletion_policy: String,
     /// Where it stands.
     pub place: Place,
@@ -80,7 +80,7 @@ pub fn inventories(model: &Model, snapshot: &Snapshot, renderer: &dyn Renderer) 
         }
     }
     let results = renderer.render(snapshot, &distinct);
-    model
+    let mut found: Vec<Inventory> = model
         .flux
         .iter()
         .zip(&requests)
@@ -103,7 +103,40 @@ pub fn inventories(model: &Model, snapshot: &Snapshot, renderer: &dyn Renderer) 
                 objects,
             }
         })
-        .collect()
+        .collect();
+    settle(&mut found);
+    found
+}
+
+/// Takes what Flux Kustomizations become on their way: whatever applies them may patch them, as parents
+/// do that give all of their children one `deletionPolicy`.
+fn settle(inventories: &mut [Inventory]) {
+    let mut applied: BTreeMap<(String, String), Vec<(String, Value)>> = BTreeMap::new();
+    for inventory in inventories.iter() {
+        for object in inventory.objects.iter().flatten() {
+            let id = ObjectId::of(&object.value);
+            if id.group == flux::GROUP {
+                let of = (inventory.cluster.clone(), id.name);
+                applied.entry(of).or_default().push((id.namespace, object.value["spec"].clone()));
+            }
+        }
+    }
+    for inventory in inventories {
+        let key = (inventory.cluster.clone(), inventory.name.clone());
+        let (Some(several), Some(path)) = (applied.get(&key), &inventory.path) else { continue };
+        let is_it = |(namespace, spec): &&(String, Value)| {
+            let same_path = flux::artifact_path(spec["path"].as_str().unwrap_or_default());
+            (inventory.namespace.is_empty() || inventory.namespace == *namespace)
+                && same_path.as_ref() == Some(path)
+        };
+        // Of several, the one that would delete counts.
+        let specs = || several.iter().filter(is_it).map(|(_, spec)| spec);
+        let deletes = |spec: &&Value| spec["prune"] == true || spec["deletionPolicy"] != "Orphan";
+        if let Some(spec) = specs().find(deletes).or_else(|| specs().next()) {
+            inventory.prune = spec["prune"] == true;
+            inventory.deletion_policy = spec["deletionPolicy"].as_str().unwrap_or_default().to_owned();
+        }
+    }
 }
 
 /// An object that a commit may delete in a cluster.

@@ -112,6 +112,19 @@ pub enum Mismatch {
     },
 }
 
+impl Mismatch {
+    /// Gives the object that differs; `None` where a folder does not build.
+    pub fn id(&self) -> Option<&ObjectId> {
+        match self {
+            Mismatch::Lost { id }
+            | Mismatch::Added { id, .. }
+            | Mismatch::Doubled { id, .. }
+            | Mismatch::Changed { id, .. } => Some(id),
+            Mismatch::Unbuildable { .. } => None,
+        }
+    }
+}
+
 impl std::fmt::Display for Mismatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -294,3 +294,25 @@ fn half_a_hand_over_is_named_with_the_way_on() {
     scratch.commit();
     assert!(!scratch.run(&["migrate"]).stderr.contains("stuck"));
 }
+
+#[test]
+fn what_is_changed_on_its_way_stops_itself_alone() {
+    for (field, patch) in [
+        ("prune", r#"{"op": "replace", "path": "/spec/prune", "value": true}"#),
+        ("deletionPolicy", r#"{"op": "add", "path": "/spec/deletionPolicy", "value": "WaitForTermination"}"#),
+    ] {
+        let scratch = divided("per-app", &["home"]);
+        let list = scratch.text("apps/media/kustomization.yaml");
+        let patch =
+            format!("patches:\n- target: {{ kind: Kustomization, name: library }}\n  patch: '[{patch}]'\n");
+        scratch.write("apps/media/kustomization.yaml", list + &patch).commit();
+        let run = scratch.expect(0, &["migrate", "--yes"]);
+        let refused: Vec<&str> =
+            run.stderr.lines().filter(|line| line.contains("is left as it is: ")).collect();
+        let said = format!("the build that applies it sets its `spec.{field}` otherwise");
+        assert!(matches!(refused[..], [one] if one.contains(&said)), "{refused:?}");
+        assert!(refused[0].contains("apps/media/library/app"), "{refused:?}");
+        assert!(scratch.text("apps/media/player/ks.yaml").contains("name: player-rt\n"));
+        assert!(!scratch.text("apps/media/library/ks.yaml").contains("name: library-rt\n"));
+    }
+}

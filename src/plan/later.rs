@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::inventory::{deletions, inventories};
 use crate::plan::input::sides_of;
 use crate::plan::migrate;
+use crate::plan::migrate::verify::{Wrong, wrong};
 use crate::plan::outcome::EntryOutcome;
 use crate::plan::prepare::{is_prepared, prepare};
 use crate::plan::{Builder, Input, Sides};
@@ -107,10 +108,10 @@ fn hand_over(
             "give that Flux Kustomization `prune: false` and `deletionPolicy: Orphan`, let that reach the cluster, then split again",
         );
     }
-    let wrong = migrate::verify::wrong(input, after, (&old, &new), &rewritten, &renamed);
-    if let Some((cluster, mismatch)) = wrong.first() {
+    let wrong = wrong(input, after, (&old, &new), &rewritten, &renamed);
+    if let Some(Wrong { cluster, text, .. }) = wrong.first() {
         return outcome.refused(
-            format!("{cluster} would not get the same: {mismatch}"),
+            format!("{cluster} would not get the same: {text}"),
             "give its sides the fields that the old Flux Kustomization has, let that reach the cluster, then split again",
         );
     }

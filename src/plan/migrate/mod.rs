@@ -137,6 +137,11 @@ pub fn migrate(
         }
     }
     let before = inventories(input.model, input.snapshot, input.renderer);
+    for one in found.iter().filter(|one| one.stage == Stage::Restructured) {
+        if let Some(stop) = verify::overridden(one, &before) {
+            stopped.entry((one.cluster.clone(), one.whole.clone())).or_insert(stop);
+        }
+    }
     for one in found.iter().filter(|one| is_under_way(one)) {
         let Some(live) = options.live.get(&one.cluster) else { continue };
         let missing = confirm::missing(input, one, &before, live, options);
@@ -179,26 +184,20 @@ pub fn migrate(
         let after = inventories(&model, builder.now(), input.renderer);
         let renamed = succession.names(input);
         let wrong = verify::wrong(input, builder.now(), (&before, &after), &rewritten, &renamed);
-        let bad: BTreeSet<&str> = wrong.iter().map(|(cluster, _)| cluster.as_str()).collect();
-        let blamed: Vec<&&Move<'_>> = active
-            .iter()
-            .filter(|one| bad.contains(one.cluster.as_str()) && one.stage != Stage::Finished)
-            .collect();
+        let blamed = verify::blamed(input, &wrong, &active);
         if !blamed.is_empty() {
-            for one in blamed {
-                let reason =
-                    wrong.iter().find(|(cluster, _)| *cluster == one.cluster).map(|(_, text)| text.clone());
+            for (one, reason) in blamed {
                 stopped.insert(
                     (one.cluster.clone(), one.whole.clone()),
                     Stop::new(
-                        format!("the cluster would not get the same: {}", reason.unwrap_or_default()),
+                        format!("the cluster would not get the same: {reason}"),
                         "mend that by hand, or report this with the Flux Kustomizations involved",
                     ),
                 );
             }
             continue;
         }
-        if let Some((cluster, text)) = wrong.first() {
+        if let Some(verify::Wrong { cluster, text, .. }) = wrong.first() {
             return Err(Error::new(
                 ErrorKind::Unsafe,
                 Diagnostic::error(format!("{cluster} would not get the same: {text}"))

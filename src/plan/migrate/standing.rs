@@ -155,6 +155,11 @@ impl<'a> Move<'a> {
         }
     }
 
+    /// Tells whether it has a step to take.
+    pub fn moves(&self) -> bool {
+        self.stage != Stage::Finished
+    }
+
     /// Gives every Flux Kustomization of it.
     pub fn all(&self) -> impl Iterator<Item = &'a FluxKustomization> + '_ {
         self.old.iter().chain(self.new.values().flatten()).copied()

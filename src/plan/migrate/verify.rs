@@ -6,12 +6,88 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::inventory::{Inventory, differences};
-use crate::plan::migrate::Rewritten;
+use crate::plan::migrate::standing::{Move, heir_name};
+use crate::plan::migrate::{Rewritten, Stop};
 use crate::plan::{Input, gate};
 use crate::proof::{Renames, compare, is_of_gate, without_names};
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
 use crate::repo::{RepoPath, Snapshot, flux};
+
+/// One thing that is wrong with a step.
+#[derive(Clone, Debug)]
+pub struct Wrong {
+    /// The cluster that would not get the same.
+    pub cluster: String,
+    /// The Flux Kustomization of which it was found, where it was found of one.
+    pub kustomization: Option<String>,
+    /// What is wrong.
+    pub text: String,
+}
+
+/// Stops a hand-over where an old Flux Kustomization is kept from deleting in its file alone.
+pub fn overridden(one: &Move<'_>, inventories: &[Inventory]) -> Option<Stop> {
+    one.old.iter().find_map(|old| {
+        let inventory = inventories.iter().find(|inventory| {
+            (&inventory.cluster, &inventory.namespace, &inventory.name)
+                == (&one.cluster, &old.namespace, &old.name)
+        })?;
+        let field = match (inventory.prune, inventory.deletion_policy.as_str()) {
+            (true, _) => "prune",
+            (false, "Orphan") => return None,
+            (false, _) => "deletionPolicy",
+        };
+        Some(Stop::new(
+            format!(
+                "{} in {} would delete what it loses: the build that applies it sets its `spec.{field}` otherwise",
+                old.name, old.file
+            ),
+            &format!(
+                "leave {} out of the patch that sets `{field}`, let that reach the cluster, then go on",
+                old.name
+            ),
+        ))
+    })
+}
+
+/// Gives the moves that have to wait since something is wrong, each with the reason.
+///
+/// What was found of one Flux Kustomization stops the moves that it takes part in or waits for; anything
+/// else, or what nobody takes part in, stops all that move in the cluster.
+pub fn blamed<'m, 'a>(
+    input: &Input<'_>,
+    wrong: &'m [Wrong],
+    active: &[&'m Move<'a>],
+) -> Vec<(&'m Move<'a>, &'m str)> {
+    let mut found: Vec<(&Move<'_>, &str)> = Vec::new();
+    for one in wrong {
+        let mine = || active.iter().copied().filter(|other| other.cluster == one.cluster && other.moves());
+        let involved = || mine().filter(|other| is_involved(input, one, other));
+        let all: Vec<&Move<'_>> =
+            if involved().next().is_some() { involved().collect() } else { mine().collect() };
+        for other in all {
+            if !found.iter().any(|(known, _)| std::ptr::eq(*known, other)) {
+                found.push((other, one.text.as_str()));
+            }
+        }
+    }
+    found
+}
+
+/// Tells whether a move replaces, makes or is waited for by the Flux Kustomization that is wrong.
+fn is_involved(input: &Input<'_>, wrong: &Wrong, one: &Move<'_>) -> bool {
+    let Some(name) = &wrong.kustomization else { return false };
+    let old = || one.old.iter().map(|old| old.name.as_str());
+    let mut own = one.all().map(|own| own.name.as_str());
+    let mut heirs =
+        old().flat_map(|old| one.sides.keys().map(move |position| heir_name(input, old, *position)));
+    let mut waiters = input.model.flux.iter().filter(|flux| {
+        flux.name == *name
+            && input.model.cluster_of(flux) == one.cluster
+            && flux.depends_on().into_iter().any(|wanted| old().any(|old| old == wanted))
+    });
+    own.any(|own| own == name) || heirs.any(|heir| heir == *name) || waiters.next().is_some()
+}
 
 /// Gives what is wrong with a step, by cluster: objects that a cluster would get otherwise than
 /// before, and Flux Kustomizations that would not come out of their builds as they were written.
@@ -21,13 +97,13 @@ pub fn wrong(
     inventories: (&[Inventory], &[Inventory]),
     rewritten: &[Rewritten],
     renamed: &Renames,
-) -> Vec<(String, String)> {
+) -> Vec<Wrong> {
     let (old, new) = (nameless(inventories.0, renamed), nameless(inventories.1, renamed));
     let (old, new): (&[Inventory], &[Inventory]) = (&old, &new);
     let free = gate_objects(input, after);
-    let mut found: Vec<(String, String)> = differences(old, new, &free)
+    let mut found: Vec<Wrong> = differences(old, new, &free)
         .into_iter()
-        .map(|(cluster, mismatch)| (cluster, mismatch.to_string()))
+        .map(|(cluster, mismatch)| Wrong { cluster, kustomization: None, text: mismatch.to_string() })
         .collect();
     for before in old {
         let Ok(objects) = &before.objects else { continue };
@@ -46,18 +122,25 @@ pub fn wrong(
         for object in applied {
             match carried(&object.value, &of_cluster) {
                 Ok(values) => expected.extend(values.into_iter().map(|value| Object { value, origin: None })),
-                Err(field) => found.push((
-                    before.cluster.clone(),
-                    format!(
-                        "{} is changed on its way into the cluster: another kustomization sets its {field}",
-                        ObjectId::of(&object.value)
-                    ),
-                )),
+                Err(field) => {
+                    let id = ObjectId::of(&object.value);
+                    found.push(Wrong {
+                        cluster: before.cluster.clone(),
+                        text: format!(
+                            "{id} is changed on its way into the cluster: another kustomization sets its {field}"
+                        ),
+                        kustomization: Some(id.name),
+                    });
+                }
             }
         }
         let folder = before.path.clone().unwrap_or_else(RepoPath::top);
         let wrong = compare(&expected, &[(&folder, &Ok(now))]);
-        found.extend(wrong.into_iter().map(|mismatch| (before.cluster.clone(), mismatch.to_string())));
+        found.extend(wrong.into_iter().map(|mismatch| Wrong {
+            cluster: before.cluster.clone(),
+            kustomization: mismatch.id().map(|id| id.name.clone()),
+            text: mismatch.to_string(),
+        }));
     }
     found
 }
