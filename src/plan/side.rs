@@ -14,7 +14,7 @@ use crate::plan::outcome::EntryOutcome;
 use crate::plan::promise::Promise;
 use crate::plan::refusal::Refusal;
 use crate::plan::resources::{self, Item, rewrite};
-use crate::proof::{Mismatch, Obligation, compare, prove};
+use crate::proof::{Mismatch, Obligation, compare, first_mismatch};
 use crate::render::{Object, RenderError, Request};
 use crate::repo::RepoPath;
 use crate::repo::manifest::ObjectId;
@@ -183,7 +183,6 @@ impl EntrySplit<'_, '_> {
             ..Obligation::same(self.entry.path.clone())
         };
         let obligations: Vec<Obligation> = builds.map(same).collect();
-        let verdicts = prove(input.snapshot, trial.now(), &obligations, input.renderer);
-        verdicts.into_iter().find_map(|verdict| verdict.mismatches.into_iter().next())
+        first_mismatch(input.snapshot, trial.now(), &obligations, input.renderer)
     }
 }
