@@ -163,8 +163,7 @@ pub fn init(
     let model = Model::read(with_spec.now(), &root, &known);
     let input = Input { spec: &parsed.spec, snapshot: with_spec.now(), model: &model, renderer };
     let mut builder = with_spec.clone();
-    let leftover = gate::sync(&input, templates, &mut builder)?;
-    gate::verify(&input, &builder)?;
+    let leftover = gate::sync_verified(&input, templates, &mut builder)?;
     let mut plan = builder.finish();
     let left = gate::Left::default();
     plan.obligations = obligations(&input, &plan, &left)?;
