@@ -222,6 +222,17 @@ pub fn prove(
         .collect()
 }
 
+/// Gives the first difference that [`prove`] finds, for where one is enough to refuse.
+pub fn first_mismatch(
+    before: &Snapshot,
+    after: &Snapshot,
+    obligations: &[Obligation],
+    renderer: &dyn Renderer,
+) -> Option<Mismatch> {
+    let verdicts = prove(before, after, obligations, renderer);
+    verdicts.into_iter().flat_map(|verdict| verdict.mismatches).next()
+}
+
 /// Tells whether a difference is only that Flux Kustomizations come, or that those that `renamed` takes
 /// away go and others wait for their successors.
 fn is_succession(mismatch: &Mismatch, renamed: &Renamed) -> bool {

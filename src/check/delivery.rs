@@ -41,10 +41,7 @@ impl Applied {
 
     /// Says when it lands.
     pub fn lands(&self) -> String {
-        match &self.held {
-            Some(held) => format!("lands when {held} opens"),
-            None => "lands at once".to_owned(),
-        }
+        format!("lands {}", self.goes())
     }
 
     /// Says when what leaves Git is deleted.

@@ -9,7 +9,7 @@ use crate::check::duration;
 use crate::check::gate_job::GateJob;
 use crate::check::setting::setting;
 use crate::check::subject::Subject;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, distinct};
 use crate::repo::command::Action;
 
 use crate::schedule::lint::{Lint, LintOptions, lints};
@@ -20,21 +20,17 @@ use crate::schedule::{CronExpr, Window, WindowForm, WindowKey, zone};
 /// A window is what a CronJob that resumes and one that suspends the same Flux Kustomizations make
 /// together. Jobs that are suspended themselves are left out, as their schedules only hold the place.
 pub fn hand_made(subject: &Subject<'_>, now: Timestamp) -> Vec<Diagnostic> {
-    let mut findings: Vec<Diagnostic> = Vec::new();
+    let mut findings = Vec::new();
     let running =
         |action: Action| subject.jobs.iter().filter(move |job| job.action == action && !job.suspended);
     for open in running(Action::Open) {
         let pairs = running(Action::Close)
             .filter(|close| close.cluster == open.cluster && close.targets == open.targets);
         for close in pairs {
-            for finding in pair(subject, open, close, now) {
-                if !findings.contains(&finding) {
-                    findings.push(finding);
-                }
-            }
+            findings.extend(pair(subject, open, close, now));
         }
     }
-    findings
+    distinct(findings)
 }
 
 /// Gives the window that two jobs make; `None` where their zones differ or an expression is none.

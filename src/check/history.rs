@@ -11,7 +11,7 @@ use crate::check::code::{
 use crate::check::delivery::{Applied, Delivery};
 use crate::check::reference::references;
 use crate::check::subject::{ClusterKey, Subject};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, distinct};
 use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
 use crate::repo::manifest::ObjectId;
@@ -28,7 +28,7 @@ const MOST_NAMES: usize = 5;
 /// Both revisions are built whole. Clusters of which a part does not build are passed over: what is missing
 /// there would look removed.
 pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut findings: Vec<Diagnostic> = Vec::new();
+    let mut findings = Vec::new();
     let old = before.clusters();
     for (key, deliveries) in after.clusters() {
         let Some(old) = old.get(key) else { continue };
@@ -37,16 +37,13 @@ pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
             continue;
         }
         let change = Change { before, after, key, old: index(old), new: index(&deliveries), deliveries };
-        for finding in
-            [change.moved(), change.ungoverned(), change.orphaned(), change.early(), change.removed()]
-                .concat()
-        {
-            if !findings.contains(&finding) {
-                findings.push(finding);
-            }
-        }
+        findings.extend(change.moved());
+        findings.extend(change.ungoverned());
+        findings.extend(change.orphaned());
+        findings.extend(change.early());
+        findings.extend(change.removed());
     }
-    findings
+    distinct(findings)
 }
 
 type Index<'s> = BTreeMap<&'s ObjectId, Vec<(&'s Delivery, &'s Applied)>>;

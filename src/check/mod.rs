@@ -43,18 +43,13 @@ pub use schedules::{SpecLintOptions, spec_lints, spec_lints_with};
 pub use sources::{Source, Sources};
 pub use subject::{ClusterKey, Subject};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, distinct};
 
 /// Runs every audit, and the lints of the schedules of gates that no spec implies.
 ///
 /// What several clusters share is told once.
 pub fn audit(subject: &Subject<'_>, now: Timestamp) -> Vec<Diagnostic> {
-    let mut findings: Vec<Diagnostic> = Vec::new();
-    for finding in AUDITS.iter().flat_map(|audit| audit(subject)) {
-        if !findings.contains(&finding) {
-            findings.push(finding);
-        }
-    }
+    let mut findings = distinct(AUDITS.iter().flat_map(|audit| audit(subject)));
     if subject.spec.is_none() {
         findings.extend(hand_made::hand_made(subject, now));
     }

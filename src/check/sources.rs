@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -74,19 +75,28 @@ impl<'a> Sources<'a> {
 
     /// Points at a part of an object in the file that declares it; `None` where that has no such part.
     pub fn place_of(&self, applied: &Applied, find: impl Fn(&Node) -> Option<Node>) -> Option<Place> {
-        let origin = applied.object.origin.as_ref().filter(|origin| origin.generator.is_none())?;
-        let source = self.get(&origin.path)?;
-        let node = find(declared(&source.objects, applied)?)?;
-        Some(Place::span(origin.path.clone(), source.text.clone(), node.span))
+        self.place_within(applied, |_, object| Some(find(object)?.span))
     }
 
     /// Points at a text within an object in the file that declares it; `None` where it is not there.
     pub fn place_of_text(&self, applied: &Applied, wanted: &str) -> Option<Place> {
+        self.place_within(applied, |text, object| {
+            let start = object.span.start + text.get(object.span.clone())?.find(wanted)?;
+            Some(start..start + wanted.len())
+        })
+    }
+
+    /// Points at the bytes that `find` gives of a file's text and the object in it; `None` where a
+    /// generator makes the object.
+    fn place_within(
+        &self,
+        applied: &Applied,
+        find: impl FnOnce(&str, &Node) -> Option<Range<usize>>,
+    ) -> Option<Place> {
         let origin = applied.object.origin.as_ref().filter(|origin| origin.generator.is_none())?;
         let source = self.get(&origin.path)?;
-        let object = declared(&source.objects, applied)?;
-        let start = object.span.start + source.text.get(object.span.clone())?.find(wanted)?;
-        Some(Place::span(origin.path.clone(), source.text.clone(), start..start + wanted.len()))
+        let span = find(&source.text, declared(&source.objects, applied)?)?;
+        Some(Place::span(origin.path.clone(), source.text.clone(), span))
     }
 
     /// Gives the name of the generator's entry that makes an object.

@@ -119,3 +119,14 @@ impl Diagnostic {
         self
     }
 }
+
+/// Leaves out what equals an earlier one, as what several clusters share is found in each of them.
+pub fn distinct(all: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> = Vec::new();
+    for one in all {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
+}

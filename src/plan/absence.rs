@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::repo::flux::is_yaml;
 use crate::repo::{Entry, Model, RepoPath, Snapshot};
 
 /// Says why no entry point of a cluster was found, with the likeliest reason as the headline.
@@ -67,8 +68,6 @@ fn templates(snapshot: &Snapshot, root: &RepoPath) -> Option<Diagnostic> {
 
 /// Objects that Argo CD reads, which no Flux Kustomization applies.
 fn of_argo_cd(snapshot: &Snapshot, root: &RepoPath) -> Option<Diagnostic> {
-    let is_yaml =
-        |path: &RepoPath| path.name().is_some_and(|name| name.ends_with(".yaml") || name.ends_with(".yml"));
     let is_application = |text: &str| {
         text.contains("apiVersion: argoproj.io/")
             && ["kind: Application\n", "kind: ApplicationSet\n"].iter().any(|kind| text.contains(kind))

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, distinct};
 use crate::error::{Error, ErrorKind};
 use crate::plan::absence::nothing_found;
 use crate::plan::adopt::{Adopted, adopt, suspend_in_git};
@@ -163,8 +163,7 @@ pub fn init(
     let model = Model::read(with_spec.now(), &root, &known);
     let input = Input { spec: &parsed.spec, snapshot: with_spec.now(), model: &model, renderer };
     let mut builder = with_spec.clone();
-    let leftover = gate::sync(&input, templates, &mut builder)?;
-    gate::verify(&input, &builder)?;
+    let leftover = gate::sync_verified(&input, templates, &mut builder)?;
     let mut plan = builder.finish();
     let left = gate::Left::default();
     plan.obligations = obligations(&input, &plan, &left)?;
@@ -173,13 +172,7 @@ pub fn init(
     remarks.extend(gate::told(&input, &left));
     remarks.extend(leftover.remarks);
     // Clusters that share a gate share what is wrong with it.
-    let mut seen: Vec<Diagnostic> = Vec::new();
-    remarks.retain(|remark| {
-        let new = !seen.contains(remark);
-        seen.push(remark.clone());
-        new
-    });
-    plan.remarks = remarks;
+    plan.remarks = distinct(remarks);
     plan.findings = findings(&model, &parsed.spec);
     plan.default_window = default_window;
     Ok(plan)

@@ -10,12 +10,11 @@ use crate::error::{Error, ErrorKind};
 use crate::plan::app::{Child, app_names};
 use crate::plan::generated::{Ownership, ownership};
 use crate::plan::listing::is_listing;
-use crate::plan::obligations;
 use crate::plan::prepare::unprepare;
 use crate::plan::resources::{Item, rewrite};
 use crate::plan::restore::{restore, unchanged};
-use crate::plan::split::{BACK, gates};
-use crate::plan::{Builder, EntryOutcome, Input, Plan, Selection, Way, umbrella};
+use crate::plan::split::BACK;
+use crate::plan::{Builder, EntryOutcome, Input, Plan, Selection, Way, gate, obligations, umbrella};
 use crate::repo::{EntryPoint, Graph, Kustomization, RepoPath, Role, Target};
 use crate::suggest::nearest;
 use crate::template::Templates;
@@ -72,7 +71,8 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
     }
     uncover(input, &mut builder, selection, &freed)?;
     // What was held back by its side is held back as it was before, or not at all.
-    let commands = if builder.is_unchanged() { Vec::new() } else { gates(input, templates, &mut builder)? };
+    let commands =
+        if builder.is_unchanged() { Vec::new() } else { gate::follow(input, templates, &mut builder)? };
     let mut plan = builder.finish();
     plan.commands = commands;
     let after = plan.apply(input.snapshot);

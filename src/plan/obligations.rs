@@ -3,7 +3,7 @@
 use crate::plan::build::builds;
 use crate::plan::outcome::EntryOutcome;
 use crate::plan::{Builder, Input, Plan, Sides, gate, later};
-use crate::proof::{Mismatch, Obligation, Renames, prove};
+use crate::proof::{Mismatch, Obligation, Renames, first_mismatch};
 use crate::repo::{EntryPoint, RepoPath};
 
 /// Every old entry point must go on rendering what it did, and the sides must add up to it.
@@ -67,6 +67,5 @@ pub fn mismatch(
     outcome: &EntryOutcome,
 ) -> Option<Mismatch> {
     let obligations = of_entry(original, sides, &entry.path, std::slice::from_ref(outcome));
-    let verdicts = prove(original.snapshot, trial.now(), &obligations, original.renderer);
-    verdicts.into_iter().find_map(|verdict| verdict.mismatches.into_iter().next())
+    first_mismatch(original.snapshot, trial.now(), &obligations, original.renderer)
 }

@@ -58,8 +58,7 @@ pub fn scaffold(
     let with_files = builder.now().clone();
     let model = Model::read(&with_files, &root, &ClusterFolders::new());
     let input = Input { spec: &parsed.spec, snapshot: &with_files, model: &model, renderer };
-    let leftover = gate::sync(&input, templates, &mut builder)?;
-    gate::verify(&input, &builder)?;
+    let leftover = gate::sync_verified(&input, templates, &mut builder)?;
     builds(&builder, &model, renderer)?;
     let mut plan = builder.finish();
     plan.commands = leftover.commands;

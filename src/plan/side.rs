@@ -14,7 +14,7 @@ use crate::plan::outcome::EntryOutcome;
 use crate::plan::promise::Promise;
 use crate::plan::refusal::Refusal;
 use crate::plan::resources::{self, Item, rewrite};
-use crate::proof::{Mismatch, Obligation, compare, prove};
+use crate::proof::{Mismatch, Obligation, compare, first_mismatch};
 use crate::render::{Object, RenderError, Request};
 use crate::repo::RepoPath;
 use crate::repo::manifest::ObjectId;
@@ -158,8 +158,12 @@ impl EntrySplit<'_, '_> {
         };
         outcome.after.iter().zip(results).find_map(|((side, folder), result)| {
             // What stood there before is for `sync` to move.
-            let old = self.input.renderer.render(self.input.snapshot, &[Request::folder(folder.clone())]);
-            let old = old.into_iter().find_map(Result::ok).map(|objects| ids(&objects)).unwrap_or_default();
+            let stood = || {
+                let request = Request::folder(folder.clone());
+                self.input.renderer.render(self.input.snapshot, &[request]).pop()?.ok()
+            };
+            let old = self.input.model.graph.has(folder).then(stood).flatten();
+            let old = old.map(|objects| ids(&objects)).unwrap_or_default();
             let new = result.as_ref().map(|objects| ids(objects)).unwrap_or_default();
             new.difference(&old).cloned().find_map(|id| {
                 let by_rules = self.input.spec.types[*types.get(&id)?].name.value.as_str();
@@ -183,7 +187,6 @@ impl EntrySplit<'_, '_> {
             ..Obligation::same(self.entry.path.clone())
         };
         let obligations: Vec<Obligation> = builds.map(same).collect();
-        let verdicts = prove(input.snapshot, trial.now(), &obligations, input.renderer);
-        verdicts.into_iter().find_map(|verdict| verdict.mismatches.into_iter().next())
+        first_mismatch(input.snapshot, trial.now(), &obligations, input.renderer)
     }
 }

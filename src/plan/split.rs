@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::app::{Child, app_names};
+pub(super) use crate::plan::gate::follow as gates;
 use crate::plan::input::{Input, Sides};
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::promise::Promise;
 use crate::plan::settle::Watch;
 use crate::plan::step::{Live, Run, Step};
-use crate::plan::{Builder, Command, Plan, ahead, gate, layout, listing, obligations, parent};
+use crate::plan::{Builder, Plan, ahead, gate, layout, listing, obligations, parent};
 use crate::proof::Obligation;
 use crate::repo::flux::artifact_path;
 use crate::repo::{EntryPoint, RepoPath, Role};
@@ -140,7 +141,7 @@ pub(super) fn split_with(
     outcomes.extend(handed_over(input, &sides));
     outcomes.extend(unplaced(input));
     if !builder.is_unchanged() {
-        commands.extend(gates(original, templates, &mut builder)?);
+        commands.extend(gate::follow(original, templates, &mut builder)?);
     }
     let mut plan = builder.finish();
     plan.obligations = obligations::all(original, &plan, &outcomes);
@@ -149,24 +150,6 @@ pub(super) fn split_with(
     plan.commands = commands;
     plan.remarks = remarks;
     Ok((plan, promises))
-}
-
-/// Brings gates that stand already up to date with what is to be held back from now on.
-pub(super) fn gates(
-    input: &Input<'_>,
-    templates: &Templates,
-    builder: &mut Builder<'_>,
-) -> Result<Vec<Command>, Error> {
-    let base = input.spec.folder().join(&input.spec.layout.gate).unwrap_or_default();
-    if !input.model.graph.has(&base) {
-        return Ok(Vec::new());
-    }
-    let after = builder.now().clone();
-    let model = input.model.again(&after);
-    let input = Input { snapshot: &after, model: &model, ..*input };
-    let commands = gate::sync(&input, templates, builder)?.commands;
-    gate::verify(&input, builder)?;
-    Ok(commands)
 }
 
 /// The way back from a migration, in which nothing is deleted.

@@ -29,8 +29,11 @@ pub struct Run<'a> {
     pub input: &'a Input<'a>,
     /// The repository as it is.
     pub original: &'a Input<'a>,
+    /// Which apps are to be divided.
     pub selection: &'a Selection,
+    /// The folders that are a side of an entry point.
     pub sides: &'a Sides,
+    /// What sides that are live ask of it.
     pub live: Live<'a>,
 }
 

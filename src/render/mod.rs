@@ -7,6 +7,8 @@ mod engine;
 mod external;
 mod host;
 mod memo;
+#[cfg(test)]
+mod nothing;
 mod output;
 mod pool;
 mod sandbox;
@@ -16,6 +18,8 @@ mod wasi;
 pub use choose::{RendererChoice, detect};
 pub use embedded::Embedded;
 pub use external::{External, Tool};
+#[cfg(test)]
+pub use nothing::Nothing;
 pub use sandbox::Limits;
 
 use crate::repo::{RepoPath, Snapshot};

@@ -56,9 +56,7 @@ fn files(subject: &Subject<'_>) -> (Vec<Diagnostic>, BTreeSet<RepoPath>) {
                 let found = missing(subject, kustomization, &reference).or_else(|| unreadable(subject, path));
                 if let Some(finding) = found {
                     broken.insert(folder.clone());
-                    if !findings.contains(&finding) {
-                        findings.push(finding);
-                    }
+                    findings.push(finding);
                 }
             }
         }
@@ -73,9 +71,7 @@ fn files(subject: &Subject<'_>) -> (Vec<Diagnostic>, BTreeSet<RepoPath>) {
                 }
                 if let Some(finding) = unreadable(subject, path) {
                     broken.insert(delivery.path.clone());
-                    if !findings.contains(&finding) {
-                        findings.push(finding);
-                    }
+                    findings.push(finding);
                 }
             }
         }

@@ -19,11 +19,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             }
         }
     }
-    for finding in subject.unclear.iter().map(not_understood) {
-        if !findings.contains(&finding) {
-            findings.push(finding);
-        }
-    }
+    findings.extend(subject.unclear.iter().map(not_understood));
     findings
 }
 

@@ -20,11 +20,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         findings.extend(waits(subject, deliveries));
         findings.extend(twice(subject, deliveries));
     }
-    for finding in subject.deliveries.iter().flat_map(|delivery| missing(subject, delivery)) {
-        if !findings.contains(&finding) {
-            findings.push(finding);
-        }
-    }
+    findings.extend(subject.deliveries.iter().flat_map(|delivery| missing(subject, delivery)));
     findings
 }
 

@@ -12,18 +12,14 @@ const SOURCES: &str = "source.toolkit.fluxcd.io";
 
 /// Finds HelmReleases that wait for a window and are upgraded outside of it.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut findings: Vec<Diagnostic> = Vec::new();
+    let mut findings = Vec::new();
     for deliveries in subject.clusters().values() {
         for release in deliveries.iter().flat_map(|delivery| &delivery.objects) {
             if !release.is(GROUP, "HelmRelease") || release.held.is_none() {
                 continue;
             }
-            let found = floating(subject, deliveries, release).into_iter();
-            for finding in found.chain(values(subject, deliveries, release)) {
-                if !findings.contains(&finding) {
-                    findings.push(finding);
-                }
-            }
+            findings.extend(floating(subject, deliveries, release));
+            findings.extend(values(subject, deliveries, release));
         }
     }
     findings

@@ -26,7 +26,8 @@ mod variable;
 use crate::check::subject::Subject;
 use crate::diagnostic::Diagnostic;
 
-/// Looks for findings of some kinds. An audit is a function of what it looks at.
+/// Looks for findings of some kinds. An audit is a function of what it looks at, and may give a finding
+/// once for each cluster that shares it; [`audit`](crate::check::audit()) tells it once.
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.

@@ -31,9 +31,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 .at(subject.sources.place(namespace, &["metadata", "name"]))
                 .related("this lands at once", subject.sources.place(user, &["metadata", "name"]))
                 .help("let the Namespace belong to the first type");
-            if !findings.contains(&finding) {
-                findings.push(finding);
-            }
+            findings.push(finding);
         }
     }
     findings

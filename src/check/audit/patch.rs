@@ -142,20 +142,16 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let results: BTreeMap<usize, _> =
         again.into_iter().zip(subject.renderer.render(&snapshot, &with_origins)).collect();
     patches.retain(|patch| misses(patch, results.get(&patch.request)));
-    let mut findings: Vec<Diagnostic> = Vec::new();
-    for patch in patches {
-        let finding = PATCH_WITHOUT_MATCH
+    let finding = |patch: Targeted| {
+        PATCH_WITHOUT_MATCH
             .finding(format!(
                 "this target matches {}, so kustomize leaves the patch out without a word",
                 patch.what
             ))
             .at(patch.place)
-            .help("mend the target, or remove the patch; was the object renamed, moved to another part or removed?");
-        if !findings.contains(&finding) {
-            findings.push(finding);
-        }
-    }
-    findings
+            .help("mend the target, or remove the patch; was the object renamed, moved to another part or removed?")
+    };
+    patches.into_iter().map(finding).collect()
 }
 
 /// Gives the patches with a target, each with the node to point at.

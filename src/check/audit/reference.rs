@@ -13,7 +13,7 @@ use crate::diagnostic::Diagnostic;
 ///
 /// kustomize rewrites references only within one build (`nameReferenceTransformer`).
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut findings: Vec<Diagnostic> = Vec::new();
+    let mut findings = Vec::new();
     for deliveries in subject.clusters().values() {
         let mut by_name: BTreeMap<(&str, &str), Vec<&Applied>> = BTreeMap::new();
         for applied in deliveries.iter().flat_map(|delivery| &delivery.objects) {
@@ -34,7 +34,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                     } else {
                         waiting(subject, applied, &reference, &named)
                     };
-                    findings.extend(finding.filter(|finding| !findings.contains(finding)));
+                    findings.extend(finding);
                 }
             }
         }

@@ -13,16 +13,8 @@ use crate::schedule::{CronExpr, zone};
 ///
 /// What holds a variable of `postBuild` is not judged.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut findings: Vec<Diagnostic> = Vec::new();
-    for job in &subject.jobs {
-        for finding in [schedule(subject, job), zone(subject, job), name(subject, job)].into_iter().flatten()
-        {
-            if !findings.contains(&finding) {
-                findings.push(finding);
-            }
-        }
-    }
-    findings
+    let each = |job| [schedule(subject, job), zone(subject, job), name(subject, job)];
+    subject.jobs.iter().flat_map(each).flatten().collect()
 }
 
 fn refused(subject: &Subject<'_>, job: &GateJob, why: &str, place: Place, help: String) -> Diagnostic {

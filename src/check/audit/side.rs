@@ -27,7 +27,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let carriers = carriers(&input).unwrap_or_default();
-    let mut findings: Vec<Diagnostic> = Vec::new();
+    let mut findings = Vec::new();
     for whole in wholes {
         for misplaced in misplaced_in(&input, &sides, &carriers, whole) {
             let found = subject.deliveries.iter().find_map(|delivery| {
@@ -55,9 +55,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                     "run `gitops-windows sync`, which moves it out of {}, or mend the rules",
                     delivery.path
                 ));
-            if !findings.contains(&finding) {
-                findings.push(finding);
-            }
+            findings.push(finding);
         }
     }
     findings

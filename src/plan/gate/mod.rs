@@ -13,6 +13,7 @@ mod files;
 mod folders;
 mod leave;
 mod target;
+mod upkeep;
 mod verify;
 mod whole;
 
@@ -22,6 +23,7 @@ pub use folders::{Carriers, GateFolders, carriers, folder_of};
 pub use leave::{Left, leave, told};
 pub(crate) use target::is_object_name;
 pub use target::{OutOfReach, out_of_reach};
+pub use upkeep::{follow, sync_verified};
 pub use verify::verify;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::diagnostic::Place;
 use crate::plan::migrate::standing::moves;
-use crate::render::{Object, RenderError, Renderer, Request};
+use crate::render::{Nothing, Object};
 use crate::repo::RepoPath;
 use crate::repo::{File, Model, Snapshot};
 use crate::spec;
@@ -13,19 +13,6 @@ use crate::spec;
 const SPEC: &str = "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  rw: { window: nights }\nwindows:\n  nights: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN }\nclusters:\n  edge: {}\n";
 const HERE: &str = "0123456789012345678901234567890123456789";
 const OLDER: &str = "1123456789012345678901234567890123456789";
-
-/// What this module asks for is in Git and in the cluster; nothing is built.
-struct Nothing;
-
-impl Renderer for Nothing {
-    fn describe(&self) -> String {
-        "nothing".to_owned()
-    }
-
-    fn render(&self, _: &Snapshot, requests: &[Request]) -> Vec<Result<Vec<Object>, RenderError>> {
-        requests.iter().map(|_| Ok(Vec::new())).collect()
-    }
-}
 
 fn path(text: &str) -> RepoPath {
     RepoPath::parse(text).unwrap()

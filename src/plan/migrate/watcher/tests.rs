@@ -1,23 +1,10 @@
 use super::*;
-use crate::render::{Object, RenderError, Renderer, Request};
+use crate::render::Nothing;
 use crate::repo::{ClusterFolders, File, Model, Snapshot};
 use crate::spec;
 
 const SPEC: &str = "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  rw: { window: nights }\nwindows:\n  nights: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN }\nclusters:\n  edge: {}\n";
 const ALERT: &str = "apiVersion: notification.toolkit.fluxcd.io/v1beta3\nkind: Alert\nmetadata: { name: chat, namespace: flux-system }\nspec:\n  providerRef: { name: chat }\n";
-
-/// Nothing is built.
-struct Nothing;
-
-impl Renderer for Nothing {
-    fn describe(&self) -> String {
-        "nothing".to_owned()
-    }
-
-    fn render(&self, _: &Snapshot, requests: &[Request]) -> Vec<Result<Vec<Object>, RenderError>> {
-        requests.iter().map(|_| Ok(Vec::new())).collect()
-    }
-}
 
 fn path(text: &str) -> RepoPath {
     RepoPath::parse(text).unwrap()

@@ -4,10 +4,18 @@
 //! apps`, or a `kubectl patch` of `spec.suspend`, mostly in a shell. They are known by what they
 //! do, so this reads the command line the way a shell would cut it, without running anything.
 
+mod line;
+mod patch;
+#[cfg(test)]
+mod tests;
+
+pub use patch::SuspendPatch;
+
 use serde_json::Value;
 
+use crate::repo::command::line::Line;
+use crate::repo::command::patch::{parsed, suspend_of};
 use crate::repo::shell::{is_shell, is_shell_flag, shell_commands};
-use crate::yaml::read_documents;
 
 /// Which way a command turns a Flux Kustomization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,15 +45,6 @@ pub struct Unclear {
     pub action: Option<Action>,
     /// The words of the command.
     pub command: String,
-}
-
-/// A patch that `kubectl patch` makes of `spec.suspend`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SuspendPatch {
-    /// What `--type` says; `None` where it is not given, which kubectl takes for `strategic`.
-    pub kind: Option<String>,
-    /// The patch as JSON.
-    pub patch: Value,
 }
 
 /// What the containers of a pod do to Flux Kustomizations.
@@ -157,69 +156,7 @@ impl Reading {
         }
         self.turns.extend(names.into_iter().map(|name| Turn { action, namespace: namespace.clone(), name }));
     }
-}
 
-/// Tells whether a shell, or Kubernetes, puts something else in place of a part of the word.
-fn is_open(word: &str) -> bool {
-    word.contains(['$', '`'])
-}
-
-/// Flags of the two programs that take the next word as their value.
-const VALUE_FLAGS: [&str; 19] = [
-    "-n",
-    "--namespace",
-    "-p",
-    "--patch",
-    "--type",
-    "--field-manager",
-    "--context",
-    "--kubeconfig",
-    "--timeout",
-    "--cluster",
-    "--user",
-    "--token",
-    "--as",
-    "-o",
-    "--output",
-    "--reason",
-    "--patch-file",
-    "-l",
-    "--selector",
-];
-
-struct Line {
-    positional: Vec<String>,
-    flags: Vec<(String, String)>,
-}
-
-impl Line {
-    fn parse(words: &[String]) -> Line {
-        let mut line = Line { positional: Vec::new(), flags: Vec::new() };
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            if let Some((flag, value)) = word.split_once('=').filter(|_| word.starts_with('-')) {
-                line.flags.push((flag.to_owned(), value.to_owned()));
-            } else if VALUE_FLAGS.contains(&word.as_str()) {
-                line.flags.push((word.clone(), words.next().cloned().unwrap_or_default()));
-            } else if word.starts_with('-') && word.len() > 1 {
-                line.flags.push((word.clone(), String::new()));
-            } else {
-                line.positional.push(word.clone());
-            }
-        }
-        line
-    }
-
-    fn flag(&self, names: [&str; 2]) -> Option<&str> {
-        self.flags.iter().find(|(flag, _)| names.contains(&flag.as_str())).map(|(_, value)| value.as_str())
-    }
-
-    fn namespace(&self) -> String {
-        self.flag(["-n", "--namespace"]).unwrap_or("flux-system").to_owned()
-    }
-}
-
-impl Reading {
     fn flux(&mut self, rest: &[String], words: &[String]) {
         let line = Line::parse(rest);
         let action = match line.positional.first().map(String::as_str) {
@@ -281,130 +218,12 @@ impl Reading {
     }
 }
 
-/// Reads a patch as kubectl does, which takes YAML as well as JSON.
-fn parsed(text: &str) -> Option<Value> {
-    let value = serde_json::from_str::<Value>(text).ok().or_else(|| {
-        let documents = read_documents(text).ok()?;
-        Some(documents.first()?.root.to_json())
-    });
-    value.filter(|value| value.is_object() || value.is_array())
-}
-
-/// Gives what a patch makes of `spec.suspend`; `None` where it leaves it alone, or sets what is no truth value.
-fn suspend_of(patch: &Value) -> Option<bool> {
-    match patch {
-        Value::Array(operations) => operations
-            .iter()
-            .find(|operation| operation["path"] == "/spec/suspend" && operation["op"] != "test")
-            .map(|operation| operation["value"].as_bool().unwrap_or(false)),
-        patch => match &patch["spec"]["suspend"] {
-            Value::Bool(value) => Some(*value),
-            Value::Null if patch["spec"].get("suspend").is_some() => Some(false),
-            _ => None,
-        },
-    }
+/// Tells whether a shell, or Kubernetes, puts something else in place of a part of the word.
+fn is_open(word: &str) -> bool {
+    word.contains(['$', '`'])
 }
 
 fn is_kustomization(kind: &str) -> bool {
     let short = kind.split('.').next().unwrap_or(kind).to_ascii_lowercase();
     matches!(short.as_str(), "kustomization" | "kustomizations" | "ks")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn close(name: &str) -> Turn {
-        Turn { action: Action::Close, namespace: "flux-system".into(), name: name.into() }
-    }
-
-    fn of(container: Value) -> Vec<Turn> {
-        turns(&json!({ "containers": [container] }))
-    }
-
-    #[test]
-    fn a_shell_script_of_the_flux_cli() {
-        let found = of(json!({ "command": ["/bin/sh", "-c"],
-            "args": ["flux suspend kustomization infra -n flux-system && flux suspend kustomization 'apps'; "] }));
-        assert_eq!(found, [close("apps"), close("infra")]);
-    }
-
-    #[test]
-    fn the_image_entry_point_counts_as_the_command() {
-        let found = of(
-            json!({ "image": "ghcr.io/fluxcd/flux-cli:v2.9.4", "args": ["suspend", "ks", "apps", "infra"] }),
-        );
-        assert_eq!(found, [close("apps"), close("infra")]);
-    }
-
-    #[test]
-    fn kubectl_patches_in_each_form() {
-        let merge = json!({ "command": ["kubectl", "patch", "kustomizations.kustomize.toolkit.fluxcd.io", "apps",
-            "--namespace=flux-system", "--type=merge", "-p", "{\"spec\":{\"suspend\":true}}"] });
-        assert_eq!(of(merge), [close("apps")]);
-        let json_patch = json!({ "command": ["kubectl", "-n", "flux-system", "patch", "kustomization/apps", "--type", "json",
-            "-p", "[{\"op\":\"add\",\"path\":\"/spec/suspend\",\"value\":true}]"] });
-        assert_eq!(of(json_patch), [close("apps")]);
-    }
-
-    #[test]
-    fn other_commands_are_no_gate() {
-        for words in [
-            json!(["flux", "get", "kustomizations"]),
-            json!(["flux", "suspend", "helmrelease", "x"]),
-            json!(["kubectl", "patch", "deployment", "x", "-p", "{\"spec\":{\"suspend\":true}}"]),
-            json!(["echo", "flux suspend kustomization apps"]),
-        ] {
-            assert_eq!(of(json!({ "command": words })), []);
-        }
-    }
-    #[test]
-    fn what_the_words_do_not_tell_is_not_guessed() {
-        let script = |text: &str| read(&json!({ "containers": [{ "command": ["/bin/sh", "-ec", text] }] }));
-        let close = Some(Action::Close);
-        for (text, action) in [
-            ("for k in apps-rw; do flux suspend ks $k; done", close),
-            ("K=apps-rw; flux -n flux-system suspend ks \"$K\" && echo ok", close),
-            ("flux get ks --no-header | cut -f1 | xargs flux suspend ks", close),
-            ("flux get ks | xargs -n1 flux resume ks apps", Some(Action::Open)),
-            ("flux suspend ks apps -n ${SPACE}", close),
-            ("flux suspend ks `cat names`", close),
-            ("kubectl patch ks -l x=y --type=merge -p '{\"spec\":{\"suspend\":true}}'", close),
-            ("kubectl patch ks apps --type merge -p \"$PATCH\"", None),
-            ("kubectl patch ks apps --type merge --patch-file closed.yaml", None),
-            ("kubectl patch ks apps -p \"{\\\"spec\\\":{\\\"suspend\\\":$S}}\"", None),
-        ] {
-            let reading = script(text);
-            assert_eq!(reading.turns, [], "{text}");
-            assert_eq!(
-                reading.unclear.iter().map(|unclear| unclear.action).collect::<Vec<_>>(),
-                [action],
-                "{text}"
-            );
-        }
-        let arguments =
-            json!({ "containers": [{ "command": ["flux"], "args": ["suspend", "ks", "$(KS)"] }] });
-        assert_eq!(read(&arguments).unclear[0].command, "flux suspend ks $(KS)");
-        for text in [
-            "kubectl patch deployment \"$D\" -p \"$P\"",
-            "flux suspend helmrelease $x",
-            "echo $x | xargs kubectl get",
-        ] {
-            assert_eq!(script(text), Reading::default(), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_runs_a_command_is_looked_through() {
-        for text in [
-            "timeout 60 flux suspend ks apps",
-            "$FLUX suspend ks apps",
-            "HOME=/tmp flux suspend ks apps",
-            "sh -c 'flux suspend ks apps'",
-            "env A=b kubectl patch ks/apps --type=merge -p 'spec: {suspend: true}'",
-        ] {
-            assert_eq!(of(json!({ "command": ["sh", "-c", text] })), [close("apps")], "{text}");
-        }
-    }
 }

@@ -1,0 +1,42 @@
+//! Brings gates up to date and proves that they do what the spec says then.
+
+use crate::error::Error;
+use crate::plan::gate::{Leftover, sync, verify};
+use crate::plan::{Builder, Command, Input};
+use crate::template::Templates;
+
+/// Writes the gates as [`sync`] does and proves them as [`verify`] does.
+///
+/// # Errors
+///
+/// When either of the two refuses.
+pub fn sync_verified(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+) -> Result<Leftover, Error> {
+    let leftover = sync(input, templates, builder)?;
+    verify(input, builder)?;
+    Ok(leftover)
+}
+
+/// Brings gates that stand already up to date with what is to be held back after the changes in the
+/// builder, and gives the commands for what does not stand in Git. Where no gate stands, none is written.
+///
+/// # Errors
+///
+/// When a gate can't be brought up to date, or would not do what the spec says.
+pub fn follow(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+) -> Result<Vec<Command>, Error> {
+    let base = input.spec.folder().join(&input.spec.layout.gate).unwrap_or_default();
+    if !input.model.graph.has(&base) {
+        return Ok(Vec::new());
+    }
+    let after = builder.now().clone();
+    let model = input.model.again(&after);
+    let input = Input { snapshot: &after, model: &model, ..*input };
+    Ok(sync_verified(&input, templates, builder)?.commands)
+}

@@ -1,0 +1,62 @@
+//! The words of a command, as flags and what is none.
+
+/// Flags of the two programs that take the next word as their value.
+const VALUE_FLAGS: [&str; 19] = [
+    "-n",
+    "--namespace",
+    "-p",
+    "--patch",
+    "--type",
+    "--field-manager",
+    "--context",
+    "--kubeconfig",
+    "--timeout",
+    "--cluster",
+    "--user",
+    "--token",
+    "--as",
+    "-o",
+    "--output",
+    "--reason",
+    "--patch-file",
+    "-l",
+    "--selector",
+];
+
+/// A command line after its program.
+pub(super) struct Line {
+    /// The words that are no flags, in order.
+    pub(super) positional: Vec<String>,
+    /// The flags with their values; a flag that takes none has an empty one.
+    flags: Vec<(String, String)>,
+}
+
+impl Line {
+    /// Cuts the words; what follows a flag without `=` is its value where the flag takes one.
+    pub(super) fn parse(words: &[String]) -> Line {
+        let mut line = Line { positional: Vec::new(), flags: Vec::new() };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            if let Some((flag, value)) = word.split_once('=').filter(|_| word.starts_with('-')) {
+                line.flags.push((flag.to_owned(), value.to_owned()));
+            } else if VALUE_FLAGS.contains(&word.as_str()) {
+                line.flags.push((word.clone(), words.next().cloned().unwrap_or_default()));
+            } else if word.starts_with('-') && word.len() > 1 {
+                line.flags.push((word.clone(), String::new()));
+            } else {
+                line.positional.push(word.clone());
+            }
+        }
+        line
+    }
+
+    /// Gives the value of the first flag that has one of these names.
+    pub(super) fn flag(&self, names: [&str; 2]) -> Option<&str> {
+        self.flags.iter().find(|(flag, _)| names.contains(&flag.as_str())).map(|(_, value)| value.as_str())
+    }
+
+    /// Gives the namespace; `flux-system` where none is named, as the flux CLI takes it.
+    pub(super) fn namespace(&self) -> String {
+        self.flag(["-n", "--namespace"]).unwrap_or("flux-system").to_owned()
+    }
+}

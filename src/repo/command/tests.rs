@@ -1,0 +1,95 @@
+use serde_json::json;
+
+use super::*;
+
+fn close(name: &str) -> Turn {
+    Turn { action: Action::Close, namespace: "flux-system".into(), name: name.into() }
+}
+
+fn of(container: Value) -> Vec<Turn> {
+    turns(&json!({ "containers": [container] }))
+}
+
+#[test]
+fn a_shell_script_of_the_flux_cli() {
+    let found = of(json!({ "command": ["/bin/sh", "-c"],
+        "args": ["flux suspend kustomization infra -n flux-system && flux suspend kustomization 'apps'; "] }));
+    assert_eq!(found, [close("apps"), close("infra")]);
+}
+
+#[test]
+fn the_image_entry_point_counts_as_the_command() {
+    let found =
+        of(json!({ "image": "ghcr.io/fluxcd/flux-cli:v2.9.4", "args": ["suspend", "ks", "apps", "infra"] }));
+    assert_eq!(found, [close("apps"), close("infra")]);
+}
+
+#[test]
+fn kubectl_patches_in_each_form() {
+    let merge = json!({ "command": ["kubectl", "patch", "kustomizations.kustomize.toolkit.fluxcd.io", "apps",
+        "--namespace=flux-system", "--type=merge", "-p", "{\"spec\":{\"suspend\":true}}"] });
+    assert_eq!(of(merge), [close("apps")]);
+    let json_patch = json!({ "command": ["kubectl", "-n", "flux-system", "patch", "kustomization/apps", "--type", "json",
+        "-p", "[{\"op\":\"add\",\"path\":\"/spec/suspend\",\"value\":true}]"] });
+    assert_eq!(of(json_patch), [close("apps")]);
+}
+
+#[test]
+fn other_commands_are_no_gate() {
+    for words in [
+        json!(["flux", "get", "kustomizations"]),
+        json!(["flux", "suspend", "helmrelease", "x"]),
+        json!(["kubectl", "patch", "deployment", "x", "-p", "{\"spec\":{\"suspend\":true}}"]),
+        json!(["echo", "flux suspend kustomization apps"]),
+    ] {
+        assert_eq!(of(json!({ "command": words })), []);
+    }
+}
+
+#[test]
+fn what_the_words_do_not_tell_is_not_guessed() {
+    let script = |text: &str| read(&json!({ "containers": [{ "command": ["/bin/sh", "-ec", text] }] }));
+    let close = Some(Action::Close);
+    for (text, action) in [
+        ("for k in apps-rw; do flux suspend ks $k; done", close),
+        ("K=apps-rw; flux -n flux-system suspend ks \"$K\" && echo ok", close),
+        ("flux get ks --no-header | cut -f1 | xargs flux suspend ks", close),
+        ("flux get ks | xargs -n1 flux resume ks apps", Some(Action::Open)),
+        ("flux suspend ks apps -n ${SPACE}", close),
+        ("flux suspend ks `cat names`", close),
+        ("kubectl patch ks -l x=y --type=merge -p '{\"spec\":{\"suspend\":true}}'", close),
+        ("kubectl patch ks apps --type merge -p \"$PATCH\"", None),
+        ("kubectl patch ks apps --type merge --patch-file closed.yaml", None),
+        ("kubectl patch ks apps -p \"{\\\"spec\\\":{\\\"suspend\\\":$S}}\"", None),
+    ] {
+        let reading = script(text);
+        assert_eq!(reading.turns, [], "{text}");
+        assert_eq!(
+            reading.unclear.iter().map(|unclear| unclear.action).collect::<Vec<_>>(),
+            [action],
+            "{text}"
+        );
+    }
+    let arguments = json!({ "containers": [{ "command": ["flux"], "args": ["suspend", "ks", "$(KS)"] }] });
+    assert_eq!(read(&arguments).unclear[0].command, "flux suspend ks $(KS)");
+    for text in [
+        "kubectl patch deployment \"$D\" -p \"$P\"",
+        "flux suspend helmrelease $x",
+        "echo $x | xargs kubectl get",
+    ] {
+        assert_eq!(script(text), Reading::default(), "{text}");
+    }
+}
+
+#[test]
+fn what_runs_a_command_is_looked_through() {
+    for text in [
+        "timeout 60 flux suspend ks apps",
+        "$FLUX suspend ks apps",
+        "HOME=/tmp flux suspend ks apps",
+        "sh -c 'flux suspend ks apps'",
+        "env A=b kubectl patch ks/apps --type=merge -p 'spec: {suspend: true}'",
+    ] {
+        assert_eq!(of(json!({ "command": ["sh", "-c", text] })), [close("apps")], "{text}");
+    }
+}

@@ -1,0 +1,33 @@
+//! What Flux Kustomizations get that the tool writes.
+
+/// Where new Flux Kustomizations go and what they read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FluxDefaults {
+    /// The namespace of the Flux Kustomizations.
+    pub namespace: String,
+    /// The source that they read.
+    pub source: FluxSource,
+}
+
+/// The source of a Flux Kustomization.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FluxSource {
+    /// `GitRepository`, `OCIRepository`, `Bucket` or `ExternalArtifact`.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Its namespace; `None` for that of the Flux Kustomization.
+    pub namespace: Option<String>,
+}
+
+impl Default for FluxDefaults {
+    fn default() -> FluxDefaults {
+        FluxDefaults { namespace: "flux-system".into(), source: FluxSource::default() }
+    }
+}
+
+impl Default for FluxSource {
+    fn default() -> FluxSource {
+        FluxSource { kind: "GitRepository".into(), name: "flux-system".into(), namespace: None }
+    }
+}

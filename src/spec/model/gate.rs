@@ -1,0 +1,102 @@
+//! What opens and closes, and who hears of it.
+
+/// What opens and closes: the CronJobs' common part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateDef {
+    /// The namespace of the CronJobs and their ServiceAccount.
+    pub namespace: String,
+    /// The image, which holds `kubectl` and `flux`.
+    pub image: String,
+    /// The command that suspends and resumes.
+    pub runner: Runner,
+    /// Whether the CronJobs run; `false` keeps them suspended. Clusters may differ.
+    pub enabled: bool,
+    /// The name of the ServiceAccount, Role and RoleBinding.
+    pub service_account: String,
+}
+
+impl Default for GateDef {
+    fn default() -> GateDef {
+        GateDef {
+            namespace: "jobs".into(),
+            image: "ghcr.io/fluxcd/flux-cli:v2.9.4".into(),
+            runner: Runner::Kubectl,
+            enabled: true,
+            service_account: "reconciliation-window".into(),
+        }
+    }
+}
+
+/// The command with which a gate suspends and resumes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Runner {
+    /// `kubectl patch`, which fails loudly.
+    Kubectl,
+    /// `flux suspend` and `flux resume`.
+    Flux,
+}
+
+impl Runner {
+    /// Gives the name as the spec writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Runner::Kubectl => "kubectl",
+            Runner::Flux => "flux",
+        }
+    }
+}
+
+/// Who hears when a gated Flux Kustomization fails to apply: a Flux notification Provider.
+///
+/// What is secret about it, the address of a webhook included, is in the Secret alone, which
+/// notification-controller prefers to `spec.address`
+/// (<https://fluxcd.io/flux/components/notification/providers/>).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlertDef {
+    /// The Provider's type, one of [`ALERT_TYPES`], for example `slack`.
+    pub kind: String,
+    /// The channel; `None` leaves it to the address.
+    pub channel: Option<String>,
+    /// The Secret's name, in the namespace of the Flux Kustomizations.
+    pub secret: String,
+}
+
+impl AlertDef {
+    /// Alerts of a type, with the Secret that has the usual name.
+    pub fn new(kind: &str) -> AlertDef {
+        AlertDef { kind: kind.to_owned(), channel: None, secret: "reconciliation-window-alerts".into() }
+    }
+}
+
+/// The types that a Provider of `notification.toolkit.fluxcd.io/v1beta3` may have
+/// (notification-controller, `api/v1beta3/provider_types.go`); any other fails to apply, and with it
+/// the gate beside it.
+pub const ALERT_TYPES: &[&str] = &[
+    "slack",
+    "discord",
+    "msteams",
+    "rocket",
+    "generic",
+    "generic-hmac",
+    "github",
+    "gitlab",
+    "gitea",
+    "bitbucketserver",
+    "bitbucket",
+    "azuredevops",
+    "googlechat",
+    "googlepubsub",
+    "webex",
+    "sentry",
+    "azureeventhub",
+    "telegram",
+    "lark",
+    "matrix",
+    "opsgenie",
+    "alertmanager",
+    "grafana",
+    "githubdispatch",
+    "pagerduty",
+    "datadog",
+    "nats",
+];

@@ -1,0 +1,127 @@
+//! What `windows.yaml` says, validated.
+
+mod flux;
+mod gate;
+mod layout;
+mod rule;
+mod window;
+
+use indexmap::IndexMap;
+
+use crate::repo::RepoPath;
+use crate::spec::{Placed, expand};
+
+pub use flux::{FluxDefaults, FluxSource};
+pub use gate::{ALERT_TYPES, AlertDef, GateDef, Runner};
+pub use layout::LayoutTemplates;
+pub use rule::{Matcher, Rule};
+pub use window::{WindowDef, WindowForm, WindowUse};
+
+/// The whole of a valid `windows.yaml`.
+///
+/// Every list and map keeps the order of the file, which is the order of everything written from
+/// it. Types refer only to windows that exist, clusters and rules only to types that exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spec {
+    /// The file that was read, from the top of the repository.
+    pub path: RepoPath,
+    /// The change types in dependency order, at least one: an earlier never waits for a later.
+    pub types: Vec<ChangeType>,
+    /// The named windows.
+    pub windows: IndexMap<String, Placed<WindowDef>>,
+    /// The clusters by name.
+    pub clusters: IndexMap<String, Cluster>,
+    /// The rules that give each object its type; the first that matches wins, the last matches all.
+    pub rules: Vec<Placed<Rule>>,
+    /// Where new Flux Kustomizations go and what they read.
+    pub flux: FluxDefaults,
+    /// What opens and closes.
+    pub gate: GateDef,
+    /// Who hears of openings that fail to apply; `None` for nobody.
+    pub alerts: Option<AlertDef>,
+    /// How folders, files and objects are named.
+    pub layout: LayoutTemplates,
+    /// The findings that are known and wanted.
+    pub ignores: Vec<Placed<Ignore>>,
+}
+
+impl Spec {
+    /// Gives the folder that holds the spec, to which its paths are relative.
+    pub fn folder(&self) -> RepoPath {
+        self.path.parent().unwrap_or_else(RepoPath::top)
+    }
+
+    /// Gives the type of this name.
+    pub fn change_type(&self, name: &str) -> Option<&ChangeType> {
+        self.types.iter().find(|change_type| change_type.name.value == name)
+    }
+
+    /// Gives the windows in which a type reconciles in a cluster: the cluster's own where it has
+    /// some, else the type's; none for a real-time or unknown type.
+    pub fn windows_of(&self, cluster: &str, type_name: &str) -> Vec<&Placed<WindowDef>> {
+        let Some(change_type) = self.change_type(type_name) else { return Vec::new() };
+        match self.clusters.get(cluster).and_then(|cluster| cluster.windows.get(type_name)) {
+            Some(uses) => uses
+                .value
+                .iter()
+                .filter_map(|window| match window {
+                    WindowUse::Named(name) => self.windows.get(&name.value),
+                    WindowUse::Inline(window) => Some(window.as_ref()),
+                })
+                .collect(),
+            None => change_type.windows.iter().filter_map(|name| self.windows.get(&name.value)).collect(),
+        }
+    }
+
+    /// Gives the folder of a cluster's gate, relative to the spec's.
+    pub fn gate_folder(&self, cluster: &str) -> String {
+        let folders = self.clusters.get(cluster).map(|cluster| cluster.paths.as_slice()).unwrap_or_default();
+        let path = folders.first().map_or(cluster, |path| path.value.as_str());
+        expand(&self.layout.cluster_gate, &[("cluster", cluster), ("path", path)])
+    }
+
+    /// Tells whether a cluster's CronJobs run, by its own word or else by [`GateDef::enabled`].
+    pub fn gate_enabled(&self, cluster: &str) -> bool {
+        self.clusters.get(cluster).and_then(|cluster| cluster.enabled).unwrap_or(self.gate.enabled)
+    }
+}
+
+/// Findings that `check` leaves out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ignore {
+    /// Their code, such as `GW014`, which may be none that exists.
+    pub code: String,
+    /// A glob over their files, relative to the spec's folder; `None` for every file.
+    pub path: Option<String>,
+    /// Why, never empty.
+    pub reason: String,
+}
+
+/// A way in which a change may reach a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeType {
+    /// The name: lowercase letters, digits and hyphens, as it becomes part of folder names.
+    pub name: Placed<String>,
+    /// The names of the windows in which it reconciles; none for real-time.
+    pub windows: Vec<Placed<String>>,
+}
+
+impl ChangeType {
+    /// Tells whether changes of this type never wait for a window.
+    pub fn is_real_time(&self) -> bool {
+        self.windows.is_empty()
+    }
+}
+
+/// One cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cluster {
+    /// The name, which is also the name of its folder in most layouts.
+    pub name: Placed<String>,
+    /// The cluster's folders, relative to the spec's folder; empty where the layout says it.
+    pub paths: Vec<Placed<String>>,
+    /// By type, the windows that replace the type's own in this cluster; none of them is empty.
+    pub windows: IndexMap<String, Placed<Vec<WindowUse>>>,
+    /// Whether the cluster's CronJobs run; `None` where [`GateDef::enabled`] decides.
+    pub enabled: Option<bool>,
+}

@@ -1,0 +1,41 @@
+//! Rules, which give each object its type.
+
+use crate::spec::Placed;
+
+/// One line of `rules`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Which objects it speaks of.
+    pub matcher: Matcher,
+    /// The type that they get, which exists.
+    pub type_name: Placed<String>,
+}
+
+/// A condition on an object: everything that is given must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matcher {
+    /// The exact kind, for example `ConfigMap`.
+    pub kind: Option<String>,
+    /// The exact API group without version, for example `apps`; empty for the core group.
+    pub api_group: Option<String>,
+    /// The object's name; `*` stands for any characters, also none.
+    pub name: Option<String>,
+    /// The object's namespace; `*` as in `name`.
+    pub namespace: Option<String>,
+    /// The app, by the name of its folder; `*` as in `name`.
+    pub app: Option<String>,
+    /// A label that the object has, with the value where one is given.
+    pub label: Option<(String, Option<String>)>,
+    /// An annotation that the object has, with the value where one is given.
+    pub annotation: Option<(String, Option<String>)>,
+    /// A glob over the file's path, relative to the spec's folder: `*` within a segment, `**`
+    /// over segments, `?` one character.
+    pub path: Option<String>,
+}
+
+impl Matcher {
+    /// Tells whether every object matches, because nothing is asked.
+    pub fn matches_all(&self) -> bool {
+        *self == Matcher::default()
+    }
+}

@@ -1,0 +1,89 @@
+//! Which cluster and which repository a Flux Kustomization belongs to.
+
+use crate::repository::{INIT, app, from_source, repository, source};
+use crate::support::scratch::Scratch;
+
+#[test]
+fn the_top_of_another_repository_is_not_the_top_of_this_one() {
+    let team = from_source("team", "./", "team") + &source("team");
+    let own = from_source("cluster", "./clusters/c", "this") + &source("this");
+    for bootstrap in [None, Some(own)] {
+        let scratch = repository(&[
+            ("tenants/kustomization.yaml", "resources:\n  - team.yaml\n  - namespace.yaml\n"),
+            ("tenants/team.yaml", &team),
+            ("tenants/namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: team\n"),
+        ]);
+        let name = if bootstrap.is_some() { "this" } else { "flux-system" };
+        scratch.write("clusters/c/apps.yaml", from_source("apps", "./apps", name));
+        scratch.write("apps/kustomization.yaml", "resources:\n  - web\n");
+        if let Some(own) = bootstrap {
+            scratch.write("clusters/c/cluster.yaml", own);
+        }
+        app(&scratch, "apps/web");
+        let run = scratch.expect(1, &["split", "--all", "--dry-run", "--format", "json"]);
+        let found: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let paths: Vec<&str> = found["entryPoints"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| entry["before"]["path"].as_str().unwrap())
+            .collect();
+        assert!(paths.contains(&"apps"), "{paths:?}");
+        assert!(!paths.contains(&"."), "{paths:?}");
+    }
+}
+
+#[test]
+fn bootstrap_folders_that_end_alike_are_clusters_of_their_own() {
+    let scratch = Scratch::empty();
+    for cluster in ["main", "edge"] {
+        let top = format!("kubernetes/{cluster}");
+        let bootstrap = from_source("cluster", &format!("./{top}/flux"), "home") + &source("home");
+        scratch
+            .write(&format!("{top}/flux/cluster.yaml"), bootstrap)
+            .write(&format!("{top}/flux/apps.yaml"), from_source("apps", &format!("./{top}/apps"), "home"))
+            .write(&format!("{top}/apps/kustomization.yaml"), "resources:\n  - web\n");
+        app(&scratch, &format!("{top}/apps/web"));
+    }
+    scratch.expect(0, &INIT);
+    let spec = scratch.text("windows.yaml");
+    assert!(spec.contains("\n  edge: {}\n") && spec.contains("\n  main: {}\n"), "{spec}");
+    scratch.commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+}
+
+/// Where something else than a Flux Kustomization bootstraps, what it applies is one cluster, down to
+/// what that applies in turn.
+#[test]
+fn a_cluster_that_flux_operator_bootstraps_is_one() {
+    for tops in [&["k/flux/cluster"][..], &["k/main/cluster/config", "k/edge/cluster/config"]] {
+        let scratch = Scratch::empty();
+        for top in tops {
+            let apps =
+                if tops.len() == 1 { "k/apps".to_owned() } else { top.replace("cluster/config", "apps") };
+            let own = |name: &str, path: &str| from_source(name, path, "flux-system");
+            scratch
+                .write(&format!("{top}/ks.yaml"), own("cluster-apps", &format!("./{apps}")))
+                .write(&format!("{top}/repos.yaml"), own("repos", &format!("./{apps}-repos/all")))
+                .write(&format!("{apps}-repos/all/kustomization.yaml"), "resources:\n  - web\n");
+            app(&scratch, &format!("{apps}-repos/all/web"));
+            for name in ["one", "cluster"] {
+                scratch.write(
+                    &format!("{apps}/media/{name}/ks.yaml"),
+                    own(name, &format!("./{apps}/media/{name}/app")),
+                );
+                app(&scratch, &format!("{apps}/media/{name}/app"));
+            }
+        }
+        scratch.expect(0, &INIT);
+        let spec = scratch.text("windows.yaml");
+        let expected: &[&str] = if tops.len() == 1 { &["cluster"] } else { &["edge", "main"] };
+        let clusters = spec.split("\nclusters:\n").nth(1).unwrap();
+        let names: Vec<&str> = clusters
+            .lines()
+            .take_while(|line| line.starts_with("  "))
+            .filter_map(|line| line.strip_prefix("  ").unwrap().split_once(':').map(|(name, _)| name))
+            .collect();
+        assert_eq!(names, expected, "{spec}");
+    }
+}

@@ -1,0 +1,134 @@
+//! Entry points that are divided, or left, as a whole.
+
+use crate::repository::{DEPLOYMENT, app, flux, from_source, repository};
+use crate::support::scratch::{Scratch, assert_same};
+
+#[test]
+fn an_entry_point_whose_division_changes_another_is_refused_by_itself() {
+    // The generator's own file names what it reads, which nothing but a build finds out.
+    let generator = "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata:\n  name: copy\n  namespace: n\n\
+        files:\n  - ../first/web/config.yaml\n";
+    let scratch = repository(&[
+        ("apps/first/kustomization.yaml", "resources:\n  - web\n"),
+        ("apps/second/kustomization.yaml", "generators:\n  - generator.yaml\n"),
+        ("apps/second/generator.yaml", generator),
+        ("apps/third/kustomization.yaml", "resources:\n  - mail\n"),
+    ]);
+    for (folder, entry) in [("apps/first/web", "apps/first"), ("apps/third/mail", "apps/third")] {
+        app(&scratch, folder);
+        flux(&scratch, entry);
+    }
+    flux(&scratch, "apps/second");
+    let before = scratch.tree();
+    let run = scratch.expect(0, &["split", "--all", "--yes", "--format", "json"]);
+    let told =
+        run.stderr.lines().find(|line| line.contains("apps/first in cluster c is left as it is")).unwrap();
+    assert!(told.contains("dividing it would change something else: in apps/second"), "{told}");
+    let ways: Vec<(String, String)> =
+        serde_json::from_str::<serde_json::Value>(&run.stdout).unwrap()["entryPoints"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| (entry["before"]["path"].to_string(), entry["way"].to_string()))
+            .collect();
+    let ways: Vec<(&str, &str)> =
+        ways.iter().map(|(path, way)| (path.trim_matches('"'), way.trim_matches('"'))).collect();
+    assert_eq!(ways, [("apps/first", "refused"), ("apps/second", "untouched"), ("apps/third", "plain")]);
+    scratch.commit();
+    // A second run ends as the first.
+    let again = scratch.expect(0, &["split", "--all", "--yes"]);
+    assert!(again.stderr.contains("apps/first in cluster c is left as it is"), "{}", again.stderr);
+    assert_eq!(again.stdout, "");
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join did not give back what was there");
+}
+
+/// A merge takes fields with null from every object that it meets; what a side keeps must keep its own.
+#[test]
+fn a_null_survives_a_projection() {
+    let scratch = repository(&[
+        ("apps/all/kustomization.yaml", "resources:\n  - web\n"),
+        ("apps/all/web/kustomization.yaml", "resources:\n  - all.yaml\npatchesStrategicMerge:\n"),
+        (
+            "apps/all/web/all.yaml",
+            &format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: empty\n  namespace: n\ndata:\n---\n{}",
+                DEPLOYMENT.replace("NAME", "web")
+            ),
+        ),
+    ]);
+    flux(&scratch, "apps/all");
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    let before = scratch.tree();
+    let run = scratch.expect(0, &["split", "--all", "--yes"]);
+    assert!(run.stderr.contains("apps/all (c): projection"), "{}", run.stderr);
+    scratch.commit();
+    scratch.expect(0, &["verify"]);
+    let run = scratch.expect(0, &["sync"]);
+    assert!((run.stdout + &run.stderr).contains("Nothing to change."));
+    let run = scratch.expect(0, &["split", "--all"]);
+    assert!((run.stdout + &run.stderr).contains("Nothing to change."));
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join");
+}
+
+#[test]
+fn a_parent_of_flux_kustomizations_is_left_and_its_children_are_divided() {
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: media\n";
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: token\n  namespace: media\n";
+    let list = "resources:\n  - namespace.yaml\n  - secret.yaml\n  - web/ks.yaml\n";
+    for runs in [false, true] {
+        let scratch = repository(&[
+            ("apps/media/kustomization.yaml", list),
+            ("apps/media/namespace.yaml", namespace),
+            ("apps/media/secret.yaml", secret),
+            ("apps/media/web/ks.yaml", &from_source("web", "./apps/media/web/app", "flux-system")),
+        ]);
+        app(&scratch, "apps/media/web/app");
+        if runs {
+            scratch
+                .write("apps/media/kustomization.yaml", format!("{list}  - own.yaml\n"))
+                .write("apps/media/own.yaml", DEPLOYMENT.replace("NAME", "own"));
+        }
+        scratch.write("clusters/c/cluster.yaml", from_source("cluster", "./clusters/c", "flux-system"));
+        flux(&scratch, "apps/media");
+        let run = scratch.expect(0, &["split", "--all", "--yes", "--format", "json"]);
+        let found: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let entry = |path: &str| {
+            let entries = found["entryPoints"].as_array().unwrap();
+            entries.iter().find(|entry| entry["before"]["path"] == path).unwrap().clone()
+        };
+        let parent = entry("apps/media");
+        if runs {
+            assert_eq!(parent["way"], "refused", "{parent}");
+            assert!(
+                parent["reason"].as_str().unwrap().contains("as apps/media/web/app, and runs"),
+                "{parent}"
+            );
+        } else {
+            assert_eq!(parent["way"], "untouched", "{parent}");
+            assert!(parent["reason"].as_str().unwrap().contains("runs nothing itself"), "{parent}");
+        }
+        let child = entry("apps/media/web/app");
+        assert_eq!(child["after"].as_array().unwrap().len(), 2, "{child}");
+        scratch.commit();
+        assert_eq!(scratch.expect(0, &["split", "--all", "--yes"]).stdout, "");
+        scratch.expect(0, &["migrate", "--yes"]);
+    }
+}
+
+#[test]
+fn sync_keeps_the_manner_in_which_the_sides_were_written() {
+    let scratch = Scratch::fixture("sample");
+    scratch.write(
+        "windows.yaml",
+        "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  later: { window: nights }\n  rw: { window: nights }\nwindows:\n  nights: { timeZone: UTC, open: 0 22 * * *, for: 4h }\nclusters: { edge-01: {}, edge-02: {} }\nrules:\n  - { kind: Namespace, type: rt }\n  - { kind: ConfigMap, name: 'web*', type: later }\n  - { kind: Service, type: rt }\n  - { type: rw }\n",
+    );
+    for arguments in [["sync", "--yes"].as_slice(), &["split", "--all", "--yes"]] {
+        scratch.commit();
+        scratch.expect(0, arguments);
+    }
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["diff"]).stdout, "");
+}

@@ -1,0 +1,88 @@
+//! What a `join` gives back, and what it takes along.
+
+use crate::repository::{CONFIG_MAP, app, flux, repository};
+use crate::support::scratch::assert_same;
+
+#[test]
+fn a_folder_that_flux_lists_by_itself_comes_back() {
+    let scratch = repository(&[("apps/web/readme.md", "web\n")]);
+    app(&scratch, "apps/web");
+    scratch.write("apps/loose.yaml", CONFIG_MAP.replace("NAME", "loose"));
+    flux(&scratch, "apps");
+    let before = scratch.tree();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    assert!(scratch.text("apps/apps-rt/kustomization.yaml").contains("../apps-all"));
+    scratch.commit();
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join did not give back what was there");
+}
+
+#[test]
+fn an_entry_point_that_another_builds_on_is_joined() {
+    let scratch = repository(&[
+        ("apps/all/kustomization.yaml", "resources:\n  - group\n"),
+        ("apps/all/group/kustomization.yaml", "resources:\n  - ../web\n"),
+        ("apps/all/web/kustomization.yaml", "resources:\n  - ../../../base/web\n"),
+    ]);
+    app(&scratch, "base/web");
+    flux(&scratch, "apps/all");
+    flux(&scratch, "apps/all/web");
+    let before = scratch.tree();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join did not give back what was there");
+}
+
+#[test]
+fn what_a_side_alone_lists_is_not_lost_by_join() {
+    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - web\n")]);
+    app(&scratch, "apps/web");
+    flux(&scratch, "apps");
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    app(&scratch, "apps/mail");
+    scratch.replace("apps/apps-rw/kustomization.yaml", "resources:\n", "resources:\n  - ../mail\n").commit();
+    let before = scratch.tree();
+    let run = scratch.expect(5, &["join", "--all", "--yes"]);
+    let words = "apps/apps-rw/kustomization.yaml lists `../mail`, which apps/kustomization.yaml does not";
+    assert!(run.stderr.contains(words), "{}", run.stderr);
+    assert_same(&before, &scratch.tree(), "a refused join wrote");
+}
+
+#[test]
+fn a_file_that_a_part_got_since_comes_along() {
+    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - web\n")]);
+    app(&scratch, "apps/web");
+    flux(&scratch, "apps");
+    let before = scratch.tree();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: later\n  namespace: n\n";
+    scratch
+        .replace("apps/apps-rw/web/kustomization.yaml", "resources:\n", "resources:\n  - later.yaml\n")
+        .write("apps/apps-rw/web/later.yaml", secret)
+        .commit();
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    assert_eq!(scratch.text("apps/web/later.yaml"), secret);
+    scratch.replace("apps/web/kustomization.yaml", "  - later.yaml\n", "");
+    scratch.commit().git(&["rm", "--quiet", "apps/web/later.yaml"]);
+    assert_same(&before, &scratch.tree(), "join did not give back what was there");
+}
+
+#[test]
+fn one_of_several_divided_apps_is_joined() {
+    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - web\n  - mail # by hand\n")]);
+    app(&scratch, "apps/web");
+    app(&scratch, "apps/mail");
+    flux(&scratch, "apps");
+    let before = scratch.tree();
+    scratch.expect(0, &["split", "app", "web", "--yes"]);
+    scratch.commit();
+    let with_web = scratch.tree();
+    scratch.expect(0, &["split", "app", "mail", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["join", "app", "mail", "--yes"]);
+    assert_same(&with_web, &scratch.tree(), "join of one app changed more");
+    scratch.commit();
+    scratch.expect(0, &["join", "app", "web", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join of the last app left something");
+}
