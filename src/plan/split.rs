@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::app::{Child, app_names};
-pub(super) use crate::plan::gate::follow as gates;
 use crate::plan::input::{Input, Sides};
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::promise::Promise;

@@ -178,7 +178,7 @@ pub fn migrate(
             }
         };
         if !builder.finish().changes.is_empty() {
-            super::split::gates(input, templates, &mut builder)?;
+            gate::follow(input, templates, &mut builder)?;
         }
         let model = input.model.again(builder.now());
         let after = inventories(&model, builder.now(), input.renderer);
