@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::plan::generated::{Ownership, ownership};
 use crate::plan::listing::is_generated;
-use crate::plan::migrate::Stop;
 use crate::plan::migrate::depends::{Name, Succession};
+use crate::plan::stop::Stop;
 use crate::plan::{Builder, Input};
 use crate::repo::flux::{GROUP, is_yaml, names_kustomization, watches};
 use crate::repo::manifest::{Manifest, ObjectId, manifests, objects};
