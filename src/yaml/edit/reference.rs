@@ -1,5 +1,7 @@
 //! What depends on a value that an edit changes: aliases, written out before.
 
+use std::ops::Range;
+
 use super::path::show;
 use super::{EditError, Editor, Key, Splice};
 use crate::yaml::double_quote;
@@ -37,12 +39,9 @@ impl Editor {
         let Some(step) = steps.last().filter(|_| steps.len() == path.len() + 1) else { return Ok(()) };
         let NodeKind::Alias { name, target } = &step.node.kind else { return Ok(()) };
         let span = step.node.span.clone();
-        let text = self.on_one_line(target, true).ok_or_else(|| {
-            EditError::at(
-                format!("the alias `*{name}` can't be written out in one line, and what it stands for is to be another value here"),
-                span.clone(),
-            )
-        })?;
+        let text = self
+            .on_one_line(target, true)
+            .ok_or_else(|| too_long(name, &span, "only here it is to change"))?;
         let same = self.root().to_json();
         self.commit(vec![Splice { range: span, text }], &same)
     }
@@ -70,12 +69,8 @@ impl Editor {
             if !changed.iter().any(|node| is_same(node, target)) {
                 continue;
             }
-            let text = self.on_one_line(target, in_flow).ok_or_else(|| {
-                EditError::at(
-                    format!("the alias `*{name}` can't be written out in one line, and what it stands for is to be another value elsewhere"),
-                    alias.span.clone(),
-                )
-            })?;
+            let text = self.on_one_line(target, in_flow);
+            let text = text.ok_or_else(|| too_long(name, &alias.span, "what it stands for changes"))?;
             splices.push(Splice { range: alias.span.clone(), text });
         }
         for node in edited {
@@ -173,7 +168,7 @@ impl Editor {
                     let Some((_, value)) = own else {
                         node.get(name)?;
                         let (key, value) = entries.iter().find(|(key, _)| key.is_merge())?;
-                        let message = format!("{} stands in what is merged here", show(&path[..=depth]));
+                        let message = format!("{} comes from what is merged here", show(&path[..=depth]));
                         return Some(EditError::at(message, key.start..value.span.end.max(key.span.end)));
                     };
                     value
@@ -182,6 +177,11 @@ impl Editor {
         }
         None
     }
+}
+
+/// Says which alias is in the way, and why it can't stay.
+fn too_long(name: &str, span: &Range<usize>, why: &str) -> EditError {
+    EditError::at(format!("the alias `*{name}` can't be written out in one line, and {why}"), span.clone())
 }
 
 fn holds(node: &Node, other: &Node) -> bool {

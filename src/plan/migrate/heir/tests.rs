@@ -2,7 +2,7 @@
 
 use super::*;
 
-const HEAD: &str = "---\n# the player\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n";
+const KIND: &str = "# the player\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n";
 
 fn heir() -> Heir {
     Heir {
@@ -27,7 +27,7 @@ fn written(heir: &Heir, file: &str, document: usize) -> Result<String, String> {
 #[test]
 fn aliases_of_the_name_keep_what_it_was() {
     let file = format!(
-        "{HEAD}metadata:
+        "---\n{KIND}metadata:
   name: &app player # as everywhere
   namespace: &ns media
 spec:
@@ -55,7 +55,7 @@ spec:
     let keep = |index, name: &str| Dependency { from: Some(index), name: name.into() };
     heir.depends_on = vec![keep(1, "cache-rt"), Dependency { from: None, name: "player-first".into() }];
     let expected = format!(
-        "{HEAD}metadata:
+        "---\n{KIND}metadata:
   name: player-rt # as everywhere
   namespace: &ns media
 spec:
@@ -81,12 +81,12 @@ spec:
 fn anchors_hold_within_their_document() {
     let one = |name: &str| {
         format!(
-            "{HEAD}metadata: {{ name: &app {name} }}\nspec:\n  path: ./apps/player/app\n  prune: &on true\n  wait: *on\n  commonMetadata: {{ labels: {{ app: *app }} }}\n"
+            "---\n{KIND}metadata: {{ name: &app {name} }}\nspec:\n  path: ./apps/player/app\n  prune: &on true\n  wait: *on\n  commonMetadata: {{ labels: {{ app: *app }} }}\n"
         )
     };
     let file = format!("{}{}", one("other"), one("player"));
     let expected = format!(
-        "{HEAD}metadata: {{ name: player-rt }}\nspec:\n  path: ./apps/player/app/app-rt\n# gitops-windows: lines 2, which were:\n#|   prune: &on true\n#|   wait: *on\n  prune: false\n  wait: true\n  commonMetadata: {{ labels: {{ app: player }} }}\n"
+        "---\n{KIND}metadata: {{ name: player-rt }}\nspec:\n  path: ./apps/player/app/app-rt\n# gitops-windows: lines 2, which were:\n#|   prune: &on true\n#|   wait: *on\n  prune: false\n  wait: true\n  commonMetadata: {{ labels: {{ app: player }} }}\n"
     );
     let copy = written(&heir(), &file, 1).unwrap();
     assert_eq!(copy, expected);
@@ -102,7 +102,7 @@ fn anchors_hold_within_their_document() {
 #[test]
 fn lists_and_mappings_in_one_line_are_written_out() {
     let file = format!(
-        "{HEAD}metadata: &meta {{ name: player, labels: {{ tier: &tier front }} }}\nspec:\n  path: ./apps/player/app\n  prune: false\n  commonMetadata:\n    labels: {{ tier: *tier }}\n    annotations:\n      <<: *meta\n  healthChecks: &checks [{{ kind: Job, name: a }}, {{ kind: Job, name: b }}]\n  patches: *checks\n"
+        "---\n{KIND}metadata: &meta {{ name: player, labels: {{ tier: &tier front }} }}\nspec:\n  path: ./apps/player/app\n  prune: false\n  commonMetadata:\n    labels: {{ tier: *tier }}\n    annotations:\n      <<: *meta\n  healthChecks: &checks [{{ kind: Job, name: a }}, {{ kind: Job, name: b }}]\n  patches: *checks\n"
     );
     let copy = written(&heir(), &file, 0).unwrap();
     let expected = file
@@ -121,26 +121,24 @@ fn lists_and_mappings_in_one_line_are_written_out() {
 fn what_would_have_to_be_written_anew_is_refused_with_its_line() {
     let spec = "spec:\n  path: ./apps/player/app\n  prune: false # gitops-windows: was true\n  deletionPolicy: Orphan # gitops-windows: was unset\n";
     // Only the line of the file counts, though the copy has lost one above.
-    let file = format!("{HEAD}{spec}metadata: &meta\n  name: player\nx-copy:\n  <<: *meta\n");
+    let file = format!("---\n{KIND}{spec}metadata: &meta\n  name: player\nx-copy:\n  <<: *meta\n");
     assert_eq!(
         written(&heir(), &file, 0).unwrap_err(),
-        "the alias `*meta` can't be written out in one line, and what it stands for is to be another value elsewhere, line 12"
+        "the alias `*meta` can't be written out in one line, and what it stands for changes, line 12"
     );
     let file = format!(
-        "x-common: &common\n  suspend: false\n{HEAD_REST}metadata: {{ name: player }}\n{spec}  <<: *common\n",
-        HEAD_REST = HEAD.trim_start_matches("---\n")
+        "x-common: &common\n  suspend: false\n{KIND}metadata: {{ name: player }}\n{spec}  <<: *common\n"
     );
     assert_eq!(
         written(&heir(), &file, 0).unwrap_err(),
-        "`spec.suspend` stands in what is merged here, line 11"
+        "`spec.suspend` comes from what is merged here, line 11"
     );
     let file = format!(
-        "x-checks: &checks\n- {{ kind: Job, name: a }}\n- {{ kind: Job, name: b }}\n{HEAD_REST}metadata: {{ name: player }}\n{spec}  healthChecks: *checks\n",
-        HEAD_REST = HEAD.trim_start_matches("---\n")
+        "x-checks: &checks\n- {{ kind: Job, name: a }}\n- {{ kind: Job, name: b }}\n{KIND}metadata: {{ name: player }}\n{spec}  healthChecks: *checks\n"
     );
     assert_eq!(
         written(&heir(), &file, 0).unwrap_err(),
-        "the alias `*checks` can't be written out in one line, and what it stands for is to be another value here, line 12"
+        "the alias `*checks` can't be written out in one line, and only here it is to change, line 12"
     );
 }
 
