@@ -16,8 +16,8 @@ pub(crate) struct Stop {
     pub reason: String,
     /// What to do.
     pub remedy: String,
-    /// Where it stands, if it is in a file.
-    pub place: Option<Place>,
+    /// Where it stands, if it is in a file; boxed, since stops travel as errors.
+    pub place: Option<Box<Place>>,
     /// Whether it is how files are written, so that no step would come to be: what is not begun yet
     /// should not be.
     pub is_lasting: bool,
@@ -31,7 +31,7 @@ impl Stop {
 
     /// Something that no step leads past until a file is written otherwise.
     pub fn lasting(reason: impl Into<String>, remedy: impl Into<String>, place: Place) -> Stop {
-        Stop { place: Some(place), is_lasting: true, ..Stop::new(reason, remedy) }
+        Stop { place: Some(Box::new(place)), is_lasting: true, ..Stop::new(reason, remedy) }
     }
 
     /// A file that can't be edited.
@@ -67,7 +67,7 @@ impl Stop {
     /// Makes an outcome a refusal for this reason.
     pub fn refuse(self, outcome: EntryOutcome) -> EntryOutcome {
         let mut outcome = outcome.refused(self.reason, self.remedy);
-        outcome.place = self.place;
+        outcome.place = self.place.map(|place| *place);
         outcome
     }
 }
