@@ -342,22 +342,25 @@ pub(super) fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeM
         steps(input, &mut Builder::new(input.snapshot), some, &succession, &mut Vec::new())
     };
     while let Err(halt) = tried(&active.iter().collect::<Vec<_>>()) {
-        let of_cluster = |one: &Move<'_>| one.cluster == halt.cluster;
-        let halted: BTreeSet<RepoPath> = match &halt.whole {
-            Some(whole) => BTreeSet::from([whole.clone()]),
-            // Somebody who names several: those that he can't be told of by themselves.
+        let of_cluster = |one: &&Move<'_>| one.cluster == halt.cluster;
+        let mut stops: BTreeMap<RepoPath, Stop> = match &halt.whole {
+            Some(whole) => BTreeMap::from([(whole.clone(), halt.stop.clone())]),
+            // Somebody who names several of them is in the way of those that he is for each alone.
             None => {
-                let alone = active.iter().filter(|one| of_cluster(one) && tried(&[*one]).is_err());
-                alone.map(|one| one.whole.clone()).collect()
+                let alone = |one: &Move<'_>| Some((one.whole.clone(), tried(&[one]).err()?.stop));
+                active.iter().filter(of_cluster).filter_map(alone).collect()
             }
         };
-        let is_halted =
-            |one: &Move<'_>| of_cluster(one) && (halted.is_empty() || halted.contains(&one.whole));
-        let (found, others): (Vec<_>, Vec<_>) = active.into_iter().partition(is_halted);
-        if halt.stop.is_lasting {
-            hindered.extend(found.into_iter().map(|one| (one.whole, halt.stop.clone())));
+        if stops.is_empty() {
+            stops =
+                active.iter().filter(of_cluster).map(|one| (one.whole.clone(), halt.stop.clone())).collect();
         }
-        active = others;
+        let count = active.len();
+        active.retain(|one| one.cluster != halt.cluster || !stops.contains_key(&one.whole));
+        hindered.extend(stops.into_iter().filter(|(_, stop)| stop.is_lasting));
+        if active.len() == count {
+            break;
+        }
     }
     hindered
 }
