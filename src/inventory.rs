@@ -16,7 +16,7 @@ use crate::plan;
 use crate::proof::{self, Mismatch};
 use crate::render::{Object, Renderer, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{Model, RepoPath, Snapshot, flux};
+use crate::repo::{FluxKustomization, Model, RepoPath, Snapshot, flux};
 
 /// What keeps an object from being deleted, as a label or an annotation of the object in the
 /// cluster (kustomize-controller, `deleteObjects`).
@@ -64,6 +64,17 @@ impl Inventory {
 
 /// Builds what every Flux Kustomization of a snapshot applies, in the order of files.
 pub fn inventories(model: &Model, snapshot: &Snapshot, renderer: &dyn Renderer) -> Vec<Inventory> {
+    inventories_of(model, snapshot, renderer, &|_| true)
+}
+
+/// As [`inventories`], with the objects of those Flux Kustomizations only that are wanted.
+pub fn inventories_of(
+    model: &Model,
+    snapshot: &Snapshot,
+    renderer: &dyn Renderer,
+    is_wanted: &dyn Fn(&FluxKustomization) -> bool,
+) -> Vec<Inventory> {
+    let wanted: Vec<bool> = model.flux.iter().map(|one| one.path.is_some() && is_wanted(one)).collect();
     let requests: Vec<Request> = model
         .flux
         .iter()
@@ -74,8 +85,8 @@ pub fn inventories(model: &Model, snapshot: &Snapshot, renderer: &dyn Renderer) 
         })
         .collect();
     let mut distinct: Vec<Request> = Vec::new();
-    for (kustomization, request) in model.flux.iter().zip(&requests) {
-        if kustomization.path.is_some() && !distinct.contains(request) {
+    for (wanted, request) in wanted.iter().zip(&requests) {
+        if *wanted && !distinct.contains(request) {
             distinct.push(request.clone());
         }
     }
@@ -83,13 +94,13 @@ pub fn inventories(model: &Model, snapshot: &Snapshot, renderer: &dyn Renderer) 
     let mut found: Vec<Inventory> = model
         .flux
         .iter()
-        .zip(&requests)
-        .map(|(kustomization, request)| {
-            let built =
-                distinct.iter().position(|other| other == request).filter(|_| kustomization.path.is_some());
+        .zip(requests.iter().zip(&wanted))
+        .map(|(kustomization, (request, wanted))| {
+            let built = distinct.iter().position(|other| other == request).filter(|_| *wanted);
             let objects = match built.and_then(|position| results.get(position)) {
                 Some(Ok(objects)) => Ok(objects.clone()),
                 Some(Err(error)) => Err(error.message.clone()),
+                None if kustomization.path.is_some() => Err("it was not asked".to_owned()),
                 None => Err("it builds no folder of this repository".to_owned()),
             };
             Inventory {

@@ -57,11 +57,8 @@ pub fn step<'a>(
     }
     *trial = before.clone();
     for one in all {
-        if let Err(reason) = prepare(trial, one) {
-            return outcome.refused(
-                format!("Flux Kustomization {} can't be prepared: {reason}", one.name),
-                "set `prune: false` and `deletionPolicy: Orphan` there by hand, let that reach the cluster, then split again",
-            );
+        if let Err(stop) = prepare(trial, one) {
+            return stop.refuse(outcome);
         }
     }
     let mut outcome = outcome.untouched(
@@ -94,7 +91,7 @@ fn hand_over(
     let migrate::TakenOver { renamed, rewritten, notes } = match migrate::take_over(&next, trial, &entry.path)
     {
         Ok(done) => done,
-        Err((reason, remedy)) => return outcome.refused(reason, remedy),
+        Err(stop) => return stop.refuse(outcome),
     };
     let after = trial.now();
     let model = input.model.again(after);

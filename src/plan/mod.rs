@@ -42,6 +42,7 @@ mod settle;
 mod side;
 mod split;
 mod step;
+mod stop;
 mod sync;
 mod transfer;
 mod umbrella;

@@ -9,9 +9,10 @@ mod lines;
 use serde_json::Value;
 
 use crate::plan::Builder;
+use crate::plan::stop::Stop;
 use crate::repo::flux::{API_VERSION, flux_kustomizations};
 use crate::repo::{File, FluxKustomization, RepoPath, Snapshot};
-use crate::yaml::{Editor, Key, NodeKind, ScalarText, read_documents};
+use crate::yaml::{EditError, Editor, Key, Node, NodeKind, ScalarText, read_documents};
 
 /// Begins the remark that remembers a value for `join`.
 pub const MEMORY: &str = "# gitops-windows: was ";
@@ -23,15 +24,18 @@ const GONE_WITH_V1: [&str; 3] = ["validation", "patchesStrategicMerge", "patches
 ///
 /// # Errors
 ///
-/// When the manifest can't be edited in place or uses fields that went with `v1`, with the reason.
-pub fn prepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -> Result<(), String> {
+/// When the manifest can't be edited in place or uses fields that went with `v1`.
+pub fn prepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -> Result<(), Stop> {
     if !kustomization.is_document {
-        return Err(format!("{} stands inside a list in {}", kustomization.name, kustomization.file));
+        return Err(Stop::listed(kustomization));
     }
-    let file = builder.now().file(&kustomization.file).cloned().ok_or("its file vanished")?;
-    let text = file.text().ok_or("its file is not UTF-8")?;
+    let path = &kustomization.file;
+    let file = builder.now().file(path).cloned();
+    let text = file.as_ref().and_then(File::text);
+    let text = text.ok_or_else(|| Stop::file(format!("{path} is no text any more"), path))?;
     let values = wanted(kustomization)?;
-    builder.put(&kustomization.file, &edited(text, kustomization.document, &values)?);
+    let edited = edited(text, kustomization.document, &values);
+    builder.put(path, &edited.map_err(|error| Stop::edit(path, text, &error))?);
     Ok(())
 }
 
@@ -39,12 +43,16 @@ pub fn prepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -> 
 type Wanted = (&'static [&'static str], ScalarText);
 
 /// Lists what must change.
-fn wanted(kustomization: &FluxKustomization) -> Result<Vec<Wanted>, String> {
+fn wanted(kustomization: &FluxKustomization) -> Result<Vec<Wanted>, Stop> {
     let mut values: Vec<Wanted> = Vec::new();
     if kustomization.value["apiVersion"] != API_VERSION {
         // `deletionPolicy` came with v1; older versions of the object would refuse or drop it.
         if let Some(field) = GONE_WITH_V1.iter().find(|field| !kustomization.spec(field).is_null()) {
-            return Err(format!("it has `spec.{field}`, which {API_VERSION} does not know"));
+            return Err(Stop::lasting(
+                format!("{} has `spec.{field}`, which {API_VERSION} does not know", kustomization.name),
+                "take that field out and let it reach the cluster, then give the same command again",
+                kustomization.place(field),
+            ));
         }
         values.push((&["apiVersion"], API_VERSION.into()));
     }
@@ -58,21 +66,18 @@ fn wanted(kustomization: &FluxKustomization) -> Result<Vec<Wanted>, String> {
 }
 
 /// Sets the values and remembers what they were: behind each, or above their lines where that is
-/// no place for a comment.
-fn edited(text: &str, document: usize, values: &[Wanted]) -> Result<String, String> {
+/// no place for a comment, or where aliases of other lines had to be written out.
+fn edited(text: &str, document: usize, values: &[Wanted]) -> Result<String, EditError> {
+    let mut editor = Editor::new(text, document)?.resolving();
     let mut remembering = Some(text.to_owned());
-    let mut plain = text.to_owned();
     for (path, value) in values {
-        remembering = match remembering {
-            Some(text) => set(&text, document, path, value.clone())?.1,
-            None => None,
-        };
-        plain = set(&plain, document, path, value.clone())?.0;
+        editor.set_scalar(&keys(path), value.clone())?;
+        remembering = remembering.and_then(|text| marked(&text, document, path, value.clone()));
     }
-    match remembering {
+    match remembering.filter(|marked| without_remarks(marked) == without_remarks(text)) {
         Some(text) => Ok(text),
-        None => lines::remember(text, &plain, document).ok_or_else(|| {
-            "its old values can't be remembered in a comment; write `spec` in block style".into()
+        None => lines::remember(text, editor.text(), document).ok_or_else(|| {
+            EditError::new("its old values can't be remembered in a comment; write `spec` in block style")
         }),
     }
 }
@@ -114,6 +119,13 @@ fn is_prepared_as(restored: &str, text: &str, kustomization: &FluxKustomization)
     again.as_deref() == Some(text)
 }
 
+/// Gives a text as it was before its remarks.
+fn without_remarks(text: &str) -> String {
+    let mut restored = String::new();
+    unremark(text, &mut restored);
+    restored
+}
+
 /// Gives the lines of a document without the remarks, as they were.
 fn unremark(document: &str, restored: &mut String) {
     for line in document.split_inclusive('\n') {
@@ -144,34 +156,32 @@ pub fn is_remembering(kustomization: &FluxKustomization) -> bool {
 
 /// Gives the text of one document with everything that it remembers back in its place.
 pub fn restored(document: &str) -> String {
-    lines::recall(document).unwrap_or_else(|| {
-        let mut restored = String::new();
-        unremark(document, &mut restored);
-        restored
-    })
+    lines::recall(document).unwrap_or_else(|| without_remarks(document))
 }
 
 /// Gives a restored document the version of the API that goes on; nothing remembers the old one.
 ///
 /// # Errors
 ///
-/// As [`prepare`].
-pub fn raised(document: &str, value: &Value) -> Result<String, String> {
+/// As [`prepare`]; the error points into the document.
+pub fn raised(document: &str, value: &Value) -> Result<String, EditError> {
     if value["apiVersion"] == API_VERSION {
         return Ok(document.to_owned());
     }
     if let Some(field) = GONE_WITH_V1.iter().find(|field| !value["spec"][**field].is_null()) {
-        return Err(format!("it has `spec.{field}`, which {API_VERSION} does not know"));
+        return Err(EditError::new(format!("it has `spec.{field}`, which {API_VERSION} does not know")));
     }
-    Ok(set(document, 0, &["apiVersion"], API_VERSION.into())?.0)
+    let mut editor = Editor::new(document, 0)?.resolving();
+    editor.set_scalar(&keys(&["apiVersion"]), API_VERSION)?;
+    Ok(editor.into_text())
 }
 
 /// Gives a document `prune: false`, and remembers what it was.
 ///
 /// # Errors
 ///
-/// As [`prepare`].
-pub fn keeping(document: &str, value: &Value) -> Result<String, String> {
+/// As [`prepare`]; the error points into the document.
+pub fn keeping(document: &str, value: &Value) -> Result<String, EditError> {
     if value["spec"]["prune"] == Value::Bool(false) {
         return Ok(document.to_owned());
     }
@@ -194,23 +204,29 @@ fn remembered(line: &str) -> Option<Option<String>> {
     Some(Some(format!("{key}:{space}{was}{after}")))
 }
 
-/// Sets a value: the text without a remark, and with one that says what the value was, where that
-/// can stand behind it.
-fn set(
-    text: &str,
-    document: usize,
-    path: &[&str],
-    value: ScalarText,
-) -> Result<(String, Option<String>), String> {
-    let keys: Vec<Key> = path.iter().map(|name| Key::from(*name)).collect();
-    let mut editor = Editor::new(text, document).map_err(|error| error.message)?;
-    let before = editor.root().get_path(path);
-    let was = before.map_or("unset", |node| &text[node.span.clone()]).to_owned();
-    let block = before.is_none_or(|node| matches!(node.kind, NodeKind::Scalar { .. }));
-    editor.set_scalar(&keys, value).map_err(|error| error.message)?;
-    let edited = editor.into_text();
-    let remembered = remark(&edited, document, path, &was).filter(|_| block && !was.contains('\n'));
-    Ok((edited, remembered))
+/// Sets a value with a remark that says what it was; `None` where that can't stand behind it.
+fn marked(text: &str, document: usize, path: &[&str], value: ScalarText) -> Option<String> {
+    let mut editor = Editor::new(text, document).ok()?.resolving();
+    let before = written(editor.root(), path);
+    let was = before.map_or("unset", |node| &text[node.start..node.span.end]).to_owned();
+    let is_scalar =
+        before.is_none_or(|node| matches!(node.kind, NodeKind::Scalar { .. } | NodeKind::Alias { .. }));
+    editor.set_scalar(&keys(path), value).ok()?;
+    remark(editor.text(), document, path, &was).filter(|_| is_scalar && !was.contains('\n'))
+}
+
+/// Gives what is written at a path, not what an alias or a merge key on the way brings in.
+fn written<'n>(root: &'n Node, path: &[&str]) -> Option<&'n Node> {
+    path.iter().try_fold(root, |node, key| match &node.kind {
+        NodeKind::Mapping(entries) => {
+            entries.iter().rev().find(|(name, _)| name.scalar_text() == Some(key)).map(|(_, value)| value)
+        }
+        _ => None,
+    })
+}
+
+fn keys(path: &[&str]) -> Vec<Key> {
+    path.iter().map(|name| Key::from(*name)).collect()
 }
 
 /// Puts a remark behind a value; `None` where it would become part of something else.
@@ -229,7 +245,7 @@ fn remark(text: &str, document: usize, path: &[&str], was: &str) -> Option<Strin
 mod tests {
     use super::*;
 
-    fn prepared(text: &str) -> Result<String, String> {
+    fn prepared(text: &str) -> Result<String, Stop> {
         let path = RepoPath::parse("flux/apps.yaml").unwrap();
         let mut snapshot = Snapshot::default();
         snapshot.insert(path.clone(), File::new(text.as_bytes()));
@@ -257,6 +273,11 @@ mod tests {
             "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {prune: true, path: ./apps, sourceRef: {name: s}}\n",
             "# a\r\napiVersion: kustomize.toolkit.fluxcd.io/v1beta2\r\nkind: Kustomization\r\nspec: {path: ./apps,\r\n  prune: true, # tidy\r\n  sourceRef: {name: s}}\r\nmetadata: {name: apps}",
             "other: 1\n---\n{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: apps}, spec: {path: ./apps, sourceRef: {name: s}}}",
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: &app apps}\nspec:\n  prune: &on true # tidy\n  path: ./apps\n  sourceRef: {name: s}\n  commonMetadata: {labels: {app: *app}}",
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec:\n  wait: &on true\n  prune: *on # tidy\n  path: ./apps\n  sourceRef: {name: s}\n",
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\r\nkind: Kustomization\r\nmetadata: {name: apps}\r\nspec:\r\n  prune: &on true\r\n  path: ./apps\r\n  wait: *on\r\n  sourceRef: {name: s}\r\n---\r\na: &on 1\r\nb: *on\r\n",
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nx-tidy: &tidy\n  prune: true\nspec:\n  <<: *tidy\n  path: ./apps\n  sourceRef: {name: s}\n",
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nx-spec: &spec {prune: true, path: ./apps, sourceRef: {name: s}}\nspec: *spec\n",
         ] {
             let path = RepoPath::parse("flux/apps.yaml").unwrap();
             let mut snapshot = Snapshot::default();
@@ -266,6 +287,27 @@ mod tests {
             unprepare(&mut builder, &found[0]).unwrap();
             assert_eq!(builder.now().file(&path).unwrap().text().unwrap(), text);
         }
+    }
+
+    #[test]
+    fn what_depends_on_a_value_is_written_out_and_remembered() {
+        let text = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: &app apps}\nspec:\n  prune: &on true\n  wait: *on\n  path: ./apps\n  sourceRef: {name: s}\n  deletionPolicy: Orphan\n  commonMetadata: {labels: {app: *app}}\n";
+        assert_eq!(
+            prepared(text).unwrap(),
+            text.replace(
+                "  prune: &on true\n  wait: *on\n",
+                "# gitops-windows: lines 2, which were:\n#|   prune: &on true\n#|   wait: *on\n  prune: false\n  wait: true\n"
+            )
+        );
+    }
+
+    #[test]
+    fn an_item_of_a_list_is_named() {
+        let text = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Namespace\n- apiVersion: kustomize.toolkit.fluxcd.io/v1\n  kind: Kustomization\n  metadata: {name: apps}\n  spec: {path: ./apps, sourceRef: {name: s}}\n";
+        let stop = prepared(text).unwrap_err();
+        assert!(stop.reason.contains("stands inside a list"), "{}", stop.reason);
+        let place = stop.place.unwrap();
+        assert_eq!(crate::diagnostic::line_column(text, place.span.unwrap().start).0, 6);
     }
 
     #[test]
@@ -300,6 +342,8 @@ mod tests {
     #[test]
     fn fields_that_went_are_a_refusal() {
         let text = "apiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nmetadata: {name: apps}\nspec:\n  sourceRef: {name: s}\n  path: ./apps\n  validation: client\n";
-        assert!(prepared(text).unwrap_err().contains("spec.validation"));
+        let stop = prepared(text).unwrap_err();
+        assert!(stop.reason.contains("spec.validation"));
+        assert_eq!(&text[stop.place.unwrap().span.unwrap()], "client");
     }
 }

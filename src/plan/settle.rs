@@ -1,10 +1,11 @@
 //! Splits what can be split without a change for any other entry point.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Error;
 use crate::plan::split::{Care, split_with};
-use crate::plan::{Input, Plan, Selection, promise};
+use crate::plan::stop::Stop;
+use crate::plan::{EntryOutcome, Input, Plan, Selection, Way, migrate, promise};
 use crate::proof::{Obligation, Verdict, prove};
 use crate::repo::{RepoPath, Snapshot};
 use crate::template::Templates;
@@ -13,7 +14,8 @@ use crate::template::Templates;
 ///
 /// What a cluster applies does not change: the old entry points go on rendering what they did, and
 /// their Flux Kustomizations are prepared for the hand-over. An entry point that can't be divided,
-/// or only with a change for another, is refused by itself and the others go on.
+/// or only with a change for another, or that could never be handed over, is refused by itself and the
+/// others go on.
 ///
 /// `base` is the repository as the clusters are taken to have it, usually the last commit. Where
 /// sides are live already, the second step is refused until the first one stands there;
@@ -28,12 +30,47 @@ pub fn split(
     templates: &Templates,
     selection: &Selection,
 ) -> Result<Plan, Error> {
-    if let Some(plan) = trusting(input, base, templates, selection) {
+    let mut hindered = BTreeMap::new();
+    loop {
+        let plan = settled(input, base, templates, selection, &hindered)?;
+        let found = no_hand_over(input, &plan);
+        if found.is_empty() {
+            return Ok(plan);
+        }
+        hindered.extend(found);
+    }
+}
+
+/// Gives the entry points that a plan divides and nothing could hand over, since their Flux
+/// Kustomizations or what names these can't be edited.
+fn no_hand_over(input: &Input<'_>, plan: &Plan) -> BTreeMap<RepoPath, Stop> {
+    let is_divided =
+        |one: &&EntryOutcome| matches!(one.way, Way::Plain | Way::Projection) && one.taken_over.is_empty();
+    let divided: BTreeSet<RepoPath> =
+        plan.entries.iter().filter(is_divided).map(|one| one.before.clone()).collect();
+    if divided.is_empty() {
+        return BTreeMap::new();
+    }
+    let after = plan.apply(input.snapshot);
+    let model = input.model.again(&after);
+    migrate::hindered(&Input { snapshot: &after, model: &model, ..*input }, &divided)
+}
+
+/// Plans a restructuring that leaves some entry points as they are and comes out right everywhere else.
+fn settled(
+    input: &Input<'_>,
+    base: Option<&Input<'_>>,
+    templates: &Templates,
+    selection: &Selection,
+    hindered: &BTreeMap<RepoPath, Stop>,
+) -> Result<Plan, Error> {
+    if let Some(plan) = trusting(input, base, templates, selection, hindered) {
         return Ok(plan);
     }
     let mut watched: Vec<Obligation> = Vec::new();
     loop {
-        let (plan, _) = split_with(input, base, templates, selection, &Care::Watching(&watched))?;
+        let care = Care::Watching(&watched);
+        let (plan, _) = split_with(input, base, templates, selection, &care, hindered)?;
         let broken = mismatches(input, &plan.apply(input.snapshot), &plan.obligations);
         let new: Vec<Obligation> =
             broken.into_iter().map(|(one, _)| one).filter(|one| !watched.contains(one)).collect();
@@ -52,11 +89,12 @@ fn trusting(
     base: Option<&Input<'_>>,
     templates: &Templates,
     selection: &Selection,
+    hindered: &BTreeMap<RepoPath, Stop>,
 ) -> Option<Plan> {
     let mut doubted = BTreeSet::new();
     for _ in 0..2 {
-        let (plan, promises) =
-            split_with(input, base, templates, selection, &Care::Trusting(&doubted)).ok()?;
+        let care = Care::Trusting(&doubted);
+        let (plan, promises) = split_with(input, base, templates, selection, &care, hindered).ok()?;
         let after = plan.apply(input.snapshot);
         let mut broken = promise::unkept(input, &after, &promises);
         broken.extend(mismatches(input, &after, &plan.obligations).into_iter().map(|(one, _)| one.before));

@@ -10,6 +10,7 @@ use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::promise::Promise;
 use crate::plan::settle::Watch;
 use crate::plan::step::{Live, Run, Step};
+use crate::plan::stop::Stop;
 use crate::plan::{Builder, Plan, ahead, gate, layout, listing, obligations, parent};
 use crate::proof::Obligation;
 use crate::repo::flux::artifact_path;
@@ -56,7 +57,7 @@ pub(super) enum Care<'a> {
 }
 
 /// Plans the restructuring of the selected apps, and gives what is still to be proven of it beside the
-/// plan's obligations.
+/// plan's obligations. What is hindered is left as it is.
 ///
 /// # Errors
 ///
@@ -67,6 +68,7 @@ pub(super) fn split_with(
     templates: &Templates,
     selection: &Selection,
     care: &Care<'_>,
+    hindered: &BTreeMap<RepoPath, Stop>,
 ) -> Result<(Plan, Vec<Promise>), Error> {
     known(input, selection)?;
     layout::check(input)?;
@@ -111,8 +113,10 @@ pub(super) fn split_with(
         let mut trial = builder.clone();
         let children = parents.get(&entry.path);
         let trusts = doubted.is_some_and(|doubted| !doubted.contains(&entry.path));
-        let refused =
-            children.and_then(|children| parent::refused(input, entry, selection, &outcomes, children));
+        let stopped = hindered.get(&entry.path).cloned();
+        let refused = stopped
+            .map(|stop| stop.refuse(EntryOutcome::new(&entry.cluster, &entry.path)))
+            .or_else(|| parent::refused(input, entry, selection, &outcomes, children?));
         let Step { mut outcome, promise, command } = match refused {
             Some(outcome) => outcome.into(),
             None => run.step(&mut trial, entry, trusts),

@@ -140,13 +140,8 @@ fn split(run: &Run<'_>, builder: &mut Builder<'_>, entry: &EntryPoint, trusts: b
         }
     }
     for kustomization in input.model.flux_of(entry).filter(|_| !is_live) {
-        if let Err(reason) = prepare(&mut trial, kustomization) {
-            return outcome
-                .refused(
-                    format!("Flux Kustomization {} can't be prepared: {reason}", kustomization.name),
-                    "set `prune: false` and `deletionPolicy: Orphan` there by hand, then split again",
-                )
-                .into();
+        if let Err(stop) = prepare(&mut trial, kustomization) {
+            return stop.refuse(outcome).into();
         }
     }
     let promise = promised.map(|typed| Promise::new(input, &outcome, &typed));

@@ -89,10 +89,24 @@ impl FluxKustomization {
 
     /// Points at a field of `spec`, or at the object where the field is missing.
     pub fn place(&self, key: &str) -> Place {
-        let spec = self.root.get("spec");
-        let node = spec.and_then(|spec| spec.get(key)).unwrap_or(&self.root);
+        let object = self.node();
+        let spec = object.get("spec");
+        let node = spec.and_then(|spec| spec.get(key)).unwrap_or(object);
         let span: Range<usize> = node.span.clone();
         Place::span(self.file.clone(), self.text.clone(), span)
+    }
+
+    /// Gives the object as it is written: the document, or the item of a list in it.
+    fn node(&self) -> &Node {
+        let mut lists = vec![&self.root];
+        while let Some(list) = lists.pop().filter(|_| !self.is_document) {
+            let items = list.get("items").map(Node::items).unwrap_or_default();
+            if let Some(item) = items.iter().find(|item| item.to_json() == self.value) {
+                return item;
+            }
+            lists.extend(items);
+        }
+        &self.root
     }
 }
 

@@ -223,6 +223,21 @@ impl Node {
         }
     }
 
+    /// Tells whether the node or anything written in it has a tag.
+    pub(crate) fn has_tag(&self) -> bool {
+        self.tag.is_some() || self.parts().any(Node::has_tag)
+    }
+
+    /// Gives what is written in a collection: its keys, values and items, aliases not followed.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Node> {
+        let (entries, items): (&[(Node, Node)], &[Node]) = match &self.kind {
+            NodeKind::Mapping(entries) => (entries, &[]),
+            NodeKind::Sequence(items) => (&[], items),
+            _ => (&[], &[]),
+        };
+        entries.iter().flat_map(|(key, value)| [key, value]).chain(items)
+    }
+
     /// Gives the value as kustomize's reader of manifests has it: aliases and `<<` resolved, of
     /// duplicate keys the last, keys as text.
     pub fn to_json(&self) -> Value {

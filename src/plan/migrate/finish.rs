@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use crate::plan::migrate::Rewritten;
 use crate::plan::migrate::place::find;
 use crate::plan::migrate::standing::Move;
-use crate::plan::migrate::{Rewritten, Stop};
 use crate::plan::prepare::{is_remembering, raised, restored};
+use crate::plan::stop::Stop;
 use crate::plan::{Builder, Input, umbrella};
 use crate::proof::compare;
 use crate::render::Request;
 use crate::repo::{FluxKustomization, Graph, Kustomization, RepoPath};
-use crate::yaml::read_documents;
+use crate::yaml::{EditError, read_documents};
 
 /// Gives every Flux Kustomization of a move what it remembers.
 ///
@@ -33,19 +34,19 @@ fn settle(
     if !is_remembering(one) {
         return Ok(());
     }
-    let (text, index) = find(builder, one).map_err(Stop::edit)?;
-    let documents = read_documents(&text).map_err(|error| Stop::edit(error.message))?;
+    let (text, index) = find(builder, one)?;
+    let edit = |error: EditError| Stop::edit(&one.file, &text, &EditError { span: None, ..error });
+    let unfit = || edit(EditError::new("its remembered values don't fit any more"));
+    let documents = read_documents(&text).map_err(|error| edit(error.into()))?;
     let Some(range) = documents.get(index).map(|document| document.whole.clone()) else { return Ok(()) };
     let back = restored(&text[range.clone()]);
-    let value = read_documents(&back).map_err(|error| Stop::edit(error.message))?;
-    let [document] = &value[..] else {
-        return Err(Stop::edit(format!("{}: its remembered values don't fit any more", one.file)));
-    };
-    let back = raised(&back, &document.root.to_json()).map_err(Stop::edit)?;
+    let value = read_documents(&back).map_err(|error| edit(error.into()))?;
+    let [document] = &value[..] else { return Err(unfit()) };
+    let back = raised(&back, &document.root.to_json()).map_err(edit)?;
     let settled = format!("{}{back}{}", &text[..range.start], &text[range.end..]);
-    let after = read_documents(&settled).map_err(|error| Stop::edit(error.message))?;
+    let after = read_documents(&settled).map_err(|error| edit(error.into()))?;
     if after.len() != documents.len() {
-        return Err(Stop::edit(format!("{}: its remembered values don't fit any more", one.file)));
+        return Err(unfit());
     }
     let values = after.get(index).map(|document| document.root.to_json()).into_iter().collect();
     builder.put(&one.file, &settled);

@@ -2,16 +2,19 @@
 
 use serde_json::Value;
 
+use crate::diagnostic::Place;
+use crate::plan::migrate::Rewritten;
 use crate::plan::migrate::contents::{is_checked, is_encrypted, is_of_kind};
 use crate::plan::migrate::depends::{Succession, may_wait, namespace};
 use crate::plan::migrate::heir::{Dependency, Heir, rewrite_dependencies};
 use crate::plan::migrate::place::{find, succeed};
 use crate::plan::migrate::standing::{Move, heir_name};
-use crate::plan::migrate::{Rewritten, Stop};
+use crate::plan::stop::Stop;
 use crate::plan::{Builder, Input, build, rebuilt};
 use crate::render::{Object, Request};
 use crate::repo::{FluxKustomization, RepoPath};
 use crate::spec::expand;
+use crate::yaml::{EditError, read_documents};
 
 /// Adds to a succession what a hand-over makes of each old Flux Kustomization.
 pub fn announce(input: &Input<'_>, one: &Move<'_>, succession: &mut Succession) {
@@ -57,7 +60,8 @@ pub fn hand_over(
     for old in &one.old {
         still_held(input, one, old)?;
         let contents = contents(input, one, old)?;
-        let (text, document) = find(builder, old).map_err(Stop::edit)?;
+        let (text, document) = find(builder, old)?;
+        let edit = |error: EditError| Stop::edit(&old.file, &text, &error);
         let (mut files, mut values) = (Vec::new(), Vec::new());
         for (index, (position, side)) in one.sides.iter().enumerate() {
             if standing(input, one, old, *position).is_some() {
@@ -90,11 +94,11 @@ pub fn hand_over(
                 depends_on,
                 name,
             };
-            let copy = heir.write(&text, document).map_err(Stop::edit)?;
-            values.push(crate::yaml::read_documents(&copy).map_err(|error| Stop::edit(error.message))?);
-            files.push((file_of(input, old, *position).map_err(Stop::edit)?, copy));
+            let copy = heir.write(&text, document).map_err(edit)?;
+            values.push(read_documents(&copy).map_err(|error| edit(EditError::new(error.message)))?);
+            files.push((file_of(input, old, *position)?, copy));
         }
-        succeed(input, builder, old, &files, stays.is_some()).map_err(Stop::edit)?;
+        succeed(input, builder, old, &files, stays.is_some())?;
         let mut after: Vec<Value> = values.iter().flatten().map(|document| document.root.to_json()).collect();
         after.extend(stays.is_some().then(|| old.value.clone()));
         rewritten.push(Rewritten { cluster: one.cluster.clone(), before: old.value.clone(), after });
@@ -118,7 +122,7 @@ fn still_held(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Res
                         "CronJob {} in {} acts on {} and not on {name}, which nothing would hold back then",
                         job.name, job.file, old.name
                     ),
-                    &format!(
+                    format!(
                         "name {name} there beside {}, and in the Role of the job if that lists names; let it reach the clusters, then go on",
                         old.name
                     ),
@@ -176,21 +180,28 @@ fn components(old: &FluxKustomization, whole: &RepoPath, side: &RepoPath) -> Vec
 }
 
 /// Names the file of a successor after that of the old one.
-fn file_of(input: &Input<'_>, old: &FluxKustomization, position: usize) -> Result<RepoPath, String> {
+fn file_of(input: &Input<'_>, old: &FluxKustomization, position: usize) -> Result<RepoPath, Stop> {
     let name = old.file.name().unwrap_or("kustomization.yaml");
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "yaml"));
     let of = input.spec.types[position].name.value.as_str();
     let file = expand(&input.spec.layout.kustomization, &[("name", stem), ("type", of)]);
     let folder = old.file.parent().unwrap_or_else(RepoPath::top);
-    folder.join(&format!("{file}.{extension}")).map_err(|error| error.to_string())
+    folder.join(&format!("{file}.{extension}")).map_err(|error| {
+        Stop::lasting(
+            error.to_string(),
+            "choose another `kustomization` under `layout`",
+            Place::file(old.file.clone()),
+        )
+    })
 }
 
 /// Makes sure that a name is one and is free.
 fn free(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization, name: &str) -> Result<(), Stop> {
     if !crate::plan::gate::is_object_name(name) {
-        return Err(Stop::new(
+        return Err(Stop::lasting(
             format!("`{name}` is no name that a Flux Kustomization can have"),
             "choose another `kustomization` under `layout`",
+            Place::file(old.file.clone()),
         ));
     }
     let taken = input.model.flux.iter().find(|other| {
@@ -199,9 +210,10 @@ fn free(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization, name: &str) 
             && input.model.cluster_of(other) == one.cluster
     });
     match taken {
-        Some(other) => Err(Stop::new(
+        Some(other) => Err(Stop::lasting(
             format!("Flux Kustomization {name} stands in {} already and applies something else", other.file),
             "rename it in three steps of its own, or choose another `kustomization` under `layout`",
+            Place::file(other.file.clone()),
         )),
         None => Ok(()),
     }
@@ -241,15 +253,15 @@ pub fn rewrite_waiters(
                     "Flux Kustomization {} waits for {lost}, all of which will be held back: it would stop at the next commit",
                     waiter.name
                 ),
-                &format!("take {lost} out of its `dependsOn` in {}, or give it a window too", waiter.file),
+                format!("take {lost} out of its `dependsOn` in {}, or give it a window too", waiter.file),
             )));
         }
-        let (text, document) = find(builder, waiter).map_err(|reason| stop(Stop::edit(reason)))?;
-        let text = rewrite_dependencies(&text, document, &wanted)
-            .map_err(|reason| stop(Stop::edit(format!("{}: {reason}", waiter.file))))?;
-        let after = crate::yaml::read_documents(&text).map_err(|error| stop(Stop::edit(error.message)))?;
+        let (text, document) = find(builder, waiter).map_err(stop)?;
+        let edit = |error: EditError| stop(Stop::edit(&waiter.file, &text, &error));
+        let edited = rewrite_dependencies(&text, document, &wanted).map_err(edit)?;
+        let after = read_documents(&edited).map_err(|error| edit(EditError::new(error.message)))?;
         let after = after.get(document).map(|document| document.root.to_json()).into_iter().collect();
-        builder.put(&waiter.file, &text);
+        builder.put(&waiter.file, &edited);
         let names: Vec<&str> = wanted.iter().map(|one| one.name.as_str()).collect();
         notes.push(format!("{} ({}) waits for {} from now on", waiter.name, key.0, names.join(", ")));
         rewritten.push(Rewritten { cluster: key.0, before: waiter.value.clone(), after });

@@ -1,5 +1,7 @@
 //! The Flux Kustomization of a type, made from the one whose objects it takes over.
 
+use std::ops::Range;
+
 use serde_json::{Value, json};
 
 use crate::plan::prepare::{keeping, raised, restored};
@@ -35,23 +37,45 @@ pub struct Heir {
 }
 
 impl Heir {
-    /// Writes the successor's document from that of the old one, byte for byte but for what differs.
+    /// Writes the successor's document from that of the old one, byte for byte but for what differs
+    /// and for aliases of that, which go on meaning what they did.
     ///
     /// It gets `prune: false` with a remark, by which the last step knows what it was.
     ///
     /// # Errors
     ///
-    /// When a place can't be edited without writing it anew, or the result would not read as meant.
-    pub fn write(&self, file: &str, document: usize) -> Result<String, String> {
-        let cut = cut_documents(file, &[document]).map_err(|error| error.message)?;
+    /// When a place can't be edited without writing it anew, or the result would not read as meant. The
+    /// error points into the file.
+    pub fn write(&self, file: &str, document: usize) -> Result<String, EditError> {
+        self.copy(file, document).map_err(|mut error| {
+            // The copy does not have the lines of the file.
+            error.span = self.obstacle(file, document);
+            error
+        })
+    }
+
+    fn copy(&self, file: &str, document: usize) -> Result<String, EditError> {
+        let cut = cut_documents(file, &[document])?;
         let text = restored(cut.trim_start_matches('\u{feff}'));
         let text = raised(&text, &value(&text)?)?;
         let mut expected = value(&text)?;
-        let mut editor = Editor::new(&text, 0).map_err(|error| error.message)?;
-        self.edit(&mut editor, &mut expected).map_err(|error| error.message)?;
+        let mut editor = Editor::new(&text, 0)?.resolving();
+        self.edit(&mut editor, &mut expected)?;
         let text = keeping(editor.text(), &expected)?;
         expected["spec"]["prune"] = json!(false);
-        if value(&text)? == expected { Ok(text) } else { Err("the copy would not read as meant".to_owned()) }
+        if value(&text)? == expected {
+            Ok(text)
+        } else {
+            Err(EditError::new("the copy would not read as meant"))
+        }
+    }
+
+    /// Finds what would be in the way of the same edits in the file itself: that place, or the document.
+    fn obstacle(&self, file: &str, document: usize) -> Option<Range<usize>> {
+        let mut editor = Editor::new(file, document).ok()?.resolving();
+        let whole = editor.root().span.clone();
+        let mut expected = editor.root().to_json();
+        self.edit(&mut editor, &mut expected).err().and_then(|error| error.span).or(Some(whole))
     }
 
     fn edit(&self, editor: &mut Editor, expected: &mut Value) -> Result<(), EditError> {
@@ -77,14 +101,14 @@ impl Heir {
 /// # Errors
 ///
 /// As [`Heir::write`].
-pub fn rewrite_dependencies(file: &str, document: usize, wanted: &[Dependency]) -> Result<String, String> {
-    let mut editor = Editor::new(file, document).map_err(|error| error.message)?;
+pub fn rewrite_dependencies(file: &str, document: usize, wanted: &[Dependency]) -> Result<String, EditError> {
+    let mut editor = Editor::new(file, document)?.resolving();
     let mut expected = editor.root().to_json();
-    depend_on(&mut editor, &mut expected, wanted).map_err(|error| error.message)?;
+    depend_on(&mut editor, &mut expected, wanted)?;
     if editor.root().to_json() == expected {
         Ok(editor.into_text())
     } else {
-        Err("its `dependsOn` would not read as meant".to_owned())
+        Err(EditError::new("its `dependsOn` would not read as meant"))
     }
 }
 
@@ -173,10 +197,11 @@ fn keys(names: &[&str]) -> Vec<Key> {
     names.iter().map(|name| Key::from(*name)).collect()
 }
 
-fn value(text: &str) -> Result<Value, String> {
-    let documents = read_documents(text).map_err(|error| error.message)?;
-    documents
-        .first()
-        .map(|document| document.root.to_json())
-        .ok_or_else(|| "the document vanished".to_owned())
+fn value(text: &str) -> Result<Value, EditError> {
+    let documents = read_documents(text)?;
+    let first = documents.first().map(|document| document.root.to_json());
+    first.ok_or_else(|| EditError::new("the document vanished"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,7 @@ mod depends;
 mod finish;
 mod hand_over;
 mod heir;
+mod hindrance;
 mod place;
 mod standing;
 pub(crate) mod verify;
@@ -20,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+pub(super) use hindrance::hindered;
 pub use standing::{Stage, Standing};
 
 use crate::diagnostic::Diagnostic;
@@ -29,6 +31,7 @@ use crate::live::LiveKustomization;
 use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::standing::{Move, moves};
 use crate::plan::prepare::prepare;
+use crate::plan::stop::Stop;
 use crate::plan::{Builder, EntryOutcome, Input, Plan, builds, gate};
 use crate::proof::{Obligation, Renames};
 use crate::repo::{Relation, RepoPath};
@@ -55,23 +58,6 @@ pub(crate) struct Rewritten {
     cluster: String,
     before: Value,
     after: Vec<Value>,
-}
-
-/// Why one entry point of one cluster can't take its next step.
-#[derive(Clone, Debug)]
-pub(crate) struct Stop {
-    reason: String,
-    remedy: String,
-}
-
-impl Stop {
-    fn new(reason: impl Into<String>, remedy: &str) -> Stop {
-        Stop { reason: reason.into(), remedy: remedy.to_owned() }
-    }
-
-    fn edit(reason: impl Into<String>) -> Stop {
-        Stop::new(reason, "write that Flux Kustomization as one document in plain block style, then go on")
-    }
 }
 
 /// A stop with what it speaks of: one entry point of a cluster, or all of the cluster's.
@@ -231,10 +217,7 @@ pub fn migrate(
         .iter()
         .filter_map(|one| {
             let stop = stopped.get(&(one.cluster.clone(), one.whole.clone()))?;
-            Some(
-                EntryOutcome::new(&one.cluster, &one.whole)
-                    .refused(stop.reason.as_str(), stop.remedy.as_str()),
-            )
+            Some(stop.clone().refuse(EntryOutcome::new(&one.cluster, &one.whole)))
         })
         .collect();
     Ok(plan)
@@ -278,9 +261,8 @@ fn steps(
         match one.stage {
             Stage::Unprepared => {
                 for old in &one.old {
-                    prepare(builder, old).map_err(|reason| stop(Stop::edit(reason)))?;
-                    let (text, index) =
-                        place::find(builder, old).map_err(|reason| stop(Stop::edit(reason)))?;
+                    prepare(builder, old).map_err(stop)?;
+                    let (text, index) = place::find(builder, old).map_err(stop)?;
                     let documents = crate::yaml::read_documents(&text).unwrap_or_default();
                     let after = documents.get(index).map(|document| document.root.to_json());
                     rewritten.push(Rewritten {
@@ -321,32 +303,32 @@ pub(super) struct TakenOver {
 ///
 /// # Errors
 ///
-/// What is in the way, and the remedy.
+/// When something is in the way.
 pub(super) fn take_over(
     input: &Input<'_>,
     builder: &mut Builder<'_>,
     whole: &RepoPath,
-) -> Result<TakenOver, (String, String)> {
+) -> Result<TakenOver, Stop> {
     let found: Vec<Move<'_>> = moves(input).into_iter().filter(|one| one.whole == *whole).collect();
     for one in &found {
         if let Stage::Stuck { reason, remedy } = &one.stage {
-            return Err((reason.clone(), remedy.clone()));
+            return Err(Stop::new(reason, remedy));
         }
     }
     let active: Vec<&Move<'_>> = found.iter().filter(|one| one.stage == Stage::Restructured).collect();
     if active.is_empty() {
-        return Err((
+        return Err(Stop::new(
             format!(
                 "nothing of {whole} would change hands: no Flux Kustomization of it is kept from pruning and applies what its sides hold too"
             ),
-            "run `gitops-windows migrate` to see how far it is, and finish that first".to_owned(),
+            "run `gitops-windows migrate` to see how far it is, and finish that first",
         ));
     }
     let succession = Succession::of(input, &active);
     let mut rewritten = Vec::new();
     match steps(input, builder, &active, &succession, &mut rewritten) {
         Ok(notes) => Ok(TakenOver { renamed: succession.names(input), rewritten, notes }),
-        Err(halt) => Err((halt.stop.reason, halt.stop.remedy)),
+        Err(halt) => Err(halt.stop),
     }
 }
 

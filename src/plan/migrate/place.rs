@@ -2,20 +2,23 @@
 
 use serde_json::Value;
 
+use crate::diagnostic::Place;
 use crate::plan::resources::{self, Item, rewrite};
+use crate::plan::stop::Stop;
 use crate::plan::{Builder, Input};
-use crate::repo::{FluxKustomization, RepoPath, Target};
-use crate::yaml::{cut_documents, read_documents};
+use crate::repo::{File, FluxKustomization, RepoPath, Target};
+use crate::yaml::{EditError, cut_documents, read_documents};
 
 /// Finds a Flux Kustomization in its file as the builder has it now.
 ///
 /// # Errors
 ///
 /// When the file or the document is gone.
-pub fn find(builder: &Builder<'_>, one: &FluxKustomization) -> Result<(String, usize), String> {
-    let file = builder.now().file(&one.file).ok_or_else(|| format!("{} vanished", one.file))?;
-    let text = file.text().ok_or_else(|| format!("{} is not UTF-8", one.file))?.to_owned();
-    let documents = read_documents(&text).map_err(|error| error.message)?;
+pub fn find(builder: &Builder<'_>, one: &FluxKustomization) -> Result<(String, usize), Stop> {
+    let lost =
+        || Stop::file(format!("{} is not to be found in {} as one document", one.name, one.file), &one.file);
+    let text = builder.now().file(&one.file).and_then(File::text).ok_or_else(lost)?.to_owned();
+    let documents = read_documents(&text).map_err(|error| Stop::edit(&one.file, &text, &error.into()))?;
     let is_it = |value: &Value| {
         value["kind"] == "Kustomization"
             && value["spec"]["sourceRef"] == one.value["spec"]["sourceRef"]
@@ -27,10 +30,8 @@ pub fn find(builder: &Builder<'_>, one: &FluxKustomization) -> Result<(String, u
         (0..documents.len()).filter(|index| is_it(&documents[*index].root.to_json())).collect();
     match found[..] {
         [index] => Ok((text, index)),
-        _ if one.is_document => {
-            Err(format!("{} is not to be found in {} as one document", one.name, one.file))
-        }
-        _ => Err(format!("{} stands inside a list in {}", one.name, one.file)),
+        _ if one.is_document => Err(lost()),
+        _ => Err(Stop::listed(one)),
     }
 }
 
@@ -48,18 +49,19 @@ pub fn succeed(
     old: &FluxKustomization,
     heirs: &[(RepoPath, String)],
     stays: bool,
-) -> Result<(), String> {
+) -> Result<(), Stop> {
     let (text, index) = find(builder, old)?;
-    let documents = read_documents(&text).map_err(|error| error.message)?;
+    let edit = |error: EditError| Stop::edit(&old.file, &text, &error);
+    let documents = read_documents(&text).map_err(|error| edit(error.into()))?;
     let alone = documents.iter().enumerate().all(|(other, document)| other == index || document.is_empty());
     if !alone {
         let texts: Vec<&str> = heirs.iter().map(|(_, text)| text.as_str()).collect();
-        let replaced = replace_document(&text, index, &texts, stays)?;
+        let replaced = replace_document(&text, index, &texts, stays).map_err(edit)?;
         builder.put(&old.file, &replaced);
         return Ok(());
     }
     for (path, text) in heirs {
-        builder.create(path, text).map_err(|error| error.to_string())?;
+        builder.create(path, text).map_err(|error| Stop::write(path, &error))?;
     }
     if !stays {
         builder.remove(&old.file);
@@ -78,18 +80,22 @@ fn relist(
     old: &RepoPath,
     heirs: &[(RepoPath, String)],
     stays: bool,
-) -> Result<(), String> {
+) -> Result<(), Stop> {
     let read = |builder: &Builder<'_>| {
         builder
             .kustomization(folder)
-            .map_err(|broken| broken.message)?
-            .ok_or_else(|| format!("{folder} lost its kustomization.yaml"))
+            .map_err(|broken| Stop::file(broken.message, folder))?
+            .ok_or_else(|| Stop::file(format!("{folder} lost its kustomization.yaml"), folder))
     };
     let kustomization = read(builder)?;
     let resources = kustomization.resources();
     let lists = |target: &Target| *target == Target::Path(old.clone());
     if !resources.iter().any(|reference| lists(&reference.target)) {
-        return Err(format!("{} names {old} otherwise than as a resource", kustomization.file));
+        return Err(Stop::lasting(
+            format!("{} names {old} otherwise than as a resource", kustomization.file),
+            "list it under `resources` and commit that; then give the same command again",
+            Place::file(kustomization.file.clone()),
+        ));
     }
     let mut left = heirs.iter();
     if !stays {
@@ -102,23 +108,25 @@ fn relist(
                 false => Item::Keep,
             })
             .collect();
-        let text = rewrite(&kustomization, &items).map_err(|error| error.to_string())?;
+        let text = rewrite(&kustomization, &items)
+            .map_err(|error| Stop::edit(&kustomization.file, &kustomization.text, &error))?;
         builder.put(&kustomization.file, &text);
     }
     for (path, _) in left {
-        let text = resources::add(&read(builder)?, path).map_err(|error| error.to_string())?;
+        let now = read(builder)?;
+        let text = resources::add(&now, path).map_err(|error| Stop::edit(&now.file, &now.text, &error))?;
         builder.put(&kustomization.file, &text);
     }
     Ok(())
 }
 
 /// Puts documents in the place of one, or behind it where it stays.
-fn replace_document(text: &str, index: usize, new: &[&str], stays: bool) -> Result<String, String> {
-    let documents = read_documents(text).map_err(|error| error.message)?;
+fn replace_document(text: &str, index: usize, new: &[&str], stays: bool) -> Result<String, EditError> {
+    let documents = read_documents(text)?;
     let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut out = String::new();
     for (position, document) in documents.iter().enumerate() {
-        let own = cut_documents(text, &[position]).map_err(|error| error.message)?;
+        let own = cut_documents(text, &[position])?;
         let pieces: Vec<&str> = match position == index {
             true => stays.then_some(own.as_str()).into_iter().chain(new.iter().copied()).collect(),
             false => vec![&text[document.whole.clone()]],
@@ -134,11 +142,11 @@ fn replace_document(text: &str, index: usize, new: &[&str], stays: bool) -> Resu
             out.push_str(piece);
         }
     }
-    let after = read_documents(&out).map_err(|error| error.message)?;
+    let after = read_documents(&out).map_err(|error| EditError::new(error.message))?;
     let mut expected: Vec<Value> = documents.iter().map(|document| document.root.to_json()).collect();
     let mut values = Vec::new();
     for piece in new {
-        let read = read_documents(piece).map_err(|error| error.message)?;
+        let read = read_documents(piece).map_err(|error| EditError::new(error.message))?;
         values.extend(read.iter().map(|document| document.root.to_json()));
     }
     let end = if stays { index + 1 } else { index };
@@ -147,7 +155,7 @@ fn replace_document(text: &str, index: usize, new: &[&str], stays: bool) -> Resu
     if same {
         Ok(out)
     } else {
-        Err("its file can't hold the new documents without being written anew".to_owned())
+        Err(EditError::new("it can't hold the new documents without being written anew"))
     }
 }
 

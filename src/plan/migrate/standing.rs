@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::plan::entry::EntrySplit;
 use crate::plan::prepare::{is_prepared, is_remembering};
 use crate::plan::resources::{Item, rewrite};
+use crate::plan::stop::Stop;
 use crate::plan::unapplied::{Unapplied, unapplied};
 use crate::plan::{Builder, Input, umbrella};
 use crate::render::Request;
@@ -368,26 +369,32 @@ fn lost(input: &Input<'_>, one: &Move<'_>) -> Option<Stage> {
     })
 }
 
+/// What is said where a cluster would get two Flux Kustomizations of one name.
+pub fn twin(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+    let (found, other) = one.all().find_map(|found| {
+        let other = input.model.flux.iter().find(|other| {
+            (&other.name, &other.namespace) == (&found.name, &found.namespace)
+                && (&other.file, other.document) != (&found.file, found.document)
+                && input.model.cluster_of(other) == one.cluster
+        });
+        Some((found, other?))
+    })?;
+    Some(Stop::lasting(
+        format!("Flux Kustomization {} stands twice, in {} and in {}", found.name, found.file, other.file),
+        "a cluster keeps only one of them: remove the other from Git",
+        other.place("path"),
+    ))
+}
+
 /// States that no step leads out of.
 fn obstacle(input: &Input<'_>, one: &Move<'_>) -> Option<Stage> {
     if let Some(stuck) = lost(input, one) {
         return Some(stuck);
     }
+    if let Some(Stop { reason, remedy, .. }) = twin(input, one) {
+        return Some(Stage::Stuck { reason, remedy });
+    }
     for found in one.all() {
-        let same = input.model.flux.iter().find(|other| {
-            (&other.name, &other.namespace) == (&found.name, &found.namespace)
-                && (&other.file, other.document) != (&found.file, found.document)
-                && input.model.cluster_of(other) == one.cluster
-        });
-        if let Some(other) = same {
-            return Some(Stage::Stuck {
-                reason: format!(
-                    "Flux Kustomization {} stands twice, in {} and in {}",
-                    found.name, found.file, other.file
-                ),
-                remedy: "a cluster keeps only one of them: remove the other from Git".to_owned(),
-            });
-        }
         if *found.spec("suspend") == Value::Bool(true) {
             return Some(Stage::Stuck {
                 reason: format!(

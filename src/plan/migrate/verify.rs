@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::inventory::{Inventory, differences};
+use crate::plan::migrate::Rewritten;
 use crate::plan::migrate::standing::{Move, heir_name};
-use crate::plan::migrate::{Rewritten, Stop};
+use crate::plan::stop::Stop;
 use crate::plan::{Input, gate};
 use crate::proof::{Renames, compare, is_of_gate, without_names};
 use crate::render::{Object, Request};
@@ -37,15 +38,16 @@ pub fn overridden(one: &Move<'_>, inventories: &[Inventory]) -> Option<Stop> {
             (false, "Orphan") => return None,
             (false, _) => "deletionPolicy",
         };
-        Some(Stop::new(
+        Some(Stop::lasting(
             format!(
                 "{} in {} would delete what it loses: the build that applies it sets its `spec.{field}` otherwise",
                 old.name, old.file
             ),
-            &format!(
+            format!(
                 "leave {} out of the patch that sets `{field}`, let that reach the cluster, then go on",
                 old.name
             ),
+            old.place(field),
         ))
     })
 }

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::plan::generated::{Ownership, ownership};
 use crate::plan::listing::is_generated;
-use crate::plan::migrate::Stop;
 use crate::plan::migrate::depends::{Name, Succession};
+use crate::plan::stop::Stop;
 use crate::plan::{Builder, Input};
 use crate::repo::flux::{GROUP, is_yaml, names_kustomization, watches};
 use crate::repo::manifest::{Manifest, ObjectId, manifests, objects};
@@ -49,14 +49,12 @@ pub fn rewrite(
         for manifest in manifests(found).unwrap_or_default() {
             let names: Vec<&Name> = near().collect();
             let edited = match watches(&manifest.value) {
-                Some(field) => edit(input, builder, file, &manifest, field, &clusters, succession)
-                    .map_err(|error| {
-                        let cluster = names.first().map(|(cluster, _, _)| cluster.clone()).unwrap_or_default();
-                        (cluster, Stop::new(
-                            format!("{} in {file} names what goes, and can't be edited: {}", ObjectId::of(&manifest.value), error.message),
-                            "write its list in plain block style, or name the successors there yourself, then go on",
-                        ))
-                    })?,
+                Some(field) => {
+                    edit(input, builder, file, &manifest, field, &clusters, succession).map_err(|stop| {
+                        let cluster = names.first().map(|(cluster, _, _)| cluster.clone());
+                        (cluster.unwrap_or_default(), stop)
+                    })?
+                }
                 None => told(file, &manifest, &names, succession),
             };
             notes.extend(edited);
@@ -91,12 +89,19 @@ fn edit(
     field: &str,
     clusters: &BTreeSet<String>,
     succession: &Succession,
-) -> Result<Option<String>, EditError> {
+) -> Result<Option<String>, Stop> {
     let list = manifest.value["spec"][field].as_array().map(Vec::as_slice).unwrap_or_default();
     let own = manifest.value["metadata"]["namespace"].as_str().unwrap_or_default();
     let path = [Key::from("spec"), Key::from(field)];
     let text = builder.now().file(file).and_then(|file| file.text()).unwrap_or_default().to_owned();
-    let mut editor = Editor::new(&text, manifest.index)?;
+    let stop = |error: EditError| {
+        let stop = Stop::edit(file, &text, &error);
+        Stop {
+            reason: format!("{} names what goes, and {}", ObjectId::of(&manifest.value), stop.reason),
+            ..stop
+        }
+    };
+    let mut editor = Editor::new(&text, manifest.index).map_err(stop)?.resolving();
     let (mut removed, mut named) = (Vec::new(), BTreeSet::new());
     for (index, item) in list.iter().enumerate() {
         let Some(name) = names_kustomization(item) else { continue };
@@ -113,13 +118,13 @@ fn edit(
             match missing.next() {
                 Some(first) => {
                     let name = [&path[..], &[Key::from(index), Key::from("name")]].concat();
-                    editor.set_scalar(&name, first.as_str())?;
+                    editor.set_scalar(&name, first.as_str()).map_err(stop)?;
                 }
                 None => removed.push(index),
             }
         }
         for name in missing {
-            editor.append_raw_item(&path, &block(item, name))?;
+            editor.append_raw_item(&path, &block(item, name)).map_err(stop)?;
         }
         named.extend(wanted);
     }
@@ -127,7 +132,7 @@ fn edit(
         return Ok(None);
     }
     if !removed.is_empty() {
-        editor.remove_items(&path, &removed)?;
+        editor.remove_items(&path, &removed).map_err(stop)?;
     }
     let edited = editor.into_text();
     if edited == text {

@@ -14,6 +14,9 @@ impl Editor {
         value: &ScalarText,
     ) -> Result<Vec<Splice>, EditError> {
         let node = target.node;
+        if self.resolving && matches!(node.kind, NodeKind::Alias { .. }) {
+            return Ok(vec![Splice { range: node.span.clone(), text: value.to_yaml() }]);
+        }
         self.refuse_reference(node)?;
         match &node.kind {
             NodeKind::Null if node.span.is_empty() => self.fill_null(target, &value.to_yaml()),
@@ -269,8 +272,10 @@ impl Editor {
             .ok_or_else(|| EditError::at("a tab stands in the indentation", lines::char_at(&self.text, at)))
     }
 
+    /// Refuses what an edit in one place does not see all of; what is resolved has no such places but tags.
     pub(super) fn refuse_reference(&self, node: &Node) -> Result<(), EditError> {
-        if node.has_reference() {
+        let is_refused = if self.resolving { node.has_tag() } else { node.has_reference() };
+        if is_refused {
             return Err(EditError::at(
                 "an anchor, alias, merge key or tag stands here",
                 node.start..node.span.end,

@@ -4,6 +4,7 @@ mod error;
 mod expected;
 mod insert;
 mod path;
+mod reference;
 mod remove;
 #[cfg(test)]
 mod tests;
@@ -41,7 +42,8 @@ pub(super) struct Splice {
 /// the neighbouring line, a byte order mark, a missing final line break, blank lines at the end.
 ///
 /// What is refused: a document with a duplicate key, and places written with an anchor, alias, merge
-/// key or tag.
+/// key or tag; [`Editor::resolving`] edits most of those too. The span of a refusal is one of the text
+/// that the editor was made with, whatever was edited before.
 ///
 /// ```
 /// use gitops_windows::yaml::Editor;
@@ -58,7 +60,10 @@ pub struct Editor {
     text: String,
     index: usize,
     ignore_case: bool,
+    resolving: bool,
     documents: Vec<Document>,
+    /// What was replaced so far, edit by edit, in the order of the text.
+    history: Vec<Vec<Splice>>,
 }
 
 impl Editor {
@@ -82,13 +87,40 @@ impl Editor {
             let message = format!("the key `{}` stands twice", duplicate.key);
             return Err(EditError::at(message, duplicate.second.clone()));
         }
-        Ok(Editor { text: text.to_owned(), index, ignore_case: false, documents })
+        Ok(Editor {
+            text: text.to_owned(),
+            index,
+            ignore_case: false,
+            resolving: false,
+            documents,
+            history: Vec::new(),
+        })
     }
 
     /// Finds keys in any case, as kustomize does in `kustomization.yaml`.
     #[must_use]
     pub fn ignore_case(mut self) -> Editor {
         self.ignore_case = true;
+        self
+    }
+
+    /// Edits places with anchors and aliases too: before a value changes or goes, what depends on it
+    /// is written out in the place of each alias, and its anchor goes.
+    ///
+    /// Aliases of scalars and of lists and mappings on one line, `[…]` or `{…}`, can be written out; an
+    /// edit that one of several lines is in the way of is refused, and names that alias.
+    ///
+    /// ```
+    /// use gitops_windows::yaml::Editor;
+    ///
+    /// let text = "name: &app web # the app\nlabels: { app: *app }\n";
+    /// let mut editor = Editor::new(text, 0).unwrap().resolving();
+    /// editor.set_scalar(&["name".into()], "web-rt").unwrap();
+    /// assert_eq!(editor.text(), "name: web-rt # the app\nlabels: { app: web }\n");
+    /// ```
+    #[must_use]
+    pub fn resolving(mut self) -> Editor {
+        self.resolving = true;
         self
     }
 
@@ -117,12 +149,23 @@ impl Editor {
     /// When a collection stands there, or the path leads through something that holds no keys.
     pub fn set_scalar(&mut self, path: &[Key], value: impl Into<ScalarText>) -> Result<(), EditError> {
         let value = value.into();
+        self.attempt(|editor| {
+            let parent = path.split_last().map_or(path, |(_, parent)| parent);
+            editor.release(parent, &[path.to_vec()])?;
+            editor.set(path, &value)
+        })
+    }
+
+    fn set(&mut self, path: &[Key], value: &ScalarText) -> Result<(), EditError> {
         let (steps, json_path) = self.walk(path)?;
+        if let Some(error) = path.split_last().and_then(|(_, parent)| self.merged(parent)) {
+            return Err(error);
+        }
         let mut expected = self.root().to_json();
         set_at(&mut expected, &json_path, value.to_json())?;
         let rest = &path[steps.len() - 1..];
         let candidates = match (rest, steps.last()) {
-            ([], Some(target)) => vec![self.replace_scalar(target, &value)?],
+            ([], Some(target)) => vec![self.replace_scalar(target, value)?],
             (_, Some(target)) => {
                 let mut names = names(rest)?;
                 let last = names.pop().ok_or_else(|| EditError::new("the path is empty"))?;
@@ -160,11 +203,22 @@ impl Editor {
     ///
     /// When there is no such key.
     pub fn remove_key(&mut self, path: &[Key]) -> Result<(), EditError> {
+        self.attempt(|editor| {
+            let parent = path.split_last().map_or(path, |(_, parent)| parent);
+            editor.release(parent, &[path.to_vec()])?;
+            editor.remove(path)
+        })
+    }
+
+    fn remove(&mut self, path: &[Key]) -> Result<(), EditError> {
         let (steps, json_path) = self.walk(path)?;
+        if steps.len() != path.len() + 1 {
+            return Err(self.absent(path));
+        }
         let [.., mapping, target] = steps.as_slice() else {
             return Err(EditError::new("the path names no key"));
         };
-        if steps.len() != path.len() + 1 || target.key.is_none() {
+        if target.key.is_none() {
             return Err(EditError::new(format!("there is no key {}", show(path))));
         }
         let mut expected = self.root().to_json();
@@ -194,12 +248,11 @@ impl Editor {
         let mut indices = indices.to_vec();
         indices.sort_unstable();
         indices.dedup();
-        let before = self.clone();
-        let result = self.remove_sorted(path, &indices);
-        if result.is_err() {
-            *self = before;
-        }
-        result
+        self.attempt(|editor| {
+            let gone: Vec<Vec<Key>> = indices.iter().map(|index| item_path(path, *index)).collect();
+            editor.release(path, &gone)?;
+            editor.remove_sorted(path, &indices)
+        })
     }
 
     fn remove_sorted(&mut self, path: &[Key], indices: &[usize]) -> Result<(), EditError> {
@@ -256,7 +309,17 @@ impl Editor {
     }
 
     fn append(&mut self, path: &[Key], item: &NewItem, value: Value) -> Result<(), EditError> {
+        self.attempt(|editor| {
+            editor.release(path, &[])?;
+            editor.add(path, item, value)
+        })
+    }
+
+    fn add(&mut self, path: &[Key], item: &NewItem, value: Value) -> Result<(), EditError> {
         let (steps, json_path) = self.walk(path)?;
+        if let Some(error) = self.merged(path) {
+            return Err(error);
+        }
         let mut expected = self.root().to_json();
         push_at(&mut expected, &json_path, value)?;
         let rest = &path[steps.len() - 1..];
@@ -283,6 +346,10 @@ impl Editor {
     ///
     /// When there is no such key, or the new name is taken.
     pub fn rename_key(&mut self, path: &[Key], name: &str) -> Result<(), EditError> {
+        self.attempt(|editor| editor.rename(path, name))
+    }
+
+    fn rename(&mut self, path: &[Key], name: &str) -> Result<(), EditError> {
         let (steps, json_path) = self.walk(path)?;
         let Some(Step { key: Some(key), .. }) = steps.last().filter(|_| steps.len() == path.len() + 1) else {
             return Err(EditError::new(format!("there is no key {}", show(path))));
@@ -301,6 +368,23 @@ impl Editor {
         set_at(&mut expected, &renamed, value)?;
         let splice = Splice { range: key.span.clone(), text: super::quote(name) };
         self.commit(vec![splice], &expected)
+    }
+
+    /// Makes a whole edit or changes nothing; a refusal points into the text of the beginning.
+    fn attempt(&mut self, edit: impl FnOnce(&mut Editor) -> Result<(), EditError>) -> Result<(), EditError> {
+        let before = self.clone();
+        edit(self).map_err(|mut error| {
+            error.span = error.span.map(|span| self.origin(span));
+            *self = before;
+            error
+        })
+    }
+
+    /// Gives the bytes of the text of the beginning that became these.
+    fn origin(&self, span: Range<usize>) -> Range<usize> {
+        let back = |at: usize| self.history.iter().rev().fold(at, |at, splices| before(splices, at));
+        let start = back(span.start);
+        start..back(span.end).max(start)
     }
 
     fn document(&self) -> &Document {
@@ -364,8 +448,27 @@ impl Editor {
         }
         self.text = text;
         self.documents = documents;
+        self.history.push(splices);
         Ok(())
     }
+}
+
+/// Gives where a place of a text was before these replacements, which are in order; where what stands
+/// there is new, where that begins.
+fn before(splices: &[Splice], at: usize) -> usize {
+    let (mut old, mut new) = (0, 0);
+    for Splice { range, text } in splices {
+        let kept = range.start - old;
+        if at < new + kept {
+            break;
+        }
+        if at < new + kept + text.len() {
+            return range.start;
+        }
+        new += kept + text.len();
+        old = range.end;
+    }
+    old + (at - new)
 }
 
 /// Reads a text; one without any document counts as one empty document.

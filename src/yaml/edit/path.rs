@@ -110,6 +110,7 @@ impl Editor {
             {
                 Ok(*step)
             }
+            _ if steps.len() != path.len() + 1 => Err(self.absent(path)),
             Some(step) => Err(EditError::at(format!("{} is no list", show(path)), step.node.span.clone())),
             None => Err(EditError::new("the path is empty")),
         }

@@ -12,7 +12,10 @@ fn path(text: &str) -> Vec<Key> {
 /// Runs one edit written as `set P V`, `del P`, `drop P N,N`, `put P N V`, `add P V`, `raw P LINES`
 /// or `name P V`.
 fn run(text: &str, edit: &str) -> Result<String, EditError> {
-    let mut editor = Editor::new(text, 0)?;
+    run_on(Editor::new(text, 0)?, edit)
+}
+
+fn run_on(mut editor: Editor, edit: &str) -> Result<String, EditError> {
     let mut words = edit.splitn(3, ' ');
     let (verb, at, rest) =
         (words.next().unwrap(), path(words.next().unwrap_or("")), words.next().unwrap_or_default());
@@ -233,6 +236,95 @@ fn what_can_not_be_edited_in_place_is_refused() {
     ]);
 }
 
+/// Runs an edit that may resolve anchors and aliases; a refusal gives the text that it points at.
+fn resolved(text: &str, edit: &str) -> Result<String, String> {
+    run_on(Editor::new(text, 0).unwrap().resolving(), edit)
+        .map_err(|error| format!("{} at {:?}", error.message, error.span.map(|span| &text[span])))
+}
+
+#[test]
+fn what_depends_on_an_edited_value_is_written_out() {
+    for (before, edit, after) in [
+        ("a: &x b # c\nd: *x # e\nf: [*x]\n", "set a z", "a: z # c\nd: b # e\nf: [b]\n"),
+        ("a: &x 'b'\nd: *x\n", "set a z", "a: 'z'\nd: 'b'\n"),
+        ("a: &x b,c\nd: {e: *x}\n", "set a z", "a: z\nd: {e: \"b,c\"}\n"),
+        ("a: &x |\n  b\n  c\nd: *x\n", "set a z", "a: z\nd: \"b\\nc\\n\"\n"),
+        ("a: &x 1\n*x : b\nd: *x\n", "set a z", "a: z\n1 : b\nd: 1\n"),
+        ("a: &x b\nc: &x d\ne: *x\n", "set a z", "a: z\nc: &x d\ne: *x\n"),
+        ("a: &x b\nc: *x\nd: &x e\nf: *x\n", "set a z", "a: z\nc: b\nd: &x e\nf: *x\n"),
+        ("a: &x b\nc: *x\nd: *x\n", "set c z", "a: &x b\nc: z\nd: *x\n"),
+        ("a: &x {b: 1}\nc: *x\n", "set a.b 2", "a: {b: \"2\"}\nc: {b: 1}\n"),
+        ("a: &x {b: 1}\nc: *x\n", "set c.b 2", "a: &x {b: 1}\nc: {b: \"2\"}\n"),
+        ("a: &x {b: &y c}\nd: *x\ne: *y\n", "set a.b 2", "a: {b: \"2\"}\nd: {b: c}\ne: c\n"),
+        (
+            "a: &x b\nc: &y [*x, {d: *x}]\ne: *y\n",
+            "add c f",
+            "a: &x b\nc: [*x, {d: *x}, f]\ne: [b, {d: b}]\n",
+        ),
+        ("a: &x [b]\nc: *x\n", "add c d", "a: &x [b]\nc: [b, d]\n"),
+        ("a: &x {b: 1}\nc:\n  <<: *x\n  d: 1\n", "set a.b 2", "a: {b: \"2\"}\nc:\n  <<: {b: 1}\n  d: 1\n"),
+        (
+            "a: &x {b: 1}\nc:\n  <<: *x\n  d: 1\n",
+            "set c.b 2",
+            "a: &x {b: 1}\nc:\n  <<: *x\n  d: 1\n  b: \"2\"\n",
+        ),
+        ("a: &x {b: 1}\nc:\n  <<: *x\nd: 1\n", "del c", "a: &x {b: 1}\nd: 1\n"),
+        ("a: &x\n  b: &y c\n  d: 1\ne: *y\n", "del a.b", "a:\n  d: 1\ne: c\n"),
+        ("a: &x # c\n  b: 1\n  d: 1\n", "del a.b", "a: # c\n  d: 1\n"),
+        ("&k a: &x b\nc: [*k, *x]\n", "del a", "c: [a, b]\n"),
+        ("r:\n- n: &x a\n  m: *x\n- n: *x\n", "drop r 0", "r:\n- n: a\n"),
+        ("r:\n- n: &x a\n  m: *x\n- n: *x\n", "drop r 1", "r:\n- n: &x a\n  m: *x\n"),
+        ("r: &r\n- a\n- b\n", "drop r 0,1", "r: []\n"),
+        ("r: &r\n- a\n", "add r b", "r:\n- a\n- b\n"),
+        ("a: &x ~\nb: *x\n", "set a c", "a: c\nb: ~\n"),
+        ("a: &x b\r\nc: *x\r\n---\nd: &x e\nf: *x\n", "set a z", "a: z\r\nc: b\r\n---\nd: &x e\nf: *x\n"),
+    ] {
+        assert_eq!(resolved(before, edit).as_deref(), Ok(after), "\n{edit} on\n{before}");
+    }
+}
+
+#[test]
+fn what_can_not_be_written_out_is_named() {
+    for (before, edit, reason) in [
+        (
+            "a: &x\n  b: 1\nc: *x\n",
+            "set a.b 2",
+            "`*x` can't be written out in one line, and what it stands for changes at Some(\"*x\")",
+        ),
+        ("a: &x\n  b: 1\nc:\n  <<: *x\n", "set a.b 2", "at Some(\"*x\")"),
+        (
+            "a: &x\n  b: 1\nc: *x\n",
+            "set c.b 2",
+            "`*x` can't be written out in one line, and only here it is to change at Some(\"*x\")",
+        ),
+        ("a: &x {b: 1,\n  c: 2}\nd: *x\n", "set a.b 2", "in one line"),
+        (
+            "a: &x {b: 1}\nc:\n  <<: *x\n  d: 1\n",
+            "del c.b",
+            "`c.b` comes from what is merged here at Some(\"<<: *x\")",
+        ),
+        ("a: &x {b: [1]}\nc:\n  <<: *x\n", "add c.b 2", "`c.b` comes from what is merged here"),
+        ("a: &x {b: [1]}\nc:\n  <<: *x\n", "drop c.b 0", "`c.b` comes from what is merged here"),
+        ("a: &x {b: {d: 1}}\nc:\n  <<: *x\n", "set c.b.e 2", "`c.b` comes from what is merged here"),
+        ("a: &x !!str 1\nb: *x\n", "set a 2", "in one line"),
+        ("a: !!str &x 1\nb: 2\n", "set a 2", "tag"),
+    ] {
+        let error = resolved(before, edit).expect_err(edit);
+        assert!(error.contains(reason), "{edit} on\n{before}\n{error}");
+    }
+}
+
+#[test]
+fn a_refusal_points_into_the_text_of_the_beginning() {
+    let text = "a: 1\nb: &x\n  c: 1\n# d\ne: *x\nf:\n- g\n";
+    let mut editor = Editor::new(text, 0).unwrap().resolving();
+    editor.remove_key(&["a".into()]).unwrap();
+    editor.append_item(&["f".into()], "h").unwrap();
+    let error = editor.set_scalar(&["b".into(), "c".into()], "2").unwrap_err();
+    assert_eq!(&text[error.span.unwrap()], "*x");
+    assert_eq!(editor.text(), "b: &x\n  c: 1\n# d\ne: *x\nf:\n- g\n- h\n");
+}
+
 #[test]
 fn keys_are_found_in_any_case_when_asked() {
     let mut editor = Editor::new("Resources:\n- a\n", 0).unwrap().ignore_case();
@@ -307,6 +399,22 @@ mod properties {
                     prop_assert_eq!(comments(&after), comments(&text) + usize::from(adds), "{}\n{}", edit, after);
                 }
                 prop_assert_eq!(text.starts_with('\u{feff}'), after.starts_with('\u{feff}'));
+            }
+        }
+
+        #[test]
+        fn any_edit_with_references_is_right_or_refused(text in document(), edit in edits()) {
+            let Ok(editor) = Editor::new(&text, 0) else { return Ok(()) };
+            match run_on(editor.resolving(), &edit) {
+                Ok(after) if !edit.starts_with("del") && !edit.starts_with("drop") => {
+                    let adds = usize::from(edit.starts_with("raw") && after.contains("p: 1 # c"));
+                    prop_assert_eq!(comments(&after), comments(&text) + adds, "{}\n{}", edit, after);
+                }
+                Ok(after) => prop_assert!(comments(&after) <= comments(&text)),
+                Err(error) => {
+                    let span = error.span.unwrap_or_default();
+                    prop_assert!(text.get(span).is_some(), "{}", error.message);
+                }
             }
         }
 

@@ -61,7 +61,19 @@ fn an_alert_for_another_namespace_or_group_stays() {
 
 #[test]
 fn an_alert_that_can_not_be_edited_stops_the_step() {
-    let list = "  extra: &all [{ kind: Kustomization, name: apps }]\n  eventSources: *all\n";
+    let list = "  extra: &all\n  - { kind: Kustomization, name: apps }\n  eventSources: *all\n";
     let reason = handed_over(list).unwrap_err();
-    assert!(reason.contains("names what goes, and can't be edited"), "{reason}");
+    let said =
+        "names what goes, and line 8 of clusters/edge/flux/alert.yaml can't be edited: the alias `*all`";
+    assert!(reason.contains(said), "{reason}");
+}
+
+#[test]
+fn what_else_an_alert_says_with_the_same_anchor_stays() {
+    let list = "  summary: &main apps\n  eventSources:\n    - { kind: Kustomization, name: *main }\n";
+    let text = handed_over(list).unwrap();
+    assert!(text.starts_with(&list.replace("*main", "apps-rt")), "{text}");
+    let list = "  eventSources: [{ kind: Kustomization, name: &main apps }]\n  summary: *main\n";
+    let wanted = "  eventSources: [{ kind: Kustomization, name: apps-rt }, {kind: Kustomization, name: apps-rw}]\n  summary: apps\n";
+    assert_eq!(handed_over(list).unwrap(), wanted);
 }

@@ -3,9 +3,12 @@
 //! `GITOPS_WINDOWS_BLESS=1 cargo test --test migrate` writes the trees in `tests/golden/` anew.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, and writes when asked")]
 
-#[path = "support/divided.rs"]
+mod anchor;
+#[path = "../support/divided.rs"]
 #[allow(dead_code, reason = "each test program uses a part of it")]
 mod divided;
+mod half_done;
+#[path = "../support/mod.rs"]
 mod support;
 
 use divided::{SPEC, divided};
@@ -16,7 +19,7 @@ use support::scratch::{Scratch, assert_same};
 #[track_caller]
 fn step(scratch: &Scratch, next: &str) {
     let run = scratch.expect(0, &["migrate", "--yes"]);
-    assert!(run.stderr.contains(next), "{}", run.stderr);
+    assert!(run.stderr.contains(next) && run.stderr.contains("no difference"), "{}", run.stderr);
     let written = scratch.tree();
     // The next step waits until this one is committed.
     let again = scratch.run(&["migrate", "--yes", "--allow-dirty"]);
@@ -78,50 +81,6 @@ fn an_old_one_that_would_delete_is_prepared_first() {
     step(&scratch, "unprepared, apps would delete what it loses");
     assert!(scratch.text(file).contains("prune: false # gitops-windows: was true"));
     assert!(!scratch.top().join("clusters/south/apps.yaml").exists(), "the other cluster goes on");
-}
-
-#[test]
-fn what_is_half_done_is_named_with_the_way_on() {
-    let scratch = divided("overlays", &["north", "south"]);
-    for (change, said) in [
-        (
-            Box::new(|scratch: &Scratch| {
-                scratch.replace("clusters/north/apps.yaml", "  wait: false\n", "  suspend: true\n");
-            }) as Box<dyn Fn(&Scratch)>,
-            "has `suspend: true` in Git",
-        ),
-        (
-            Box::new(|scratch| {
-                let text = scratch.text("clusters/north/apps.yaml");
-                scratch.write("clusters/north/copy.yaml", text);
-            }),
-            "stands twice",
-        ),
-        (
-            Box::new(|scratch| {
-                let text =
-                    scratch.text("clusters/north/apps.yaml").replace("./apps/north", "./apps/north/north-rt");
-                let text = text.replace("name: apps\n", "name: apps-rt\n");
-                scratch.write("clusters/north/rt.yaml", &text);
-                scratch.write("clusters/north/rt2.yaml", text.replace("name: apps-rt", "name: also"));
-            }),
-            "all apply apps/north/north-rt",
-        ),
-        (
-            Box::new(|scratch| {
-                let text = scratch.text("clusters/north/reports.yaml");
-                scratch.write("clusters/north/taken.yaml", text.replace("name: reports", "name: apps-rw"));
-            }),
-            "apps-rw stands in clusters/north/taken.yaml already",
-        ),
-    ] {
-        change(&scratch);
-        scratch.commit();
-        let run = scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]);
-        assert!(run.stderr.contains(said) && run.stderr.contains("help:"), "{said}: {}", run.stderr);
-        assert_eq!(scratch.git(&["status", "--short"]), "", "{said}");
-        scratch.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
-    }
 }
 
 #[test]
@@ -219,100 +178,4 @@ fn alerts_and_receivers_follow_and_others_are_told_of() {
     assert_eq!(scratch.text("clusters/edge-02/flux/alert.yaml"), alert("edge", "infra"));
     let first = "    - apiVersion: kustomize.toolkit.fluxcd.io/v1\n      kind: Kustomization\n      name: apps # both clusters\n";
     assert_eq!(scratch.text("infra/hooks/push.yaml"), both.replace(first, ""));
-}
-
-#[test]
-fn a_side_that_is_gone_and_a_folder_of_another_source_stop_the_migration() {
-    let scratch = divided("overlays", &["north", "south"]);
-    let file = "clusters/north/apps.yaml";
-    let text = scratch.text(file);
-    scratch.write(file, text.replace("kind: GitRepository", "kind: OCIRepository")).commit();
-    let run = scratch.run(&["migrate", "--cluster", "north"]);
-    assert!(run.code != 0 && run.stdout.is_empty(), "{run:?}");
-    assert!(
-        run.stderr.contains("builds from OCIRepository") && !run.stderr.contains("flux create"),
-        "{run:?}"
-    );
-    scratch.write(file, text).commit();
-    scratch.expect(0, &["migrate", "--cluster", "north", "--yes"]);
-    scratch.commit();
-    let gone = scratch.text("clusters/north/apps-rw.yaml");
-    let gone = gone.lines().find_map(|line| line.trim().strip_prefix("path: ./")).unwrap();
-    std::fs::remove_dir_all(scratch.top().join(gone)).unwrap();
-    scratch.commit();
-    let run = scratch.run(&["migrate", "--cluster", "north", "--yes"]);
-    assert!(run.code != 0 && run.stderr.contains("which is not there"), "{run:?}");
-    assert_eq!(scratch.git(&["status", "--short"]), "", "a step was taken");
-}
-
-#[test]
-fn a_copy_that_nothing_lists_is_in_nobodys_way() {
-    let scratch = divided("overlays", &["north", "south"]);
-    let text = scratch.text("clusters/north/apps.yaml");
-    let list = "resources:\n- flux-system\n- apps.yaml\n- infra.yaml\n- reports.yaml\n- infra/reconciliation-windows\n";
-    scratch.write("clusters/north/kustomization.yaml", list);
-    scratch.write("clusters/north/copy.yaml", &text).commit();
-    let run = scratch.expect(0, &["migrate", "--cluster", "north", "--yes"]);
-    assert!(run.stderr.contains("next: hand over"), "{run:?}");
-    assert_eq!(scratch.text("clusters/north/copy.yaml"), text);
-    let listed = scratch.text("clusters/north/kustomization.yaml");
-    assert!(listed.contains("- apps-rt.yaml\n") && !listed.contains("- apps.yaml\n"), "{listed}");
-}
-
-#[test]
-fn half_a_hand_over_is_named_with_the_way_on() {
-    let scratch = divided("overlays", &["north", "south"]);
-    scratch.expect(0, &["migrate", "--yes"]);
-    let rw = scratch.text("clusters/north/apps-rw.yaml");
-    // The removal is committed, and what comes in its place is forgotten.
-    for cluster in ["north", "south"] {
-        for name in ["apps-rt", "apps-rw"] {
-            std::fs::remove_file(scratch.top().join(format!("clusters/{cluster}/{name}.yaml"))).unwrap();
-        }
-    }
-    scratch.write("clusters/north/apps-rw.yaml", &rw).commit();
-    let run = scratch.expect(5, &["migrate", "--cluster", "north"]);
-    let way = "or write apps-rt with `path: ./apps/north/north-rt` and `prune: false`, otherwise like apps-rw in clusters/north/apps-rw.yaml";
-    assert!(run.stderr.contains(way), "{run:?}");
-    std::fs::remove_file(scratch.top().join("clusters/north/apps-rw.yaml")).unwrap();
-    scratch.commit();
-    let run = scratch.expect(5, &["migrate", "--cluster", "north"]);
-    assert!(run.stderr.contains("apps/north (north): stuck") && !run.stderr.contains("south"), "{run:?}");
-    assert!(run.stderr.contains("take back the commit that removed its Flux Kustomization"), "{run:?}");
-    let run = scratch.expect(1, &["check"]);
-    assert!(run.stdout.contains("GW052") || run.stderr.contains("GW052"), "{run:?}");
-    // An app that nobody uses any more is no entry point.
-    let scratch = divided("overlays", &["north", "south"]);
-    scratch.git(&[
-        "rm",
-        "-r",
-        "--quiet",
-        "reports",
-        "clusters/north/reports.yaml",
-        "clusters/south/reports.yaml",
-    ]);
-    scratch.commit();
-    assert!(!scratch.run(&["migrate"]).stderr.contains("stuck"));
-}
-
-#[test]
-fn what_is_changed_on_its_way_stops_itself_alone() {
-    for (field, patch) in [
-        ("prune", r#"{"op": "replace", "path": "/spec/prune", "value": true}"#),
-        ("deletionPolicy", r#"{"op": "add", "path": "/spec/deletionPolicy", "value": "WaitForTermination"}"#),
-    ] {
-        let scratch = divided("per-app", &["home"]);
-        let list = scratch.text("apps/media/kustomization.yaml");
-        let patch =
-            format!("patches:\n- target: {{ kind: Kustomization, name: library }}\n  patch: '[{patch}]'\n");
-        scratch.write("apps/media/kustomization.yaml", list + &patch).commit();
-        let run = scratch.expect(0, &["migrate", "--yes"]);
-        let refused: Vec<&str> =
-            run.stderr.lines().filter(|line| line.contains("is left as it is: ")).collect();
-        let said = format!("the build that applies it sets its `spec.{field}` otherwise");
-        assert!(matches!(refused[..], [one] if one.contains(&said)), "{refused:?}");
-        assert!(refused[0].contains("apps/media/library/app"), "{refused:?}");
-        assert!(scratch.text("apps/media/player/ks.yaml").contains("name: player-rt\n"));
-        assert!(!scratch.text("apps/media/library/ks.yaml").contains("name: library-rt\n"));
-    }
 }

@@ -1,0 +1,184 @@
+//! What stops a migration: a step by hand, a step missing, what others change on the way.
+
+use crate::divided::{SPEC, divided};
+use crate::support::scratch::Scratch;
+
+#[test]
+fn what_is_half_done_is_named_with_the_way_on() {
+    let scratch = divided("overlays", &["north", "south"]);
+    for (change, said) in [
+        (
+            Box::new(|scratch: &Scratch| {
+                scratch.replace("clusters/north/apps.yaml", "  wait: false\n", "  suspend: true\n");
+            }) as Box<dyn Fn(&Scratch)>,
+            "has `suspend: true` in Git",
+        ),
+        (
+            Box::new(|scratch| {
+                let text = scratch.text("clusters/north/apps.yaml");
+                scratch.write("clusters/north/copy.yaml", text);
+            }),
+            "stands twice",
+        ),
+        (
+            Box::new(|scratch| {
+                let text =
+                    scratch.text("clusters/north/apps.yaml").replace("./apps/north", "./apps/north/north-rt");
+                let text = text.replace("name: apps\n", "name: apps-rt\n");
+                scratch.write("clusters/north/rt.yaml", &text);
+                scratch.write("clusters/north/rt2.yaml", text.replace("name: apps-rt", "name: also"));
+            }),
+            "all apply apps/north/north-rt",
+        ),
+        (
+            Box::new(|scratch| {
+                let text = scratch.text("clusters/north/reports.yaml");
+                scratch.write("clusters/north/taken.yaml", text.replace("name: reports", "name: apps-rw"));
+            }),
+            "apps-rw stands in clusters/north/taken.yaml already",
+        ),
+    ] {
+        change(&scratch);
+        scratch.commit();
+        let run = scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]);
+        assert!(run.stderr.contains(said) && run.stderr.contains("help:"), "{said}: {}", run.stderr);
+        assert_eq!(scratch.git(&["status", "--short"]), "", "{said}");
+        scratch.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    }
+}
+
+#[test]
+fn a_side_that_is_gone_and_a_folder_of_another_source_stop_the_migration() {
+    let scratch = divided("overlays", &["north", "south"]);
+    let file = "clusters/north/apps.yaml";
+    let text = scratch.text(file);
+    scratch.write(file, text.replace("kind: GitRepository", "kind: OCIRepository")).commit();
+    let run = scratch.run(&["migrate", "--cluster", "north"]);
+    assert!(run.code != 0 && run.stdout.is_empty(), "{run:?}");
+    assert!(
+        run.stderr.contains("builds from OCIRepository") && !run.stderr.contains("flux create"),
+        "{run:?}"
+    );
+    scratch.write(file, text).commit();
+    scratch.expect(0, &["migrate", "--cluster", "north", "--yes"]);
+    scratch.commit();
+    let gone = scratch.text("clusters/north/apps-rw.yaml");
+    let gone = gone.lines().find_map(|line| line.trim().strip_prefix("path: ./")).unwrap();
+    std::fs::remove_dir_all(scratch.top().join(gone)).unwrap();
+    scratch.commit();
+    let run = scratch.run(&["migrate", "--cluster", "north", "--yes"]);
+    assert!(run.code != 0 && run.stderr.contains("which is not there"), "{run:?}");
+    assert_eq!(scratch.git(&["status", "--short"]), "", "a step was taken");
+}
+
+#[test]
+fn a_copy_that_nothing_lists_is_in_nobodys_way() {
+    let scratch = divided("overlays", &["north", "south"]);
+    let text = scratch.text("clusters/north/apps.yaml");
+    let list = "resources:\n- flux-system\n- apps.yaml\n- infra.yaml\n- reports.yaml\n- infra/reconciliation-windows\n";
+    scratch.write("clusters/north/kustomization.yaml", list);
+    scratch.write("clusters/north/copy.yaml", &text).commit();
+    let run = scratch.expect(0, &["migrate", "--cluster", "north", "--yes"]);
+    assert!(run.stderr.contains("next: hand over"), "{run:?}");
+    assert_eq!(scratch.text("clusters/north/copy.yaml"), text);
+    let listed = scratch.text("clusters/north/kustomization.yaml");
+    assert!(listed.contains("- apps-rt.yaml\n") && !listed.contains("- apps.yaml\n"), "{listed}");
+}
+
+#[test]
+fn half_a_hand_over_is_named_with_the_way_on() {
+    let scratch = divided("overlays", &["north", "south"]);
+    scratch.expect(0, &["migrate", "--yes"]);
+    let rw = scratch.text("clusters/north/apps-rw.yaml");
+    // The removal is committed, and what comes in its place is forgotten.
+    for cluster in ["north", "south"] {
+        for name in ["apps-rt", "apps-rw"] {
+            std::fs::remove_file(scratch.top().join(format!("clusters/{cluster}/{name}.yaml"))).unwrap();
+        }
+    }
+    scratch.write("clusters/north/apps-rw.yaml", &rw).commit();
+    let run = scratch.expect(5, &["migrate", "--cluster", "north"]);
+    let way = "or write apps-rt with `path: ./apps/north/north-rt` and `prune: false`, otherwise like apps-rw in clusters/north/apps-rw.yaml";
+    assert!(run.stderr.contains(way), "{run:?}");
+    std::fs::remove_file(scratch.top().join("clusters/north/apps-rw.yaml")).unwrap();
+    scratch.commit();
+    let run = scratch.expect(5, &["migrate", "--cluster", "north"]);
+    assert!(run.stderr.contains("apps/north (north): stuck") && !run.stderr.contains("south"), "{run:?}");
+    assert!(run.stderr.contains("take back the commit that removed its Flux Kustomization"), "{run:?}");
+    let run = scratch.expect(1, &["check"]);
+    assert!(run.stdout.contains("GW052") || run.stderr.contains("GW052"), "{run:?}");
+    // An app that nobody uses any more is no entry point.
+    let scratch = divided("overlays", &["north", "south"]);
+    scratch.git(&[
+        "rm",
+        "-r",
+        "--quiet",
+        "reports",
+        "clusters/north/reports.yaml",
+        "clusters/south/reports.yaml",
+    ]);
+    scratch.commit();
+    assert!(!scratch.run(&["migrate"]).stderr.contains("stuck"));
+}
+
+#[test]
+fn what_is_changed_on_its_way_stops_itself_alone() {
+    for (field, patch) in [
+        ("prune", r#"{"op": "replace", "path": "/spec/prune", "value": true}"#),
+        ("deletionPolicy", r#"{"op": "add", "path": "/spec/deletionPolicy", "value": "WaitForTermination"}"#),
+    ] {
+        let scratch = divided("per-app", &["home"]);
+        let list = scratch.text("apps/media/kustomization.yaml");
+        let patch =
+            format!("patches:\n- target: {{ kind: Kustomization, name: library }}\n  patch: '[{patch}]'\n");
+        scratch.write("apps/media/kustomization.yaml", list + &patch).commit();
+        let run = scratch.expect(0, &["migrate", "--yes"]);
+        let refused: Vec<&str> =
+            run.stderr.lines().filter(|line| line.contains("is left as it is: ")).collect();
+        let said = format!("the build that applies it sets its `spec.{field}` otherwise");
+        assert!(matches!(refused[..], [one] if one.contains(&said)), "{refused:?}");
+        assert!(refused[0].contains("apps/media/library/app"), "{refused:?}");
+        assert!(scratch.text("apps/media/player/ks.yaml").contains("name: player-rt\n"));
+        assert!(!scratch.text("apps/media/library/ks.yaml").contains("name: library-rt\n"));
+    }
+}
+
+/// What `split` says of the one entry point that it leaves as it is.
+fn left(change: impl Fn(&Scratch)) -> String {
+    let scratch = Scratch::fixture("per-app");
+    scratch.write("windows.yaml", format!("{SPEC}  home: {{}}\n"));
+    change(&scratch);
+    scratch.commit();
+    let run = scratch.expect(0, &["split", "--all", "--yes"]);
+    assert!(scratch.text("apps/media/player/ks.yaml").contains("prune: false # gitops-windows: was true"));
+    assert!(!scratch.text("apps/media/library/ks.yaml").contains("gitops-windows"));
+    let left: Vec<&str> = run.stderr.lines().filter(|line| line.contains("is left as it is: ")).collect();
+    assert!(left.len() == 1 && left[0].contains("apps/media/library/app in cluster home"), "{left:?}");
+    left[0].to_owned()
+}
+
+#[test]
+fn what_could_not_be_handed_over_is_not_divided() {
+    for patch in ["prune: true", "deletionPolicy: WaitForTermination"] {
+        let said = left(|scratch| {
+            let list = scratch.text("apps/media/kustomization.yaml");
+            let patch = format!(
+                "patches:\n- target: {{ kind: Kustomization, name: library }}\n  patch: |-\n    apiVersion: kustomize.toolkit.fluxcd.io/v1\n    kind: Kustomization\n    metadata: {{ name: library }}\n    spec: {{ {patch} }}\n"
+            );
+            scratch.write("apps/media/kustomization.yaml", list + &patch);
+        });
+        assert!(said.contains("the build that applies it sets its `spec."), "{said}");
+    }
+    // The parent's own patches do as much.
+    let said = left(|scratch| {
+        let parent = scratch.text("clusters/home/flux/apps.yaml");
+        let patch = "  patches:\n  - target: { kind: Kustomization, name: library }\n    patch: |-\n      - { op: add, path: /spec/deletionPolicy, value: Delete }\n";
+        scratch.write("clusters/home/flux/apps.yaml", parent + patch);
+    });
+    assert!(said.contains("sets its `spec.deletionPolicy` otherwise"), "{said}");
+    let said = left(|scratch| {
+        let copy = scratch.text("apps/media/library/ks.yaml").replace("/library/app", "/player-extra/app");
+        scratch.write("clusters/home/flux/copy.yaml", copy);
+    });
+    assert!(said.contains("library stands twice"), "{said}");
+}
