@@ -108,7 +108,7 @@ pub fn inventories_of(
                 namespace: kustomization.namespace.clone(),
                 name: kustomization.name.clone(),
                 path: kustomization.path.clone(),
-                prune: *kustomization.spec("prune") == Value::Bool(true),
+                prune: prunes(kustomization.spec("prune")),
                 deletion_policy: kustomization.spec("deletionPolicy").as_str().unwrap_or_default().to_owned(),
                 place: kustomization.place("prune"),
                 objects,
@@ -117,6 +117,20 @@ pub fn inventories_of(
         .collect();
     settle(&mut found);
     found
+}
+
+/// Tells whether a `spec.prune` deletes; a variable may.
+fn prunes(value: &Value) -> bool {
+    matches!(value, Value::Bool(true) | Value::String(_))
+}
+
+/// Ranks a `spec.deletionPolicy` by what it may delete.
+fn danger(policy: &str) -> usize {
+    match policy {
+        "Orphan" => 0,
+        "" | "MirrorPrune" => 1,
+        _ => 2,
+    }
 }
 
 /// Takes what Flux Kustomizations become on their way: whatever applies them may patch them, as parents
@@ -140,12 +154,12 @@ fn settle(inventories: &mut [Inventory]) {
             (inventory.namespace.is_empty() || inventory.namespace == *namespace)
                 && same_path.as_ref() == Some(path)
         };
-        // Of several, the one that would delete counts.
-        let specs = || several.iter().filter(is_it).map(|(_, spec)| spec);
-        let deletes = |spec: &&Value| spec["prune"] == true || spec["deletionPolicy"] != "Orphan";
-        if let Some(spec) = specs().find(deletes).or_else(|| specs().next()) {
-            inventory.prune = spec["prune"] == true;
-            inventory.deletion_policy = spec["deletionPolicy"].as_str().unwrap_or_default().to_owned();
+        let specs: Vec<&Value> = several.iter().filter(is_it).map(|(_, spec)| spec).collect();
+        // Of several, whatever would delete counts.
+        let policy = |spec: &&Value| spec["deletionPolicy"].as_str().unwrap_or_default().to_owned();
+        if let Some(worst) = specs.iter().map(policy).max_by_key(|policy| danger(policy)) {
+            inventory.prune = specs.iter().any(|spec| prunes(&spec["prune"]));
+            inventory.deletion_policy = worst;
         }
     }
 }

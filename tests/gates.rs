@@ -382,3 +382,13 @@ fn a_gate_is_not_told_by_that_of_another_cluster() {
         assert_eq!(found.contains("\"reports\""), held, "{cluster}: {found}");
     }
 }
+
+#[test]
+fn what_does_not_build_is_said_to_have_no_gate() {
+    let scratch = Scratch::fixture("overlays");
+    scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
+    scratch.write("apps/north/kustomization.yaml", "resources: [nothing.yaml]\n").commit();
+    let run = scratch.run(&["sync"]);
+    let said = "warning: apps/north of cluster north does not build, so no gate holds it back";
+    assert!(run.stderr.contains(said) && run.stderr.contains("clusters/north/apps.yaml:"), "{run:?}");
+}

@@ -34,6 +34,11 @@ impl Stop {
         Stop { place: Some(Box::new(place)), is_lasting: true, ..Stop::new(reason, remedy) }
     }
 
+    /// The same of the revision that clusters are taken to have.
+    pub fn still(self, base: &str) -> Stop {
+        Stop { reason: format!("{}, as {base} has it", self.reason), ..self }
+    }
+
     /// A file that can't be edited.
     pub fn file(reason: impl Into<String>, file: &RepoPath) -> Stop {
         Stop::lasting(reason, PLAIN, Place::file(file.clone()))

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::Input;
+use crate::repo::flux::artifact_path;
 use crate::repo::{FluxKustomization, RepoPath, built};
 use crate::spec::folder_of;
 
@@ -36,8 +37,13 @@ pub fn unapplied(input: &Input<'_>) -> Vec<Unapplied> {
     }
     // Of those that people keep unlisted it is known why nothing applies them.
     let flux = model.flux.iter().chain(&model.unlisted);
-    let named: BTreeSet<&RepoPath> = flux.filter_map(|flux| flux.path.as_ref()).collect();
-    let taken: BTreeSet<RepoPath> = named.iter().flat_map(|path| built(&model.graph, path)).collect();
+    // So it is of those that build from an artifact which is made of this repository.
+    let path = |flux: &FluxKustomization| match &flux.path {
+        Some(path) => Some(path.clone()),
+        None => flux.spec("path").as_str().and_then(artifact_path),
+    };
+    let mut taken: BTreeSet<RepoPath> = flux.filter_map(path).collect();
+    taken = taken.iter().flat_map(|path| built(&model.graph, path)).chain(taken.clone()).collect();
     let is_used = |folder: &RepoPath, whole: &RepoPath| {
         taken.contains(folder) || model.graph.referrers(folder).any(|user| user != whole)
     };

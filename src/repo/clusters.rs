@@ -1,9 +1,10 @@
 //! Which cluster an entry point belongs to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use crate::repo::flux::FluxKustomization;
+use crate::repo::homes::Homes;
 use crate::repo::model::{Builders, ClusterFolders};
 use crate::repo::{EntryPoint, Graph, RepoPath};
 
@@ -19,13 +20,17 @@ pub(super) struct Clusters<'a> {
     /// By position, the Kustomization that applies each, where it is in Git.
     above: Vec<Option<usize>>,
     /// The folders of Kustomizations that nothing in Git applies.
-    homes: Ends<'a>,
-    /// Those of them in which two have one name.
-    unlike: BTreeSet<RepoPath>,
+    homes: Homes,
+    /// The names that clusters get from these.
+    named: BTreeMap<RepoPath, String>,
 }
 
 /// Folders, each as its segments from the last to the first.
 type Ends<'a> = BTreeSet<Vec<&'a str>>;
+
+fn backwards(path: &RepoPath) -> Vec<&str> {
+    path.segments().rev().collect()
+}
 
 impl<'a> Clusters<'a> {
     /// Makes ready to ask for each Kustomization.
@@ -36,24 +41,18 @@ impl<'a> Clusters<'a> {
         graph: &'a Graph,
         root: &'a RepoPath,
     ) -> Clusters<'a> {
-        let backwards = |path: &'a RepoPath| path.segments().rev().collect::<Vec<&str>>();
         let bootstrap = flux.iter().filter(|one| is_bootstrap(one));
         let ends = bootstrap.filter_map(|one| one.path.as_ref()).map(backwards).collect();
-        let (above, homes, unlike) = Default::default();
-        let mut clusters = Clusters { known, flux, builders, graph, root, ends, above, homes, unlike };
+        let (above, homes, named) = Default::default();
+        let mut clusters = Clusters { known, flux, builders, graph, root, ends, above, homes, named };
         clusters.above = flux.iter().map(|one| clusters.applier(one)).collect();
-        let mut seen = BTreeSet::new();
-        for (one, above) in flux.iter().zip(&clusters.above) {
-            if above.is_some() || is_bootstrap(one) {
-                continue;
-            }
-            // The last segment is the file.
-            clusters.homes.insert(one.file.segments().rev().skip(1).collect());
-            let home = one.file.parent().unwrap_or_default();
-            if !seen.insert((home.clone(), &one.namespace, &one.name)) {
-                clusters.unlike.insert(home);
-            }
-        }
+        let alone = flux.iter().zip(&clusters.above).filter(|(_, above)| above.is_none());
+        let alone = alone.map(|(one, _)| one).filter(|one| !is_bootstrap(one));
+        clusters.homes = Homes::new(alone, graph);
+        let all = clusters.homes.all();
+        let ends = all.iter().map(|home| backwards(home)).collect();
+        clusters.named =
+            all.into_iter().filter_map(|home| Some((home.clone(), unlike_name(&ends, home)?))).collect();
         clusters
     }
 }
@@ -122,8 +121,7 @@ impl Clusters<'_> {
     /// Where something else bootstraps a cluster, as Flux Operator does, what stands in one folder is
     /// applied together, and so is all that it applies in turn. Two of one name never are.
     fn by_home(&self, top: &FluxKustomization) -> Option<String> {
-        let home = top.file.parent().filter(|home| !self.unlike.contains(home))?;
-        unlike_name(&self.homes, &home)
+        self.named.get(self.homes.get(top)?).cloned()
     }
 
     /// The first Kustomization whose build lists the file of this one.

@@ -7,6 +7,7 @@ pub mod gate;
 mod git;
 mod graph;
 mod history;
+mod homes;
 pub mod kustomization;
 pub mod manifest;
 mod model;

@@ -1,22 +1,26 @@
 //! Flux Kustomizations that stand in Git and reach no cluster.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::repo::flux::FluxKustomization;
 use crate::repo::{Graph, RepoPath, generated_children};
 
 /// Takes out the Flux Kustomizations that nothing applies: Flux builds the folder around the file, and
-/// no kustomization there lists it.
+/// the kustomization that would have to list it does not.
 ///
 /// People disable an app that way, and keep copies. Such a one is no owner of anything, and no twin of
-/// one that is applied. What Git does not decide stays: where nothing in Git builds the folder around the
-/// file, where a kustomization lists it that something outside of Git may apply, where one that would
-/// have to be asked can't be read, and one that builds its own file, since `flux bootstrap` applies it.
+/// one that is applied. What Git does not decide stays: where no build takes in the nearest kustomization
+/// above the file, so that something outside of Git may; where a kustomization lists it that something
+/// outside of Git may apply; where one that would have to be asked can't be read; where nothing of its
+/// cluster's folder is taken in, so that it is another's; and one that builds its own file, since
+/// `flux bootstrap` applies it.
 pub(super) fn take_unlisted(flux: &mut Vec<FluxKustomization>, graph: &Graph) -> Vec<FluxKustomization> {
+    let tops: BTreeSet<RepoPath> =
+        flux.iter().filter_map(|one| one.path.as_ref()).map(|path| graph.real(path)).collect();
     let mut unlisted = Vec::new();
     // What only one of these applies is not applied either.
     loop {
-        let reach = Reach::new(flux, graph);
+        let mut reach = Reach::new(flux, &tops, graph);
         let (gone, kept): (Vec<_>, Vec<_>) =
             std::mem::take(flux).into_iter().partition(|one| reach.leaves_out(one));
         *flux = kept;
@@ -30,18 +34,22 @@ pub(super) fn take_unlisted(flux: &mut Vec<FluxKustomization>, graph: &Graph) ->
 /// What the Flux Kustomizations of a repository build, all together.
 struct Reach<'a> {
     graph: &'a Graph,
-    /// The folders that they name.
-    tops: BTreeSet<RepoPath>,
-    /// The kustomization folders that their builds take in.
+    /// The folders that any of them names, applied or not.
+    tops: &'a BTreeSet<RepoPath>,
+    /// The kustomization folders that the builds of those that are applied take in.
     built: BTreeSet<RepoPath>,
+    /// The folders of clusters in which something is.
+    clusters: BTreeSet<RepoPath>,
+    /// Whether a folder's build reaches a kustomization that can't be read.
+    broken: BTreeMap<RepoPath, bool>,
 }
 
 impl<'a> Reach<'a> {
-    fn new(flux: &[FluxKustomization], graph: &'a Graph) -> Reach<'a> {
-        let tops: BTreeSet<RepoPath> =
-            flux.iter().filter_map(|one| one.path.as_ref()).map(|path| graph.real(path)).collect();
+    fn new(flux: &[FluxKustomization], tops: &'a BTreeSet<RepoPath>, graph: &'a Graph) -> Reach<'a> {
         let mut queue: Vec<RepoPath> = Vec::new();
-        for top in &tops {
+        let named: BTreeSet<RepoPath> =
+            flux.iter().filter_map(|one| one.path.as_ref()).map(|path| graph.real(path)).collect();
+        for top in &named {
             if graph.has(top) {
                 queue.push(top.clone());
             } else {
@@ -55,38 +63,49 @@ impl<'a> Reach<'a> {
                 queue.extend(graph.children(&next));
             }
         }
-        Reach { graph, tops, built }
+        let clusters = built.iter().chain(&named).filter_map(cluster).collect();
+        Reach { graph, tops, built, clusters, broken: BTreeMap::new() }
     }
 
     /// Tells whether a Flux Kustomization would be applied if its file were listed, and is not.
-    fn leaves_out(&self, one: &FluxKustomization) -> bool {
+    fn leaves_out(&mut self, one: &FluxKustomization) -> bool {
         let file = &one.file;
         let applies_itself = one.path.as_ref().is_some_and(|path| file.is_within(path));
-        let around: Vec<RepoPath> = above(file).filter(|folder| self.tops.contains(folder)).collect();
-        if applies_itself || around.is_empty() || around.iter().any(|top| self.takes(top, file)) {
+        let Some(top) = above(file).find(|folder| self.tops.contains(folder)) else { return false };
+        let Some(list) = above(file).find(|folder| self.graph.has(folder)) else { return false };
+        // Without a list between, Flux writes one that holds every file (fluxcd/pkg/kustomize, `scanManifests`).
+        if applies_itself || !list.is_within(&top) || !self.may_list(&list) {
             return false;
         }
-        let listed_by = self.graph.builders(file);
+        if cluster(file).is_some_and(|cluster| !self.clusters.contains(&cluster)) {
+            return false;
+        }
         let may_be_applied = |folder: &RepoPath| {
             let is_top = self.graph.referrers(folder).next().is_none();
-            self.built.contains(folder)
-                || is_top && !above(folder).chain([folder.clone()]).any(|above| self.tops.contains(&above))
+            let is_inside = || above(folder).chain([folder.clone()]).any(|above| self.tops.contains(&above));
+            self.built.contains(folder) || is_top && !is_inside()
         };
-        !listed_by.iter().any(may_be_applied)
+        !self.graph.builders(file).iter().any(may_be_applied)
     }
 
-    /// Tells whether the build of a folder takes in a file below it, as far as can be told.
-    fn takes(&self, top: &RepoPath, file: &RepoPath) -> bool {
-        // The one that Flux generates lists every file down to the next kustomization
-        // (fluxcd/pkg/kustomize, `scanManifests`).
-        let between: Vec<RepoPath> = above(file).take_while(|folder| folder != top).collect();
-        let decides = match self.graph.has(top) {
-            true => Some(top),
-            false => between.iter().rev().find(|folder| self.graph.has(folder)),
-        };
-        decides
-            .is_none_or(|folder| self.graph.reach(folder).iter().any(|one| self.graph.broken(one).is_some()))
+    /// Tells whether a kustomization is taken in, or is one that only unlisted ones build, and all that it
+    /// leads to can be read.
+    fn may_list(&mut self, folder: &RepoPath) -> bool {
+        let graph = self.graph;
+        let is_broken = self
+            .broken
+            .entry(folder.clone())
+            .or_insert_with(|| graph.reach(folder).iter().any(|one| graph.broken(one).is_some()));
+        !*is_broken && (self.built.contains(folder) || self.tops.contains(folder))
     }
+}
+
+/// Gives the folder of the cluster that a path is in: that below `clusters`, as clusters are told by.
+fn cluster(path: &RepoPath) -> Option<RepoPath> {
+    let segments: Vec<&str> = path.segments().collect();
+    let position = segments.iter().position(|segment| matches!(*segment, "clusters" | "cluster"))?;
+    let folder = segments.get(..position + 2)?;
+    RepoPath::parse(&folder.join("/")).ok()
 }
 
 /// The folders above a path, the nearest first.
@@ -99,4 +118,72 @@ fn components(one: &FluxKustomization) -> Vec<RepoPath> {
     let Some(path) = &one.path else { return Vec::new() };
     let items = one.spec("components").as_array().into_iter().flatten();
     items.filter_map(|item| path.join(item.as_str()?).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repo::{ClusterFolders, File, Model, Snapshot};
+
+    /// Gives the names of those that are unlisted; files are `path: names of what stands or is listed there`.
+    fn unlisted(files: &[(&str, &str)]) -> Vec<String> {
+        let mut snapshot = Snapshot::default();
+        for (path, content) in files {
+            let text = match path.ends_with("kustomization.yaml") {
+                true => format!("resources: [{content}]\n"),
+                false => {
+                    let (name, folder) = content.split_once(' ').unwrap();
+                    format!(
+                        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name} }}\nspec: {{ path: {folder}, sourceRef: {{ kind: GitRepository, name: s }} }}\n"
+                    )
+                }
+            };
+            snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes()));
+        }
+        let model = Model::read(&snapshot, &RepoPath::top(), &ClusterFolders::new());
+        model.unlisted.into_iter().map(|one| one.name).collect()
+    }
+
+    const TOP: (&str, &str) = ("k/c/top.yaml", "top k/c");
+
+    #[test]
+    fn what_a_list_that_is_built_leaves_out_is_not_applied() {
+        let list = ("k/c/kustomization.yaml", "top.yaml, a.yaml");
+        assert_eq!(unlisted(&[TOP, list, ("k/c/a.yaml", "a a"), ("k/c/b.yaml", "b b")]), ["b"]);
+        assert_eq!(unlisted(&[TOP, list, ("k/c/a.yaml", "a a"), ("k/c/b/x.yaml", "b b")]), ["b"]);
+        // Flux lists every file where there is no list.
+        assert_eq!(unlisted(&[TOP, ("k/c/a.yaml", "a a"), ("k/c/b/x.yaml", "b b")]), [""; 0]);
+        // What is bootstrapped applies itself.
+        assert_eq!(unlisted(&[TOP, ("k/c/kustomization.yaml", "a.yaml"), ("k/c/a.yaml", "a a")]), [""; 0]);
+        // Nothing in Git builds the folder around it.
+        assert_eq!(unlisted(&[("k/c/kustomization.yaml", "a.yaml"), ("k/c/b.yaml", "b b")]), [""; 0]);
+    }
+
+    #[test]
+    fn what_only_an_unlisted_one_applies_is_not_applied_either() {
+        let files = [
+            TOP,
+            ("k/c/kustomization.yaml", "top.yaml"),
+            ("k/c/old.yaml", "old legacy"),
+            ("legacy/kustomization.yaml", "inner.yaml"),
+            ("legacy/inner.yaml", "inner legacy/inner"),
+        ];
+        assert_eq!(unlisted(&files), ["old", "inner"]);
+    }
+
+    #[test]
+    fn what_something_outside_of_git_may_apply_stays() {
+        // A kustomization of its own, that no build takes in.
+        let list = ("k/c/kustomization.yaml", "top.yaml");
+        let own = ("k/c/own/kustomization.yaml", "x.yaml");
+        assert_eq!(unlisted(&[TOP, list, own, ("k/c/own/x.yaml", "x x")]), [""; 0]);
+        // Another cluster beside the one that the hub lists.
+        let hub = [
+            ("hub.yaml", "hub clusters"),
+            ("clusters/kustomization.yaml", "one/a.yaml"),
+            ("clusters/one/a.yaml", "a a"),
+            ("clusters/two/b.yaml", "b b"),
+        ];
+        assert_eq!(unlisted(&hub), [""; 0]);
+    }
 }

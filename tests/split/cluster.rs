@@ -87,3 +87,36 @@ fn a_cluster_that_flux_operator_bootstraps_is_one() {
         assert_eq!(names, expected, "{spec}");
     }
 }
+
+/// Folders beside each other that something outside of Git applies are one cluster where one waits for
+/// another, and clusters of their own where names come twice or nothing tells.
+#[test]
+fn folders_that_wait_for_each_other_are_one_cluster() {
+    for (waits, twice, expected) in [
+        (true, false, &["k"][..]),
+        (false, false, &["k-media", "k-tools"]),
+        (true, true, &["k-media", "k-tools"]),
+    ] {
+        let scratch = Scratch::empty();
+        for (home, name) in [("k-media", "player"), ("k-tools", "vault")] {
+            let mut own = from_source(name, &format!("./k/{home}/{name}/app"), "flux-system");
+            if waits && name == "player" {
+                own = own.replace("  path:", "  dependsOn: [{ name: vault }]\n  path:");
+            }
+            if twice {
+                own += "---\n";
+                own += &from_source("both", &format!("./k/{home}/{name}/app"), "flux-system");
+            }
+            scratch
+                .write(&format!("k/{home}/kustomization.yaml"), format!("resources: [{name}]\n"))
+                .write(&format!("k/{home}/{name}/kustomization.yaml"), "resources: [app.ks.yaml]\n")
+                .write(&format!("k/{home}/{name}/app.ks.yaml"), own);
+            app(&scratch, &format!("k/{home}/{name}/app"));
+        }
+        scratch.expect(0, &INIT);
+        let spec = scratch.text("windows.yaml");
+        let found: Vec<&str> = spec.lines().filter_map(|line| line.strip_suffix(": {}")).collect();
+        let found: Vec<&str> = found.into_iter().map(str::trim).filter(|name| *name != "rt").collect();
+        assert_eq!(found, expected, "{spec}");
+    }
+}

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::plan::Input;
-use crate::render::Request;
+use crate::render::{Object, Request};
 use crate::repo::command::turns;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath};
 use crate::spec::Spec;
@@ -88,17 +88,23 @@ pub fn is_held(
             jobs.is_none_or(|jobs| jobs.contains(&gate.open.name.as_str()))
                 && gate.targets().any(|target| target == name)
         })
-        && is_named(input, folder, name)
+        && is_named(input, folder, name, jobs)
 }
 
 /// Tells whether a job of a cluster names a Flux Kustomization: those of a base that clusters share name
 /// what any of them holds back.
-fn is_named(input: &Input<'_>, folder: &RepoPath, name: &str) -> bool {
+fn is_named(input: &Input<'_>, folder: &RepoPath, name: &str, jobs: Option<&[&str]>) -> bool {
     let built = input.renderer.render(input.snapshot, &[Request::folder(folder.clone())]).pop();
     // What can't be asked may hold it.
     let Some(Ok(objects)) = built.filter(|_| input.model.graph.has(folder)) else { return true };
-    let jobs = objects.iter().filter(|object| object.value["kind"] == "CronJob");
-    jobs.flat_map(|job| turns(&job.value["spec"]["jobTemplate"]["spec"]["template"]["spec"]))
+    let counts = |job: &Object| {
+        let own = job.value["metadata"]["name"].as_str().unwrap_or_default();
+        job.value["kind"] == "CronJob" && jobs.is_none_or(|jobs| jobs.contains(&own))
+    };
+    objects
+        .iter()
+        .filter(|object| counts(object))
+        .flat_map(|job| turns(&job.value["spec"]["jobTemplate"]["spec"]["template"]["spec"]))
         .any(|turn| turn.name == name)
 }
 

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::plan::gate::out_of_reach;
-use crate::plan::{Input, Sides, parent};
+use crate::plan::{Input, Sides, TypedError, parent};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 
 /// The entry points of one cluster that a gate holds back as they are.
@@ -36,7 +36,14 @@ impl Whole {
             if is_split(input, entry, cluster) {
                 continue;
             }
-            let Ok(typed) = input.typed_entry(input.snapshot, entry) else { continue };
+            let typed = match input.typed_entry(input.snapshot, entry) {
+                Ok(typed) => typed,
+                Err(TypedError::Render(message)) => {
+                    whole.left.push(unknown(input, entry, cluster, &message));
+                    continue;
+                }
+                Err(TypedError::Classify(_)) => continue,
+            };
             if parent::reason(input.model, &typed.objects).is_some() {
                 continue;
             }
@@ -112,6 +119,18 @@ impl Whole {
             );
         }
     }
+}
+
+/// Says that it is not known whether a gate should hold back an entry point.
+fn unknown(input: &Input<'_>, entry: &EntryPoint, cluster: &str, message: &str) -> Diagnostic {
+    let flux = input.model.flux_of(entry).find(|flux| input.model.cluster_of(flux) == cluster);
+    let place = flux.map_or_else(|| Place::file(entry.path.clone()), |flux| flux.place("path"));
+    Diagnostic::warning(format!(
+        "{} of cluster {cluster} does not build, so no gate holds it back, whatever type its objects have: {message}",
+        entry.path
+    ))
+    .at(place)
+    .help("mend it, then run this again; `gitops-windows verify` shows what has changed")
 }
 
 /// Tells whether an entry point has a side of any type.

@@ -35,7 +35,12 @@ impl Succession {
 
     /// Gives what the hand-over of some makes of each old Flux Kustomization.
     pub fn of(input: &Input<'_>, active: &[&Move<'_>]) -> Succession {
-        let mut succession = Succession { held: held(input), ..Succession::default() };
+        Succession::with(input, held(input), active)
+    }
+
+    /// As [`of`](Succession::of), where it is known already what gates hold back.
+    pub fn with(input: &Input<'_>, held: BTreeMap<Name, usize>, active: &[&Move<'_>]) -> Succession {
+        let mut succession = Succession { held, ..Succession::default() };
         for one in active.iter().filter(|one| one.stage == Stage::Restructured) {
             announce(input, one, &mut succession);
         }

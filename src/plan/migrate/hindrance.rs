@@ -2,24 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::inventory::inventories_of;
 use crate::plan::migrate::depends::Succession;
+use crate::plan::migrate::hand_over::hand_over;
 use crate::plan::migrate::standing::{Move, Stage, moves, twin};
-use crate::plan::migrate::{steps, verify};
+use crate::plan::migrate::{effective, held, steps};
 use crate::plan::stop::Stop;
 use crate::plan::{Builder, Input};
-use crate::repo::{FluxKustomization, Kustomization, RepoPath, built};
-
-/// The fields of a kustomization that may change a Flux Kustomization which it lists.
-const CHANGING: [&str; 7] = [
-    "patches",
-    "patchesStrategicMerge",
-    "patchesJson6902",
-    "components",
-    "transformers",
-    "replacements",
-    "vars",
-];
+use crate::repo::RepoPath;
 
 /// Gives the entry points among these whose hand-over nothing but an edit by hand would let go on,
 /// each with what is in the way: tried with the code that would do it.
@@ -29,10 +18,26 @@ pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<Repo
     let mut hindered: BTreeMap<RepoPath, Stop> =
         active.iter().filter_map(|one| Some((one.whole.clone(), twin(input, one)?))).collect();
     active.retain(|one| one.stage == Stage::Restructured);
-    hindered.extend(overridden(input, &active));
+    let parents = effective::of_parents(input, &active.iter().collect::<Vec<_>>());
+    hindered.extend(
+        active
+            .iter()
+            .filter_map(|one| Some((one.whole.clone(), effective::overridden(input, one, &parents)?))),
+    );
     active.retain(|one| !hindered.contains_key(&one.whole));
+    // Working out what gates hold back takes time in a fleet, and so do steps that end at the first stop.
+    let held = held(input);
+    let all = Succession::with(input, held.clone(), &active.iter().collect::<Vec<_>>());
+    active.retain(|one| {
+        let mut builder = Builder::new(input.snapshot);
+        let stop = hand_over(input, &mut builder, one, &all, &mut Vec::new()).err();
+        let is_free = stop.is_none();
+        let lasting = stop.filter(|stop| stop.is_lasting);
+        hindered.extend(lasting.map(|stop| (one.whole.clone(), stop)));
+        is_free
+    });
     let tried = |some: &[&Move<'_>]| {
-        let succession = Succession::of(input, some);
+        let succession = Succession::with(input, held.clone(), some);
         steps(input, &mut Builder::new(input.snapshot), some, &succession, &mut Vec::new())
     };
     while let Err(halt) = tried(&active.iter().collect::<Vec<_>>()) {
@@ -57,31 +62,4 @@ pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<Repo
         }
     }
     hindered
-}
-
-/// Gives the moves of which an old Flux Kustomization is kept from deleting in its file, and not in what
-/// the cluster gets.
-fn overridden(input: &Input<'_>, active: &[Move<'_>]) -> Vec<(RepoPath, Stop)> {
-    let graph = &input.model.graph;
-    let files: BTreeSet<&RepoPath> = active.iter().flat_map(|one| &one.old).map(|old| &old.file).collect();
-    let lists: BTreeSet<&RepoPath> = files.iter().flat_map(|file| graph.referrers(file)).collect();
-    let changes = |folder: &RepoPath| {
-        let of = |kustomization: &Kustomization| {
-            CHANGING.iter().any(|field| kustomization.root.get(field).is_some())
-        };
-        graph.get(folder).is_some_and(of)
-    };
-    let may_change = |parent: &FluxKustomization| {
-        let Some(path) = &parent.path else { return false };
-        let folders = built(graph, path);
-        let takes_in = folders.iter().any(|folder| lists.contains(folder))
-            || !graph.has(path) && files.iter().any(|file| file.is_within(path));
-        takes_in
-            && (!parent.spec("patches").is_null()
-                || !parent.spec("components").is_null()
-                || folders.iter().any(changes))
-    };
-    let inventories = inventories_of(input.model, input.snapshot, input.renderer, &may_change);
-    let found = active.iter().filter_map(|one| Some((one, verify::overridden(one, &inventories)?)));
-    found.map(|(one, stop)| (one.whole.clone(), stop)).collect()
 }

@@ -8,6 +8,7 @@ mod by_hand;
 mod confirm;
 pub(crate) mod contents;
 mod depends;
+mod effective;
 mod finish;
 mod hand_over;
 mod heir;
@@ -102,15 +103,15 @@ pub fn migrate(
     input.known_clusters(&options.clusters)?;
     let meant = |one: &Move<'_>| options.clusters.is_empty() || options.clusters.contains(&one.cluster);
     let found: Vec<Move<'_>> = moves(input).into_iter().filter(meant).collect();
-    let stood: BTreeMap<Key, Stage> =
-        moves(base).into_iter().map(|one| ((one.cluster, one.whole), one.stage)).collect();
+    let bases: BTreeMap<Key, Move<'_>> =
+        moves(base).into_iter().map(|one| ((one.cluster.clone(), one.whole.clone()), one)).collect();
     let mut stopped: BTreeMap<Key, Stop> = BTreeMap::new();
     for one in &found {
         let key = (one.cluster.clone(), one.whole.clone());
         if let Stage::Stuck { reason, remedy } = &one.stage {
             stopped.insert(key, Stop::new(reason, remedy));
         } else if matches!(one.stage, Stage::Restructured | Stage::HandedOver)
-            && stood.get(&key) != Some(&one.stage)
+            && bases.get(&key).map(|stood| &stood.stage) != Some(&one.stage)
         {
             let step = if one.stage == Stage::Restructured { "restructured" } else { "handed over" };
             stopped.insert(
@@ -123,9 +124,17 @@ pub fn migrate(
         }
     }
     let before = inventories(input.model, input.snapshot, input.renderer);
-    for one in found.iter().filter(|one| one.stage == Stage::Restructured) {
-        if let Some(stop) = verify::overridden(one, &before) {
-            stopped.entry((one.cluster.clone(), one.whole.clone())).or_insert(stop);
+    let restructured = || found.iter().filter(|one| one.stage == Stage::Restructured);
+    let stood: Vec<&Move<'_>> =
+        restructured().filter_map(|one| bases.get(&(one.cluster.clone(), one.whole.clone()))).collect();
+    let parents = effective::of_parents(base, &stood);
+    for one in restructured() {
+        let key = (one.cluster.clone(), one.whole.clone());
+        let here = effective::overridden(input, one, &before);
+        let there =
+            || effective::overridden(base, bases.get(&key)?, &parents).map(|stop| stop.still(&options.base));
+        if let Some(stop) = here.or_else(there) {
+            stopped.entry(key).or_insert(stop);
         }
     }
     for one in found.iter().filter(|one| is_under_way(one)) {

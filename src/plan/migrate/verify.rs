@@ -8,7 +8,6 @@ use serde_json::Value;
 use crate::inventory::{Inventory, differences};
 use crate::plan::migrate::Rewritten;
 use crate::plan::migrate::standing::{Move, heir_name};
-use crate::plan::stop::Stop;
 use crate::plan::{Input, gate};
 use crate::proof::{Renames, compare, is_of_gate, without_names};
 use crate::render::{Object, Request};
@@ -24,32 +23,6 @@ pub struct Wrong {
     pub kustomization: Option<String>,
     /// What is wrong.
     pub text: String,
-}
-
-/// Stops a hand-over where an old Flux Kustomization is kept from deleting in its file alone.
-pub fn overridden(one: &Move<'_>, inventories: &[Inventory]) -> Option<Stop> {
-    one.old.iter().find_map(|old| {
-        let inventory = inventories.iter().find(|inventory| {
-            (&inventory.cluster, &inventory.namespace, &inventory.name)
-                == (&one.cluster, &old.namespace, &old.name)
-        })?;
-        let field = match (inventory.prune, inventory.deletion_policy.as_str()) {
-            (true, _) => "prune",
-            (false, "Orphan") => return None,
-            (false, _) => "deletionPolicy",
-        };
-        Some(Stop::lasting(
-            format!(
-                "{} in {} would delete what it loses: the build that applies it sets its `spec.{field}` otherwise",
-                old.name, old.file
-            ),
-            format!(
-                "leave {} out of the patch that sets `{field}`, let that reach the cluster, then go on",
-                old.name
-            ),
-            old.place(field),
-        ))
-    })
 }
 
 /// Gives the moves that have to wait since something is wrong, each with the reason.

@@ -34,15 +34,19 @@ pub fn rewrite(
         return Ok(notes);
     }
     let files: Vec<RepoPath> = builder.now().entries().map(|(path, _)| path.clone()).collect();
+    let all: BTreeSet<&str> = succession.heirs.keys().map(|(_, _, name)| name.as_str()).collect();
     for file in files.iter().filter(|file| is_yaml(file)) {
         let Some(Entry::File(found)) = builder.now().entry(file) else { continue };
         if ownership(found) != Ownership::Theirs {
             continue;
         }
-        let clusters = clusters(input, file);
-        let near = || succession.heirs.keys().filter(|(cluster, _, _)| clusters.contains(cluster));
         // Most files name none, and need not be read.
         let text = found.text().unwrap_or_default();
+        if !all.iter().any(|name| text.contains(name)) {
+            continue;
+        }
+        let clusters = clusters(input, file);
+        let near = || succession.heirs.keys().filter(|(cluster, _, _)| clusters.contains(cluster));
         if !near().any(|(_, _, name)| text.contains(name.as_str())) {
             continue;
         }
