@@ -120,7 +120,7 @@ pub fn inventories_of(
 }
 
 /// Tells whether a `spec.prune` deletes; a variable may.
-fn prunes(value: &Value) -> bool {
+pub fn prunes(value: &Value) -> bool {
     matches!(value, Value::Bool(true) | Value::String(_))
 }
 

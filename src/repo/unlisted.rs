@@ -15,12 +15,17 @@ use crate::repo::{Graph, RepoPath, generated_children};
 /// cluster's folder is taken in, so that it is another's; and one that builds its own file, since
 /// `flux bootstrap` applies it.
 pub(super) fn take_unlisted(flux: &mut Vec<FluxKustomization>, graph: &Graph) -> Vec<FluxKustomization> {
-    let tops: BTreeSet<RepoPath> =
+    let mut tops: BTreeSet<RepoPath> =
         flux.iter().filter_map(|one| one.path.as_ref()).map(|path| graph.real(path)).collect();
+    // A list of Flux Kustomizations that nothing in Git builds is what something outside of Git applies.
+    let is_top = |folder: &RepoPath| graph.referrers(folder).next().is_none() && !tops.contains(folder);
+    let lists = flux.iter().flat_map(|one| graph.builders(&one.file));
+    let outside: BTreeSet<RepoPath> = lists.filter(is_top).collect();
+    tops.extend(outside.iter().cloned());
     let mut unlisted = Vec::new();
     // What only one of these applies is not applied either.
     loop {
-        let mut reach = Reach::new(flux, &tops, graph);
+        let mut reach = Reach::new(flux, &outside, &tops, graph);
         let (gone, kept): (Vec<_>, Vec<_>) =
             std::mem::take(flux).into_iter().partition(|one| reach.leaves_out(one));
         *flux = kept;
@@ -45,8 +50,13 @@ struct Reach<'a> {
 }
 
 impl<'a> Reach<'a> {
-    fn new(flux: &[FluxKustomization], tops: &'a BTreeSet<RepoPath>, graph: &'a Graph) -> Reach<'a> {
-        let mut queue: Vec<RepoPath> = Vec::new();
+    fn new(
+        flux: &[FluxKustomization],
+        outside: &BTreeSet<RepoPath>,
+        tops: &'a BTreeSet<RepoPath>,
+        graph: &'a Graph,
+    ) -> Reach<'a> {
+        let mut queue: Vec<RepoPath> = outside.iter().cloned().collect();
         let named: BTreeSet<RepoPath> =
             flux.iter().filter_map(|one| one.path.as_ref()).map(|path| graph.real(path)).collect();
         for top in &named {
@@ -155,8 +165,10 @@ mod tests {
         assert_eq!(unlisted(&[TOP, ("k/c/a.yaml", "a a"), ("k/c/b/x.yaml", "b b")]), [""; 0]);
         // What is bootstrapped applies itself.
         assert_eq!(unlisted(&[TOP, ("k/c/kustomization.yaml", "a.yaml"), ("k/c/a.yaml", "a a")]), [""; 0]);
-        // Nothing in Git builds the folder around it.
-        assert_eq!(unlisted(&[("k/c/kustomization.yaml", "a.yaml"), ("k/c/b.yaml", "b b")]), [""; 0]);
+        // Nothing in Git builds the folder around it: a list of others is built all the same.
+        let list = ("k/c/kustomization.yaml", "a.yaml");
+        assert_eq!(unlisted(&[list, ("k/c/b.yaml", "b b")]), [""; 0]);
+        assert_eq!(unlisted(&[list, ("k/c/a.yaml", "a a"), ("k/c/b.yaml", "b b")]), ["b"]);
     }
 
     #[test]

@@ -104,7 +104,10 @@ fn half_a_hand_over_is_named_with_the_way_on() {
     scratch.commit();
     let run = scratch.expect(5, &["migrate", "--cluster", "north"]);
     assert!(run.stderr.contains("apps/north (north): stuck") && !run.stderr.contains("south"), "{run:?}");
-    assert!(run.stderr.contains("take back the commit that removed its Flux Kustomization"), "{run:?}");
+    assert!(
+        run.stderr.contains("take back the commit that removed or broke its Flux Kustomization"),
+        "{run:?}"
+    );
     let run = scratch.expect(1, &["check"]);
     assert!(run.stdout.contains("GW052") || run.stderr.contains("GW052"), "{run:?}");
     // An app that nobody uses any more is no entry point.
@@ -181,4 +184,48 @@ fn what_could_not_be_handed_over_is_not_divided() {
         scratch.write("clusters/home/flux/copy.yaml", copy);
     });
     assert!(said.contains("library stands twice"), "{said}");
+}
+
+#[test]
+fn what_stops_on_the_way_to_the_cluster_stops_a_migration() {
+    let scratch = divided("overlays", &["north", "south"]);
+    let file = "clusters/north/flux-system/gotk-sync.yaml";
+    let text = scratch.text(file);
+    scratch.write(file, text.trim_end().to_owned() + "\n  suspend: true\n").commit();
+    let run = scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]);
+    assert!(run.stderr.contains("which applies apps, has `suspend: true` in Git"), "{run:?}");
+    scratch.write(file, text).commit();
+    scratch.expect(0, &["migrate", "--cluster", "north", "--yes"]);
+    scratch.commit();
+    // A finished one would prune what a side that does not build has lost.
+    let side = "apps/north/north-rw/kustomization.yaml";
+    scratch.write(side, scratch.text(side) + "  - nothing.yaml\n").commit();
+    let run = scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]);
+    assert!(run.stderr.contains("apps/north/north-rw does not build"), "{run:?}");
+    scratch.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    scratch.expect(0, &["migrate", "--cluster", "north", "--yes"]);
+    scratch.commit();
+    let run = scratch.expect(5, &["migrate", "--cluster", "north", "--base", "HEAD~4"]);
+    assert!(run.stderr.contains("it is finished here, and HEAD~4 still has apps"), "{run:?}");
+}
+
+#[test]
+fn the_lists_that_something_outside_of_git_applies_are_read() {
+    let scratch = Scratch::fixture("per-app");
+    scratch.git(&["rm", "-r", "--quiet", "clusters"]);
+    scratch.write("windows.yaml", format!("{SPEC}  home: {{ paths: [apps] }}\n"));
+    let list = scratch.text("apps/media/kustomization.yaml");
+    let patch = "patches:\n- target: { kind: Kustomization, name: library }\n  patch: |-\n    - { op: replace, path: /spec/prune, value: true }\n";
+    scratch.write("apps/media/kustomization.yaml", list.clone() + patch).commit();
+    let run = scratch.expect(0, &["split", "--all", "--yes"]);
+    assert!(
+        run.stderr.contains("library in apps/media/library/ks.yaml would delete what it loses"),
+        "{run:?}"
+    );
+    assert!(!scratch.text("apps/media/library/ks.yaml").contains("gitops-windows"));
+    // And what they leave out is not applied.
+    scratch.write("apps/media/kustomization.yaml", list.replace("  - ./library/ks.yaml\n", "")).commit();
+    let run = scratch.run(&["check"]);
+    let all = run.stdout + &run.stderr;
+    assert!(all.contains("GW051") && all.contains("apps/media/library/ks.yaml"), "{all}");
 }

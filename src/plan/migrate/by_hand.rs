@@ -64,15 +64,13 @@ pub fn commands(input: &Input<'_>, one: &Move<'_>, live: Option<&[LiveKustomizat
 pub fn advice(input: &Input<'_>, one: &Move<'_>) -> Diagnostic {
     let entry = input.model.entry_points.iter().find(|entry| entry.path == one.whole);
     let name = entry.map_or_else(|| one.whole.name().unwrap_or("apps"), |entry| input.model.name_of(entry));
-    let managed = input.model.flux.iter().any(|flux| input.model.cluster_of(flux) == one.cluster);
     Diagnostic::note(format!(
         "no Flux Kustomization in Git applies {} in cluster {}, so each step is a command for you; wait after each until the cluster is ready",
         one.whole, one.cluster
     ))
     .at(Place::file(one.whole.clone()))
     .help(format!(
-        "the commands know no other field of it; to carry all of them over, commit what `flux export kustomization {name} --namespace {}` prints, and migrate that{}",
-        input.spec.flux.namespace,
-        if managed { "; where a commit took it out of Git, take that commit back" } else { "" }
+        "the commands know no other field of it; to carry all of them over, commit what `flux export kustomization {name} --namespace {}` prints, and migrate that",
+        input.spec.flux.namespace
     ))
 }

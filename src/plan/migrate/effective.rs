@@ -7,16 +7,24 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::inventory::{Inventory, inventories_of};
+use crate::diagnostic::Place;
+use crate::inventory::{Inventory, inventories_of, prunes};
 use crate::plan::Input;
 use crate::plan::migrate::standing::Move;
 use crate::plan::stop::Stop;
+use crate::render::Request;
+use crate::repo::flux::{self, artifact_path};
+use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, Kustomization, RepoPath, Target, built};
 use crate::yaml::read_documents;
 
 /// The fields of a kustomization that may change a Flux Kustomization which it lists, whatever they hold.
 const CHANGING: [&str; 5] =
     ["patchesStrategicMerge", "patchesJson6902", "components", "transformers", "replacements"];
+
+/// What helps where a build that may patch can't be asked.
+const PATCHES: &str =
+    "let the patches there name the kinds that they are for, or make the folder build; then go on";
 
 /// Gives the inventories with what the parents of some moves' old Flux Kustomizations make of these, and
 /// with no other objects.
@@ -41,22 +49,9 @@ pub fn of_parents(input: &Input<'_>, moves: &[&Move<'_>]) -> Vec<Inventory> {
 pub fn overridden(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory]) -> Option<Stop> {
     one.old.iter().find_map(|old| {
         let own = inventory(inventories, &one.cluster, old)?;
-        let field = match (own.prune, own.deletion_policy.as_str()) {
-            (true, _) => "prune",
-            (false, "Orphan") => return unknown(input, one, old, inventories),
-            (false, _) => "deletionPolicy",
-        };
-        Some(Stop::lasting(
-            format!(
-                "{} in {} would delete what it loses: the build that applies it sets its `spec.{field}` otherwise",
-                old.name, old.file
-            ),
-            format!(
-                "leave {} out of the patch that sets `{field}`, let that reach the cluster, then go on",
-                old.name
-            ),
-            old.place(field),
-        ))
+        sets_otherwise(old, own.prune, &own.deletion_policy)
+            .or_else(|| unknown(input, one, old, inventories))
+            .or_else(|| by_lists(input, old).filter(|_| parents(input, old).is_empty()))
     })
 }
 
@@ -67,11 +62,7 @@ fn unknown(
     old: &FluxKustomization,
     inventories: &[Inventory],
 ) -> Option<Stop> {
-    let graph = &input.model.graph;
-    let lists = graph.builders(&old.file);
-    let parents = input.applying(|path| lists.contains(path) || !graph.has(path) && old.file.is_within(path));
-    let mut parents = parents.filter(|parent| input.model.cluster_of(parent) == one.cluster);
-    parents.find_map(|parent| {
+    parents(input, old).into_iter().find_map(|parent| {
         let path = parent.path.as_ref()?;
         let Err(message) = &inventory(inventories, &one.cluster, parent)?.objects else { return None };
         may_change(input, parent, path).then(|| {
@@ -80,11 +71,87 @@ fn unknown(
                     "{path}, by which {} applies {}, does not build, and may patch its `prune` and `deletionPolicy`: {message}",
                     parent.name, old.name
                 ),
-                "let the patches there name the kinds that they are for, or make the folder build; then go on",
+                PATCHES,
                 parent.place("path"),
             )
         })
     })
+}
+
+/// Gives the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization.
+fn parents<'a>(input: &Input<'a>, one: &FluxKustomization) -> Vec<&'a FluxKustomization> {
+    let graph = &input.model.graph;
+    let lists = graph.builders(&one.file);
+    let takes_in = |path: &RepoPath| lists.contains(path) || !graph.has(path) && one.file.is_within(path);
+    let is_itself = |other: &FluxKustomization| (&other.file, other.document) == (&one.file, one.document);
+    let cluster = input.model.cluster_of(one);
+    let found = input.applying(takes_in);
+    found.filter(|other| !is_itself(other) && input.model.cluster_of(other) == cluster).collect()
+}
+
+/// Gives one that is suspended in Git and applies a Flux Kustomization, directly or through others.
+pub fn suspended_above<'a>(input: &Input<'a>, one: &FluxKustomization) -> Option<&'a FluxKustomization> {
+    let mut seen: Vec<&FluxKustomization> = Vec::new();
+    let mut queue = parents(input, one);
+    while let Some(next) = queue.pop() {
+        if *next.spec("suspend") == Value::Bool(true) {
+            return Some(next);
+        }
+        if !seen.iter().any(|known| std::ptr::eq(*known, next)) {
+            seen.push(next);
+            queue.extend(parents(input, next));
+        }
+    }
+    None
+}
+
+/// Stops by what the topmost kustomizations that list a Flux Kustomization make of it, where nothing in
+/// Git applies them: something outside of Git does.
+fn by_lists(input: &Input<'_>, old: &FluxKustomization) -> Option<Stop> {
+    let graph = &input.model.graph;
+    let is_top = |folder: &RepoPath| graph.referrers(folder).next().is_none();
+    let tops = graph.builders(&old.file).into_iter().filter(|folder| is_top(folder));
+    let tops: Vec<RepoPath> = tops.filter(|top| may_change_below(input, top)).collect();
+    let requests: Vec<Request> = tops.iter().map(|top| Request::folder(top.clone())).collect();
+    let results = input.renderer.render(input.snapshot, &requests);
+    tops.iter().zip(results).find_map(|(top, result)| match result {
+        Ok(objects) => objects.iter().find_map(|object| {
+            let (value, spec) = (&object.value, &object.value["spec"]);
+            let is_it = ObjectId::of(value).group == flux::GROUP
+                && value["metadata"]["name"] == *old.name
+                && artifact_path(spec["path"].as_str().unwrap_or_default()) == old.path;
+            let policy = spec["deletionPolicy"].as_str().unwrap_or_default();
+            sets_otherwise(old, prunes(&spec["prune"]), policy).filter(|_| is_it)
+        }),
+        Err(error) => Some(Stop::lasting(
+            format!(
+                "{top}, which lists {}, does not build, and may patch its `prune` and `deletionPolicy`: {error}",
+                old.name
+            ),
+            PATCHES,
+            Place::file(top.clone()),
+        )),
+    })
+}
+
+/// Says that what applies a Flux Kustomization lets it delete, if it does.
+fn sets_otherwise(old: &FluxKustomization, prune: bool, policy: &str) -> Option<Stop> {
+    let field = match (prune, policy) {
+        (true, _) => "prune",
+        (false, "Orphan") => return None,
+        (false, _) => "deletionPolicy",
+    };
+    Some(Stop::lasting(
+        format!(
+            "{} in {} would delete what it loses: the build that applies it sets its `spec.{field}` otherwise",
+            old.name, old.file
+        ),
+        format!(
+            "leave {} out of the patch that sets `{field}`, let that reach the cluster, then go on",
+            old.name
+        ),
+        old.place(field),
+    ))
 }
 
 fn inventory<'i>(
@@ -103,11 +170,14 @@ fn may_change(input: &Input<'_>, flux: &FluxKustomization, path: &RepoPath) -> b
     let spec = |field: &str| flux.spec(field).as_array().map(Vec::as_slice).unwrap_or_default();
     let patches = spec("patches").iter().any(|patch| may_patch(patch, patch["patch"].as_str()));
     let others = ["components", "patchesStrategicMerge", "patchesJson6902"];
-    patches
-        || others.iter().any(|field| !spec(field).is_empty())
-        || built(&input.model.graph, path).iter().any(|folder| {
-            input.model.graph.get(folder).is_some_and(|kustomization| may_change_in(input, kustomization))
-        })
+    patches || others.iter().any(|field| !spec(field).is_empty()) || may_change_below(input, path)
+}
+
+/// Tells whether a kustomization that the build of a folder takes in may change Flux Kustomizations.
+fn may_change_below(input: &Input<'_>, folder: &RepoPath) -> bool {
+    let graph = &input.model.graph;
+    let may_change = |folder: &RepoPath| graph.get(folder).is_some_and(|found| may_change_in(input, found));
+    built(graph, folder).iter().any(may_change)
 }
 
 fn may_change_in(input: &Input<'_>, kustomization: &Kustomization) -> bool {

@@ -124,6 +124,31 @@ pub fn migrate(
         }
     }
     let before = inventories(input.model, input.snapshot, input.renderer);
+    for one in found.iter().filter(|one| one.stage == Stage::HandedOver) {
+        let broken =
+            one.all().find_map(|flux| Some((flux.path.as_ref()?, verify::unbuilt(one, flux, &before)?)));
+        if let Some((path, message)) = broken {
+            let stop = Stop::new(
+                format!("{path} does not build: {message}"),
+                "mend it, let that reach the cluster, then go on",
+            );
+            stopped.entry((one.cluster.clone(), one.whole.clone())).or_insert(stop);
+        }
+    }
+    for one in found.iter().filter(|one| one.stage == Stage::Finished && one.old.is_empty()) {
+        let old =
+            base.applying(|path| *path == one.whole).find(|old| base.model.cluster_of(old) == one.cluster);
+        if let Some(old) = old {
+            let stop = Stop::new(
+                format!(
+                    "it is finished here, and {} still has {}, which would delete what it applies when it goes",
+                    options.base, old.name
+                ),
+                "commit the steps one by one, each when the one before has reached the cluster",
+            );
+            stopped.entry((one.cluster.clone(), one.whole.clone())).or_insert(stop);
+        }
+    }
     let restructured = || found.iter().filter(|one| one.stage == Stage::Restructured);
     let stood: Vec<&Move<'_>> =
         restructured().filter_map(|one| bases.get(&(one.cluster.clone(), one.whole.clone()))).collect();

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::plan::entry::EntrySplit;
+use crate::plan::migrate::effective::suspended_above;
 use crate::plan::prepare::{is_prepared, is_remembering};
 use crate::plan::resources::{Item, rewrite};
 use crate::plan::stop::Stop;
@@ -243,8 +244,7 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
                 }
                 _ => stage(input, &one, entry),
             };
-            // What lies where clusters have their apps may be applied by what is not in Git.
-            if let (Stage::NotInGit, Some(lost), None) = (&one.stage, lost, entry) {
+            if let (Stage::NotInGit, Some(lost)) = (&one.stage, lost) {
                 one.stage = removed(lost);
             }
             found.push(one);
@@ -329,7 +329,7 @@ fn removed(lost: &Unapplied) -> Stage {
             lost.cluster
         ),
         remedy: format!(
-            "take back the commit that removed its Flux Kustomization; where its apps are to go, remove {} too",
+            "take back the commit that removed or broke its Flux Kustomization; where one applies it that is not in Git, commit what `flux export kustomization` prints; where its apps are to go, remove {} too",
             sides.join(" and ")
         ),
     }
@@ -402,6 +402,17 @@ fn obstacle(input: &Input<'_>, one: &Move<'_>) -> Option<Stage> {
                     found.name
                 ),
                 remedy: "take that line out, let it reach the cluster, then go on".to_owned(),
+            });
+        }
+    }
+    for found in one.all() {
+        if let Some(above) = suspended_above(input, found) {
+            return Some(Stage::Stuck {
+                reason: format!(
+                    "Flux Kustomization {}, which applies {}, has `suspend: true` in Git: the steps would reach the cluster all at once",
+                    above.name, found.name
+                ),
+                remedy: format!("resume {}, let it reach the cluster, then go on", above.name),
             });
         }
     }
