@@ -235,9 +235,16 @@ fn applied(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
 
 fn requests(input: &Input<'_>, path: &RepoPath, parts: &[Part]) -> Vec<Request> {
     let entries = &input.model.entry_points;
-    let of = |folder: &RepoPath| entries.iter().find(|entry| entry.path == *folder);
+    let any = |folder: &RepoPath| entries.iter().find(|entry| entry.path == *folder);
+    let of = |folder: &RepoPath| any(folder).filter(|entry| !entry.flux.is_empty());
+    // Once the sides have taken over, they build as the whole did.
+    let heir = || {
+        let clusters = input.spec.clusters.keys();
+        let mut sides = clusters.flat_map(|cluster| sides(input, path, cluster));
+        sides.find_map(|(_, side)| of(&side))
+    };
     let build = |folder: &RepoPath| -> Option<Value> {
-        let entry: &EntryPoint = of(folder).filter(|entry| !entry.flux.is_empty()).or_else(|| of(path))?;
+        let entry: &EntryPoint = of(folder).or_else(|| of(path)).or_else(heir).or_else(|| any(path))?;
         let build = builds(input.model, entry).into_iter().next().flatten()?;
         Some(rebuilt(&build, &entry.path, folder))
     };
