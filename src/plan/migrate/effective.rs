@@ -15,12 +15,11 @@ use crate::plan::stop::Stop;
 use crate::render::Request;
 use crate::repo::flux::{self, artifact_path};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxKustomization, Kustomization, RepoPath, Target, built};
+use crate::repo::{FluxKustomization, Kustomization, Reference, RepoPath, Target, built};
 use crate::yaml::read_documents;
 
 /// The fields of a kustomization that may change a Flux Kustomization which it lists, whatever they hold.
-const CHANGING: [&str; 5] =
-    ["patchesStrategicMerge", "patchesJson6902", "components", "transformers", "replacements"];
+const CHANGING: [&str; 4] = ["patchesStrategicMerge", "patchesJson6902", "transformers", "replacements"];
 
 /// What helps where a build that may patch can't be asked.
 const PATCHES: &str =
@@ -181,7 +180,13 @@ fn may_change_below(input: &Input<'_>, folder: &RepoPath) -> bool {
 }
 
 fn may_change_in(input: &Input<'_>, kustomization: &Kustomization) -> bool {
-    if CHANGING.iter().any(|field| kustomization.field(field).is_some()) {
+    // A component of this repository is asked by itself.
+    let is_unseen = |reference: &Reference| {
+        reference.field == "components" && !matches!(reference.target, Target::Path(_))
+    };
+    if CHANGING.iter().any(|field| kustomization.field(field).is_some())
+        || kustomization.references().iter().any(is_unseen)
+    {
         return true;
     }
     let Some(patches) = kustomization.field("patches") else { return false };
