@@ -48,6 +48,16 @@ pub struct Inventory {
 }
 
 impl Inventory {
+    /// Gives the inventory of a Flux Kustomization in a cluster.
+    pub fn find<'i>(
+        inventories: &'i [Inventory],
+        cluster: &str,
+        flux: &FluxKustomization,
+    ) -> Option<&'i Inventory> {
+        let key = (cluster, flux.namespace.as_str(), flux.name.as_str());
+        inventories.iter().find(|inventory| inventory.key() == key)
+    }
+
     fn key(&self) -> (&str, &str, &str) {
         (&self.cluster, &self.namespace, &self.name)
     }

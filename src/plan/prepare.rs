@@ -93,19 +93,14 @@ pub fn unprepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -
     let documents = read_documents(&text).map_err(|error| error.message)?;
     let range =
         documents.get(kustomization.document).map(|document| document.whole.clone()).unwrap_or_default();
-    let mut restored = text[..range.start].to_owned();
-    match lines::recall(&text[range.clone()]) {
-        Some(document) => restored.push_str(&document),
-        None => unremark(&text[range.clone()], &mut restored),
-    }
-    restored.push_str(&text[range.end..]);
-    if restored != text && read_documents(&restored).is_err() {
+    let back = format!("{}{}{}", &text[..range.start], restored(&text[range.clone()]), &text[range.end..]);
+    if back != text && read_documents(&back).is_err() {
         return Err("its remembered values don't fit any more".into());
     }
-    if lines::recall(&text[range]).is_some() && !is_prepared_as(&restored, &text, kustomization) {
+    if lines::recall(&text[range]).is_some() && !is_prepared_as(&back, &text, kustomization) {
         return Err(format!("{} was edited where its old values are remembered", kustomization.file));
     }
-    builder.put(&kustomization.file, &restored);
+    builder.put(&kustomization.file, &back);
     Ok(())
 }
 
@@ -119,16 +114,10 @@ fn is_prepared_as(restored: &str, text: &str, kustomization: &FluxKustomization)
     again.as_deref() == Some(text)
 }
 
-/// Gives a text as it was before its remarks.
+/// Gives the lines of a text without the remarks, as they were.
 fn without_remarks(text: &str) -> String {
     let mut restored = String::new();
-    unremark(text, &mut restored);
-    restored
-}
-
-/// Gives the lines of a document without the remarks, as they were.
-fn unremark(document: &str, restored: &mut String) {
-    for line in document.split_inclusive('\n') {
+    for line in text.split_inclusive('\n') {
         match remembered(line) {
             Some(Some(line)) => restored.push_str(&line),
             Some(None) if !line.ends_with('\n') => {
@@ -139,6 +128,7 @@ fn unremark(document: &str, restored: &mut String) {
             None => restored.push_str(line),
         }
     }
+    restored
 }
 
 /// Tells whether a Kustomization keeps its objects when it loses them or goes.

@@ -28,10 +28,8 @@ pub struct Unapplied {
 pub fn unapplied(input: &Input<'_>) -> Vec<Unapplied> {
     let model = input.model;
     // With the bootstrap one alone in Git, people made the others in the cluster.
-    let is_bootstrap =
-        |flux: &FluxKustomization| flux.path.as_ref().is_some_and(|path| flux.file.is_within(path));
-    let managed: BTreeSet<String> =
-        model.flux.iter().filter(|flux| !is_bootstrap(flux)).map(|flux| model.cluster_of(flux)).collect();
+    let others = model.flux.iter().filter(|flux| !flux.applies_itself());
+    let managed: BTreeSet<String> = others.map(|flux| model.cluster_of(flux)).collect();
     if managed.is_empty() {
         return Vec::new();
     }

@@ -41,13 +41,13 @@ impl<'a> Clusters<'a> {
         graph: &'a Graph,
         root: &'a RepoPath,
     ) -> Clusters<'a> {
-        let bootstrap = flux.iter().filter(|one| is_bootstrap(one));
+        let bootstrap = flux.iter().filter(|one| one.applies_itself());
         let ends = bootstrap.filter_map(|one| one.path.as_ref()).map(backwards).collect();
         let (above, homes, named) = Default::default();
         let mut clusters = Clusters { known, flux, builders, graph, root, ends, above, homes, named };
         clusters.above = flux.iter().map(|one| clusters.applier(one)).collect();
         let alone = flux.iter().zip(&clusters.above).filter(|(_, above)| above.is_none());
-        let alone = alone.map(|(one, _)| one).filter(|one| !is_bootstrap(one));
+        let alone = alone.map(|(one, _)| one).filter(|one| !one.applies_itself());
         clusters.homes = Homes::new(alone, graph);
         let all = clusters.homes.all();
         let ends = all.iter().map(|home| backwards(home)).collect();
@@ -79,10 +79,6 @@ impl Clusters<'_> {
             .unwrap_or_else(|| by_last_name(path))
     }
 
-    pub(super) fn of_path(&self, path: &RepoPath) -> String {
-        of_path(self.known, self.root, path)
-    }
-
     fn by_spec(&self, path: &RepoPath) -> Option<String> {
         by_spec(self.known, path)
     }
@@ -101,7 +97,7 @@ impl Clusters<'_> {
 
     /// Gives the Kustomization that applies another, where it is in Git; none for a bootstrap one.
     fn applier(&self, one: &FluxKustomization) -> Option<usize> {
-        if is_bootstrap(one) {
+        if one.applies_itself() {
             return None;
         }
         let mut above = std::iter::successors(Some(one.file.clone()), RepoPath::parent);
@@ -111,7 +107,7 @@ impl Clusters<'_> {
 
     /// Names the cluster after the folder that its bootstrap Kustomization builds.
     fn by_bootstrap(&self, top: &FluxKustomization) -> Option<String> {
-        let path = top.path.as_ref().filter(|_| is_bootstrap(top))?;
+        let path = top.path.as_ref().filter(|_| top.applies_itself())?;
         // `clusters/NAME/flux` says more than its last word.
         self.by_folder_name(path).or_else(|| unlike_name(&self.ends, path))
     }
@@ -185,11 +181,6 @@ fn below(root: &RepoPath, path: &RepoPath, names: &[&str]) -> Option<String> {
 
 fn by_last_name(path: &RepoPath) -> String {
     path.name().unwrap_or("cluster").to_owned()
-}
-
-/// Tells whether a Kustomization applies its own file.
-fn is_bootstrap(kustomization: &FluxKustomization) -> bool {
-    kustomization.path.as_ref().is_some_and(|path| kustomization.file.is_within(path))
 }
 
 /// The last word of a folder in which it differs from those that end alike: `kubernetes/main/flux` and

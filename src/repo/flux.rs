@@ -71,6 +71,11 @@ impl FluxKustomization {
         &self.value["spec"][key]
     }
 
+    /// Tells whether it builds the folder that holds its own file, as what `flux bootstrap` writes does.
+    pub fn applies_itself(&self) -> bool {
+        self.path.as_ref().is_some_and(|path| self.file.is_within(path))
+    }
+
     /// Gives the kind of the source, `GitRepository` where none is written.
     pub fn source_kind(&self) -> &str {
         self.spec("sourceRef")["kind"].as_str().unwrap_or("GitRepository")

@@ -171,7 +171,7 @@ impl Model {
             .filter(|path| is_chosen(path) || (!has_folders && !graph.children(path).is_empty()))
             .collect();
         for path in chosen {
-            let cluster = clusters.of_path(path);
+            let cluster = clusters::of_path(known, root, path);
             by_path.entry(path.clone()).or_insert_with(|| EntryPoint {
                 path: path.clone(),
                 cluster,
@@ -251,8 +251,7 @@ fn role(
     files: &BTreeSet<&RepoPath>,
     gates: &[Gate],
 ) -> Role {
-    let own = |index: &usize| flux[*index].file.is_within(&entry.path);
-    if entry.flux.iter().any(own) || is_of_flux(&entry.path, graph) {
+    if entry.flux.iter().any(|index| flux[*index].applies_itself()) || is_of_flux(&entry.path, graph) {
         return Role::Bootstrap;
     }
     let reach = built(graph, &entry.path);
@@ -271,8 +270,7 @@ fn applied_by_bootstrap(
     graph: &Graph,
     flux: &[FluxKustomization],
 ) -> Vec<(RepoPath, RepoPath)> {
-    let is_bootstrap =
-        |entry: &&EntryPoint| entry.flux.iter().any(|index| flux[*index].file.is_within(&entry.path));
+    let is_bootstrap = |entry: &&EntryPoint| entry.flux.iter().any(|index| flux[*index].applies_itself());
     let mut found = Vec::new();
     for entry in by_path.values().filter(is_bootstrap) {
         let children = if graph.has(&entry.path) {
@@ -337,8 +335,7 @@ fn leave_foreign(flux: &mut [FluxKustomization], snapshot: &Snapshot) {
     let urls = git_repositories(snapshot);
     let urls_where = |wanted: &dyn Fn(&RepoPath) -> bool| -> BTreeSet<String> {
         let is_own = |kustomization: &&FluxKustomization| {
-            let path = kustomization.path.as_ref();
-            path.is_some_and(|path| kustomization.file.is_within(path) && wanted(path))
+            kustomization.applies_itself() && kustomization.path.as_ref().is_some_and(wanted)
         };
         let own = flux.iter().filter(is_own);
         own.filter_map(|kustomization| urls.get(kustomization.source_name()).cloned()).collect()

@@ -80,11 +80,10 @@ impl<'a> Reach<'a> {
     /// Tells whether a Flux Kustomization would be applied if its file were listed, and is not.
     fn leaves_out(&mut self, one: &FluxKustomization) -> bool {
         let file = &one.file;
-        let applies_itself = one.path.as_ref().is_some_and(|path| file.is_within(path));
         let Some(top) = above(file).find(|folder| self.tops.contains(folder)) else { return false };
         let Some(list) = above(file).find(|folder| self.graph.has(folder)) else { return false };
         // Without a list between, Flux writes one that holds every file (fluxcd/pkg/kustomize, `scanManifests`).
-        if applies_itself || !list.is_within(&top) || !self.may_list(&list) {
+        if one.applies_itself() || !list.is_within(&top) || !self.may_list(&list) {
             return false;
         }
         if cluster(file).is_some_and(|cluster| !self.clusters.contains(&cluster)) {

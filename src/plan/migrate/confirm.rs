@@ -147,11 +147,7 @@ fn held(
         missing.push(format!("{id} is held by {}", names.join(" and by ")));
     }
     for (expected, live) in found {
-        let own = inventories.iter().find(|inventory| {
-            inventory.cluster == one.cluster
-                && inventory.name == expected.name
-                && inventory.namespace == expected.namespace
-        });
+        let own = Inventory::find(inventories, &one.cluster, expected);
         let Some(Ok(objects)) = own.map(|own| &own.objects) else {
             missing.push(format!("{} does not build here, so its objects can't be compared", expected.name));
             continue;

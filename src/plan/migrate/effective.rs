@@ -3,8 +3,6 @@
 //! A file may say `prune: false` while a patch of the parent says otherwise for all of its children; the
 //! controller goes by what the cluster has.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use crate::diagnostic::Place;
@@ -28,15 +26,11 @@ const PATCHES: &str =
 /// Gives the inventories with what the parents of some moves' old Flux Kustomizations make of these, and
 /// with no other objects.
 pub fn of_parents(input: &Input<'_>, moves: &[&Move<'_>]) -> Vec<Inventory> {
-    let olds = || moves.iter().flat_map(|one| &one.old);
-    let files: BTreeSet<&RepoPath> = olds().map(|old| &old.file).collect();
-    let lists: BTreeSet<RepoPath> = files.iter().flat_map(|file| input.model.graph.builders(file)).collect();
+    let olds = moves.iter().flat_map(|one| &one.old);
+    let parents: Vec<&FluxKustomization> = olds.flat_map(|old| parents(input, old)).collect();
     let is_parent = |flux: &FluxKustomization| {
-        flux.path.as_ref().is_some_and(|path| {
-            let is_listed = lists.contains(path)
-                || !input.model.graph.has(path) && files.iter().any(|file| file.is_within(path));
-            is_listed && may_change(input, flux, path)
-        })
+        parents.iter().any(|parent| std::ptr::eq(*parent, flux))
+            && flux.path.as_ref().is_some_and(|path| may_change(input, flux, path))
     };
     inventories_of(input.model, input.snapshot, input.renderer, &is_parent)
 }
@@ -47,7 +41,7 @@ pub fn of_parents(input: &Input<'_>, moves: &[&Move<'_>]) -> Vec<Inventory> {
 /// `inventories` hold what its parents apply.
 pub fn overridden(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory]) -> Option<Stop> {
     one.old.iter().find_map(|old| {
-        let own = inventory(inventories, &one.cluster, old)?;
+        let own = Inventory::find(inventories, &one.cluster, old)?;
         sets_otherwise(old, own.prune, &own.deletion_policy)
             .or_else(|| unknown(input, one, old, inventories))
             .or_else(|| by_lists(input, old).filter(|_| parents(input, old).is_empty()))
@@ -63,7 +57,7 @@ fn unknown(
 ) -> Option<Stop> {
     parents(input, old).into_iter().find_map(|parent| {
         let path = parent.path.as_ref()?;
-        let Err(message) = &inventory(inventories, &one.cluster, parent)?.objects else { return None };
+        let Err(message) = &Inventory::find(inventories, &one.cluster, parent)?.objects else { return None };
         may_change(input, parent, path).then(|| {
             Stop::lasting(
                 format!(
@@ -151,17 +145,6 @@ fn sets_otherwise(old: &FluxKustomization, prune: bool, policy: &str) -> Option<
         ),
         old.place(field),
     ))
-}
-
-fn inventory<'i>(
-    inventories: &'i [Inventory],
-    cluster: &str,
-    flux: &FluxKustomization,
-) -> Option<&'i Inventory> {
-    inventories.iter().find(|inventory| {
-        (inventory.cluster.as_str(), &inventory.namespace, &inventory.name)
-            == (cluster, &flux.namespace, &flux.name)
-    })
 }
 
 /// Tells whether the build of a Flux Kustomization may change Flux Kustomizations in it.

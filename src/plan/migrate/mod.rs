@@ -14,6 +14,7 @@ mod hand_over;
 mod heir;
 mod hindrance;
 mod place;
+mod readiness;
 mod standing;
 pub(crate) mod verify;
 mod watcher;
@@ -68,11 +69,6 @@ struct Halt {
     stop: Stop,
 }
 
-type Key = (String, RepoPath);
-
-/// How much of what a live cluster lacks is told.
-const MISSING: usize = 5;
-
 /// Gives the clusters in which the next step of something depends on what is live.
 pub fn under_way(input: &Input<'_>, clusters: &[String]) -> BTreeSet<String> {
     let meant = |one: &Move<'_>| clusters.is_empty() || clusters.contains(&one.cluster);
@@ -103,84 +99,12 @@ pub fn migrate(
     input.known_clusters(&options.clusters)?;
     let meant = |one: &Move<'_>| options.clusters.is_empty() || options.clusters.contains(&one.cluster);
     let found: Vec<Move<'_>> = moves(input).into_iter().filter(meant).collect();
-    let bases: BTreeMap<Key, Move<'_>> =
-        moves(base).into_iter().map(|one| ((one.cluster.clone(), one.whole.clone()), one)).collect();
-    let mut stopped: BTreeMap<Key, Stop> = BTreeMap::new();
-    for one in &found {
-        let key = (one.cluster.clone(), one.whole.clone());
-        if let Stage::Stuck { reason, remedy } = &one.stage {
-            stopped.insert(key, Stop::new(reason, remedy));
-        } else if matches!(one.stage, Stage::Restructured | Stage::HandedOver)
-            && bases.get(&key).map(|stood| &stood.stage) != Some(&one.stage)
-        {
-            let step = if one.stage == Stage::Restructured { "restructured" } else { "handed over" };
-            stopped.insert(
-                key,
-                Stop::new(
-                    format!("it is {step} here and not yet in {}", options.base),
-                    "commit this step by itself and let it reach the cluster; only then comes the next one",
-                ),
-            );
-        }
-    }
     let before = inventories(input.model, input.snapshot, input.renderer);
-    for one in found.iter().filter(|one| one.stage == Stage::HandedOver) {
-        let broken =
-            one.all().find_map(|flux| Some((flux.path.as_ref()?, verify::unbuilt(one, flux, &before)?)));
-        if let Some((path, message)) = broken {
-            let stop = Stop::new(
-                format!("{path} does not build: {message}"),
-                "mend it, let that reach the cluster, then go on",
-            );
-            stopped.entry((one.cluster.clone(), one.whole.clone())).or_insert(stop);
-        }
-    }
-    for one in found.iter().filter(|one| one.stage == Stage::Finished && one.old.is_empty()) {
-        let old =
-            base.applying(|path| *path == one.whole).find(|old| base.model.cluster_of(old) == one.cluster);
-        if let Some(old) = old {
-            let stop = Stop::new(
-                format!(
-                    "it is finished here, and {} still has {}, which would delete what it applies when it goes",
-                    options.base, old.name
-                ),
-                "commit the steps one by one, each when the one before has reached the cluster",
-            );
-            stopped.entry((one.cluster.clone(), one.whole.clone())).or_insert(stop);
-        }
-    }
-    let restructured = || found.iter().filter(|one| one.stage == Stage::Restructured);
-    let stood: Vec<&Move<'_>> =
-        restructured().filter_map(|one| bases.get(&(one.cluster.clone(), one.whole.clone()))).collect();
-    let parents = effective::of_parents(base, &stood);
-    for one in restructured() {
-        let key = (one.cluster.clone(), one.whole.clone());
-        let here = effective::overridden(input, one, &before);
-        let there =
-            || effective::overridden(base, bases.get(&key)?, &parents).map(|stop| stop.still(&options.base));
-        if let Some(stop) = here.or_else(there) {
-            stopped.entry(key).or_insert(stop);
-        }
-    }
-    for one in found.iter().filter(|one| is_under_way(one)) {
-        let Some(live) = options.live.get(&one.cluster) else { continue };
-        let missing = confirm::missing(input, one, &before, live, options);
-        if !missing.is_empty() {
-            let more = missing.len().saturating_sub(MISSING);
-            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-            let some = missing.iter().take(MISSING).map(String::as_str).collect::<Vec<_>>().join("; ");
-            stopped.entry((one.cluster.clone(), one.whole.clone())).or_insert_with(|| {
-                Stop::new(
-                    format!("the live cluster is not ready: {some}{more}"),
-                    "wait until it is, then run this again; `flux get kustomizations` shows how far it is",
-                )
-            });
-        }
-    }
+    let mut stopped = readiness::stopped(input, base, &found, &before, options);
     let plan = loop {
         let active: Vec<&Move<'_>> = found
             .iter()
-            .filter(|one| !stopped.contains_key(&(one.cluster.clone(), one.whole.clone())))
+            .filter(|one| !stopped.contains_key(&one.key()))
             .filter(|one| one.stage != Stage::NotInGit)
             .collect();
         let mut builder = Builder::new(input.snapshot);
@@ -192,8 +116,7 @@ pub fn migrate(
                 let halted = active.iter().filter(|one| {
                     one.cluster == halt.cluster && halt.whole.as_ref().is_none_or(|whole| *whole == one.whole)
                 });
-                stopped
-                    .extend(halted.map(|one| ((one.cluster.clone(), one.whole.clone()), halt.stop.clone())));
+                stopped.extend(halted.map(|one| (one.key(), halt.stop.clone())));
                 continue;
             }
         };
@@ -208,7 +131,7 @@ pub fn migrate(
         if !blamed.is_empty() {
             for (one, reason) in blamed {
                 stopped.insert(
-                    (one.cluster.clone(), one.whole.clone()),
+                    one.key(),
                     Stop::new(
                         format!("the cluster would not get the same: {reason}"),
                         "mend that by hand, or report this with the Flux Kustomizations involved",
@@ -250,7 +173,7 @@ pub fn migrate(
     plan.entries = found
         .iter()
         .filter_map(|one| {
-            let stop = stopped.get(&(one.cluster.clone(), one.whole.clone()))?;
+            let stop = stopped.get(&one.key())?;
             Some(stop.clone().refuse(EntryOutcome::new(&one.cluster, &one.whole)))
         })
         .collect();

@@ -119,6 +119,9 @@ pub struct Rest {
     pub text: Option<String>,
 }
 
+/// A cluster and one of its entry points.
+pub type Key = (String, RepoPath);
+
 /// One entry point of one cluster that is under way.
 #[derive(Clone)]
 pub struct Move<'a> {
@@ -155,6 +158,11 @@ impl<'a> Move<'a> {
                 .flat_map(|(position, several)| several.iter().map(|one| (name(position), one.name.clone())))
                 .collect(),
         }
+    }
+
+    /// Gives what it is known by.
+    pub fn key(&self) -> Key {
+        (self.cluster.clone(), self.whole.clone())
     }
 
     /// Tells whether it has a step to take.

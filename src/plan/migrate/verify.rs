@@ -12,7 +12,7 @@ use crate::plan::{Input, gate};
 use crate::proof::{Renames, compare, is_of_gate, without_names};
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxKustomization, RepoPath, Snapshot, flux};
+use crate::repo::{RepoPath, Snapshot, flux};
 
 /// One thing that is wrong with a step.
 #[derive(Clone, Debug)]
@@ -23,19 +23,6 @@ pub struct Wrong {
     pub kustomization: Option<String>,
     /// What is wrong.
     pub text: String,
-}
-
-/// Says why what a Flux Kustomization applies does not build, if it does not.
-pub fn unbuilt<'i>(
-    one: &Move<'_>,
-    flux: &FluxKustomization,
-    inventories: &'i [Inventory],
-) -> Option<&'i str> {
-    let own = inventories.iter().find(|inventory| {
-        (&inventory.cluster, &inventory.namespace, &inventory.name)
-            == (&one.cluster, &flux.namespace, &flux.name)
-    });
-    own?.objects.as_ref().err().map(String::as_str)
 }
 
 /// Gives the moves that have to wait since something is wrong, each with the reason.

@@ -1,0 +1,110 @@
+//! What keeps each move from its next step before anything is planned.
+
+use std::collections::BTreeMap;
+
+use crate::inventory::Inventory;
+use crate::plan::Input;
+use crate::plan::migrate::standing::{Key, Move, Stage, moves};
+use crate::plan::migrate::{MigrateOptions, confirm, effective, is_under_way};
+use crate::plan::stop::Stop;
+
+/// How much of what a live cluster lacks is told.
+const MISSING: usize = 5;
+
+/// Gives the moves that can't take their next step as things stand, each with the first reason: in the
+/// tree, in the revision that clusters are taken to have, or in what live clusters say.
+///
+/// `before` is what the tree's Flux Kustomizations apply.
+pub fn stopped(
+    input: &Input<'_>,
+    base: &Input<'_>,
+    found: &[Move<'_>],
+    before: &[Inventory],
+    options: &MigrateOptions,
+) -> BTreeMap<Key, Stop> {
+    let bases: BTreeMap<Key, Move<'_>> = moves(base).into_iter().map(|one| (one.key(), one)).collect();
+    let restructured = found.iter().filter(|one| one.stage == Stage::Restructured);
+    let stood: Vec<&Move<'_>> = restructured.filter_map(|one| bases.get(&one.key())).collect();
+    let parents = effective::of_parents(base, &stood);
+    let reason = |one: &Move<'_>| {
+        let stood = bases.get(&one.key());
+        stuck_or_ahead(one, stood, options)
+            .or_else(|| unbuilt(one, before))
+            .or_else(|| finished_early(one, base, options))
+            .or_else(|| overridden(one, input, before))
+            .or_else(|| Some(overridden(stood?, base, &parents)?.still(&options.base)))
+            .or_else(|| not_live(one, input, before, options))
+    };
+    found.iter().filter_map(|one| Some((one.key(), reason(one)?))).collect()
+}
+
+/// A step that can't be taken at all, or one that clusters don't have yet.
+fn stuck_or_ahead(one: &Move<'_>, stood: Option<&Move<'_>>, options: &MigrateOptions) -> Option<Stop> {
+    let step = match &one.stage {
+        Stage::Stuck { reason, remedy } => return Some(Stop::new(reason, remedy)),
+        Stage::Restructured => "restructured",
+        Stage::HandedOver => "handed over",
+        _ => return None,
+    };
+    (stood.map(|stood| &stood.stage) != Some(&one.stage)).then(|| {
+        Stop::new(
+            format!("it is {step} here and not yet in {}", options.base),
+            "commit this step by itself and let it reach the cluster; only then comes the next one",
+        )
+    })
+}
+
+/// A side that took over and does not build: nothing would look after its objects.
+fn unbuilt(one: &Move<'_>, before: &[Inventory]) -> Option<Stop> {
+    if one.stage != Stage::HandedOver {
+        return None;
+    }
+    one.all().find_map(|flux| {
+        let message = Inventory::find(before, &one.cluster, flux)?.objects.as_ref().err()?;
+        Some(Stop::new(
+            format!("{} does not build: {message}", flux.path.as_ref()?),
+            "mend it, let that reach the cluster, then go on",
+        ))
+    })
+}
+
+/// Steps that went into one commit: the old Flux Kustomization goes before the cluster was told to keep
+/// what it applies.
+fn finished_early(one: &Move<'_>, base: &Input<'_>, options: &MigrateOptions) -> Option<Stop> {
+    if one.stage != Stage::Finished || !one.old.is_empty() {
+        return None;
+    }
+    let old = base.applying(|path| *path == one.whole).find(|old| base.model.cluster_of(old) == one.cluster)?;
+    Some(Stop::new(
+        format!(
+            "it is finished here, and {} still has {}, which would delete what it applies when it goes",
+            options.base, old.name
+        ),
+        "commit the steps one by one, each when the one before has reached the cluster",
+    ))
+}
+
+fn overridden(one: &Move<'_>, input: &Input<'_>, inventories: &[Inventory]) -> Option<Stop> {
+    (one.stage == Stage::Restructured).then(|| effective::overridden(input, one, inventories)).flatten()
+}
+
+/// What the live cluster lacks, where it was asked.
+fn not_live(
+    one: &Move<'_>,
+    input: &Input<'_>,
+    before: &[Inventory],
+    options: &MigrateOptions,
+) -> Option<Stop> {
+    let live = options.live.get(&one.cluster).filter(|_| is_under_way(one))?;
+    let missing = confirm::missing(input, one, before, live, options);
+    if missing.is_empty() {
+        return None;
+    }
+    let more = missing.len().saturating_sub(MISSING);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    let some = missing.iter().take(MISSING).map(String::as_str).collect::<Vec<_>>().join("; ");
+    Some(Stop::new(
+        format!("the live cluster is not ready: {some}{more}"),
+        "wait until it is, then run this again; `flux get kustomizations` shows how far it is",
+    ))
+}
