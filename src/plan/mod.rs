@@ -67,6 +67,7 @@ pub(crate) use refusal::is_remote;
 pub use scaffold::scaffold;
 pub use settle::split;
 pub use split::Selection;
+pub use stop::Stop;
 pub use sync::{SCHEMA_FILE, schema_text, sync};
 pub use unapplied::{Unapplied, unapplied};
 

@@ -10,8 +10,8 @@ use crate::yaml::EditError;
 const PLAIN: &str = "write that place in plain block style, without anchors, aliases and merge keys, and commit that; then give the same command again";
 
 /// Why one entry point of one cluster can't take its next step, and what to do about it.
-#[derive(Clone, Debug)]
-pub(crate) struct Stop {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stop {
     /// What is in the way.
     pub reason: String,
     /// What to do.
@@ -31,7 +31,12 @@ impl Stop {
 
     /// Something that no step leads past until a file is written otherwise.
     pub fn lasting(reason: impl Into<String>, remedy: impl Into<String>, place: Place) -> Stop {
-        Stop { place: Some(Box::new(place)), is_lasting: true, ..Stop::new(reason, remedy) }
+        Stop { is_lasting: true, ..Stop::new(reason, remedy).at(place) }
+    }
+
+    /// The same with its place.
+    pub fn at(self, place: Place) -> Stop {
+        Stop { place: Some(Box::new(place)), ..self }
     }
 
     /// The same of the revision that clusters are taken to have.

@@ -11,7 +11,8 @@ use crate::plan::Input;
 use crate::plan::migrate::hand_over::announce;
 use crate::plan::migrate::heir::Dependency;
 use crate::plan::migrate::held;
-use crate::plan::migrate::standing::{Move, Stage};
+use crate::plan::migrate::stage::Stage;
+use crate::plan::migrate::standing::Move;
 use crate::proof::{FluxName, Renames};
 use crate::repo::FluxKustomization;
 

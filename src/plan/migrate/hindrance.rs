@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::hand_over::hand_over;
-use crate::plan::migrate::standing::{Move, Stage, moves, twin};
+use crate::plan::migrate::stage::Stage;
+use crate::plan::migrate::standing::{Move, moves};
 use crate::plan::migrate::{effective, held, steps};
 use crate::plan::stop::Stop;
 use crate::plan::{Builder, Input};
@@ -16,7 +17,7 @@ pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<Repo
     let mut active: Vec<Move<'_>> = moves(input);
     active.retain(|one| wholes.contains(&one.whole));
     let mut hindered: BTreeMap<RepoPath, Stop> =
-        active.iter().filter_map(|one| Some((one.whole.clone(), twin(input, one)?))).collect();
+        active.iter().filter_map(|one| Some((one.whole.clone(), stuck(one)?))).collect();
     active.retain(|one| one.stage == Stage::Restructured);
     let parents = effective::of_parents(input, &active.iter().collect::<Vec<_>>());
     hindered.extend(
@@ -62,4 +63,10 @@ pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<Repo
         }
     }
     hindered
+}
+
+/// What a move is stuck at, if an edit by hand must come before anything else.
+fn stuck(one: &Move<'_>) -> Option<Stop> {
+    let Stage::Stuck(stop) = &one.stage else { return None };
+    stop.is_lasting.then(|| stop.clone())
 }

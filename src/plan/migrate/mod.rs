@@ -13,8 +13,11 @@ mod finish;
 mod hand_over;
 mod heir;
 mod hindrance;
+mod obstacle;
 mod place;
 mod readiness;
+mod rest;
+mod stage;
 mod standing;
 pub(crate) mod verify;
 mod watcher;
@@ -24,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 pub(super) use hindrance::hindered;
-pub use standing::{Stage, Standing};
+pub use stage::{Stage, Standing};
 
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
@@ -236,7 +239,7 @@ fn steps(
                 finish::finish(builder, one, rewritten).map_err(stop)?;
                 finish::clear(input, builder, one);
             }
-            Stage::Finished | Stage::NotInGit | Stage::Stuck { .. } => {}
+            Stage::Finished | Stage::NotInGit | Stage::Stuck(_) => {}
         }
     }
     let waiters = hand_over::rewrite_waiters(input, builder, succession, rewritten);
@@ -268,8 +271,8 @@ pub(super) fn take_over(
 ) -> Result<TakenOver, Stop> {
     let found: Vec<Move<'_>> = moves(input).into_iter().filter(|one| one.whole == *whole).collect();
     for one in &found {
-        if let Stage::Stuck { reason, remedy } = &one.stage {
-            return Err(Stop::new(reason, remedy));
+        if let Stage::Stuck(stop) = &one.stage {
+            return Err(stop.clone());
         }
     }
     let active: Vec<&Move<'_>> = found.iter().filter(|one| one.stage == Stage::Restructured).collect();

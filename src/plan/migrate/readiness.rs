@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::inventory::Inventory;
 use crate::plan::Input;
-use crate::plan::migrate::standing::{Key, Move, Stage, moves};
+use crate::plan::migrate::stage::Stage;
+use crate::plan::migrate::standing::{Key, Move, moves};
 use crate::plan::migrate::{MigrateOptions, confirm, effective, is_under_way};
 use crate::plan::stop::Stop;
 
@@ -41,7 +42,7 @@ pub fn stopped(
 /// A step that can't be taken at all, or one that clusters don't have yet.
 fn stuck_or_ahead(one: &Move<'_>, stood: Option<&Move<'_>>, options: &MigrateOptions) -> Option<Stop> {
     let step = match &one.stage {
-        Stage::Stuck { reason, remedy } => return Some(Stop::new(reason, remedy)),
+        Stage::Stuck(stop) => return Some(stop.clone()),
         Stage::Restructured => "restructured",
         Stage::HandedOver => "handed over",
         _ => return None,
@@ -74,7 +75,8 @@ fn finished_early(one: &Move<'_>, base: &Input<'_>, options: &MigrateOptions) ->
     if one.stage != Stage::Finished || !one.old.is_empty() {
         return None;
     }
-    let old = base.applying(|path| *path == one.whole).find(|old| base.model.cluster_of(old) == one.cluster)?;
+    let old =
+        base.applying(|path| *path == one.whole).find(|old| base.model.cluster_of(old) == one.cluster)?;
     Some(Stop::new(
         format!(
             "it is finished here, and {} still has {}, which would delete what it applies when it goes",

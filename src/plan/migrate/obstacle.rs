@@ -1,0 +1,172 @@
+//! What an entry point of a cluster is stuck at: states that no step leads out of.
+
+use crate::plan::migrate::effective::suspended_above;
+use crate::plan::migrate::standing::{Move, heir_name};
+use crate::plan::stop::Stop;
+use crate::plan::unapplied::Unapplied;
+use crate::plan::{Input, build};
+use crate::repo::{FluxKustomization, RepoPath};
+
+/// Gives what is wrong with the Flux Kustomizations of an entry point, whatever its next step is.
+pub fn obstacle(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+    missing_folder(input, one)
+        .or_else(|| twin(input, one))
+        .or_else(|| suspended(input, one))
+        .or_else(|| several(input, one))
+}
+
+/// A Flux Kustomization of a side that is not there any more.
+fn missing_folder(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+    let names = input.spec.types.iter().map(|change_type| change_type.name.value.as_str());
+    let gone: Vec<RepoPath> = names
+        .filter_map(|name| input.side(&one.whole, &one.cluster, name))
+        .filter(|side| !input.snapshot.is_dir(side))
+        .collect();
+    let found = input
+        .applying(|path| gone.contains(path))
+        .find(|found| input.model.cluster_of(found) == one.cluster)?;
+    let stop = Stop::new(
+        format!(
+            "Flux Kustomization {} names {}, which is not there, so what it applied is applied by nothing",
+            found.name,
+            found.path.as_ref().map(ToString::to_string).unwrap_or_default()
+        ),
+        "take back the commit that removed the folder; where nothing of that type is left, remove the Flux Kustomization too",
+    );
+    Some(stop.at(found.place("path")))
+}
+
+/// Two Flux Kustomizations of one name in a cluster.
+fn twin(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+    let (found, other) = one.all().find_map(|found| {
+        let other = input.model.flux.iter().find(|other| {
+            (&other.name, &other.namespace) == (&found.name, &found.namespace)
+                && (&other.file, other.document) != (&found.file, found.document)
+                && input.model.cluster_of(other) == one.cluster
+        });
+        Some((found, other?))
+    })?;
+    Some(Stop::lasting(
+        format!("Flux Kustomization {} stands twice, in {} and in {}", found.name, found.file, other.file),
+        "a cluster keeps only one of them: remove the other from Git",
+        other.place("path"),
+    ))
+}
+
+/// One that is suspended in Git, or above which something is.
+fn suspended(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+    if let Some(found) = one.all().find(|found| *found.spec("suspend") == true) {
+        let stop = Stop::new(
+            format!(
+                "Flux Kustomization {} has `suspend: true` in Git, so nothing of it reaches the cluster",
+                found.name
+            ),
+            "take that line out, let it reach the cluster, then go on",
+        );
+        return Some(stop.at(found.place("suspend")));
+    }
+    let (found, above) = one.all().find_map(|found| Some((found, suspended_above(input, found)?)))?;
+    let stop = Stop::new(
+        format!(
+            "Flux Kustomization {}, which applies {}, has `suspend: true` in Git: the steps would reach the cluster all at once",
+            above.name, found.name
+        ),
+        format!("resume {}, let it reach the cluster, then go on", above.name),
+    );
+    Some(stop.at(above.place("suspend")))
+}
+
+/// More Flux Kustomizations of a side than there are old ones that each have a successor.
+fn several(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+    let (position, several) = one.new.iter().find(|(position, several)| {
+        several.len() > one.old.len().max(1) && !are_heirs(input, one, **position)
+    })?;
+    let names: Vec<&str> = several.iter().map(|one| one.name.as_str()).collect();
+    let stop = Stop::new(
+        format!("{} all apply {}", names.join(" and "), one.sides[position]),
+        "give all but one `prune: false` and `deletionPolicy: Orphan`, let that reach the cluster, then remove them",
+    );
+    Some(stop.at(several.last()?.place("path")))
+}
+
+/// Tells whether several Flux Kustomizations of a side come from several old ones: they then build
+/// different objects of the same folder, as with `targetNamespace`.
+fn are_heirs(input: &Input<'_>, one: &Move<'_>, position: usize) -> bool {
+    let builds: Vec<_> = one.new[&position]
+        .iter()
+        .map(|found| build(input.model, &one.sides[&position], &found.value["spec"]))
+        .collect();
+    (1..builds.len()).all(|index| !builds[..index].contains(&builds[index]))
+}
+
+/// An entry point whose Flux Kustomizations have left Git.
+pub fn left(unapplied: &Unapplied) -> Stop {
+    let sides = unapplied.sides.values().map(ToString::to_string).collect::<Vec<_>>();
+    Stop::new(
+        format!(
+            "no Flux Kustomization in Git applies it or its sides, though others of cluster {} are in Git: what it applied is deleted, or left to nobody",
+            unapplied.cluster
+        ),
+        format!(
+            "take back the commit that removed or broke its Flux Kustomization; where one applies it that is not in Git, commit what `flux export kustomization` prints; where its apps are to go, remove {} too",
+            sides.join(" and ")
+        ),
+    )
+}
+
+/// A Flux Kustomization that names the folder in another source.
+pub fn elsewhere(found: &FluxKustomization) -> Stop {
+    let stop = Stop::new(
+        format!(
+            "Flux Kustomization {} names its folder, and builds from {} {}, which is not this repository",
+            found.name,
+            found.source_kind(),
+            found.source_name()
+        ),
+        "let it build from this repository, or divide it where what it builds from is made",
+    );
+    stop.at(found.place("sourceRef"))
+}
+
+/// An entry point that is built only as part of another, above it.
+pub fn part_of(one: &Move<'_>, above: &RepoPath) -> Stop {
+    Stop::new(
+        format!("it has no Flux Kustomization of its own: the one of {above} applies all types together"),
+        format!(
+            "write a Flux Kustomization for {} with `prune: false`, take it out of what {above} lists, and let that reach the cluster",
+            one.whole
+        ),
+    )
+}
+
+/// Sides without a Flux Kustomization where others have one.
+pub fn incomplete(input: &Input<'_>, one: &Move<'_>, missing: &[usize]) -> Stop {
+    let of = |position: usize| input.spec.types[position].name.value.as_str();
+    let sibling = one.new.iter().find_map(|(position, several)| Some((*position, several.first()?)));
+    let wanted = missing.iter().map(|position| {
+        let old = sibling.and_then(|(other, found)| predecessor(input, &found.name, other));
+        let name = heir_name(input, old.as_deref().or(one.whole.name()).unwrap_or("apps"), *position);
+        format!("{name} with `path: ./{}` and `prune: false`", one.sides[position])
+    });
+    let wanted = wanted.collect::<Vec<_>>().join(" and ");
+    let like = sibling.map(|(_, found)| format!(", otherwise like {} in {}", found.name, found.file));
+    Stop::new(
+        format!(
+            "nothing applies its side for {}",
+            missing.iter().map(|position| of(*position)).collect::<Vec<_>>().join(" and ")
+        ),
+        format!(
+            "take the commit back that removed its Flux Kustomization, or write {wanted}{}",
+            like.unwrap_or_default()
+        ),
+    )
+}
+
+/// Gives the name of the old Flux Kustomization from which one took over a type; `None` where it has a
+/// name of its own.
+fn predecessor(input: &Input<'_>, heir: &str, position: usize) -> Option<String> {
+    const NAME: &str = "\0";
+    let made = heir_name(input, NAME, position);
+    let (before, after) = made.split_once(NAME)?;
+    Some(heir.strip_prefix(before)?.strip_suffix(after)?.to_owned())
+}
