@@ -31,7 +31,7 @@ const KEEPS: [(&str, &str); 3] = [
 pub struct Inventory {
     /// The cluster.
     pub cluster: String,
-    /// `metadata.namespace`; empty where something else gives it.
+    /// The namespace that it gets in its cluster; empty where Git does not say it.
     pub namespace: String,
     /// `metadata.name`.
     pub name: String,

@@ -356,6 +356,60 @@ fn a_gate_is_listed_where_the_flux_kustomizations_beside_it_are() {
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
 }
 
+/// Moves the Flux Kustomizations of a cluster into folders whose lists give these namespaces, and the
+/// first of which gives `targetNamespace` to all of them.
+fn by_namespace(scratch: &Scratch, cluster: &str, folders: &[(&str, &str, &str)]) {
+    let mut list = String::from("resources:\n");
+    if scratch.top().join(format!("clusters/{cluster}/flux-system")).exists() {
+        list += "- flux-system\n";
+    }
+    for (index, (folder, namespace, name)) in folders.iter().enumerate() {
+        let folder = format!("clusters/{cluster}/{folder}");
+        std::fs::create_dir_all(scratch.top().join(&folder)).unwrap();
+        scratch.git(&["mv", &format!("clusters/{cluster}/{name}.yaml"), &format!("{folder}/{name}.yaml")]);
+        let mut text = format!("namespace: {namespace}\nresources: [namespace.yaml, {name}.yaml]\n");
+        if index == 0 {
+            text += "replacements:\n- source: { kind: Namespace, fieldPath: metadata.name }\n  targets:\n  - select: { group: kustomize.toolkit.fluxcd.io, kind: Kustomization }\n    fieldPaths: [spec.targetNamespace]\n    options: { create: true }\n";
+        }
+        let own = format!("apiVersion: v1\nkind: Namespace\nmetadata: {{ name: {namespace} }}\n");
+        scratch.write(&format!("{folder}/namespace.yaml"), own);
+        scratch.write(&format!("{folder}/kustomization.yaml"), text);
+        list += &format!("- {}\n", folder.rsplit('/').next().unwrap());
+    }
+    scratch.write(&format!("clusters/{cluster}/kustomization.yaml"), list).commit();
+}
+
+#[test]
+fn a_gate_goes_where_no_list_gives_it_another_namespace() {
+    let scratch = Scratch::fixture("overlays");
+    let folders =
+        [("a-media", "media", "apps"), ("b-system", "flux-system", "reports"), ("c-tools", "tools", "infra")];
+    by_namespace(&scratch, "north", &folders);
+    let run = scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
+    // What a list puts into another namespace is out of the gate's reach, whatever its file says.
+    assert!(run.stderr.contains("Flux Kustomization infra of cluster north"), "{}", run.stderr);
+    assert!(run.stderr.contains("it is in namespace tools, and gates act in flux-system"), "{}", run.stderr);
+    let flux = scratch.text("clusters/north/b-system/reconciliation-windows.yaml");
+    assert!(flux.contains("namespace: flux-system\n"), "{flux}");
+    let listed = rendered(&scratch, "clusters/north");
+    let own = listed.iter().find(|object| object["metadata"]["name"] == "reconciliation-windows").unwrap();
+    assert!(own["spec"]["targetNamespace"].is_null(), "{own}");
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+}
+
+#[test]
+fn a_gate_that_every_list_changes_is_refused() {
+    let scratch = Scratch::fixture("overlays");
+    let gone = ["flux-system", "infra.yaml", "reports.yaml"].map(|name| format!("clusters/north/{name}"));
+    scratch.git(&["rm", "-r", "--quiet", &gone[0], &gone[1], &gone[2]]);
+    by_namespace(&scratch, "north", &[("system", "flux-system", "apps")]);
+    let run = scratch.expect(5, &[&["init", "--yes"][..], &WINDOW].concat());
+    let reason = "the build of clusters/north sets its `spec.targetNamespace` to \"flux-system\"";
+    assert!(run.stderr.contains(reason), "{}", run.stderr);
+    assert!(run.stderr.contains("clusterGate"), "{}", run.stderr);
+}
+
 #[test]
 fn a_gate_is_not_told_by_that_of_another_cluster() {
     let scratch = Scratch::fixture("overlays");

@@ -11,7 +11,7 @@ use crate::repo::{EntryPoint, Model, RepoPath, Role, flux};
 /// Says why an entry point with these objects is a parent, if it is one.
 ///
 /// A parent applies Flux Kustomizations of entry points of this repository, with what surrounds them:
-/// namespaces, secrets, sources, alerts. With anything else, be it a ConfigMap that the children
+/// namespaces and what governs them, secrets, sources, alerts. With anything else, be it a ConfigMap that the children
 /// take variables from, an entry point is there for apps and is divided. Windows belong to the
 /// children, which reconcile by themselves; a parent behind a window would hold back new namespaces
 /// and children, and divided it could apply a child before the namespace that the child is in.
@@ -91,9 +91,14 @@ fn is_mixed(input: &Input<'_>, entry: &EntryPoint, selection: &Selection) -> boo
 /// Tells whether an object is one that stands around Flux Kustomizations and brings no app.
 fn surrounds(object: &Object) -> bool {
     let id = ObjectId::of(&object.value);
+    let kind = id.kind.as_str();
     match id.group.as_str() {
-        "" => matches!(id.kind.as_str(), "Namespace" | "Secret"),
-        group => group.ends_with(".toolkit.fluxcd.io") && id.kind != "HelmRelease",
+        "" => matches!(kind, "Namespace" | "Secret" | "ServiceAccount" | "ResourceQuota" | "LimitRange"),
+        "rbac.authorization.k8s.io" => true,
+        // What an operator makes a Secret of.
+        "bitnami.com" | "external-secrets.io" => true,
+        "networking.k8s.io" => kind == "NetworkPolicy",
+        group => group.ends_with(".toolkit.fluxcd.io") && kind != "HelmRelease",
     }
 }
 

@@ -56,7 +56,8 @@ pub struct FluxKustomization {
     pub value: Value,
     /// `metadata.name`.
     pub name: String,
-    /// `metadata.namespace`; empty where a kustomization or the applier gives it.
+    /// The namespace that it gets in its cluster: from what applies it, else `metadata.namespace`; empty
+    /// where Git does not say it.
     pub namespace: String,
     /// `spec.path` as a path of this repository; `None` where the source is not known to be this
     /// repository or the path leaves it.

@@ -120,16 +120,23 @@ impl Graph {
 
     /// Gives the folders that a kustomization builds on: `resources`, `bases` and `components`.
     pub fn children(&self, folder: &RepoPath) -> Vec<RepoPath> {
-        let Some(kustomization) = self.get(folder) else { return Vec::new() };
+        self.builds_on(folder).filter(|path| self.has(path)).collect()
+    }
+
+    fn builds_on(&self, folder: &RepoPath) -> impl Iterator<Item = RepoPath> + '_ {
         let is_build =
             |reference: &Reference| matches!(reference.field, "resources" | "bases" | "components");
-        let references = kustomization.references().into_iter().filter(is_build);
-        references
-            .filter_map(|reference| match reference.target {
-                Target::Path(path) => Some(self.real(&path)).filter(|path| self.has(path)),
-                _ => None,
-            })
-            .collect()
+        let references = self.get(folder).map(Kustomization::references).unwrap_or_default();
+        references.into_iter().filter(is_build).filter_map(|reference| match reference.target {
+            Target::Path(path) => Some(self.real(&path)),
+            _ => None,
+        })
+    }
+
+    /// Gives the folders whose kustomization builds on this file or folder, as a patch does not.
+    pub fn lists(&self, path: &RepoPath) -> Vec<RepoPath> {
+        let builds_on = |folder: &&RepoPath| self.builds_on(folder).any(|part| part == *path);
+        self.referrers(path).filter(builds_on).cloned().collect()
     }
 
     /// Gives every folder that a build of this one reaches, itself included.
@@ -160,8 +167,7 @@ impl Graph {
             if builders.contains(&next) {
                 continue;
             }
-            let builds_on = |folder: &&RepoPath| self.children(folder).contains(&next);
-            queue.extend(self.referrers(&next).filter(builds_on).cloned());
+            queue.extend(self.lists(&next));
             builders.insert(next);
         }
         builders

@@ -12,6 +12,7 @@ pub mod kustomization;
 pub mod manifest;
 mod model;
 mod name;
+mod namespaces;
 mod path;
 mod read;
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::repo::clusters::{self, Clusters};
 use crate::repo::flux::{FluxKustomization, flux_kustomizations, git_repositories};
 use crate::repo::gate::{Gate, gates};
+use crate::repo::namespaces;
 use crate::repo::unlisted::take_unlisted;
 use crate::repo::{Graph, Kustomization, RepoPath, Snapshot, Target};
 
@@ -85,6 +86,7 @@ impl Model {
         let (mut flux, mut remarks) = flux_kustomizations(snapshot, root);
         leave_foreign(&mut flux, snapshot);
         let unlisted = take_unlisted(&mut flux, &graph);
+        namespaces::settle(&mut flux, &graph);
         let gates = gates(snapshot, &graph, root);
         let mut builders = Builders::new();
         for (index, kustomization) in flux.iter().enumerate() {

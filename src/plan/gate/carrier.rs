@@ -1,20 +1,12 @@
 //! Sees to it that something applies a cluster's gate, and that it is nothing gated.
 
-use serde_json::json;
-
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::plan::gate::files::{Leftover, join};
-use crate::plan::gate::{ClusterGate, files};
-use crate::plan::generated::{Ownership, ownership, with_header};
-use crate::plan::{Builder, Command, Input, Sides, resources};
-use crate::repo::{
-    EntryPoint, FluxKustomization, Kustomization, Model, RepoPath, Target, built, generated_children,
-};
+use crate::plan::gate::files::Leftover;
+use crate::plan::gate::{ClusterGate, own};
+use crate::plan::{Builder, Input, Sides, resources};
+use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, built};
 use crate::template::Templates;
-
-/// The name of the Flux Kustomization that applies a gate where no entry point does.
-pub const NAME: &str = "reconciliation-windows";
 
 /// Lists the gate in the entry point that lies above it, or gives it a Flux Kustomization.
 ///
@@ -33,7 +25,6 @@ pub fn ensure(
     if !matches!(builder.kustomization(&cluster.folder), Ok(Some(_))) {
         return Ok(());
     }
-    let mine = |entry: &&EntryPoint| entry.is_of(&cluster.cluster);
     if let Some(entry) = carrier_of(input, sides, &cluster.cluster, &cluster.folder) {
         let gated = cluster.targets.values().flatten().any(|name| name == input.model.name_of(entry));
         if gated || sides.get(&entry.path).is_some_and(|(_, position)| *position > 0) {
@@ -44,94 +35,7 @@ pub fn ensure(
         }
         return list(builder, entry, &cluster.folder);
     }
-    // Of an entry point that several clusters apply, only this cluster's Kustomizations are siblings.
-    let kustomization = input
-        .model
-        .entry_points
-        .iter()
-        .filter(mine)
-        .flat_map(|entry| input.model.flux_of(entry))
-        .filter(|sibling| input.model.cluster_of(sibling) == cluster.cluster)
-        .find(|sibling| {
-            sibling.file.parent().is_some_and(|folder| is_alone(input, &cluster.cluster, &folder))
-        });
-    match kustomization {
-        Some(sibling) => {
-            let folder = sibling.file.parent().unwrap_or_default();
-            if let Some(above) = taken_in(input.model, &cluster.cluster, &cluster.folder) {
-                leftover.remarks.push(
-                    Diagnostic::warning(format!(
-                        "the gate of {} lies below {above}, which nothing in Git applies: if Flux lists that folder by itself, two Flux Kustomizations apply the gate",
-                        cluster.cluster
-                    ))
-                    .at(Place::file(cluster.folder.clone()))
-                    .help(format!("choose a folder outside of it for `clusterGate` under `layout`, for example `{OUTSIDE}`")),
-                );
-            }
-            let path = join(&folder, &format!("{NAME}.yaml"))?;
-            let source = sibling.spec("sourceRef");
-            let text = templates.render(
-                "flux-kustomization.yaml",
-                json!({
-                    "name": NAME,
-                    "namespace": if sibling.namespace.is_empty() { &input.spec.flux.namespace } else { &sibling.namespace },
-                    "path": format!("./{}", cluster.folder),
-                    "source": {
-                        "kind": source["kind"].as_str().unwrap_or("GitRepository"),
-                        "name": source["name"].as_str().unwrap_or(&input.spec.flux.source.name),
-                        "namespace": source["namespace"],
-                    },
-                    "depends_on": null,
-                }),
-            )?;
-            if input.snapshot.file(&path).is_none() && builder.now().file(&path).is_some() {
-                return Err(Error::new(
-                    ErrorKind::Conflict,
-                    Diagnostic::error(format!(
-                        "two clusters keep their Flux Kustomizations in {folder}, so their gates can't both have {path}"
-                    ))
-                    .at(Place::file(folder.clone()))
-                    .help("give each cluster a folder of its own, or let an entry point of each take in the folder of its gate; if they are one cluster in several folders, say so in windows.yaml: `clusters: { NAME: { paths: [FOLDER, FOLDER] } }`, or to init with `--cluster-folder`"),
-                ));
-            }
-            match builder.now().file(&path).map(ownership) {
-                None | Some(Ownership::Ours) => builder.put(&path, &with_header(&text)),
-                Some(Ownership::Edited) => {
-                    return Err(Error::new(ErrorKind::Conflict, files::conflict(&path)));
-                }
-                Some(Ownership::Theirs) => {
-                    return Err(Error::new(
-                        ErrorKind::Conflict,
-                        Diagnostic::error(format!(
-                            "{path} is needed to apply a gate and holds something else"
-                        ))
-                        .at(Place::file(path.clone()))
-                        .help(format!("let it apply {}, or rename it", cluster.folder)),
-                    ));
-                }
-            }
-            for list in lists_of(input, sibling, &folder) {
-                add(builder, &list, &path)?;
-            }
-            Ok(())
-        }
-        None => {
-            leftover.commands.push(Command::create_gate(NAME, input.spec, &cluster.cluster, &cluster.folder));
-            Ok(())
-        }
-    }
-}
-
-/// Gives the folders whose kustomizations list a Flux Kustomization's file: that of the file, or those
-/// above it which list it by its path.
-fn lists_of(input: &Input<'_>, sibling: &FluxKustomization, folder: &RepoPath) -> Vec<RepoPath> {
-    let graph = &input.model.graph;
-    let is_list = |list: &&RepoPath| {
-        let resources = graph.get(list).map(Kustomization::resources).unwrap_or_default();
-        resources.iter().any(|reference| reference.target == Target::Path(sibling.file.clone()))
-    };
-    let lists: Vec<RepoPath> = graph.referrers(&sibling.file).filter(is_list).cloned().collect();
-    if lists.is_empty() { vec![folder.clone()] } else { lists }
+    own::ensure(input, templates, builder, cluster, leftover)
 }
 
 /// Adds a file or a folder to what a folder's kustomization lists, and tells whether there is one.
@@ -171,20 +75,6 @@ pub fn taken_in(model: &Model, cluster: &str, gate: &RepoPath) -> Option<RepoPat
     };
     let own = model.flux.iter().filter(holds_gate).filter(|one| model.cluster_of(one) == cluster);
     own.filter_map(|one| one.file.parent()).find(|above| !is_listed(above) && !is_known(above))
-}
-
-/// Tells whether nothing but this cluster builds a folder, so that a Flux Kustomization put there
-/// reaches no other.
-fn is_alone(input: &Input<'_>, cluster: &str, folder: &RepoPath) -> bool {
-    let above = input.model.graph.above(folder);
-    input.model.entry_points.iter().filter(|entry| entry.clusters().any(|own| own != cluster)).all(|entry| {
-        if input.model.graph.has(&entry.path) {
-            return !above.contains(&entry.path);
-        }
-        let is_listed = above.iter().any(|one| one.is_within(&entry.path))
-            && generated_children(&input.model.graph, &entry.path).iter().any(|top| above.contains(top));
-        !folder.is_within(&entry.path) && !is_listed
-    })
 }
 
 /// Finds the entry point that applies a cluster's gate, or will: one that reaches it, or the one

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::plan::gate::carrier::{NAME, reaches};
+use crate::plan::gate::carrier::reaches;
 use crate::plan::gate::files::conflict;
+use crate::plan::gate::own::NAME;
 use crate::plan::generated::{Ownership, is_ours, ownership};
 use crate::plan::resources::remove;
 use crate::plan::{Builder, Command, Input};

@@ -12,15 +12,17 @@ mod cron_jobs;
 mod files;
 mod folders;
 mod leave;
+mod own;
 mod target;
 mod upkeep;
 mod verify;
 mod whole;
 
-pub use carrier::{NAME as CARRIER_NAME, OUTSIDE, taken_in};
+pub use carrier::{OUTSIDE, taken_in};
 pub use files::{Leftover, conflict, sync};
 pub use folders::{Carriers, GateFolders, carriers, folder_of};
 pub use leave::{Left, leave, told};
+pub use own::NAME as CARRIER_NAME;
 pub(crate) use target::is_object_name;
 pub use target::{OutOfReach, out_of_reach};
 pub use upkeep::{follow, sync_verified};

@@ -38,7 +38,8 @@ pub fn out_of_reach<'a>(input: &Input<'a>, entry: &'a EntryPoint, cluster: &str)
     })
 }
 
-fn is_in_reach(spec: &Spec, kustomization: &FluxKustomization) -> bool {
+/// Tells whether a Flux Kustomization is in the namespace in which gates act.
+pub(super) fn is_in_reach(spec: &Spec, kustomization: &FluxKustomization) -> bool {
     kustomization.namespace.is_empty() || kustomization.namespace == spec.flux.namespace
 }
 

@@ -1,0 +1,197 @@
+//! The Flux Kustomization that applies a cluster's gate where no entry point does.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::plan::gate::carrier::{OUTSIDE, add, taken_in};
+use crate::plan::gate::files::{Leftover, conflict, join};
+use crate::plan::gate::{ClusterGate, target};
+use crate::plan::generated::{Ownership, ownership, with_header};
+use crate::plan::{Builder, Command, Input};
+use crate::render::Request;
+use crate::repo::manifest::ObjectId;
+use crate::repo::{FluxKustomization, RepoPath, flux, generated_children};
+use crate::template::Templates;
+use crate::yaml::read_documents;
+
+/// Its name.
+pub const NAME: &str = "reconciliation-windows";
+
+/// What of it decides what the gate is and where; a list that sets another of its fields, such as how
+/// secrets are decrypted, does no harm.
+const DECIDING: [&str; 7] =
+    ["path", "sourceRef", "targetNamespace", "namePrefix", "nameSuffix", "components", "suspend"];
+
+/// Writes it beside another Flux Kustomization of its cluster, or gives the command that makes it where
+/// none is in Git.
+///
+/// Lists often give all Flux Kustomizations in them a namespace, or a `targetNamespace` in which the
+/// gate's Role and CronJobs would land: it goes to the first place where it stays as it is written,
+/// those in the namespace of the gated ones first.
+///
+/// # Errors
+///
+/// When it would stand in the way of a file, or comes out otherwise in every place.
+pub fn ensure(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+    cluster: &ClusterGate,
+    leftover: &mut Leftover,
+) -> Result<(), Error> {
+    let siblings = siblings(input, cluster);
+    if siblings.is_empty() {
+        leftover.commands.push(Command::create_gate(NAME, input.spec, &cluster.cluster, &cluster.folder));
+        return Ok(());
+    }
+    if let Some(above) = taken_in(input.model, &cluster.cluster, &cluster.folder) {
+        leftover.remarks.push(
+            Diagnostic::warning(format!(
+                "the gate of {} lies below {above}, which nothing in Git applies: if Flux lists that folder by itself, two Flux Kustomizations apply the gate",
+                cluster.cluster
+            ))
+            .at(Place::file(cluster.folder.clone()))
+            .help(format!("choose a folder outside of it for `clusterGate` under `layout`, for example `{OUTSIDE}`")),
+        );
+    }
+    let mut spoiled = None;
+    for sibling in siblings {
+        let mut trial = builder.clone();
+        let written = write(input, templates, &mut trial, cluster, sibling)?;
+        let Some(reason) = changed(input, &trial, sibling, &written) else {
+            *builder = trial;
+            return Ok(());
+        };
+        spoiled = spoiled.or(Some((sibling, reason)));
+    }
+    let Some((sibling, reason)) = spoiled else { return Ok(()) };
+    Err(Error::new(
+        ErrorKind::Unsafe,
+        Diagnostic::error(format!(
+            "Flux Kustomization {NAME}, which is to apply the gate of {}, would come out of every list of the cluster otherwise than it is written: {reason}",
+            cluster.cluster
+        ))
+        .at(Place::file(sibling.file.clone()))
+        .help("let an entry point of the cluster take in the folder of its gate: choose a folder inside of one for `clusterGate` under `layout`"),
+    ))
+}
+
+/// Gives Flux Kustomizations of the cluster, one of each folder in which nothing reaches another
+/// cluster; those in the namespace in which gates act come first.
+fn siblings<'a>(input: &Input<'a>, cluster: &ClusterGate) -> Vec<&'a FluxKustomization> {
+    let entries = input.model.entry_points.iter().filter(|entry| entry.is_of(&cluster.cluster));
+    // Of an entry point that several clusters apply, only this cluster's Kustomizations are siblings.
+    let mine = |one: &&FluxKustomization| input.model.cluster_of(one) == cluster.cluster;
+    let mut folders: BTreeSet<RepoPath> = BTreeSet::new();
+    let mut found: Vec<&FluxKustomization> =
+        entries.flat_map(|entry| input.model.flux_of(entry)).filter(mine).collect();
+    // `flux bootstrap` writes its folder anew.
+    found.sort_by_key(|sibling| (!target::is_in_reach(input.spec, sibling), sibling.applies_itself()));
+    found.retain(|sibling| {
+        let folder = sibling.file.parent().unwrap_or_default();
+        is_alone(input, &cluster.cluster, &folder) && folders.insert(folder)
+    });
+    found
+}
+
+/// Writes it beside a sibling and lists it where that is listed.
+fn write(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+    cluster: &ClusterGate,
+    sibling: &FluxKustomization,
+) -> Result<String, Error> {
+    let folder = sibling.file.parent().unwrap_or_default();
+    let path = join(&folder, &format!("{NAME}.yaml"))?;
+    let source = sibling.spec("sourceRef");
+    let text = templates.render(
+        "flux-kustomization.yaml",
+        json!({
+            "name": NAME,
+            "namespace": if sibling.namespace.is_empty() { &input.spec.flux.namespace } else { &sibling.namespace },
+            "path": format!("./{}", cluster.folder),
+            "source": {
+                "kind": source["kind"].as_str().unwrap_or("GitRepository"),
+                "name": source["name"].as_str().unwrap_or(&input.spec.flux.source.name),
+                "namespace": source["namespace"],
+            },
+            "depends_on": null,
+        }),
+    )?;
+    if input.snapshot.file(&path).is_none() && builder.now().file(&path).is_some() {
+        return Err(Error::new(
+            ErrorKind::Conflict,
+            Diagnostic::error(format!(
+                "two clusters keep their Flux Kustomizations in {folder}, so their gates can't both have {path}"
+            ))
+            .at(Place::file(folder.clone()))
+            .help("give each cluster a folder of its own, or let an entry point of each take in the folder of its gate; if they are one cluster in several folders, say so in windows.yaml: `clusters: { NAME: { paths: [FOLDER, FOLDER] } }`, or to init with `--cluster-folder`"),
+        ));
+    }
+    match builder.now().file(&path).map(ownership) {
+        None | Some(Ownership::Ours) => builder.put(&path, &with_header(&text)),
+        Some(Ownership::Edited) => return Err(Error::new(ErrorKind::Conflict, conflict(&path))),
+        Some(Ownership::Theirs) => {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                Diagnostic::error(format!("{path} is needed to apply a gate and holds something else"))
+                    .at(Place::file(path.clone()))
+                    .help(format!("let it apply {}, or rename it", cluster.folder)),
+            ));
+        }
+    }
+    let lists = input.model.graph.lists(&sibling.file);
+    for list in if lists.is_empty() { vec![folder] } else { lists } {
+        add(builder, &list, &path)?;
+    }
+    Ok(text)
+}
+
+/// Says what the lists above make of it, where they make something else.
+fn changed(
+    input: &Input<'_>,
+    builder: &Builder<'_>,
+    sibling: &FluxKustomization,
+    written: &str,
+) -> Option<String> {
+    let graph = &input.model.graph;
+    let is_top = |folder: &RepoPath| graph.lists(folder).is_empty();
+    let tops: Vec<RepoPath> = graph.builders(&sibling.file).into_iter().filter(is_top).collect();
+    let requests: Vec<Request> = tops.iter().cloned().map(Request::folder).collect();
+    let wanted = read_documents(written).ok()?.first()?.root.to_json();
+    let results = input.renderer.render(builder.now(), &requests);
+    tops.iter().zip(results).find_map(|(top, result)| {
+        // A list that did not build before is told elsewhere.
+        let objects = result.ok()?;
+        let is_it = |value: &Value| {
+            ObjectId::of(value).group == flux::GROUP && value["spec"]["path"] == wanted["spec"]["path"]
+        };
+        let Some(found) = objects.iter().map(|object| &object.value).find(|value| is_it(value)) else {
+            return Some(format!("the build of {top} leaves it out"));
+        };
+        let metadata = ["name", "namespace"].iter().map(|key| (*key, "metadata"));
+        let spec = DECIDING.iter().map(|key| (*key, "spec"));
+        metadata.chain(spec).find_map(|(key, part)| {
+            let (is, should) = (&found[part][key], &wanted[part][key]);
+            (is != should).then(|| format!("the build of {top} sets its `{part}.{key}` to {is}"))
+        })
+    })
+}
+
+/// Tells whether nothing but this cluster builds a folder, so that a Flux Kustomization put there
+/// reaches no other.
+fn is_alone(input: &Input<'_>, cluster: &str, folder: &RepoPath) -> bool {
+    let above = input.model.graph.above(folder);
+    input.model.entry_points.iter().filter(|entry| entry.clusters().any(|own| own != cluster)).all(|entry| {
+        if input.model.graph.has(&entry.path) {
+            return !above.contains(&entry.path);
+        }
+        let is_listed = above.iter().any(|one| one.is_within(&entry.path))
+            && generated_children(&input.model.graph, &entry.path).iter().any(|top| above.contains(top));
+        !folder.is_within(&entry.path) && !is_listed
+    })
+}

@@ -1,0 +1,173 @@
+//! The namespaces that Flux Kustomizations get from what applies them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::repo::flux::FluxKustomization;
+use crate::repo::{Graph, RepoPath};
+
+/// Gives Flux Kustomizations the namespaces that they have in their clusters.
+///
+/// The outermost word counts: `targetNamespace` of the Flux Kustomization that builds a folder
+/// (fluxcd/pkg/kustomize, `WriteFile`), then `namespace` of the lists from the top down, a list's own
+/// before that of its components (kustomize, `accumulateTarget`), then what the file says. Where a
+/// file is applied in several ways that don't agree, its own word is left.
+pub(super) fn settle(flux: &mut [FluxKustomization], graph: &Graph) {
+    let mut appliers: BTreeMap<RepoPath, BTreeSet<Option<String>>> = BTreeMap::new();
+    for one in flux.iter() {
+        if let Some(path) = &one.path {
+            let target = one.spec("targetNamespace").as_str().map(str::to_owned);
+            appliers.entry(path.clone()).or_default().insert(target);
+        }
+    }
+    let mut namespaces = Namespaces { graph, appliers, known: BTreeMap::new() };
+    let given: Vec<Option<String>> = flux.iter().map(|one| namespaces.of_file(&one.file)).collect();
+    for (one, given) in flux.iter_mut().zip(given) {
+        if let Some(given) = given {
+            one.namespace = given;
+        }
+    }
+}
+
+struct Namespaces<'a> {
+    graph: &'a Graph,
+    /// By the folder that they build, what Flux Kustomizations set as `targetNamespace`.
+    appliers: BTreeMap<RepoPath, BTreeSet<Option<String>>>,
+    /// By folder, what its objects get; several where they are applied in several ways.
+    known: BTreeMap<RepoPath, BTreeSet<Option<String>>>,
+}
+
+impl Namespaces<'_> {
+    fn of_file(&mut self, file: &RepoPath) -> Option<String> {
+        let lists = self.graph.lists(file);
+        let found: BTreeSet<Option<String>> = if lists.is_empty() {
+            // Flux lists by itself what lies below a path without a list.
+            let above = std::iter::successors(file.parent(), RepoPath::parent);
+            let mut above = above.take_while(|folder| !self.graph.has(folder));
+            above.find_map(|folder| self.appliers.get(&folder).cloned()).unwrap_or_default()
+        } else {
+            lists.iter().flat_map(|list| self.of_folder(list)).collect()
+        };
+        let mut found = found.into_iter();
+        found.next().filter(|_| found.next().is_none()).flatten()
+    }
+
+    /// What objects that come out of a folder get from it and from what takes it in.
+    fn of_folder(&mut self, folder: &RepoPath) -> BTreeSet<Option<String>> {
+        if let Some(known) = self.known.get(folder) {
+            return known.clone();
+        }
+        // A cycle builds nothing.
+        self.known.insert(folder.clone(), BTreeSet::new());
+        let own = self.own(folder);
+        let mut found: BTreeSet<Option<String>> = BTreeSet::new();
+        let users = self.graph.lists(folder);
+        for user in &users {
+            found.extend(self.of_folder(user));
+        }
+        let above = std::iter::successors(Some(folder.clone()), RepoPath::parent);
+        let listed = |above: &RepoPath| above == folder || !self.graph.has(above);
+        let applied = above.take_while(listed).find_map(|above| self.appliers.get(&above));
+        match applied {
+            Some(targets) if users.is_empty() || self.appliers.contains_key(folder) => {
+                found.extend(targets.iter().cloned());
+            }
+            _ if users.is_empty() => {
+                found.insert(None);
+            }
+            _ => {}
+        }
+        let found: BTreeSet<Option<String>> =
+            found.into_iter().map(|outer| outer.or_else(|| own.clone())).collect();
+        self.known.insert(folder.clone(), found.clone());
+        found
+    }
+
+    /// What a list says itself, or the last of its components that says something.
+    fn own(&self, folder: &RepoPath) -> Option<String> {
+        let list = self.graph.get(folder)?;
+        let word = |folder: &RepoPath| {
+            let namespace = self.graph.get(folder)?.root.get("namespace")?.as_str()?;
+            (!namespace.is_empty()).then(|| namespace.to_owned())
+        };
+        let components = self.graph.children(&list.folder).into_iter().rev();
+        let component = |path: &RepoPath| self.graph.get(path).is_some_and(|found| found.is_component());
+        word(folder).or_else(|| components.filter(|path| component(path)).find_map(|path| word(&path)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repo::{ClusterFolders, File, Model, Snapshot};
+
+    /// Gives namespace and name of every Flux Kustomization; a file that is no list is one, of which
+    /// its metadata and its `spec` are given.
+    fn namespaces(files: &[(&str, &str)]) -> Vec<String> {
+        let mut snapshot = Snapshot::default();
+        for (path, content) in files {
+            let text = match path.ends_with("kustomization.yaml") {
+                true => (*content).to_owned(),
+                false => {
+                    format!("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n{content}")
+                        .replace("spec: { ", "spec: { sourceRef: { kind: GitRepository, name: s }, ")
+                }
+            };
+            snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes()));
+        }
+        let model = Model::read(&snapshot, &RepoPath::top(), &ClusterFolders::new());
+        model.flux.iter().map(|one| format!("{}/{}", one.namespace, one.name)).collect()
+    }
+
+    const APP: (&str, &str) = ("k/media/app.yaml", "metadata: { name: app }\nspec: { path: apps/app }\n");
+    const LIST: (&str, &str) = ("k/media/kustomization.yaml", "namespace: media\nresources: [app.yaml]\n");
+
+    #[test]
+    fn a_list_decides_and_one_above_it_decides_over_it() {
+        assert_eq!(namespaces(&[APP]), ["/app"]);
+        assert_eq!(namespaces(&[APP, LIST]), ["media/app"]);
+        let own = ("k/media/app.yaml", "metadata: { name: app, namespace: own }\nspec: { path: apps/app }\n");
+        assert_eq!(namespaces(&[own, LIST]), ["media/app"]);
+        assert_eq!(namespaces(&[own]), ["own/app"]);
+        let above = ("k/kustomization.yaml", "resources: [media]\n");
+        assert_eq!(namespaces(&[APP, above, LIST]), ["media/app"]);
+        let above = ("k/kustomization.yaml", "namespace: all\nresources: [media]\n");
+        assert_eq!(namespaces(&[APP, above, LIST]), ["all/app"]);
+    }
+
+    #[test]
+    fn a_component_decides_where_its_list_does_not() {
+        let common = ("c/kustomization.yaml", "kind: Component\nnamespace: common\n");
+        let list = ("k/media/kustomization.yaml", "resources: [app.yaml]\ncomponents: [../../c]\n");
+        assert_eq!(namespaces(&[common, APP, list]), ["common/app"]);
+        let list = (
+            "k/media/kustomization.yaml",
+            "namespace: media\nresources: [app.yaml]\ncomponents: [../../c]\n",
+        );
+        assert_eq!(namespaces(&[common, APP, list]), ["media/app"]);
+    }
+
+    #[test]
+    fn what_builds_the_folder_decides_over_all_lists() {
+        let top = |target: &str| format!("metadata: {{ name: top }}\nspec: {{ path: k, {target} }}\n");
+        let (plain, with) = (top(""), top("targetNamespace: target"));
+        let list = ("k/kustomization.yaml", "resources: [media]\n");
+        assert_eq!(namespaces(&[APP, list, LIST, ("top.yaml", &plain)]), ["media/app", "/top"]);
+        assert_eq!(namespaces(&[APP, list, LIST, ("top.yaml", &with)]), ["target/app", "/top"]);
+        // Without a list at the top, Flux writes one; without any, it lists the file itself.
+        assert_eq!(namespaces(&[APP, LIST, ("top.yaml", &with)]), ["target/app", "/top"]);
+        assert_eq!(namespaces(&[APP, ("top.yaml", &with)]), ["target/app", "/top"]);
+        assert_eq!(namespaces(&[APP, ("top.yaml", &plain)]), ["/app", "/top"]);
+    }
+
+    #[test]
+    fn where_ways_do_not_agree_the_file_s_own_word_is_left() {
+        let one = ("a/kustomization.yaml", "namespace: a\nresources: [../k/media/app.yaml]\n");
+        let other = ("b/kustomization.yaml", "namespace: b\nresources: [../k/media/app.yaml]\n");
+        assert_eq!(namespaces(&[one, other, APP]), ["/app"]);
+        let other = ("b/kustomization.yaml", "namespace: a\nresources: [../k/media/app.yaml]\n");
+        assert_eq!(namespaces(&[one, other, APP]), ["a/app"]);
+        // A patch lists nothing.
+        let other = ("b/kustomization.yaml", "namespace: b\npatches: [{ path: ../k/media/app.yaml }]\n");
+        assert_eq!(namespaces(&[one, other, APP]), ["a/app"]);
+    }
+}
