@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::plan::entry::EntrySplit;
+use crate::plan::migrate::double::differ;
 use crate::plan::migrate::effective::suspended_above;
 use crate::plan::prepare::{is_prepared, is_remembering};
 use crate::plan::resources::{Item, rewrite};
 use crate::plan::stop::Stop;
 use crate::plan::unapplied::{Unapplied, unapplied};
-use crate::plan::{Builder, Input, umbrella};
+use crate::plan::{BACK, Builder, Input, umbrella};
 use crate::render::Request;
 use crate::repo::flux::artifact_path;
 use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath};
@@ -373,7 +374,9 @@ fn lost(input: &Input<'_>, one: &Move<'_>) -> Option<Stage> {
             found.name,
             found.path.as_ref().map(ToString::to_string).unwrap_or_default()
         ),
-        remedy: "take back the commit that removed the folder; where nothing of that type is left, remove the Flux Kustomization too".to_owned(),
+        remedy: format!(
+            "take back the commit that removed the folder; where nothing of that type is left, remove the Flux Kustomization too; to undo the split, {BACK} the commit of the split"
+        ),
     })
 }
 
@@ -440,11 +443,7 @@ fn obstacle(input: &Input<'_>, one: &Move<'_>) -> Option<Stage> {
 /// Tells whether several Flux Kustomizations of a side come from several old ones: they then build
 /// different objects of the same folder, as with `targetNamespace`.
 fn are_heirs(input: &Input<'_>, one: &Move<'_>, position: usize) -> bool {
-    let builds: Vec<_> = one.new[&position]
-        .iter()
-        .map(|found| crate::plan::build(input.model, &one.sides[&position], &found.value["spec"]))
-        .collect();
-    (1..builds.len()).all(|index| !builds[..index].contains(&builds[index]))
+    differ(input, &one.sides[&position], &one.new[&position])
 }
 
 /// Gives the name of the Flux Kustomization that takes over a type from an old one.
