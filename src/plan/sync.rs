@@ -37,8 +37,10 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
     layout::check(input)?;
     let mut builder = Builder::new(input.snapshot);
     let mut leftover = gate::sync(input, templates, &mut builder)?;
-    let left = if allow_deletion { gate::leave(input, &mut builder)? } else { gate::Left::default() };
-    leftover.remarks.splice(..0, gate::told(input, &left));
+    let idle = std::mem::take(&mut leftover.idle);
+    let left =
+        if allow_deletion { gate::leave(input, &mut builder, &idle)? } else { gate::Left::default() };
+    leftover.remarks.splice(..0, gate::told(input, &left, &idle));
     leftover.commands.extend(left.commands.iter().cloned());
     gate::verify(input, &builder)?;
     let moved = refresh(input, &mut builder)?;
