@@ -218,6 +218,39 @@ fn what_windows_yaml_no_longer_speaks_of_is_said() {
 }
 
 #[test]
+fn a_gate_that_holds_back_nothing_any_more_goes_on_request() {
+    for every in [false, true] {
+        let scratch = scaffold();
+        let clusters = if every { ["edge-01", "edge-02"].as_slice() } else { &["edge-02"] };
+        for cluster in clusters {
+            scratch.git(&["rm", "-r", "--quiet", &format!("clusters/{cluster}/apps")]);
+            scratch.git(&["rm", "--quiet", "-r", &format!("clusters/{cluster}/flux/apps-rt.yaml")]);
+            scratch.git(&["rm", "--quiet", "-r", &format!("clusters/{cluster}/flux/apps-rw.yaml")]);
+        }
+        scratch.commit();
+        let kept = rendered(&scratch, "clusters/edge-02/infra");
+        let run = scratch.run(&["sync", "--yes"]);
+        assert!(matches!(run.code, 0 | 1), "{run:?}");
+        for said in [
+            "clusters/edge-02/infra carries a gate of cluster edge-02 which has nothing to hold back any more",
+            "`gitops-windows sync --allow-deletion` takes it out and says what the cluster deletes",
+        ] {
+            assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
+        }
+        assert_eq!(rendered(&scratch, "clusters/edge-02/infra").len(), kept.len());
+        scratch.commit();
+        let run = scratch.expect(0, &["sync", "--yes", "--allow-deletion"]);
+        let said = "a cluster deletes CronJob jobs/close-reconciliation-window in edge-02";
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        assert!(jobs(&rendered(&scratch, "clusters/edge-02/infra")).is_empty());
+        assert_eq!(jobs(&rendered(&scratch, "clusters/edge-01/infra")).is_empty(), every);
+        scratch.commit();
+        let run = scratch.expect(0, &["sync", "--yes"]);
+        assert!(run.stderr.contains("Nothing to change"), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn a_bootstrapped_repository_needs_no_sync() {
     let scratch = scaffold();
     let sync = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: flux-system\n  namespace: flux-system\nspec:\n  interval: 10m\n  path: ./clusters/edge-01/flux\n  prune: true\n  sourceRef:\n    kind: GitRepository\n    name: flux-system\n";

@@ -15,8 +15,13 @@ use support::scratch::{Node, Scratch, Tree, assert_same};
 fn an_object_that_gets_a_window_is_kept_from_being_pruned_first() {
     let scratch = finished("overlays", &["north", "south"]);
     rules(&scratch, NAMESPACE_ONLY);
+    // What the rules give a window elsewhere goes on.
+    let side = scratch.text("apps/north/north-rt/kustomization.yaml");
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    assert!(run.stderr.contains("warning: a cluster may delete ConfigMap shop/web in north"), "{run:?}");
+    assert_eq!(scratch.text("apps/north/north-rt/kustomization.yaml"), side);
     let before = scratch.tree();
-    for command in [&["sync", "--yes"][..], &["diff"]] {
+    for command in [&["sync", "--yes", "--allow-dirty"][..], &["diff"]] {
         let run = scratch.expect(5, command);
         assert!(
             run.stderr.contains("ConfigMap shop/web in north: Flux Kustomization apps-rt loses it"),
@@ -29,7 +34,7 @@ fn an_object_that_gets_a_window_is_kept_from_being_pruned_first() {
     let run = scratch.expect(5, &["verify"]);
     assert!(run.stdout.contains("is on the side of rt; by the rules it is rw"), "{}", run.stdout);
 
-    scratch.git(&["checkout", "--quiet", "windows.yaml"]);
+    scratch.git(&["reset", "--quiet", "--hard"]);
     scratch.replace(
         "apps/base/web/configmap.yaml",
         "metadata:\n",
@@ -40,6 +45,29 @@ fn an_object_that_gets_a_window_is_kept_from_being_pruned_first() {
     scratch.expect(0, &["sync", "--yes"]);
     scratch.expect(0, &["verify"]);
     assert_eq!(scratch.expect(0, &["diff"]).stdout, "");
+}
+
+#[test]
+fn an_entry_point_of_which_nothing_may_move_holds_up_no_other() {
+    let scratch = finished("overlays", &["north", "south"]);
+    let kept = "  - target: { kind: ConfigMap }\n    patch: |-\n      - { op: add, path: /metadata/annotations, value: { kustomize.toolkit.fluxcd.io/prune: disabled } }\n";
+    let list = "apps/south/south-all/kustomization.yaml";
+    scratch.write(list, scratch.text(list) + kept).commit();
+    let side = |cluster: &str| scratch.text(&format!("apps/{cluster}/{cluster}-rt/kustomization.yaml"));
+    let (north, south) = (side("north"), side("south"));
+    rules(&scratch, NAMESPACE_ONLY);
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    assert!(
+        run.stderr.contains("warning: a cluster may delete ConfigMap shop/web in north"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("apps/north in cluster north is left as it is"), "{}", run.stderr);
+    assert!(side("north") == north && side("south") != south, "{}", run.stderr);
+    scratch.commit();
+    let run = scratch.expect(5, &["sync", "--yes"]);
+    assert!(run.stderr.contains("error: a cluster may delete ConfigMap shop/web in north"), "{}", run.stderr);
+    assert_eq!(run.stdout, "");
 }
 
 #[test]
@@ -69,6 +97,32 @@ fn an_object_that_loses_its_window_moves_in_one_step() {
     assert!(side("rw").contains("Secret|ConfigMap|Namespace"), "{}", side("rw"));
     scratch.expect(0, &["verify"]);
     assert_eq!(scratch.expect(0, &["diff"]).stdout, "");
+}
+
+#[test]
+fn the_first_gate_comes_before_a_changed_type() {
+    for (fixture, clusters) in
+        [("per-app", ["home"].as_slice()), ("sample", ["edge-01", "edge-02"].as_slice())]
+    {
+        let scratch = Scratch::fixture(fixture);
+        let clusters: String = clusters.iter().map(|cluster| format!("  {cluster}: {{}}\n")).collect();
+        scratch.write("windows.yaml", SPEC.replace("gate: { enabled: false }\n", "") + &clusters).commit();
+        for command in [&["split", "--all", "--yes"][..], &["migrate", "--yes"], &["migrate", "--yes"]] {
+            scratch.expect(0, command);
+            scratch.commit();
+        }
+        let moved = "rules:\n- { kind: Namespace, type: rt }\n- { kind: ConfigMap, type: rt }\n- { kind: Deployment, type: rt }\n- { type: rw }\n";
+        rules(&scratch, moved);
+        let run = scratch.expect(0, &["sync", "--yes"]);
+        for said in ["in the step that brings the first gate", "the gate comes first: let it reach"] {
+            assert!(run.stderr.contains(said), "{said}: {run:?}");
+        }
+        assert!(!run.stderr.contains("would be added by"), "{run:?}");
+        assert!(scratch.git(&["status", "--short"]).contains("reconciliation-windows"), "no gate");
+        scratch.commit();
+        let run = scratch.expect(0, &["sync", "--yes"]);
+        assert!(run.stderr.contains("let this land while the window is closed"), "{run:?}");
+    }
 }
 
 #[test]
@@ -148,6 +202,8 @@ fn one_document_of_several_follows_a_changed_type() {
         scratch.expect(0, &["migrate", "--yes"]);
         scratch.commit();
     }
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
     rules(&scratch, SERVICE_TOO);
     scratch.expect(0, &["sync", "--yes"]);
     scratch.expect(0, &["verify"]);

@@ -12,6 +12,7 @@ use crate::check::delivery::{Applied, Delivery};
 use crate::check::reference::references;
 use crate::check::subject::{ClusterKey, Subject};
 use crate::diagnostic::{Diagnostic, Place, distinct};
+use crate::plan::BACK;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
 use crate::repo::manifest::ObjectId;
@@ -173,10 +174,14 @@ impl Change<'_> {
                 from.name
             ))
             .at(place)
-            .help(format!(
-                "merge `prune: false` and `deletionPolicy: Orphan` of {} first; `gitops-windows migrate` plans the steps",
-                from.name
-            ));
+            .help(if to.path != from.path && from.path.is_within(&to.path) {
+                format!("where this takes a migration back: {BACK} the rest")
+            } else {
+                format!(
+                    "merge `prune: false` and `deletionPolicy: Orphan` of {} first; `gitops-windows migrate` plans the steps",
+                    from.name
+                )
+            });
         Some(match self.before.flux(from) {
             Some(flux) => finding.related("it prunes, before the change", flux.place("prune")),
             None => finding,

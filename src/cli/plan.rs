@@ -79,7 +79,7 @@ pub struct Migrate {
     /// The file with contexts for --confirm
     #[arg(long, value_name = "FILE", requires = "confirm")]
     pub kubeconfig: Option<PathBuf>,
-    /// How many seconds a cluster may take to answer
+    /// How many seconds a cluster may take to answer a request; kubectl is stopped after twice as many
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub timeout: u64,
     /// Go on although objects may be deleted; says which

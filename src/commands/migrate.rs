@@ -36,6 +36,8 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
 /// Asks each cluster whose next step depends on it.
 fn live(loaded: &Loaded, arguments: &Migrate) -> Result<BTreeMap<String, Vec<LiveKustomization>>, Error> {
     let clusters = under_way(&loaded.input(), &arguments.clusters);
+    let of_cluster = arguments.contexts.iter().filter_map(|text| text.split_once('='));
+    loaded.input().known_clusters(&of_cluster.map(|(name, _)| name.to_owned()).collect::<Vec<_>>())?;
     let contexts = contexts(&clusters, arguments)?;
     let mut found = BTreeMap::new();
     for (cluster, context) in contexts {
@@ -61,19 +63,19 @@ fn contexts(
     clusters: &BTreeSet<String>,
     arguments: &Migrate,
 ) -> Result<BTreeMap<String, Option<String>>, Error> {
-    let mut named: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut of_cluster: BTreeMap<&str, &str> = BTreeMap::new();
     let mut only = None;
     for text in &arguments.contexts {
         match text.split_once('=') {
-            Some((cluster, context)) if clusters.contains(cluster) => {
-                named.insert(cluster, context);
+            Some((cluster, context)) => {
+                of_cluster.insert(cluster, context);
             }
-            _ => only = Some(text),
+            None => only = Some(text),
         }
     }
     let mut found = BTreeMap::new();
     for cluster in clusters {
-        let context = match (named.get(cluster.as_str()), only) {
+        let context = match (of_cluster.get(cluster.as_str()), only) {
             (Some(context), _) => Some((*context).to_owned()),
             (None, only) if clusters.len() == 1 => only.cloned(),
             _ => {

@@ -65,7 +65,8 @@ impl Kubectl {
             _ => format!("`{name}` can't be run: {error}"),
         })?;
         let (out, err) = (reading(child.stdout.take()), reading(child.stderr.take()));
-        // kubectl's own limit holds for each request; a plugin that logs in may take for ever.
+        // kubectl's own limit holds for each request, of which it makes more than one; a plugin that logs in
+        // may take for ever.
         let deadline = Instant::now() + self.timeout * 2;
         let status = loop {
             match child.try_wait().map_err(|error| error.to_string())? {
@@ -73,9 +74,10 @@ impl Kubectl {
                 None if Instant::now() > deadline => {
                     stop(&mut child);
                     return Err(format!(
-                        "{} gave no answer within {} s",
+                        "{} gave no answer within {} s, twice the {} s that --timeout allows a request",
                         self.place(),
-                        (self.timeout * 2).as_secs()
+                        (self.timeout * 2).as_secs(),
+                        self.timeout.as_secs()
                     ));
                 }
                 None => std::thread::sleep(TICK),
@@ -171,7 +173,7 @@ mod tests {
             ),
             ("echo 'The connection to the server 127.0.0.1:1 was refused' >&2; exit 1", "can't be reached"),
             ("echo 'Error from server (Forbidden): no' >&2; exit 1", "does not allow"),
-            ("exec sleep 60", "gave no answer within 2 s"),
+            ("exec sleep 60", "gave no answer within 2 s, twice the 1 s that --timeout allows a request"),
             ("echo '{'", "can't be read"),
         ] {
             let error = asked("kubectl", script).unwrap_err();

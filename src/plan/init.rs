@@ -169,7 +169,7 @@ pub fn init(
     plan.obligations = obligations(&input, &plan, &left)?;
     plan.commands = leftover.commands;
     remarks.extend(parsed.warnings);
-    remarks.extend(gate::told(&input, &left));
+    remarks.extend(gate::told(&input, &left, &leftover.idle));
     remarks.extend(leftover.remarks);
     // Clusters that share a gate share what is wrong with it.
     plan.remarks = distinct(remarks);

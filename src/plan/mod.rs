@@ -66,6 +66,7 @@ pub use outcome::{AppOutcome, EntryOutcome, Way};
 pub(crate) use refusal::is_remote;
 pub use scaffold::scaffold;
 pub use settle::split;
+pub(crate) use split::BACK;
 pub use split::Selection;
 pub use stop::Stop;
 pub use sync::{SCHEMA_FILE, schema_text, sync};

@@ -13,17 +13,21 @@ use crate::proof::compare;
 use crate::render::Request;
 use crate::repo::{EntryPoint, RepoPath, Target};
 
-/// Brings every generated projection up to date with the rules; gives the entry points, present or
-/// not, of which a side was written anew.
+/// Brings every generated projection of the entry points that are meant up to date with the rules; gives
+/// those, present or not, of which a side was written anew.
 ///
 /// # Errors
 ///
 /// When one was edited by hand, or its content does not build.
-pub fn refresh(input: &Input<'_>, builder: &mut Builder<'_>) -> Result<BTreeSet<RepoPath>, Error> {
+pub fn refresh(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    is_meant: &dyn Fn(&RepoPath) -> bool,
+) -> Result<BTreeSet<RepoPath>, Error> {
     let mut moved = BTreeSet::new();
     // A side may carry a gate, which is generated too and no projection.
     let gates: BTreeSet<RepoPath> = gate::carriers(input)?.into_values().collect();
-    for (side, (entry, position)) in input.sides() {
+    for (side, (entry, position)) in input.sides().into_iter().filter(|(_, (entry, _))| is_meant(entry)) {
         let folders: Vec<RepoPath> = builder
             .now()
             .below(&side)

@@ -74,10 +74,22 @@ pub fn guard(
         return Err(Error::new(ErrorKind::Unsafe, diagnostic));
     }
     let is_held = |cluster: &str, name: &str| gated.contains(&(cluster.to_owned(), name.to_owned()));
+    let has_gate =
+        |of: &Input<'_>, cluster: &str| gate::folder_of(of, cluster).is_ok_and(|one| one.is_some());
+    let is_first = |cluster: &str| has_gate(&next, cluster) && !has_gate(input, cluster);
     let (mut direct, mut deleted) = (Vec::new(), Vec::new());
     for deletion in deletions(&old, &new).into_iter().filter(|deletion| !free.contains(&deletion.id)) {
         let Deletion { cluster, kustomization, id, place, .. } = &deletion;
         match &deletion.next {
+            Some(next) if is_held(cluster, kustomization) && !is_held(cluster, next) && is_first(cluster) => {
+                deleted.push(
+                    Diagnostic::error(format!(
+                        "{id} in {cluster} goes from {kustomization} to {next} in the step that brings the first gate: nothing holds {kustomization} back yet, so it may prune it before {next} has applied it"
+                    ))
+                    .at(place.clone())
+                    .help("the gate comes first: let it reach the cluster without this, then run this again and let that land while the window is closed"),
+                );
+            }
             Some(next) if is_held(cluster, kustomization) && !is_held(cluster, next) => direct.push(
                 Diagnostic::warning(format!(
                     "{id} in {cluster} goes from {kustomization} to {next}, which applies it at once"

@@ -156,7 +156,7 @@ pub(super) fn split_with(
 }
 
 /// The way back from a migration, in which nothing is deleted.
-pub(super) const BACK: &str = "go back as you came, a step at a time: `git revert` the commit of the last `migrate`, which takes `prune: true` away again, and let it reach every cluster; then `git revert` that of the hand-over, and let it reach every cluster; then";
+pub(crate) const BACK: &str = "go back as you came, a step at a time: `git revert` the commit of the last `migrate`, which takes `prune: true` away again, and let it reach every cluster; then `git revert` that of the hand-over, and let it reach every cluster; then";
 
 /// Says what an entry point lacks before its sides can be applied each by its own Kustomization.
 fn without_flux(input: &Input<'_>, entry: &EntryPoint, above: &RepoPath) -> Diagnostic {

@@ -21,33 +21,34 @@ pub const SCHEMA_FILE: &str = "windows.schema.json";
 /// Plans what the spec implies and the repository lacks: gates, patches, projections, the schema.
 ///
 /// What a cluster's apps are does not change, but for the type of an object: a rule that was edited
-/// moves it from side to side where nothing is deleted by that. A second run changes nothing.
+/// moves it from side to side where nothing is deleted by that; an entry point where something would be is
+/// left as it is, with a warning, and the others go on. A second run changes nothing.
 ///
-/// `allow_deletion` takes out the gates of clusters that the spec does not speak of any more, of
-/// those that the tool wrote; the plan then names each object that a cluster deletes, and the commands
-/// that resume what was held back. Without it such a gate stays, with a warning. Objects that change
-/// sides are never deleted, whatever it says.
+/// `allow_deletion` takes out the gates of clusters that the spec does not speak of any more, or that
+/// have nothing to hold back any more, of those that the tool wrote; the plan then names each object that
+/// a cluster deletes, and the commands that resume what was held back. Without it such a gate stays, with
+/// a warning. Objects that change sides are never deleted, whatever it says.
 ///
 /// # Errors
 ///
-/// When a generated file was edited by hand, when a value or a list can't be edited in place, and
-/// when a cluster may delete an object that changes sides.
+/// When a generated file was edited by hand, when a value or a list can't be edited in place, and when a
+/// cluster may delete an object that changes sides and nothing else is left to do.
 pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> Result<Plan, Error> {
     no_unknown_types(input)?;
     layout::check(input)?;
     let mut builder = Builder::new(input.snapshot);
     let mut leftover = gate::sync(input, templates, &mut builder)?;
-    let left = if allow_deletion { gate::leave(input, &mut builder)? } else { gate::Left::default() };
-    leftover.remarks.splice(..0, gate::told(input, &left));
+    let idle = std::mem::take(&mut leftover.idle);
+    let left = if allow_deletion { gate::leave(input, &mut builder, &idle)? } else { gate::Left::default() };
+    leftover.remarks.splice(..0, gate::told(input, &left, &idle));
     leftover.commands.extend(left.commands.iter().cloned());
     gate::verify(input, &builder)?;
-    let moved = refresh(input, &mut builder)?;
     if let Ok(path) = input.spec.folder().join(SCHEMA_FILE)
         && builder.now().file(&path).is_some()
     {
         builder.put(&path, &schema_text());
     }
-    let (mut plan, refused) = transferred(input, &builder, &moved, &left)?;
+    let (mut plan, refused) = refreshed(input, &builder, &left)?;
     plan.commands = leftover.commands;
     plan.remarks.splice(..0, leftover.remarks);
     plan.remarks.extend(refused);
@@ -65,6 +66,49 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
     }
     plan.entries = relocation::misplaced(&Input { snapshot: &after, model: &model, ..*input });
     Ok(plan)
+}
+
+/// Writes projections anew and moves files between the parts of what is divided plainly, where no cluster
+/// deletes anything by that; else leaves that entry point as it is, and gives the reasons.
+///
+/// # Errors
+///
+/// When nothing else is left to do.
+fn refreshed(
+    input: &Input<'_>,
+    builder: &Builder<'_>,
+    left: &gate::Left,
+) -> Result<(Plan, Vec<Diagnostic>), Error> {
+    let mut all = builder.clone();
+    let moved = refresh(input, &mut all, &|_| true)?;
+    let error = match transferred(input, &all, &moved, left) {
+        Err(error) if error.kind == ErrorKind::Unsafe && !moved.is_empty() => error,
+        other => return other,
+    };
+    // One entry point at a time, so that one which can't move holds up no other.
+    let (mut kept, mut safe, mut refused) = (builder.clone(), BTreeSet::new(), Vec::new());
+    for whole in &moved {
+        let mut trial = kept.clone();
+        let mut together = refresh(input, &mut trial, &|other| other == whole)?;
+        together.extend(safe.iter().cloned());
+        match guarded(input, &trial, &together, left) {
+            Ok(_) => (kept, safe) = (trial, together),
+            Err(error) => add_as_warnings(&mut refused, error),
+        }
+    }
+    let (plan, more) = transferred(input, &kept, &safe, left)?;
+    if plan.changes.is_empty() {
+        return Err(error);
+    }
+    refused.extend(more);
+    Ok((plan, refused))
+}
+
+/// Adds what is wrong with one entry point; those that share a file are refused for the same reason.
+fn add_as_warnings(refused: &mut Vec<Diagnostic>, error: Error) {
+    let new = error.diagnostics.into_iter().map(|one| Diagnostic { severity: Severity::Warning, ..one });
+    let new: Vec<Diagnostic> = new.filter(|one| !refused.contains(one)).collect();
+    refused.extend(new);
 }
 
 /// Moves files between the parts of apps that are divided plainly, where no cluster deletes anything by
@@ -110,15 +154,7 @@ fn transferred(
         let together: BTreeSet<RepoPath> = touched.union(&moved).cloned().collect();
         match guarded(input, &trial, &together, left) {
             Ok(safe) => (plan, kept, moved) = (safe, trial, together),
-            Err(error) => {
-                // Entry points that share a file are refused for the same reason.
-                let new = error
-                    .diagnostics
-                    .into_iter()
-                    .map(|one| Diagnostic { severity: Severity::Warning, ..one });
-                let new: Vec<Diagnostic> = new.filter(|one| !refused.contains(one)).collect();
-                refused.extend(new);
-            }
+            Err(error) => add_as_warnings(&mut refused, error),
         }
     }
     Ok((plan, refused))

@@ -102,6 +102,11 @@ impl FluxKustomization {
         Place::span(self.file.clone(), self.text.clone(), span)
     }
 
+    /// Gives a field of `spec` as it is written.
+    pub fn written(&self, key: &str) -> Option<&Node> {
+        self.node().get("spec")?.get(key)
+    }
+
     /// Gives the object as it is written: the document, or the item of a list in it.
     fn node(&self) -> &Node {
         let mut lists = vec![&self.root];

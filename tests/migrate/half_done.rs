@@ -157,12 +157,13 @@ fn left(change: impl Fn(&Scratch)) -> String {
     assert!(!scratch.text("apps/media/library/ks.yaml").contains("gitops-windows"));
     let left: Vec<&str> = run.stderr.lines().filter(|line| line.contains("is left as it is: ")).collect();
     assert!(left.len() == 1 && left[0].contains("apps/media/library/app in cluster home"), "{left:?}");
-    left[0].to_owned()
+    run.stderr
 }
 
 #[test]
 fn what_could_not_be_handed_over_is_not_divided() {
     for patch in ["prune: true", "deletionPolicy: WaitForTermination"] {
+        let field = patch.split(':').next().unwrap();
         let said = left(|scratch| {
             let list = scratch.text("apps/media/kustomization.yaml");
             let patch = format!(
@@ -170,7 +171,12 @@ fn what_could_not_be_handed_over_is_not_divided() {
             );
             scratch.write("apps/media/kustomization.yaml", list + &patch);
         });
-        assert!(said.contains("the build that applies it sets its `spec."), "{said}");
+        assert!(
+            said.contains(&format!("the build that applies it sets its `spec.{field}` otherwise")),
+            "{said}"
+        );
+        let remedy = format!("the patch that sets `{field}` in line 5 of apps/media/kustomization.yaml");
+        assert!(said.contains(&remedy) && said.contains("--> apps/media/kustomization.yaml:5:"), "{said}");
     }
     // The parent's own patches do as much.
     let said = left(|scratch| {
@@ -179,11 +185,41 @@ fn what_could_not_be_handed_over_is_not_divided() {
         scratch.write("clusters/home/flux/apps.yaml", parent + patch);
     });
     assert!(said.contains("sets its `spec.deletionPolicy` otherwise"), "{said}");
+    assert!(said.contains("--> clusters/home/flux/apps.yaml:14:"), "{said}");
     let said = left(|scratch| {
         let copy = scratch.text("apps/media/library/ks.yaml").replace("/library/app", "/player-extra/app");
         scratch.write("clusters/home/flux/copy.yaml", copy);
     });
     assert!(said.contains("library stands twice"), "{said}");
+    let said = left(|scratch| {
+        let copy = scratch.text("apps/media/library/ks.yaml").replace("name: library", "name: copy");
+        scratch.write("clusters/home/flux/copy.yaml", copy);
+    });
+    assert!(said.contains("copy in clusters/home/flux/copy.yaml all apply the same of it"), "{said}");
+}
+
+#[test]
+fn several_that_apply_one_folder_differently_are_divided() {
+    for (field, other) in [
+        ("targetNamespace: media", "targetNamespace: books"),
+        ("targetNamespace: media", "targetNamespace: media\n  kubeConfig: { secretRef: { name: far } }"),
+    ] {
+        let scratch = Scratch::fixture("per-app");
+        scratch.write("windows.yaml", format!("{SPEC}  home: {{}}\n"));
+        let text = scratch.text("apps/media/library/ks.yaml");
+        let copy = text.replace("name: library", "name: copy").replace(field, other);
+        scratch.write("clusters/home/flux/copy.yaml", copy).commit();
+        let run = scratch.expect(0, &["split", "--all", "--yes"]);
+        assert!(!run.stderr.contains("is left as it is"), "{other}: {run:?}");
+        for next in ["next: hand over", "next: finish", "finished"] {
+            scratch.commit();
+            let run = scratch.expect(0, &["migrate", "--yes"]);
+            assert!(run.stderr.contains(next) && !run.stderr.contains("stuck"), "{other}: {run:?}");
+        }
+        for name in ["library-rt", "library-rw", "copy-rt", "copy-rw"] {
+            assert!(scratch.git(&["grep", "name: "]).contains(&format!("name: {name}\n")), "{name}");
+        }
+    }
 }
 
 #[test]
@@ -207,6 +243,51 @@ fn what_stops_on_the_way_to_the_cluster_stops_a_migration() {
     scratch.commit();
     let run = scratch.expect(5, &["migrate", "--cluster", "north", "--base", "HEAD~4"]);
     assert!(run.stderr.contains("it is finished here, and HEAD~4 still has apps"), "{run:?}");
+}
+
+#[test]
+fn steps_that_are_reverted_in_the_wrong_order_are_named_with_the_right_one() {
+    let scratch = divided("overlays", &["north", "south"]);
+    scratch.expect(0, &["migrate", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["migrate", "--yes"]);
+    scratch.commit();
+    let order = "`git revert` the commit of the last `migrate`, which takes `prune: true` away again";
+    // The hand-over and the last step are taken back at once, before or after the commit.
+    scratch.git(&["read-tree", "-u", "--reset", "HEAD~2"]);
+    let at_once = |arguments: &[&str]| {
+        let run = scratch.expect(5, arguments);
+        let said = "apps-rt and apps-rw would go with `prune: true`, and delete what they apply";
+        assert!(run.stderr.contains(said) && run.stderr.contains(order), "{run:?}");
+    };
+    at_once(&["migrate", "--allow-dirty"]);
+    scratch.commit();
+    at_once(&["migrate", "--base", "HEAD~1"]);
+    let run = scratch.expect(1, &["check", "--base", "HEAD~1"]);
+    assert!(run.stdout.contains("GW012") && run.stdout.contains(order), "{run:?}");
+    scratch.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    // A folder of the split goes first.
+    scratch.git(&["rm", "-r", "--quiet", "apps/north/north-rt"]);
+    scratch.commit();
+    let run = scratch.expect(5, &["migrate", "--cluster", "north"]);
+    assert!(run.stderr.contains("which is not there") && run.stderr.contains(order), "{run:?}");
+}
+
+#[test]
+fn a_context_of_no_cluster_is_refused() {
+    let scratch = divided("overlays", &["north", "south"]);
+    for clusters in [&[][..], &["--cluster", "north"]] {
+        let confirm = ["migrate", "--confirm", "--context", "nroth=live"];
+        let run = scratch.expect(2, &[&confirm[..], clusters].concat());
+        let said = "the spec has no cluster `nroth`";
+        assert!(run.stderr.contains(said) && run.stderr.contains("did you mean `north`"), "{run:?}");
+    }
+    let run = scratch.expect(2, &["migrate", "--confirm", "--context", "zz=live"]);
+    assert!(run.stderr.contains("the clusters are: north, south"), "{run:?}");
+    // One that is known is not that of another.
+    let other = ["migrate", "--confirm", "--cluster", "north", "--context", "south=live"];
+    let run = scratch.run(&other);
+    assert!(run.code != 0 && !run.stderr.contains("south=live"), "{run:?}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod anchor;
 #[allow(dead_code, reason = "each test program uses a part of it")]
 mod divided;
 mod half_done;
+mod named;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -21,6 +21,8 @@ pub struct Leftover {
     pub commands: Vec<Command>,
     /// What else is to be said.
     pub remarks: Vec<Diagnostic>,
+    /// The clusters of which a gate would hold back nothing.
+    pub idle: BTreeSet<String>,
 }
 
 /// Writes the gates' base and each cluster's patches into the builder.
@@ -56,7 +58,8 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
         base(input.spec, templates, &gates, &mut wanted)?;
     }
     for cluster in &gates.clusters {
-        if cluster.targets.values().all(BTreeSet::is_empty) {
+        if cluster.is_idle() {
+            leftover.idle.insert(cluster.cluster.clone());
             let text =
                 format!("cluster {} has no entry point with apps, so it needs no gate", cluster.cluster);
             let known = input.model.clusters();
@@ -84,7 +87,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
         alerts::sync(input, templates, builder, cluster, &mut wanted)?;
     }
     write(input, builder, &gates, &wanted)?;
-    for cluster in &gates.clusters {
+    for cluster in gates.clusters.iter().filter(|cluster| !cluster.is_idle()) {
         carrier::ensure(input, &sides, templates, builder, cluster, &mut leftover)?;
     }
     Ok(leftover)
@@ -116,12 +119,13 @@ fn write(
             ),
         }
     }
-    // Folders that belong to their authors hold patches of ours that only they list.
-    let folders: BTreeSet<RepoPath> = gates
-        .clusters
-        .iter()
+    // Folders that belong to their authors hold patches of ours that only they list. A gate that holds
+    // back nothing any more goes on request alone, and its base may be that of others.
+    let mut active = gates.clusters.iter().filter(|cluster| !cluster.is_idle()).peekable();
+    let base = active.peek().map(|_| &gates.base);
+    let folders: BTreeSet<RepoPath> = active
         .map(|cluster| &cluster.folder)
-        .chain([&gates.base])
+        .chain(base)
         .filter(|folder| !adopted::is_adopted(builder, folder))
         .cloned()
         .collect();

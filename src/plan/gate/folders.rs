@@ -36,6 +36,15 @@ pub fn folder_of(input: &Input<'_>, cluster: &str) -> Result<Option<RepoPath>, E
     Ok(Some(cluster_folder(input, cluster)?).filter(|folder| input.model.graph.has(folder)))
 }
 
+/// Gives the folders of all clusters' gates, whether or not they stand.
+///
+/// # Errors
+///
+/// When the layout gives no folder.
+pub fn cluster_folders(input: &Input<'_>) -> Result<Vec<RepoPath>, Error> {
+    input.spec.clusters.keys().map(|cluster| cluster_folder(input, cluster)).collect()
+}
+
 pub(super) fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {
     input.spec.folder().join(&input.spec.gate_folder(cluster)).map_err(layout_error)
 }
@@ -55,9 +64,8 @@ impl GateFolders {
     ///
     /// When the layout gives no folder.
     pub fn of(input: &Input<'_>) -> Result<GateFolders, Error> {
-        let folders = input.spec.clusters.keys().map(|cluster| cluster_folder(input, cluster));
-        let base = input.spec.folder().join(&input.spec.layout.gate).map_err(layout_error);
-        let all = folders.chain([base]).collect::<Result<_, _>>()?;
+        let base = input.spec.folder().join(&input.spec.layout.gate).map_err(layout_error)?;
+        let all = cluster_folders(input)?.into_iter().chain([base]).collect();
         Ok(GateFolders { carriers: carriers(input)?, all })
     }
 

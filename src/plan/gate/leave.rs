@@ -1,4 +1,4 @@
-//! Gates of clusters that left the windows.
+//! Gates of clusters that left the windows, or that have nothing left to hold back.
 //!
 //! Nobody takes them away silently: what is suspended then stays so. On request the gate goes first
 //! and what it held back is resumed after that; the other way round a closing may come between.
@@ -22,10 +22,16 @@ fn is_forgotten(input: &Input<'_>, entry: &EntryPoint) -> bool {
     !gated || !entry.clusters().any(|cluster| input.spec.clusters.contains_key(cluster))
 }
 
-/// Gives the entry points that carry a gate which the spec does not speak of any more.
-fn forgotten<'a>(input: &Input<'a>) -> Vec<&'a EntryPoint> {
+/// Tells whether no cluster that applies an entry point needs the gate that the tool wrote there.
+fn is_needless(input: &Input<'_>, entry: &EntryPoint, idle: &BTreeSet<String>) -> bool {
+    let is_idle = |cluster: &str| idle.contains(cluster) || !input.spec.clusters.contains_key(cluster);
+    is_forgotten(input, entry) || entry.clusters().all(is_idle) && written(input, entry).is_some()
+}
+
+/// Gives the entry points that carry a gate which nobody needs any more.
+fn needless<'a>(input: &Input<'a>, idle: &BTreeSet<String>) -> Vec<&'a EntryPoint> {
     let entries = input.model.entry_points.iter();
-    entries.filter(|entry| entry.role == Role::Gate && is_forgotten(input, entry)).collect()
+    entries.filter(|entry| entry.role == Role::Gate && is_needless(input, entry, idle)).collect()
 }
 
 /// Gives what the gates of a cluster hold back there.
@@ -47,7 +53,7 @@ fn resume(input: &Input<'_>, entry: &EntryPoint) -> Vec<Command> {
         .collect()
 }
 
-/// What became of the gates that nobody speaks of.
+/// What became of the gates that nobody needs.
 #[derive(Debug, Default)]
 pub struct Left {
     /// The commands that follow.
@@ -58,12 +64,12 @@ pub struct Left {
     pub kustomizations: Renames,
 }
 
-/// Says of each gate that nobody speaks of that it goes on closing, and the way on; but for those
-/// that have `left`.
-pub fn told(input: &Input<'_>, left: &Left) -> Vec<Diagnostic> {
+/// Says of each gate that nobody needs that it goes on closing, and the way on; but for those that have
+/// `left`. `idle` are the clusters of which a gate would hold back nothing.
+pub fn told(input: &Input<'_>, left: &Left, idle: &BTreeSet<String>) -> Vec<Diagnostic> {
     let told = |entry: &EntryPoint| {
         let lines: Vec<String> = resume(input, entry).iter().map(Command::shell).collect();
-        let how = match carried(input, entry) {
+        let how = match carried(input, entry, idle) {
             Carried::Ours { .. } => {
                 "`gitops-windows sync --allow-deletion` takes it out and says what the cluster deletes"
                     .to_owned()
@@ -75,14 +81,16 @@ pub fn told(input: &Input<'_>, left: &Left) -> Vec<Diagnostic> {
             Carried::ByHand => "take the gate's folder and the line that lists it out".to_owned(),
         };
         let then = if lines.is_empty() { String::new() } else { format!(": `{}`", lines.join("`, `")) };
-        Diagnostic::warning(format!(
-            "{} carries a gate of cluster {} that windows.yaml does not speak of any more; it goes on closing",
-            entry.path, entry.cluster
-        ))
+        let why = if is_forgotten(input, entry) {
+            "that windows.yaml does not speak of any more; it goes on closing"
+        } else {
+            "which has nothing to hold back any more; it stays as it is"
+        };
+        Diagnostic::warning(format!("{} carries a gate of cluster {} {why}", entry.path, entry.cluster))
         .at(Place::file(entry.path.clone()))
         .help(format!("{how}; when that has reached the cluster, resume what the last closing may have left suspended{then}"))
     };
-    forgotten(input).into_iter().filter(|entry| !left.entries.contains(&entry.path)).map(told).collect()
+    needless(input, idle).into_iter().filter(|entry| !left.entries.contains(&entry.path)).map(told).collect()
 }
 
 /// Whose gate it is that an entry point carries.
@@ -95,13 +103,18 @@ enum Carried<'a> {
     ByHand,
 }
 
-/// Finds the gate that the tool wrote for a cluster.
-fn carried<'a>(input: &Input<'a>, entry: &EntryPoint) -> Carried<'a> {
-    let Ok(base) = input.spec.folder().join(&input.spec.layout.gate) else { return Carried::ByHand };
+/// Gives the folder of the gate that the tool wrote for a cluster.
+fn written(input: &Input<'_>, entry: &EntryPoint) -> Option<RepoPath> {
+    let base = input.spec.folder().join(&input.spec.layout.gate).ok()?;
     let graph = &input.model.graph;
     let is_it = |folder: &RepoPath| is_ours(input, folder) && graph.children(folder).contains(&base);
-    let Some(gate) = graph.reach(&entry.path).into_iter().find(is_it) else { return Carried::ByHand };
-    let mut others = input.model.entry_points.iter().filter(|other| !is_forgotten(input, other));
+    graph.reach(&entry.path).into_iter().find(is_it)
+}
+
+/// Tells whose gate it is that an entry point carries.
+fn carried<'a>(input: &Input<'a>, entry: &EntryPoint, idle: &BTreeSet<String>) -> Carried<'a> {
+    let Some(gate) = written(input, entry) else { return Carried::ByHand };
+    let mut others = input.model.entry_points.iter().filter(|other| !is_needless(input, other, idle));
     if let Some(other) = others.find(|other| reaches(input, other, &gate)) {
         return Carried::Shared { gate, with: other.path.clone() };
     }
@@ -117,17 +130,17 @@ fn carried<'a>(input: &Input<'a>, entry: &EntryPoint) -> Carried<'a> {
     Carried::Ours { gate, own }
 }
 
-/// Takes the gates that nobody speaks of away.
+/// Takes the gates that nobody needs away; `idle` are the clusters of which a gate would hold back nothing.
 ///
 /// A gate that an entry point of a remaining cluster needs too stays, and [`told`] speaks of it.
 ///
 /// # Errors
 ///
 /// When a generated file was edited by hand, or a list can't be edited in place.
-pub fn leave(input: &Input<'_>, builder: &mut Builder<'_>) -> Result<Left, Error> {
+pub fn leave(input: &Input<'_>, builder: &mut Builder<'_>, idle: &BTreeSet<String>) -> Result<Left, Error> {
     let mut left = Left::default();
-    for entry in forgotten(input) {
-        let Carried::Ours { gate, own } = carried(input, entry) else { continue };
+    for entry in needless(input, idle) {
+        let Carried::Ours { gate, own } = carried(input, entry, idle) else { continue };
         let files: Vec<RepoPath> = builder.now().below(&gate).map(|(path, _)| path.clone()).collect();
         for file in files.iter().chain(own.iter().map(|one| &one.file)) {
             match builder.now().file(file).map(ownership) {

@@ -20,7 +20,7 @@ mod whole;
 
 pub use carrier::{OUTSIDE, taken_in};
 pub use files::{Leftover, conflict, sync};
-pub use folders::{Carriers, GateFolders, carriers, folder_of};
+pub use folders::{Carriers, GateFolders, carriers, cluster_folders, folder_of};
 pub use leave::{Left, leave, told};
 pub use own::NAME as CARRIER_NAME;
 pub(crate) use target::is_object_name;
@@ -82,6 +82,13 @@ pub struct ClusterGate {
     pub whole: BTreeSet<String>,
     /// What could have been held back whole, and is not.
     pub left: Vec<Diagnostic>,
+}
+
+impl ClusterGate {
+    /// Tells whether there is nothing to hold back.
+    pub fn is_idle(&self) -> bool {
+        self.targets.values().all(BTreeSet::is_empty)
+    }
 }
 
 /// A window as a cluster's jobs get it.

@@ -22,12 +22,13 @@ use crate::repo::command::turns;
 /// likeliest reason.
 pub fn verify(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
     let Some(gates) = Gates::of(input)? else { return Ok(()) };
-    let folders = gates.clusters.iter().map(|cluster| &cluster.folder);
+    let active = || gates.clusters.iter().filter(|cluster| !cluster.is_idle());
+    let folders = active().map(|cluster| &cluster.folder);
     let standing = folders.filter(|folder| matches!(builder.kustomization(folder), Ok(Some(_))));
     let requests: Vec<Request> = standing.cloned().map(Request::folder).collect();
     input.renderer.prepare(builder.now(), &requests);
     let mut wrong = Vec::new();
-    for cluster in &gates.clusters {
+    for cluster in active() {
         if !matches!(builder.kustomization(&cluster.folder), Ok(Some(_))) {
             continue;
         }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::diagnostic::Place;
 use crate::inventory::{Inventory, inventories_of, prunes};
 use crate::plan::Input;
+use crate::plan::migrate::patch::{setting, spelt};
 use crate::plan::migrate::standing::Move;
 use crate::plan::stop::Stop;
 use crate::render::Request;
@@ -42,7 +43,7 @@ pub fn of_parents(input: &Input<'_>, moves: &[&Move<'_>]) -> Vec<Inventory> {
 pub fn overridden(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory]) -> Option<Stop> {
     one.old.iter().find_map(|old| {
         let own = Inventory::find(inventories, &one.cluster, old)?;
-        sets_otherwise(old, own.prune, &own.deletion_policy)
+        sets_otherwise(input, old, own.prune, &own.deletion_policy)
             .or_else(|| unknown(input, one, old, inventories))
             .or_else(|| by_lists(input, old).filter(|_| parents(input, old).is_empty()))
     })
@@ -72,7 +73,7 @@ fn unknown(
 }
 
 /// Gives the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization.
-fn parents<'a>(input: &Input<'a>, one: &FluxKustomization) -> Vec<&'a FluxKustomization> {
+pub fn parents<'a>(input: &Input<'a>, one: &FluxKustomization) -> Vec<&'a FluxKustomization> {
     let graph = &input.model.graph;
     let lists = graph.builders(&one.file);
     let takes_in = |path: &RepoPath| lists.contains(path) || !graph.has(path) && one.file.is_within(path);
@@ -114,7 +115,7 @@ fn by_lists(input: &Input<'_>, old: &FluxKustomization) -> Option<Stop> {
                 && value["metadata"]["name"] == *old.name
                 && artifact_path(spec["path"].as_str().unwrap_or_default()) == old.path;
             let policy = spec["deletionPolicy"].as_str().unwrap_or_default();
-            sets_otherwise(old, prunes(&spec["prune"]), policy).filter(|_| is_it)
+            sets_otherwise(input, old, prunes(&spec["prune"]), policy).filter(|_| is_it)
         }),
         Err(error) => Some(Stop::lasting(
             format!(
@@ -128,22 +129,24 @@ fn by_lists(input: &Input<'_>, old: &FluxKustomization) -> Option<Stop> {
 }
 
 /// Says that what applies a Flux Kustomization lets it delete, if it does.
-fn sets_otherwise(old: &FluxKustomization, prune: bool, policy: &str) -> Option<Stop> {
+fn sets_otherwise(input: &Input<'_>, old: &FluxKustomization, prune: bool, policy: &str) -> Option<Stop> {
     let field = match (prune, policy) {
         (true, _) => "prune",
         (false, "Orphan") => return None,
         (false, _) => "deletionPolicy",
     };
+    let found = setting(input, old, field);
+    let which = found.as_ref().map(|place| format!(" in {}", spelt(place))).unwrap_or_default();
     Some(Stop::lasting(
         format!(
             "{} in {} would delete what it loses: the build that applies it sets its `spec.{field}` otherwise",
             old.name, old.file
         ),
         format!(
-            "leave {} out of the patch that sets `{field}`, let that reach the cluster, then go on",
+            "leave {} out of the patch that sets `{field}`{which}, let that reach the cluster, then go on",
             old.name
         ),
-        old.place(field),
+        found.unwrap_or_else(|| old.place(field)),
     ))
 }
 

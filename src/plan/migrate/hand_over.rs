@@ -7,6 +7,7 @@ use crate::plan::migrate::Rewritten;
 use crate::plan::migrate::contents::{is_checked, is_encrypted, is_of_kind};
 use crate::plan::migrate::depends::{Succession, may_wait, namespace};
 use crate::plan::migrate::heir::{Dependency, Heir, rewrite_dependencies};
+use crate::plan::migrate::patch::follow;
 use crate::plan::migrate::place::{find, succeed};
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::stop::Stop;
@@ -59,6 +60,9 @@ pub fn hand_over(
     let mut notes = Vec::new();
     for old in &one.old {
         still_held(input, one, old)?;
+        let heirs: Vec<String> =
+            one.sides.keys().map(|position| name_of(input, one, old, *position)).collect();
+        follow(input, old, &heirs)?;
         let contents = contents(input, one, old)?;
         let (text, document) = find(builder, old)?;
         let edit = |error: EditError| Stop::edit(&old.file, &text, &error);

@@ -1,10 +1,11 @@
 //! What an entry point of a cluster is stuck at: states that no step leads out of.
 
+use crate::plan::migrate::double::differ;
 use crate::plan::migrate::effective::suspended_above;
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::stop::Stop;
 use crate::plan::unapplied::Unapplied;
-use crate::plan::{Input, build};
+use crate::plan::{BACK, Input};
 use crate::repo::{FluxKustomization, RepoPath};
 
 /// Gives what is wrong with the Flux Kustomizations of an entry point, whatever its next step is.
@@ -31,7 +32,9 @@ fn missing_folder(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
             found.name,
             found.path.as_ref().map(ToString::to_string).unwrap_or_default()
         ),
-        "take back the commit that removed the folder; where nothing of that type is left, remove the Flux Kustomization too",
+        format!(
+            "take back the commit that removed the folder; where nothing of that type is left, remove the Flux Kustomization too; to undo the split, {BACK} the commit of the split"
+        ),
     );
     Some(stop.at(found.place("path")))
 }
@@ -76,10 +79,11 @@ fn suspended(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
     Some(stop.at(above.place("suspend")))
 }
 
-/// More Flux Kustomizations of a side than there are old ones that each have a successor.
+/// More Flux Kustomizations of a side than there are old ones that each have a successor, and which do not
+/// differ as those of several old ones do.
 fn several(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
     let (position, several) = one.new.iter().find(|(position, several)| {
-        several.len() > one.old.len().max(1) && !are_heirs(input, one, **position)
+        several.len() > one.old.len().max(1) && !differ(input, &one.sides[position], several)
     })?;
     let names: Vec<&str> = several.iter().map(|one| one.name.as_str()).collect();
     let stop = Stop::new(
@@ -87,16 +91,6 @@ fn several(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
         "give all but one `prune: false` and `deletionPolicy: Orphan`, let that reach the cluster, then remove them",
     );
     Some(stop.at(several.last()?.place("path")))
-}
-
-/// Tells whether several Flux Kustomizations of a side come from several old ones: they then build
-/// different objects of the same folder, as with `targetNamespace`.
-fn are_heirs(input: &Input<'_>, one: &Move<'_>, position: usize) -> bool {
-    let builds: Vec<_> = one.new[&position]
-        .iter()
-        .map(|found| build(input.model, &one.sides[&position], &found.value["spec"]))
-        .collect();
-    (1..builds.len()).all(|index| !builds[..index].contains(&builds[index]))
 }
 
 /// An entry point whose Flux Kustomizations have left Git.

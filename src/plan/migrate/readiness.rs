@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::inventory::Inventory;
-use crate::plan::Input;
 use crate::plan::migrate::stage::Stage;
 use crate::plan::migrate::standing::{Key, Move, moves};
 use crate::plan::migrate::{MigrateOptions, confirm, effective, is_under_way};
 use crate::plan::stop::Stop;
+use crate::plan::{BACK, Input};
 
 /// How much of what a live cluster lacks is told.
 const MISSING: usize = 5;
@@ -47,12 +47,32 @@ fn stuck_or_ahead(one: &Move<'_>, stood: Option<&Move<'_>>, options: &MigrateOpt
         Stage::HandedOver => "handed over",
         _ => return None,
     };
+    if let Some(stood) =
+        stood.filter(|stood| stood.stage == Stage::Finished && one.stage == Stage::Restructured)
+    {
+        return Some(reverted_at_once(stood, options));
+    }
     (stood.map(|stood| &stood.stage) != Some(&one.stage)).then(|| {
         Stop::new(
             format!("it is {step} here and not yet in {}", options.base),
             "commit this step by itself and let it reach the cluster; only then comes the next one",
         )
     })
+}
+
+/// A hand-over that was taken back while what took over still deletes what it loses.
+fn reverted_at_once(stood: &Move<'_>, options: &MigrateOptions) -> Stop {
+    let names: Vec<&str> = stood.new.values().flatten().map(|new| new.name.as_str()).collect();
+    Stop::new(
+        format!(
+            "it is restructured here and finished in {}: {} would go with `prune: true`, and delete what they apply",
+            options.base,
+            names.join(" and ")
+        ),
+        format!(
+            "take back the commit that did this; then {BACK} `gitops-windows join`, if the split is to go too"
+        ),
+    )
 }
 
 /// A side that took over and does not build: nothing would look after its objects.

@@ -187,10 +187,13 @@ fn carried(rendered: &Value, rewritten: &[&Rewritten]) -> Result<Vec<Value>, Str
 
 /// Gives the objects of gates: they change with what they hold back.
 pub fn gate_objects(input: &Input<'_>, after: &Snapshot) -> BTreeSet<ObjectId> {
-    let folders: Vec<RepoPath> = gate::carriers(input).unwrap_or_default().into_values().collect();
-    let requests: Vec<Request> = folders.into_iter().map(Request::folder).collect();
-    let results =
-        [input.snapshot, after].into_iter().flat_map(|snapshot| input.renderer.render(snapshot, &requests));
+    // A gate may have a Flux Kustomization of its own, and its first one does not stand yet.
+    let folders = gate::cluster_folders(input).unwrap_or_default();
+    let results = [input.snapshot, after].into_iter().flat_map(|snapshot| {
+        let standing = folders.iter().filter(|folder| snapshot.is_dir(folder));
+        let requests: Vec<Request> = standing.cloned().map(Request::folder).collect();
+        input.renderer.render(snapshot, &requests)
+    });
     results
         .filter_map(Result::ok)
         .flatten()

@@ -1,0 +1,37 @@
+//! Flux Kustomizations of one cluster that apply the same folder.
+
+use crate::plan::migrate::standing::Move;
+use crate::plan::stop::Stop;
+use crate::plan::{Input, build};
+use crate::repo::{FluxKustomization, RepoPath};
+
+/// What makes different objects of one build, or brings them to different clusters.
+const BEYOND: [&str; 2] = ["postBuild", "kubeConfig"];
+
+/// Tells whether several Flux Kustomizations apply different objects of one folder, as with
+/// `targetNamespace`.
+pub fn differ(input: &Input<'_>, folder: &RepoPath, several: &[&FluxKustomization]) -> bool {
+    let made = |one: &&FluxKustomization| {
+        (build(input.model, folder, &one.value["spec"]), BEYOND.map(|field| one.spec(field).clone()))
+    };
+    let made: Vec<_> = several.iter().map(made).collect();
+    (1..made.len()).all(|index| !made[..index].contains(&made[index]))
+}
+
+/// What is said where several old ones apply the same objects: so would their successors, and no step
+/// leads out of that.
+pub fn doubled(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+    if differ(input, &one.whole, &one.old) {
+        return None;
+    }
+    let names: Vec<String> = one.old.iter().map(|old| format!("{} in {}", old.name, old.file)).collect();
+    let second = one.old.get(1)?;
+    Some(Stop::lasting(
+        format!(
+            "Flux Kustomizations {} all apply the same of it, and so would their successors",
+            names.join(" and ")
+        ),
+        "give all but one `prune: false` and `deletionPolicy: Orphan`, let that reach the cluster, then remove them",
+        second.place("path"),
+    ))
+}

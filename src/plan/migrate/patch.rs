@@ -1,0 +1,266 @@
+//! Patches that a Flux Kustomization meets on its way into the cluster: those of the kustomizations that
+//! list it, and of the Flux Kustomizations that apply these.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use regex::Regex;
+use serde_json::Value;
+
+use crate::diagnostic::{Place, line_column};
+use crate::plan::Input;
+use crate::plan::migrate::effective::parents;
+use crate::plan::stop::Stop;
+use crate::repo::flux::GROUP;
+use crate::repo::{File, FluxKustomization, Kustomization, RepoPath, built};
+use crate::yaml::{Node, read_documents};
+
+/// The fields of a kustomization whose patches may have a target.
+const TARGETED: [&str; 2] = ["patches", "patchesJson6902"];
+
+/// The field whose patches name what they are for themselves.
+const MERGES: &str = "patchesStrategicMerge";
+
+/// The fields that change names.
+const RENAMING: [&str; 2] = ["namePrefix", "nameSuffix"];
+
+/// A patch, where it is listed.
+struct Patch {
+    file: RepoPath,
+    text: Arc<str>,
+    field: &'static str,
+    item: Node,
+    /// The documents of what it says.
+    says: Vec<Value>,
+}
+
+impl Patch {
+    fn target(&self) -> Option<&Node> {
+        self.item.get("target").filter(|target| !target.entries().is_empty())
+    }
+
+    /// Points at the item, or at the name of its target.
+    fn place(&self, at_name: bool) -> Place {
+        let name = self.target().and_then(|target| target.get("name")).filter(|_| at_name);
+        let span = name.unwrap_or(&self.item).span.clone();
+        Place::span(self.file.clone(), self.text.clone(), span)
+    }
+
+    /// Tells whether it is for a Flux Kustomization, or one like it of another name. What labels and
+    /// annotations select is not asked (kustomize `types.SelectorRegex`: each field is a regular expression
+    /// over the whole text).
+    fn may_be_for(&self, one: &FluxKustomization, name: &str) -> bool {
+        let Some(target) = self.target() else {
+            return self.says.iter().any(|said| {
+                let group = said["apiVersion"].as_str().and_then(|version| version.split_once('/'));
+                group.is_some_and(|(group, _)| group == GROUP)
+                    && said["kind"] == "Kustomization"
+                    && said["metadata"]["name"] == *name
+            });
+        };
+        let version = one.value["apiVersion"].as_str().and_then(|version| version.split_once('/'));
+        let version = version.map_or("", |(_, version)| version);
+        [("group", GROUP), ("version", version), ("kind", "Kustomization"), ("name", name)].iter().all(
+            |(key, text)| {
+                let pattern = target.get_ignore_case(key).and_then(Node::scalar_text).unwrap_or_default();
+                pattern.is_empty()
+                    || Regex::new(&format!("^(?:{pattern})$")).is_ok_and(|regex| regex.is_match(text))
+            },
+        )
+    }
+
+    fn is_selective(&self) -> bool {
+        let selects = |key| self.target().is_some_and(|target| target.get(key).is_some());
+        ["labelSelector", "annotationSelector", "namespace"].into_iter().any(selects)
+    }
+
+    /// Tells whether it sets, or takes away, a field of `spec`.
+    fn sets(&self, field: &str) -> bool {
+        let path = format!("/spec/{field}");
+        self.says.iter().any(|said| match said {
+            Value::Array(steps) => steps.iter().any(|step| step["path"] == *path && step["op"] != "test"),
+            _ => said["spec"].get(field).is_some(),
+        })
+    }
+
+    /// Gives what it says, whomever it is for.
+    fn message(&self) -> Vec<Value> {
+        let mut says = self.says.clone();
+        for name in says.iter_mut().filter_map(|said| said.pointer_mut("/metadata/name")) {
+            *name = Value::Null;
+        }
+        says
+    }
+
+    /// Gives what to write, so that it is for others too.
+    fn extended(&self, old: &str, heirs: &[&str]) -> String {
+        let own = self.target().and_then(|target| target.get("name")).and_then(Node::scalar_text);
+        let own = own.unwrap_or(old);
+        let tails: Option<Vec<&str>> = heirs.iter().map(|heir| heir.strip_prefix(old)).collect();
+        let name = match tails {
+            Some(tails) if own == old => format!("{own}({})?", tails.join("|")),
+            _ => format!("{own}|{}", heirs.join("|")),
+        };
+        match (self.target(), self.field) {
+            (Some(_), _) => format!("write `name: \"{name}\"` there, which is a regular expression"),
+            (None, MERGES) => format!(
+                "list that patch under `patches`, with `target: {{ kind: Kustomization, name: \"{name}\" }}`, in which the name is a regular expression"
+            ),
+            (None, _) => format!(
+                "give that patch `target: {{ kind: Kustomization, name: \"{name}\" }}`, in which the name is a regular expression"
+            ),
+        }
+    }
+}
+
+/// Stops a hand-over where something on the way of an old Flux Kustomization goes by its name and would
+/// not go by that of a successor.
+///
+/// # Errors
+///
+/// When a patch is for the old one alone, or something puts a prefix or a suffix to its name: gates and
+/// `dependsOn` name what stands in the files.
+pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> Result<(), Stop> {
+    let above = parents(input, old);
+    if let Some(stop) = renamed(input, old, &above) {
+        return Err(stop);
+    }
+    let patches = patches(input, old, &above);
+    for patch in patches.iter().filter(|one| !one.is_selective() && one.may_be_for(old, &old.name)) {
+        let says = patch.message();
+        let reaches =
+            |heir: &str| patches.iter().any(|other| other.may_be_for(old, heir) && other.message() == says);
+        let missed: Vec<&str> = heirs.iter().map(String::as_str).filter(|heir| !reaches(heir)).collect();
+        if !missed.is_empty() {
+            let place = patch.place(true);
+            return Err(Stop::lasting(
+                format!(
+                    "the patch in {} is for {} by name, and would not be for {}, which take over",
+                    spelt(&place),
+                    old.name,
+                    missed.join(" and ")
+                ),
+                format!("{}, and commit that; then go on", patch.extended(&old.name, &missed)),
+                place,
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Points at the patch that sets a field of a Flux Kustomization, where only one does.
+pub fn setting(input: &Input<'_>, one: &FluxKustomization, field: &str) -> Option<Place> {
+    let found = patches(input, one, &parents(input, one));
+    let mut found = found.iter().filter(|patch| patch.may_be_for(one, &one.name) && patch.sets(field));
+    let first = found.next()?;
+    found.next().is_none().then(|| first.place(false))
+}
+
+/// Spells a place as its line and its file.
+pub fn spelt(place: &Place) -> String {
+    match (&place.text, &place.span) {
+        (Some(text), Some(span)) => format!("line {} of {}", line_column(text, span.start).0, place.path),
+        _ => place.path.to_string(),
+    }
+}
+
+fn renamed(input: &Input<'_>, old: &FluxKustomization, above: &[&FluxKustomization]) -> Option<Stop> {
+    let of_parents = above.iter().flat_map(|parent| {
+        let set = RENAMING.iter().filter(|field| parent.spec(field).as_str().is_some_and(|s| !s.is_empty()));
+        set.map(|field| (*field, parent.place(field)))
+    });
+    let lists = folders(input, old, above);
+    let of_lists = lists.iter().filter_map(|folder| input.model.graph.get(folder)).flat_map(|list| {
+        let node = |field| list.field(field).filter(|node| node.scalar_text().is_some_and(|s| !s.is_empty()));
+        RENAMING.iter().filter_map(move |field| {
+            let span = node(field)?.span.clone();
+            Some((*field, Place::span(list.file.clone(), list.text.clone(), span)))
+        })
+    });
+    let (field, place) = of_parents.chain(of_lists).next()?;
+    Some(Stop::lasting(
+        format!(
+            "{} has another name in the cluster: `{field}` in {} changes it, which no gate and no `dependsOn` follows",
+            old.name,
+            spelt(&place)
+        ),
+        format!(
+            "write the names into the files as the cluster has them and take `{field}` out, in one commit, so that the cluster sees no change; then go on"
+        ),
+        place,
+    ))
+}
+
+/// Gives the folders whose kustomizations a Flux Kustomization passes.
+fn folders(input: &Input<'_>, one: &FluxKustomization, above: &[&FluxKustomization]) -> BTreeSet<RepoPath> {
+    let graph = &input.model.graph;
+    let lists = graph.builders(&one.file);
+    let is_component = |folder: &RepoPath| graph.get(folder).is_some_and(Kustomization::is_component);
+    let passes = |folder: &RepoPath| {
+        lists.contains(folder)
+            || is_component(folder)
+                && graph.referrers(folder).any(|other| lists.contains(other) || is_component(other))
+    };
+    let all: BTreeSet<RepoPath> = if above.is_empty() {
+        lists.iter().flat_map(|folder| graph.reach(folder)).collect()
+    } else {
+        above.iter().filter_map(|parent| parent.path.as_ref()).flat_map(|path| built(graph, path)).collect()
+    };
+    all.into_iter().filter(passes).collect()
+}
+
+/// Gives the patches that a Flux Kustomization meets.
+fn patches(input: &Input<'_>, one: &FluxKustomization, above: &[&FluxKustomization]) -> Vec<Patch> {
+    let mut found = Vec::new();
+    for list in folders(input, one, above).iter().filter_map(|folder| input.model.graph.get(folder)) {
+        let file = |name: &str| {
+            let path = list.folder.join(name).ok()?;
+            input.snapshot.file(&path).and_then(File::text).map(str::to_owned)
+        };
+        let add = |field, item: &Node, text: Option<String>| {
+            found.push(Patch {
+                file: list.file.clone(),
+                text: list.text.clone(),
+                field,
+                item: item.clone(),
+                says: said(text.as_deref()),
+            });
+        };
+        each(list, &file, add);
+    }
+    for parent in above {
+        for item in parent.written("patches").map(Node::items).unwrap_or_default() {
+            found.push(Patch {
+                file: parent.file.clone(),
+                text: parent.text.clone(),
+                field: TARGETED[0],
+                item: item.clone(),
+                says: said(item.get("patch").and_then(Node::as_str)),
+            });
+        }
+    }
+    found
+}
+
+fn each(
+    list: &Kustomization,
+    file: &dyn Fn(&str) -> Option<String>,
+    mut add: impl FnMut(&'static str, &Node, Option<String>),
+) {
+    let items = |field: &str| list.field(field).map(Node::items).unwrap_or_default();
+    for field in TARGETED {
+        for item in items(field) {
+            let inline = item.get("patch").and_then(Node::as_str).map(str::to_owned);
+            add(field, item, inline.or_else(|| file(item.get("path")?.as_str()?)));
+        }
+    }
+    for item in items(MERGES) {
+        let text = item.as_str().unwrap_or_default();
+        add(MERGES, item, if text.contains('\n') { Some(text.to_owned()) } else { file(text) });
+    }
+}
+
+fn said(text: Option<&str>) -> Vec<Value> {
+    let documents = text.and_then(|text| read_documents(text).ok()).unwrap_or_default();
+    documents.iter().map(|document| document.root.to_json()).collect()
+}
