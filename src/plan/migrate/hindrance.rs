@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::hand_over::hand_over;
+use crate::plan::migrate::identity::unclear;
 use crate::plan::migrate::standing::{Move, Stage, moves, twin};
 use crate::plan::migrate::{effective, held, steps};
 use crate::plan::stop::Stop;
@@ -15,8 +16,9 @@ use crate::repo::RepoPath;
 pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<RepoPath, Stop> {
     let mut active: Vec<Move<'_>> = moves(input);
     active.retain(|one| wholes.contains(&one.whole));
+    let known = |one: &Move<'_>| twin(input, one).or_else(|| unclear(input, one));
     let mut hindered: BTreeMap<RepoPath, Stop> =
-        active.iter().filter_map(|one| Some((one.whole.clone(), twin(input, one)?))).collect();
+        active.iter().filter_map(|one| Some((one.whole.clone(), known(one)?))).collect();
     active.retain(|one| one.stage == Stage::Restructured);
     let parents = effective::of_parents(input, &active.iter().collect::<Vec<_>>());
     hindered.extend(

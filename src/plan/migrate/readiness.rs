@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::inventory::Inventory;
 use crate::plan::Input;
 use crate::plan::migrate::standing::{Key, Move, Stage, moves};
-use crate::plan::migrate::{MigrateOptions, confirm, effective, is_under_way};
+use crate::plan::migrate::{MigrateOptions, confirm, effective, is_under_way, rules};
 use crate::plan::stop::Stop;
 
 /// How much of what a live cluster lacks is told.
@@ -26,10 +26,12 @@ pub fn stopped(
     let restructured = found.iter().filter(|one| one.stage == Stage::Restructured);
     let stood: Vec<&Move<'_>> = restructured.filter_map(|one| bases.get(&one.key())).collect();
     let parents = effective::of_parents(base, &stood);
+    let outdated = rules::outdated(input, found);
     let reason = |one: &Move<'_>| {
         let stood = bases.get(&one.key());
         stuck_or_ahead(one, stood, options)
             .or_else(|| unbuilt(one, before))
+            .or_else(|| outdated.get(&one.whole).filter(|_| is_under_way(one)).cloned())
             .or_else(|| finished_early(one, base, options))
             .or_else(|| overridden(one, input, before))
             .or_else(|| Some(overridden(stood?, base, &parents)?.still(&options.base)))
@@ -74,7 +76,8 @@ fn finished_early(one: &Move<'_>, base: &Input<'_>, options: &MigrateOptions) ->
     if one.stage != Stage::Finished || !one.old.is_empty() {
         return None;
     }
-    let old = base.applying(|path| *path == one.whole).find(|old| base.model.cluster_of(old) == one.cluster)?;
+    let old =
+        base.applying(|path| *path == one.whole).find(|old| base.model.cluster_of(old) == one.cluster)?;
     Some(Stop::new(
         format!(
             "it is finished here, and {} still has {}, which would delete what it applies when it goes",

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::plan::entry::EntrySplit;
 use crate::plan::migrate::effective::suspended_above;
+use crate::plan::migrate::identity::unclear;
 use crate::plan::prepare::{is_prepared, is_remembering};
 use crate::plan::resources::{Item, rewrite};
 use crate::plan::stop::Stop;
@@ -399,7 +400,7 @@ fn obstacle(input: &Input<'_>, one: &Move<'_>) -> Option<Stage> {
     if let Some(stuck) = lost(input, one) {
         return Some(stuck);
     }
-    if let Some(Stop { reason, remedy, .. }) = twin(input, one) {
+    if let Some(Stop { reason, remedy, .. }) = twin(input, one).or_else(|| unclear(input, one)) {
         return Some(Stage::Stuck { reason, remedy });
     }
     for found in one.all() {
