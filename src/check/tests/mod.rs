@@ -139,7 +139,7 @@ fn what_goes_for_good_is_not_said_to_come_back() {
 
 /// The codes about deletion that a change from one state to another shows, with their messages.
 fn deleted(before: &Files, after: &Files) -> Vec<String> {
-    let (told, found) = findings(&[after.clone()], Some(&[before.clone()])).remove(0);
+    let (told, found) = findings(std::slice::from_ref(after), Some(std::slice::from_ref(before))).remove(0);
     let both = told
         .into_iter()
         .zip(found)
@@ -159,7 +159,7 @@ fn what_a_change_deletes_is_told_with_who_deletes_it() {
              shop/settings, Namespace shop; with a Namespace goes all that is in it: shop"
         ]
     );
-    assert_eq!(deleted(&fewer, &before), [String::new(); 0]);
+    assert_eq!(deleted(&fewer, &before), Vec::<String>::new());
     // The Flux Kustomization goes with its folder.
     let mut gone = before.clone();
     gone.retain(|path, _| !path.starts_with("apps/rw/"));
@@ -178,7 +178,7 @@ fn what_a_change_deletes_is_told_with_who_deletes_it() {
         files.insert("clusters/edge/apps.yaml".to_owned(), text);
         files
     };
-    assert_eq!(deleted(&kept(&before), &kept(&gone)), [String::new(); 0]);
+    assert_eq!(deleted(&kept(&before), &kept(&gone)), Vec::<String>::new());
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn generated_names_that_change_are_no_deletion() {
         files.insert("apps/rw/kustomization.yaml".to_owned(), own);
         files
     };
-    assert_eq!(deleted(&generates("1"), &generates("2")), [String::new(); 0]);
+    assert_eq!(deleted(&generates("1"), &generates("2")), Vec::<String>::new());
     assert_eq!(deleted(&generates("1"), &edited(&[])).len(), 1);
 }
 
@@ -213,9 +213,9 @@ fn a_cluster_folder_that_gets_another_name_is_told_and_one_that_goes_is_not() {
     for (path, text) in before.iter().filter(|(path, _)| path.starts_with("clusters/")) {
         both.insert(path.clone(), text.replace("./clusters/edge", "./clusters/west"));
     }
-    assert_eq!(deleted(&before, &both), [String::new(); 0]);
+    assert_eq!(deleted(&before, &both), Vec::<String>::new());
     // One that is taken down leaves another, which has nothing to do with it.
     let mut two = before.clone();
     two.extend(renamed.clone().into_iter().filter(|(path, _)| path.starts_with("clusters/")));
-    assert_eq!(deleted(&two, &renamed), [String::new(); 0]);
+    assert_eq!(deleted(&two, &renamed), Vec::<String>::new());
 }
