@@ -101,20 +101,33 @@ pub fn inventories_of(
         }
     }
     let results = renderer.render(snapshot, &distinct);
+    inventories_from(model, &|index| {
+        let kustomization = &model.flux[index];
+        let built = distinct.iter().position(|other| *other == requests[index]).filter(|_| wanted[index]);
+        let objects = match built.and_then(|position| results.get(position)) {
+            Some(Ok(objects)) => Ok(objects.clone()),
+            Some(Err(error)) => Err(error.message.clone()),
+            None if kustomization.path.is_some() => Err("it was not asked".to_owned()),
+            None => Err("it builds no folder of this repository".to_owned()),
+        };
+        (model.cluster_of(kustomization), objects)
+    })
+}
+
+/// As [`inventories`], of what has been built already: `built` gives the cluster and the objects, or why
+/// there are none, of the Flux Kustomization at a position of [`Model::flux`].
+pub fn inventories_from(
+    model: &Model,
+    built: &dyn Fn(usize) -> (String, Result<Vec<Object>, String>),
+) -> Vec<Inventory> {
     let mut found: Vec<Inventory> = model
         .flux
         .iter()
-        .zip(requests.iter().zip(&wanted))
-        .map(|(kustomization, (request, wanted))| {
-            let built = distinct.iter().position(|other| other == request).filter(|_| *wanted);
-            let objects = match built.and_then(|position| results.get(position)) {
-                Some(Ok(objects)) => Ok(objects.clone()),
-                Some(Err(error)) => Err(error.message.clone()),
-                None if kustomization.path.is_some() => Err("it was not asked".to_owned()),
-                None => Err("it builds no folder of this repository".to_owned()),
-            };
+        .enumerate()
+        .map(|(index, kustomization)| {
+            let (cluster, objects) = built(index);
             Inventory {
-                cluster: model.cluster_of(kustomization),
+                cluster,
                 namespace: kustomization.namespace.clone(),
                 name: kustomization.name.clone(),
                 path: kustomization.path.clone(),

@@ -35,7 +35,7 @@ fn one_app_of_two() -> (Scratch, Tree) {
 }
 
 /// The findings about a commit that lets a cluster delete something.
-const DELETING: [&str; 3] = ["GW012", "GW013", "GW048"];
+const DELETING: [&str; 5] = ["GW012", "GW013", "GW048", "GW054", "GW055"];
 
 /// Makes sure that nobody deletes anything on the way from the commit before.
 #[track_caller]

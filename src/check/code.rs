@@ -148,6 +148,12 @@ codes! {
         "A Flux Kustomization stands in a folder that Flux builds, and nothing lists its file.";
     UNAPPLIED_SIDE = "GW052" "unapplied-side" Error
         "What was divided for windows is applied by nothing, while others of its cluster are.";
+    REFUSED_VALUE = "GW053" "refused-value" Error
+        "A Flux Kustomization has a value that the API server refuses, so the cluster keeps the old one.";
+    DELETED_OBJECTS = "GW054" "deleted-objects" Warning
+        "A change makes Flux delete objects.";
+    BOOTSTRAP_PATH = "GW055" "bootstrap-path" Error
+        "The folder that a cluster's own Flux Kustomization builds goes, or another one comes in its place.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone, so it opens in the zone of each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error

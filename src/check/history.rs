@@ -1,5 +1,8 @@
 //! What a change set does on the way from one revision to the next.
 
+mod bootstrap;
+mod deleted;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -12,6 +15,7 @@ use crate::check::delivery::{Applied, Delivery};
 use crate::check::reference::references;
 use crate::check::subject::{ClusterKey, Subject};
 use crate::diagnostic::{Diagnostic, Place, distinct};
+use crate::inventory::deletions;
 use crate::plan::BACK;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
@@ -29,17 +33,20 @@ const MOST_NAMES: usize = 5;
 /// Both revisions are built whole. Clusters of which a part does not build are passed over: what is missing
 /// there would look removed.
 pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut findings = Vec::new();
+    let mut findings = bootstrap::bootstrap(before, after);
+    let deletions = deletions(&deleted::inventories(before), &deleted::inventories(after));
     let old = before.clusters();
     for (key, deliveries) in after.clusters() {
         let Some(old) = old.get(key) else { continue };
         let builds = |deliveries: &[&Delivery]| deliveries.iter().all(|delivery| delivery.error.is_none());
-        if !builds(old) || !builds(&deliveries) {
+        if !builds(old) || !builds(&deliveries) || bootstrap::is_renamed(key, before, after) {
             continue;
         }
         let change = Change { before, after, key, old: index(old), new: index(&deliveries), deliveries };
         findings.extend(change.moved());
-        findings.extend(change.ungoverned());
+        let ungoverned = change.ungoverned();
+        findings.extend(change.deleted(&deletions, &ungoverned));
+        findings.extend(ungoverned);
         findings.extend(change.orphaned());
         findings.extend(change.early());
         findings.extend(change.removed());
@@ -196,16 +203,11 @@ impl Change<'_> {
             let stays = self.after.model.graph.has(&delivery.path);
             let kept =
                 !prunes(flux) || flux.spec("deletionPolicy") == "Orphan" || flux.spec("suspend") == true;
-            let is_own = |applied: &Applied| {
-                applied.is(GROUP, "Kustomization")
-                    && applied.id.name == flux.name
-                    && applied.id.namespace == flux.namespace
-            };
-            // Whoever applies the Kustomization itself has to delete it first.
-            let parents = self.before.deliveries.iter().filter(|other| other.objects.iter().any(is_own));
-            let mut fluxes = parents.filter_map(|parent| self.before.flux(parent)).peekable();
-            let stands = fluxes.peek().is_some() && fluxes.all(|parent| !prunes(parent));
-            if !stays || kept || stands || self.still(delivery).is_some_and(|still| still.flux.is_some()) {
+            if !stays
+                || kept
+                || self.stands(flux)
+                || self.still(delivery).is_some_and(|still| still.flux.is_some())
+            {
                 continue;
             }
             // What another one takes over is told as that.
@@ -233,6 +235,19 @@ impl Change<'_> {
             );
         }
         findings
+    }
+
+    /// Tells whether the cluster keeps a Flux Kustomization that leaves Git: whoever applies it has to delete
+    /// it first.
+    fn stands(&self, flux: &FluxKustomization) -> bool {
+        let is_own = |applied: &Applied| {
+            applied.is(GROUP, "Kustomization")
+                && applied.id.name == flux.name
+                && applied.id.namespace == flux.namespace
+        };
+        let parents = self.before.deliveries.iter().filter(|other| other.objects.iter().any(is_own));
+        let mut fluxes = parents.filter_map(|parent| self.before.flux(parent)).peekable();
+        fluxes.peek().is_some() && fluxes.all(|parent| !prunes(parent))
     }
 
     /// Objects that leave Git and that nobody deletes.

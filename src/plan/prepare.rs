@@ -9,6 +9,7 @@ mod lines;
 use serde_json::Value;
 
 use crate::plan::Builder;
+use crate::plan::migrate::identity::refused;
 use crate::plan::stop::Stop;
 use crate::repo::flux::{API_VERSION, flux_kustomizations};
 use crate::repo::{File, FluxKustomization, RepoPath, Snapshot};
@@ -24,10 +25,15 @@ const GONE_WITH_V1: [&str; 3] = ["validation", "patchesStrategicMerge", "patches
 ///
 /// # Errors
 ///
-/// When the manifest can't be edited in place or uses fields that went with `v1`.
+/// When the manifest can't be edited in place, uses fields that went with `v1`, or has a value that the
+/// API server refuses.
 pub fn prepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -> Result<(), Stop> {
     if !kustomization.is_document {
         return Err(Stop::listed(kustomization));
+    }
+    // The remark would remember it, and the last step bring it back.
+    if let Some(stop) = refused(kustomization) {
+        return Err(stop);
     }
     let path = &kustomization.file;
     let file = builder.now().file(path).cloned();

@@ -20,6 +20,9 @@ pub const API_VERSION: &str = "kustomize.toolkit.fluxcd.io/v1";
 /// The API group of Alerts and Receivers.
 pub const NOTIFICATION_GROUP: &str = "notification.toolkit.fluxcd.io";
 
+/// What `spec.deletionPolicy` may be.
+const POLICIES: [&str; 4] = ["MirrorPrune", "Delete", "WaitForTermination", "Orphan"];
+
 /// Gives the list of `spec` in which an object names the Flux objects that it watches or wakes, where
 /// it is of a kind that has one (notification-controller, `api/v1beta3/alert_types.go` and
 /// `api/v1/receiver_types.go`).
@@ -119,6 +122,25 @@ impl FluxKustomization {
         }
         &self.root
     }
+}
+
+/// Gives the field of a Flux Kustomization's `spec` whose value the API server refuses, with what it takes
+/// (`kustomization_types.go`, which the schema of the custom resource is made of).
+///
+/// A variable is none of these: what it stands for, Git does not say.
+pub fn refused_value(spec: &Value) -> Option<(&'static str, &'static str)> {
+    let is_said = |field: &&str| !spec[*field].is_null() && !holds_variable(&spec[*field]);
+    let flag = ["prune", "suspend"].into_iter().filter(is_said).find(|field| !spec[*field].is_boolean());
+    let policy = Some("deletionPolicy")
+        .filter(is_said)
+        .filter(|field| !spec[*field].as_str().is_some_and(|policy| POLICIES.contains(&policy)));
+    flag.map(|field| (field, "`true` or `false`"))
+        .or(policy.map(|field| (field, "`MirrorPrune`, `Delete`, `WaitForTermination` or `Orphan`")))
+}
+
+/// Tells whether a value is a text with a variable that `postBuild` of whatever applies it fills in.
+pub fn holds_variable(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.contains("${"))
 }
 
 /// Finds every Flux Kustomization below a folder, in the order of files and documents.

@@ -1,6 +1,6 @@
 //! What stops a migration: a step by hand, a step missing, what others change on the way.
 
-use crate::divided::{SPEC, divided};
+use crate::divided::{NAMESPACE_ONLY, SPEC, divided, rules};
 use crate::support::scratch::Scratch;
 
 #[test]
@@ -36,6 +36,36 @@ fn what_is_half_done_is_named_with_the_way_on() {
                 scratch.write("clusters/north/taken.yaml", text.replace("name: reports", "name: apps-rw"));
             }),
             "apps-rw stands in clusters/north/taken.yaml already",
+        ),
+        (
+            Box::new(|scratch| {
+                scratch.replace("clusters/north/apps.yaml", "path: ./apps/north", "path: ./apps/${site}");
+            }),
+            "has a variable in `spec.path`, and may be what applies it",
+        ),
+        (
+            Box::new(|scratch| {
+                scratch.replace("clusters/north/apps.yaml", "  name: apps\n", "  name: ${site}-apps\n");
+            }),
+            "has a variable in `metadata.name`",
+        ),
+        (
+            Box::new(|scratch| {
+                scratch.replace("clusters/north/apps.yaml", "  wait: false\n", "  suspend: ${held}\n");
+            }),
+            "has a variable in `spec.suspend`",
+        ),
+        (
+            Box::new(|scratch| {
+                scratch.replace("clusters/north/apps.yaml", "  prune: false", "  prune: \"no\"");
+            }),
+            "has \"no\" as `spec.prune`, which the API server refuses",
+        ),
+        (
+            Box::new(|scratch| {
+                scratch.replace("clusters/north/apps.yaml", "  wait: false\n", "  suspend: \"true\"\n");
+            }),
+            "has \"true\" as `spec.suspend`, which the API server refuses",
         ),
     ] {
         change(&scratch);
@@ -186,6 +216,16 @@ fn what_could_not_be_handed_over_is_not_divided() {
     });
     assert!(said.contains("sets its `spec.deletionPolicy` otherwise"), "{said}");
     assert!(said.contains("--> clusters/home/flux/apps.yaml:14:"), "{said}");
+    for (from, to, part) in [
+        ("prune: true", "prune: \"true\"", "has \"true\" as `spec.prune`, which the API server refuses"),
+        ("prune: true", "prune: true\n  suspend: ${held:=false}", "has a variable in `spec.suspend`"),
+        ("    name: flux-system", "    name: ${source}", "has a variable in `spec.sourceRef.name`"),
+    ] {
+        let said = left(|scratch| {
+            scratch.replace("apps/media/library/ks.yaml", from, to);
+        });
+        assert!(said.contains(part), "{said}");
+    }
     let said = left(|scratch| {
         let copy = scratch.text("apps/media/library/ks.yaml").replace("/library/app", "/player-extra/app");
         scratch.write("clusters/home/flux/copy.yaml", copy);
@@ -309,4 +349,35 @@ fn the_lists_that_something_outside_of_git_applies_are_read() {
     let run = scratch.run(&["check"]);
     let all = run.stdout + &run.stderr;
     assert!(all.contains("GW051") && all.contains("apps/media/library/ks.yaml"), "{all}");
+}
+
+#[test]
+fn values_of_apps_and_a_variable_in_prune_hold_nothing_up() {
+    let scratch = Scratch::fixture("per-app");
+    scratch.write("windows.yaml", format!("{SPEC}  home: {{}}\n"));
+    scratch.replace("apps/media/library/ks.yaml", "prune: true", "prune: ${prune:=true}").commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    let text = scratch.text("apps/media/library/ks.yaml");
+    assert!(text.contains("prune: false # gitops-windows: was ${prune:=true}"), "{text}");
+    scratch.commit();
+    for _ in 0..2 {
+        scratch.expect(0, &["migrate", "--yes"]);
+        scratch.commit();
+    }
+    let back = scratch.git(&["grep", "--fixed-strings", "-h", "prune: ${prune:=true}"]);
+    assert!(!back.is_empty() && !back.contains('#'), "{back}");
+}
+
+#[test]
+fn rules_that_were_edited_since_are_synced_before_the_next_step() {
+    let scratch = divided("overlays", &["north", "south"]);
+    rules(&scratch, NAMESPACE_ONLY);
+    scratch.commit();
+    let run = scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]);
+    assert!(run.stderr.contains("is on the side of rt and by the rules of windows.yaml it is rw"), "{run:?}");
+    assert!(run.stderr.contains("run `gitops-windows sync` first"), "{run:?}");
+    assert_eq!(scratch.git(&["status", "--short"]), "", "a step was taken");
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["migrate", "--cluster", "north", "--yes"]);
 }

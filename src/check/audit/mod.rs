@@ -21,6 +21,7 @@ mod suspend;
 mod target;
 mod unapplied;
 mod unlisted;
+mod value;
 mod variable;
 
 use crate::check::subject::Subject;
@@ -31,8 +32,9 @@ use crate::diagnostic::Diagnostic;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 22] = [
+pub const AUDITS: [Audit; 23] = [
     suspend::audit,
+    value::audit,
     dependency::audit,
     target::audit,
     unapplied::audit,

@@ -3,13 +3,19 @@
 use crate::check::code::UNAPPLIED_SIDE;
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::plan::{Input, unapplied};
+use crate::plan::migrate::identity::may_apply;
+use crate::plan::{Input, Unapplied, unapplied};
 
 /// Finds sides that stand in Git while no Flux Kustomization applies them or the whole.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let Some(spec) = subject.spec else { return Vec::new() };
     let input = Input { spec, snapshot: subject.snapshot, model: subject.model, renderer: subject.renderer };
-    let found = unapplied(&input).into_iter().map(|one| {
+    // Whose a path with a variable is, Git does not say.
+    let is_known = |one: &Unapplied| {
+        let mut paths = [&one.whole].into_iter().chain(one.sides.values());
+        paths.all(|path| may_apply(&input, &one.cluster, path).is_none())
+    };
+    let found = unapplied(&input).into_iter().filter(is_known).map(|one| {
         let sides = one.sides.values().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
         let file = one.sides.values().find_map(|side| subject.model.graph.get(side)).map(|found| &found.file);
         UNAPPLIED_SIDE

@@ -41,7 +41,7 @@ const OTHER_POD: Edit = ("infra/other/pod.yaml", "", POD);
 /// A kustomization that patches what a bootstrap brings.
 const BOOTSTRAP: &str = "resources: [components.yaml]\npatches:\n- target: { name: controller }\n  patch: '[{ op: add, path: /metadata/labels, value: { a: b } }]'\n";
 
-pub const CASES: [Case; 49] = [
+pub const CASES: [Case; 51] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -410,6 +410,16 @@ pub const CASES: [Case; 49] = [
         "GW051 clusters/edge/more.yaml:4",
         &[("clusters/edge/more.yaml", "", TWICE)],
         &[("clusters/edge/more.yaml", "", TWICE), LISTS_MORE],
+    ),
+    case(
+        "GW053 clusters/edge/apps.yaml:16",
+        &[(KS, "./apps/rt\n  prune: true", "./apps/rt\n  prune: yes")],
+        &[(KS, "./apps/rt\n  prune: true", "./apps/rt\n  prune: '${PRUNE}'")],
+    ),
+    case(
+        "GW053 clusters/edge/apps.yaml:16",
+        &[(KS, "./apps/rt\n", "./apps/rt\n  deletionPolicy: Keep\n")],
+        &[(KS, "./apps/rt\n", "./apps/rt\n  deletionPolicy: Orphan\n")],
     ),
 ];
 

@@ -15,6 +15,7 @@ pub struct Change {
 }
 
 const KS: &str = "clusters/edge/apps.yaml";
+const SYNC: &str = "clusters/edge/flux-system/gotk-sync.yaml";
 const RT: &str = "apps/rt/kustomization.yaml";
 const RW: &str = "apps/rw/kustomization.yaml";
 const POD: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: early, namespace: shop }\nspec: { template: { spec: { containers: [{ name: a, image: a }], volumes: [{ name: v, configMap: { name: late } }] } } }\n";
@@ -25,7 +26,7 @@ const LATE_LISTED: &str = "resources: [deployment.yaml, release.yaml, late.yaml]
 const OTHER: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: other, namespace: shop }\nspec: { template: { metadata: { labels: { app: v2 } }, spec: { containers: [{ name: a, image: a }] } } }\n";
 const OTHER_LISTED: &str = "resources: [deployment.yaml, release.yaml, other.yaml]\n";
 
-pub const CHANGES: [Change; 7] = [
+pub const CHANGES: [Change; 9] = [
     Change {
         told: "GW012 clusters/edge/apps.yaml:24",
         before: &[],
@@ -91,5 +92,21 @@ pub const CHANGES: [Change; 7] = [
             "v1\nkind: ConfigMap\nmetadata: { name: apps-rt,",
         )],
         safe: &[(KS, "path: ./apps/rt\n  prune: true", "path: ./apps/rt\n  prune: false")],
+    },
+    Change {
+        told: "GW054 clusters/edge/apps.yaml:16",
+        before: &[],
+        shows: &[(RT, "settings.yaml, ", "")],
+        safe: &[(
+            "apps/rt/settings.yaml",
+            "namespace: shop }",
+            "namespace: shop, annotations: { kustomize.toolkit.fluxcd.io/prune: disabled } }",
+        )],
+    },
+    Change {
+        told: "GW055 clusters/edge/flux-system/gotk-sync.yaml:11",
+        before: &[],
+        shows: &[(SYNC, "path: ./clusters/edge\n", "path: ./clusters/edge/infra\n")],
+        safe: &[(SYNC, "prune: true", "prune: false")],
     },
 ];

@@ -136,3 +136,86 @@ fn what_goes_for_good_is_not_said_to_come_back() {
     let (_, found) = findings(&[mended], Some(&before)).remove(0);
     assert!(said(&found).ends_with("can't be started anew until then"), "{found:?}");
 }
+
+/// The codes about deletion that a change from one state to another shows, with their messages.
+fn deleted(before: &Files, after: &Files) -> Vec<String> {
+    let (told, found) = findings(std::slice::from_ref(after), Some(std::slice::from_ref(before))).remove(0);
+    let both = told
+        .into_iter()
+        .zip(found)
+        .filter(|(_, finding)| matches!(finding.code, Some("GW012" | "GW034" | "GW048" | "GW054" | "GW055")));
+    both.map(|(told, finding)| format!("{told} {}", finding.message)).collect()
+}
+
+#[test]
+fn what_a_change_deletes_is_told_with_who_deletes_it() {
+    let before = edited(&[]);
+    let line = "resources: [namespace.yaml, settings.yaml, service.yaml]";
+    let fewer = edited(&[&[("apps/rt/kustomization.yaml", line, "resources: [service.yaml]")]]);
+    assert_eq!(
+        deleted(&before, &fewer),
+        [
+            "GW054 clusters/edge/apps.yaml:16 apps-rt deletes 2 objects that this change takes from it: ConfigMap \
+             shop/settings, Namespace shop; with a Namespace goes all that is in it: shop"
+        ]
+    );
+    assert_eq!(deleted(&fewer, &before), Vec::<String>::new());
+    // The Flux Kustomization goes with its folder.
+    let mut gone = before.clone();
+    gone.retain(|path, _| !path.starts_with("apps/rw/"));
+    let apps = &before["clusters/edge/apps.yaml"];
+    let rest: Vec<&str> = apps.split("---\n").take(2).collect();
+    gone.insert("clusters/edge/apps.yaml".to_owned(), rest.join("---\n"));
+    let said = deleted(&before, &gone);
+    assert!(
+        matches!(&said[..], [one] if one.contains("apps-rw leaves Git, and 2 objects that it applied are deleted")),
+        "{said:?}"
+    );
+    // Told to keep them one commit earlier, it keeps them.
+    let kept = |files: &Files| {
+        let mut files = files.clone();
+        let text = files["clusters/edge/apps.yaml"].replace("prune: true", "prune: false");
+        files.insert("clusters/edge/apps.yaml".to_owned(), text);
+        files
+    };
+    assert_eq!(deleted(&kept(&before), &kept(&gone)), Vec::<String>::new());
+}
+
+#[test]
+fn generated_names_that_change_are_no_deletion() {
+    let list = "resources: [deployment.yaml, release.yaml]";
+    let generates = |value: &str| {
+        let text = format!("{list}\nconfigMapGenerator: [{{ name: made, literals: [a={value}] }}]");
+        let mut files = edited(&[]);
+        let own = files["apps/rw/kustomization.yaml"].replace(list, &text);
+        files.insert("apps/rw/kustomization.yaml".to_owned(), own);
+        files
+    };
+    assert_eq!(deleted(&generates("1"), &generates("2")), Vec::<String>::new());
+    assert_eq!(deleted(&generates("1"), &edited(&[])).len(), 1);
+}
+
+#[test]
+fn a_cluster_folder_that_gets_another_name_is_told_and_one_that_goes_is_not() {
+    let before = edited(&[]);
+    let moved = |from: &str, to: &str| {
+        let files = edited(&[]).into_iter();
+        files.map(|(path, text)| (path.replace(from, to), text.replace(from, to))).collect::<Files>()
+    };
+    let renamed = moved("clusters/edge", "clusters/west");
+    let said = deleted(&before, &renamed);
+    assert!(
+        matches!(&said[..], [one] if one.starts_with("GW055 clusters/west/flux-system/gotk-sync.yaml:11 p000/clusters/edge goes")),
+        "{said:?}"
+    );
+    // Both for one commit, with the new path in the old folder, and the old one gone after that.
+    let mut both = renamed.clone();
+    for (path, text) in before.iter().filter(|(path, _)| path.starts_with("clusters/")) {
+        both.insert(path.clone(), text.replace("./clusters/edge", "./clusters/west"));
+    }
+    assert_eq!(deleted(&before, &both), Vec::<String>::new());
+    // One that is taken down leaves another, which has nothing to do with it.
+    let mut two = before.clone();
+    two.extend(renamed.clone().into_iter().filter(|(path, _)| path.starts_with("clusters/")));
+    assert_eq!(deleted(&two, &renamed), Vec::<String>::new());
+}

@@ -2,6 +2,7 @@
 
 use crate::plan::migrate::double::differ;
 use crate::plan::migrate::effective::suspended_above;
+use crate::plan::migrate::identity::unclear;
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::stop::Stop;
 use crate::plan::unapplied::Unapplied;
@@ -12,6 +13,7 @@ use crate::repo::{FluxKustomization, RepoPath};
 pub fn obstacle(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
     missing_folder(input, one)
         .or_else(|| twin(input, one))
+        .or_else(|| unclear(input, one))
         .or_else(|| suspended(input, one))
         .or_else(|| several(input, one))
 }

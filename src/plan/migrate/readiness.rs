@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::inventory::Inventory;
 use crate::plan::migrate::stage::Stage;
 use crate::plan::migrate::standing::{Key, Move, moves};
-use crate::plan::migrate::{MigrateOptions, confirm, effective, is_under_way};
+use crate::plan::migrate::{MigrateOptions, confirm, effective, is_under_way, rules};
 use crate::plan::stop::Stop;
 use crate::plan::{BACK, Input};
 
@@ -27,10 +27,12 @@ pub fn stopped(
     let restructured = found.iter().filter(|one| one.stage == Stage::Restructured);
     let stood: Vec<&Move<'_>> = restructured.filter_map(|one| bases.get(&one.key())).collect();
     let parents = effective::of_parents(base, &stood);
+    let outdated = rules::outdated(input, found);
     let reason = |one: &Move<'_>| {
         let stood = bases.get(&one.key());
         stuck_or_ahead(one, stood, options)
             .or_else(|| unbuilt(one, before))
+            .or_else(|| outdated.get(&one.whole).filter(|_| is_under_way(one)).cloned())
             .or_else(|| finished_early(one, base, options))
             .or_else(|| overridden(one, input, before))
             .or_else(|| Some(overridden(stood?, base, &parents)?.still(&options.base)))

@@ -1,0 +1,116 @@
+//! Folders of clusters that move.
+
+use std::collections::BTreeSet;
+
+use super::{is_kept, named, prunes};
+use crate::check::code::BOOTSTRAP_PATH;
+use crate::check::delivery::Delivery;
+use crate::check::subject::{ClusterKey, Subject};
+use crate::diagnostic::Diagnostic;
+use crate::repo::FluxKustomization;
+use crate::repo::flux::GROUP;
+use crate::repo::manifest::ObjectId;
+
+/// Finds Flux Kustomizations that apply themselves and whose folder goes, or gets another name.
+///
+/// Such a one learns of its new path only from its old folder. A folder that goes without another one that
+/// brings the same belongs to a cluster that goes.
+pub fn bootstrap(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
+    let own = before.deliveries.iter().filter(|delivery| delivery.error.is_none());
+    let own = own.filter_map(|delivery| Some((delivery, before.flux(delivery)?)));
+    own.filter(|(_, flux)| flux.applies_itself())
+        .filter_map(|(delivery, flux)| match after.snapshot.is_dir(&delivery.path) {
+            true => redirected(delivery, flux, after),
+            false => renamed(delivery, flux, before, after),
+        })
+        .collect()
+}
+
+fn is_same(one: &FluxKustomization, other: &FluxKustomization) -> bool {
+    (&one.name, &one.namespace) == (&other.name, &other.namespace)
+}
+
+fn ids(delivery: &Delivery) -> BTreeSet<&ObjectId> {
+    delivery.objects.iter().map(|applied| &applied.id).collect()
+}
+
+/// The old folder goes, and a new one brings all that it brought.
+fn renamed(
+    delivery: &Delivery,
+    flux: &FluxKustomization,
+    before: &Subject<'_>,
+    after: &Subject<'_>,
+) -> Option<Diagnostic> {
+    let is_new = |other: &Delivery| {
+        !before.model.flux.iter().any(|flux| flux.applies_itself() && flux.path.as_ref() == Some(&other.path))
+    };
+    let (other, now) = after.deliveries.iter().find_map(|other| {
+        let now = after.flux(other).filter(|now| now.applies_itself() && is_same(now, flux))?;
+        (is_new(other) && ids(other).is_superset(&ids(delivery))).then_some((other, now))
+    })?;
+    let (old, new) = (&delivery.path, &other.path);
+    Some(
+        BOOTSTRAP_PATH
+            .finding(format!(
+                "{old} goes and {new} comes in its place, and {} of the running cluster still builds {old}, so it fails \
+                 and applies nothing from then on",
+                flux.name
+            ))
+            .at(now.place("path"))
+            .related("this is the path that the cluster has", flux.place("path"))
+            .help(format!(
+                "leave {old} beside {new} for one commit, with `path: ./{new}` in {}; remove it when the cluster has that",
+                flux.file
+            )),
+    )
+}
+
+/// Gives what a Flux Kustomization becomes that gets another path in its file.
+fn successor<'a>(flux: &FluxKustomization, after: &Subject<'a>) -> Option<&'a FluxKustomization> {
+    let all: &'a [FluxKustomization] = &after.model.flux;
+    let now = all.iter().find(|now| now.file == flux.file && is_same(now, flux))?;
+    (now.path != flux.path).then_some(now)
+}
+
+/// Tells whether a cluster goes by another name from then on, since its folder is another one.
+pub fn is_renamed(cluster: &ClusterKey, before: &Subject<'_>, after: &Subject<'_>) -> bool {
+    let own = before.deliveries.iter().filter(|delivery| delivery.cluster == *cluster);
+    let mut own = own.filter_map(|delivery| before.flux(delivery).filter(|flux| flux.applies_itself()));
+    own.any(|flux| successor(flux, after).is_some_and(|now| after.model.cluster_of(now) != cluster.name))
+}
+
+/// The old folder stands, and gives another path that brings less.
+fn redirected(delivery: &Delivery, flux: &FluxKustomization, after: &Subject<'_>) -> Option<Diagnostic> {
+    let now = successor(flux, after).filter(|now| prunes(now))?;
+    let next = after.deliveries.iter().find(|other| {
+        other.error.is_none() && after.flux(other).is_some_and(|flux| std::ptr::eq(flux, now))
+    })?;
+    let theirs =
+        after.deliveries.iter().filter(|other| other.flux.is_some() && other.cluster == next.cluster);
+    let kept: BTreeSet<&ObjectId> = theirs.flat_map(ids).collect();
+    let lost = delivery.objects.iter().filter(|one| !kept.contains(&one.id) && !is_kept(one.value()));
+    let lost: Vec<_> = lost.collect();
+    if lost.is_empty() {
+        return None;
+    }
+    let names: BTreeSet<String> = lost.iter().map(|one| one.id.to_string()).collect();
+    let others = match lost.iter().any(|one| one.is(GROUP, "Kustomization")) {
+        true => ", and what these Flux Kustomizations applied goes with them",
+        false => "",
+    };
+    Some(
+        BOOTSTRAP_PATH
+            .finding(format!(
+                "{} builds {} instead of {}, and deletes what that does not bring: {}{others}",
+                now.name,
+                next.path,
+                delivery.path,
+                named(&names)
+            ))
+            .at(now.place("path"))
+            .help(format!(
+                "let {} bring all that {} brings before the path changes",
+                next.path, delivery.path
+            )),
+    )
+}

@@ -1,0 +1,117 @@
+//! What Git does not say of a Flux Kustomization: a variable stands there, or a value that clusters refuse.
+
+use crate::plan::Input;
+use crate::plan::classify::wildcard;
+use crate::plan::migrate::standing::Move;
+use crate::plan::prepare::is_remembering;
+use crate::plan::stop::Stop;
+use crate::repo::flux::{holds_variable, refused_value};
+use crate::repo::{FluxKustomization, RepoPath};
+
+/// What helps where a variable stands.
+const WRITTEN_OUT: &str = "write it out as the cluster has it, in a file for each cluster where several share this one, and let that reach the cluster; then go on";
+
+/// Stops where it is not known which Flux Kustomization of the cluster stands in a file, or what it does
+/// there. What is finished is left alone.
+///
+/// A variable in `prune` or `deletionPolicy` is no such thing: the first step writes over it, and the
+/// last one gives it back.
+pub fn unclear(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+    let stop = one.all().find_map(|flux| variable(flux).or_else(|| refused(flux)));
+    let stop = stop.or_else(|| veiled(input, one))?;
+    let is_whole = one.old.is_empty() && !one.new.values().any(Vec::is_empty);
+    (!is_whole || one.all().any(is_remembering)).then_some(stop)
+}
+
+/// Stops at a variable in what a Flux Kustomization is known by, or goes by.
+fn variable(flux: &FluxKustomization) -> Option<Stop> {
+    let (metadata, source) = (&flux.value["metadata"], flux.spec("sourceRef"));
+    let fields = [
+        ("metadata.name", "metadata", &metadata["name"]),
+        ("metadata.namespace", "metadata", &metadata["namespace"]),
+        ("spec.path", "path", flux.spec("path")),
+        ("spec.sourceRef.kind", "sourceRef", &source["kind"]),
+        ("spec.sourceRef.name", "sourceRef", &source["name"]),
+        ("spec.sourceRef.namespace", "sourceRef", &source["namespace"]),
+        ("spec.suspend", "suspend", flux.spec("suspend")),
+    ];
+    let (field, key, _) = fields.into_iter().find(|(_, _, value)| holds_variable(value))?;
+    Some(Stop::lasting(
+        format!(
+            "Flux Kustomization {} in {} has a variable in `{field}`, so Git does not say what the cluster has there",
+            flux.name, flux.file
+        ),
+        WRITTEN_OUT,
+        flux.place(key),
+    ))
+}
+
+/// Stops at a value that the API server refuses: the cluster goes by what it had before.
+pub fn refused(flux: &FluxKustomization) -> Option<Stop> {
+    let (field, wanted) = refused_value(&flux.value["spec"])?;
+    Some(Stop::lasting(
+        format!(
+            "Flux Kustomization {} in {} has {} as `spec.{field}`, which the API server refuses, so the cluster goes by what it had before",
+            flux.name,
+            flux.file,
+            flux.spec(field)
+        ),
+        format!("write {wanted} there, let that reach the cluster, then go on"),
+        flux.place(field),
+    ))
+}
+
+/// Stops where nothing in Git names an entry point, and a path with a variable may be that of it.
+fn veiled(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+    if one.all().next().is_some() {
+        return None;
+    }
+    let mut paths = [&one.whole].into_iter().chain(one.sides.values());
+    let flux = paths.find_map(|path| may_apply(input, &one.cluster, path))?;
+    Some(Stop::lasting(
+        format!(
+            "Flux Kustomization {} in {} has a variable in `spec.path`, and may be what applies it",
+            flux.name, flux.file
+        ),
+        WRITTEN_OUT,
+        flux.place("path"),
+    ))
+}
+
+/// Gives a Flux Kustomization whose path has a variable and may be this folder of a cluster.
+pub fn may_apply<'a>(input: &Input<'a>, cluster: &str, folder: &RepoPath) -> Option<&'a FluxKustomization> {
+    let veiled = input.model.flux.iter().filter(|flux| holds_variable(flux.spec("path")));
+    let mut meant = veiled.filter(|flux| {
+        let Some(pattern) = flux.path.as_ref().map(|path| pattern(path.as_str())) else { return false };
+        let is_near = pattern != "*" || input.model.cluster_of(flux) == cluster;
+        is_near && wildcard(&pattern, folder.as_str())
+    });
+    meant.next()
+}
+
+/// Puts `*` in the place of each variable.
+fn pattern(path: &str) -> String {
+    let (mut pattern, mut rest) = (String::new(), path);
+    while let Some((before, after)) = rest.split_once("${") {
+        pattern = pattern + before + "*";
+        rest = after.split_once('}').map_or("", |(_, rest)| rest);
+    }
+    pattern + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_stands_for_any_text() {
+        for (path, expected) in [
+            ("apps/${site}", "apps/*"),
+            ("${root:=apps}/a${b}c", "*/a*c"),
+            ("apps/north", "apps/north"),
+            ("apps/${site", "apps/*"),
+        ] {
+            assert_eq!(pattern(path), expected);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Whether sides are what the rules of the spec say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::plan::migrate::is_under_way;
+use crate::plan::migrate::standing::Move;
+use crate::plan::relocation::misplaced_in;
+use crate::plan::stop::Stop;
+use crate::plan::{Input, gate};
+use crate::repo::RepoPath;
+
+/// Gives the entry points under way of which an object is on the side of another type than the rules say:
+/// the spec was edited since, and a step would give the object to the wrong Flux Kustomization.
+pub fn outdated(input: &Input<'_>, found: &[Move<'_>]) -> BTreeMap<RepoPath, Stop> {
+    let wholes: BTreeSet<&RepoPath> =
+        found.iter().filter(|one| is_under_way(one)).map(|one| &one.whole).collect();
+    if wholes.is_empty() {
+        return BTreeMap::new();
+    }
+    let (all, carriers) = (input.sides(), gate::carriers(input).unwrap_or_default());
+    let name = |position: usize| input.spec.types[position].name.value.as_str();
+    let stop = |whole: &RepoPath| {
+        let misplaced = misplaced_in(input, &all, &carriers, whole);
+        let first = misplaced.first()?;
+        let more = match misplaced.len() - 1 {
+            0 => String::new(),
+            more => format!(", and {more} more are on a wrong side"),
+        };
+        Some(Stop::new(
+            format!(
+                "{} is on the side of {} and by the rules of {} it is {}{more}",
+                first.id,
+                name(first.side),
+                input.spec.path,
+                name(first.rule)
+            ),
+            "run `gitops-windows sync` first, which moves it or says what to do; then go on",
+        ))
+    };
+    wholes.into_iter().filter_map(|whole| Some((whole.clone(), stop(whole)?))).collect()
+}
