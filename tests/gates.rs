@@ -398,7 +398,7 @@ fn by_namespace(scratch: &Scratch, cluster: &str, folders: &[(&str, &str, &str)]
     }
     for (index, (folder, namespace, name)) in folders.iter().enumerate() {
         let folder = format!("clusters/{cluster}/{folder}");
-        std::fs::create_dir_all(scratch.top().join(&folder)).unwrap();
+        std::fs::create_dir(scratch.top().join(&folder)).unwrap();
         scratch.git(&["mv", &format!("clusters/{cluster}/{name}.yaml"), &format!("{folder}/{name}.yaml")]);
         let mut text = format!("namespace: {namespace}\nresources: [namespace.yaml, {name}.yaml]\n");
         if index == 0 {

@@ -191,6 +191,36 @@ fn left(change: impl Fn(&Scratch)) -> String {
 }
 
 #[test]
+fn what_a_parent_sets_for_all_of_its_children_is_set_back_as_the_remedy_says() {
+    const PARENT: &str = "clusters/home/flux/apps.yaml";
+    let scratch = Scratch::fixture("per-app");
+    scratch.write("windows.yaml", format!("{SPEC}  home: {{}}\n"));
+    let parent = scratch.text(PARENT);
+    let all = "  patches:\n  - patch: |-\n      apiVersion: kustomize.toolkit.fluxcd.io/v1\n      kind: Kustomization\n      metadata: { name: _ }\n      spec: { deletionPolicy: WaitForTermination }\n    target: { group: kustomize.toolkit.fluxcd.io, kind: Kustomization }\n";
+    let mut text = parent + all;
+    scratch.write(PARENT, &text).commit();
+    let run = scratch.run(&["split", "--all", "--yes"]);
+    let items: Vec<&str> = run.stderr.split('`').filter(|part| part.starts_with("{ target: ")).collect();
+    assert_eq!(items.len(), 2, "{}", run.stderr);
+    for item in items {
+        text += &format!("  - {item}\n");
+    }
+    scratch.write(PARENT, &text).commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    for stage in ["handed over", "finished"] {
+        let run = scratch.expect(0, &["migrate", "--yes"]);
+        assert!(!run.stderr.contains("is left as it is"), "{}", run.stderr);
+        scratch.commit();
+        let run = scratch.run(&["migrate"]);
+        for app in ["library", "player"] {
+            let line = format!("apps/media/{app}/app (home): {stage}");
+            assert!(run.stderr.contains(&line) || run.stdout.contains(&line), "{stage}: {run:?}");
+        }
+    }
+}
+
+#[test]
 fn what_could_not_be_handed_over_is_not_divided() {
     for patch in ["prune: true", "deletionPolicy: WaitForTermination"] {
         let field = patch.split(':').next().unwrap();

@@ -9,7 +9,7 @@ use crate::diagnostic::Place;
 use crate::inventory::{Inventory, inventories_of, prunes};
 use crate::plan::Input;
 use crate::plan::migrate::patch::{setting, spelt};
-use crate::plan::migrate::standing::Move;
+use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::stop::Stop;
 use crate::render::Request;
 use crate::repo::flux::{self, artifact_path};
@@ -130,21 +130,24 @@ fn by_lists(input: &Input<'_>, old: &FluxKustomization) -> Option<Stop> {
 
 /// Says that what applies a Flux Kustomization lets it delete, if it does.
 fn sets_otherwise(input: &Input<'_>, old: &FluxKustomization, prune: bool, policy: &str) -> Option<Stop> {
-    let field = match (prune, policy) {
-        (true, _) => "prune",
+    let (field, value) = match (prune, policy) {
+        (true, _) => ("prune", "false"),
         (false, "Orphan") => return None,
-        (false, _) => "deletionPolicy",
+        (false, _) => ("deletionPolicy", "\"Orphan\""),
     };
     let found = setting(input, old, field);
     let which = found.as_ref().map(|place| format!(" in {}", spelt(place))).unwrap_or_default();
+    let heirs = (0..input.spec.types.len()).map(|position| heir_name(input, &old.name, position));
+    let names: Vec<String> = std::iter::once(old.name.clone()).chain(heirs).collect();
     Some(Stop::lasting(
         format!(
             "{} in {} would delete what it loses: the build that applies it sets its `spec.{field}` otherwise",
             old.name, old.file
         ),
         format!(
-            "leave {} out of the patch that sets `{field}`{which}, let that reach the cluster, then go on",
-            old.name
+            "leave {} out of the patch that sets `{field}`{which}, or put this behind it until the migration is finished: `{{ target: {{ kind: Kustomization, name: \"{}\" }}, patch: '[{{\"op\": \"add\", \"path\": \"/spec/{field}\", \"value\": {value}}}]' }}`; let that reach the cluster, then go on",
+            old.name,
+            names.join("|")
         ),
         found.unwrap_or_else(|| old.place(field)),
     ))

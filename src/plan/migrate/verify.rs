@@ -90,12 +90,12 @@ pub fn wrong(
             (&one.cluster, &one.namespace, &one.name) == (&before.cluster, &before.namespace, &before.name)
         };
         let Some(Inventory { objects: Ok(objects), .. }) = new.iter().find(same) else { continue };
-        let now: Vec<Object> = objects.iter().filter(|object| is_flux(object)).cloned().collect();
+        let mut now: Vec<Object> = objects.iter().filter(|object| is_flux(object)).cloned().collect();
         let of_cluster: Vec<&Rewritten> =
             rewritten.iter().filter(|one| one.cluster == before.cluster).collect();
-        let mut expected = Vec::new();
+        let (mut expected, mut left) = (Vec::new(), BTreeSet::new());
         for object in applied {
-            match carried(&object.value, &of_cluster) {
+            match carried(&object.value, &of_cluster, &mut left) {
                 Ok(values) => expected.extend(values.into_iter().map(|value| Object { value, origin: None })),
                 Err(field) => {
                     let id = ObjectId::of(&object.value);
@@ -107,6 +107,14 @@ pub fn wrong(
                         kustomization: Some(id.name),
                     });
                 }
+            }
+        }
+        for object in &mut now {
+            let id = ObjectId::of(&object.value);
+            if let Some(spec) = object.value["spec"].as_object_mut() {
+                LEFT_TO_PARENTS.iter().filter(|key| left.contains(&(id.clone(), **key))).for_each(|key| {
+                    spec.remove(*key);
+                });
             }
         }
         let folder = before.path.clone().unwrap_or_else(RepoPath::top);
@@ -139,12 +147,21 @@ fn is_flux(object: &Object) -> bool {
     ObjectId::of(&object.value).group == flux::GROUP
 }
 
-/// Gives what must come of a rendered Flux Kustomization, when its document was rewritten.
+/// What a parent may set for all of its children: a step that gives such a field back, or leaves it out
+/// of a successor, leaves it to the parent. That an old one keeps its objects is asked by itself.
+const LEFT_TO_PARENTS: [&str; 2] = ["deletionPolicy", "prune"];
+
+/// Gives what must come of a rendered Flux Kustomization, when its document was rewritten, without what is
+/// left to its parents.
 ///
 /// # Errors
 ///
 /// The field that a rewrite changes, where something else had changed it on the way already.
-fn carried(rendered: &Value, rewritten: &[&Rewritten]) -> Result<Vec<Value>, String> {
+fn carried(
+    rendered: &Value,
+    rewritten: &[&Rewritten],
+    left: &mut BTreeSet<(ObjectId, &'static str)>,
+) -> Result<Vec<Value>, String> {
     let is_it = |document: &Value| {
         let namespace = &document["metadata"]["namespace"];
         document["metadata"]["name"] == rendered["metadata"]["name"]
@@ -173,14 +190,17 @@ fn carried(rendered: &Value, rewritten: &[&Rewritten]) -> Result<Vec<Value>, Str
             if rendered["spec"].get(key) != was {
                 return Err(format!("`spec.{key}`"));
             }
+            if let Some(key) = LEFT_TO_PARENTS.iter().find(|other| *other == key) {
+                left.insert((ObjectId::of(&value), key));
+            }
             if let Some(spec) = value["spec"].as_object_mut() {
-                match is {
+                match is.filter(|_| !LEFT_TO_PARENTS.contains(&key.as_str())) {
                     Some(is) => spec.insert(key.clone(), is.clone()),
                     None => spec.remove(key),
                 };
             }
         }
-        found.extend(carried(&value, &rewritten[first + 1..])?);
+        found.extend(carried(&value, &rewritten[first + 1..], left)?);
     }
     Ok(found)
 }
