@@ -54,8 +54,12 @@ impl Inventory {
         cluster: &str,
         flux: &FluxKustomization,
     ) -> Option<&'i Inventory> {
-        let key = (cluster, flux.namespace.as_str(), flux.name.as_str());
-        inventories.iter().find(|inventory| inventory.key() == key)
+        inventories.iter().find(|inventory| {
+            let has_name = inventory.cluster == cluster && inventory.name == flux.name;
+            let (is, wanted) = (inventory.namespace.as_str(), flux.namespace.as_str());
+            // What Git does not say may be that of the other.
+            has_name && (is == wanted || is.is_empty() || wanted.is_empty())
+        })
     }
 
     fn key(&self) -> (&str, &str, &str) {
@@ -260,7 +264,8 @@ pub fn deletions(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
     found
 }
 
-fn is_kept(object: &Value) -> bool {
+/// Tells whether an object says that it is never pruned.
+pub(crate) fn is_kept(object: &Value) -> bool {
     let metadata = &object["metadata"];
     KEEPS.iter().any(|(key, value)| ["labels", "annotations"].iter().any(|of| metadata[of][key] == *value))
 }

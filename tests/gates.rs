@@ -369,8 +369,8 @@ fn a_gate_has_one_owner_where_nothing_in_git_applies_the_flux_kustomizations() {
     assert!(run.stderr.contains(place), "{}", run.stderr);
 }
 
-#[test]
-fn a_gate_is_listed_where_the_flux_kustomizations_beside_it_are() {
+/// A cluster whose list names the Flux Kustomizations in a folder of their own, and that list.
+fn listed_apart() -> (Scratch, String) {
     let scratch = Scratch::fixture("overlays");
     let mut list = String::from("resources:\n- flux-system\n");
     scratch.git(&["rm", "--quiet", "clusters/north/infra.yaml"]);
@@ -380,6 +380,12 @@ fn a_gate_is_listed_where_the_flux_kustomizations_beside_it_are() {
         list += &format!("- all/{name}\n");
     }
     scratch.write("clusters/north/kustomization.yaml", &list).commit();
+    (scratch, list)
+}
+
+#[test]
+fn a_gate_is_listed_where_the_flux_kustomizations_beside_it_are() {
+    let (scratch, mut list) = listed_apart();
     scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
     list += "- all/reconciliation-windows.yaml\n";
     assert_eq!(scratch.text("clusters/north/kustomization.yaml"), list);
@@ -441,6 +447,23 @@ fn a_gate_that_every_list_changes_is_refused() {
     let reason = "the build of clusters/north sets its `spec.targetNamespace` to \"flux-system\"";
     assert!(run.stderr.contains(reason), "{}", run.stderr);
     assert!(run.stderr.contains("clusterGate"), "{}", run.stderr);
+}
+
+#[test]
+fn a_gate_that_a_parent_changes_is_refused() {
+    let (scratch, _) = listed_apart();
+    let sync = "clusters/north/flux-system/gotk-sync.yaml";
+    let patch = "  patches:\n  - target: { kind: Kustomization }\n    patch: |-\n      - { op: add, path: /spec/targetNamespace, value: shop }\n";
+    let path = "  path: ./clusters/north\n";
+    scratch.replace(sync, path, &format!("{path}{patch}")).commit();
+    let run = scratch.expect(5, &[&["init", "--yes"][..], &WINDOW].concat());
+    let reason = "the build of clusters/north sets its `spec.targetNamespace` to \"shop\"";
+    assert!(run.stderr.contains(reason), "{}", run.stderr);
+    // Where a source is said to be what it is without a word, nothing changes.
+    let source = "[{ \"op\": \"add\", \"path\": \"/spec/sourceRef/namespace\", \"value\": \"flux-system\" }]";
+    let harmless = format!("  patches:\n  - target: {{ kind: Kustomization }}\n    patch: '{source}'\n");
+    scratch.replace(sync, patch, &harmless).commit();
+    scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
 }
 
 #[test]

@@ -181,13 +181,8 @@ fn build_key(spec: Option<&Value>) -> String {
 fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option<usize>) -> Delivery {
     let kustomization = flux.map(|index| &model.flux[index]);
     let cluster = kustomization.map_or_else(|| entry.cluster.clone(), |flux| model.cluster_of(flux));
-    let remote = kustomization.map(|flux| &flux.spec("kubeConfig")["secretRef"]["name"]);
     Delivery {
-        cluster: ClusterKey {
-            home: home(&entry.path, kustomization),
-            name: cluster,
-            remote: remote.and_then(Value::as_str).unwrap_or_default().to_owned(),
-        },
+        cluster: cluster_key(&entry.path, kustomization, cluster),
         path: entry.path.clone(),
         role: entry.role,
         flux,
@@ -199,6 +194,13 @@ fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option
         change_type: side,
         held: None,
     }
+}
+
+/// Gives the cluster in which a Flux Kustomization applies a folder.
+pub fn cluster_key(path: &RepoPath, flux: Option<&FluxKustomization>, name: String) -> ClusterKey {
+    let remote = flux.map(|flux| &flux.spec("kubeConfig")["secretRef"]["name"]);
+    let remote = remote.and_then(Value::as_str).unwrap_or_default().to_owned();
+    ClusterKey { home: home(path, flux), name, remote }
 }
 
 /// Gives the folder above `clusters/`, by the entry point's path or else that of the Kustomization's file.

@@ -5,8 +5,6 @@ mod deleted;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use crate::check::code::{
     KUSTOMIZATION_REMOVED, LANDS_TOO_EARLY, MOVED_BEHIND_WINDOW, ORPHANED_OBJECT, REMOVED_TOO_EARLY,
     SINGLE_COMMIT_MIGRATION,
@@ -15,7 +13,7 @@ use crate::check::delivery::{Applied, Delivery};
 use crate::check::reference::references;
 use crate::check::subject::{ClusterKey, Subject};
 use crate::diagnostic::{Diagnostic, Place, distinct};
-use crate::inventory::deletions;
+use crate::inventory::{self, deletions, is_kept};
 use crate::plan::BACK;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
@@ -81,12 +79,8 @@ fn owners<'s>(found: &[(&'s Delivery, &'s Applied)]) -> BTreeSet<(&'s str, &'s s
     found.iter().map(|(delivery, _)| (delivery.namespace.as_str(), delivery.name.as_str())).collect()
 }
 
-fn is_kept(object: &Value) -> bool {
-    ["annotations", "labels"].iter().any(|map| object["metadata"][map][PRUNE] == "disabled")
-}
-
 fn prunes(flux: &FluxKustomization) -> bool {
-    flux.spec("prune") == true
+    inventory::prunes(flux.spec("prune"))
 }
 
 fn named(names: &BTreeSet<String>) -> String {
@@ -181,7 +175,7 @@ impl Change<'_> {
                 from.name
             ))
             .at(place)
-            .help(if to.path != from.path && from.path.is_within(&to.path) {
+            .help(if from.change_type.is_some() && to.path != from.path && from.path.is_within(&to.path) {
                 format!("where this takes a migration back: {BACK} the rest")
             } else {
                 format!(

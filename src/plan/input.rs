@@ -166,6 +166,18 @@ impl<'a> Input<'a> {
         self.model.flux.iter().filter(move |one| one.path.as_ref().is_some_and(&is_meant))
     }
 
+    /// Gives the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization.
+    pub fn parents(&self, one: &FluxKustomization) -> Vec<&'a FluxKustomization> {
+        let graph = &self.model.graph;
+        let lists = graph.builders(&one.file);
+        let takes_in = |path: &RepoPath| lists.contains(path) || !graph.has(path) && one.file.is_within(path);
+        let is_itself =
+            |other: &FluxKustomization| (&other.file, other.document) == (&one.file, one.document);
+        let cluster = self.model.cluster_of(one);
+        let found = self.applying(takes_in);
+        found.filter(|other| !is_itself(other) && self.model.cluster_of(other) == cluster).collect()
+    }
+
     /// Tells whether a Flux Kustomization in Git applies a folder by itself: a side that is live.
     pub fn is_applied(&self, folder: &RepoPath) -> bool {
         self.applying(|path| path == folder).next().is_some()

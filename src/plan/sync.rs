@@ -93,7 +93,8 @@ fn refreshed(
         together.extend(safe.iter().cloned());
         match guarded(input, &trial, &together, left) {
             Ok(_) => (kept, safe) = (trial, together),
-            Err(error) => add_as_warnings(&mut refused, error),
+            Err(error) if error.kind == ErrorKind::Unsafe => add_as_warnings(&mut refused, error),
+            Err(error) => return Err(error),
         }
     }
     let (plan, more) = transferred(input, &kept, &safe, left)?;
@@ -154,7 +155,8 @@ fn transferred(
         let together: BTreeSet<RepoPath> = touched.union(&moved).cloned().collect();
         match guarded(input, &trial, &together, left) {
             Ok(safe) => (plan, kept, moved) = (safe, trial, together),
-            Err(error) => add_as_warnings(&mut refused, error),
+            Err(error) if error.kind == ErrorKind::Unsafe => add_as_warnings(&mut refused, error),
+            Err(error) => return Err(error),
         }
     }
     Ok((plan, refused))

@@ -10,13 +10,14 @@ use crate::repo::{Graph, RepoPath};
 /// The outermost word counts: `targetNamespace` of the Flux Kustomization that builds a folder
 /// (fluxcd/pkg/kustomize, `WriteFile`), then `namespace` of the lists from the top down, a list's own
 /// before that of its components (kustomize, `accumulateTarget`), then what the file says. Where a
-/// file is applied in several ways that don't agree, its own word is left.
+/// file gets into clusters in several ways that don't agree, its own word is left.
 pub(super) fn settle(flux: &mut [FluxKustomization], graph: &Graph) {
-    let mut appliers: BTreeMap<RepoPath, BTreeSet<Option<String>>> = BTreeMap::new();
+    let mut appliers: BTreeMap<RepoPath, BTreeSet<Way>> = BTreeMap::new();
     for one in flux.iter() {
         if let Some(path) = &one.path {
-            let target = one.spec("targetNamespace").as_str().map(str::to_owned);
-            appliers.entry(path.clone()).or_default().insert(target);
+            let namespace = one.spec("targetNamespace").as_str().map(str::to_owned);
+            let way = Way { is_applied: true, namespace };
+            appliers.entry(path.clone()).or_default().insert(way);
         }
     }
     let mut namespaces = Namespaces { graph, appliers, known: BTreeMap::new() };
@@ -28,56 +29,57 @@ pub(super) fn settle(flux: &mut [FluxKustomization], graph: &Graph) {
     }
 }
 
+/// A way in which something gets into a cluster.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Way {
+    /// Whether a Flux Kustomization in Git begins it.
+    is_applied: bool,
+    /// The namespace that is given on it.
+    namespace: Option<String>,
+}
+
 struct Namespaces<'a> {
     graph: &'a Graph,
     /// By the folder that they build, what Flux Kustomizations set as `targetNamespace`.
-    appliers: BTreeMap<RepoPath, BTreeSet<Option<String>>>,
-    /// By folder, what its objects get; several where they are applied in several ways.
-    known: BTreeMap<RepoPath, BTreeSet<Option<String>>>,
+    appliers: BTreeMap<RepoPath, BTreeSet<Way>>,
+    /// By folder, how what comes out of it gets into clusters.
+    known: BTreeMap<RepoPath, BTreeSet<Way>>,
 }
 
 impl Namespaces<'_> {
     fn of_file(&mut self, file: &RepoPath) -> Option<String> {
-        let lists = self.graph.lists(file);
-        let found: BTreeSet<Option<String>> = if lists.is_empty() {
-            // Flux lists by itself what lies below a path without a list.
-            let above = std::iter::successors(file.parent(), RepoPath::parent);
-            let mut above = above.take_while(|folder| !self.graph.has(folder));
-            above.find_map(|folder| self.appliers.get(&folder).cloned()).unwrap_or_default()
-        } else {
-            lists.iter().flat_map(|list| self.of_folder(list)).collect()
-        };
-        let mut found = found.into_iter();
-        found.next().filter(|_| found.next().is_none()).flatten()
+        let mut ways: BTreeSet<Way> =
+            self.graph.lists(file).iter().flat_map(|list| self.of_folder(list)).collect();
+        // Flux lists by itself what lies below a path without a list.
+        let above = std::iter::successors(file.parent(), RepoPath::parent);
+        let mut above = above.take_while(|folder| !self.graph.has(folder));
+        ways.extend(above.find_map(|folder| self.appliers.get(&folder).cloned()).unwrap_or_default());
+        // A list that nothing in Git applies, such as one for tests, counts where no other does.
+        if ways.iter().any(|way| way.is_applied) {
+            ways.retain(|way| way.is_applied);
+        }
+        let mut namespaces = ways.into_iter().map(|way| way.namespace).collect::<BTreeSet<_>>().into_iter();
+        namespaces.next().filter(|_| namespaces.next().is_none()).flatten()
     }
 
-    /// What objects that come out of a folder get from it and from what takes it in.
-    fn of_folder(&mut self, folder: &RepoPath) -> BTreeSet<Option<String>> {
+    /// How objects that come out of a folder get into clusters.
+    fn of_folder(&mut self, folder: &RepoPath) -> BTreeSet<Way> {
         if let Some(known) = self.known.get(folder) {
             return known.clone();
         }
         // A cycle builds nothing.
         self.known.insert(folder.clone(), BTreeSet::new());
         let own = self.own(folder);
-        let mut found: BTreeSet<Option<String>> = BTreeSet::new();
         let users = self.graph.lists(folder);
-        for user in &users {
-            found.extend(self.of_folder(user));
-        }
+        let mut found: BTreeSet<Way> = users.iter().flat_map(|user| self.of_folder(user)).collect();
         let above = std::iter::successors(Some(folder.clone()), RepoPath::parent);
-        let listed = |above: &RepoPath| above == folder || !self.graph.has(above);
-        let applied = above.take_while(listed).find_map(|above| self.appliers.get(&above));
-        match applied {
-            Some(targets) if users.is_empty() || self.appliers.contains_key(folder) => {
-                found.extend(targets.iter().cloned());
-            }
-            _ if users.is_empty() => {
-                found.insert(None);
-            }
-            _ => {}
+        let mut above = above.take_while(|above| above == folder || !self.graph.has(above));
+        found.extend(above.find_map(|above| self.appliers.get(&above).cloned()).unwrap_or_default());
+        if found.is_empty() {
+            found.insert(Way { is_applied: false, namespace: None });
         }
-        let found: BTreeSet<Option<String>> =
-            found.into_iter().map(|outer| outer.or_else(|| own.clone())).collect();
+        let given = |way: Way| Way { namespace: way.namespace.or_else(|| own.clone()), ..way };
+        let found: BTreeSet<Way> = found.into_iter().map(given).collect();
         self.known.insert(folder.clone(), found.clone());
         found
     }
@@ -164,6 +166,11 @@ mod tests {
         let one = ("a/kustomization.yaml", "namespace: a\nresources: [../k/media/app.yaml]\n");
         let other = ("b/kustomization.yaml", "namespace: b\nresources: [../k/media/app.yaml]\n");
         assert_eq!(namespaces(&[one, other, APP]), ["/app"]);
+        // What Flux applies counts before a list that nothing in Git applies.
+        let top = ("top.yaml", "metadata: { name: top }\nspec: { path: a }\n");
+        assert_eq!(namespaces(&[one, other, APP, top]), ["a/app", "/top"]);
+        let top = ("k/top.yaml", "metadata: { name: top }\nspec: { path: k }\n");
+        assert_eq!(namespaces(&[one, APP, top]), ["/app", "/top"]);
         let other = ("b/kustomization.yaml", "namespace: a\nresources: [../k/media/app.yaml]\n");
         assert_eq!(namespaces(&[one, other, APP]), ["a/app"]);
         // A patch lists nothing.

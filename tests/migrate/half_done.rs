@@ -191,6 +191,29 @@ fn left(change: impl Fn(&Scratch)) -> String {
 }
 
 #[test]
+fn a_second_owner_that_comes_after_the_split_stops_the_hand_over() {
+    let scratch = divided("overlays", &["north", "south"]);
+    let copy = scratch.text("clusters/north/apps.yaml").replace("name: apps\n", "name: extra\n");
+    scratch.write("clusters/north/extra.yaml", copy).commit();
+    let run = scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]);
+    assert!(run.stderr.contains("all apply the same of it, and so would their successors"), "{}", run.stderr);
+}
+
+#[test]
+fn a_namespace_that_a_list_gives_goes_the_whole_way() {
+    let scratch = Scratch::fixture("per-app");
+    scratch.write("windows.yaml", format!("{SPEC}  home: {{}}\n"));
+    scratch.replace("apps/media/library/ks.yaml", "namespace: flux-system\n", "namespace: default\n");
+    let list = scratch.text("apps/media/kustomization.yaml");
+    scratch.write("apps/media/kustomization.yaml", format!("namespace: flux-system\n{list}")).commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    for next in ["next: hand over", "next: finish"] {
+        let run = scratch.commit().expect(0, &["migrate", "--yes"]);
+        assert!(run.stderr.contains(next) && !run.stderr.contains("is left as it is: "), "{run:?}");
+    }
+}
+
+#[test]
 fn what_a_parent_sets_for_all_of_its_children_is_set_back_as_the_remedy_says() {
     const PARENT: &str = "clusters/home/flux/apps.yaml";
     let scratch = Scratch::fixture("per-app");

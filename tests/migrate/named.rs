@@ -56,6 +56,13 @@ fn a_patch_with_a_target() {
     }
     scratch.replace(LIST, "name: library\n", "name: \"library(-rt|-rw)?\"\n");
     goes(&scratch);
+    // A namespace beside the name makes it no other patch; that of others makes it one for others.
+    let within = |namespace: &str| {
+        let target = format!("name: library\n      namespace: {namespace}\n");
+        repository(|scratch| add(scratch, LIST, &patch.replace("name: library\n", &target)))
+    };
+    assert!(left(&within("flux-system")).stderr.contains("is for library by name"));
+    goes(&within("other"));
     // The same patch may as well stand there for each of them.
     let own = |name: &str| patch.replace("name: library", &format!("name: {name}")).replace("patches:\n", "");
     goes(&repository(|scratch| {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{is_kept, named, prunes};
+use super::{named, prunes};
 use crate::check::code::BOOTSTRAP_PATH;
 use crate::check::delivery::Delivery;
 use crate::check::subject::{ClusterKey, Subject};
 use crate::diagnostic::Diagnostic;
+use crate::inventory::is_kept;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
 use crate::repo::manifest::ObjectId;
@@ -19,9 +20,9 @@ pub fn bootstrap(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
     let own = before.deliveries.iter().filter(|delivery| delivery.error.is_none());
     let own = own.filter_map(|delivery| Some((delivery, before.flux(delivery)?)));
     own.filter(|(_, flux)| flux.applies_itself())
-        .filter_map(|(delivery, flux)| match after.snapshot.is_dir(&delivery.path) {
-            true => redirected(delivery, flux, after),
-            false => renamed(delivery, flux, before, after),
+        .filter_map(|(delivery, flux)| match in_its_file(flux, after) {
+            Some(_) => redirected(delivery, flux, after),
+            None => renamed(delivery, flux, before, after),
         })
         .collect()
 }
@@ -34,7 +35,7 @@ fn ids(delivery: &Delivery) -> BTreeSet<&ObjectId> {
     delivery.objects.iter().map(|applied| &applied.id).collect()
 }
 
-/// The old folder goes, and a new one brings all that it brought.
+/// The old folder goes, or what Flux knows of it does, and a new one brings most of what it brought.
 fn renamed(
     delivery: &Delivery,
     flux: &FluxKustomization,
@@ -46,14 +47,15 @@ fn renamed(
     };
     let (other, now) = after.deliveries.iter().find_map(|other| {
         let now = after.flux(other).filter(|now| now.applies_itself() && is_same(now, flux))?;
-        (is_new(other) && ids(other).is_superset(&ids(delivery))).then_some((other, now))
+        let (old, new) = (ids(delivery), ids(other));
+        (is_new(other) && old.intersection(&new).count() * 2 > old.len()).then_some((other, now))
     })?;
     let (old, new) = (&delivery.path, &other.path);
     Some(
         BOOTSTRAP_PATH
             .finding(format!(
-                "{old} goes and {new} comes in its place, and {} of the running cluster still builds {old}, so it fails \
-                 and applies nothing from then on",
+                "{old} goes and {new} comes in its place, and {} of the running cluster still builds {old}, so nothing \
+                 of {new} reaches it",
                 flux.name
             ))
             .at(now.place("path"))
@@ -65,11 +67,14 @@ fn renamed(
     )
 }
 
+fn in_its_file<'a>(flux: &FluxKustomization, after: &Subject<'a>) -> Option<&'a FluxKustomization> {
+    let all: &'a [FluxKustomization] = &after.model.flux;
+    all.iter().find(|now| now.file == flux.file && is_same(now, flux))
+}
+
 /// Gives what a Flux Kustomization becomes that gets another path in its file.
 fn successor<'a>(flux: &FluxKustomization, after: &Subject<'a>) -> Option<&'a FluxKustomization> {
-    let all: &'a [FluxKustomization] = &after.model.flux;
-    let now = all.iter().find(|now| now.file == flux.file && is_same(now, flux))?;
-    (now.path != flux.path).then_some(now)
+    in_its_file(flux, after).filter(|now| now.path != flux.path)
 }
 
 /// Tells whether a cluster goes by another name from then on, since its folder is another one.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Change, named};
 use crate::check::code::DELETED_OBJECTS;
-use crate::check::delivery::Delivery;
+use crate::check::delivery::{Delivery, cluster_key};
 use crate::check::subject::{ClusterKey, Subject};
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{Deletion, Inventory, inventories_from};
@@ -18,8 +18,10 @@ pub(super) fn inventories(subject: &Subject<'_>) -> Vec<Inventory> {
         subject.deliveries.iter().filter_map(|delivery| Some((delivery.flux?, delivery))).collect();
     inventories_from(subject.model, &|index| {
         let Some(delivery) = deliveries.get(&index) else {
-            let cluster = subject.model.cluster_of(&subject.model.flux[index]);
-            return (cluster, Err("it builds no folder of this repository".to_owned()));
+            let flux = &subject.model.flux[index];
+            let path = flux.path.as_ref().unwrap_or(&flux.file);
+            let key = cluster_key(path, Some(flux), subject.model.cluster_of(flux));
+            return (text_of(&key), Err("it builds no folder of this repository".to_owned()));
         };
         let objects = delivery.objects.iter().map(|applied| applied.object.clone());
         (text_of(&delivery.cluster), delivery.error.clone().map_or_else(|| Ok(objects.collect()), Err))
@@ -84,8 +86,11 @@ impl Change<'_> {
             count => format!("{count} objects"),
         };
         let now = self.still(delivery);
+        let is_suspended =
+            now.and_then(|now| self.after.flux(now)).is_some_and(|now| *now.spec("suspend") == true);
         let when = match now.and_then(|now| now.held.as_ref()) {
             Some(held) => format!(" when {held} opens"),
+            None if is_suspended => " when it is resumed".to_owned(),
             None => String::new(),
         };
         let spaces: Vec<&str> =
@@ -96,10 +101,9 @@ impl Change<'_> {
         };
         let by = &flux.name;
         let message = match goes {
-            true => format!(
-                "{by} leaves Git, and {count} that it applied are deleted with it: {}{spaces}",
-                named(&names)
-            ),
+            true => {
+                format!("{by} leaves Git, which deletes {count} that it applied: {}{spaces}", named(&names))
+            }
             false => format!(
                 "{by} deletes{when} {count} that this change takes from it: {}{spaces}",
                 named(&names)

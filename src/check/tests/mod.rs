@@ -168,7 +168,7 @@ fn what_a_change_deletes_is_told_with_who_deletes_it() {
     gone.insert("clusters/edge/apps.yaml".to_owned(), rest.join("---\n"));
     let said = deleted(&before, &gone);
     assert!(
-        matches!(&said[..], [one] if one.contains("apps-rw leaves Git, and 2 objects that it applied are deleted")),
+        matches!(&said[..], [one] if one.contains("apps-rw leaves Git, which deletes 2 objects that it applied")),
         "{said:?}"
     );
     // Told to keep them one commit earlier, it keeps them.
@@ -208,6 +208,10 @@ fn a_cluster_folder_that_gets_another_name_is_told_and_one_that_goes_is_not() {
         matches!(&said[..], [one] if one.starts_with("GW055 clusters/west/flux-system/gotk-sync.yaml:11 p000/clusters/edge goes")),
         "{said:?}"
     );
+    // A file that stays behind, or something that goes by the way, makes no other thing of it.
+    let mut rest = renamed.clone();
+    rest.insert("clusters/edge/notes.txt".to_owned(), "old".to_owned());
+    assert_eq!(deleted(&before, &rest), said);
     // Both for one commit, with the new path in the old folder, and the old one gone after that.
     let mut both = renamed.clone();
     for (path, text) in before.iter().filter(|(path, _)| path.starts_with("clusters/")) {

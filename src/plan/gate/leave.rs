@@ -14,7 +14,7 @@ use crate::plan::generated::{Ownership, is_ours, ownership};
 use crate::plan::resources::remove;
 use crate::plan::{Builder, Command, Input};
 use crate::proof::Renames;
-use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
+use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role, built};
 
 /// Tells whether the spec speaks of no cluster that applies an entry point.
 fn is_forgotten(input: &Input<'_>, entry: &EntryPoint) -> bool {
@@ -108,7 +108,7 @@ fn written(input: &Input<'_>, entry: &EntryPoint) -> Option<RepoPath> {
     let base = input.spec.folder().join(&input.spec.layout.gate).ok()?;
     let graph = &input.model.graph;
     let is_it = |folder: &RepoPath| is_ours(input, folder) && graph.children(folder).contains(&base);
-    graph.reach(&entry.path).into_iter().find(is_it)
+    built(graph, &entry.path).into_iter().find(is_it)
 }
 
 /// Tells whose gate it is that an entry point carries.

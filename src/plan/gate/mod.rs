@@ -85,9 +85,9 @@ pub struct ClusterGate {
 }
 
 impl ClusterGate {
-    /// Tells whether there is nothing to hold back.
+    /// Tells whether there is nothing that could be held back.
     pub fn is_idle(&self) -> bool {
-        self.targets.values().all(BTreeSet::is_empty)
+        self.targets.values().all(BTreeSet::is_empty) && self.left.is_empty()
     }
 }
 

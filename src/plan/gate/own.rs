@@ -10,7 +10,7 @@ use crate::plan::gate::carrier::{OUTSIDE, add, taken_in};
 use crate::plan::gate::files::{Leftover, conflict, join};
 use crate::plan::gate::{ClusterGate, target};
 use crate::plan::generated::{Ownership, ownership, with_header};
-use crate::plan::{Builder, Command, Input};
+use crate::plan::{Builder, Command, Input, build};
 use crate::render::Request;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, RepoPath, flux, generated_children};
@@ -151,7 +151,8 @@ fn write(
     Ok(text)
 }
 
-/// Says what the lists above make of it, where they make something else.
+/// Says what the builds that take it in make of it, where they make something else: those of the Flux
+/// Kustomizations that apply its sibling, or else of the lists that something outside of Git applies.
 fn changed(
     input: &Input<'_>,
     builder: &Builder<'_>,
@@ -159,12 +160,22 @@ fn changed(
     written: &str,
 ) -> Option<String> {
     let graph = &input.model.graph;
-    let is_top = |folder: &RepoPath| graph.lists(folder).is_empty();
-    let tops: Vec<RepoPath> = graph.builders(&sibling.file).into_iter().filter(is_top).collect();
-    let requests: Vec<Request> = tops.iter().cloned().map(Request::folder).collect();
+    let parent = |parent: &FluxKustomization| {
+        let path = parent.path.clone()?;
+        let flux = build(input.model, &path, &parent.value["spec"]);
+        Some(Request { path, origins: false, flux })
+    };
+    let own = Some(sibling).filter(|sibling| sibling.applies_itself());
+    let mut requests: Vec<Request> =
+        input.parents(sibling).into_iter().chain(own).filter_map(parent).collect();
+    if requests.is_empty() {
+        let is_top = |folder: &RepoPath| graph.lists(folder).is_empty();
+        let tops = graph.builders(&sibling.file).into_iter().filter(is_top);
+        requests.extend(tops.map(Request::folder));
+    }
     let wanted = read_documents(written).ok()?.first()?.root.to_json();
     let results = input.renderer.render(builder.now(), &requests);
-    tops.iter().zip(results).find_map(|(top, result)| {
+    requests.iter().zip(results).find_map(|(Request { path: top, .. }, result)| {
         // A list that did not build before is told elsewhere.
         let objects = result.ok()?;
         let is_it = |value: &Value| {
@@ -176,10 +187,22 @@ fn changed(
         let metadata = ["name", "namespace"].iter().map(|key| (*key, "metadata"));
         let spec = DECIDING.iter().map(|key| (*key, "spec"));
         metadata.chain(spec).find_map(|(key, part)| {
-            let (is, should) = (&found[part][key], &wanted[part][key]);
+            let of = |one: &Value| match key {
+                "sourceRef" => source(one),
+                _ => one[part][key].clone(),
+            };
+            let (is, should) = (of(found), of(&wanted));
             (is != should).then(|| format!("the build of {top} sets its `{part}.{key}` to {is}"))
         })
     })
+}
+
+/// Gives the source of a Flux Kustomization: without a namespace, it is that of its own.
+fn source(flux: &Value) -> Value {
+    let own = &flux["spec"]["sourceRef"];
+    let namespace =
+        [&own["namespace"], &flux["metadata"]["namespace"]].into_iter().find(|one| !one.is_null());
+    json!({ "kind": own["kind"], "name": own["name"], "namespace": namespace })
 }
 
 /// Tells whether nothing but this cluster builds a folder, so that a Flux Kustomization put there

@@ -21,7 +21,8 @@ pub fn differ(input: &Input<'_>, folder: &RepoPath, several: &[&FluxKustomizatio
 /// What is said where several old ones apply the same objects: so would their successors, and no step
 /// leads out of that.
 pub fn doubled(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
-    if differ(input, &one.whole, &one.old) {
+    // What stays with them when they hand nothing over was applied twice before.
+    if !one.rest.as_ref().is_some_and(|rest| rest.overlaps) || differ(input, &one.whole, &one.old) {
         return None;
     }
     let names: Vec<String> = one.old.iter().map(|old| format!("{} in {}", old.name, old.file)).collect();

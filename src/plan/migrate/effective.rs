@@ -28,7 +28,7 @@ const PATCHES: &str =
 /// with no other objects.
 pub fn of_parents(input: &Input<'_>, moves: &[&Move<'_>]) -> Vec<Inventory> {
     let olds = moves.iter().flat_map(|one| &one.old);
-    let parents: Vec<&FluxKustomization> = olds.flat_map(|old| parents(input, old)).collect();
+    let parents: Vec<&FluxKustomization> = olds.flat_map(|old| input.parents(old)).collect();
     let is_parent = |flux: &FluxKustomization| {
         parents.iter().any(|parent| std::ptr::eq(*parent, flux))
             && flux.path.as_ref().is_some_and(|path| may_change(input, flux, path))
@@ -45,7 +45,7 @@ pub fn overridden(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory]) 
         let own = Inventory::find(inventories, &one.cluster, old)?;
         sets_otherwise(input, old, own.prune, &own.deletion_policy)
             .or_else(|| unknown(input, one, old, inventories))
-            .or_else(|| by_lists(input, old).filter(|_| parents(input, old).is_empty()))
+            .or_else(|| by_lists(input, old).filter(|_| input.parents(old).is_empty()))
     })
 }
 
@@ -56,7 +56,7 @@ fn unknown(
     old: &FluxKustomization,
     inventories: &[Inventory],
 ) -> Option<Stop> {
-    parents(input, old).into_iter().find_map(|parent| {
+    input.parents(old).into_iter().find_map(|parent| {
         let path = parent.path.as_ref()?;
         let Err(message) = &Inventory::find(inventories, &one.cluster, parent)?.objects else { return None };
         may_change(input, parent, path).then(|| {
@@ -72,28 +72,17 @@ fn unknown(
     })
 }
 
-/// Gives the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization.
-pub fn parents<'a>(input: &Input<'a>, one: &FluxKustomization) -> Vec<&'a FluxKustomization> {
-    let graph = &input.model.graph;
-    let lists = graph.builders(&one.file);
-    let takes_in = |path: &RepoPath| lists.contains(path) || !graph.has(path) && one.file.is_within(path);
-    let is_itself = |other: &FluxKustomization| (&other.file, other.document) == (&one.file, one.document);
-    let cluster = input.model.cluster_of(one);
-    let found = input.applying(takes_in);
-    found.filter(|other| !is_itself(other) && input.model.cluster_of(other) == cluster).collect()
-}
-
 /// Gives one that is suspended in Git and applies a Flux Kustomization, directly or through others.
 pub fn suspended_above<'a>(input: &Input<'a>, one: &FluxKustomization) -> Option<&'a FluxKustomization> {
     let mut seen: Vec<&FluxKustomization> = Vec::new();
-    let mut queue = parents(input, one);
+    let mut queue = input.parents(one);
     while let Some(next) = queue.pop() {
         if *next.spec("suspend") == Value::Bool(true) {
             return Some(next);
         }
         if !seen.iter().any(|known| std::ptr::eq(*known, next)) {
             seen.push(next);
-            queue.extend(parents(input, next));
+            queue.extend(input.parents(next));
         }
     }
     None

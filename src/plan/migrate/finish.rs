@@ -50,7 +50,7 @@ fn settle(
     }
     let values = after.get(index).map(|document| document.root.to_json()).into_iter().collect();
     builder.put(&one.file, &settled);
-    rewritten.push(Rewritten { cluster: cluster.to_owned(), before: one.value.clone(), after: values });
+    rewritten.push(Rewritten::of(cluster, one, values));
     Ok(())
 }
 

@@ -105,7 +105,7 @@ pub fn hand_over(
         succeed(input, builder, old, &files, stays.is_some())?;
         let mut after: Vec<Value> = values.iter().flatten().map(|document| document.root.to_json()).collect();
         after.extend(stays.is_some().then(|| old.value.clone()));
-        rewritten.push(Rewritten { cluster: one.cluster.clone(), before: old.value.clone(), after });
+        rewritten.push(Rewritten::of(&one.cluster, old, after));
     }
     if let (Some(text), Some(kustomization)) = (stays, input.model.graph.get(&one.whole)) {
         builder.put(&kustomization.file, text);
@@ -268,7 +268,7 @@ pub fn rewrite_waiters(
         builder.put(&waiter.file, &edited);
         let names: Vec<&str> = wanted.iter().map(|one| one.name.as_str()).collect();
         notes.push(format!("{} ({}) waits for {} from now on", waiter.name, key.0, names.join(", ")));
-        rewritten.push(Rewritten { cluster: key.0, before: waiter.value.clone(), after });
+        rewritten.push(Rewritten::of(&key.0, waiter, after));
     }
     Ok(notes)
 }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::migrate::depends::Succession;
-use crate::plan::migrate::double::doubled;
 use crate::plan::migrate::hand_over::hand_over;
 use crate::plan::migrate::stage::Stage;
 use crate::plan::migrate::standing::{Move, moves};
@@ -17,10 +16,8 @@ use crate::repo::RepoPath;
 pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<RepoPath, Stop> {
     let mut active: Vec<Move<'_>> = moves(input);
     active.retain(|one| wholes.contains(&one.whole));
-    let mut hindered: BTreeMap<RepoPath, Stop> = active
-        .iter()
-        .filter_map(|one| Some((one.whole.clone(), stuck(one).or_else(|| doubled(input, one))?)))
-        .collect();
+    let mut hindered: BTreeMap<RepoPath, Stop> =
+        active.iter().filter_map(|one| Some((one.whole.clone(), stuck(one)?))).collect();
     active.retain(|one| one.stage == Stage::Restructured);
     let parents = effective::of_parents(input, &active.iter().collect::<Vec<_>>());
     hindered.extend(

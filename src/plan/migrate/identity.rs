@@ -1,5 +1,7 @@
 //! What Git does not say of a Flux Kustomization: a variable stands there, or a value that clusters refuse.
 
+use serde_json::Value;
+
 use crate::plan::Input;
 use crate::plan::classify::wildcard;
 use crate::plan::migrate::standing::Move;
@@ -19,16 +21,19 @@ const WRITTEN_OUT: &str = "write it out as the cluster has it, in a file for eac
 pub fn unclear(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
     let stop = one.all().find_map(|flux| variable(flux).or_else(|| refused(flux)));
     let stop = stop.or_else(|| veiled(input, one))?;
-    let is_whole = one.old.is_empty() && !one.new.values().any(Vec::is_empty);
-    (!is_whole || one.all().any(is_remembering)).then_some(stop)
+    let overlaps = one.rest.as_ref().is_some_and(|rest| rest.overlaps);
+    let is_finished = !overlaps && !one.new.values().any(Vec::is_empty) && !one.all().any(is_remembering);
+    (!is_finished).then_some(stop)
 }
 
 /// Stops at a variable in what a Flux Kustomization is known by, or goes by.
 fn variable(flux: &FluxKustomization) -> Option<Stop> {
     let (metadata, source) = (&flux.value["metadata"], flux.spec("sourceRef"));
+    // A list may give another one.
+    let namespace = Value::from(flux.namespace.as_str());
     let fields = [
         ("metadata.name", "metadata", &metadata["name"]),
-        ("metadata.namespace", "metadata", &metadata["namespace"]),
+        ("metadata.namespace", "metadata", &namespace),
         ("spec.path", "path", flux.spec("path")),
         ("spec.sourceRef.kind", "sourceRef", &source["kind"]),
         ("spec.sourceRef.name", "sourceRef", &source["name"]),
@@ -83,8 +88,8 @@ pub fn may_apply<'a>(input: &Input<'a>, cluster: &str, folder: &RepoPath) -> Opt
     let veiled = input.model.flux.iter().filter(|flux| holds_variable(flux.spec("path")));
     let mut meant = veiled.filter(|flux| {
         let Some(pattern) = flux.path.as_ref().map(|path| pattern(path.as_str())) else { return false };
-        let is_near = pattern != "*" || input.model.cluster_of(flux) == cluster;
-        is_near && wildcard(&pattern, folder.as_str())
+        let own = input.model.cluster_of(flux);
+        (own == cluster || !input.spec.clusters.contains_key(&own)) && wildcard(&pattern, folder.as_str())
     });
     meant.next()
 }

@@ -43,7 +43,7 @@ use crate::plan::prepare::prepare;
 use crate::plan::stop::Stop;
 use crate::plan::{Builder, EntryOutcome, Input, Plan, builds, gate};
 use crate::proof::{Obligation, Renames};
-use crate::repo::{Relation, RepoPath};
+use crate::repo::{FluxKustomization, Relation, RepoPath};
 use crate::template::Templates;
 
 /// What a migration is told on the command line.
@@ -65,8 +65,17 @@ pub struct MigrateOptions {
 #[derive(Clone, Debug)]
 pub(crate) struct Rewritten {
     cluster: String,
+    /// The namespace that it has in its cluster; empty where Git does not say it.
+    namespace: String,
     before: Value,
     after: Vec<Value>,
+}
+
+impl Rewritten {
+    fn of(cluster: &str, flux: &FluxKustomization, after: Vec<Value>) -> Rewritten {
+        let (namespace, before) = (flux.namespace.clone(), flux.value.clone());
+        Rewritten { cluster: cluster.to_owned(), namespace, before, after }
+    }
 }
 
 /// A stop with what it speaks of: one entry point of a cluster, or all of the cluster's.
@@ -229,11 +238,7 @@ fn steps(
                     let (text, index) = place::find(builder, old).map_err(stop)?;
                     let documents = crate::yaml::read_documents(&text).unwrap_or_default();
                     let after = documents.get(index).map(|document| document.root.to_json());
-                    rewritten.push(Rewritten {
-                        cluster: one.cluster.clone(),
-                        before: old.value.clone(),
-                        after: after.into_iter().collect(),
-                    });
+                    rewritten.push(Rewritten::of(&one.cluster, old, after.into_iter().collect()));
                 }
             }
             Stage::Restructured => {

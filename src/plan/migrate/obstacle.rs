@@ -1,6 +1,6 @@
 //! What an entry point of a cluster is stuck at: states that no step leads out of.
 
-use crate::plan::migrate::double::differ;
+use crate::plan::migrate::double::{differ, doubled};
 use crate::plan::migrate::effective::suspended_above;
 use crate::plan::migrate::identity::unclear;
 use crate::plan::migrate::standing::{Move, heir_name};
@@ -14,6 +14,7 @@ pub fn obstacle(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
     missing_folder(input, one)
         .or_else(|| twin(input, one))
         .or_else(|| unclear(input, one))
+        .or_else(|| doubled(input, one))
         .or_else(|| suspended(input, one))
         .or_else(|| several(input, one))
 }

@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use crate::diagnostic::{Place, line_column};
 use crate::plan::Input;
-use crate::plan::migrate::effective::parents;
 use crate::plan::stop::Stop;
 use crate::repo::flux::GROUP;
 use crate::repo::{File, FluxKustomization, Kustomization, RepoPath, built};
@@ -60,18 +59,19 @@ impl Patch {
         };
         let version = one.value["apiVersion"].as_str().and_then(|version| version.split_once('/'));
         let version = version.map_or("", |(_, version)| version);
-        [("group", GROUP), ("version", version), ("kind", "Kustomization"), ("name", name)].iter().all(
-            |(key, text)| {
-                let pattern = target.get_ignore_case(key).and_then(Node::scalar_text).unwrap_or_default();
-                pattern.is_empty()
-                    || Regex::new(&format!("^(?:{pattern})$")).is_ok_and(|regex| regex.is_match(text))
-            },
-        )
-    }
-
-    fn is_selective(&self) -> bool {
-        let selects = |key| self.target().is_some_and(|target| target.get(key).is_some());
-        ["labelSelector", "annotationSelector", "namespace"].into_iter().any(selects)
+        let fields = [
+            ("group", GROUP),
+            ("version", version),
+            ("kind", "Kustomization"),
+            ("namespace", one.namespace.as_str()),
+            ("name", name),
+        ];
+        fields.iter().filter(|(_, text)| !text.is_empty()).all(|(key, text)| {
+            let pattern = target.get_ignore_case(key).and_then(Node::scalar_text).unwrap_or_default();
+            // A pattern that can't be read fails the build.
+            pattern.is_empty()
+                || Regex::new(&format!("^(?:{pattern})$")).map_or(true, |regex| regex.is_match(text))
+        })
     }
 
     /// Tells whether it sets, or takes away, a field of `spec`.
@@ -121,12 +121,12 @@ impl Patch {
 /// When a patch is for the old one alone, or something puts a prefix or a suffix to its name: gates and
 /// `dependsOn` name what stands in the files.
 pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> Result<(), Stop> {
-    let above = parents(input, old);
+    let above = input.parents(old);
     if let Some(stop) = renamed(input, old, &above) {
         return Err(stop);
     }
     let patches = patches(input, old, &above);
-    for patch in patches.iter().filter(|one| !one.is_selective() && one.may_be_for(old, &old.name)) {
+    for patch in patches.iter().filter(|one| one.may_be_for(old, &old.name)) {
         let says = patch.message();
         let reaches =
             |heir: &str| patches.iter().any(|other| other.may_be_for(old, heir) && other.message() == says);
@@ -150,7 +150,7 @@ pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> R
 
 /// Points at the patch that sets a field of a Flux Kustomization, where only one does.
 pub fn setting(input: &Input<'_>, one: &FluxKustomization, field: &str) -> Option<Place> {
-    let found = patches(input, one, &parents(input, one));
+    let found = patches(input, one, &input.parents(one));
     let mut found = found.iter().filter(|patch| patch.may_be_for(one, &one.name) && patch.sets(field));
     let first = found.next()?;
     found.next().is_none().then(|| first.place(false))

@@ -162,14 +162,13 @@ fn carried(
     rewritten: &[&Rewritten],
     left: &mut BTreeSet<(ObjectId, &'static str)>,
 ) -> Result<Vec<Value>, String> {
-    let is_it = |document: &Value| {
-        let namespace = &document["metadata"]["namespace"];
-        document["metadata"]["name"] == rendered["metadata"]["name"]
-            && document["spec"]["path"] == rendered["spec"]["path"]
-            && (namespace.is_null() || *namespace == rendered["metadata"]["namespace"])
+    let is_it = |one: &Rewritten| {
+        one.before["metadata"]["name"] == rendered["metadata"]["name"]
+            && one.before["spec"]["path"] == rendered["spec"]["path"]
+            && (one.namespace.is_empty() || one.namespace == rendered["metadata"]["namespace"])
     };
     // One may be rewritten twice: first by its own step, then since it waits for another.
-    let Some(first) = rewritten.iter().position(|one| is_it(&one.before)) else {
+    let Some(first) = rewritten.iter().position(|one| is_it(one)) else {
         return Ok(vec![rendered.clone()]);
     };
     let Rewritten { before, after, .. } = rewritten[first];
