@@ -12,6 +12,7 @@ use crate::plan::{Builder, Command, Input};
 use crate::repo::RepoPath;
 use crate::repo::command::Action;
 use crate::spec::{Spec, expand};
+use crate::suggest::did_you_mean;
 use crate::template::Templates;
 
 /// What bringing the gates up to date leaves to people.
@@ -59,19 +60,11 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
     }
     for cluster in &gates.clusters {
         if cluster.is_idle() {
-            leftover.idle.insert(cluster.cluster.clone());
-            let text =
-                format!("cluster {} has no entry point with apps, so it needs no gate", cluster.cluster);
-            let known = input.model.clusters();
-            let mut remark = Diagnostic::warning(text).at(Place::file(input.spec.path.clone()));
-            if !known.contains(cluster.cluster.as_str()) {
-                remark = remark.help(
-                    crate::suggest::did_you_mean(&cluster.cluster, known.iter().copied()).unwrap_or_else(
-                        || "no folder or Flux Kustomization belongs to a cluster of that name".to_owned(),
-                    ),
-                );
+            // What is `left` may be held back later, so the gate it has stays.
+            if cluster.left.is_empty() {
+                leftover.idle.insert(cluster.cluster.clone());
+                leftover.remarks.push(needs_none(input, &cluster.cluster));
             }
-            leftover.remarks.push(remark);
             alerts::sync(input, templates, builder, cluster, &mut wanted)?;
             continue;
         }
@@ -91,6 +84,21 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
         carrier::ensure(input, &sides, templates, builder, cluster, &mut leftover)?;
     }
     Ok(leftover)
+}
+
+/// Says that a cluster has nothing to hold back.
+fn needs_none(input: &Input<'_>, cluster: &str) -> Diagnostic {
+    let text = format!("cluster {cluster} has no entry point with apps, so it needs no gate");
+    let remark = Diagnostic::warning(text).at(Place::file(input.spec.path.clone()));
+    let known = input.model.clusters();
+    if known.contains(cluster) {
+        return remark;
+    }
+    remark.help(
+        did_you_mean(cluster, known.iter().copied()).unwrap_or_else(|| {
+            "no folder or Flux Kustomization belongs to a cluster of that name".to_owned()
+        }),
+    )
 }
 
 /// Replaces what is ours, adds what is missing, takes away what is ours and no longer wanted.
