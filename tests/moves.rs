@@ -126,6 +126,29 @@ fn the_first_gate_comes_before_a_changed_type() {
 }
 
 #[test]
+fn a_gate_that_is_switched_off_holds_nothing_back_for_a_changed_type() {
+    let scratch = finished("per-app", &["home"]);
+    let moved = "rules:\n- { kind: Namespace, type: rt }\n- { kind: ConfigMap, type: rt }\n- { kind: Deployment, type: rt }\n- { type: rw }\n";
+    scratch.replace("windows.yaml", "types:\n", "gate: { enabled: false }\ntypes:\n");
+    scratch.commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    // Switched on in the same step, the gate comes first all the same.
+    for enabled in ["false", "true"] {
+        let spec = scratch.text("windows.yaml");
+        rules(&scratch, moved);
+        scratch.replace("windows.yaml", "enabled: false", &format!("enabled: {enabled}"));
+        let run = scratch.run(&["sync", "--yes"]);
+        for said in ["and no job that runs in home closes", "the gate comes first: let it reach"] {
+            assert!(run.stderr.contains(said), "{said}: {run:?}");
+        }
+        assert!(!run.stderr.contains("let this land while the window is closed:"), "{run:?}");
+        scratch.git(&["checkout", "--quiet", "--", "."]);
+        assert_eq!(scratch.text("windows.yaml"), spec);
+    }
+}
+
+#[test]
 fn before_the_hand_over_a_rule_moves_objects_either_way() {
     let scratch = divided("overlays", &["north", "south"]);
     for text in [NAMESPACE_ONLY, SECRET_TOO] {

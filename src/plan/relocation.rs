@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::inventory::{Deletion, Inventory, deletions, differences, inventories};
-use crate::plan::gate::Carriers;
+use crate::plan::gate::{Carriers, Closing};
 use crate::plan::generated::is_ours;
 use crate::plan::migrate::contents::is_encrypted;
 use crate::plan::migrate::{held, verify};
@@ -74,20 +74,23 @@ pub fn guard(
         return Err(Error::new(ErrorKind::Unsafe, diagnostic));
     }
     let is_held = |cluster: &str, name: &str| gated.contains(&(cluster.to_owned(), name.to_owned()));
-    let has_gate =
-        |of: &Input<'_>, cluster: &str| gate::folder_of(of, cluster).is_ok_and(|one| one.is_some());
-    let is_first = |cluster: &str| has_gate(&next, cluster) && !has_gate(input, cluster);
+    let now = Closings::of(input)?;
+    let later = Closings::of(&next)?;
     let (mut direct, mut deleted) = (Vec::new(), Vec::new());
     for deletion in deletions(&old, &new).into_iter().filter(|deletion| !free.contains(&deletion.id)) {
         let Deletion { cluster, kustomization, id, place, .. } = &deletion;
         match &deletion.next {
-            Some(next) if is_held(cluster, kustomization) && !is_held(cluster, next) && is_first(cluster) => {
+            Some(next)
+                if is_held(cluster, kustomization)
+                    && !is_held(cluster, next)
+                    && let Some(why) = now.lacks(&later, cluster, kustomization) =>
+            {
                 deleted.push(
                     Diagnostic::error(format!(
-                        "{id} in {cluster} goes from {kustomization} to {next} in the step that brings the first gate: nothing holds {kustomization} back yet, so it may prune it before {next} has applied it"
+                        "{id} in {cluster} goes from {kustomization} to {next} {why}: it may prune it before {next} has applied it"
                     ))
                     .at(place.clone())
-                    .help("the gate comes first: let it reach the cluster without this, then run this again and let that land while the window is closed"),
+                    .help(format!("the gate comes first: let it reach the cluster without this, switched on, then run this again and let that land while the window is closed; `{KEEP}` on the object, live beforehand, makes it safe without a gate")),
                 );
             }
             Some(next) if is_held(cluster, kustomization) && !is_held(cluster, next) => direct.push(
@@ -107,6 +110,30 @@ pub fn guard(
         }
     }
     if deleted.is_empty() { Ok(direct) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics: deleted }) }
+}
+
+/// What gates close as they stand in Git, by cluster; none for a cluster without a gate's folder.
+struct Closings(BTreeMap<String, Option<Closing>>);
+
+impl Closings {
+    fn of(input: &Input<'_>) -> Result<Closings, Error> {
+        let of = |cluster: &String| Ok((cluster.clone(), Closing::of(input, cluster)?));
+        Ok(Closings(input.spec.clusters.keys().map(of).collect::<Result<_, Error>>()?))
+    }
+
+    /// Says why nothing holds back a Flux Kustomization yet; `later` are those after the step.
+    fn lacks(&self, later: &Closings, cluster: &str, name: &str) -> Option<String> {
+        let found = |of: &'_ Closings| of.0.get(cluster).and_then(Clone::clone);
+        match (found(self), found(later)) {
+            (Some(now), _) if now.holds(name) => None,
+            (Some(_), _) => Some(format!("and no job that runs in {cluster} closes {name} yet")),
+            (None, Some(_)) => {
+                Some(format!("in the step that brings the first gate, when nothing closes {name} yet"))
+            }
+            // A gate that is not in Git where the layout has it is its authors'.
+            (None, None) => None,
+        }
+    }
 }
 
 /// Finds an encrypted object that goes to a Flux Kustomization which would apply it as it is.

@@ -8,6 +8,7 @@
 mod adopted;
 mod alerts;
 mod carrier;
+mod closing;
 mod cron_jobs;
 mod files;
 mod folders;
@@ -19,6 +20,7 @@ mod verify;
 mod whole;
 
 pub use carrier::{OUTSIDE, taken_in};
+pub use closing::Closing;
 pub use files::{Leftover, conflict, sync};
 pub use folders::{Carriers, GateFolders, carriers, cluster_folders, folder_of};
 pub use leave::{Left, leave, told};
