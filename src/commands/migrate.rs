@@ -77,13 +77,17 @@ fn contexts(
     for cluster in clusters {
         let context = match (of_cluster.get(cluster.as_str()), only) {
             (Some(context), _) => Some((*context).to_owned()),
-            (None, only) if clusters.len() == 1 => only.cloned(),
+            // With contexts by cluster, the current one may be that of any other.
+            (None, only) if clusters.len() == 1 && (only.is_some() || of_cluster.is_empty()) => only.cloned(),
             _ => {
+                let why = match clusters.len() {
+                    1 => "--context names others".to_owned(),
+                    several => format!("there are {several}"),
+                };
                 return Err(Error::new(
                     ErrorKind::Usage,
                     Diagnostic::error(format!(
-                        "--confirm: no context is known for cluster {cluster}, and there are {}",
-                        clusters.len()
+                        "--confirm: no context is known for cluster {cluster}, and {why}"
                     ))
                     .help(format!(
                         "add --context {cluster}=NAME, or move one cluster at a time with --cluster {cluster}"

@@ -173,6 +173,11 @@ impl Graph {
         builders
     }
 
+    /// Gives the topmost lists that take in a file: those that no other builds on.
+    pub fn tops(&self, file: &RepoPath) -> Vec<RepoPath> {
+        self.builders(file).into_iter().filter(|folder| self.lists(folder).is_empty()).collect()
+    }
+
     /// Finds a cycle that a build of this folder would run into, as the chain of folders.
     pub fn cycle(&self, folder: &RepoPath) -> Option<Vec<RepoPath>> {
         let mut done = BTreeSet::new();

@@ -36,7 +36,7 @@ impl Homes {
         }
         let mut joined: BTreeMap<RepoPath, RepoPath> = BTreeMap::new();
         for (above, several) in &beside {
-            if !above.is_top() && are_one(several, &inside, graph) {
+            if !above.is_top() && are_one(several, &inside) {
                 joined.extend(several.iter().map(|home| ((*home).clone(), above.clone())));
             }
         }
@@ -49,7 +49,7 @@ impl Homes {
         for (home, several) in &inside {
             for one in several {
                 let of = joined.get(home).unwrap_or(home);
-                if !seen.insert((of, name(one, home, graph))) {
+                if !seen.insert((of, name(one))) {
                     homes.unlike.insert(of.clone());
                 }
             }
@@ -71,38 +71,31 @@ impl Homes {
 /// Gives the folder with which a file is applied: that of the topmost kustomization which lists it, or
 /// its own where none does or several do.
 fn home(one: &FluxKustomization, graph: &Graph) -> RepoPath {
-    let mut tops =
-        graph.builders(&one.file).into_iter().filter(|folder| graph.referrers(folder).next().is_none());
-    match (tops.next(), tops.next()) {
-        (Some(top), None) => top,
+    match &graph.tops(&one.file)[..] {
+        [top] => top.clone(),
         _ => one.file.parent().unwrap_or_default(),
     }
 }
 
-/// Gives the namespace and name that a Flux Kustomization gets in its home.
-fn name(one: &FluxKustomization, home: &RepoPath, graph: &Graph) -> (String, String) {
-    let given = graph.get(home).and_then(|found| found.root.get("namespace")?.as_str().map(str::to_owned));
-    (given.unwrap_or_else(|| one.namespace.clone()), one.name.clone())
+/// Gives the namespace and name that a Flux Kustomization gets.
+fn name(one: &FluxKustomization) -> (&str, &str) {
+    (&one.namespace, &one.name)
 }
 
 /// Tells whether homes beside each other are one cluster: one waits for what another alone has, and no
 /// two have anything of one name.
-fn are_one(
-    several: &[&RepoPath],
-    inside: &BTreeMap<RepoPath, Vec<&FluxKustomization>>,
-    graph: &Graph,
-) -> bool {
-    let mut owners: BTreeMap<(String, String), &RepoPath> = BTreeMap::new();
+fn are_one(several: &[&RepoPath], inside: &BTreeMap<RepoPath, Vec<&FluxKustomization>>) -> bool {
+    let mut owners: BTreeMap<(&str, &str), &RepoPath> = BTreeMap::new();
     for home in several {
         for one in &inside[*home] {
-            if owners.insert(name(one, home, graph), home).is_some_and(|other| other != *home) {
+            if owners.insert(name(one), home).is_some_and(|other| other != *home) {
                 return false;
             }
         }
     }
     let names: BTreeMap<&str, BTreeSet<&RepoPath>> =
         owners.iter().fold(BTreeMap::new(), |mut names, (key, home)| {
-            names.entry(key.1.as_str()).or_insert_with(BTreeSet::new).insert(home);
+            names.entry(key.1).or_insert_with(BTreeSet::new).insert(home);
             names
         });
     several.iter().any(|home| {

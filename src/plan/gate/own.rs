@@ -159,7 +159,6 @@ fn changed(
     sibling: &FluxKustomization,
     written: &str,
 ) -> Option<String> {
-    let graph = &input.model.graph;
     let parent = |parent: &FluxKustomization| {
         let path = parent.path.clone()?;
         let flux = build(input.model, &path, &parent.value["spec"]);
@@ -169,9 +168,7 @@ fn changed(
     let mut requests: Vec<Request> =
         input.parents(sibling).into_iter().chain(own).filter_map(parent).collect();
     if requests.is_empty() {
-        let is_top = |folder: &RepoPath| graph.lists(folder).is_empty();
-        let tops = graph.builders(&sibling.file).into_iter().filter(is_top);
-        requests.extend(tops.map(Request::folder));
+        requests.extend(input.model.graph.tops(&sibling.file).into_iter().map(Request::folder));
     }
     let wanted = read_documents(written).ok()?.first()?.root.to_json();
     let results = input.renderer.render(builder.now(), &requests);

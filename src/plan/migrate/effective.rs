@@ -91,10 +91,8 @@ pub fn suspended_above<'a>(input: &Input<'a>, one: &FluxKustomization) -> Option
 /// Stops by what the topmost kustomizations that list a Flux Kustomization make of it, where nothing in
 /// Git applies them: something outside of Git does.
 fn by_lists(input: &Input<'_>, old: &FluxKustomization) -> Option<Stop> {
-    let graph = &input.model.graph;
-    let is_top = |folder: &RepoPath| graph.referrers(folder).next().is_none();
-    let tops = graph.builders(&old.file).into_iter().filter(|folder| is_top(folder));
-    let tops: Vec<RepoPath> = tops.filter(|top| may_change_below(input, top)).collect();
+    let mut tops = input.model.graph.tops(&old.file);
+    tops.retain(|top| may_change_below(input, top));
     let requests: Vec<Request> = tops.iter().map(|top| Request::folder(top.clone())).collect();
     let results = input.renderer.render(input.snapshot, &requests);
     tops.iter().zip(results).find_map(|(top, result)| match result {
