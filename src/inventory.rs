@@ -43,6 +43,9 @@ pub struct Inventory {
     pub deletion_policy: String,
     /// Where it stands.
     pub place: Place,
+    /// `spec.postBuild` and `spec.kubeConfig`: what makes other objects of the same build, or brings them to
+    /// another cluster.
+    pub beyond: [Value; 2],
     /// The objects, or why the folder does not build; then nothing is applied and nothing pruned.
     pub objects: Result<Vec<Object>, String>,
 }
@@ -54,12 +57,11 @@ impl Inventory {
         cluster: &str,
         flux: &FluxKustomization,
     ) -> Option<&'i Inventory> {
-        inventories.iter().find(|inventory| {
-            let has_name = inventory.cluster == cluster && inventory.name == flux.name;
-            let (is, wanted) = (inventory.namespace.as_str(), flux.namespace.as_str());
-            // What Git does not say may be that of the other.
-            has_name && (is == wanted || is.is_empty() || wanted.is_empty())
-        })
+        let named = || inventories.iter().filter(|one| one.cluster == cluster && one.name == flux.name);
+        let exact = named().find(|one| one.namespace == flux.namespace);
+        // What Git does not say may be that of the other; of several, whatever would delete counts.
+        let other = || named().filter(|one| one.namespace.is_empty() || flux.namespace.is_empty());
+        exact.or_else(|| other().max_by_key(|one| (one.prune, danger(&one.deletion_policy))))
     }
 
     fn key(&self) -> (&str, &str, &str) {
@@ -138,6 +140,7 @@ pub fn inventories_from(
                 prune: prunes(kustomization.spec("prune")),
                 deletion_policy: kustomization.spec("deletionPolicy").as_str().unwrap_or_default().to_owned(),
                 place: kustomization.place("prune"),
+                beyond: ["postBuild", "kubeConfig"].map(|field| kustomization.spec(field).clone()),
                 objects,
             }
         })
@@ -298,8 +301,8 @@ pub fn differences(
                 add(Mismatch::Unbuildable { folder, message: message.clone() });
             }
         }
-        for (id, values) in &old {
-            let Some(now) = new.get(id) else {
+        for (key @ (_, id), values) in &old {
+            let Some(now) = new.get(key) else {
                 add(Mismatch::Lost { id: id.clone() });
                 continue;
             };
@@ -315,7 +318,7 @@ pub fn differences(
                 fields.into_iter().for_each(&mut add);
             }
         }
-        for (id, now) in new.iter().filter(|(id, _)| !old.contains_key(id)) {
+        for ((_, id), now) in new.iter().filter(|(key, _)| !old.contains_key(key)) {
             let folder = now.first().map(|(path, _)| (*path).clone()).unwrap_or_default();
             add(Mismatch::Added { id: id.clone(), folder });
         }
@@ -323,7 +326,8 @@ pub fn differences(
     found
 }
 
-type Applied<'a> = BTreeMap<ObjectId, Vec<(&'a RepoPath, &'a Value)>>;
+/// By id, and by what tells objects of one id apart, where each is built and what is in it.
+type Applied<'a> = BTreeMap<(String, ObjectId), Vec<(&'a RepoPath, &'a Value)>>;
 
 fn applied<'a>(inventories: &'a [Inventory], cluster: &str, free: &BTreeSet<ObjectId>) -> Applied<'a> {
     let mut applied = Applied::new();
@@ -332,11 +336,20 @@ fn applied<'a>(inventories: &'a [Inventory], cluster: &str, free: &BTreeSet<Obje
         for object in objects {
             let id = ObjectId::of(&object.value);
             if id.group != flux::GROUP && !free.contains(&id) {
-                applied.entry(id).or_default().push((path, &object.value));
+                let apart = beyond(inventory, &object.value);
+                applied.entry((apart, id)).or_default().push((path, &object.value));
             }
         }
     }
     applied
+}
+
+/// Gives what becomes of an object after its build: where it goes, and what fills in its variables.
+fn beyond(inventory: &Inventory, object: &Value) -> String {
+    let [post_build, kube_config] = &inventory.beyond;
+    let has_variable = !post_build.is_null() && object.to_string().contains("${");
+    let said = [kube_config, post_build].into_iter().zip([true, has_variable]);
+    said.filter(|(value, counts)| *counts && !value.is_null()).map(|(value, _)| value.to_string()).collect()
 }
 
 #[cfg(test)]
@@ -360,6 +373,7 @@ mod tests {
             prune,
             deletion_policy: policy.to_owned(),
             place: Place::file(RepoPath::parse("flux.yaml").unwrap()),
+            beyond: [Value::Null, Value::Null],
             objects: Ok(objects.iter().map(|name| object("ConfigMap", name)).collect()),
         }
     }
@@ -393,6 +407,15 @@ mod tests {
         for step in steps.windows(2) {
             assert_eq!(texts(&step[0], &step[1]), <[String; 0]>::default());
             assert_eq!(differences(&step[0], &step[1], &BTreeSet::new()), []);
+        }
+        // With other values it is another object, or it is in another cluster.
+        for (field, text) in [(0, "${tenant}"), (1, "a")] {
+            let mut two = [inventory("a", true, "", &[text]), inventory("b", true, "", &[text])];
+            for (one, name) in two.iter_mut().zip(["a", "b"]) {
+                one.beyond[field] = json!({ "name": name });
+            }
+            let lost = differences(&two, &two[..1], &BTreeSet::new());
+            assert!(matches!(&lost[..], [(_, Mismatch::Lost { .. })]), "{lost:?}");
         }
         // Without the first or the second step something goes.
         assert_eq!(deletions(&steps[0], &steps[2]).len(), 2);

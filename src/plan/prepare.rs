@@ -172,16 +172,27 @@ pub fn raised(document: &str, value: &Value) -> Result<String, EditError> {
     Ok(editor.into_text())
 }
 
-/// Gives a document `prune: false`, and remembers what it was.
+/// Tells whether a `deletionPolicy` deletes whatever `prune` says (kustomize-controller,
+/// `finalizerShouldDeleteResources`); a variable may.
+pub fn deletes(policy: &Value) -> bool {
+    policy.as_str().is_some_and(|policy| !matches!(policy, "" | "Orphan" | "MirrorPrune"))
+}
+
+/// Gives a document `prune: false`, and `deletionPolicy: Orphan` where it has one that deletes all the
+/// same, and remembers what they were.
 ///
 /// # Errors
 ///
 /// As [`prepare`]; the error points into the document.
 pub fn keeping(document: &str, value: &Value) -> Result<String, EditError> {
-    if value["spec"]["prune"] == Value::Bool(false) {
-        return Ok(document.to_owned());
+    let mut values: Vec<Wanted> = Vec::new();
+    if value["spec"]["prune"] != Value::Bool(false) {
+        values.push((&["spec", "prune"], ScalarText::Bool(false)));
     }
-    edited(document, 0, &[(&["spec", "prune"], ScalarText::Bool(false))])
+    if deletes(&value["spec"]["deletionPolicy"]) {
+        values.push((&["spec", "deletionPolicy"], "Orphan".into()));
+    }
+    if values.is_empty() { Ok(document.to_owned()) } else { edited(document, 0, &values) }
 }
 
 /// Reads a line with a remark: the line as it was, or nothing where it was not there.

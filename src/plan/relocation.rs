@@ -201,6 +201,7 @@ fn unknown(
                 prune: true,
                 deletion_policy: String::new(),
                 place: Place::file(side.clone()),
+                beyond: Default::default(),
                 objects: result.clone().map_err(|error| error.message),
             });
         }

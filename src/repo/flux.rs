@@ -210,8 +210,15 @@ pub fn git_repositories(snapshot: &Snapshot) -> BTreeMap<String, String> {
                     (value["metadata"]["name"].as_str(), value["spec"]["url"].as_str())
                 {
                     let bare = url.trim_end_matches('/').trim_end_matches(".git");
-                    let bare = bare.split_once("://").map_or(bare, |(_, rest)| rest);
-                    let bare = bare.rsplit_once('@').map_or(bare, |(_, rest)| rest).replace(':', "/");
+                    let (scheme, bare) = bare.split_once("://").unwrap_or(("", bare));
+                    let bare = bare.rsplit_once('@').map_or(bare, |(_, rest)| rest);
+                    // Only a URL has a port: `git@host:team/fleet` has a path there.
+                    let bare = match bare.split_once('/') {
+                        Some((host, path)) if !scheme.is_empty() => {
+                            format!("{}/{path}", host.split(':').next().unwrap_or(host))
+                        }
+                        _ => bare.replace(':', "/"),
+                    };
                     urls.insert(name.to_owned(), bare.to_lowercase());
                 }
             }

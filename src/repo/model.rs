@@ -77,6 +77,19 @@ pub type ClusterFolders = BTreeMap<String, Vec<RepoPath>>;
 pub(super) type Builders = BTreeMap<RepoPath, Vec<usize>>;
 
 impl Model {
+    /// Gives the Flux Kustomizations outside of the root that may be applied: those of other specs, or of
+    /// none.
+    pub fn outside(&self, snapshot: &Snapshot) -> Vec<FluxKustomization> {
+        if self.root.is_top() {
+            return Vec::new();
+        }
+        let (mut all, _) = flux_kustomizations(snapshot, &RepoPath::top());
+        leave_foreign(&mut all, snapshot);
+        take_unlisted(&mut all, &self.graph);
+        all.retain(|one| !one.file.is_within(&self.root));
+        all
+    }
+
     /// Understands a snapshot.
     ///
     /// `root` is the folder of the spec: Flux Kustomizations outside of it belong to another spec.

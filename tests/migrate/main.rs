@@ -9,6 +9,7 @@ mod anchor;
 mod divided;
 mod half_done;
 mod named;
+mod others;
 #[path = "../support/mod.rs"]
 mod support;
 

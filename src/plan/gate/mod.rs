@@ -308,31 +308,31 @@ fn targets_of(
             continue;
         }
         let side = side_of(path);
-        let flux = input
-            .model
-            .flux
-            .iter()
-            .filter(|kustomization| kustomization.path.is_some() && kustomization.path == side)
-            .find(|kustomization| input.model.cluster_of(kustomization) == cluster);
-        match flux {
-            Some(kustomization) => {
-                check_target(input, kustomization)?;
-                // Until it has taken over its objects for good it must not be suspended.
-                // One that is kept from pruning for a later split was live before.
-                let finished = !is_remembering(kustomization) || is_prepared(kustomization);
-                (if finished { &mut standing } else { &mut planned }).insert(kustomization.name.clone());
-            }
-            None if is_held(input, &folder, path, name, jobs) => {
-                standing.insert(name.clone());
-            }
-            None => {
-                let name = expand(&input.spec.layout.kustomization, &[("name", name), ("type", type_name)]);
-                if !is_object_name(&name) {
-                    return Err(no_name(&name, Place::file(path.clone())));
-                }
-                planned.insert(name);
-            }
+        let mut none = true;
+        // With `targetNamespace`, several make different objects of one side.
+        for kustomization in input
+            .applying(|path| Some(path) == side.as_ref())
+            .filter(|kustomization| input.model.cluster_of(kustomization) == cluster)
+        {
+            none = false;
+            check_target(input, kustomization)?;
+            // Until it has taken over its objects for good it must not be suspended.
+            // One that is kept from pruning for a later split was live before.
+            let finished = !is_remembering(kustomization) || is_prepared(kustomization);
+            (if finished { &mut standing } else { &mut planned }).insert(kustomization.name.clone());
         }
+        if !none {
+            continue;
+        }
+        if is_held(input, &folder, path, name, jobs) {
+            standing.insert(name.clone());
+            continue;
+        }
+        let name = expand(&input.spec.layout.kustomization, &[("name", name), ("type", type_name)]);
+        if !is_object_name(&name) {
+            return Err(no_name(&name, Place::file(path.clone())));
+        }
+        planned.insert(name);
     }
     Ok(if standing.is_empty() { (planned, !managed) } else { (standing, true) })
 }

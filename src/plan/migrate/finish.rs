@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::plan::migrate::Rewritten;
 use crate::plan::migrate::place::find;
+use crate::plan::migrate::reader::unseen;
 use crate::plan::migrate::standing::Move;
 use crate::plan::prepare::{is_remembering, raised, restored};
 use crate::plan::stop::Stop;
@@ -62,6 +63,7 @@ pub fn clear(input: &Input<'_>, builder: &mut Builder<'_>, one: &Move<'_>) {
     let model = input.model;
     if let Some(found) = model.graph.get(&one.whole)
         && !builds(input, &one.whole)
+        && unseen(input, &one.whole).is_none()
         && model.graph.referrers(&one.whole).next().is_none()
         && is_covered(input, one)
     {
@@ -75,6 +77,7 @@ pub fn clear(input: &Input<'_>, builder: &mut Builder<'_>, one: &Move<'_>) {
             found.folder.is_within(&input.spec.folder())
                 && is_unused(&graph, found)
                 && !is_entry(&found.folder)
+                && unseen(input, &found.folder).is_none()
         });
         let Some(unused) = unused else { return };
         builder.remove(&unused.file);

@@ -6,9 +6,11 @@ use crate::diagnostic::Place;
 use crate::plan::migrate::Rewritten;
 use crate::plan::migrate::contents::{is_checked, is_encrypted, is_of_kind};
 use crate::plan::migrate::depends::{Succession, may_wait, namespace};
+use crate::plan::migrate::double::takes_over;
 use crate::plan::migrate::heir::{Dependency, Heir, rewrite_dependencies};
 use crate::plan::migrate::patch::follow;
 use crate::plan::migrate::place::{find, succeed};
+use crate::plan::migrate::reader;
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::stop::Stop;
 use crate::plan::{Builder, Input, build, rebuilt};
@@ -41,7 +43,8 @@ fn standing<'a>(
 ) -> Option<&'a FluxKustomization> {
     let several = one.new.get(&position)?;
     let named = several.iter().find(|found| found.name == heir_name(input, &old.name, position));
-    named.or_else(|| several.first().filter(|_| one.old.len() == 1)).copied()
+    let other = || several.iter().find(|found| takes_over(input, one, old, found));
+    named.or_else(|| other().filter(|_| one.old.len() == 1)).copied()
 }
 
 /// Plans the hand-over of one entry point of one cluster.
@@ -57,6 +60,9 @@ pub fn hand_over(
     rewritten: &mut Vec<Rewritten>,
 ) -> Result<Vec<String>, Stop> {
     let stays = one.rest.as_ref().and_then(|rest| rest.text.as_ref());
+    if let Some(stop) = stays.and_then(|_| reader::stop(input, &one.whole)) {
+        return Err(stop);
+    }
     let mut notes = Vec::new();
     for old in &one.old {
         still_held(input, one, old)?;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use crate::plan::prepare::{keeping, raised, restored};
+use crate::plan::prepare::{deletes, keeping, raised, restored};
 use crate::yaml::{EditError, Editor, Key, cut_documents, read_documents};
 
 /// One item of `dependsOn` as it will be.
@@ -40,7 +40,9 @@ impl Heir {
     /// Writes the successor's document from that of the old one, byte for byte but for what differs
     /// and for aliases of that, which go on meaning what they did.
     ///
-    /// It gets `prune: false` with a remark, by which the last step knows what it was.
+    /// It gets `prune: false` with a remark, by which the last step knows what it was, and so it gets
+    /// `deletionPolicy: Orphan` where its policy deletes whatever `prune` says: until the last step the
+    /// hand-over can be taken back.
     ///
     /// # Errors
     ///
@@ -63,6 +65,9 @@ impl Heir {
         self.edit(&mut editor, &mut expected)?;
         let text = keeping(editor.text(), &expected)?;
         expected["spec"]["prune"] = json!(false);
+        if deletes(&expected["spec"]["deletionPolicy"]) {
+            expected["spec"]["deletionPolicy"] = json!("Orphan");
+        }
         if value(&text)? == expected {
             Ok(text)
         } else {

@@ -95,7 +95,7 @@ pub fn may_apply<'a>(input: &Input<'a>, cluster: &str, folder: &RepoPath) -> Opt
 }
 
 /// Puts `*` in the place of each variable.
-fn pattern(path: &str) -> String {
+pub fn pattern(path: &str) -> String {
     let (mut pattern, mut rest) = (String::new(), path);
     while let Some((before, after)) = rest.split_once("${") {
         pattern = pattern + before + "*";

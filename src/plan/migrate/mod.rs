@@ -18,6 +18,7 @@ pub(crate) mod identity;
 mod obstacle;
 mod patch;
 mod place;
+mod reader;
 mod readiness;
 mod rest;
 mod rules;

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::inventory::Inventory;
+use crate::inventory::{Inventory, prunes};
 use crate::plan::migrate::stage::Stage;
 use crate::plan::migrate::standing::{Key, Move, moves};
 use crate::plan::migrate::{MigrateOptions, confirm, effective, is_under_way, rules};
+use crate::plan::prepare::deletes;
 use crate::plan::stop::Stop;
 use crate::plan::{BACK, Input};
+use crate::repo::FluxKustomization;
 
 /// How much of what a live cluster lacks is told.
 const MISSING: usize = 5;
@@ -49,10 +51,11 @@ fn stuck_or_ahead(one: &Move<'_>, stood: Option<&Move<'_>>, options: &MigrateOpt
         Stage::HandedOver => "handed over",
         _ => return None,
     };
-    if let Some(stood) =
-        stood.filter(|stood| stood.stage == Stage::Finished && one.stage == Stage::Restructured)
+    if let Some(stop) = stood
+        .filter(|_| one.stage == Stage::Restructured)
+        .and_then(|stood| reverted_at_once(one, stood, options))
     {
-        return Some(reverted_at_once(stood, options));
+        return Some(stop);
     }
     (stood.map(|stood| &stood.stage) != Some(&one.stage)).then(|| {
         Stop::new(
@@ -63,18 +66,35 @@ fn stuck_or_ahead(one: &Move<'_>, stood: Option<&Move<'_>>, options: &MigrateOpt
 }
 
 /// A hand-over that was taken back while what took over still deletes what it loses.
-fn reverted_at_once(stood: &Move<'_>, options: &MigrateOptions) -> Stop {
-    let names: Vec<&str> = stood.new.values().flatten().map(|new| new.name.as_str()).collect();
-    Stop::new(
+fn reverted_at_once(one: &Move<'_>, stood: &Move<'_>, options: &MigrateOptions) -> Option<Stop> {
+    let stays = |new: &FluxKustomization| {
+        one.all().any(|other| (&other.name, &other.namespace) == (&new.name, &new.namespace))
+    };
+    let gone = stood.new.values().flatten().filter(|new| !stays(new));
+    let gone: Vec<(&str, String)> =
+        gone.filter_map(|new| Some((new.name.as_str(), deleting(new)?))).collect();
+    let (_, with) = gone.first()?;
+    let names: Vec<&str> = gone.iter().map(|(name, _)| *name).collect();
+    let step = if stood.stage == Stage::Finished { "finished" } else { "handed over" };
+    Some(Stop::new(
         format!(
-            "it is restructured here and finished in {}: {} would go with `prune: true`, and delete what they apply",
+            "it is restructured here and {step} in {}: {} would go with `{with}`, and delete what they apply",
             options.base,
             names.join(" and ")
         ),
         format!(
             "take back the commit that did this; then {BACK} `gitops-windows join`, if the split is to go too"
         ),
-    )
+    ))
+}
+
+/// Gives what makes a Flux Kustomization delete what it applies when it goes.
+fn deleting(one: &FluxKustomization) -> Option<String> {
+    let policy = one.spec("deletionPolicy");
+    if deletes(policy) {
+        return Some(format!("deletionPolicy: {}", policy.as_str().unwrap_or_default()));
+    }
+    (policy != "Orphan" && prunes(one.spec("prune"))).then(|| "prune: true".to_owned())
 }
 
 /// A side that took over and does not build: nothing would look after its objects.

@@ -79,6 +79,7 @@ fn told(change: impl Fn(&mut Vec<LiveKustomization>)) -> Vec<String> {
             prune: false,
             deletion_policy: String::new(),
             place: Place::file(path("flux.yaml")),
+            beyond: Default::default(),
             objects: Ok(vec![object(name)]),
         })
         .into();

@@ -1,0 +1,51 @@
+//! Who else builds a folder that a step takes something from.
+
+use crate::plan::Input;
+use crate::plan::classify::wildcard;
+use crate::plan::migrate::identity::pattern;
+use crate::plan::stop::Stop;
+use crate::repo::flux::{artifact_path, holds_variable};
+use crate::repo::{FluxKustomization, RepoPath};
+
+/// Gives a Flux Kustomization that may build a folder and whose inventory nobody compares, with the
+/// reason for that: it stands outside of the spec's folder, its path has a variable, or it builds from
+/// something of which Git does not say that it is this repository.
+pub fn unseen(input: &Input<'_>, folder: &RepoPath) -> Option<(FluxKustomization, String)> {
+    let graph = &input.model.graph;
+    let above = graph.above(folder);
+    let builds = |path: &RepoPath| above.contains(path) || !graph.has(path) && folder.is_within(path);
+    let why = |flux: &FluxKustomization| {
+        let path = artifact_path(flux.spec("path").as_str().unwrap_or_default())?;
+        if holds_variable(flux.spec("path")) {
+            let pattern = pattern(path.as_str());
+            let may = above.iter().any(|one| wildcard(&pattern, one.as_str()));
+            return may.then(|| "its path has a variable".to_owned());
+        }
+        // The top of another repository holds anything.
+        if flux.path.is_none() {
+            let source = format!("it builds from {} {}", flux.source_kind(), flux.source_name());
+            return (!path.is_top() && above.contains(&path)).then_some(source);
+        }
+        (!input.model.flux.iter().any(|own| own.file == flux.file) && builds(&path))
+            .then(|| format!("it stands outside of {}", input.spec.folder()))
+    };
+    let outside = input.model.outside(input.snapshot);
+    let all = input.model.flux.iter().chain(&outside);
+    all.into_iter().find_map(|flux| Some((flux.clone(), why(flux)?)))
+}
+
+/// Stops where a folder may lose something that such a one applies.
+pub fn stop(input: &Input<'_>, folder: &RepoPath) -> Option<Stop> {
+    let (flux, why) = unseen(input, folder)?;
+    let name = &flux.name;
+    Some(Stop::lasting(
+        format!(
+            "Flux Kustomization {name} in {} may build {folder} too ({why}), and would lose what goes to the sides",
+            flux.file
+        ),
+        format!(
+            "divide the rest of it as well with `gitops-windows split --all`, so that {folder} goes on building the same; or let {name} build a folder of its own, and let that reach its cluster first"
+        ),
+        flux.place("path"),
+    ))
+}

@@ -1,0 +1,152 @@
+//! Flux Kustomizations beside the old one, and what a step does to what they apply.
+
+use crate::divided::SPEC;
+use crate::support::scratch::Scratch;
+
+const APPS: &str = "clusters/north/apps.yaml";
+
+/// A Flux Kustomization of its own namespace.
+fn flux(name: &str, path: &str, more: &str) -> String {
+    format!(
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec:\n  interval: 10m\n  path: {path}\n  prune: true\n  sourceRef: {{ kind: GitRepository, name: flux-system }}\n{more}"
+    )
+}
+
+/// The overlays of one cluster, changed before anything is divided.
+fn north(change: impl Fn(&Scratch)) -> Scratch {
+    let scratch = Scratch::fixture("overlays");
+    scratch.git(&["rm", "-r", "--quiet", "clusters/south", "apps/south", "infra/south"]);
+    scratch.write("windows.yaml", format!("{SPEC}  north: {{}}\n"));
+    change(&scratch);
+    scratch.commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    scratch
+}
+
+fn take(scratch: &Scratch, command: &[&str]) {
+    scratch.expect(0, command);
+    scratch.commit();
+}
+
+#[test]
+fn the_way_back_deletes_nothing_under_any_policy() {
+    for policy in ["Delete", "WaitForTermination"] {
+        let written = format!("  prune: true # tidy\n  deletionPolicy: {policy} # ours\n");
+        let scratch = north(|scratch| {
+            scratch.replace(APPS, "  prune: true # tidy\n", &written);
+        });
+        for command in [&["split", "--all", "--yes"][..], &["migrate", "--yes"]] {
+            take(&scratch, command);
+        }
+        let heir = "clusters/north/apps-rw.yaml";
+        let kept = format!("  deletionPolicy: Orphan # gitops-windows: was {policy} # ours\n");
+        assert!(scratch.text(heir).contains(&kept), "{}", scratch.text(heir));
+        take(&scratch, &["migrate", "--yes"]);
+        assert!(scratch.text(heir).contains(&written), "{}", scratch.text(heir));
+        // Both steps taken back at once, and one by one.
+        scratch.git(&["read-tree", "-u", "--reset", "HEAD~2"]);
+        let run = scratch.expect(5, &["migrate", "--allow-dirty"]);
+        let said = format!("apps-rt and apps-rw would go with `deletionPolicy: {policy}`, and delete what");
+        assert!(run.stderr.contains(&said), "{run:?}");
+        scratch.git(&["read-tree", "-u", "--reset", "HEAD~1"]);
+        scratch.commit();
+        scratch.git(&["read-tree", "-u", "--reset", "HEAD~3"]);
+        let run = scratch.run(&["migrate", "--allow-dirty"]);
+        assert!(!run.stderr.contains("would go with") && run.stderr.contains("restructured"), "{run:?}");
+        // A hand-over by hand that kept the policy can't be taken back.
+        scratch.git(&["read-tree", "-u", "--reset", "HEAD"]);
+        scratch.replace(heir, &kept, &format!("  deletionPolicy: {policy}\n")).commit();
+        scratch.git(&["read-tree", "-u", "--reset", "HEAD~4"]);
+        let run = scratch.expect(5, &["migrate", "--allow-dirty"]);
+        let said = format!("handed over in HEAD: apps-rw would go with `deletionPolicy: {policy}`");
+        assert!(run.stderr.contains(&said), "{run:?}");
+    }
+}
+
+/// Adds an app that stays with the old Flux Kustomization.
+fn two(scratch: &Scratch, below: &str) {
+    let list = "resources:\n  - ../base/web\n  - ../base/two\n";
+    scratch.write(&format!("{below}apps/north/kustomization.yaml"), list);
+    scratch.write(&format!("{below}apps/base/two/kustomization.yaml"), "resources: [two.yaml]\n");
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: two, namespace: shop }\n";
+    scratch.write(&format!("{below}apps/base/two/two.yaml"), map);
+}
+
+#[test]
+fn what_may_build_an_old_entry_point_unseen_keeps_it_whole() {
+    let oci = flux("apps", "./apps/north", "").replace("GitRepository", "OCIRepository");
+    for (file, text, why) in [
+        ("clusters/lab/apps.yaml", flux("apps", "./apps/${site}", ""), "its path has a variable"),
+        ("clusters/lab/apps.yaml", oci, "it builds from OCIRepository flux-system"),
+    ] {
+        let scratch = north(|scratch| {
+            two(scratch, "");
+            scratch.write(file, &text);
+        });
+        let run = scratch.expect(5, &["split", "app", "web", "--yes"]);
+        let said = format!("Flux Kustomization apps in {file} may build apps/north too ({why})");
+        assert!(run.stderr.contains(&said), "{run:?}");
+        // With nothing left for the old one, its list stays for the other.
+        scratch.git(&["reset", "--quiet", "--hard"]);
+        take(&scratch, &["split", "--all", "--yes"]);
+        let list = scratch.text("apps/north/kustomization.yaml");
+        take(&scratch, &["migrate", "--yes"]);
+        take(&scratch, &["migrate", "--yes"]);
+        assert_eq!(scratch.text("apps/north/kustomization.yaml"), list);
+    }
+}
+
+#[test]
+fn what_stands_outside_of_the_specs_folder_is_seen() {
+    let scratch = Scratch::fixture("overlays");
+    scratch.git(&["rm", "-r", "--quiet", "clusters/south", "apps/south", "infra/south"]);
+    std::fs::create_dir(scratch.top().join("fleet")).unwrap();
+    scratch.git(&["mv", "apps", "clusters", "infra", "reports", "fleet"]);
+    for file in ["apps", "infra", "reports", "flux-system/gotk-sync"] {
+        let file = format!("fleet/clusters/north/{file}.yaml");
+        let text = scratch.text(&file).replace("path: ./", "path: ./fleet/");
+        scratch.write(&file, text);
+    }
+    two(&scratch, "fleet/");
+    scratch.write("lab/apps.yaml", flux("apps", "./fleet/apps/north", ""));
+    scratch.write("fleet/windows.yaml", format!("{SPEC}  north: {{}}\n")).commit();
+    let run = scratch.expect(5, &["split", "app", "web", "--spec", "fleet/windows.yaml", "--yes"]);
+    let said = "apps in lab/apps.yaml may build fleet/apps/north too (it stands outside of fleet)";
+    assert!(run.stderr.contains(said), "{run:?}");
+    assert_eq!(scratch.git(&["status", "--short"]), "");
+}
+
+#[test]
+fn a_later_one_of_the_same_folder_gets_successors_and_a_gate_of_its_own() {
+    let tenant = |name: &str| {
+        let values = format!("  postBuild: {{ substitute: {{ tenant: {name} }} }}\n");
+        flux(name, "./apps/tenant", &values)
+    };
+    let object = |kind: &str| {
+        format!(
+            "apiVersion: v1\nkind: {kind}\nmetadata: {{ name: \"${{tenant}}-one\", namespace: shop }}\n---\n"
+        )
+    };
+    let scratch = north(|scratch| {
+        scratch.write("apps/tenant/kustomization.yaml", "resources: [all.yaml]\n");
+        scratch.write("apps/tenant/all.yaml", object("ConfigMap") + &object("Service"));
+        scratch.write("clusters/north/a.yaml", tenant("a"));
+    });
+    for command in [&["split", "--all", "--yes"][..], &["migrate", "--yes"]] {
+        take(&scratch, command);
+    }
+    scratch.write("clusters/north/b.yaml", tenant("b")).commit();
+    for _ in 0..4 {
+        scratch.expect(0, &["migrate", "--yes"]);
+        scratch.commit();
+        let text = |name: &str| std::fs::read_to_string(scratch.top().join("clusters/north").join(name));
+        let lives = text("b.yaml").is_ok() || (text("b-rt.yaml").is_ok() && text("b-rw.yaml").is_ok());
+        assert!(lives, "nothing applies what b does");
+    }
+    scratch.expect(0, &["sync", "--yes"]);
+    let job = scratch.text("infra/reconciliation-windows/close-reconciliation-window-job.yaml");
+    for name in ["a-rw", "b-rw"] {
+        assert!(job.contains(name), "{name}: {job}");
+    }
+}
