@@ -15,6 +15,7 @@ use crate::diagnostic::Place;
 use crate::plan;
 use crate::proof::{self, Mismatch};
 use crate::render::{Object, Renderer, Request};
+use crate::repo::flux::artifact_path;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, Model, RepoPath, Snapshot, flux};
 
@@ -178,13 +179,19 @@ fn settle(inventories: &mut [Inventory]) {
     }
     for inventory in inventories {
         let key = (inventory.cluster.clone(), inventory.name.clone());
-        let (Some(several), Some(path)) = (applied.get(&key), &inventory.path) else { continue };
-        let is_it = |(namespace, spec): &&(String, Value)| {
-            let same_path = flux::artifact_path(spec["path"].as_str().unwrap_or_default());
+        // A hub applies what goes by `kubeConfig` to another cluster.
+        let elsewhere = || applied.iter().filter(|((_, name), _)| *name == inventory.name);
+        let several: Vec<&(String, Value)> = match applied.get(&key) {
+            Some(own) => own.iter().collect(),
+            None => elsewhere().flat_map(|(_, several)| several).collect(),
+        };
+        let Some(path) = &inventory.path else { continue };
+        let is_it = |(namespace, spec): &(String, Value)| {
+            let same_path = artifact_path(spec["path"].as_str().unwrap_or_default());
             (inventory.namespace.is_empty() || inventory.namespace == *namespace)
                 && same_path.as_ref() == Some(path)
         };
-        let specs: Vec<&Value> = several.iter().filter(is_it).map(|(_, spec)| spec).collect();
+        let specs: Vec<&Value> = several.into_iter().filter(|one| is_it(one)).map(|(_, spec)| spec).collect();
         // Of several, whatever would delete counts.
         let policy = |spec: &&Value| spec["deletionPolicy"].as_str().unwrap_or_default().to_owned();
         if let Some(worst) = specs.iter().map(policy).max_by_key(|policy| danger(policy)) {
@@ -246,7 +253,11 @@ pub fn deletions(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
             let id = ObjectId::of(&object.value);
             // A Flux Kustomization that goes is judged by what its own finalizer does.
             let is_judged = id.group == flux::GROUP
-                && before.iter().any(|own| own.cluster == old.cluster && own.name == id.name);
+                && before.iter().any(|own| {
+                    // A hub applies what goes by `kubeConfig` to another cluster.
+                    let path = || artifact_path(object.value["spec"]["path"].as_str().unwrap_or_default());
+                    own.name == id.name && (own.cluster == old.cluster || own.path == path())
+                });
             if kept.contains(&id) || is_judged {
                 continue;
             }

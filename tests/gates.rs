@@ -251,6 +251,20 @@ fn a_gate_that_holds_back_nothing_any_more_goes_on_request() {
 }
 
 #[test]
+fn what_no_job_opens_any_more_is_to_be_resumed() {
+    let scratch = scaffold();
+    let run = scratch.expect(0, &["sync"]);
+    assert!(!run.stderr.contains("flux resume"), "{run:?}");
+    scratch.replace("windows.yaml", "enabled: true", "enabled: false").commit();
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    let said = "flux resume kustomization apps-rw --namespace flux-system";
+    assert!(run.stderr.matches(said).count() == 2, "{run:?}");
+    scratch.commit();
+    let run = scratch.expect(0, &["sync"]);
+    assert!(!run.stderr.contains("flux resume"), "{run:?}");
+}
+
+#[test]
 fn a_bootstrapped_repository_needs_no_sync() {
     let scratch = scaffold();
     let sync = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: flux-system\n  namespace: flux-system\nspec:\n  interval: 10m\n  path: ./clusters/edge-01/flux\n  prune: true\n  sourceRef:\n    kind: GitRepository\n    name: flux-system\n";

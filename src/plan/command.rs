@@ -78,7 +78,7 @@ impl Command {
     pub fn resume(name: &str, namespace: &str, cluster: &str) -> Command {
         let words = ["flux", "resume", "kustomization", name, "--namespace", namespace];
         let purpose = format!(
-            "let {name} go on, which the last closing may have left suspended (once the gate is gone from the cluster)"
+            "let {name} go on, which the last closing may have left suspended (once no job in the cluster closes it any more)"
         );
         Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
     }

@@ -166,7 +166,8 @@ impl<'a> Input<'a> {
         self.model.flux.iter().filter(move |one| one.path.as_ref().is_some_and(&is_meant))
     }
 
-    /// Gives the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization.
+    /// Gives the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization; where there
+    /// are none, those of any: a hub applies what goes by `kubeConfig` to another cluster.
     pub fn parents(&self, one: &FluxKustomization) -> Vec<&'a FluxKustomization> {
         let graph = &self.model.graph;
         let lists = graph.builders(&one.file);
@@ -174,8 +175,11 @@ impl<'a> Input<'a> {
         let is_itself =
             |other: &FluxKustomization| (&other.file, other.document) == (&one.file, one.document);
         let cluster = self.model.cluster_of(one);
-        let found = self.applying(takes_in);
-        found.filter(|other| !is_itself(other) && self.model.cluster_of(other) == cluster).collect()
+        let found: Vec<&FluxKustomization> =
+            self.applying(takes_in).filter(|other| !is_itself(other)).collect();
+        let is_own = |other: &&FluxKustomization| self.model.cluster_of(other) == cluster;
+        let own: Vec<&FluxKustomization> = found.iter().copied().filter(is_own).collect();
+        if own.is_empty() { found } else { own }
     }
 
     /// Tells whether a Flux Kustomization in Git applies a folder by itself: a side that is live.

@@ -64,7 +64,9 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
         };
         plan.remarks.extend(deletions(&old, &new).into_iter().map(said));
     }
-    plan.entries = relocation::misplaced(&Input { snapshot: &after, model: &model, ..*input });
+    let next = Input { snapshot: &after, model: &model, ..*input };
+    plan.commands.extend(gate::released(input, &next)?);
+    plan.entries = relocation::misplaced(&next);
     Ok(plan)
 }
 

@@ -150,3 +150,66 @@ fn a_later_one_of_the_same_folder_gets_successors_and_a_gate_of_its_own() {
         assert!(job.contains(name), "{name}: {job}");
     }
 }
+
+#[test]
+fn what_changed_since_the_base_is_not_lost_by_a_step() {
+    let scratch = north(|scratch| {
+        let spec = scratch.text("windows.yaml")
+            + "rules:\n- { kind: Namespace, type: rt }\n- { kind: ConfigMap, type: rt }\n- { type: rw }\n";
+        scratch.write("windows.yaml", spec);
+    });
+    for command in [&["split", "--all", "--yes"][..], &["migrate", "--yes"]] {
+        take(&scratch, command);
+    }
+    scratch.git(&["tag", "live"]);
+    scratch.replace("windows.yaml", "- { kind: ConfigMap, type: rt }\n", "");
+    take(&scratch, &["sync", "--yes"]);
+    // At once, the one that held it would prune it.
+    let run = scratch.expect(5, &["migrate", "--base", "live", "--yes"]);
+    for said in [
+        "with what was changed since live, the cluster may delete ConfigMap shop/web in north",
+        "let that change reach the cluster by itself",
+    ] {
+        assert!(run.stderr.contains(said), "{said}: {run:?}");
+    }
+    take(&scratch, &["migrate", "--yes"]);
+}
+
+#[test]
+fn an_old_one_that_nothing_prunes_is_told_of() {
+    let scratch = north(|scratch| {
+        scratch.replace("clusters/north/flux-system/gotk-sync.yaml", "prune: true", "prune: false");
+    });
+    take(&scratch, &["split", "--all", "--yes"]);
+    let run = scratch.expect(0, &["migrate", "--yes"]);
+    for said in [
+        "warning: Flux Kustomization apps of cluster north leaves Git and stays in the cluster: flux-system, which applies it, does not prune",
+        "kubectl",
+        "apps --namespace flux-system",
+    ] {
+        assert!(run.stderr.contains(said), "{said}: {run:?}");
+    }
+}
+
+#[test]
+fn a_hub_applies_what_goes_to_other_clusters() {
+    let scratch = north(|scratch| {
+        scratch.git(&["mv", "clusters/north", "clusters/hub"]);
+        scratch.replace("clusters/hub/flux-system/gotk-sync.yaml", "clusters/north", "clusters/hub");
+        scratch.write("windows.yaml", format!("{SPEC}  north: {{ paths: [apps/north] }}\n"));
+        let remote = "  kubeConfig: { secretRef: { name: north } }\n  prune: true # tidy\n";
+        scratch.replace("clusters/hub/apps.yaml", "  prune: true # tidy\n", remote);
+    });
+    take(&scratch, &["split", "--all", "--yes"]);
+    // What the hub's build makes of it counts.
+    let list = "clusters/hub/kustomization.yaml";
+    let files = "resources: [flux-system, apps.yaml, infra.yaml, reports.yaml]\n";
+    let patch = "patches:\n- target: { kind: Kustomization, name: apps }\n  patch: |-\n    - { op: replace, path: /spec/prune, value: true }\n";
+    scratch.write(list, files.to_owned() + patch).commit();
+    let run = scratch.expect(5, &["migrate", "--yes"]);
+    assert!(run.stderr.contains("would delete what it loses"), "{run:?}");
+    scratch.write(list, files).commit();
+    take(&scratch, &["migrate", "--yes"]);
+    assert!(scratch.text("clusters/hub/apps-rw.yaml").contains("kubeConfig"));
+    take(&scratch, &["migrate", "--yes"]);
+}

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::error::Error;
-use crate::plan::Input;
 use crate::plan::gate::folder_of;
+use crate::plan::{Command, Input};
 use crate::render::Request;
 use crate::repo::command::{Action, turns};
 
@@ -38,4 +38,27 @@ impl Closing {
     pub fn holds(&self, name: &str) -> bool {
         self.names.contains(name) || self.names.contains("*")
     }
+}
+
+/// Gives the commands that resume what jobs close so far and close no more in `next`: no job opens it
+/// either, so what the last closing suspended would stay so.
+///
+/// # Errors
+///
+/// As [`Closing::of`].
+pub fn released(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Command>, Error> {
+    let namespace = &input.spec.flux.namespace;
+    let mut found = Vec::new();
+    for cluster in input.spec.clusters.keys() {
+        let (Some(now), Some(then)) = (Closing::of(input, cluster)?, Closing::of(next, cluster)?) else {
+            continue;
+        };
+        let is_released = |name: &str| now.holds(name) && !then.holds(name);
+        let of_cluster = next.model.flux.iter().filter(|flux| next.model.cluster_of(flux) == *cluster);
+        let released = of_cluster.filter(|flux| {
+            is_released(&flux.name) && (flux.namespace.is_empty() || flux.namespace == *namespace)
+        });
+        found.extend(released.map(|flux| Command::resume(&flux.name, namespace, cluster)));
+    }
+    Ok(found)
 }

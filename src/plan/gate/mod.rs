@@ -20,7 +20,7 @@ mod verify;
 mod whole;
 
 pub use carrier::{OUTSIDE, taken_in};
-pub use closing::Closing;
+pub use closing::{Closing, released};
 pub use files::{Leftover, conflict, sync};
 pub use folders::{Carriers, GateFolders, carriers, cluster_folders, folder_of};
 pub use leave::{Left, leave, told};

@@ -5,12 +5,13 @@
 
 use serde_json::Value;
 
-use crate::diagnostic::Place;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::inventory::{Inventory, inventories_of, prunes};
-use crate::plan::Input;
 use crate::plan::migrate::patch::{setting, spelt};
+use crate::plan::migrate::stage::Stage;
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::stop::Stop;
+use crate::plan::{Command, Input};
 use crate::render::Request;
 use crate::repo::flux::{self, artifact_path};
 use crate::repo::manifest::ObjectId;
@@ -44,21 +45,50 @@ pub fn overridden(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory]) 
     one.old.iter().find_map(|old| {
         let own = Inventory::find(inventories, &one.cluster, old)?;
         sets_otherwise(input, old, own.prune, &own.deletion_policy)
-            .or_else(|| unknown(input, one, old, inventories))
+            .or_else(|| unknown(input, old, inventories))
             .or_else(|| by_lists(input, old).filter(|_| input.parents(old).is_empty()))
     })
 }
 
+/// Tells of old Flux Kustomizations that leave Git and stay in the cluster, since what applies them prunes
+/// nothing: there they would go on applying what no window holds back.
+///
+/// `inventories` hold what is there before the hand-over.
+pub fn left_behind(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory]) -> Vec<Diagnostic> {
+    let stays = one.rest.as_ref().is_some_and(|rest| rest.text.is_some());
+    if one.stage != Stage::Restructured || stays {
+        return Vec::new();
+    }
+    let keeps = |parent: &&FluxKustomization| {
+        let cluster = input.model.cluster_of(parent);
+        Inventory::find(inventories, &cluster, parent).is_some_and(|inventory| !inventory.prune)
+    };
+    let left = |old: &&FluxKustomization| {
+        let parents = input.parents(old);
+        let keeper = parents.iter().copied().find(keeps).filter(|_| parents.iter().all(keeps))?;
+        let (name, cluster) = (&old.name, &one.cluster);
+        let namespace = &input.spec.flux.namespace;
+        Some(
+            Diagnostic::warning(format!(
+                "Flux Kustomization {name} of cluster {cluster} leaves Git and stays in the cluster: {}, which applies it, does not prune; {name} would go on applying everything, whatever window is closed",
+                keeper.name
+            ))
+            .at(keeper.place("prune"))
+            .help(format!(
+                "once its successors are ready: `{}`",
+                Command::let_go(name, namespace, cluster).shell()
+            )),
+        )
+    };
+    one.old.iter().copied().filter_map(|old| left(&old)).collect()
+}
+
 /// Stops where a parent that may change an old Flux Kustomization does not build.
-fn unknown(
-    input: &Input<'_>,
-    one: &Move<'_>,
-    old: &FluxKustomization,
-    inventories: &[Inventory],
-) -> Option<Stop> {
+fn unknown(input: &Input<'_>, old: &FluxKustomization, inventories: &[Inventory]) -> Option<Stop> {
     input.parents(old).into_iter().find_map(|parent| {
         let path = parent.path.as_ref()?;
-        let Err(message) = &Inventory::find(inventories, &one.cluster, parent)?.objects else { return None };
+        let cluster = input.model.cluster_of(parent);
+        let Err(message) = &Inventory::find(inventories, &cluster, parent)?.objects else { return None };
         may_change(input, parent, path).then(|| {
             Stop::lasting(
                 format!(

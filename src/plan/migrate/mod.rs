@@ -22,6 +22,7 @@ mod reader;
 mod readiness;
 mod rest;
 mod rules;
+mod since;
 mod stage;
 mod standing;
 pub(crate) mod verify;
@@ -77,6 +78,17 @@ impl Rewritten {
         let (namespace, before) = (flux.namespace.clone(), flux.value.clone());
         Rewritten { cluster: cluster.to_owned(), namespace, before, after }
     }
+
+    /// Gives the clusters in which something applies it: its own, and that of a hub whose build takes it in.
+    fn applied_in(&self, input: &Input<'_>) -> BTreeSet<String> {
+        let is_it = |flux: &&FluxKustomization| {
+            flux.value == self.before
+                && flux.namespace == self.namespace
+                && input.model.cluster_of(flux) == self.cluster
+        };
+        let parents = input.model.flux.iter().filter(is_it).flat_map(|flux| input.parents(flux));
+        parents.map(|parent| input.model.cluster_of(parent)).chain([self.cluster.clone()]).collect()
+    }
 }
 
 /// A stop with what it speaks of: one entry point of a cluster, or all of the cluster's.
@@ -118,6 +130,7 @@ pub fn migrate(
     let found: Vec<Move<'_>> = moves(input).into_iter().filter(meant).collect();
     let before = inventories(input.model, input.snapshot, input.renderer);
     let mut stopped = readiness::stopped(input, base, &found, &before, options);
+    let stood = since::stood(input, base, &found);
     let plan = loop {
         let active: Vec<&Move<'_>> = found
             .iter()
@@ -164,7 +177,13 @@ pub fn migrate(
                     .help("nothing was written; report this with the Flux Kustomizations involved"),
             ));
         }
+        let lost = since::lost(&stood, &after, &active, options);
+        if !lost.is_empty() {
+            stopped.extend(lost);
+            continue;
+        }
         let mut plan = builder.finish();
+        plan.remarks.extend(active.iter().flat_map(|one| effective::left_behind(input, one, &before)));
         plan.remarks.extend(allowed(deletions(&before, &after), options)?);
         plan.remarks.extend(notes.into_iter().map(Diagnostic::note));
         plan.obligations = obligations(input, &plan, &active);

@@ -80,6 +80,7 @@ pub fn wrong(
         .into_iter()
         .map(|(cluster, mismatch)| Wrong { cluster, kustomization: None, text: mismatch.to_string() })
         .collect();
+    let applied_in: Vec<BTreeSet<String>> = rewritten.iter().map(|one| one.applied_in(input)).collect();
     for before in old {
         let Ok(objects) = &before.objects else { continue };
         let applied: Vec<&Object> = objects.iter().filter(|object| is_flux(object)).collect();
@@ -91,8 +92,12 @@ pub fn wrong(
         };
         let Some(Inventory { objects: Ok(objects), .. }) = new.iter().find(same) else { continue };
         let mut now: Vec<Object> = objects.iter().filter(|object| is_flux(object)).cloned().collect();
-        let of_cluster: Vec<&Rewritten> =
-            rewritten.iter().filter(|one| one.cluster == before.cluster).collect();
+        let of_cluster: Vec<&Rewritten> = rewritten
+            .iter()
+            .zip(&applied_in)
+            .filter(|(_, of)| of.contains(&before.cluster))
+            .map(|(one, _)| one)
+            .collect();
         let (mut expected, mut left) = (Vec::new(), BTreeSet::new());
         for object in applied {
             match carried(&object.value, &of_cluster, &mut left) {

@@ -1,0 +1,53 @@
+//! What was changed between the revision that clusters have and the tree, and what a step makes of that.
+
+use crate::inventory::{Inventory, deletions, inventories_of};
+use crate::plan::Input;
+use crate::plan::migrate::MigrateOptions;
+use crate::plan::migrate::standing::{Key, Move};
+use crate::plan::stop::Stop;
+use crate::repo::FluxKustomization;
+
+/// Gives what the Flux Kustomizations of some moves apply in the base, where that is another tree.
+pub fn stood(input: &Input<'_>, base: &Input<'_>, found: &[Move<'_>]) -> Vec<Inventory> {
+    if input.snapshot.entries().eq(base.snapshot.entries()) {
+        return Vec::new();
+    }
+    let is_meant = |flux: &FluxKustomization| {
+        let cluster = base.model.cluster_of(flux);
+        found.iter().any(|one| one.cluster == cluster && takes_part(one, &flux.name))
+    };
+    inventories_of(base.model, base.snapshot, base.renderer, &is_meant)
+}
+
+fn takes_part(one: &Move<'_>, name: &str) -> bool {
+    one.all().any(|flux| flux.name == name)
+}
+
+/// Gives the moves whose step would, with what was changed since the base, let an object be deleted that
+/// another Flux Kustomization applies from then on: clusters may get both at once.
+///
+/// What left Git altogether was meant to go.
+pub fn lost(
+    stood: &[Inventory],
+    after: &[Inventory],
+    active: &[&Move<'_>],
+    options: &MigrateOptions,
+) -> Vec<(Key, Stop)> {
+    let mut found = Vec::new();
+    for deletion in deletions(stood, after).into_iter().filter(|deletion| deletion.next.is_some()) {
+        let mut meant = active.iter().filter(|one| {
+            one.cluster == deletion.cluster && one.moves() && takes_part(one, &deletion.kustomization)
+        });
+        let stop = || {
+            let base = &options.base;
+            Stop::new(
+                format!("with what was changed since {base}, the cluster may delete {deletion}"),
+                format!(
+                    "let that change reach the cluster by itself; then run this again with a `--base` that has it, in place of {base}"
+                ),
+            )
+        };
+        found.extend(meant.next().map(|one| (one.key(), stop())));
+    }
+    found
+}
