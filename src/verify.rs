@@ -141,7 +141,7 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
             let mut count = objects.len();
             if !sides.is_empty() && differences.is_empty() {
                 if stands {
-                    let (_, parts) = parts_of(input, input.snapshot, &path, &sides);
+                    let (_, parts) = parts_of(input, input.snapshot, &path, &sides, true);
                     differences = against(&objects, &parts);
                     if is_partial(input, &path, &sides) {
                         differences.retain(|(_, difference)| *difference != Difference::Lost);
@@ -180,11 +180,11 @@ pub fn verify_since(before: &Input<'_>, after: &Input<'_>) -> Vec<Check> {
             let old_parts = applied(before, &path, &cluster);
             let new_parts = applied(after, &path, &cluster);
             let (old, broken) = rendered(before, before.snapshot, &path, &old_parts);
-            let (new_types, parts) = parts_of(after, after.snapshot, &path, &new_parts);
+            let (new_types, parts) = parts_of(after, after.snapshot, &path, &new_parts, false);
             let mut differences = Vec::new();
             if broken.iter().all(|(_, difference)| !matches!(difference, Difference::Unbuildable(..))) {
                 differences = against(&old, &parts);
-                let (old_types, _) = parts_of(before, before.snapshot, &path, &old_parts);
+                let (old_types, _) = parts_of(before, before.snapshot, &path, &old_parts, false);
                 for (id, was) in &old_types {
                     if let Some(is) = new_types.get(id)
                         && was != is
@@ -233,7 +233,9 @@ fn applied(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
     if parts.is_empty() { sides(input, path, cluster) } else { parts }
 }
 
-fn requests(input: &Input<'_>, path: &RepoPath, parts: &[Part]) -> Vec<Request> {
+/// Gives the builds of some folders, each as its own Flux Kustomization builds it; or all `alike`, as the one
+/// of the entry point does, since clusters that share it may build it each in another way.
+fn requests(input: &Input<'_>, path: &RepoPath, parts: &[Part], alike: bool) -> Vec<Request> {
     let entries = &input.model.entry_points;
     let any = |folder: &RepoPath| entries.iter().find(|entry| entry.path == *folder);
     let of = |folder: &RepoPath| any(folder).filter(|entry| !entry.flux.is_empty());
@@ -244,7 +246,8 @@ fn requests(input: &Input<'_>, path: &RepoPath, parts: &[Part]) -> Vec<Request> 
         sides.find_map(|(_, side)| of(&side))
     };
     let build = |folder: &RepoPath| -> Option<Value> {
-        let entry: &EntryPoint = of(folder).or_else(|| of(path)).or_else(heir).or_else(|| any(path))?;
+        let own = || of(folder).filter(|_| !alike);
+        let entry: &EntryPoint = own().or_else(|| of(path)).or_else(heir).or_else(|| any(path))?;
         let build = builds(input.model, entry).into_iter().next().flatten()?;
         Some(rebuilt(&build, &entry.path, folder))
     };
@@ -263,7 +266,7 @@ fn rendered(
     path: &RepoPath,
     parts: &[Part],
 ) -> (Vec<Object>, Differences) {
-    let results = input.renderer.render(snapshot, &requests(input, path, parts));
+    let results = input.renderer.render(snapshot, &requests(input, path, parts, false));
     let mut objects: Vec<Object> = Vec::new();
     let mut differences = Differences::new();
     let mut places: BTreeMap<ObjectId, Vec<RepoPath>> = BTreeMap::new();
@@ -292,8 +295,9 @@ fn parts_of(
     snapshot: &Snapshot,
     path: &RepoPath,
     parts: &[Part],
+    alike: bool,
 ) -> (BTreeMap<ObjectId, String>, Rendered) {
-    let results = input.renderer.render(snapshot, &requests(input, path, parts));
+    let results = input.renderer.render(snapshot, &requests(input, path, parts, alike));
     let rendered: Rendered = parts.iter().cloned().zip(results).collect();
     let mut types = BTreeMap::new();
     for ((name, _), result) in &rendered {

@@ -213,3 +213,23 @@ fn a_hub_applies_what_goes_to_other_clusters() {
     assert!(scratch.text("clusters/hub/apps-rw.yaml").contains("kubeConfig"));
     take(&scratch, &["migrate", "--yes"]);
 }
+
+#[test]
+fn clusters_that_build_a_shared_folder_each_in_another_way_move_one_by_one() {
+    let scratch = Scratch::fixture("overlays");
+    scratch.write("windows.yaml", format!("{SPEC}  north: {{}}\n  south: {{}}\n"));
+    scratch.write("monitoring/kustomization.yaml", "resources: [all.yaml]\n");
+    let object = |kind: &str| format!("apiVersion: v1\nkind: {kind}\nmetadata: {{ name: one }}\n---\n");
+    scratch.write("monitoring/all.yaml", object("ConfigMap") + &object("Service"));
+    for cluster in ["north", "south"] {
+        let more = format!("  targetNamespace: mon-{cluster}\n");
+        let file = format!("clusters/{cluster}/monitoring.yaml");
+        scratch.write(&file, flux("monitoring", "./monitoring", &more));
+    }
+    scratch.commit();
+    take(&scratch, &["split", "--all", "--yes"]);
+    for cluster in ["north", "north", "south", "south"] {
+        take(&scratch, &["migrate", "--cluster", cluster, "--yes"]);
+        scratch.expect(0, &["verify"]);
+    }
+}
