@@ -178,8 +178,8 @@ pub fn deletes(policy: &Value) -> bool {
     policy.as_str().is_some_and(|policy| !matches!(policy, "" | "Orphan" | "MirrorPrune"))
 }
 
-/// Gives a document `prune: false`, and `deletionPolicy: Orphan` where it has one that deletes all the
-/// same, and remembers what they were.
+/// Gives a document `prune: false`, and `deletionPolicy: MirrorPrune` where it has one that deletes all the
+/// same, and remembers what they were. `Orphan` is what [`prepare`] writes, and means another step.
 ///
 /// # Errors
 ///
@@ -190,7 +190,7 @@ pub fn keeping(document: &str, value: &Value) -> Result<String, EditError> {
         values.push((&["spec", "prune"], ScalarText::Bool(false)));
     }
     if deletes(&value["spec"]["deletionPolicy"]) {
-        values.push((&["spec", "deletionPolicy"], "Orphan".into()));
+        values.push((&["spec", "deletionPolicy"], "MirrorPrune".into()));
     }
     if values.is_empty() { Ok(document.to_owned()) } else { edited(document, 0, &values) }
 }

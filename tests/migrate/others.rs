@@ -40,7 +40,7 @@ fn the_way_back_deletes_nothing_under_any_policy() {
             take(&scratch, command);
         }
         let heir = "clusters/north/apps-rw.yaml";
-        let kept = format!("  deletionPolicy: Orphan # gitops-windows: was {policy} # ours\n");
+        let kept = format!("  deletionPolicy: MirrorPrune # gitops-windows: was {policy} # ours\n");
         assert!(scratch.text(heir).contains(&kept), "{}", scratch.text(heir));
         take(&scratch, &["migrate", "--yes"]);
         assert!(scratch.text(heir).contains(&written), "{}", scratch.text(heir));

@@ -41,7 +41,7 @@ impl Heir {
     /// and for aliases of that, which go on meaning what they did.
     ///
     /// It gets `prune: false` with a remark, by which the last step knows what it was, and so it gets
-    /// `deletionPolicy: Orphan` where its policy deletes whatever `prune` says: until the last step the
+    /// `deletionPolicy: MirrorPrune` where its policy deletes whatever `prune` says: until the last step the
     /// hand-over can be taken back.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl Heir {
         let text = keeping(editor.text(), &expected)?;
         expected["spec"]["prune"] = json!(false);
         if deletes(&expected["spec"]["deletionPolicy"]) {
-            expected["spec"]["deletionPolicy"] = json!("Orphan");
+            expected["spec"]["deletionPolicy"] = json!("MirrorPrune");
         }
         if value(&text)? == expected {
             Ok(text)
