@@ -203,6 +203,19 @@ impl Model {
         }
     }
 
+    /// Gives the Flux Kustomizations that stand outside of the folder of the spec and may be applied.
+    ///
+    /// They belong to another spec, or to none; what they apply may lie here all the same.
+    pub fn outside(&self, snapshot: &Snapshot) -> Vec<FluxKustomization> {
+        if self.root.is_top() {
+            return Vec::new();
+        }
+        let (mut found, _) = flux_kustomizations(snapshot, &RepoPath::top());
+        take_unlisted(&mut found, &self.graph);
+        found.retain(|one| !one.file.is_within(&self.root));
+        found
+    }
+
     /// Gives the folders that clusters are known to own.
     pub fn known(&self) -> &ClusterFolders {
         &self.known

@@ -1,0 +1,93 @@
+//! What lies outside: Flux Kustomizations that another folder holds, and commands for what no file holds.
+
+use crate::divided::SPEC;
+use crate::support::scratch::Scratch;
+
+/// A repository whose spec covers `fleet/` alone, with one app of cluster north.
+fn fleet() -> Scratch {
+    let scratch = Scratch::empty();
+    scratch.write("fleet/windows.yaml", format!("{SPEC}  north: {{}}\n"));
+    scratch.write("fleet/clusters/north/apps/kustomization.yaml", "resources: [../../../apps/web]\n");
+    scratch.write("fleet/apps/web/kustomization.yaml", "resources: [all.yaml]\n");
+    scratch.write(
+        "fleet/apps/web/all.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: web, namespace: web }\n---\napiVersion: v1\nkind: Secret\nmetadata: { name: web, namespace: web }\n",
+    );
+    scratch.commit();
+    scratch
+}
+
+/// Writes the Flux Kustomizations of the cluster beside the folder of the spec.
+fn beside(scratch: &Scratch) {
+    for (name, path) in [("apps", "fleet/clusters/north/apps"), ("flux-system", "flux/north")] {
+        scratch.write(
+            &format!("flux/north/{name}.yaml"),
+            format!(
+                "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec:\n  interval: 10m\n  path: ./{path}\n  prune: true\n  sourceRef: {{ kind: GitRepository, name: flux-system }}\n"
+            ),
+        );
+    }
+    scratch.commit();
+}
+
+#[test]
+fn what_a_file_outside_of_the_specs_folder_applies_is_moved_by_no_command() {
+    const WHERE: &str = "Flux Kustomization apps in flux/north/apps.yaml applies it and lies outside of the folder of fleet/windows.yaml";
+    let scratch = fleet();
+    beside(&scratch);
+    let run = scratch.expect(5, &["-C", "fleet", "split", "--all", "--yes"]);
+    assert!(run.stderr.contains(WHERE), "{}", run.stderr);
+
+    let scratch = fleet();
+    scratch.expect(0, &["-C", "fleet", "split", "--all", "--yes"]);
+    beside(&scratch);
+    let run = scratch.expect(5, &["-C", "fleet", "migrate"]);
+    assert!(run.stderr.contains(WHERE) && !run.stderr.contains("kubectl"), "{}", run.stderr);
+
+    // The way that it says.
+    scratch.git(&["mv", "fleet/windows.yaml", "windows.yaml"]);
+    let spec = scratch.text("windows.yaml");
+    scratch.write("windows.yaml", format!("{spec}layout: {{ gate: fleet/infra/reconciliation-windows, clusterGate: 'fleet/clusters/{{cluster}}/infra/reconciliation-windows' }}\n"));
+    scratch.commit();
+    for next in ["next: prepare", "next: hand over", "next: finish"] {
+        let run = scratch.expect(0, &["migrate", "--yes"]);
+        assert!(run.stderr.contains(next) || next == "next: prepare", "{next} {}", run.stderr);
+        scratch.commit();
+    }
+    assert!(scratch.top().join("flux/north/apps-rw.yaml").exists());
+}
+
+#[test]
+fn an_entry_point_that_its_parent_applies_gets_its_own_without_a_deletion() {
+    let scratch = Scratch::fixture("overlays");
+    scratch.write("windows.yaml", format!("{SPEC}  north: {{}}\n"));
+    scratch.git(&["rm", "-r", "--quiet", "clusters", "reports", "infra"]);
+    scratch.write("clusters/north/kustomization.yaml", "resources: [flux-system, apps]\n");
+    scratch.write("clusters/north/apps/kustomization.yaml", "resources: [../../../apps/north]\n");
+    scratch.write("clusters/north/flux-system/kustomization.yaml", "resources: [gotk-sync.yaml]\n");
+    let flux = |name: &str, path: &str, prune: bool| {
+        format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec:\n  interval: 10m\n  path: ./{path}\n  prune: {prune}\n  sourceRef: {{ kind: GitRepository, name: flux-system }}\n"
+        )
+    };
+    const SYNC: &str = "clusters/north/flux-system/gotk-sync.yaml";
+    scratch.write(SYNC, flux("flux-system", "clusters/north", true)).commit();
+    let run = scratch.expect(0, &["split", "--all", "--yes"]);
+    let first = "first give Flux Kustomization flux-system `prune: false` and let that reach the cluster";
+    assert!(run.stderr.contains(first), "{}", run.stderr);
+    scratch.commit();
+    let run = scratch.expect(5, &["migrate"]);
+    assert!(run.stderr.contains(first), "{}", run.stderr);
+    // As it says, with nothing that a cluster may delete.
+    scratch.replace(SYNC, "prune: true", "prune: false").commit();
+    scratch.write("clusters/north/apps.yaml", flux("apps", "clusters/north/apps", true));
+    scratch.replace("clusters/north/kustomization.yaml", "apps]", "apps.yaml]").commit();
+    let run = scratch.run(&["check", "--base", "HEAD~1"]);
+    assert!(!(run.stdout + &run.stderr).contains("deletes"));
+    scratch.replace(SYNC, "prune: false", "prune: true").commit();
+    for _ in 0..3 {
+        scratch.expect(0, &["migrate", "--yes"]);
+        scratch.commit();
+    }
+    assert!(scratch.text("clusters/north/apps-rw.yaml").contains("prune: true"));
+}
