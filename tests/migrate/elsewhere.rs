@@ -1,6 +1,6 @@
 //! What lies outside: Flux Kustomizations that another folder holds, and commands for what no file holds.
 
-use crate::divided::SPEC;
+use crate::divided::{SPEC, divided};
 use crate::support::scratch::Scratch;
 
 /// A repository whose spec covers `fleet/` alone, with one app of cluster north.
@@ -90,4 +90,43 @@ fn an_entry_point_that_its_parent_applies_gets_its_own_without_a_deletion() {
         scratch.commit();
     }
     assert!(scratch.text("clusters/north/apps-rw.yaml").contains("prune: true"));
+}
+
+#[test]
+fn the_tools_own_gate_and_that_of_another_cluster_hold_no_hand_over_up() {
+    // Its own gate holds the whole entry point back, until the rules let some of it go.
+    let scratch = Scratch::fixture("overlays");
+    scratch.write("windows.yaml", format!("{SPEC}  north: {{}}\nrules: [{{ type: rw }}]\n")).commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    scratch.write("windows.yaml", format!("{SPEC}  north: {{}}\n")).commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["migrate", "--yes"]);
+
+    // A gate of another cluster names another `apps`.
+    let scratch = divided("overlays", &["north"]);
+    let job = |action: &str, suspend: bool| {
+        format!(
+            "apiVersion: batch/v1\nkind: CronJob\nmetadata: {{ name: {action}, namespace: jobs }}\nspec:\n  schedule: '0 4 * * 0'\n  jobTemplate:\n    spec:\n      template:\n        spec:\n          restartPolicy: Never\n          containers:\n          - name: gate\n            image: ghcr.io/fluxcd/flux-cli:v2.9.4\n            command: [kubectl, patch, kustomization, apps, --namespace=flux-system, --type=merge, --field-manager=flux, '--patch={{\"spec\":{{\"suspend\":{suspend}}}}}']\n"
+        )
+    };
+    let gate = |folder: &str| {
+        scratch.write(&format!("{folder}/begin.yaml"), job("begin", false));
+        scratch.write(&format!("{folder}/end.yaml"), job("end", true));
+        scratch.write(&format!("{folder}/kustomization.yaml"), "resources: [begin.yaml, end.yaml]\n");
+        scratch.commit();
+    };
+    gate("infra/south/gate");
+    let list = scratch.text("infra/south/kustomization.yaml");
+    scratch
+        .write("infra/south/kustomization.yaml", list.replace("resources:\n", "resources:\n  - gate\n"))
+        .commit();
+    scratch.expect(1, &["migrate"]);
+    // Nobody in Git builds this one, so it may be north's.
+    gate("gates/any");
+    let run = scratch.expect(5, &["migrate"]);
+    assert!(run.stderr.contains("acts on apps and not on apps-rw"), "{}", run.stderr);
 }
