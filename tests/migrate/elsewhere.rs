@@ -130,3 +130,52 @@ fn the_tools_own_gate_and_that_of_another_cluster_hold_no_hand_over_up() {
     let run = scratch.expect(5, &["migrate"]);
     assert!(run.stderr.contains("acts on apps and not on apps-rw"), "{}", run.stderr);
 }
+
+#[test]
+fn clusters_that_share_an_entry_point_with_a_rest_go_on_together() {
+    let shared = |spec: &str| {
+        let scratch = Scratch::fixture("overlays");
+        scratch.git(&["rm", "-r", "--quiet", "apps/south"]);
+        scratch.git(&["mv", "apps/north", "apps/prod"]);
+        scratch.write("apps/prod/kustomization.yaml", "resources: [../base/web, ../base/two]\n");
+        for (file, text) in [
+            ("kustomization.yaml", "resources: [all.yaml]\n"),
+            ("all.yaml", "apiVersion: v1\nkind: Secret\nmetadata: { name: two, namespace: two }\n"),
+        ] {
+            scratch.write(&format!("apps/base/two/{file}"), text);
+        }
+        for cluster in ["north", "south"] {
+            scratch.replace(
+                &format!("clusters/{cluster}/apps.yaml"),
+                &format!("./apps/{cluster}"),
+                "./apps/prod",
+            );
+        }
+        scratch.write("windows.yaml", format!("{SPEC}{spec}")).commit();
+        scratch.expect(0, &["split", "app", "web", "--yes"]);
+        scratch.commit();
+        scratch
+    };
+    let both = "  north: {}\n  south: {}\n";
+    let said = "cluster south applies apps/prod too, and would lose what leaves it";
+
+    let scratch = shared(both);
+    let run = scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]);
+    assert!(run.stderr.contains(said) && run.stderr.contains("add `--cluster south`"), "{}", run.stderr);
+    scratch.expect(1, &["migrate", "--cluster", "north", "--cluster", "south"]);
+    scratch.expect(1, &["migrate"]);
+
+    scratch.replace("clusters/south/apps.yaml", "  wait: false\n", "  suspend: true\n").commit();
+    let run = scratch.expect(5, &["migrate", "--yes"]);
+    assert!(run.stderr.contains(said) && run.stderr.contains("south is held up: "), "{}", run.stderr);
+    let run = scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]);
+    assert!(run.stderr.contains(said) && run.stderr.contains("south is stuck: "), "{}", run.stderr);
+
+    let scratch = shared("  north: {}\n");
+    let run = scratch.expect(5, &["migrate", "--yes"]);
+    assert!(
+        run.stderr.contains(said) && run.stderr.contains("name south under `clusters`"),
+        "{}",
+        run.stderr
+    );
+}

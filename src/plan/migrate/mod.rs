@@ -9,7 +9,7 @@ mod confirm;
 pub(crate) mod contents;
 mod depends;
 mod double;
-mod effective;
+pub(crate) mod effective;
 mod finish;
 mod hand_over;
 mod heir;
@@ -23,6 +23,7 @@ mod rest;
 mod rules;
 mod stage;
 mod standing;
+mod together;
 pub(crate) mod verify;
 mod watcher;
 
@@ -118,6 +119,11 @@ pub fn migrate(
     let before = inventories(input.model, input.snapshot, input.renderer);
     let mut stopped = readiness::stopped(input, base, &found, &before, options);
     let plan = loop {
+        let apart = together::apart(input, &found, &stopped);
+        if !apart.is_empty() {
+            stopped.extend(apart);
+            continue;
+        }
         let active: Vec<&Move<'_>> = found
             .iter()
             .filter(|one| !stopped.contains_key(&one.key()))
