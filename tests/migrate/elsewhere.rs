@@ -132,6 +132,30 @@ fn the_tools_own_gate_and_that_of_another_cluster_hold_no_hand_over_up() {
 }
 
 #[test]
+fn half_a_hand_over_is_told_where_the_bootstrap_alone_is_left() {
+    let scratch = Scratch::fixture("overlays");
+    scratch.git(&["rm", "-r", "--quiet", "clusters/south", "apps/south", "reports", "infra"]);
+    scratch.git(&["rm", "--quiet", "clusters/north/infra.yaml", "clusters/north/reports.yaml"]);
+    scratch.write("windows.yaml", format!("{SPEC}  north: {{}}\n")).commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    scratch.expect(0, &["migrate", "--yes"]);
+    // The successors are forgotten.
+    scratch.git(&["commit", "--quiet", "--all", "--message", "half"]);
+    scratch.git(&["clean", "-fdq"]);
+    let run = scratch.expect(5, &["migrate"]);
+    assert!(
+        run.stderr.contains("take back the commit that removed or broke its Flux Kustomization"),
+        "{}",
+        run.stderr
+    );
+    let run = scratch.run(&["check"]);
+    assert!(run.stdout.contains("no Flux Kustomization applies apps/north/north-rt"), "{run:?}");
+}
+
+#[test]
 fn clusters_that_share_an_entry_point_with_a_rest_go_on_together() {
     let shared = |spec: &str| {
         let scratch = Scratch::fixture("overlays");
