@@ -1,6 +1,9 @@
 //! Gates, by the real binary: who is held back, who may do it, and that none stops by accident.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+#[path = "support/divided.rs"]
+#[allow(dead_code, reason = "each test program uses a part of it")]
+mod divided;
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -515,4 +518,88 @@ fn what_does_not_build_is_said_to_have_no_gate() {
     let run = scratch.run(&["sync"]);
     let said = "warning: apps/north of cluster north does not build, so no gate holds it back";
     assert!(run.stderr.contains(said) && run.stderr.contains("clusters/north/apps.yaml:"), "{run:?}");
+}
+
+#[test]
+fn a_namespace_that_a_gate_leaves_goes_on_request_alone() {
+    let scratch = scaffold();
+    let spec = scratch.text("windows.yaml");
+    let moved = |scratch: &Scratch| {
+        let gate = spec.find("\ngate:").map_or(spec.len(), |at| at + 1);
+        let (head, tail) = spec.split_at(gate);
+        let rest = tail.split_inclusive('\n').skip(1).skip_while(|line| line.starts_with(' '));
+        scratch
+            .write("windows.yaml", format!("{head}{}gate: {{ namespace: ops }}\n", rest.collect::<String>()));
+        scratch.commit();
+    };
+    moved(&scratch);
+    let before = scratch.tree();
+    let run = scratch.expect(5, &["sync", "--yes"]);
+    for cluster in ["edge-01", "edge-02"] {
+        let goes = format!("a cluster deletes Namespace jobs in {cluster}: ");
+        assert!(
+            run.stderr.contains(&goes) && run.stderr.contains("with everything that is in it"),
+            "{}",
+            run.stderr
+        );
+    }
+    assert!(run.stderr.contains("kubectl annotate namespace jobs --field-manager=flux"), "{}", run.stderr);
+    assert!(!run.stderr.contains("CronJob"), "what serves the gate alone may go: {}", run.stderr);
+    scratch.expect(5, &["diff"]);
+    assert_same(&before, &scratch.tree(), "a refused sync wrote");
+    let run = scratch.expect(0, &["sync", "--allow-deletion", "--yes"]);
+    assert!(run.stderr.contains("a cluster deletes Namespace jobs in edge-01"), "{}", run.stderr);
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+
+    // Other names for what serves the gate alone need no leave.
+    let scratch = scaffold();
+    let spec = scratch.text("windows.yaml");
+    scratch.write("windows.yaml", format!("{spec}layout: {{ openJob: begin, closeJob: end }}\n")).commit();
+    if spec.contains("\nlayout:") {
+        scratch.write(
+            "windows.yaml",
+            spec.replace("\nlayout:\n", "\nlayout:\n  openJob: begin\n  closeJob: end\n"),
+        );
+        scratch.commit();
+    }
+    scratch.expect(0, &["sync", "--yes"]);
+}
+
+#[test]
+fn who_waits_for_one_of_the_same_name_in_another_namespace_stops_no_gate() {
+    let scratch = Scratch::empty();
+    let flux = |name: &str, namespace: &str, path: &str, more: &str| {
+        scratch.write(
+            &format!("clusters/north/{namespace}-{name}.yaml"),
+            format!(
+                "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: {namespace} }}\nspec:\n  interval: 10m\n  path: ./{path}\n  prune: true\n  sourceRef: {{ kind: GitRepository, name: flux-system, namespace: flux-system }}\n{more}"
+            ),
+        );
+    };
+    flux("flux-system", "flux-system", "clusters/north", "");
+    flux("apps", "flux-system", "apps/north", "");
+    flux("apps", "team", "team/own", "");
+    flux("tenant", "team", "team/tenant", "  dependsOn: [{ name: apps }]\n");
+    for (folder, kind) in [("apps/north", "Secret"), ("team/own", "ConfigMap"), ("team/tenant", "ConfigMap")]
+    {
+        let name = folder.replace('/', "-");
+        scratch.write(&format!("{folder}/kustomization.yaml"), "resources: [all.yaml]\n");
+        scratch.write(
+            &format!("{folder}/all.yaml"),
+            format!("apiVersion: v1\nkind: {kind}\nmetadata: {{ name: {name}, namespace: default }}\n"),
+        );
+    }
+    scratch.write("windows.yaml", format!("{}  north: {{}}\n", divided::SPEC)).commit();
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    assert!(!run.stderr.contains("no gate holds back"), "{}", run.stderr);
+    assert!(!run.stderr.contains("is real-time and waits for"), "{}", run.stderr);
+    let objects = rendered(&scratch, "clusters/north/infra/reconciliation-windows");
+    assert_eq!(allowed(&objects), BTreeSet::from(["apps".to_owned()]));
+
+    // Said with its namespace, it is the one that the gate holds back.
+    flux("tenant", "team", "team/tenant", "  dependsOn: [{ name: apps, namespace: flux-system }]\n");
+    scratch.commit();
+    let run = scratch.run(&["sync"]);
+    assert!(run.stderr.contains("no gate holds back Flux Kustomization apps"), "{}", run.stderr);
 }

@@ -359,3 +359,36 @@ fn what_only_has_sides_left_is_not_joined_in_silence() {
         run.stderr
     );
 }
+
+#[test]
+fn a_later_split_stops_before_its_first_step_where_a_parent_decides_what_prunes() {
+    for (field, value) in [("prune", "true"), ("deletionPolicy", "\"WaitForTermination\"")] {
+        let (scratch, _) = one_app_of_two();
+        let parent = "clusters/edge-01/flux/flux-system/gotk-sync.yaml";
+        let text = scratch.text(parent).trim_end().to_owned();
+        let patch = format!("[{{\"op\": \"add\", \"path\": \"/spec/{field}\", \"value\": {value}}}]");
+        scratch.write(
+            parent,
+            format!("{text}\n  patches:\n  - {{ target: {{ kind: Kustomization, name: \"apps.*\" }}, patch: '{patch}' }}\n"),
+        );
+        scratch.commit();
+        let run = scratch.run(&["split", "app", "probe", "--yes"]);
+        assert!(run.stderr.contains("the build that applies it sets its `spec."), "{}", run.stderr);
+        assert!(!scratch.text("clusters/edge-01/flux/apps.yaml").contains("prune: false"), "{}", run.stderr);
+        // As it says.
+        let item = run
+            .stderr
+            .split('`')
+            .find(|part| part.starts_with("{ target: "))
+            .unwrap_or_else(|| panic!("{}", run.stderr))
+            .to_owned();
+        let text = scratch.text(parent);
+        scratch.git(&["checkout", "--quiet", "--", "."]);
+        scratch.write(parent, format!("{text}  - {item}\n")).commit();
+        for _ in 0..2 {
+            let run = scratch.expect(0, &["split", "app", "probe", "--yes"]);
+            assert!(!run.stderr.contains("is left as it is"), "{}", run.stderr);
+            scratch.commit();
+        }
+    }
+}

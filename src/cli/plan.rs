@@ -93,7 +93,7 @@ pub struct Migrate {
 /// Arguments of `sync` and `diff`.
 #[derive(Args, Debug)]
 pub struct Sync {
-    /// Take away the gates of clusters that windows.yaml speaks of no more; says what that deletes
+    /// Take away the gates of clusters that windows.yaml speaks of no more, and Namespaces that gates leave; says what that deletes
     #[arg(long)]
     pub allow_deletion: bool,
     /// How to show the difference

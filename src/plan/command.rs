@@ -59,11 +59,18 @@ impl Command {
         command
     }
 
-    /// Deletes a Flux Kustomization that was prepared; its objects stay.
+    /// Deletes a Flux Kustomization that is still prepared when it runs; its objects stay.
+    ///
+    /// Something that Git does not show may have given it its old values again, and then its finalizer
+    /// deletes what it applied (kustomize-controller, `finalize`). So one command looks and deletes.
     pub fn let_go(name: &str, namespace: &str, cluster: &str) -> Command {
-        let words = ["kubectl", "delete", RESOURCE, name, "--namespace", namespace];
-        let purpose =
-            format!("let {name} go, which leaves its objects (step 2, once the new ones are ready)");
+        let script = format!(
+            r#"live=$(kubectl get {RESOURCE} "$1" --namespace "$2" --output "jsonpath={{.spec.prune}} {{.spec.deletionPolicy}}") || exit 1; if test "$live" = "false Orphan"; then kubectl delete {RESOURCE} "$1" --namespace "$2"; else echo "not deleted, as it would delete its objects: prune and deletionPolicy are \"$live\" and not \"false Orphan\"" >&2; exit 1; fi"#
+        );
+        let words = ["sh", "-c", script.as_str(), "sh", name, namespace];
+        let purpose = format!(
+            "let {name} go if it is still kept from deleting its objects, which stay (step 2, once the new ones are ready)"
+        );
         Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
     }
 
@@ -160,5 +167,43 @@ mod tests {
             words: vec!["a b".into(), "it's".into(), "x=1".into()],
         };
         assert_eq!(command.shell(), r"'a b' 'it'\''s' x=1");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    #[allow(
+        clippy::disallowed_methods,
+        clippy::unwrap_used,
+        reason = "a test writes into a temporary folder"
+    )]
+    fn one_that_would_delete_its_objects_is_not_let_go() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let kubectl = folder.path().join("kubectl");
+        let line = Command::let_go("apps", "flux-system", "north").shell();
+        for (live, goes) in [
+            ("echo false Orphan", true),
+            ("echo true Orphan", false),
+            ("echo false MirrorPrune", false),
+            ("echo false ", false),
+            ("exit 1", false),
+        ] {
+            std::fs::write(
+                &kubectl,
+                format!("#!/bin/sh\nif test $1 = get; then {live}; else echo \"$@\"; fi\n"),
+            )
+            .unwrap();
+            std::fs::set_permissions(&kubectl, std::fs::Permissions::from_mode(0o755)).unwrap();
+            let output = std::process::Command::new("/bin/sh")
+                .args(["-c", &line])
+                .env("PATH", format!("{}:/usr/bin:/bin", folder.path().display()))
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            let expected = format!("delete {RESOURCE} apps --namespace flux-system\n");
+            assert_eq!(said == expected, goes, "{live}: {output:?}");
+            assert_eq!(said.is_empty(), !goes, "{live}: {output:?}");
+            assert_eq!(output.status.success(), goes, "{live}: {output:?}");
+        }
     }
 }

@@ -11,10 +11,11 @@ use serde_json::Value;
 
 use crate::inventory::{deletions, inventories};
 use crate::plan::input::sides_of;
-use crate::plan::migrate;
 use crate::plan::migrate::verify::{Wrong, wrong};
+use crate::plan::migrate::{self, effective};
 use crate::plan::outcome::EntryOutcome;
 use crate::plan::prepare::{is_prepared, prepare};
+use crate::plan::stop::Stop;
 use crate::plan::{Builder, Input, Sides};
 use crate::proof::Obligation;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath};
@@ -53,19 +54,37 @@ pub fn step<'a>(
                 "commit this step by itself and let it reach the cluster; only then comes the next one",
             );
         }
-        return hand_over(input, before, trial, entry, outcome);
+        return match effective::any_overridden(input, &all) {
+            Some(stop) => stop.refuse(outcome),
+            None => hand_over(input, before, trial, entry, outcome),
+        };
     }
     *trial = before.clone();
-    for one in all {
+    for one in &all {
         if let Err(stop) = prepare(trial, one) {
             return stop.refuse(outcome);
         }
+    }
+    if let Some(stop) = overridden(input, trial, &all) {
+        return stop.refuse(outcome);
     }
     let mut outcome = outcome.untouched(
         "its sides are live, so first nothing of it prunes: commit this, let it reach the clusters, then give the same command again",
     );
     outcome.after.clear();
     outcome
+}
+
+/// Stops where something else decides what those that were prepared just now delete: the next step would
+/// wait for good.
+fn overridden(input: &Input<'_>, trial: &Builder<'_>, all: &[&FluxKustomization]) -> Option<Stop> {
+    let model = input.model.again(trial.now());
+    let next = Input { snapshot: trial.now(), model: &model, ..*input };
+    let is_one = |flux: &&FluxKustomization| {
+        all.iter().any(|one| (&one.file, one.document, &one.name) == (&flux.file, flux.document, &flux.name))
+    };
+    let prepared: Vec<&FluxKustomization> = model.flux.iter().filter(is_one).collect();
+    effective::any_overridden(&next, &prepared)
 }
 
 /// Tells whether a Flux Kustomization is prepared in the base as well.

@@ -29,6 +29,7 @@ mod obligations;
 mod origins;
 mod outcome;
 mod parent;
+mod part;
 mod prepare;
 mod projection;
 mod promise;

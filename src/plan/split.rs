@@ -11,7 +11,7 @@ use crate::plan::promise::Promise;
 use crate::plan::settle::Watch;
 use crate::plan::step::{Live, Run, Step};
 use crate::plan::stop::Stop;
-use crate::plan::{Builder, Plan, ahead, gate, layout, listing, obligations, parent};
+use crate::plan::{Builder, Plan, ahead, gate, layout, listing, obligations, parent, part};
 use crate::proof::Obligation;
 use crate::repo::flux::artifact_path;
 use crate::repo::{EntryPoint, RepoPath, Role};
@@ -168,7 +168,8 @@ fn without_flux(input: &Input<'_>, entry: &EntryPoint, above: &RepoPath) -> Diag
     ))
     .at(Place::file(entry.path.clone()))
     .help(format!(
-        "write a Flux Kustomization for it with `prune: false`, take it out of what {above} lists, and let that reach the cluster; `gitops-windows migrate` then hands over to its sides"
+        "{}; `gitops-windows migrate` then hands over to its sides",
+        part::apart(input, &entry.path, above)
     ))
 }
 

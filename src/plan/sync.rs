@@ -27,12 +27,13 @@ pub const SCHEMA_FILE: &str = "windows.schema.json";
 /// `allow_deletion` takes out the gates of clusters that the spec does not speak of any more, or that
 /// have nothing to hold back any more, of those that the tool wrote; the plan then names each object that
 /// a cluster deletes, and the commands that resume what was held back. Without it such a gate stays, with
-/// a warning. Objects that change sides are never deleted, whatever it says.
+/// a warning, and so it takes leave to let a Namespace go that the gate brought. Objects that change sides are never deleted, whatever it says.
 ///
 /// # Errors
 ///
 /// When a generated file was edited by hand, when a value or a list can't be edited in place, and when a
-/// cluster may delete an object that changes sides and nothing else is left to do.
+/// cluster may delete an object that changes sides and nothing else is left to do. Without
+/// `allow_deletion` also when a cluster would delete a Namespace with what is written anew of a gate.
 pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> Result<Plan, Error> {
     no_unknown_types(input)?;
     layout::check(input)?;
@@ -54,6 +55,9 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
     plan.remarks.extend(refused);
     let after = plan.apply(input.snapshot);
     let model = input.model.again(&after);
+    if !allow_deletion && !plan.changes.is_empty() {
+        gate::keeps_all(input, &after)?;
+    }
     if allow_deletion {
         let (old, new) = (
             inventories(input.model, input.snapshot, input.renderer),

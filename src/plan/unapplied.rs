@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::plan::Input;
+use crate::plan::{Input, umbrella};
 use crate::repo::flux::artifact_path;
 use crate::repo::{FluxKustomization, RepoPath, built};
 use crate::spec::folder_of;
@@ -24,13 +24,18 @@ pub struct Unapplied {
 /// A commit leaves them that takes a Flux Kustomization away without what should come in its place:
 /// half of a hand-over, or both of its successors. Parts of an app look the same, and are told apart by
 /// who uses them, and by their place: they belong to no cluster. Where a cluster has no Flux
-/// Kustomization in Git, only people know what is applied.
+/// Kustomization in Git but the bootstrap one, only people know what is applied, unless it could not
+/// have been divided without one.
 pub fn unapplied(input: &Input<'_>) -> Vec<Unapplied> {
     let model = input.model;
-    // With the bootstrap one alone in Git, people made the others in the cluster.
+    // With the bootstrap one alone in Git, people may have made the others in the cluster.
     let others = model.flux.iter().filter(|flux| !flux.applies_itself());
     let managed: BTreeSet<String> = others.map(|flux| model.cluster_of(flux)).collect();
-    if managed.is_empty() {
+    let bootstrapped: BTreeSet<String> = model.flux.iter().map(|flux| model.cluster_of(flux)).collect();
+    // What is told to be an entry point by its place alone may have been divided so. Anything else was
+    // divided since a Flux Kustomization in Git named it.
+    let is_by_place = |folder: &RepoPath| model.entry_points.iter().any(|entry| entry.path == *folder);
+    if bootstrapped.is_empty() {
         return Vec::new();
     }
     // Of those that people keep unlisted it is known why nothing applies them.
@@ -53,7 +58,14 @@ pub fn unapplied(input: &Input<'_>) -> Vec<Unapplied> {
     };
     for folder in folders.filter(may_be) {
         for (whole, position) in wholes(input, folder) {
-            let cluster = owner(input, &whole).filter(|cluster| managed.contains(cluster));
+            let was_in_git = |cluster: &String| {
+                bootstrapped.contains(cluster)
+                    && (is_umbrella(input, &whole) || !model.graph.has(&whole))
+                    && !is_by_place(folder)
+                    && !is_by_place(&whole)
+            };
+            let cluster =
+                owner(input, &whole).filter(|cluster| managed.contains(cluster) || was_in_git(cluster));
             let Some(cluster) = cluster.filter(|_| !is_used(folder, &whole) && !is_used(&whole, &whole))
             else {
                 continue;
@@ -70,6 +82,11 @@ pub fn unapplied(input: &Input<'_>) -> Vec<Unapplied> {
         })
     });
     found.into_values().collect()
+}
+
+/// Tells whether a split left an umbrella of a folder.
+fn is_umbrella(input: &Input<'_>, whole: &RepoPath) -> bool {
+    input.model.graph.get(whole).is_some_and(|found| umbrella::original(&found.text).is_some())
 }
 
 /// Gives what a folder may be a side of: the entry points with the position of the type.

@@ -96,6 +96,19 @@ impl FluxKustomization {
         list.into_iter().flatten().filter_map(|item| item["name"].as_str()).collect()
     }
 
+    /// Gives the namespace and the name of those that this one waits for; an item without a namespace
+    /// means its own, which is empty where Git does not say it.
+    pub fn waits_for(&self) -> Vec<(&str, &str)> {
+        let list = self.spec("dependsOn").as_array();
+        let items = list.into_iter().flatten();
+        items
+            .filter_map(|item| {
+                let namespace = item["namespace"].as_str().filter(|namespace| !namespace.is_empty());
+                Some((namespace.unwrap_or(&self.namespace), item["name"].as_str()?))
+            })
+            .collect()
+    }
+
     /// Points at a field of `spec`, or at the object where the field is missing.
     pub fn place(&self, key: &str) -> Place {
         let object = self.node();

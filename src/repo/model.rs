@@ -1,6 +1,7 @@
 //! What the repository means: clusters, entry points, apps and gates.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use crate::diagnostic::Diagnostic;
 use crate::repo::clusters::{self, Clusters};
@@ -66,6 +67,8 @@ pub struct Model {
     /// The gates that already stand there.
     pub gates: Vec<Gate>,
     known: ClusterFolders,
+    /// Those outside of the root, once they were asked for.
+    outside: OnceLock<Vec<FluxKustomization>>,
     /// What could not be placed or read.
     pub remarks: Vec<Diagnostic>,
 }
@@ -77,19 +80,6 @@ pub type ClusterFolders = BTreeMap<String, Vec<RepoPath>>;
 pub(super) type Builders = BTreeMap<RepoPath, Vec<usize>>;
 
 impl Model {
-    /// Gives the Flux Kustomizations outside of the root that may be applied: those of other specs, or of
-    /// none.
-    pub fn outside(&self, snapshot: &Snapshot) -> Vec<FluxKustomization> {
-        if self.root.is_top() {
-            return Vec::new();
-        }
-        let (mut all, _) = flux_kustomizations(snapshot, &RepoPath::top());
-        leave_foreign(&mut all, snapshot);
-        take_unlisted(&mut all, &self.graph);
-        all.retain(|one| !one.file.is_within(&self.root));
-        all
-    }
-
     /// Understands a snapshot.
     ///
     /// `root` is the folder of the spec: Flux Kustomizations outside of it belong to another spec.
@@ -212,8 +202,25 @@ impl Model {
             entry_points,
             gates,
             known: known.clone(),
+            outside: OnceLock::new(),
             remarks,
         }
+    }
+
+    /// Gives the Flux Kustomizations that stand outside of the folder of the spec and may be applied.
+    ///
+    /// They belong to another spec, or to none; what they apply may lie here all the same.
+    pub fn outside(&self, snapshot: &Snapshot) -> &[FluxKustomization] {
+        self.outside.get_or_init(|| {
+            if self.root.is_top() {
+                return Vec::new();
+            }
+            let (mut all, _) = flux_kustomizations(snapshot, &RepoPath::top());
+            leave_foreign(&mut all, snapshot);
+            take_unlisted(&mut all, &self.graph);
+            all.retain(|one| !one.file.is_within(&self.root));
+            all
+        })
     }
 
     /// Gives the folders that clusters are known to own.

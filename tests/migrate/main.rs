@@ -7,6 +7,7 @@ mod anchor;
 #[path = "../support/divided.rs"]
 #[allow(dead_code, reason = "each test program uses a part of it")]
 mod divided;
+mod elsewhere;
 mod half_done;
 mod named;
 mod others;
@@ -100,7 +101,8 @@ fn commands_are_printed_where_nothing_is_in_git() {
         "--patch '{\"spec\":{\"prune\":false,\"deletionPolicy\":\"Orphan\"}}'",
         "flux create kustomization apps-rt --namespace=flux-system --source=GitRepository/flux-system --path=./clusters/edge-01/apps/apps-rt --prune=false",
         "--path=./clusters/edge-01/apps/apps-rw --prune=false --interval=10m --depends-on=apps-rt",
-        "kubectl delete kustomizations.kustomize.toolkit.fluxcd.io apps --namespace flux-system",
+        "kubectl delete kustomizations.kustomize.toolkit.fluxcd.io \"$1\" --namespace \"$2\"; else ",
+        "fi' sh apps flux-system\n",
         "kubectl patch kustomizations.kustomize.toolkit.fluxcd.io apps-rw --namespace flux-system --type=merge --field-manager=flux --patch '{\"spec\":{\"prune\":true}}'",
         "flux export kustomization apps",
     ] {

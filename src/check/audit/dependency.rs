@@ -83,7 +83,7 @@ fn twice(subject: &Subject<'_>, deliveries: &[&Delivery]) -> Vec<Diagnostic> {
                     ))
                     .at(one.place("path"))
                     .related("the other one", other.place("path"))
-                    .help("give one of them another name, or remove it"),
+                    .help("first give both the annotation `kustomize.toolkit.fluxcd.io/prune: disabled` and let that reach the cluster, or what applied it last deletes it with all that it applied; then give one of them another name, or remove it"),
             );
         }
     }

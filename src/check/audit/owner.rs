@@ -11,6 +11,10 @@ use crate::repo::manifest::ObjectId;
 /// How many objects a finding names.
 const MOST_NAMES: usize = 5;
 
+/// How a second owner goes without the objects going: whoever loses them deletes those that carry its labels
+/// (kustomize-controller, `prune`).
+const LET_GO: &str = "first give the objects the annotation `kustomize.toolkit.fluxcd.io/prune: disabled`, or the Flux Kustomization that lets them go `prune: false` and `deletionPolicy: Orphan`, and let that reach the cluster; then take them out of it, and when that has reached the cluster too, give back what you changed";
+
 /// Finds objects that two Flux Kustomizations of one cluster apply.
 ///
 /// One finding speaks of all objects that the same two share. Folders without a Flux
@@ -81,7 +85,7 @@ fn finding(
                  then again",
                 early.name, late.name
             ))
-            .help("keep each object in one place, and let one Flux Kustomization apply it")
+            .help(format!("keep each object in one place, and let one Flux Kustomization apply it: {LET_GO}"))
     } else if ungated.is_some() {
         BOTH_HALVES
             .finding(format!(
@@ -89,7 +93,7 @@ fn finding(
                 early.name, late.name
             ))
             .help(format!(
-                "let {} name a folder that does not reach {}; a folder without a kustomization.yaml applies all below it",
+                "let {} name a folder that does not reach {} (one without a kustomization.yaml applies all below it): {LET_GO}",
                 early.name, late.path
             ))
     } else {
@@ -99,7 +103,7 @@ fn finding(
                  deletes what the other still wants",
                 early.name, late.name
             ))
-            .help("let one Flux Kustomization apply each object")
+            .help(format!("let one Flux Kustomization apply each object: {LET_GO}"))
     };
     let diagnostic = diagnostic.at(subject.sources.place(one_at, &["metadata", "name"]));
     let mut diagnostic = diagnostic;

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::plan::gate::target::{is_in_reach, waits_for_held};
 use crate::plan::gate::{ClusterGate, Gates, Slot, adopted, alerts, carrier, cron_jobs};
 use crate::plan::generated::{Ownership, ownership, with_header};
 use crate::plan::{Builder, Command, Input};
@@ -194,10 +195,10 @@ fn waits_for_gated(input: &Input<'_>, gates: &Gates) -> Vec<Diagnostic> {
         let cluster = input.model.cluster_of(kustomization);
         let Some(gate) = gates.clusters.iter().find(|gate| gate.cluster == cluster) else { continue };
         let held: BTreeSet<&str> = gate.targets.values().flatten().map(String::as_str).collect();
-        if held.contains(kustomization.name.as_str()) {
+        if is_in_reach(input.spec, kustomization) && held.contains(kustomization.name.as_str()) {
             continue;
         }
-        if let Some(other) = kustomization.depends_on().into_iter().find(|name| held.contains(name)) {
+        if let Some(other) = waits_for_held(input.spec, kustomization, &held) {
             found.push(
                 Diagnostic::warning(format!(
                     "Flux Kustomization {} is real-time and waits for {other}, which the gate holds back: while the window is closed it stops at the next commit",

@@ -1,5 +1,7 @@
 //! Flux Kustomizations as what a gate holds back: whether it can name and reach them.
 
+use std::collections::BTreeSet;
+
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::plan::Input;
@@ -41,6 +43,20 @@ pub fn out_of_reach<'a>(input: &Input<'a>, entry: &'a EntryPoint, cluster: &str)
 /// Tells whether a Flux Kustomization is in the namespace in which gates act.
 pub(super) fn is_in_reach(spec: &Spec, kustomization: &FluxKustomization) -> bool {
     kustomization.namespace.is_empty() || kustomization.namespace == spec.flux.namespace
+}
+
+/// Gives the name of something held back for which a Flux Kustomization waits; one of the same name in
+/// another namespace is none of these.
+pub(super) fn waits_for_held<'k>(
+    spec: &Spec,
+    kustomization: &'k FluxKustomization,
+    held: &BTreeSet<&str>,
+) -> Option<&'k str> {
+    let is_held = |namespace: &str, name: &str| {
+        (namespace.is_empty() || namespace == spec.flux.namespace) && held.contains(name)
+    };
+    let found = kustomization.waits_for().into_iter();
+    found.filter(|(namespace, name)| is_held(namespace, name)).map(|(_, name)| name).next()
 }
 
 const WHOLE_NAME: &str = "write its name out, with lowercase letters, digits and hyphens";

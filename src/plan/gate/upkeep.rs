@@ -1,7 +1,7 @@
 //! Brings gates up to date and proves that they do what the spec says then.
 
 use crate::error::Error;
-use crate::plan::gate::{Leftover, sync, verify};
+use crate::plan::gate::{Leftover, keeps_all, sync, verify};
 use crate::plan::{Builder, Command, Input};
 use crate::template::Templates;
 
@@ -25,7 +25,8 @@ pub fn sync_verified(
 ///
 /// # Errors
 ///
-/// When a gate can't be brought up to date, or would not do what the spec says.
+/// When a gate can't be brought up to date, or would not do what the spec says, and when a cluster would
+/// delete what does not serve the gate alone.
 pub fn follow(
     input: &Input<'_>,
     templates: &Templates,
@@ -37,6 +38,8 @@ pub fn follow(
     }
     let after = builder.now().clone();
     let model = input.model.again(&after);
-    let input = Input { snapshot: &after, model: &model, ..*input };
-    Ok(sync_verified(&input, templates, builder)?.commands)
+    let next = Input { snapshot: &after, model: &model, ..*input };
+    let commands = sync_verified(&next, templates, builder)?.commands;
+    keeps_all(input, builder.now())?;
+    Ok(commands)
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::plan::gate::out_of_reach;
+use crate::plan::gate::target::{is_in_reach, waits_for_held};
 use crate::plan::{Input, Sides, TypedError, parent};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 
@@ -101,10 +102,11 @@ impl Whole {
         loop {
             let held = self.all();
             let found = of_cluster.iter().find_map(|flux| {
-                if held.contains(flux.name.as_str()) || gated_side(flux) {
+                let is_held = is_in_reach(input.spec, flux) && held.contains(flux.name.as_str());
+                if is_held || gated_side(flux) {
                     return None;
                 }
-                let needed = flux.depends_on().into_iter().find(|name| held.contains(name))?;
+                let needed = waits_for_held(input.spec, flux, &held)?;
                 Some((*flux, needed.to_owned()))
             });
             let Some((flux, needed)) = found else { return };

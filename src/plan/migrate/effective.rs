@@ -5,13 +5,12 @@
 
 use serde_json::Value;
 
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::Place;
 use crate::inventory::{Inventory, inventories_of, prunes};
+use crate::plan::Input;
 use crate::plan::migrate::patch::{setting, spelt};
-use crate::plan::migrate::stage::Stage;
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::stop::Stop;
-use crate::plan::{Command, Input};
 use crate::render::Request;
 use crate::repo::flux::{self, artifact_path};
 use crate::repo::manifest::ObjectId;
@@ -28,8 +27,12 @@ const PATCHES: &str =
 /// Gives the inventories with what the parents of some moves' old Flux Kustomizations make of these, and
 /// with no other objects.
 pub fn of_parents(input: &Input<'_>, moves: &[&Move<'_>]) -> Vec<Inventory> {
-    let olds = moves.iter().flat_map(|one| &one.old);
-    let parents: Vec<&FluxKustomization> = olds.flat_map(|old| input.parents(old)).collect();
+    let olds: Vec<&FluxKustomization> = moves.iter().flat_map(|one| &one.old).copied().collect();
+    parents_of(input, &olds)
+}
+
+fn parents_of(input: &Input<'_>, olds: &[&FluxKustomization]) -> Vec<Inventory> {
+    let parents: Vec<&FluxKustomization> = olds.iter().flat_map(|old| input.parents(old)).collect();
     let is_parent = |flux: &FluxKustomization| {
         parents.iter().any(|parent| std::ptr::eq(*parent, flux))
             && flux.path.as_ref().is_some_and(|path| may_change(input, flux, path))
@@ -43,44 +46,31 @@ pub fn of_parents(input: &Input<'_>, moves: &[&Move<'_>]) -> Vec<Inventory> {
 /// `inventories` hold what its parents apply.
 pub fn overridden(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory]) -> Option<Stop> {
     one.old.iter().find_map(|old| {
-        let own = Inventory::find(inventories, &one.cluster, old)?;
-        sets_otherwise(input, old, own.prune, &own.deletion_policy)
-            .or_else(|| unknown(input, old, inventories))
-            .or_else(|| by_lists(input, old).filter(|_| input.parents(old).is_empty()))
+        let heirs = (0..input.spec.types.len()).map(|position| heir_name(input, &old.name, position));
+        let names: Vec<String> = std::iter::once(old.name.clone()).chain(heirs).collect();
+        kept_in_file_alone(input, old, &names, inventories)
     })
 }
 
-/// Tells of old Flux Kustomizations that leave Git and stay in the cluster, since what applies them prunes
-/// nothing: there they would go on applying what no window holds back.
-///
-/// `inventories` hold what is there before the hand-over.
-pub fn left_behind(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory]) -> Vec<Diagnostic> {
-    let stays = one.rest.as_ref().is_some_and(|rest| rest.text.is_some());
-    if one.stage != Stage::Restructured || stays {
-        return Vec::new();
-    }
-    let keeps = |parent: &&FluxKustomization| {
-        let cluster = input.model.cluster_of(parent);
-        Inventory::find(inventories, &cluster, parent).is_some_and(|inventory| !inventory.prune)
-    };
-    let left = |old: &&FluxKustomization| {
-        let parents = input.parents(old);
-        let keeper = parents.iter().copied().find(keeps).filter(|_| parents.iter().all(keeps))?;
-        let (name, cluster) = (&old.name, &one.cluster);
-        let namespace = &input.spec.flux.namespace;
-        Some(
-            Diagnostic::warning(format!(
-                "Flux Kustomization {name} of cluster {cluster} leaves Git and stays in the cluster: {}, which applies it, does not prune; {name} would go on applying everything, whatever window is closed",
-                keeper.name
-            ))
-            .at(keeper.place("prune"))
-            .help(format!(
-                "once its successors are ready: `{}`",
-                Command::let_go(name, namespace, cluster).shell()
-            )),
-        )
-    };
-    one.old.iter().copied().filter_map(|old| left(&old)).collect()
+/// Gives the first of some Flux Kustomizations that are kept from deleting in their files alone, as
+/// [`overridden`] does for those that a move replaces.
+pub fn any_overridden(input: &Input<'_>, several: &[&FluxKustomization]) -> Option<Stop> {
+    let inventories = parents_of(input, several);
+    let names: Vec<String> = several.iter().map(|one| one.name.clone()).collect();
+    several.iter().find_map(|one| kept_in_file_alone(input, one, &names, &inventories))
+}
+
+/// `names` are those that a remedy speaks of.
+fn kept_in_file_alone(
+    input: &Input<'_>,
+    old: &FluxKustomization,
+    names: &[String],
+    inventories: &[Inventory],
+) -> Option<Stop> {
+    let own = Inventory::find(inventories, &input.model.cluster_of(old), old)?;
+    sets_otherwise(input, old, names, own.prune, &own.deletion_policy)
+        .or_else(|| unknown(input, old, inventories))
+        .or_else(|| by_lists(input, old, names).filter(|_| input.parents(old).is_empty()))
 }
 
 /// Stops where a parent that may change an old Flux Kustomization does not build.
@@ -120,7 +110,7 @@ pub fn suspended_above<'a>(input: &Input<'a>, one: &FluxKustomization) -> Option
 
 /// Stops by what the topmost kustomizations that list a Flux Kustomization make of it, where nothing in
 /// Git applies them: something outside of Git does.
-fn by_lists(input: &Input<'_>, old: &FluxKustomization) -> Option<Stop> {
+fn by_lists(input: &Input<'_>, old: &FluxKustomization, names: &[String]) -> Option<Stop> {
     let mut tops = input.model.graph.tops(&old.file);
     tops.retain(|top| may_change_below(input, top));
     let requests: Vec<Request> = tops.iter().map(|top| Request::folder(top.clone())).collect();
@@ -132,7 +122,7 @@ fn by_lists(input: &Input<'_>, old: &FluxKustomization) -> Option<Stop> {
                 && value["metadata"]["name"] == *old.name
                 && artifact_path(spec["path"].as_str().unwrap_or_default()) == old.path;
             let policy = spec["deletionPolicy"].as_str().unwrap_or_default();
-            sets_otherwise(input, old, prunes(&spec["prune"]), policy).filter(|_| is_it)
+            sets_otherwise(input, old, names, prunes(&spec["prune"]), policy).filter(|_| is_it)
         }),
         Err(error) => Some(Stop::lasting(
             format!(
@@ -146,7 +136,13 @@ fn by_lists(input: &Input<'_>, old: &FluxKustomization) -> Option<Stop> {
 }
 
 /// Says that what applies a Flux Kustomization lets it delete, if it does.
-fn sets_otherwise(input: &Input<'_>, old: &FluxKustomization, prune: bool, policy: &str) -> Option<Stop> {
+fn sets_otherwise(
+    input: &Input<'_>,
+    old: &FluxKustomization,
+    names: &[String],
+    prune: bool,
+    policy: &str,
+) -> Option<Stop> {
     let (field, value) = match (prune, policy) {
         (true, _) => ("prune", "false"),
         (false, "Orphan") => return None,
@@ -154,8 +150,6 @@ fn sets_otherwise(input: &Input<'_>, old: &FluxKustomization, prune: bool, polic
     };
     let found = setting(input, old, field);
     let which = found.as_ref().map(|place| format!(" in {}", spelt(place))).unwrap_or_default();
-    let heirs = (0..input.spec.types.len()).map(|position| heir_name(input, &old.name, position));
-    let names: Vec<String> = std::iter::once(old.name.clone()).chain(heirs).collect();
     Some(Stop::lasting(
         format!(
             "{} in {} would delete what it loses: the build that applies it sets its `spec.{field}` otherwise",

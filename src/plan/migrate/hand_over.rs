@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::diagnostic::Place;
+use crate::plan::generated::{Ownership, ownership};
 use crate::plan::migrate::Rewritten;
 use crate::plan::migrate::contents::{is_checked, is_encrypted, is_of_kind};
 use crate::plan::migrate::depends::{Succession, may_wait, namespace};
@@ -15,7 +16,8 @@ use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::stop::Stop;
 use crate::plan::{Builder, Input, build, rebuilt};
 use crate::render::{Object, Request};
-use crate::repo::{FluxKustomization, RepoPath};
+use crate::repo::gate::{Gate, GateJob};
+use crate::repo::{FluxKustomization, RepoPath, built};
 use crate::spec::expand;
 use crate::yaml::{EditError, read_documents};
 
@@ -123,9 +125,22 @@ pub fn hand_over(
 fn still_held(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Result<(), Stop> {
     let gated = one.sides.keys().filter(|position| !input.spec.types[**position].is_real_time());
     let wanted: Vec<String> = gated.map(|position| name_of(input, one, old, *position)).collect();
-    for gate in input.model.gates.iter().filter(|gate| gate.targets().any(|name| name == old.name)) {
-        for job in [&gate.open, &gate.close] {
-            let missing = wanted.iter().find(|name| !job.targets.iter().any(|(_, held)| held == *name));
+    let own = namespace(input, old);
+    let names = |job: &GateJob, name: &str| job.targets.contains(&(own.to_owned(), name.to_owned()));
+    // What nothing in Git builds may be any cluster's.
+    let reaches = |gate: &&Gate| {
+        let entries = input.model.entry_points.iter();
+        let mut builders =
+            entries.filter(|entry| built(&input.model.graph, &entry.path).contains(&gate.base));
+        let mut clusters = builders.by_ref().flat_map(|entry| entry.clusters()).peekable();
+        clusters.peek().is_none() || clusters.any(|cluster| cluster == one.cluster)
+    };
+    // The jobs that the tool wrote follow by themselves.
+    let is_theirs = |job: &GateJob| input.snapshot.file(&job.file).map(ownership) == Some(Ownership::Theirs);
+    let gates = input.model.gates.iter().filter(|gate| names(&gate.close, &old.name));
+    for gate in gates.filter(reaches) {
+        for job in [&gate.open, &gate.close].into_iter().filter(|job| is_theirs(job)) {
+            let missing = wanted.iter().find(|name| !names(job, name));
             if let Some(name) = missing {
                 return Err(Stop::new(
                     format!(

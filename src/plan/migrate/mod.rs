@@ -4,12 +4,13 @@
 //! Kustomization prepared, with remarks that say what its values were; its successors keep the
 //! remark about `prune` until the last step takes it away. So no state is kept beside the repository.
 
+mod behind;
 mod by_hand;
 mod confirm;
 pub(crate) mod contents;
 mod depends;
 mod double;
-mod effective;
+pub(crate) mod effective;
 mod finish;
 mod hand_over;
 mod heir;
@@ -25,6 +26,7 @@ mod rules;
 mod since;
 mod stage;
 mod standing;
+mod together;
 pub(crate) mod verify;
 mod watcher;
 
@@ -132,6 +134,11 @@ pub fn migrate(
     let mut stopped = readiness::stopped(input, base, &found, &before, options);
     let stood = since::stood(input, base, &found);
     let plan = loop {
+        let apart = together::apart(input, &found, &stopped);
+        if !apart.is_empty() {
+            stopped.extend(apart);
+            continue;
+        }
         let active: Vec<&Move<'_>> = found
             .iter()
             .filter(|one| !stopped.contains_key(&one.key()))
@@ -183,7 +190,7 @@ pub fn migrate(
             continue;
         }
         let mut plan = builder.finish();
-        plan.remarks.extend(active.iter().flat_map(|one| effective::left_behind(input, one, &before)));
+        plan.remarks.extend(active.iter().flat_map(|one| behind::left_behind(input, one, &before)));
         plan.remarks.extend(allowed(deletions(&before, &after), options)?);
         plan.remarks.extend(notes.into_iter().map(Diagnostic::note));
         plan.obligations = obligations(input, &plan, &active);

@@ -6,8 +6,9 @@ use crate::plan::migrate::identity::unclear;
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::stop::Stop;
 use crate::plan::unapplied::Unapplied;
-use crate::plan::{BACK, Input};
-use crate::repo::{FluxKustomization, RepoPath};
+use crate::plan::{BACK, Input, part};
+use crate::repo::flux::artifact_path;
+use crate::repo::{FluxKustomization, RepoPath, built};
 
 /// Gives what is wrong with the Flux Kustomizations of an entry point, whatever its next step is.
 pub fn obstacle(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
@@ -54,7 +55,10 @@ fn twin(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
     })?;
     Some(Stop::lasting(
         format!("Flux Kustomization {} stands twice, in {} and in {}", found.name, found.file, other.file),
-        "a cluster keeps only one of them: remove the other from Git",
+        format!(
+            "a cluster keeps only one of them, and what applied the other deletes {0} with all that it applied if it applied it last: first give both the annotation `kustomize.toolkit.fluxcd.io/prune: disabled` and let that reach the cluster; then remove one of the two from Git; when that has reached the cluster too, take the annotation out again",
+            found.name
+        ),
         other.place("path"),
     ))
 }
@@ -125,14 +129,34 @@ pub fn elsewhere(found: &FluxKustomization) -> Stop {
     stop.at(found.place("sourceRef"))
 }
 
+/// A Flux Kustomization outside of the spec's folder that builds an entry point or a side of it, which
+/// nothing inside does.
+pub fn outside(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+    let is_meant = |path: &RepoPath| *path == one.whole || one.sides.values().any(|side| side == path);
+    let builds = |flux: &FluxKustomization| {
+        let path = flux.spec("path").as_str().and_then(artifact_path);
+        path.is_some_and(|path| is_meant(&path) || built(&input.model.graph, &path).iter().any(is_meant))
+    };
+    let found = input.model.outside(input.snapshot).iter().find(|flux| builds(flux))?;
+    let spec = &input.spec.path;
+    Some(Stop::lasting(
+        format!(
+            "Flux Kustomization {} in {} applies it and lies outside of the folder of {spec}, which is all that is read and written here",
+            found.name, found.file
+        ),
+        format!(
+            "move {spec} up into a folder that holds both, with the folders under `layout` and `clusters` spelt from there, then go on; a change by hand would not last, as what applies {} takes it back",
+            found.name
+        ),
+        found.place("path"),
+    ))
+}
+
 /// An entry point that is built only as part of another, above it.
-pub fn part_of(one: &Move<'_>, above: &RepoPath) -> Stop {
+pub fn part_of(input: &Input<'_>, one: &Move<'_>, above: &RepoPath) -> Stop {
     Stop::new(
         format!("it has no Flux Kustomization of its own: the one of {above} applies all types together"),
-        format!(
-            "write a Flux Kustomization for {} with `prune: false`, take it out of what {above} lists, and let that reach the cluster",
-            one.whole
-        ),
+        part::apart(input, &one.whole, above),
     )
 }
 

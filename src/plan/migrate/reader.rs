@@ -10,7 +10,7 @@ use crate::repo::{FluxKustomization, RepoPath};
 /// Gives a Flux Kustomization that may build a folder and whose inventory nobody compares, with the
 /// reason for that: it stands outside of the spec's folder, its path has a variable, or it builds from
 /// something of which Git does not say that it is this repository.
-pub fn unseen(input: &Input<'_>, folder: &RepoPath) -> Option<(FluxKustomization, String)> {
+pub fn unseen<'a>(input: &Input<'a>, folder: &RepoPath) -> Option<(&'a FluxKustomization, String)> {
     let graph = &input.model.graph;
     let above = graph.above(folder);
     let builds = |path: &RepoPath| above.contains(path) || !graph.has(path) && folder.is_within(path);
@@ -29,9 +29,8 @@ pub fn unseen(input: &Input<'_>, folder: &RepoPath) -> Option<(FluxKustomization
         (!input.model.flux.iter().any(|own| own.file == flux.file) && builds(&path))
             .then(|| format!("it stands outside of {}", input.spec.folder()))
     };
-    let outside = input.model.outside(input.snapshot);
-    let all = input.model.flux.iter().chain(&outside);
-    all.into_iter().find_map(|flux| Some((flux.clone(), why(flux)?)))
+    let mut all = input.model.flux.iter().chain(input.model.outside(input.snapshot));
+    all.find_map(|flux| Some((flux, why(flux)?)))
 }
 
 /// Stops where a folder may lose something that such a one applies.

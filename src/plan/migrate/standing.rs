@@ -171,11 +171,12 @@ fn stage(input: &Input<'_>, one: &Move<'_>, entry: Option<&EntryPoint>) -> Stage
     }
     if missing.len() == one.new.len() {
         if let Some(above) = entry.and_then(|entry| entry.through.as_ref()) {
-            return Stage::Stuck(obstacle::part_of(one, above));
+            return Stage::Stuck(obstacle::part_of(input, one, above));
         }
         if one.old.is_empty() {
-            let other = one.foreign.first();
-            return other.map_or(Stage::NotInGit, |other| Stage::Stuck(obstacle::elsewhere(other)));
+            let stop = one.foreign.first().map(|other| obstacle::elsewhere(other));
+            let stop = stop.or_else(|| obstacle::outside(input, one));
+            return stop.map_or(Stage::NotInGit, Stage::Stuck);
         }
     }
     if !missing.is_empty() {

@@ -1,0 +1,41 @@
+//! What leaves Git and stays in a cluster.
+
+use crate::diagnostic::Diagnostic;
+use crate::inventory::Inventory;
+use crate::plan::migrate::stage::Stage;
+use crate::plan::migrate::standing::Move;
+use crate::plan::{Command, Input};
+use crate::repo::FluxKustomization;
+
+/// Tells of old Flux Kustomizations that leave Git and stay in the cluster, since what applies them prunes
+/// nothing: there they would go on applying what no window holds back.
+///
+/// `inventories` hold what is there before the hand-over.
+pub fn left_behind(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory]) -> Vec<Diagnostic> {
+    let stays = one.rest.as_ref().is_some_and(|rest| rest.text.is_some());
+    if one.stage != Stage::Restructured || stays {
+        return Vec::new();
+    }
+    let keeps = |parent: &&FluxKustomization| {
+        let cluster = input.model.cluster_of(parent);
+        Inventory::find(inventories, &cluster, parent).is_some_and(|inventory| !inventory.prune)
+    };
+    let left = |old: &&FluxKustomization| {
+        let parents = input.parents(old);
+        let keeper = parents.iter().copied().find(keeps).filter(|_| parents.iter().all(keeps))?;
+        let (name, cluster) = (&old.name, &one.cluster);
+        let namespace = &input.spec.flux.namespace;
+        Some(
+            Diagnostic::warning(format!(
+                "Flux Kustomization {name} of cluster {cluster} leaves Git and stays in the cluster: {}, which applies it, does not prune; {name} would go on applying everything, whatever window is closed",
+                keeper.name
+            ))
+            .at(keeper.place("prune"))
+            .help(format!(
+                "once its successors are ready: `{}`",
+                Command::let_go(name, namespace, cluster).shell()
+            )),
+        )
+    };
+    one.old.iter().copied().filter_map(|old| left(&old)).collect()
+}

@@ -1,0 +1,70 @@
+//! Entry points that several clusters apply and that keep a rest: what moves leaves all of them at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::plan::Input;
+use crate::plan::migrate::stage::Stage;
+use crate::plan::migrate::standing::{Key, Move, moves};
+use crate::plan::stop::Stop;
+
+/// Gives the moves that can't be handed over by themselves: another cluster would lose what moves, since
+/// it applies the same folder and does not take this step.
+///
+/// `found` are the moves that were asked for, of which those go that are not `stopped`.
+pub fn apart(input: &Input<'_>, found: &[Move<'_>], stopped: &BTreeMap<Key, Stop>) -> BTreeMap<Key, Stop> {
+    let goes = |one: &&Move<'_>| one.stage == Stage::Restructured && !stopped.contains_key(&one.key());
+    let leaves_rest = |one: &&Move<'_>| one.rest.as_ref().is_some_and(|rest| rest.text.is_some());
+    let going: Vec<&Move<'_>> = found.iter().filter(goes).collect();
+    let mut stops = BTreeMap::new();
+    for one in going.iter().filter(|one| leaves_rest(one)) {
+        let appliers = input.applying(|path| *path == one.whole).map(|flux| input.model.cluster_of(flux));
+        let others: BTreeSet<String> = appliers.filter(|cluster| *cluster != one.cluster).collect();
+        let alone = others
+            .iter()
+            .find(|cluster| !going.iter().any(|go| go.whole == one.whole && go.cluster == **cluster));
+        if let Some(other) = alone {
+            stops.insert(one.key(), stop(input, one, other, found, stopped));
+        }
+    }
+    stops
+}
+
+/// Says what keeps the other cluster from taking the step too.
+fn stop(
+    input: &Input<'_>,
+    one: &Move<'_>,
+    other: &str,
+    found: &[Move<'_>],
+    stopped: &BTreeMap<Key, Stop>,
+) -> Stop {
+    let key = (other.to_owned(), one.whole.clone());
+    let remedy = match (stopped.get(&key), found.iter().any(|found| found.key() == key)) {
+        (Some(stop), _) => {
+            format!("{other} is held up: {}; {}; then let both go on together", stop.reason, stop.remedy)
+        }
+        (None, true) => format!("let {other} come to the same step first, then let both go on together"),
+        (None, false) if !input.spec.clusters.contains_key(other) => format!(
+            "name {other} under `clusters` in {} and run `gitops-windows sync`, then `gitops-windows migrate` for both; or give it a folder of its own",
+            input.spec.path
+        ),
+        (None, false) => {
+            let stage = moves(input).into_iter().find(|found| found.key() == key).map(|found| found.stage);
+            match stage {
+                Some(Stage::Stuck(stop)) => {
+                    format!(
+                        "{other} is stuck: {}; {}; then let both go on together",
+                        stop.reason, stop.remedy
+                    )
+                }
+                _ => format!("add `--cluster {other}`, so that both take the step in one commit"),
+            }
+        }
+    };
+    Stop::new(
+        format!(
+            "cluster {other} applies {} too, and would lose what leaves it: it does not take this step",
+            one.whole
+        ),
+        remedy,
+    )
+}
