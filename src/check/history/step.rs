@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::delivery::{Delivery, cluster_key};
+use crate::check::delivery::{Applied, Delivery, cluster_key};
 use crate::check::subject::{ClusterKey, Subject};
-use crate::inventory::{Deletion, Inventory, deletions, inventories_from};
+use crate::inventory::{Deletion, Inventory, deletions, inventories_from, is_kept};
 use crate::repo::flux::GROUP;
 use crate::repo::{FluxKustomization, Model, RepoPath};
 
@@ -84,7 +84,10 @@ impl<'s> Step<'s> {
 
     fn stands_below(&self, index: usize, seen: &mut BTreeSet<usize>) -> bool {
         let parents = self.parents(index);
-        !parents.is_empty() && parents.into_iter().all(|parent| !self.lets_go(parent, seen))
+        // What is annotated so is never deleted, a Flux Kustomization as little as anything else.
+        let keeps =
+            |(parent, object): (usize, &Applied)| is_kept(object.value()) || !self.lets_go(parent, seen);
+        !parents.is_empty() && parents.into_iter().all(keeps)
     }
 
     /// Tells whether something that applied a Flux Kustomization deletes it once it does so no more.
@@ -101,23 +104,22 @@ impl<'s> Step<'s> {
         }
     }
 
-    /// Gives those that applied a Flux Kustomization: those of its own cluster, where there are any.
-    fn parents(&self, index: usize) -> Vec<usize> {
+    /// Gives those that applied a Flux Kustomization, each with what it made of it: those of its own cluster,
+    /// where there are any.
+    fn parents(&self, index: usize) -> Vec<(usize, &'s Applied)> {
         let (flux, home) = (&self.before.model.flux[index], key_of(self.before, index));
-        let applies = |delivery: &&Delivery| {
-            delivery.objects.iter().any(|applied| {
-                applied.is(GROUP, "Kustomization")
-                    && applied.id.name == flux.name
-                    && applied.id.namespace == flux.namespace
-            })
+        let is_it = |applied: &&Applied| {
+            applied.is(GROUP, "Kustomization")
+                && applied.id.name == flux.name
+                && applied.id.namespace == flux.namespace
         };
-        let all = self.before.deliveries.iter().filter(applies);
-        let all: Vec<(usize, &Delivery)> = all.filter_map(|one| Some((one.flux?, one))).collect();
-        let is_near = |(_, parent): &&(usize, &Delivery)| {
-            (&parent.cluster.home, &parent.cluster.name) == (&home.home, &home.name)
-        };
-        let near: Vec<usize> = all.iter().filter(is_near).map(|(index, _)| *index).collect();
-        if near.is_empty() { all.into_iter().map(|(index, _)| index).collect() } else { near }
+        let all = self.before.deliveries.iter().filter_map(|delivery| {
+            let near = (&delivery.cluster.home, &delivery.cluster.name) == (&home.home, &home.name);
+            Some((near, (delivery.flux?, delivery.objects.iter().find(is_it)?)))
+        });
+        let all: Vec<(bool, (usize, &Applied))> = all.collect();
+        let is_any_near = all.iter().any(|(near, _)| *near);
+        all.into_iter().filter(|(near, _)| *near || !is_any_near).map(|(_, parent)| parent).collect()
     }
 
     /// Tells whether the newer revision has a folder that Flux could build.

@@ -109,6 +109,21 @@ fn one_that_goes_deletes_by_its_policy_also_where_it_does_not_prune() {
         // It stays, and loses what it does not prune.
         one(&before, &cluster("", &[("a", &spec, &[])]), "GW035", "a does not delete them");
     }
+    // One that its parent may not delete stays, and has its folder.
+    let before = cluster("", &[("a", "prune: true", &["x"])]);
+    let mut kept = before.clone();
+    let own = kept["clusters/edge/a.yaml"].replace(
+        "namespace: flux-system }",
+        "namespace: flux-system, annotations: { kustomize.toolkit.fluxcd.io/prune: disabled } }",
+    );
+    kept.insert("clusters/edge/a.yaml".to_owned(), own);
+    let without = |files: &Files| {
+        let mut files = files.clone();
+        files.remove("clusters/edge/a.yaml");
+        files
+    };
+    one(&before, &without(&before), "GW048", "a leaves Git");
+    one(&kept, &without(&kept), "GW035", "Kustomization flux-system/a left Git");
     for spec in [
         "prune: true\n  deletionPolicy: Orphan",
         "prune: false",
