@@ -69,6 +69,18 @@ impl Inventory {
         (&self.cluster, &self.namespace, &self.name)
     }
 
+    /// Tells whether this is the same Flux Kustomization, in another state of the repository.
+    pub(crate) fn is_same(&self, other: &Inventory) -> bool {
+        self.key() == other.key()
+    }
+
+    /// Tells whether it may delete what it applies no more, now that it is `now`, or gone.
+    ///
+    /// One that stays may reconcile before or after whoever applies it has given it another `prune`.
+    pub(crate) fn deletes(&self, now: Option<&Inventory>) -> bool {
+        now.map_or_else(|| self.deletes_when_it_goes(), |now| self.prune || now.prune)
+    }
+
     /// Tells whether all of its objects go with it.
     fn deletes_when_it_goes(&self) -> bool {
         match self.deletion_policy.as_str() {
@@ -237,9 +249,8 @@ impl std::fmt::Display for Deletion {
 pub fn deletions(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
     let mut found = Vec::new();
     for old in before {
-        let new = after.iter().find(|new| new.key() == old.key());
-        let deletes = new.map_or_else(|| old.deletes_when_it_goes(), |new| new.prune);
-        if !deletes {
+        let new = after.iter().find(|new| new.is_same(old));
+        if !old.deletes(new) {
             continue;
         }
         let Ok(objects) = &old.objects else { continue };
@@ -251,12 +262,13 @@ pub fn deletions(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
         };
         for object in objects.iter().filter(|object| !is_kept(&object.value)) {
             let id = ObjectId::of(&object.value);
-            // A Flux Kustomization that goes is judged by what its own finalizer does.
+            // A Flux Kustomization that goes is judged by what its own finalizer does, where that is known.
             let is_judged = id.group == flux::GROUP
                 && before.iter().any(|own| {
                     // A hub applies what goes by `kubeConfig` to another cluster.
                     let path = || artifact_path(object.value["spec"]["path"].as_str().unwrap_or_default());
-                    own.name == id.name && (own.cluster == old.cluster || own.path == path())
+                    let is_it = own.name == id.name && (own.cluster == old.cluster || own.path == path());
+                    is_it && (own.objects.is_ok() || !own.deletes_when_it_goes())
                 });
             if kept.contains(&id) || is_judged {
                 continue;
@@ -448,6 +460,11 @@ mod tests {
                 goes,
                 "{prune} {policy}"
             );
+        }
+        for (old, new, loses) in [(false, false, 0), (true, false, 1), (false, true, 1), (true, true, 1)] {
+            let before = [inventory("apps", old, "", &["a", "b"])];
+            let found = deletions(&before, &[inventory("apps", new, "", &["a"])]);
+            assert_eq!(found.len(), loses, "{old} {new}");
         }
         let mut kept = inventory("apps", true, "", &["a"]);
         kept.objects.as_mut().unwrap()[0].value["metadata"]["annotations"] =

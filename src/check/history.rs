@@ -2,6 +2,7 @@
 
 mod bootstrap;
 mod deleted;
+mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,11 +14,11 @@ use crate::check::delivery::{Applied, Delivery};
 use crate::check::reference::references;
 use crate::check::subject::{ClusterKey, Subject};
 use crate::diagnostic::{Diagnostic, Place, distinct};
-use crate::inventory::{self, deletions, is_kept};
+use crate::inventory::{Inventory, is_kept, prunes};
 use crate::plan::BACK;
-use crate::repo::FluxKustomization;
-use crate::repo::flux::GROUP;
 use crate::repo::manifest::ObjectId;
+
+use step::{Fate, Step};
 
 /// What keeps kustomize-controller from deleting an object.
 const PRUNE: &str = "kustomize.toolkit.fluxcd.io/prune";
@@ -28,27 +29,31 @@ const MOST_NAMES: usize = 5;
 /// Finds what goes wrong between the moment at which a change set is merged and the opening of the next
 /// window, and what it deletes or leaves behind.
 ///
-/// Both revisions are built whole. Clusters of which a part does not build are passed over: what is missing
-/// there would look removed.
+/// Both revisions are built whole. In clusters of which a part does not build, nothing is said of what would
+/// look new, removed or unowned for that alone.
 pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut findings = bootstrap::bootstrap(before, after);
-    let deletions = deletions(&deleted::inventories(before), &deleted::inventories(after));
-    let old = before.clusters();
-    for (key, deliveries) in after.clusters() {
-        let Some(old) = old.get(key) else { continue };
-        let builds = |deliveries: &[&Delivery]| deliveries.iter().all(|delivery| delivery.error.is_none());
-        if !builds(old) || !builds(&deliveries) || bootstrap::is_renamed(key, before, after) {
+    let step = Step::new(before, after);
+    let mut findings = bootstrap::bootstrap(&step);
+    let deletions = step.deletions();
+    let new = after.clusters();
+    for (key, old) in before.clusters() {
+        if bootstrap::is_renamed(key, before, after) {
             continue;
         }
-        let change = Change { before, after, key, old: index(old), new: index(&deliveries), deliveries };
+        let deliveries = new.get(key).cloned().unwrap_or_default();
+        let builds = |deliveries: &[&Delivery]| deliveries.iter().all(|delivery| delivery.error.is_none());
+        let is_whole = builds(&old) && builds(&deliveries);
+        let change = Change { step: &step, key, old: index(&old), new: index(&deliveries), deliveries };
         findings.extend(change.moved());
-        let ungoverned = change.ungoverned();
-        findings.extend(change.deleted(&deletions, &ungoverned));
-        findings.extend(ungoverned);
-        findings.extend(change.orphaned());
-        findings.extend(change.early());
-        findings.extend(change.removed());
+        findings.extend(change.deleted(&deletions));
+        findings.extend(change.ungoverned());
+        if is_whole {
+            findings.extend(change.orphaned());
+            findings.extend(change.early());
+            findings.extend(change.removed());
+        }
     }
+    findings.extend(deleted::unknown(&step));
     distinct(findings)
 }
 
@@ -66,21 +71,21 @@ fn index<'s>(deliveries: &[&'s Delivery]) -> Index<'s> {
 
 /// One cluster in both revisions.
 struct Change<'s> {
-    before: &'s Subject<'s>,
-    after: &'s Subject<'s>,
+    step: &'s Step<'s>,
     key: &'s ClusterKey,
     old: Index<'s>,
     new: Index<'s>,
     deliveries: Vec<&'s Delivery>,
 }
 
+/// Leaves those out who are not in Git: nothing says what they apply, or whether they do.
+fn governed<'s>(found: &[(&'s Delivery, &'s Applied)]) -> Vec<(&'s Delivery, &'s Applied)> {
+    found.iter().filter(|(delivery, _)| delivery.flux.is_some()).copied().collect()
+}
+
 /// The names of those who apply an object.
 fn owners<'s>(found: &[(&'s Delivery, &'s Applied)]) -> BTreeSet<(&'s str, &'s str)> {
     found.iter().map(|(delivery, _)| (delivery.namespace.as_str(), delivery.name.as_str())).collect()
-}
-
-fn prunes(flux: &FluxKustomization) -> bool {
-    inventory::prunes(flux.spec("prune"))
 }
 
 fn named(names: &BTreeSet<String>) -> String {
@@ -91,45 +96,67 @@ fn named(names: &BTreeSet<String>) -> String {
     }
 }
 
-impl Change<'_> {
+/// A Flux Kustomization that loses objects to another one, and their names.
+struct Migrated<'s> {
+    from: &'s Delivery,
+    to: &'s Delivery,
+    /// Whether both are there before and after.
+    stand: bool,
+    names: BTreeSet<String>,
+}
+
+impl<'s> Change<'s> {
     /// The Flux Kustomization of this name in the newer revision.
-    fn still(&self, delivery: &Delivery) -> Option<&Delivery> {
-        let same = |other: &&&Delivery| other.name == delivery.name && other.namespace == delivery.namespace;
+    fn still(&self, delivery: &Delivery) -> Option<&'s Delivery> {
+        let same = |other: &&&Delivery| {
+            other.flux.is_some() && other.name == delivery.name && other.namespace == delivery.namespace
+        };
         self.deliveries.iter().find(same).copied()
     }
 
-    /// The Flux Kustomization of this name in the older revision.
+    /// Tells whether the Flux Kustomization of this name is in the older revision.
     fn was(&self, delivery: &Delivery) -> bool {
-        self.before.deliveries.iter().any(|other| {
-            other.cluster == *self.key && other.name == delivery.name && other.namespace == delivery.namespace
-        })
+        self.own().any(|other| other.name == delivery.name && other.namespace == delivery.namespace)
+    }
+
+    /// Those of the older revision that are in Git.
+    fn own(&self) -> impl Iterator<Item = &'s Delivery> {
+        let (before, key) = (self.step.before, self.key);
+        before.deliveries.iter().filter(move |delivery| delivery.cluster == *key && delivery.flux.is_some())
+    }
+
+    /// What one of the older revision does with what it applies no more, where it is in Git.
+    fn fate(&self, delivery: &Delivery) -> Option<Fate> {
+        delivery.flux.map(|index| self.step.fate(index))
+    }
+
+    /// What one of the older revision is in the newer one.
+    fn now(&self, delivery: &Delivery) -> Option<&Inventory> {
+        self.step.now(delivery.flux?)
     }
 
     fn old_place(&self, applied: &Applied) -> Place {
-        self.before.sources.place(applied, &["metadata", "name"])
+        self.step.before.sources.place(applied, &["metadata", "name"])
     }
 
     /// Objects that change their owner while the old one deletes what it loses.
     fn moved(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
-        let mut migrated: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
+        let mut migrated: BTreeMap<(Option<usize>, Option<usize>), Migrated<'_>> = BTreeMap::new();
         for (id, old) in &self.old {
-            let Some(new) = self.new.get(*id) else { continue };
-            if !owners(old).is_disjoint(&owners(new)) {
+            // Where nobody takes over, that is told of the Kustomization as a whole.
+            let (old, new) = (governed(old), governed(self.new.get(*id).map_or(&[], Vec::as_slice)));
+            if !owners(&old).is_disjoint(&owners(&new)) {
                 continue;
             }
-            let known = new.iter().find(|(owner, _)| owner.flux.is_some());
-            let (Some((from, was)), Some((to, now))) = (old.first(), known.or(new.first())) else { continue };
-            // Nobody takes over: that is told of the Kustomization as a whole.
-            if to.flux.is_none() {
+            let deletes =
+                |(from, was): &&(&Delivery, &Applied)| !is_kept(was.value()) && self.takes_along(from, was);
+            let (Some((from, was)), Some((to, now))) = (old.iter().find(deletes), new.first()) else {
                 continue;
-            }
-            let flux = self.before.flux(from);
-            if is_kept(was.value()) || flux.is_some_and(|flux| !prunes(flux)) {
-                continue;
-            }
-            if self.still(from).is_some() && self.was(to) {
-                let Some(held) = now.held.as_ref().filter(|_| now.rank() > was.rank()) else { continue };
+            };
+            let stand = self.still(from).is_some() && self.was(to);
+            let held = now.held.as_ref().filter(|_| stand && now.rank() > was.rank());
+            if let Some(held) = held {
                 findings.push(
                     MOVED_BEHIND_WINDOW
                         .finding(format!(
@@ -139,30 +166,50 @@ impl Change<'_> {
                             to.name,
                             was.goes()
                         ))
-                        .at(self.after.sources.place(now, &["metadata", "name"]))
+                        .at(self.step.after.sources.place(now, &["metadata", "name"]))
                         .related("it was here before", self.old_place(was))
                         .help(format!("annotate it with `{PRUNE}: disabled` one commit earlier, and move it then")),
                 );
-            } else if flux
-                .is_some_and(|flux| self.still(from).is_some() || flux.spec("deletionPolicy") != "Orphan")
-            {
-                migrated.entry((from.name.as_str(), to.name.as_str())).or_default().insert(id.to_string());
+            } else if !stand || (was.rank() == now.rank() && !self.waits(from, to)) {
+                let names = BTreeSet::new();
+                let known =
+                    migrated.entry((from.flux, to.flux)).or_insert(Migrated { from, to, stand, names });
+                known.names.insert(id.to_string());
             }
         }
-        findings
-            .extend(migrated.into_iter().filter_map(|((from, to), names)| self.migrated(from, to, &names)));
+        findings.extend(migrated.into_values().map(|migrated| self.migrated(&migrated)));
         findings
     }
 
-    fn migrated(&self, from: &str, to: &str, names: &BTreeSet<String>) -> Option<Diagnostic> {
-        let to = self.deliveries.iter().find(|delivery| delivery.name == to)?;
-        let from = self
-            .before
-            .deliveries
-            .iter()
-            .find(|delivery| delivery.cluster == *self.key && delivery.name == from)?;
+    /// Tells whether one of the older revision deletes an object that another one has from then on.
+    fn takes_along(&self, from: &Delivery, was: &Applied) -> bool {
+        let Some(index) = from.flux else { return false };
+        match self.step.fate(index) {
+            Fate::Deletes => true,
+            Fate::Leaves => false,
+            // The cluster keeps it, and it goes on building its folder.
+            Fate::Keeps => {
+                let brings = |delivery: &Delivery| {
+                    delivery.path == from.path && delivery.objects.iter().any(|object| object.id == was.id)
+                };
+                self.now(from).is_none()
+                    && self.step.old()[index].prune
+                    && self.step.has_now(&from.path)
+                    && !self.step.after.deliveries.iter().any(brings)
+            }
+        }
+    }
+
+    /// Tells whether one that stands loses what it loses after the other has applied it.
+    fn waits(&self, from: &Delivery, to: &Delivery) -> bool {
+        let fluxes = self.step.before.flux(from).zip(self.step.after.flux(to));
+        fluxes.is_some_and(|(from, to)| self.step.waits(from, to))
+    }
+
+    fn migrated(&self, migrated: &Migrated<'_>) -> Diagnostic {
+        let Migrated { from, to, .. } = *migrated;
         let gone = if self.still(from).is_some() { "loses them" } else { "goes" };
-        let place = match self.after.flux(to) {
+        let place = match self.step.after.flux(to) {
             Some(flux) => flux.place("path"),
             None => Place::file(to.path.clone()),
         };
@@ -171,46 +218,36 @@ impl Change<'_> {
                 "{} {gone} and {} takes over {} in one step, so if {} reconciles first it deletes them",
                 from.name,
                 to.name,
-                named(names),
+                named(&migrated.names),
                 from.name
             ))
             .at(place)
             .help(if from.change_type.is_some() && to.path != from.path && from.path.is_within(&to.path) {
                 format!("where this takes a migration back: {BACK} the rest")
+            } else if migrated.stand {
+                format!("annotate them with `{PRUNE}: disabled` one commit earlier, and move them then")
             } else {
                 format!(
                     "merge `prune: false` and `deletionPolicy: Orphan` of {} first; `gitops-windows migrate` plans the steps",
                     from.name
                 )
             });
-        Some(match self.before.flux(from) {
-            Some(flux) => finding.related("it prunes, before the change", flux.place("prune")),
-            None => finding,
-        })
+        let (Some(flux), Some(index)) = (self.step.before.flux(from), from.flux) else { return finding };
+        let (label, key) = match (self.step.old()[index].prune, prunes(flux.spec("prune"))) {
+            (true, true) => ("it prunes, before the change", "prune"),
+            (true, false) => ("what applies it lets it prune, before the change", "prune"),
+            (false, _) if self.now(from).is_none() => ("it deletes when it goes", "deletionPolicy"),
+            (false, _) => ("it does not prune before the change", "prune"),
+        };
+        finding.related(label, flux.place(key))
     }
 
     /// Flux Kustomizations that leave Git while what they apply stays there.
     fn ungoverned(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
-        for delivery in self.before.deliveries.iter().filter(|delivery| delivery.cluster == *self.key) {
-            let Some(flux) = self.before.flux(delivery) else { continue };
-            let stays = self.after.model.graph.has(&delivery.path);
-            let kept =
-                !prunes(flux) || flux.spec("deletionPolicy") == "Orphan" || flux.spec("suspend") == true;
-            if !stays
-                || kept
-                || self.stands(flux)
-                || self.still(delivery).is_some_and(|still| still.flux.is_some())
-            {
-                continue;
-            }
-            // What another one takes over is told as that.
-            let is_lost = |applied: &&Applied| {
-                let owners = self.new.get(&applied.id).into_iter().flatten();
-                !is_kept(applied.value()) && owners.clone().all(|(owner, _)| owner.flux.is_none())
-            };
-            let lost = delivery.objects.iter().filter(is_lost);
-            let names: BTreeSet<String> = lost.map(|applied| applied.id.to_string()).collect();
+        for delivery in self.own() {
+            let Some(flux) = self.step.before.flux(delivery) else { continue };
+            let names = self.left_alone(delivery);
             if names.is_empty() {
                 continue;
             }
@@ -231,45 +268,48 @@ impl Change<'_> {
         findings
     }
 
-    /// Tells whether the cluster keeps a Flux Kustomization that leaves Git: whoever applies it has to delete
-    /// it first.
-    fn stands(&self, flux: &FluxKustomization) -> bool {
-        let is_own = |applied: &Applied| {
-            applied.is(GROUP, "Kustomization")
-                && applied.id.name == flux.name
-                && applied.id.namespace == flux.namespace
+    /// The objects that one of the older revision deletes when it goes, although its folder stays in Git.
+    ///
+    /// What another one takes over is told as that.
+    fn left_alone(&self, delivery: &Delivery) -> BTreeSet<String> {
+        let stays = self.step.after.model.graph.has(&delivery.path);
+        if !stays || self.now(delivery).is_some() || self.fate(delivery) != Some(Fate::Deletes) {
+            return BTreeSet::new();
+        }
+        let is_lost = |applied: &&Applied| {
+            let owners = self.new.get(&applied.id).into_iter().flatten();
+            !is_kept(applied.value()) && owners.clone().all(|(owner, _)| owner.flux.is_none())
         };
-        let parents = self.before.deliveries.iter().filter(|other| other.objects.iter().any(is_own));
-        let mut fluxes = parents.filter_map(|parent| self.before.flux(parent)).peekable();
-        fluxes.peek().is_some() && fluxes.all(|parent| !prunes(parent))
+        delivery.objects.iter().filter(is_lost).map(|applied| applied.id.to_string()).collect()
     }
 
     /// Objects that leave Git and that nobody deletes.
     fn orphaned(&self) -> Vec<Diagnostic> {
-        let mut left: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        let mut left: BTreeMap<usize, (&Delivery, BTreeSet<String>)> = BTreeMap::new();
         for (id, old) in &self.old {
             if self.new.contains_key(*id) {
                 continue;
             }
-            let orphan = old.iter().find(|(from, was)| {
-                let Some(flux) = self.before.flux(from) else { return false };
-                let goes = self.still(from).is_none();
-                !prunes(flux)
-                    || is_kept(was.value())
-                    || goes && (flux.spec("deletionPolicy") == "Orphan" || flux.spec("suspend") == true)
-            });
-            if let Some((from, _)) = orphan {
-                left.entry(from.name.as_str()).or_default().insert(id.to_string());
+            let deletes = |(from, was): &(&Delivery, &Applied)| {
+                self.fate(from) == Some(Fate::Deletes) && !is_kept(was.value())
+            };
+            let leaves = |(from, _): &&(&Delivery, &Applied)| {
+                matches!(self.fate(from), Some(Fate::Leaves | Fate::Deletes))
+            };
+            let orphan = old.iter().find(leaves).filter(|_| !old.iter().any(deletes));
+            if let Some((from, index)) = orphan.and_then(|(from, _)| Some((*from, from.flux?))) {
+                left.entry(index).or_insert((from, BTreeSet::new())).1.insert(id.to_string());
             }
         }
-        let findings = left.into_iter().filter_map(|(from, names)| {
-            let old = self.old.values().flatten().find(|(delivery, _)| delivery.name == from)?.0;
-            let flux = self.still(old).and_then(|still| self.after.flux(still)).or(self.before.flux(old))?;
+        let findings = left.into_values().filter_map(|(old, names)| {
+            let now = self.still(old).and_then(|still| self.step.after.flux(still));
+            let flux = now.or(self.step.before.flux(old))?;
             Some(
                 ORPHANED_OBJECT
                     .finding(format!(
-                        "{} left Git and {from} does not delete them, so they stay in the cluster and nobody owns them",
-                        named(&names)
+                        "{} left Git and {} does not delete them, so they stay in the cluster and nobody owns them",
+                        named(&names),
+                        old.name
                     ))
                     .at(flux.place("prune"))
                     .help("delete them by hand, or let the Kustomization prune before they go"),
@@ -301,8 +341,8 @@ impl Change<'_> {
                             now.lands(),
                             target.id
                         ))
-                        .at(self.after.sources.place(now, &reference.path))
-                        .related("this lands later", self.after.sources.place(target, &["metadata", "name"]))
+                        .at(self.step.after.sources.place(now, &reference.path))
+                        .related("this lands later", self.step.after.sources.place(target, &["metadata", "name"]))
                         .help("merge what waits first and this after its window, or give both one type"),
                 );
             }
@@ -347,8 +387,8 @@ impl Change<'_> {
                 now.lands(),
                 first.id
                 ))
-                .at(self.after.sources.place(now, &["spec", "selector"]))
-                .related("these labels land later", self.after.sources.place(first, &["spec", "template"]))
+                .at(self.step.after.sources.place(now, &["spec", "selector"]))
+                .related("these labels land later", self.step.after.sources.place(first, &["spec", "template"]))
                 .help("add the new label to the pods first, and change the selector after their window"),
         )
     }
@@ -381,14 +421,14 @@ impl Change<'_> {
                     true => format!("{id} goes on referring to it, so {lacks} from then on"),
                     false => format!("{id} refers to it until {held} opens, so {lacks} until then"),
                 };
-                let stays = is_kept(was.value()) || self.before.flux(from).is_some_and(|flux| !prunes(flux));
+                let stays = is_kept(was.value()) || self.fate(from).is_some_and(|fate| fate != Fate::Deletes);
                 if stays || was.rank() >= now.rank() {
                     continue;
                 }
                 findings.push(
                     REMOVED_TOO_EARLY
                         .finding(format!("{} is deleted {}, and {consequence}", was.id, was.goes()))
-                        .at(self.after.sources.place(now, &reference.path))
+                        .at(self.step.after.sources.place(now, &reference.path))
                         .related("it was here before", self.old_place(was))
                         .help(match asks_on {
                             true => "keep it, or take the reference to it out too, one window earlier",

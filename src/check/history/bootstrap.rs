@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{named, prunes};
+use super::named;
+use super::step::Step;
 use crate::check::code::BOOTSTRAP_PATH;
 use crate::check::delivery::Delivery;
 use crate::check::subject::{ClusterKey, Subject};
@@ -16,12 +17,13 @@ use crate::repo::manifest::ObjectId;
 ///
 /// Such a one learns of its new path only from its old folder. A folder that goes without another one that
 /// brings the same belongs to a cluster that goes.
-pub fn bootstrap(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
+pub fn bootstrap(step: &Step<'_>) -> Vec<Diagnostic> {
+    let (before, after) = (step.before, step.after);
     let own = before.deliveries.iter().filter(|delivery| delivery.error.is_none());
     let own = own.filter_map(|delivery| Some((delivery, before.flux(delivery)?)));
     own.filter(|(_, flux)| flux.applies_itself())
         .filter_map(|(delivery, flux)| match in_its_file(flux, after) {
-            Some(_) => redirected(delivery, flux, after),
+            Some(_) => redirected(delivery, flux, step),
             None => renamed(delivery, flux, before, after),
         })
         .collect()
@@ -80,16 +82,28 @@ fn successor<'a>(flux: &FluxKustomization, after: &Subject<'a>) -> Option<&'a Fl
 /// Tells whether a cluster goes by another name from then on, since its folder is another one.
 pub fn is_renamed(cluster: &ClusterKey, before: &Subject<'_>, after: &Subject<'_>) -> bool {
     let own = before.deliveries.iter().filter(|delivery| delivery.cluster == *cluster);
-    let mut own = own.filter_map(|delivery| before.flux(delivery).filter(|flux| flux.applies_itself()));
-    own.any(|flux| successor(flux, after).is_some_and(|now| after.model.cluster_of(now) != cluster.name))
+    let mut own = own.filter_map(|delivery| Some((delivery, before.flux(delivery)?)));
+    own.any(|(delivery, flux)| {
+        flux.applies_itself()
+            && match in_its_file(flux, after) {
+                Some(_) => {
+                    successor(flux, after).is_some_and(|now| after.model.cluster_of(now) != cluster.name)
+                }
+                None => delivery.error.is_none() && renamed(delivery, flux, before, after).is_some(),
+            }
+    })
 }
 
 /// The old folder stands, and gives another path that brings less.
-fn redirected(delivery: &Delivery, flux: &FluxKustomization, after: &Subject<'_>) -> Option<Diagnostic> {
-    let now = successor(flux, after).filter(|now| prunes(now))?;
+fn redirected(delivery: &Delivery, flux: &FluxKustomization, step: &Step<'_>) -> Option<Diagnostic> {
+    let after = step.after;
+    let now = successor(flux, after)?;
     let next = after.deliveries.iter().find(|other| {
         other.error.is_none() && after.flux(other).is_some_and(|flux| std::ptr::eq(flux, now))
     })?;
+    if !step.new_at(next.flux?).prune {
+        return None;
+    }
     let theirs =
         after.deliveries.iter().filter(|other| other.flux.is_some() && other.cluster == next.cluster);
     let kept: BTreeSet<&ObjectId> = theirs.flat_map(ids).collect();

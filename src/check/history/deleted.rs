@@ -1,44 +1,49 @@
 //! What a change set makes Flux delete.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::{Change, named};
+use super::step::{Fate, Step, key_of, text_of};
+use super::{Change, bootstrap, named};
 use crate::check::code::DELETED_OBJECTS;
-use crate::check::delivery::{Delivery, cluster_key};
-use crate::check::subject::{ClusterKey, Subject};
+use crate::check::delivery::Delivery;
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{Deletion, Inventory, inventories_from};
+use crate::inventory::Deletion;
 use crate::plan::classify::is_hashed;
 use crate::repo::FluxKustomization;
+use crate::repo::flux::GROUP;
 use crate::repo::manifest::ObjectId;
 
-/// Gives what the Flux Kustomizations of a revision apply, from what has been built of it.
-pub(super) fn inventories(subject: &Subject<'_>) -> Vec<Inventory> {
-    let deliveries: BTreeMap<usize, &Delivery> =
-        subject.deliveries.iter().filter_map(|delivery| Some((delivery.flux?, delivery))).collect();
-    inventories_from(subject.model, &|index| {
-        let Some(delivery) = deliveries.get(&index) else {
-            let flux = &subject.model.flux[index];
-            let path = flux.path.as_ref().unwrap_or(&flux.file);
-            let key = cluster_key(path, Some(flux), subject.model.cluster_of(flux));
-            return (text_of(&key), Err("it builds no folder of this repository".to_owned()));
-        };
-        let objects = delivery.objects.iter().map(|applied| applied.object.clone());
-        (text_of(&delivery.cluster), delivery.error.clone().map_or_else(|| Ok(objects.collect()), Err))
-    })
-}
-
-/// Gives a cluster as one text.
-fn text_of(key: &ClusterKey) -> String {
-    format!("{} {} {}", key.home, key.name, key.remote)
+/// Finds Flux Kustomizations that go and delete what nothing here tells: they build from another source, or
+/// their folder does not build.
+pub(super) fn unknown(step: &Step<'_>) -> Vec<Diagnostic> {
+    let fluxes = step.before.model.flux.iter().zip(step.old()).enumerate();
+    let gone = fluxes.filter(|(index, (_, old))| {
+        old.objects.is_err()
+            && step.now(*index).is_none()
+            && step.fate(*index) == Fate::Deletes
+            && !bootstrap::is_renamed(&key_of(step.before, *index), step.before, step.after)
+    });
+    let findings = gone.map(|(_, (flux, _))| {
+        DELETED_OBJECTS
+            .finding(format!(
+                "{} leaves Git, which deletes all that it applied, and what that is can't be told here",
+                flux.name
+            ))
+            .at(flux.place("prune"))
+            .help(format!(
+                "look at it with `flux tree kustomization {}`; merge it if all of that is to go, else merge `prune: false` and `deletionPolicy: Orphan` first",
+                flux.name
+            ))
+    });
+    findings.collect()
 }
 
 impl Change<'_> {
-    /// Objects that leave Git and that Flux deletes; those of which `told` speaks are left out.
+    /// Objects that leave Git and that Flux deletes.
     ///
     /// What another Flux Kustomization applies from then on is told as a move, and a generated object whose
     /// hash alone is another one comes anew.
-    pub(super) fn deleted(&self, deletions: &[Deletion], told: &[Diagnostic]) -> Vec<Diagnostic> {
+    pub(super) fn deleted(&self, deletions: &[Deletion]) -> Vec<Diagnostic> {
         let cluster = text_of(self.key);
         let mut found: Vec<(&Delivery, &FluxKustomization, bool, BTreeSet<&ObjectId>)> = Vec::new();
         let own = deletions.iter().filter(|deletion| deletion.cluster == cluster && deletion.next.is_none());
@@ -50,7 +55,7 @@ impl Change<'_> {
             });
             if let Some((.., ids)) = known {
                 ids.insert(&deletion.id);
-            } else if let Some((delivery, flux)) = self.deleting(deletion, told) {
+            } else if let Some((delivery, flux)) = self.deleting(deletion) {
                 found.push((delivery, flux, deletion.goes, BTreeSet::from([&deletion.id])));
             }
         }
@@ -60,17 +65,24 @@ impl Change<'_> {
     }
 
     /// Gives who deletes, if it does and is not told of elsewhere.
-    fn deleting(&self, deletion: &Deletion, told: &[Diagnostic]) -> Option<(&Delivery, &FluxKustomization)> {
-        let own = self.before.deliveries.iter().filter(|delivery| delivery.cluster == *self.key);
-        let mut own = own.filter_map(|delivery| Some((delivery, self.before.flux(delivery)?)));
+    fn deleting(&self, deletion: &Deletion) -> Option<(&Delivery, &FluxKustomization)> {
+        let mut own = self.own().filter_map(|delivery| Some((delivery, self.step.before.flux(delivery)?)));
         let (delivery, flux) = own
             .find(|(_, flux)| flux.name == deletion.kustomization && flux.place("prune") == deletion.place)?;
-        let now = self.still(delivery).and_then(|still| self.after.flux(still));
-        let is_told = told.iter().any(|finding| finding.place.as_ref() == Some(&deletion.place));
-        // A finalizer of a suspended one deletes nothing (kustomize-controller, `finalize`).
-        let is_kept = deletion.goes && (*flux.spec("suspend") == true || self.stands(flux));
+        let is_told = deletion.goes && !self.left_alone(delivery).is_empty() || self.is_unknown(&deletion.id);
+        let now = self.still(delivery).and_then(|still| self.step.after.flux(still));
         let is_bootstrap = flux.applies_itself() && now.is_some_and(|now| now.path != flux.path);
-        (!is_told && !is_kept && !is_bootstrap).then_some((delivery, flux))
+        let deletes =
+            self.fate(delivery) == Some(Fate::Deletes) && deletion.goes == self.now(delivery).is_none();
+        (deletes && !is_told && !is_bootstrap).then_some((delivery, flux))
+    }
+
+    /// Tells whether an object is a Flux Kustomization of which [`unknown`] speaks.
+    fn is_unknown(&self, id: &ObjectId) -> bool {
+        id.group == GROUP
+            && self.step.before.model.flux.iter().zip(self.step.old()).any(|(flux, old)| {
+                old.objects.is_err() && (&flux.name, &flux.namespace) == (&id.name, &id.namespace)
+            })
     }
 
     fn told(
@@ -86,8 +98,8 @@ impl Change<'_> {
             count => format!("{count} objects"),
         };
         let now = self.still(delivery);
-        let is_suspended =
-            now.and_then(|now| self.after.flux(now)).is_some_and(|now| *now.spec("suspend") == true);
+        let flux_now = now.and_then(|now| self.step.after.flux(now));
+        let is_suspended = flux_now.is_some_and(|now| *now.spec("suspend") == true);
         let when = match now.and_then(|now| now.held.as_ref()) {
             Some(held) => format!(" when {held} opens"),
             None if is_suspended => " when it is resumed".to_owned(),
@@ -100,16 +112,21 @@ impl Change<'_> {
             _ => format!("; with a Namespace goes all that is in it: {}", spaces.join(", ")),
         };
         let by = &flux.name;
+        // It may reconcile before or after whoever applies it has given it the other value.
+        let changes = delivery.flux.is_some_and(|index| {
+            self.now(delivery).is_some_and(|now| now.prune != self.step.old()[index].prune)
+        });
+        let deletes = if changes { "may delete" } else { "deletes" };
         let message = match goes {
             true => {
                 format!("{by} leaves Git, which deletes {count} that it applied: {}{spaces}", named(&names))
             }
             false => format!(
-                "{by} deletes{when} {count} that this change takes from it: {}{spaces}",
+                "{by} {deletes}{when} {count} that this change takes from it: {}{spaces}",
                 named(&names)
             ),
         };
-        let place = now.and_then(|now| self.after.flux(now)).unwrap_or(flux).place("prune");
+        let place = flux_now.unwrap_or(flux).place("prune");
         DELETED_OBJECTS.finding(message).at(place).help(
             "merge it if they are to go; else list them again, or annotate them with `kustomize.toolkit.fluxcd.io/prune: disabled` one commit earlier",
         )

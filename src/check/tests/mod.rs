@@ -2,6 +2,7 @@
 
 mod cases;
 mod changes;
+mod deletions;
 mod gate_cases;
 mod repository;
 mod spec;

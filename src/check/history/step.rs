@@ -1,0 +1,200 @@
+//! The step from one revision to the next, as the Flux Kustomizations take it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::check::delivery::{Applied, Delivery, cluster_key};
+use crate::check::subject::{ClusterKey, Subject};
+use crate::inventory::{Deletion, Inventory, deletions, inventories_from, is_kept};
+use crate::repo::flux::GROUP;
+use crate::repo::{FluxKustomization, Model, RepoPath};
+
+/// What a Flux Kustomization of the older revision does with what it applies no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It deletes that, or may.
+    Deletes,
+    /// It leaves that in the cluster.
+    Leaves,
+    /// It goes on having it: it does not build any more, or the cluster keeps it as it was.
+    Keeps,
+}
+
+/// Two revisions, with what their Flux Kustomizations are in the cluster: what applies them may patch them.
+pub(super) struct Step<'s> {
+    pub(super) before: &'s Subject<'s>,
+    pub(super) after: &'s Subject<'s>,
+    /// In the order of [`Model::flux`].
+    old: Vec<Inventory>,
+    new: Vec<Inventory>,
+    /// What each is in the newer revision, as positions there.
+    now: Vec<Option<usize>>,
+    fates: Vec<Fate>,
+}
+
+impl<'s> Step<'s> {
+    pub(super) fn new(before: &'s Subject<'s>, after: &'s Subject<'s>) -> Step<'s> {
+        let (old, new) = (inventories(before), inventories(after));
+        let now = old.iter().map(|one| find_now(one, &old, &new)).collect();
+        let mut step = Step { before, after, old, new, now, fates: Vec::new() };
+        step.fates = (0..step.old.len()).map(|index| step.find_fate(index)).collect();
+        step
+    }
+
+    /// Gives what the older revision applies, by the positions of [`Model::flux`].
+    pub(super) fn old(&self) -> &[Inventory] {
+        &self.old
+    }
+
+    /// Gives what a Flux Kustomization of the newer revision applies.
+    pub(super) fn new_at(&self, index: usize) -> &Inventory {
+        &self.new[index]
+    }
+
+    /// Gives every object that this step may delete.
+    pub(super) fn deletions(&self) -> Vec<Deletion> {
+        deletions(&self.old, &self.new)
+    }
+
+    /// Gives what a Flux Kustomization of the older revision is in the newer one.
+    pub(super) fn now(&self, index: usize) -> Option<&Inventory> {
+        self.now[index].map(|position| &self.new[position])
+    }
+
+    /// Gives what a Flux Kustomization of the older revision does with what it applies no more.
+    pub(super) fn fate(&self, index: usize) -> Fate {
+        self.fates[index]
+    }
+
+    fn find_fate(&self, index: usize) -> Fate {
+        let now = self.now(index);
+        // A build that fails applies and prunes nothing.
+        if now.is_some_and(|now| now.objects.is_err()) || (now.is_none() && self.stands(index)) {
+            return Fate::Keeps;
+        }
+        // A finalizer of a suspended one deletes nothing (kustomize-controller, `finalize`).
+        let is_idle = now.is_none() && is_suspended(&self.before.model.flux[index]);
+        if self.old[index].deletes(now) && !is_idle { Fate::Deletes } else { Fate::Leaves }
+    }
+
+    /// Tells whether the cluster keeps a Flux Kustomization that leaves Git: whoever applies it has to delete
+    /// it first.
+    pub(super) fn stands(&self, index: usize) -> bool {
+        self.stands_below(index, &mut BTreeSet::new())
+    }
+
+    fn stands_below(&self, index: usize, seen: &mut BTreeSet<usize>) -> bool {
+        let parents = self.parents(index);
+        // What is annotated so is never deleted, a Flux Kustomization as little as anything else.
+        let keeps =
+            |(parent, object): (usize, &Applied)| is_kept(object.value()) || !self.lets_go(parent, seen);
+        !parents.is_empty() && parents.into_iter().all(keeps)
+    }
+
+    /// Tells whether something that applied a Flux Kustomization deletes it once it does so no more.
+    fn lets_go(&self, parent: usize, seen: &mut BTreeSet<usize>) -> bool {
+        if !seen.insert(parent) {
+            return false;
+        }
+        let (old, flux) = (&self.old[parent], &self.before.model.flux[parent]);
+        match (self.now(parent), &flux.path) {
+            (Some(now), _) => now.objects.is_ok() && old.deletes(Some(now)),
+            // It goes on building its folder as long as that is there, and so takes itself down.
+            (None, Some(path)) if flux.applies_itself() => old.prune && self.has_now(path),
+            (None, _) => old.deletes(None) && !is_suspended(flux) && !self.stands_below(parent, seen),
+        }
+    }
+
+    /// Gives those that applied a Flux Kustomization, each with what it made of it: those of its own cluster,
+    /// where there are any.
+    fn parents(&self, index: usize) -> Vec<(usize, &'s Applied)> {
+        let (flux, home) = (&self.before.model.flux[index], key_of(self.before, index));
+        let is_it = |applied: &&Applied| {
+            applied.is(GROUP, "Kustomization")
+                && applied.id.name == flux.name
+                && applied.id.namespace == flux.namespace
+        };
+        let all = self.before.deliveries.iter().filter_map(|delivery| {
+            let near = (&delivery.cluster.home, &delivery.cluster.name) == (&home.home, &home.name);
+            Some((near, (delivery.flux?, delivery.objects.iter().find(is_it)?)))
+        });
+        let all: Vec<(bool, (usize, &Applied))> = all.collect();
+        let is_any_near = all.iter().any(|(near, _)| *near);
+        all.into_iter().filter(|(near, _)| *near || !is_any_near).map(|(_, parent)| parent).collect()
+    }
+
+    /// Tells whether the newer revision has a folder that Flux could build.
+    pub(super) fn has_now(&self, path: &RepoPath) -> bool {
+        self.after.model.graph.has(path) || self.after.snapshot.is_dir(path)
+    }
+
+    /// Tells whether one waits for the other before it reconciles, before and after.
+    ///
+    /// A dependency has to have applied the same revision only where both have one source
+    /// (kustomize-controller, `checkDependencies`).
+    pub(super) fn waits(&self, from: &FluxKustomization, to: &FluxKustomization) -> bool {
+        [&self.before.model, &self.after.model].into_iter().all(|model| waits_in(model, from, to))
+    }
+}
+
+fn waits_in(model: &Model, from: &FluxKustomization, to: &FluxKustomization) -> bool {
+    let is = |one: &FluxKustomization, name: &str| {
+        one.name == name && one.namespace == from.namespace && model.cluster_of(one) == model.cluster_of(from)
+    };
+    let same_source =
+        |one: &FluxKustomization| one.value["spec"]["sourceRef"] == from.value["spec"]["sourceRef"];
+    let (mut seen, mut queue): (BTreeSet<&str>, Vec<&str>) = (BTreeSet::new(), vec![from.name.as_str()]);
+    while let Some(name) = queue.pop() {
+        let Some(one) = model.flux.iter().find(|one| is(one, name) && same_source(one)) else { continue };
+        if name == to.name && to.namespace == from.namespace {
+            return true;
+        }
+        if seen.insert(name) {
+            queue.extend(one.depends_on());
+        }
+    }
+    false
+}
+
+/// Finds a Flux Kustomization in the newer revision.
+///
+/// One that stays in its file is the same, whatever its cluster is called. So is one of a cluster that gets
+/// another name together with its folder: whoever applies that knows nothing of the new one.
+fn find_now(one: &Inventory, old: &[Inventory], new: &[Inventory]) -> Option<usize> {
+    let has = |all: &[Inventory], cluster: &str| all.iter().any(|other| other.cluster == cluster);
+    let has_name = |other: &Inventory| (&other.name, &other.namespace) == (&one.name, &one.namespace);
+    let is_gone = !has(new, &one.cluster);
+    let in_file = |other: &Inventory| has_name(other) && other.place.path == one.place.path;
+    let renamed =
+        |other: &Inventory| is_gone && has_name(other) && other.path == one.path && !has(old, &other.cluster);
+    let position = |is_it: &dyn Fn(&Inventory) -> bool| new.iter().position(is_it);
+    position(&|other| other.is_same(one)).or_else(|| position(&in_file)).or_else(|| position(&renamed))
+}
+
+fn is_suspended(flux: &FluxKustomization) -> bool {
+    *flux.spec("suspend") == true
+}
+
+/// Gives the cluster of a Flux Kustomization.
+pub(super) fn key_of(subject: &Subject<'_>, index: usize) -> ClusterKey {
+    let flux = &subject.model.flux[index];
+    cluster_key(flux.path.as_ref().unwrap_or(&flux.file), Some(flux), subject.model.cluster_of(flux))
+}
+
+/// Gives a cluster as one text.
+pub(super) fn text_of(key: &ClusterKey) -> String {
+    format!("{} {} {}", key.home, key.name, key.remote)
+}
+
+/// Gives what the Flux Kustomizations of a revision apply, from what has been built of it.
+fn inventories(subject: &Subject<'_>) -> Vec<Inventory> {
+    let deliveries: BTreeMap<usize, &Delivery> =
+        subject.deliveries.iter().filter_map(|delivery| Some((delivery.flux?, delivery))).collect();
+    inventories_from(subject.model, &|index| {
+        let cluster = text_of(&key_of(subject, index));
+        let Some(delivery) = deliveries.get(&index) else {
+            return (cluster, Err("it builds no folder of this repository".to_owned()));
+        };
+        let objects = delivery.objects.iter().map(|applied| applied.object.clone());
+        (cluster, delivery.error.clone().map_or_else(|| Ok(objects.collect()), Err))
+    })
+}

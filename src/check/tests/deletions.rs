@@ -1,0 +1,267 @@
+//! What a change deletes by what the cluster has, and where a part of it is not known.
+
+use super::repository::{Files, findings};
+
+/// The codes about objects that go or stay.
+const CODES: [&str; 7] = ["GW012", "GW013", "GW018", "GW035", "GW048", "GW054", "GW055"];
+
+/// What the cluster's own Flux Kustomization makes of all others.
+fn patched(field: &str, value: &str) -> String {
+    format!(
+        "  patches:\n  - target: {{ kind: Kustomization, name: \"a|b|c\" }}\n    patch: |\n      - op: add\n        path: /spec/{field}\n        value: {value}\n"
+    )
+}
+
+fn kustomization(name: &str, path: &str, spec: &str) -> String {
+    format!(
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec:\n  interval: 10m\n  path: ./{path}\n{spec}"
+    )
+}
+
+const FROM_HERE: &str = "  sourceRef: { kind: GitRepository, name: flux-system }\n";
+
+/// Makes a cluster in which a Flux Kustomization builds `clusters/edge`, with more in its spec, and others
+/// with their own specs and the names of their ConfigMaps.
+fn cluster(own: &str, others: &[(&str, &str, &[&str])]) -> Files {
+    let own = kustomization("flux-system", "clusters/edge", &format!("  prune: true\n{FROM_HERE}{own}"));
+    let source = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: flux-system, namespace: flux-system }\nspec: { interval: 1m, url: https://example.org/fleet }\n";
+    let mut files = Files::from([
+        ("clusters/edge/flux-system/gotk-sync.yaml".to_owned(), format!("{source}---\n{own}")),
+        (
+            "clusters/edge/flux-system/kustomization.yaml".to_owned(),
+            "resources: [gotk-sync.yaml]\n".to_owned(),
+        ),
+    ]);
+    for (name, spec, objects) in others {
+        let spec = format!("  {spec}\n{FROM_HERE}");
+        files.insert(
+            format!("clusters/edge/{name}.yaml"),
+            kustomization(name, &format!("apps/{name}"), &spec),
+        );
+        folder(&mut files, name, objects);
+    }
+    files
+}
+
+fn folder(files: &mut Files, name: &str, objects: &[&str]) {
+    let list: Vec<String> = objects.iter().map(|object| format!("{object}.yaml")).collect();
+    files.insert(format!("apps/{name}/kustomization.yaml"), format!("resources: [{}]\n", list.join(", ")));
+    for object in objects {
+        let text =
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {object}, namespace: shop }}\n");
+        files.insert(format!("apps/{name}/{object}.yaml"), text);
+    }
+}
+
+/// The codes that a change shows, with their messages.
+fn told(before: &Files, after: &Files) -> Vec<String> {
+    let (_, found) = findings(std::slice::from_ref(after), Some(std::slice::from_ref(before))).remove(0);
+    let told = found.into_iter().filter_map(|finding| {
+        let code = finding.code.filter(|code| CODES.contains(code))?;
+        Some(format!("{code} {}", finding.message))
+    });
+    told.collect()
+}
+
+/// Makes sure that a change shows one finding, with these words.
+#[track_caller]
+fn one(before: &Files, after: &Files, code: &str, words: &str) {
+    let told = told(before, after);
+    assert!(
+        matches!(&told[..], [one] if one.starts_with(code) && one.contains(words)),
+        "{code} {words:?} is not all of {told:?}"
+    );
+}
+
+#[track_caller]
+fn none(before: &Files, after: &Files) {
+    assert_eq!(told(before, after), Vec::<String>::new());
+}
+
+#[test]
+fn what_a_parent_makes_of_prune_counts() {
+    let (on, off) = (patched("prune", "true"), patched("prune", "false"));
+    let two = |own: &str, prune: &str| cluster(own, &[("a", prune, &["x", "y"])]);
+    let less = |own: &str, prune: &str| cluster(own, &[("a", prune, &["x"])]);
+    one(&two(&on, "prune: false"), &less(&on, "prune: false"), "GW054", "a deletes 1 object");
+    one(&two(&off, "prune: true"), &less(&off, "prune: true"), "GW035", "a does not delete them");
+    let given = |own: &str, prune: &str| cluster(own, &[("a", prune, &["x"]), ("c", prune, &["y"])]);
+    one(&two(&on, "prune: false"), &given(&on, "prune: false"), "GW012", "a loses them and c takes over");
+    none(&two(&off, "prune: true"), &given(&off, "prune: true"));
+    // One that goes is judged by its policy, also one that a parent gives it.
+    let policy = patched("deletionPolicy", "Delete");
+    let gone = |own: &str| cluster(own, &[]);
+    one(&two(&policy, "prune: false"), &gone(&policy), "GW054", "a leaves Git, which deletes 2 objects");
+    let policy = patched("deletionPolicy", "Orphan");
+    one(&two(&policy, "prune: true"), &gone(&policy), "GW035", "ConfigMap shop/x, ConfigMap shop/y");
+}
+
+#[test]
+fn one_that_goes_deletes_by_its_policy_also_where_it_does_not_prune() {
+    for policy in ["Delete", "WaitForTermination"] {
+        let spec = format!("prune: false\n  deletionPolicy: {policy}");
+        let before = cluster("", &[("a", &spec, &["x"])]);
+        one(&before, &cluster("", &[]), "GW054", "a leaves Git, which deletes 1 object");
+        one(&before, &cluster("", &[("b", &spec, &["x"])]), "GW012", "a goes and b takes over");
+        let mut rest = before.clone();
+        rest.remove("clusters/edge/a.yaml");
+        one(&before, &rest, "GW048", "a leaves Git");
+        // It stays, and loses what it does not prune.
+        one(&before, &cluster("", &[("a", &spec, &[])]), "GW035", "a does not delete them");
+    }
+    // One that its parent may not delete stays, and has its folder.
+    let before = cluster("", &[("a", "prune: true", &["x"])]);
+    let mut kept = before.clone();
+    let own = kept["clusters/edge/a.yaml"].replace(
+        "namespace: flux-system }",
+        "namespace: flux-system, annotations: { kustomize.toolkit.fluxcd.io/prune: disabled } }",
+    );
+    kept.insert("clusters/edge/a.yaml".to_owned(), own);
+    let without = |files: &Files| {
+        let mut files = files.clone();
+        files.remove("clusters/edge/a.yaml");
+        files
+    };
+    one(&before, &without(&before), "GW048", "a leaves Git");
+    one(&kept, &without(&kept), "GW035", "Kustomization flux-system/a left Git");
+    for spec in [
+        "prune: true\n  deletionPolicy: Orphan",
+        "prune: false",
+        "prune: false\n  deletionPolicy: MirrorPrune",
+    ] {
+        let before = cluster("", &[("a", spec, &["x"])]);
+        none(&before, &cluster("", &[("b", spec, &["x"])]));
+    }
+}
+
+#[test]
+fn what_one_of_two_deletes_is_not_said_to_stay() {
+    let state =
+        |objects: &[&str]| cluster("", &[("a", "prune: false", objects), ("b", "prune: true", objects)]);
+    one(&state(&["x", "y"]), &state(&["x"]), "GW054", "b deletes 1 object");
+}
+
+#[test]
+fn one_that_is_told_to_keep_in_the_same_commit_may_delete_before_it_knows() {
+    let before = cluster("", &[("a", "prune: true", &["x", "y"])]);
+    one(&before, &cluster("", &[("a", "prune: false", &["x"])]), "GW054", "a may delete 1 object");
+    let given = cluster("", &[("a", "prune: false", &["x"]), ("c", "prune: false", &["y"])]);
+    one(&before, &given, "GW012", "a loses them and c takes over ConfigMap shop/y");
+    // Nothing leaves it, and one commit later it keeps what does.
+    let kept = cluster("", &[("a", "prune: false", &["x", "y"])]);
+    none(&before, &kept);
+    none(&kept, &given);
+}
+
+#[test]
+fn an_object_that_changes_between_two_that_stay_may_be_deleted() {
+    let spec = "prune: true";
+    let state = |of_a: (&str, &[&str]), of_b: (&str, &[&str])| {
+        cluster("", &[("a", of_a.0, of_a.1), ("b", of_b.0, of_b.1)])
+    };
+    let before = state((spec, &["x", "y"]), (spec, &["z"]));
+    one(
+        &before,
+        &state((spec, &["x"]), (spec, &["y", "z"])),
+        "GW012",
+        "a loses them and b takes over ConfigMap shop/y",
+    );
+    let keeps = "prune: false";
+    none(&state((keeps, &["x", "y"]), (spec, &["z"])), &state((keeps, &["x"]), (spec, &["y", "z"])));
+    // One that waits for the other loses the object when that has applied it.
+    let waits = "prune: true\n  dependsOn: [{ name: b }]";
+    none(&state((waits, &["x", "y"]), (spec, &["z"])), &state((waits, &["x"]), (spec, &["y", "z"])));
+    let waits = "prune: true\n  dependsOn: [{ name: a }]";
+    let told =
+        told(&state((spec, &["x", "y"]), (waits, &["z"])), &state((spec, &["x"]), (waits, &["y", "z"])));
+    assert!(matches!(&told[..], [one] if one.starts_with("GW012")), "{told:?}");
+}
+
+#[test]
+fn what_is_not_built_here_may_be_deleted_too() {
+    let with = |spec: &str| {
+        let mut files = cluster("", &[("a", "prune: true", &["x"])]);
+        let spec = format!("  {spec}\n  sourceRef: {{ kind: OCIRepository, name: images }}\n");
+        files.insert("clusters/edge/b.yaml".to_owned(), kustomization("b", "deploy", &spec));
+        files
+    };
+    let after = cluster("", &[("a", "prune: true", &["x"])]);
+    let words = "b leaves Git, which deletes all that it applied, and what that is can't be told here";
+    one(&with("prune: true"), &after, "GW054", words);
+    one(&with("prune: false\n  deletionPolicy: Delete"), &after, "GW054", words);
+    for quiet in ["prune: false", "prune: true\n  deletionPolicy: Orphan", "prune: true\n  suspend: true"] {
+        none(&with(quiet), &after);
+    }
+    none(&with("prune: true"), &with("prune: false"));
+    // As little is known of a folder that does not build.
+    let mut broken = cluster("", &[("a", "prune: true", &["x"]), ("b", "prune: true", &["y"])]);
+    broken.remove("apps/b/y.yaml");
+    one(&broken, &after, "GW054", words);
+}
+
+#[test]
+fn folders_that_nothing_applies_own_nothing() {
+    let state = |name: &str| {
+        let mut files = cluster("", &[("apps", "prune: true", &["x"])]);
+        let own = files
+            .remove("clusters/edge/apps.yaml")
+            .unwrap()
+            .replace("name: apps,", &format!("name: {name},"));
+        files.insert("clusters/edge/flux-system/apps.yaml".to_owned(), own);
+        let list = "clusters/edge/flux-system/kustomization.yaml";
+        files.insert(list.to_owned(), "resources: [gotk-sync.yaml, apps.yaml]\n".to_owned());
+        for (path, text) in &mut files {
+            if path.ends_with("gotk-sync.yaml") {
+                *text = text.replace("path: ./clusters/edge\n", "path: ./clusters/edge/flux-system\n");
+            }
+        }
+        files.insert(
+            "clusters/edge/half/kustomization.yaml".to_owned(),
+            "resources: [../../../apps/apps]\n".to_owned(),
+        );
+        files
+    };
+    one(&state("apps"), &state("shop"), "GW012", "apps goes and shop takes over ConfigMap shop/x");
+}
+
+#[test]
+fn what_does_not_build_hides_nothing_else() {
+    let broken = |others: &[(&str, &str, &[&str])]| {
+        let mut files = cluster("", others);
+        files.insert("apps/z/kustomization.yaml".to_owned(), "resources: [missing.yaml]\n".to_owned());
+        files.insert(
+            "clusters/edge/z.yaml".to_owned(),
+            kustomization("z", "apps/z", &format!("  prune: true\n{FROM_HERE}")),
+        );
+        files
+    };
+    let before = broken(&[("a", "prune: true", &["x", "y"])]);
+    one(&before, &broken(&[]), "GW054", "a leaves Git, which deletes 2 objects");
+    one(&before, &broken(&[("a", "prune: true", &["x"])]), "GW054", "a deletes 1 object");
+    let given = [("a", "prune: true", &["x"][..]), ("c", "prune: true", &["y"][..])];
+    one(&before, &broken(&given), "GW012", "c takes over ConfigMap shop/y");
+    // What breaks deletes nothing, and neither does what is not built any more.
+    let mut stopped = before.clone();
+    stopped.remove("apps/a/x.yaml");
+    none(&before, &stopped);
+    let mut lost = before.clone();
+    lost.retain(|path, _| !path.starts_with("apps/a/"));
+    none(&before, &lost);
+}
+
+#[test]
+fn a_cluster_that_loses_its_last_kustomization_is_looked_at() {
+    let state = |clusters: &[&str]| {
+        let mut files = Files::new();
+        folder(&mut files, "a", &["x"]);
+        for cluster in clusters {
+            let spec = format!("  prune: true\n{FROM_HERE}");
+            files.insert(format!("k/{cluster}/a.yaml"), kustomization("a", "apps/a", &spec));
+        }
+        files
+    };
+    one(&state(&["north", "south"]), &state(&["south"]), "GW048", "a leaves Git");
+    none(&state(&["south"]), &state(&["north", "south"]));
+    // The folder gets another name, of which the cluster knows nothing.
+    none(&state(&["north", "south"]), &state(&["west", "south"]));
+}
