@@ -184,8 +184,8 @@ fn an_old_one_that_nothing_prunes_is_told_of() {
     let run = scratch.expect(0, &["migrate", "--yes"]);
     for said in [
         "warning: Flux Kustomization apps of cluster north leaves Git and stays in the cluster: flux-system, which applies it, does not prune",
-        "kubectl",
-        "apps --namespace flux-system",
+        "kubectl delete",
+        "sh apps flux-system",
     ] {
         assert!(run.stderr.contains(said), "{said}: {run:?}");
     }
