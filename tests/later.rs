@@ -362,8 +362,10 @@ fn what_only_has_sides_left_is_not_joined_in_silence() {
 
 #[test]
 fn a_later_split_stops_before_its_first_step_where_a_parent_decides_what_prunes() {
+    let (scratch, _) = one_app_of_two();
+    let start = scratch.git(&["rev-parse", "HEAD"]);
     for (field, value) in [("prune", "true"), ("deletionPolicy", "\"WaitForTermination\"")] {
-        let (scratch, _) = one_app_of_two();
+        scratch.git(&["reset", "--quiet", "--hard", start.trim()]);
         let parent = "clusters/edge-01/flux/flux-system/gotk-sync.yaml";
         let text = scratch.text(parent).trim_end().to_owned();
         let patch = format!("[{{\"op\": \"add\", \"path\": \"/spec/{field}\", \"value\": {value}}}]");

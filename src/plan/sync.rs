@@ -63,9 +63,8 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
             inventories(input.model, input.snapshot, input.renderer),
             inventories(&model, &after, input.renderer),
         );
-        let said = |deletion: Deletion| {
-            Diagnostic::warning(format!("a cluster deletes {deletion}")).at(deletion.place)
-        };
+        let said =
+            |deletion: Deletion| Diagnostic::warning(gate::deletes(&deletion)).at(deletion.place.clone());
         plan.remarks.extend(deletions(&old, &new).into_iter().map(said));
     }
     let next = Input { snapshot: &after, model: &model, ..*input };

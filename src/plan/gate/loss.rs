@@ -23,12 +23,17 @@ pub fn keeps_all(input: &Input<'_>, after: &Snapshot) -> Result<(), Error> {
     if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics }) }
 }
 
+/// Says what a cluster deletes.
+pub fn deletes(loss: &Deletion) -> String {
+    let contents = if loss.id.kind == "Namespace" { ", with everything that is in it" } else { "" };
+    format!("a cluster deletes {loss}{contents}")
+}
+
 fn told(loss: &Deletion) -> Diagnostic {
     let id = &loss.id;
-    let contents = if id.kind == "Namespace" { ", with everything that is in it" } else { "" };
     let kind = if id.group.is_empty() { id.kind.clone() } else { format!("{}.{}", id.kind, id.group) };
     let of = if id.namespace.is_empty() { String::new() } else { format!(" --namespace {}", id.namespace) };
-    Diagnostic::error(format!("a cluster deletes {loss}{contents}")).at(loss.place.clone()).help(format!(
+    Diagnostic::error(deletes(loss)).at(loss.place.clone()).help(format!(
         "take the change of windows.yaml back; or, to keep {id}, first run `kubectl annotate {} {}{of} --field-manager=flux kustomize.toolkit.fluxcd.io/prune=disabled` against {}; `gitops-windows sync --allow-deletion` then goes on",
         kind.to_lowercase(),
         id.name,

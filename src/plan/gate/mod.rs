@@ -25,7 +25,7 @@ pub use closing::{Closing, released};
 pub use files::{Leftover, conflict, sync};
 pub use folders::{Carriers, GateFolders, carriers, cluster_folders, folder_of};
 pub use leave::{Left, leave, told};
-pub use loss::keeps_all;
+pub use loss::{deletes, keeps_all};
 pub use own::NAME as CARRIER_NAME;
 pub(crate) use target::is_object_name;
 pub use target::{OutOfReach, out_of_reach};

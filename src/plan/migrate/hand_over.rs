@@ -1,5 +1,7 @@
 //! Step 2: each type gets its Flux Kustomization, and the old one goes or keeps only the rest.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::diagnostic::Place;
@@ -17,7 +19,7 @@ use crate::plan::stop::Stop;
 use crate::plan::{Builder, Input, build, rebuilt};
 use crate::render::{Object, Request};
 use crate::repo::gate::{Gate, GateJob};
-use crate::repo::{FluxKustomization, RepoPath, built};
+use crate::repo::{EntryPoint, FluxKustomization, RepoPath, built};
 use crate::spec::expand;
 use crate::yaml::{EditError, read_documents};
 
@@ -127,13 +129,13 @@ fn still_held(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Res
     let wanted: Vec<String> = gated.map(|position| name_of(input, one, old, *position)).collect();
     let own = namespace(input, old);
     let names = |job: &GateJob, name: &str| job.targets.contains(&(own.to_owned(), name.to_owned()));
+    let builds =
+        |entry: &&EntryPoint, gate: &Gate| built(&input.model.graph, &entry.path).contains(&gate.base);
     // What nothing in Git builds may be any cluster's.
     let reaches = |gate: &&Gate| {
-        let entries = input.model.entry_points.iter();
-        let mut builders =
-            entries.filter(|entry| built(&input.model.graph, &entry.path).contains(&gate.base));
-        let mut clusters = builders.by_ref().flat_map(|entry| entry.clusters()).peekable();
-        clusters.peek().is_none() || clusters.any(|cluster| cluster == one.cluster)
+        let builders = input.model.entry_points.iter().filter(|entry| builds(entry, gate));
+        let clusters: BTreeSet<&str> = builders.flat_map(EntryPoint::clusters).collect();
+        clusters.is_empty() || clusters.contains(one.cluster.as_str())
     };
     // The jobs that the tool wrote follow by themselves.
     let is_theirs = |job: &GateJob| input.snapshot.file(&job.file).map(ownership) == Some(Ownership::Theirs);
