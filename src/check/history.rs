@@ -83,9 +83,14 @@ fn governed<'s>(found: &[(&'s Delivery, &'s Applied)]) -> Vec<(&'s Delivery, &'s
     found.iter().filter(|(delivery, _)| delivery.flux.is_some()).copied().collect()
 }
 
+/// What a Flux Kustomization goes by in its cluster: namespace and name.
+fn key(delivery: &Delivery) -> (&str, &str) {
+    (&delivery.namespace, &delivery.name)
+}
+
 /// The names of those who apply an object.
 fn owners<'s>(found: &[(&'s Delivery, &'s Applied)]) -> BTreeSet<(&'s str, &'s str)> {
-    found.iter().map(|(delivery, _)| (delivery.namespace.as_str(), delivery.name.as_str())).collect()
+    found.iter().map(|(delivery, _)| key(delivery)).collect()
 }
 
 fn named(names: &BTreeSet<String>) -> String {
@@ -104,6 +109,9 @@ struct Migrated<'s> {
     stand: bool,
     names: BTreeSet<String>,
 }
+
+/// One that loses objects, one that had them too and keeps them, and their names.
+type Shared<'s> = (&'s Delivery, &'s Delivery, BTreeSet<String>);
 
 impl<'s> Change<'s> {
     /// The Flux Kustomization of this name in the newer revision.
@@ -143,14 +151,24 @@ impl<'s> Change<'s> {
     fn moved(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
         let mut migrated: BTreeMap<(Option<usize>, Option<usize>), Migrated<'_>> = BTreeMap::new();
+        let mut shared: BTreeMap<(Option<usize>, Option<usize>), Shared<'_>> = BTreeMap::new();
         for (id, old) in &self.old {
             // Where nobody takes over, that is told of the Kustomization as a whole.
             let (old, new) = (governed(old), governed(self.new.get(*id).map_or(&[], Vec::as_slice)));
-            if !owners(&old).is_disjoint(&owners(&new)) {
-                continue;
-            }
             let deletes =
                 |(from, was): &&(&Delivery, &Applied)| !is_kept(was.value()) && self.takes_along(from, was);
+            let (had, has) = (owners(&old), owners(&new));
+            if !had.is_disjoint(&has) {
+                // Of several, the one that applied it last is the one that deletes it.
+                let gone = old.iter().filter(|(from, _)| !has.contains(&key(from))).find(deletes);
+                let stays = new.iter().find(|(to, _)| had.contains(&key(to)));
+                if let (Some((from, _)), Some((to, _))) = (gone, stays) {
+                    let known =
+                        shared.entry((from.flux, to.flux)).or_insert_with(|| (*from, *to, BTreeSet::new()));
+                    known.2.insert(id.to_string());
+                }
+                continue;
+            }
             let (Some((from, was)), Some((to, now))) = (old.iter().find(deletes), new.first()) else {
                 continue;
             };
@@ -178,6 +196,7 @@ impl<'s> Change<'s> {
             }
         }
         findings.extend(migrated.into_values().map(|migrated| self.migrated(&migrated)));
+        findings.extend(shared.into_values().map(|shared| self.shared(&shared)));
         findings
     }
 
@@ -204,6 +223,29 @@ impl<'s> Change<'s> {
     fn waits(&self, from: &Delivery, to: &Delivery) -> bool {
         let fluxes = self.step.before.flux(from).zip(self.step.after.flux(to));
         fluxes.is_some_and(|(from, to)| self.step.waits(from, to))
+    }
+
+    /// Says of one of several owners that it deletes what another one goes on applying.
+    fn shared(&self, (from, to, names): &Shared<'_>) -> Diagnostic {
+        let gone = if self.still(from).is_some() { "loses" } else { "goes with" };
+        let place = self.step.after.flux(to).map(|flux| flux.place("path"));
+        let finding = SINGLE_COMMIT_MIGRATION
+            .finding(format!(
+                "{} {gone} {}, which {} applies too: where {} was the last to apply them, it deletes them",
+                from.name,
+                named(names),
+                to.name,
+                from.name
+            ))
+            .at(place.unwrap_or_else(|| Place::file(to.path.clone())))
+            .help(format!(
+                "merge `prune: false` and `deletionPolicy: Orphan` of {} first, or annotate them with `{PRUNE}: disabled`, and let that reach the cluster",
+                from.name
+            ));
+        match self.step.before.flux(from) {
+            Some(flux) => finding.related("it prunes, before the change", flux.place("prune")),
+            None => finding,
+        }
     }
 
     fn migrated(&self, migrated: &Migrated<'_>) -> Diagnostic {

@@ -142,6 +142,18 @@ fn what_one_of_two_deletes_is_not_said_to_stay() {
 }
 
 #[test]
+fn one_of_two_owners_that_lets_go_deletes_where_it_came_last() {
+    let state = |of: &[(&str, &str, &[&str])]| cluster("", of);
+    let both = state(&[("a", "prune: true", &["x", "y"]), ("b", "prune: true", &["x"])]);
+    let alone = state(&[("a", "prune: true", &["x", "y"])]);
+    one(&both, &alone, "GW012", "b goes with ConfigMap shop/x, which a applies too");
+    let lost = state(&[("a", "prune: true", &["y"]), ("b", "prune: true", &["x"])]);
+    one(&both, &lost, "GW012", "a loses ConfigMap shop/x, which b applies too");
+    let kept = state(&[("a", "prune: true", &["x", "y"]), ("b", "prune: false", &["x"])]);
+    none(&kept, &alone);
+}
+
+#[test]
 fn one_that_is_told_to_keep_in_the_same_commit_may_delete_before_it_knows() {
     let before = cluster("", &[("a", "prune: true", &["x", "y"])]);
     one(&before, &cluster("", &[("a", "prune: false", &["x"])]), "GW054", "a may delete 1 object");
