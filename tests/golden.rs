@@ -103,6 +103,18 @@ fn a_layout_of_templates_alone() {
 }
 
 #[test]
+fn a_gate_below_a_side_is_no_side_and_stays_when_that_is_joined() {
+    let scratch = Scratch::fixture("record");
+    for command in [&["sync", "--yes"][..], &["split", "--all", "--yes"]] {
+        scratch.expect(0, command);
+        scratch.commit();
+    }
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    scratch.commit();
+    scratch.git(&["diff", "--exit-code", "HEAD~2"]);
+}
+
+#[test]
 fn init_in_an_empty_folder() {
     let scratch = Scratch::empty();
     let arguments = ["init", "--cluster", "edge-01", "--cluster", "edge-02", "--app", "nginx"];

@@ -145,9 +145,10 @@ fn handed_over(input: &Input<'_>, entry: &EntryPoint) -> Option<String> {
         .iter()
         .filter_map(|change_type| input.side(&entry.path, &entry.cluster, &change_type.name))
         .collect();
-    let found = input.model.flux.iter().find(|kustomization| {
-        kustomization.path.as_ref().is_some_and(|path| sides.iter().any(|side| path.is_within(side)))
-    })?;
+    // A gate may have its folder below a side, and stays.
+    let gates = gate::cluster_folders(input).unwrap_or_default();
+    let is_of_side = |path: &RepoPath| sides.iter().any(|side| path.is_within(side)) && !gates.contains(path);
+    let found = input.applying(is_of_side).next()?;
     Some(format!("Flux Kustomization {} applies one of its sides", found.name))
 }
 
