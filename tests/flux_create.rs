@@ -26,8 +26,7 @@ fn sample() -> Scratch {
     let window = ["--open", "0 22 * * SAT", "--close", "0 4 * * SUN", "--time-zone", "Europe/Berlin"];
     scratch.expect(0, &[&["init", "--yes"], &window[..]].concat());
     scratch.commit();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "--all", "--yes"]);
     scratch
 }
 
@@ -119,8 +118,7 @@ fn a_source_with_a_dot_is_not_taken_for_a_namespace() {
 #[test]
 fn what_stands_in_git_needs_no_command() {
     let scratch = Scratch::fixture("adopted");
-    scratch.expect(0, &["init", "--yes"]);
-    scratch.commit();
+    scratch.take(&["init", "--yes"]);
     let run = scratch.expect(0, &["flux-create"]);
     assert_eq!(run.stdout, "");
     assert!(run.stderr.contains("stand in Git"), "{}", run.stderr);

@@ -73,8 +73,7 @@ fn split_of_a_repository_with_a_gate() {
 fn split_of_what_kustomize_can_do() {
     let scratch = Scratch::fixture("features");
     // The spec asks for gates, which `sync` makes.
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
     let before = scratch.tree();
     write(&scratch, &["split", "--all"]);
     compare(&scratch, "features-split");
@@ -88,8 +87,7 @@ fn split_of_what_kustomize_can_do() {
 #[test]
 fn a_layout_of_templates_alone() {
     let scratch = Scratch::fixture("record");
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "--all", "--yes"]);
     write(&scratch, &["sync"]);
     for again in [&["sync"][..], &["split", "--all"]] {
         assert_eq!(scratch.expect(0, again).stdout, "", "{again:?} found something to change");
@@ -106,11 +104,9 @@ fn a_layout_of_templates_alone() {
 fn a_gate_below_a_side_is_no_side_and_stays_when_that_is_joined() {
     let scratch = Scratch::fixture("record");
     for command in [&["sync", "--yes"][..], &["split", "--all", "--yes"]] {
-        scratch.expect(0, command);
-        scratch.commit();
+        scratch.take(command);
     }
-    scratch.expect(0, &["join", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["join", "--all", "--yes"]);
     scratch.git(&["diff", "--exit-code", "HEAD~2"]);
 }
 

@@ -57,8 +57,7 @@ fn alerts_speak_of_exactly_what_the_gate_holds_back() {
     scratch
         .replace("windows.yaml", "  type: slack\n", "  type: msteams\n  channel: 'releases: edge'\n")
         .commit();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
     let provider = object(&scratch, gate, "Provider").unwrap();
     assert_eq!(provider["spec"]["type"], "msteams");
     assert_eq!(provider["spec"]["channel"], "releases: edge");
@@ -73,8 +72,7 @@ fn alerts_speak_of_exactly_what_the_gate_holds_back() {
 fn alerts_that_are_wanted_no_more_go() {
     for fixture in ["sample", "adopted"] {
         let scratch = Scratch::fixture(fixture);
-        scratch.expect(0, &["init", "--yes"]);
-        scratch.commit();
+        scratch.take(&["init", "--yes"]);
         let without = scratch.tree();
         let spec = scratch.text("windows.yaml");
         scratch
@@ -127,8 +125,7 @@ fn a_gate_over_a_whole_cluster_is_not_said_to_hold_the_sides() {
     scratch.commit();
     let whole = scratch.expect(0, &["sync"]);
     assert!(!whole.stderr.contains(SAID), "{}", whole.stderr);
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "--all", "--yes"]);
     let split = scratch.expect(0, &["sync"]);
     assert!(split.stderr.contains(SAID), "{}", split.stderr);
     for job in ["begin", "end"] {
@@ -171,8 +168,7 @@ layout:
 #[test]
 fn a_cluster_may_live_in_several_folders() {
     let scratch = in_several_folders();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
     let carrier = scratch.text("platform/north/infra/kustomization.yaml");
     assert!(carrier.contains("- reconciliation-windows\n"), "{carrier}");
     for arguments in [&["split", "--all", "--yes"][..], &["migrate", "--yes"], &["migrate", "--yes"]] {

@@ -21,14 +21,11 @@ fn one_app_of_two() -> (Scratch, Tree) {
         scratch.text("clusters/edge-01/flux/infra.yaml").replace("name: infra\n", "name: flux-system\n");
     let itself = itself.replace("/edge-01/infra\n", "/edge-01/flux\n");
     scratch.write("clusters/edge-01/flux/flux-system/gotk-sync.yaml", itself).commit();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
     let start = scratch.tree();
-    scratch.expect(0, &["split", "app", "web", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "app", "web", "--yes"]);
     for _ in 0..2 {
-        scratch.expect(0, &["migrate", "--yes"]);
-        scratch.commit();
+        scratch.take(&["migrate", "--yes"]);
         scratch.expect(0, &["verify"]);
     }
     (scratch, start)
@@ -143,11 +140,9 @@ fn two_entry_points_of_a_cluster_take_their_steps_together() {
     scratch.write("clusters/edge-01/flux/flux-system/gotk-sync.yaml", itself);
     let set = "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: { name: set }\nspec:\n  dependsOn:\n    - { apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, name: more }\n";
     scratch.write("clusters/edge-01/flux/set.yaml", set).commit();
-    scratch.expect(0, &["split", "app", "web", "third", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "app", "web", "third", "--yes"]);
     for _ in 0..2 {
-        scratch.expect(0, &["migrate", "--yes"]);
-        scratch.commit();
+        scratch.take(&["migrate", "--yes"]);
     }
     let split = ["split", "app", "probe", "fourth", "--yes"];
     scratch.expect(0, &split);
@@ -163,8 +158,7 @@ fn two_entry_points_of_a_cluster_take_their_steps_together() {
     }
     scratch.commit();
     nothing_is_deleted(&scratch);
-    scratch.expect(0, &["migrate", "--yes"]);
-    scratch.commit();
+    scratch.take(&["migrate", "--yes"]);
     nothing_is_deleted(&scratch);
     scratch.expect(0, &["verify"]);
 }
@@ -180,8 +174,7 @@ fn a_cluster_that_leaves_loses_the_flux_kustomization_of_its_gate_too() {
     let list = "clusters/edge-02/flux/kustomization.yaml";
     scratch.write(list, "resources:\n  - apps.yaml\n  - infra.yaml\n  - itself.yaml\n").commit();
     for command in [["sync", "--yes"].as_slice(), &["split", "--all", "--yes"], &["sync", "--yes"]] {
-        scratch.expect(0, command);
-        scratch.commit();
+        scratch.take(command);
     }
     let own =
         |cluster: &str| scratch.top().join(format!("clusters/{cluster}/flux/reconciliation-windows.yaml"));
@@ -243,18 +236,14 @@ fn a_type_gets_another_name_by_the_way_that_is_said() {
         scratch.git(&["revert", "--no-edit", back]);
         nothing_is_deleted(&scratch);
     }
-    scratch.expect(0, &["join", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["join", "--all", "--yes"]);
     nothing_is_deleted(&scratch);
     rename(&scratch);
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
+    scratch.take(&["split", "--all", "--yes"]);
     nothing_is_deleted(&scratch);
     for _ in 0..2 {
-        scratch.expect(0, &["migrate", "--yes"]);
-        scratch.commit();
+        scratch.take(&["migrate", "--yes"]);
         nothing_is_deleted(&scratch);
     }
     scratch.expect(0, &["verify"]);
@@ -326,23 +315,19 @@ fn a_later_split_keeps_what_stays_and_who_waits() {
     scratch.write("clusters/edge-01/flux/late.yaml", format!("{waiter}  dependsOn:\n    - name: apps\n"));
     scratch.write("clusters/edge-01/late/kustomization.yaml", "resources: []\n");
     scratch.commit();
-    scratch.expect(0, &["split", "app", "web", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "app", "web", "--yes"]);
     for _ in 0..2 {
-        scratch.expect(0, &["migrate", "--yes"]);
-        scratch.commit();
+        scratch.take(&["migrate", "--yes"]);
     }
     let waits = scratch.text("clusters/edge-01/flux/late.yaml");
     assert!(waits.contains("    - name: apps\n    - name: apps-rt\n"), "{waits}");
     for _ in 0..2 {
-        scratch.expect(0, &["split", "app", "probe", "--yes"]);
-        scratch.commit();
+        scratch.take(&["split", "app", "probe", "--yes"]);
         nothing_is_deleted(&scratch);
     }
     assert!(scratch.text("clusters/edge-01/apps/kustomization.yaml").contains("third"));
     assert!(scratch.text("clusters/edge-01/flux/apps.yaml").contains("prune: false"));
-    scratch.expect(0, &["migrate", "--yes"]);
-    scratch.commit();
+    scratch.take(&["migrate", "--yes"]);
     nothing_is_deleted(&scratch);
     scratch.expect(0, &["verify"]);
     assert!(scratch.text("clusters/edge-01/flux/apps.yaml").contains("prune: true\n"));

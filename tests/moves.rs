@@ -108,8 +108,7 @@ fn the_first_gate_comes_before_a_changed_type() {
         let clusters: String = clusters.iter().map(|cluster| format!("  {cluster}: {{}}\n")).collect();
         scratch.write("windows.yaml", SPEC.replace("gate: { enabled: false }\n", "") + &clusters).commit();
         for command in [&["split", "--all", "--yes"][..], &["migrate", "--yes"], &["migrate", "--yes"]] {
-            scratch.expect(0, command);
-            scratch.commit();
+            scratch.take(command);
         }
         let moved = "rules:\n- { kind: Namespace, type: rt }\n- { kind: ConfigMap, type: rt }\n- { kind: Deployment, type: rt }\n- { type: rw }\n";
         rules(&scratch, moved);
@@ -131,8 +130,7 @@ fn a_gate_that_is_switched_off_holds_nothing_back_for_a_changed_type() {
     let moved = "rules:\n- { kind: Namespace, type: rt }\n- { kind: ConfigMap, type: rt }\n- { kind: Deployment, type: rt }\n- { type: rw }\n";
     scratch.replace("windows.yaml", "types:\n", "gate: { enabled: false }\ntypes:\n");
     scratch.commit();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
     // Switched on in the same step, the gate comes first all the same.
     for enabled in ["false", "true"] {
         let spec = scratch.text("windows.yaml");
@@ -154,8 +152,7 @@ fn before_the_hand_over_a_rule_moves_objects_either_way() {
     for text in [NAMESPACE_ONLY, SECRET_TOO] {
         rules(&scratch, text);
         scratch.expect(0, &["sync", "--yes"]);
-        scratch.expect(0, &["verify"]);
-        scratch.commit();
+        scratch.take(&["verify"]);
     }
 }
 
@@ -196,8 +193,7 @@ fn a_plainly_divided_app_follows_a_changed_type() {
     keep(&scratch, "apps/web/web-rt/service.yaml");
     back(&scratch);
     scratch.expect(0, &["sync", "--yes"]);
-    scratch.expect(0, &["verify"]);
-    scratch.commit();
+    scratch.take(&["verify"]);
     let kept = "  annotations:\n    kustomize.toolkit.fluxcd.io/prune: disabled\n";
     scratch.replace("apps/web/web-rw/service.yaml", kept, "").commit();
     assert_same(&start, &scratch.tree(), "there and back again");
@@ -219,14 +215,11 @@ fn one_document_of_several_follows_a_changed_type() {
     let about = "---\n# About the service.\n---\n";
     scratch.write("apps/web/service.yaml", format!("{more}{about}{service}"));
     scratch.write("windows.yaml", format!("{SPEC}  edge-02: {{}}\n")).commit();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "--all", "--yes"]);
     for _ in 0..2 {
-        scratch.expect(0, &["migrate", "--yes"]);
-        scratch.commit();
+        scratch.take(&["migrate", "--yes"]);
     }
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
     rules(&scratch, SERVICE_TOO);
     scratch.expect(0, &["sync", "--yes"]);
     scratch.expect(0, &["verify"]);
@@ -263,8 +256,7 @@ fn a_list_stays_where_it_is() {
     scratch.replace("apps/web/kustomization.yaml", "resources:\n", "resources:\n  - list.yaml\n");
     scratch.write("windows.yaml", format!("{SPEC}  edge-02: {{}}\n")).commit();
     for command in [&["split", "--all", "--yes"][..], &["migrate", "--yes"], &["migrate", "--yes"]] {
-        scratch.expect(0, command);
-        scratch.commit();
+        scratch.take(command);
     }
     rules(&scratch, SERVICE_TOO);
     let run = scratch.run(&["sync", "--yes"]);
@@ -313,8 +305,7 @@ fn each_entry_point_moves_what_is_safe_for_itself() {
     for command in
         [&["sync", "--yes"][..], &["split", "--all", "--yes"], &["migrate", "--yes"], &["migrate", "--yes"]]
     {
-        scratch.expect(0, command);
-        scratch.commit();
+        scratch.take(command);
     }
     assert!(scratch.top().join("apps/third/third-rw/service.yaml").exists());
     // The Service of each gets real-time; the ConfigMap of one gets a window, which would delete it.
@@ -349,8 +340,7 @@ fn what_sync_can_not_move_is_refused_with_two_ways_on() {
     for command in
         [&["sync", "--yes"][..], &["split", "--all", "--yes"], &["migrate", "--yes"], &["migrate", "--yes"]]
     {
-        scratch.expect(0, command);
-        scratch.commit();
+        scratch.take(command);
     }
     rules(&scratch, PROBE_TOO);
     for command in ["sync", "diff"] {

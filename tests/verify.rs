@@ -12,8 +12,7 @@ const ENTRY: &str = "clusters/edge-02/apps";
 fn divided() -> Scratch {
     let scratch = Scratch::fixture("sample");
     scratch.write("windows.yaml", SPEC).commit();
-    scratch.expect(0, &["split", "app", "web", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "app", "web", "--yes"]);
     scratch
 }
 

@@ -8,7 +8,7 @@ use crate::check::delivery::{Applied, Delivery};
 use crate::check::sources::Sources;
 use crate::check::subject::ClusterKey;
 use crate::diagnostic::Place;
-use crate::repo::command::{Action, Reading, Unclear, read};
+use crate::repo::command::{Action, Reading, Unclear, pod_of, read};
 use crate::yaml::Node;
 
 /// A CronJob that suspends or resumes Flux Kustomizations.
@@ -52,7 +52,7 @@ pub struct UnclearJob {
 impl GateJob {
     /// Gives the spec of its pods.
     pub fn pod(&self) -> &Value {
-        &self.value["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+        pod_of(&self.value)
     }
 
     /// Gives its containers.
@@ -86,7 +86,7 @@ pub fn gate_jobs(deliveries: &[Delivery], sources: &Sources<'_>) -> (Vec<GateJob
     let mut unclear = Vec::new();
     for (position, delivery) in deliveries.iter().enumerate() {
         for applied in delivery.objects.iter().filter(|applied| applied.is("batch", "CronJob")) {
-            let pod = &applied.value()["spec"]["jobTemplate"]["spec"]["template"]["spec"];
+            let pod = pod_of(applied.value());
             let reading = read(pod);
             let Some(container) = reading.container else { continue };
             let place = command_place(applied, sources, container);

@@ -2,26 +2,20 @@
 
 mod bootstrap;
 mod deleted;
+mod moved;
 mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::code::{
-    KUSTOMIZATION_REMOVED, LANDS_TOO_EARLY, MOVED_BEHIND_WINDOW, ORPHANED_OBJECT, REMOVED_TOO_EARLY,
-    SINGLE_COMMIT_MIGRATION,
-};
+use crate::check::code::{KUSTOMIZATION_REMOVED, LANDS_TOO_EARLY, ORPHANED_OBJECT, REMOVED_TOO_EARLY};
 use crate::check::delivery::{Applied, Delivery};
 use crate::check::reference::references;
 use crate::check::subject::{ClusterKey, Subject};
 use crate::diagnostic::{Diagnostic, Place, distinct};
-use crate::inventory::{Inventory, is_kept, prunes};
-use crate::plan::BACK;
+use crate::inventory::{Inventory, is_kept};
 use crate::repo::manifest::ObjectId;
 
 use step::{Fate, Step};
-
-/// What keeps kustomize-controller from deleting an object.
-const PRUNE: &str = "kustomize.toolkit.fluxcd.io/prune";
 
 /// How many objects a finding names.
 const MOST_NAMES: usize = 5;
@@ -78,19 +72,9 @@ struct Change<'s> {
     deliveries: Vec<&'s Delivery>,
 }
 
-/// Leaves those out who are not in Git: nothing says what they apply, or whether they do.
-fn governed<'s>(found: &[(&'s Delivery, &'s Applied)]) -> Vec<(&'s Delivery, &'s Applied)> {
-    found.iter().filter(|(delivery, _)| delivery.flux.is_some()).copied().collect()
-}
-
 /// What a Flux Kustomization goes by in its cluster: namespace and name.
 fn key(delivery: &Delivery) -> (&str, &str) {
     (&delivery.namespace, &delivery.name)
-}
-
-/// The names of those who apply an object.
-fn owners<'s>(found: &[(&'s Delivery, &'s Applied)]) -> BTreeSet<(&'s str, &'s str)> {
-    found.iter().map(|(delivery, _)| key(delivery)).collect()
 }
 
 fn named(names: &BTreeSet<String>) -> String {
@@ -101,30 +85,16 @@ fn named(names: &BTreeSet<String>) -> String {
     }
 }
 
-/// A Flux Kustomization that loses objects to another one, and their names.
-struct Migrated<'s> {
-    from: &'s Delivery,
-    to: &'s Delivery,
-    /// Whether both are there before and after.
-    stand: bool,
-    names: BTreeSet<String>,
-}
-
-/// One that loses objects, one that had them too and keeps them, and their names.
-type Shared<'s> = (&'s Delivery, &'s Delivery, BTreeSet<String>);
-
 impl<'s> Change<'s> {
     /// The Flux Kustomization of this name in the newer revision.
     fn still(&self, delivery: &Delivery) -> Option<&'s Delivery> {
-        let same = |other: &&&Delivery| {
-            other.flux.is_some() && other.name == delivery.name && other.namespace == delivery.namespace
-        };
+        let same = |other: &&&Delivery| other.flux.is_some() && key(other) == key(delivery);
         self.deliveries.iter().find(same).copied()
     }
 
     /// Tells whether the Flux Kustomization of this name is in the older revision.
     fn was(&self, delivery: &Delivery) -> bool {
-        self.own().any(|other| other.name == delivery.name && other.namespace == delivery.namespace)
+        self.own().any(|other| key(other) == key(delivery))
     }
 
     /// Those of the older revision that are in Git.
@@ -145,143 +115,6 @@ impl<'s> Change<'s> {
 
     fn old_place(&self, applied: &Applied) -> Place {
         self.step.before.sources.place(applied, &["metadata", "name"])
-    }
-
-    /// Objects that change their owner while the old one deletes what it loses.
-    fn moved(&self) -> Vec<Diagnostic> {
-        let mut findings = Vec::new();
-        let mut migrated: BTreeMap<(Option<usize>, Option<usize>), Migrated<'_>> = BTreeMap::new();
-        let mut shared: BTreeMap<(Option<usize>, Option<usize>), Shared<'_>> = BTreeMap::new();
-        for (id, old) in &self.old {
-            // Where nobody takes over, that is told of the Kustomization as a whole.
-            let (old, new) = (governed(old), governed(self.new.get(*id).map_or(&[], Vec::as_slice)));
-            let deletes =
-                |(from, was): &&(&Delivery, &Applied)| !is_kept(was.value()) && self.takes_along(from, was);
-            let (had, has) = (owners(&old), owners(&new));
-            if !had.is_disjoint(&has) {
-                // Of several, the one that applied it last is the one that deletes it.
-                let gone = old.iter().filter(|(from, _)| !has.contains(&key(from))).find(deletes);
-                let stays = new.iter().find(|(to, _)| had.contains(&key(to)));
-                if let (Some((from, _)), Some((to, _))) = (gone, stays) {
-                    let known =
-                        shared.entry((from.flux, to.flux)).or_insert_with(|| (*from, *to, BTreeSet::new()));
-                    known.2.insert(id.to_string());
-                }
-                continue;
-            }
-            let (Some((from, was)), Some((to, now))) = (old.iter().find(deletes), new.first()) else {
-                continue;
-            };
-            let stand = self.still(from).is_some() && self.was(to);
-            let held = now.held.as_ref().filter(|_| stand && now.rank() > was.rank());
-            if let Some(held) = held {
-                findings.push(
-                    MOVED_BEHIND_WINDOW
-                        .finding(format!(
-                            "{id} moves from {} to {}, which {held} holds back, so it is deleted {} and comes back when \
-                             {held} opens",
-                            from.name,
-                            to.name,
-                            was.goes()
-                        ))
-                        .at(self.step.after.sources.place(now, &["metadata", "name"]))
-                        .related("it was here before", self.old_place(was))
-                        .help(format!("annotate it with `{PRUNE}: disabled` one commit earlier, and move it then")),
-                );
-            } else if !stand || (was.rank() == now.rank() && !self.waits(from, to)) {
-                let names = BTreeSet::new();
-                let known =
-                    migrated.entry((from.flux, to.flux)).or_insert(Migrated { from, to, stand, names });
-                known.names.insert(id.to_string());
-            }
-        }
-        findings.extend(migrated.into_values().map(|migrated| self.migrated(&migrated)));
-        findings.extend(shared.into_values().map(|shared| self.shared(&shared)));
-        findings
-    }
-
-    /// Tells whether one of the older revision deletes an object that another one has from then on.
-    fn takes_along(&self, from: &Delivery, was: &Applied) -> bool {
-        let Some(index) = from.flux else { return false };
-        match self.step.fate(index) {
-            Fate::Deletes => true,
-            Fate::Leaves => false,
-            // The cluster keeps it, and it goes on building its folder.
-            Fate::Keeps => {
-                let brings = |delivery: &Delivery| {
-                    delivery.path == from.path && delivery.objects.iter().any(|object| object.id == was.id)
-                };
-                self.now(from).is_none()
-                    && self.step.old()[index].prune
-                    && self.step.has_now(&from.path)
-                    && !self.step.after.deliveries.iter().any(brings)
-            }
-        }
-    }
-
-    /// Tells whether one that stands loses what it loses after the other has applied it.
-    fn waits(&self, from: &Delivery, to: &Delivery) -> bool {
-        let fluxes = self.step.before.flux(from).zip(self.step.after.flux(to));
-        fluxes.is_some_and(|(from, to)| self.step.waits(from, to))
-    }
-
-    /// Says of one of several owners that it deletes what another one goes on applying.
-    fn shared(&self, (from, to, names): &Shared<'_>) -> Diagnostic {
-        let gone = if self.still(from).is_some() { "loses" } else { "goes with" };
-        let place = self.step.after.flux(to).map(|flux| flux.place("path"));
-        let finding = SINGLE_COMMIT_MIGRATION
-            .finding(format!(
-                "{} {gone} {}, which {} applies too: where {} was the last to apply them, it deletes them",
-                from.name,
-                named(names),
-                to.name,
-                from.name
-            ))
-            .at(place.unwrap_or_else(|| Place::file(to.path.clone())))
-            .help(format!(
-                "merge `prune: false` and `deletionPolicy: Orphan` of {} first, or annotate them with `{PRUNE}: disabled`, and let that reach the cluster",
-                from.name
-            ));
-        match self.step.before.flux(from) {
-            Some(flux) => finding.related("it prunes, before the change", flux.place("prune")),
-            None => finding,
-        }
-    }
-
-    fn migrated(&self, migrated: &Migrated<'_>) -> Diagnostic {
-        let Migrated { from, to, .. } = *migrated;
-        let gone = if self.still(from).is_some() { "loses them" } else { "goes" };
-        let place = match self.step.after.flux(to) {
-            Some(flux) => flux.place("path"),
-            None => Place::file(to.path.clone()),
-        };
-        let finding = SINGLE_COMMIT_MIGRATION
-            .finding(format!(
-                "{} {gone} and {} takes over {} in one step, so if {} reconciles first it deletes them",
-                from.name,
-                to.name,
-                named(&migrated.names),
-                from.name
-            ))
-            .at(place)
-            .help(if from.change_type.is_some() && to.path != from.path && from.path.is_within(&to.path) {
-                format!("where this takes a migration back: {BACK} the rest")
-            } else if migrated.stand {
-                format!("annotate them with `{PRUNE}: disabled` one commit earlier, and move them then")
-            } else {
-                format!(
-                    "merge `prune: false` and `deletionPolicy: Orphan` of {} first; `gitops-windows migrate` plans the steps",
-                    from.name
-                )
-            });
-        let (Some(flux), Some(index)) = (self.step.before.flux(from), from.flux) else { return finding };
-        let (label, key) = match (self.step.old()[index].prune, prunes(flux.spec("prune"))) {
-            (true, true) => ("it prunes, before the change", "prune"),
-            (true, false) => ("what applies it lets it prune, before the change", "prune"),
-            (false, _) if self.now(from).is_none() => ("it deletes when it goes", "deletionPolicy"),
-            (false, _) => ("it does not prune before the change", "prune"),
-        };
-        finding.related(label, flux.place(key))
     }
 
     /// Flux Kustomizations that leave Git while what they apply stays there.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::render::{Object, Renderer, Request};
-use crate::repo::command::{Action, turns};
+use crate::repo::command::{Action, pod_of, turns};
 use crate::repo::gate::{Gate, patch};
 use crate::repo::{EntryPoint, Model, RepoPath, Snapshot};
 use crate::spec::{GateDef, NewWindow, Runner};
@@ -84,7 +84,7 @@ pub fn adopt(
     let Some(cluster_gate) = template(&folders, root) else {
         return Err(not_one_way(gate, gate, "in folders that no template gives"));
     };
-    let pod = &gate.close.value["spec"]["jobTemplate"]["spec"]["template"]["spec"];
+    let pod = pod_of(&gate.close.value);
     let container = &pod["containers"][0];
     let defaults = GateDef::default();
     let text = |value: &Value, default: &str| value.as_str().unwrap_or(default).to_owned();
@@ -161,7 +161,7 @@ fn cluster(
     let jobs = cron_jobs(renderer, snapshot, overlay);
     let find = |action: Action, name: &str| {
         let by_deed = |job: &&Value| {
-            let found = turns(&job["spec"]["jobTemplate"]["spec"]["template"]["spec"]);
+            let found = turns(pod_of(job));
             !found.is_empty() && found.iter().all(|turn| turn.action == action)
         };
         jobs.get(name)

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::plan::listing::is_generated;
-use crate::repo::{EntryPoint, Model, RepoPath};
+use crate::render::Request;
+use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath};
 
 /// The fields of `spec` that kustomize-controller puts into the kustomization before it builds
 /// (fluxcd/pkg/kustomize, `Generator.WriteFile`).
@@ -29,6 +30,19 @@ pub fn build(model: &Model, folder: &RepoPath, spec: &Value) -> Option<Value> {
     // What was written down is built the same way, so that it may go again.
     let generated = is_generated(&model.graph, folder);
     (generated || !fields.is_empty()).then_some(Value::Object(fields))
+}
+
+/// Gives the build of a Flux Kustomization; `None` where it builds no folder of this repository.
+pub fn request(model: &Model, one: &FluxKustomization) -> Option<Request> {
+    let path = one.path.clone()?;
+    let flux = build(model, &path, &one.value["spec"]);
+    Some(Request { path, origins: false, flux })
+}
+
+/// Gives `spec.postBuild` and `spec.kubeConfig`: what makes other objects of the same build, or brings them to
+/// another cluster.
+pub fn beyond(one: &FluxKustomization) -> [Value; 2] {
+    ["postBuild", "kubeConfig"].map(|field| one.spec(field).clone())
 }
 
 /// Gives the ways in which a cluster builds an entry point: one for each Flux Kustomization that

@@ -54,7 +54,7 @@ use std::collections::BTreeMap;
 
 pub use app::app_names;
 pub(crate) use app::{app_name, children};
-pub(crate) use build::{build, builds, rebuilt};
+pub(crate) use build::{beyond, build, builds, rebuilt, request};
 pub use builder::Builder;
 pub use command::Command;
 pub use flux_create::{SourceUrl, flux_create};

@@ -8,6 +8,7 @@ mod lines;
 
 use serde_json::Value;
 
+use crate::inventory::deletes_anyway;
 use crate::plan::Builder;
 use crate::plan::migrate::identity::refused;
 use crate::plan::stop::Stop;
@@ -172,12 +173,6 @@ pub fn raised(document: &str, value: &Value) -> Result<String, EditError> {
     Ok(editor.into_text())
 }
 
-/// Tells whether a `deletionPolicy` deletes whatever `prune` says (kustomize-controller,
-/// `finalizerShouldDeleteResources`); a variable may.
-pub fn deletes(policy: &Value) -> bool {
-    policy.as_str().is_some_and(|policy| !matches!(policy, "" | "Orphan" | "MirrorPrune"))
-}
-
 /// Gives a document `prune: false`, and `deletionPolicy: MirrorPrune` where it has one that deletes all the
 /// same, and remembers what they were. `Orphan` is what [`prepare`] writes, and means another step.
 ///
@@ -189,7 +184,7 @@ pub fn keeping(document: &str, value: &Value) -> Result<String, EditError> {
     if value["spec"]["prune"] != Value::Bool(false) {
         values.push((&["spec", "prune"], ScalarText::Bool(false)));
     }
-    if deletes(&value["spec"]["deletionPolicy"]) {
+    if value["spec"]["deletionPolicy"].as_str().is_some_and(deletes_anyway) {
         values.push((&["spec", "deletionPolicy"], "MirrorPrune".into()));
     }
     if values.is_empty() { Ok(document.to_owned()) } else { edited(document, 0, &values) }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::inventory::{Deletion, Inventory, deletions, differences, inventories};
-use crate::plan::gate::{Carriers, Closing};
+use crate::plan::gate::{Carriers, Closings};
 use crate::plan::generated::is_ours;
 use crate::plan::migrate::contents::is_encrypted;
 use crate::plan::migrate::{held, verify};
@@ -74,34 +74,36 @@ pub fn guard(
         return Err(Error::new(ErrorKind::Unsafe, diagnostic));
     }
     let is_held = |cluster: &str, name: &str| gated.contains(&(cluster.to_owned(), name.to_owned()));
-    let now = Closings::of(input)?;
-    let later = Closings::of(&next)?;
+    let found = deletions(&old, &new).into_iter().filter(|deletion| !free.contains(&deletion.id));
+    let found: Vec<Deletion> = found.collect();
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (now, later) = (Closings::of(input)?, Closings::of(&next)?);
     let (mut direct, mut deleted) = (Vec::new(), Vec::new());
-    for deletion in deletions(&old, &new).into_iter().filter(|deletion| !free.contains(&deletion.id)) {
-        let Deletion { cluster, kustomization, id, place, .. } = &deletion;
+    for deletion in &found {
+        let Deletion { cluster, kustomization, id, place, .. } = deletion;
         match &deletion.next {
-            Some(next)
-                if is_held(cluster, kustomization)
-                    && !is_held(cluster, next)
-                    && let Some(why) = now.lacks(&later, cluster, kustomization) =>
-            {
-                deleted.push(
-                    Diagnostic::error(format!(
-                        "{id} in {cluster} goes from {kustomization} to {next} {why}: it may prune it before {next} has applied it"
-                    ))
-                    .at(place.clone())
-                    .help(format!("the gate comes first: let it reach the cluster without this, switched on, then run this again and let that land while the window is closed; `{KEEP}` on the object, live beforehand, makes it safe without a gate")),
-                );
+            Some(next) if is_held(cluster, kustomization) && !is_held(cluster, next) => {
+                match unheld(&now, &later, cluster, kustomization) {
+                    Some(why) => deleted.push(
+                        Diagnostic::error(format!(
+                            "{id} in {cluster} goes from {kustomization} to {next} {why}: it may prune it before {next} has applied it"
+                        ))
+                        .at(place.clone())
+                        .help(format!("the gate comes first: let it reach the cluster without this, switched on, then run this again and let that land while the window is closed; `{KEEP}` on the object, live beforehand, makes it safe without a gate")),
+                    ),
+                    None => direct.push(
+                        Diagnostic::warning(format!(
+                            "{id} in {cluster} goes from {kustomization} to {next}, which applies it at once"
+                        ))
+                        .at(place.clone())
+                        .help(format!(
+                            "let this land while the window is closed: in an open one {kustomization} may prune it before {next} has applied it; `{KEEP}` on the object, live beforehand, makes it safe at any time"
+                        )),
+                    ),
+                }
             }
-            Some(next) if is_held(cluster, kustomization) && !is_held(cluster, next) => direct.push(
-                Diagnostic::warning(format!(
-                    "{id} in {cluster} goes from {kustomization} to {next}, which applies it at once"
-                ))
-                .at(place.clone())
-                .help(format!(
-                    "let this land while the window is closed: in an open one {kustomization} may prune it before {next} has applied it; `{KEEP}` on the object, live beforehand, makes it safe at any time"
-                )),
-            ),
             _ => deleted.push(
                 Diagnostic::error(format!("a cluster may delete {deletion}")).at(place.clone()).help(format!(
                     "take the change of its type back; commit the annotation `{KEEP}` on the object, let that reach the cluster, then change the type and run this again; when the object has arrived, take the annotation away"
@@ -112,28 +114,17 @@ pub fn guard(
     if deleted.is_empty() { Ok(direct) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics: deleted }) }
 }
 
-/// What gates close as they stand in Git, by cluster; none for a cluster without a gate's folder.
-struct Closings(BTreeMap<String, Option<Closing>>);
-
-impl Closings {
-    fn of(input: &Input<'_>) -> Result<Closings, Error> {
-        let of = |cluster: &String| Ok((cluster.clone(), Closing::of(input, cluster)?));
-        Ok(Closings(input.spec.clusters.keys().map(of).collect::<Result<_, Error>>()?))
+/// Says why no job holds back a Flux Kustomization yet; `later` are the gates after the step.
+fn unheld(now: &Closings, later: &Closings, cluster: &str, name: &str) -> Option<String> {
+    if now.holds(cluster, name) {
+        return None;
     }
-
-    /// Says why nothing holds back a Flux Kustomization yet; `later` are those after the step.
-    fn lacks(&self, later: &Closings, cluster: &str, name: &str) -> Option<String> {
-        let found = |of: &'_ Closings| of.0.get(cluster).and_then(Clone::clone);
-        match (found(self), found(later)) {
-            (Some(now), _) if now.holds(name) => None,
-            (Some(_), _) => Some(format!("and no job that runs in {cluster} closes {name} yet")),
-            (None, Some(_)) => {
-                Some(format!("in the step that brings the first gate, when nothing closes {name} yet"))
-            }
-            // A gate that is not in Git where the layout has it is its authors'.
-            (None, None) => None,
-        }
+    if now.has_gate(cluster) {
+        return Some(format!("and no job that runs in {cluster} closes {name} yet"));
     }
+    // A gate that is not in Git where the layout has it is its authors'.
+    let is_first = later.has_gate(cluster);
+    is_first.then(|| format!("in the step that brings the first gate, when nothing closes {name} yet"))
 }
 
 /// Finds an encrypted object that goes to a Flux Kustomization which would apply it as it is.

@@ -27,7 +27,8 @@ pub const SCHEMA_FILE: &str = "windows.schema.json";
 /// `allow_deletion` takes out the gates of clusters that the spec does not speak of any more, or that
 /// have nothing to hold back any more, of those that the tool wrote; the plan then names each object that
 /// a cluster deletes, and the commands that resume what was held back. Without it such a gate stays, with
-/// a warning, and so it takes leave to let a Namespace go that the gate brought. Objects that change sides are never deleted, whatever it says.
+/// a warning, and so it takes leave to let a Namespace go that the gate brought. Objects that change sides
+/// are never deleted, whatever it says.
 ///
 /// # Errors
 ///

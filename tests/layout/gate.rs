@@ -26,8 +26,7 @@ fn a_window_over_a_whole_cluster() {
 #[test]
 fn an_entry_point_of_a_gated_type_alone_is_held_back_by_its_own_name() {
     let scratch = repository(&[("apps", BOTH), ("web", &["Deployment"]), ("conf", &["ConfigMap"])]);
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
     assert_eq!(gated(&scratch), ["web"]);
     // An object of another type does not open the gate behind everybody's back.
     entry(&scratch, "web", BOTH);
@@ -65,8 +64,7 @@ fn divided_infra(apps: &[&str]) -> Scratch {
     scratch.write("clusters/edge/infra/kustomization.yaml", list);
     std::fs::remove_dir_all(scratch.top().join("clusters/edge/storage")).unwrap();
     scratch.commit();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
     scratch.expect(0, &[&["split", "app"], apps, &["--yes"]].concat());
     for _ in 0..2 {
         scratch.commit();
@@ -105,8 +103,7 @@ fn a_gate_that_is_divided_with_the_apps_beside_it_goes_to_the_real_time_side() {
 #[test]
 fn what_carries_the_gate_is_divided_only_when_its_app_is_named() {
     let scratch = repository(&[("apps", BOTH), ("infra", BOTH)]);
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
     let split = scratch.expect(0, &["split", "--all", "--yes"]);
     assert!(split.stdout.contains("apps-rw") && !split.stdout.contains("infra-rw"), "{}", split.stdout);
 }

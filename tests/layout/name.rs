@@ -12,8 +12,7 @@ fn job_names_end_at_52_characters() {
     let scratch = repository(&[("apps", BOTH)]);
     // A window's name is no part of a job's, a type's is where several have windows.
     scratch.write("windows.yaml", text(&format!("{{ rt: {{}}, rw: {{ window: {long} }} }}"))).commit();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
     let types = format!("{{ rt: {{}}, rw: {{ window: {long} }}, {long}: {{ window: {long} }} }}");
     scratch.write("windows.yaml", text(&types));
     scratch.commit();
@@ -30,10 +29,8 @@ fn types_that_are_prefixes_of_each_other() {
     let types = "{ r: {}, r-t: { window: night }, r-t-w: { window: night }, r-t-w-2: { window: night } }";
     let rules = "rules: [{ kind: ConfigMap, type: r }, { kind: Secret, type: r-t }, { kind: Role, type: r-t-w }, { type: r-t-w-2 }]\n";
     scratch.write("windows.yaml", spec(types, "{}") + rules).commit();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "--all", "--yes"]);
+    scratch.take(&["sync", "--yes"]);
     for (name, file) in [("r", "configmap"), ("r-t", "secret"), ("r-t-w", "role"), ("r-t-w-2", "deployment")]
     {
         assert!(scratch.top().join(format!("apps/apps/apps-{name}/{file}.yaml")).exists(), "{name}");
@@ -76,10 +73,8 @@ fn fifty_types() {
     flux(&scratch, "apps", "clusters/edge/apps", "");
     let text = spec(&format!("{{ {} }}", types.join(", ")), "{}");
     scratch.write("windows.yaml", format!("{text}rules: [{}]\n", rules.join(", "))).commit();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "--all", "--yes"]);
+    scratch.take(&["sync", "--yes"]);
     for number in 0..50 {
         let side = scratch.text(&format!("clusters/edge/apps/apps-t{number}/kustomization.yaml"));
         assert!(
@@ -109,10 +104,8 @@ fn names_with_every_character_that_kubernetes_allows() {
         "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: { name: \"system:a b'\\\"${x}{{ y }}#\" }\n",
     );
     scratch.write("windows.yaml", spec(TYPES, "{}")).commit();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "--all", "--yes"]);
+    scratch.take(&["sync", "--yes"]);
     assert_eq!(gated(&scratch), [format!("{name}-rw")]);
     assert!(Path::new(&scratch.top().join(format!("apps/{name}/{name}-rw/deployment.yaml"))).exists());
     scratch.expect(0, &["verify"]);

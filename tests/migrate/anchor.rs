@@ -33,8 +33,7 @@ fn anchored() -> Scratch {
     scratch.write("apps/media/library/ks.yaml", one("library"));
     scratch.write("apps/media/player/ks.yaml", one("player") + waits + &one("player-extra") + last);
     scratch.write("windows.yaml", format!("{SPEC}  home: {{}}\n")).commit();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
     scratch
 }
 
@@ -42,8 +41,7 @@ fn anchored() -> Scratch {
 fn anchors_hand_over_what_they_named() {
     let scratch = anchored();
     let before = scratch.tree();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "--all", "--yes"]);
     scratch.expect(0, &["join", "--all", "--yes"]);
     assert_same(&before, &scratch.tree(), "join did not give back what was there");
     scratch.git(&["reset", "--quiet", "--hard"]);

@@ -86,8 +86,7 @@ fn an_entry_point_that_its_parent_applies_gets_its_own_without_a_deletion() {
     assert!(!(run.stdout + &run.stderr).contains("deletes"));
     scratch.replace(SYNC, "prune: false", "prune: true").commit();
     for _ in 0..3 {
-        scratch.expect(0, &["migrate", "--yes"]);
-        scratch.commit();
+        scratch.take(&["migrate", "--yes"]);
     }
     assert!(scratch.text("clusters/north/apps-rw.yaml").contains("prune: true"));
 }
@@ -97,13 +96,10 @@ fn the_tools_own_gate_and_that_of_another_cluster_hold_no_hand_over_up() {
     // Its own gate holds the whole entry point back, until the rules let some of it go.
     let scratch = Scratch::fixture("overlays");
     scratch.write("windows.yaml", format!("{SPEC}  north: {{}}\nrules: [{{ type: rw }}]\n")).commit();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
     scratch.write("windows.yaml", format!("{SPEC}  north: {{}}\n")).commit();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
+    scratch.take(&["split", "--all", "--yes"]);
     scratch.expect(0, &["migrate", "--yes"]);
 
     // A gate of another cluster names another `apps`.
@@ -137,10 +133,8 @@ fn half_a_hand_over_is_told_where_the_bootstrap_alone_is_left() {
     scratch.git(&["rm", "-r", "--quiet", "clusters/south", "apps/south", "reports", "infra"]);
     scratch.git(&["rm", "--quiet", "clusters/north/infra.yaml", "clusters/north/reports.yaml"]);
     scratch.write("windows.yaml", format!("{SPEC}  north: {{}}\n")).commit();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
+    scratch.take(&["split", "--all", "--yes"]);
     scratch.expect(0, &["migrate", "--yes"]);
     // The successors are forgotten.
     scratch.git(&["commit", "--quiet", "--all", "--message", "half"]);
@@ -176,8 +170,7 @@ fn clusters_that_share_an_entry_point_with_a_rest_go_on_together() {
             );
         }
         scratch.write("windows.yaml", format!("{SPEC}{spec}")).commit();
-        scratch.expect(0, &["split", "app", "web", "--yes"]);
-        scratch.commit();
+        scratch.take(&["split", "app", "web", "--yes"]);
         scratch
     };
     let both = "  north: {}\n  south: {}\n";

@@ -90,8 +90,7 @@ fn a_side_that_is_gone_and_a_folder_of_another_source_stop_the_migration() {
         "{run:?}"
     );
     scratch.write(file, text).commit();
-    scratch.expect(0, &["migrate", "--cluster", "north", "--yes"]);
-    scratch.commit();
+    scratch.take(&["migrate", "--cluster", "north", "--yes"]);
     let gone = scratch.text("clusters/north/apps-rw.yaml");
     let gone = gone.lines().find_map(|line| line.trim().strip_prefix("path: ./")).unwrap();
     std::fs::remove_dir_all(scratch.top().join(gone)).unwrap();
@@ -229,8 +228,7 @@ fn what_a_parent_sets_for_all_of_its_children_is_set_back_as_the_remedy_says() {
         text += &format!("  - {item}\n");
     }
     scratch.write(PARENT, &text).commit();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "--all", "--yes"]);
     for stage in ["handed over", "finished"] {
         let run = scratch.expect(0, &["migrate", "--yes"]);
         assert!(!run.stderr.contains("is left as it is"), "{}", run.stderr);
@@ -324,16 +322,14 @@ fn what_stops_on_the_way_to_the_cluster_stops_a_migration() {
     let run = scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]);
     assert!(run.stderr.contains("which applies apps, has `suspend: true` in Git"), "{run:?}");
     scratch.write(file, text).commit();
-    scratch.expect(0, &["migrate", "--cluster", "north", "--yes"]);
-    scratch.commit();
+    scratch.take(&["migrate", "--cluster", "north", "--yes"]);
     // A finished one would prune what a side that does not build has lost.
     let side = "apps/north/north-rw/kustomization.yaml";
     scratch.write(side, scratch.text(side) + "  - nothing.yaml\n").commit();
     let run = scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]);
     assert!(run.stderr.contains("apps/north/north-rw does not build"), "{run:?}");
     scratch.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
-    scratch.expect(0, &["migrate", "--cluster", "north", "--yes"]);
-    scratch.commit();
+    scratch.take(&["migrate", "--cluster", "north", "--yes"]);
     let run = scratch.expect(5, &["migrate", "--cluster", "north", "--base", "HEAD~4"]);
     assert!(run.stderr.contains("it is finished here, and HEAD~4 still has apps"), "{run:?}");
 }
@@ -341,10 +337,8 @@ fn what_stops_on_the_way_to_the_cluster_stops_a_migration() {
 #[test]
 fn steps_that_are_reverted_in_the_wrong_order_are_named_with_the_right_one() {
     let scratch = divided("overlays", &["north", "south"]);
-    scratch.expect(0, &["migrate", "--yes"]);
-    scratch.commit();
-    scratch.expect(0, &["migrate", "--yes"]);
-    scratch.commit();
+    scratch.take(&["migrate", "--yes"]);
+    scratch.take(&["migrate", "--yes"]);
     let order = "`git revert` the commit of the last `migrate`, which takes `prune: true` away again";
     // The hand-over and the last step are taken back at once, before or after the commit.
     scratch.git(&["read-tree", "-u", "--reset", "HEAD~2"]);
@@ -417,8 +411,7 @@ fn values_of_apps_and_a_variable_in_prune_hold_nothing_up() {
     assert!(text.contains("prune: false # gitops-windows: was ${prune:=true}"), "{text}");
     scratch.commit();
     for _ in 0..2 {
-        scratch.expect(0, &["migrate", "--yes"]);
-        scratch.commit();
+        scratch.take(&["migrate", "--yes"]);
     }
     let back = scratch.git(&["grep", "--fixed-strings", "-h", "prune: ${prune:=true}"]);
     assert!(!back.is_empty() && !back.contains('#'), "{back}");
@@ -433,7 +426,6 @@ fn rules_that_were_edited_since_are_synced_before_the_next_step() {
     assert!(run.stderr.contains("is on the side of rt and by the rules of windows.yaml it is rw"), "{run:?}");
     assert!(run.stderr.contains("run `gitops-windows sync` first"), "{run:?}");
     assert_eq!(scratch.git(&["status", "--short"]), "", "a step was taken");
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
     scratch.expect(0, &["migrate", "--cluster", "north", "--yes"]);
 }

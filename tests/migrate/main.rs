@@ -94,8 +94,7 @@ fn commands_are_printed_where_nothing_is_in_git() {
     let scratch = Scratch::fixture("sample");
     scratch.git(&["rm", "-r", "--quiet", "clusters/edge-01/flux", "clusters/edge-02/flux"]);
     scratch.write("windows.yaml", format!("{SPEC}  edge-01: {{}}\n  edge-02: {{}}\n")).commit();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "--all", "--yes"]);
     let run = scratch.expect(0, &["migrate", "--cluster", "edge-01"]);
     for part in [
         "--patch '{\"spec\":{\"prune\":false,\"deletionPolicy\":\"Orphan\"}}'",
@@ -113,20 +112,16 @@ fn commands_are_printed_where_nothing_is_in_git() {
 #[test]
 fn a_gate_of_ones_own_must_name_the_successor_first() {
     let scratch = Scratch::fixture("adopted");
-    scratch.expect(0, &["init", "--yes"]);
-    scratch.commit();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["init", "--yes"]);
+    scratch.take(&["split", "--all", "--yes"]);
     let run = scratch.expect(5, &["migrate", "--yes"]);
     assert!(run.stderr.contains("acts on apps and not on apps-rw"), "{}", run.stderr);
     for job in ["begin", "end"] {
         scratch.replace(&format!("infra/maintenance/{job}.yaml"), "\"apps\"", "\"apps\", \"apps-rw\"");
     }
     scratch.commit();
-    scratch.expect(0, &["migrate", "--yes"]);
-    scratch.commit();
-    scratch.expect(0, &["migrate", "--yes"]);
-    scratch.commit();
+    scratch.take(&["migrate", "--yes"]);
+    scratch.take(&["migrate", "--yes"]);
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
 }
 
@@ -162,8 +157,7 @@ fn alerts_and_receivers_follow_and_others_are_told_of() {
         scratch.replace(&file, "resources:\n", "resources:\n  - ../../../infra/hooks\n");
     }
     scratch.write("windows.yaml", format!("{SPEC}  edge-01: {{}}\n  edge-02: {{}}\n")).commit();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "--all", "--yes"]);
     let run = scratch.expect(0, &["migrate", "--cluster", "edge-01", "--yes"]);
     assert!(
         run.stderr.contains("ResourceSet late in clusters/edge-01/flux/late.yaml names Flux Kustomization apps, which goes: name apps-rt and apps-rw there yourself"),

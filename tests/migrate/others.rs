@@ -19,14 +19,8 @@ fn north(change: impl Fn(&Scratch)) -> Scratch {
     scratch.write("windows.yaml", format!("{SPEC}  north: {{}}\n"));
     change(&scratch);
     scratch.commit();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
     scratch
-}
-
-fn take(scratch: &Scratch, command: &[&str]) {
-    scratch.expect(0, command);
-    scratch.commit();
 }
 
 #[test]
@@ -37,12 +31,12 @@ fn the_way_back_deletes_nothing_under_any_policy() {
             scratch.replace(APPS, "  prune: true # tidy\n", &written);
         });
         for command in [&["split", "--all", "--yes"][..], &["migrate", "--yes"]] {
-            take(&scratch, command);
+            scratch.take(command);
         }
         let heir = "clusters/north/apps-rw.yaml";
         let kept = format!("  deletionPolicy: MirrorPrune # gitops-windows: was {policy} # ours\n");
         assert!(scratch.text(heir).contains(&kept), "{}", scratch.text(heir));
-        take(&scratch, &["migrate", "--yes"]);
+        scratch.take(&["migrate", "--yes"]);
         assert!(scratch.text(heir).contains(&written), "{}", scratch.text(heir));
         // Both steps taken back at once, and one by one.
         scratch.git(&["read-tree", "-u", "--reset", "HEAD~2"]);
@@ -89,10 +83,10 @@ fn what_may_build_an_old_entry_point_unseen_keeps_it_whole() {
         assert!(run.stderr.contains(&said), "{run:?}");
         // With nothing left for the old one, its list stays for the other.
         scratch.git(&["reset", "--quiet", "--hard"]);
-        take(&scratch, &["split", "--all", "--yes"]);
+        scratch.take(&["split", "--all", "--yes"]);
         let list = scratch.text("apps/north/kustomization.yaml");
-        take(&scratch, &["migrate", "--yes"]);
-        take(&scratch, &["migrate", "--yes"]);
+        scratch.take(&["migrate", "--yes"]);
+        scratch.take(&["migrate", "--yes"]);
         assert_eq!(scratch.text("apps/north/kustomization.yaml"), list);
     }
 }
@@ -134,12 +128,11 @@ fn a_later_one_of_the_same_folder_gets_successors_and_a_gate_of_its_own() {
         scratch.write("clusters/north/a.yaml", tenant("a"));
     });
     for command in [&["split", "--all", "--yes"][..], &["migrate", "--yes"]] {
-        take(&scratch, command);
+        scratch.take(command);
     }
     scratch.write("clusters/north/b.yaml", tenant("b")).commit();
     for _ in 0..4 {
-        scratch.expect(0, &["migrate", "--yes"]);
-        scratch.commit();
+        scratch.take(&["migrate", "--yes"]);
         let text = |name: &str| std::fs::read_to_string(scratch.top().join("clusters/north").join(name));
         let lives = text("b.yaml").is_ok() || (text("b-rt.yaml").is_ok() && text("b-rw.yaml").is_ok());
         assert!(lives, "nothing applies what b does");
@@ -159,11 +152,11 @@ fn what_changed_since_the_base_is_not_lost_by_a_step() {
         scratch.write("windows.yaml", spec);
     });
     for command in [&["split", "--all", "--yes"][..], &["migrate", "--yes"]] {
-        take(&scratch, command);
+        scratch.take(command);
     }
     scratch.git(&["tag", "live"]);
     scratch.replace("windows.yaml", "- { kind: ConfigMap, type: rt }\n", "");
-    take(&scratch, &["sync", "--yes"]);
+    scratch.take(&["sync", "--yes"]);
     // At once, the one that held it would prune it.
     let run = scratch.expect(5, &["migrate", "--base", "live", "--yes"]);
     for said in [
@@ -172,7 +165,7 @@ fn what_changed_since_the_base_is_not_lost_by_a_step() {
     ] {
         assert!(run.stderr.contains(said), "{said}: {run:?}");
     }
-    take(&scratch, &["migrate", "--yes"]);
+    scratch.take(&["migrate", "--yes"]);
 }
 
 #[test]
@@ -180,7 +173,7 @@ fn an_old_one_that_nothing_prunes_is_told_of() {
     let scratch = north(|scratch| {
         scratch.replace("clusters/north/flux-system/gotk-sync.yaml", "prune: true", "prune: false");
     });
-    take(&scratch, &["split", "--all", "--yes"]);
+    scratch.take(&["split", "--all", "--yes"]);
     let run = scratch.expect(0, &["migrate", "--yes"]);
     for said in [
         "warning: Flux Kustomization apps of cluster north leaves Git and stays in the cluster: flux-system, which applies it, does not prune",
@@ -200,7 +193,7 @@ fn a_hub_applies_what_goes_to_other_clusters() {
         let remote = "  kubeConfig: { secretRef: { name: north } }\n  prune: true # tidy\n";
         scratch.replace("clusters/hub/apps.yaml", "  prune: true # tidy\n", remote);
     });
-    take(&scratch, &["split", "--all", "--yes"]);
+    scratch.take(&["split", "--all", "--yes"]);
     // What the hub's build makes of it counts.
     let list = "clusters/hub/kustomization.yaml";
     let files = "resources: [flux-system, apps.yaml, infra.yaml, reports.yaml]\n";
@@ -209,9 +202,9 @@ fn a_hub_applies_what_goes_to_other_clusters() {
     let run = scratch.expect(5, &["migrate", "--yes"]);
     assert!(run.stderr.contains("would delete what it loses"), "{run:?}");
     scratch.write(list, files).commit();
-    take(&scratch, &["migrate", "--yes"]);
+    scratch.take(&["migrate", "--yes"]);
     assert!(scratch.text("clusters/hub/apps-rw.yaml").contains("kubeConfig"));
-    take(&scratch, &["migrate", "--yes"]);
+    scratch.take(&["migrate", "--yes"]);
 }
 
 #[test]
@@ -227,9 +220,9 @@ fn clusters_that_build_a_shared_folder_each_in_another_way_move_one_by_one() {
         scratch.write(&file, flux("monitoring", "./monitoring", &more));
     }
     scratch.commit();
-    take(&scratch, &["split", "--all", "--yes"]);
+    scratch.take(&["split", "--all", "--yes"]);
     for cluster in ["north", "north", "south", "south"] {
-        take(&scratch, &["migrate", "--cluster", cluster, "--yes"]);
+        scratch.take(&["migrate", "--cluster", cluster, "--yes"]);
         scratch.expect(0, &["verify"]);
     }
 }

@@ -41,8 +41,7 @@ fn an_app_keeps_its_name_where_its_entry_point_is_divided_as_a_whole() {
     flux(&scratch, "apps/first");
     let rules = "rules:\n  - { app: web, kind: ConfigMap, type: rt }\n  - { type: rw }\n";
     scratch.write("windows.yaml", spec() + rules).commit();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "--all", "--yes"]);
     assert!(scratch.text("apps/first/first-rt/kustomization.yaml").contains("first-all"));
     scratch.expect(0, &["verify"]);
     let told = scratch.expect(0, &["explain", "apps/first/web/config.yaml"]).stdout;
@@ -75,8 +74,7 @@ fn one_app_is_divided_where_a_field_speaks_of_all_of_them() {
         let with_web = scratch.tree();
         scratch.expect(0, &["verify"]);
         assert_eq!(scratch.expect(0, &["split", "app", "web", "--yes"]).stdout, "");
-        scratch.expect(0, &["split", "--all", "--yes"]);
-        scratch.commit();
+        scratch.take(&["split", "--all", "--yes"]);
         scratch.expect(0, &["verify"]);
         assert_eq!(scratch.expect(0, &["split", "--all", "--yes"]).stdout, "");
         scratch.expect(0, &["join", "app", "mail", "--yes"]);

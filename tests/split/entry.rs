@@ -58,8 +58,7 @@ fn a_null_survives_a_projection() {
         ),
     ]);
     flux(&scratch, "apps/all");
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
     let before = scratch.tree();
     let run = scratch.expect(0, &["split", "--all", "--yes"]);
     assert!(run.stderr.contains("apps/all (c): projection"), "{}", run.stderr);

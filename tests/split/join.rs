@@ -28,8 +28,7 @@ fn an_entry_point_that_another_builds_on_is_joined() {
     flux(&scratch, "apps/all");
     flux(&scratch, "apps/all/web");
     let before = scratch.tree();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "--all", "--yes"]);
     scratch.expect(0, &["join", "--all", "--yes"]);
     assert_same(&before, &scratch.tree(), "join did not give back what was there");
 }
@@ -75,11 +74,9 @@ fn one_of_several_divided_apps_is_joined() {
     app(&scratch, "apps/mail");
     flux(&scratch, "apps");
     let before = scratch.tree();
-    scratch.expect(0, &["split", "app", "web", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "app", "web", "--yes"]);
     let with_web = scratch.tree();
-    scratch.expect(0, &["split", "app", "mail", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "app", "mail", "--yes"]);
     scratch.expect(0, &["join", "app", "mail", "--yes"]);
     assert_same(&with_web, &scratch.tree(), "join of one app changed more");
     scratch.commit();

@@ -54,8 +54,7 @@ fn a_generator_behind_a_linked_kustomization_stays_with_its_consumer() {
     let link = scratch.top().join("apps/one/web/kustomization.yaml");
     std::os::unix::fs::symlink("../../../shared/kustomization.yaml", link).unwrap();
     flux(&scratch, "apps/one");
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["split", "--all", "--yes"]);
     scratch.expect(0, &["verify"]);
     assert!(!scratch.text("apps/one/one-rt/kustomization.yaml").contains("web"));
 }

@@ -11,10 +11,8 @@ pub fn divided(fixture: &str, clusters: &[&str]) -> Scratch {
     let clusters: String = clusters.iter().map(|name| format!("  {name}: {{}}\n")).collect();
     scratch.write("windows.yaml", format!("{SPEC}{clusters}"));
     scratch.commit();
-    scratch.expect(0, &["sync", "--yes"]);
-    scratch.commit();
-    scratch.expect(0, &["split", "--all", "--yes"]);
-    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
+    scratch.take(&["split", "--all", "--yes"]);
     scratch
 }
 
@@ -34,8 +32,7 @@ pub fn rules(scratch: &Scratch, text: &str) {
 pub fn finished(fixture: &str, clusters: &[&str]) -> Scratch {
     let scratch = divided(fixture, clusters);
     for _ in 0..2 {
-        scratch.expect(0, &["migrate", "--yes"]);
-        scratch.commit();
+        scratch.take(&["migrate", "--yes"]);
     }
     scratch
 }

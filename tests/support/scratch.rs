@@ -141,6 +141,14 @@ impl Scratch {
         run
     }
 
+    /// Runs the binary, which must succeed, and commits what it made.
+    #[track_caller]
+    pub fn take(&self, arguments: &[&str]) -> Run {
+        let run = self.expect(0, arguments);
+        self.commit();
+        run
+    }
+
     /// Reads the whole tree.
     pub fn tree(&self) -> Tree {
         tree(&self.top)

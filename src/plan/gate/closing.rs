@@ -1,64 +1,71 @@
-//! What the jobs that stand in Git close, read from what their folder builds.
+//! What the jobs that stand in Git close, read from what their folders build.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Error;
 use crate::plan::gate::folder_of;
+use crate::plan::gate::target::is_in_reach;
 use crate::plan::{Command, Input};
 use crate::render::Request;
-use crate::repo::command::{Action, turns};
+use crate::repo::command::{Action, pod_of, turns};
 
-/// What the gate of a cluster closes as it stands in Git.
+/// What the gates close as they stand in Git, by the clusters whose gate's folder stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Closing {
-    names: BTreeSet<String>,
-}
+pub struct Closings(BTreeMap<String, BTreeSet<String>>);
 
-impl Closing {
-    /// Reads the gate of a cluster; `None` where its folder does not stand.
+impl Closings {
+    /// Reads the gates of all clusters.
     ///
     /// A job that is suspended closes nothing, and neither does one that does not build.
     ///
     /// # Errors
     ///
     /// When the layout gives no folder.
-    pub fn of(input: &Input<'_>, cluster: &str) -> Result<Option<Closing>, Error> {
-        let Some(folder) = folder_of(input, cluster)? else { return Ok(None) };
-        let results = input.renderer.render(input.snapshot, &[Request::folder(folder)]);
-        let objects = results.into_iter().flatten().flatten();
-        let runs = objects
-            .filter(|object| object.value["kind"] == "CronJob" && object.value["spec"]["suspend"] != true);
-        let turned =
-            runs.flat_map(|object| turns(&object.value["spec"]["jobTemplate"]["spec"]["template"]["spec"]));
-        let closed = turned.filter(|turn| turn.action == Action::Close);
-        Ok(Some(Closing { names: closed.map(|turn| turn.name).collect() }))
+    pub fn of(input: &Input<'_>) -> Result<Closings, Error> {
+        let (mut clusters, mut requests) = (Vec::new(), Vec::new());
+        for cluster in input.spec.clusters.keys() {
+            if let Some(folder) = folder_of(input, cluster)? {
+                clusters.push(cluster.clone());
+                requests.push(Request::folder(folder));
+            }
+        }
+        let results = input.renderer.render(input.snapshot, &requests);
+        let closed = results.into_iter().map(|result| {
+            let jobs = result.into_iter().flatten().map(|object| object.value);
+            let run = jobs.filter(|job| job["kind"] == "CronJob" && job["spec"]["suspend"] != true);
+            let turned = run.flat_map(|job| turns(pod_of(&job)));
+            turned.filter(|turn| turn.action == Action::Close).map(|turn| turn.name).collect()
+        });
+        Ok(Closings(clusters.into_iter().zip(closed).collect()))
     }
 
-    /// Tells whether it closes a Flux Kustomization, by its name or with all others.
-    pub fn holds(&self, name: &str) -> bool {
-        self.names.contains(name) || self.names.contains("*")
+    /// Tells whether the folder of a cluster's gate stands.
+    pub fn has_gate(&self, cluster: &str) -> bool {
+        self.0.contains_key(cluster)
+    }
+
+    /// Tells whether a job closes a Flux Kustomization, by its name or with all others.
+    pub fn holds(&self, cluster: &str, name: &str) -> bool {
+        self.0.get(cluster).is_some_and(|names| names.contains(name) || names.contains("*"))
     }
 }
 
-/// Gives the commands that resume what jobs close so far and close no more in `next`: no job opens it
-/// either, so what the last closing suspended would stay so.
+/// Gives the commands that resume what jobs close so far and close no more in `next`, where a gate stands
+/// still: no job opens it either, so what the last closing suspended would stay so.
 ///
 /// # Errors
 ///
-/// As [`Closing::of`].
+/// As [`Closings::of`].
 pub fn released(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Command>, Error> {
-    let namespace = &input.spec.flux.namespace;
-    let mut found = Vec::new();
-    for cluster in input.spec.clusters.keys() {
-        let (Some(now), Some(then)) = (Closing::of(input, cluster)?, Closing::of(next, cluster)?) else {
-            continue;
-        };
-        let is_released = |name: &str| now.holds(name) && !then.holds(name);
-        let of_cluster = next.model.flux.iter().filter(|flux| next.model.cluster_of(flux) == *cluster);
-        let released = of_cluster.filter(|flux| {
-            is_released(&flux.name) && (flux.namespace.is_empty() || flux.namespace == *namespace)
-        });
-        found.extend(released.map(|flux| Command::resume(&flux.name, namespace, cluster)));
-    }
-    Ok(found)
+    let (now, then) = (Closings::of(input)?, Closings::of(next)?);
+    let released = |cluster: &String| {
+        let is_released = |name: &str| now.holds(cluster, name) && !then.holds(cluster, name);
+        let all = next.model.flux.iter().filter(|flux| is_in_reach(next.spec, flux));
+        let released = all.filter(|flux| is_released(&flux.name) && next.model.cluster_of(flux) == *cluster);
+        released
+            .map(|flux| Command::resume(&flux.name, &next.spec.flux.namespace, cluster))
+            .collect::<Vec<_>>()
+    };
+    let stands = |cluster: &&String| then.has_gate(cluster);
+    Ok(input.spec.clusters.keys().filter(stands).flat_map(released).collect())
 }

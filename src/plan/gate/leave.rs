@@ -80,18 +80,12 @@ pub fn told(input: &Input<'_>, left: &Left, idle: &BTreeSet<String>) -> Vec<Diag
             ),
             Carried::ByHand => "take the gate's folder and the line that lists it out".to_owned(),
         };
-        let how = match is_forgotten(input, entry) {
-            true => format!(
-                "where {} is to have windows, name it under `clusters`; otherwise {how}",
-                entry.cluster
-            ),
-            false => how,
-        };
         let then = if lines.is_empty() { String::new() } else { format!(": `{}`", lines.join("`, `")) };
-        let why = if is_forgotten(input, entry) {
-            "that windows.yaml does not speak of; it goes on closing"
+        let (why, how) = if is_forgotten(input, entry) {
+            let named = format!("where {} is to have windows, name it under `clusters`", entry.cluster);
+            ("that windows.yaml does not speak of; it goes on closing", format!("{named}; otherwise {how}"))
         } else {
-            "which has nothing to hold back any more; it stays as it is"
+            ("which has nothing to hold back any more; it stays as it is", how)
         };
         Diagnostic::warning(format!("{} carries a gate of cluster {} {why}", entry.path, entry.cluster))
         .at(Place::file(entry.path.clone()))

@@ -21,7 +21,7 @@ mod verify;
 mod whole;
 
 pub use carrier::{OUTSIDE, taken_in};
-pub use closing::{Closing, released};
+pub use closing::{Closings, released};
 pub use files::{Leftover, conflict, sync};
 pub use folders::{Carriers, GateFolders, carriers, cluster_folders, folder_of};
 pub use leave::{Left, leave, told};
@@ -310,20 +310,17 @@ fn targets_of(
             continue;
         }
         let side = side_of(path);
-        let mut none = true;
+        let live = input.applying(|path| Some(path) == side.as_ref());
+        let live: Vec<_> = live.filter(|one| input.model.cluster_of(one) == cluster).collect();
         // With `targetNamespace`, several make different objects of one side.
-        for kustomization in input
-            .applying(|path| Some(path) == side.as_ref())
-            .filter(|kustomization| input.model.cluster_of(kustomization) == cluster)
-        {
-            none = false;
+        for kustomization in &live {
             check_target(input, kustomization)?;
             // Until it has taken over its objects for good it must not be suspended.
             // One that is kept from pruning for a later split was live before.
             let finished = !is_remembering(kustomization) || is_prepared(kustomization);
             (if finished { &mut standing } else { &mut planned }).insert(kustomization.name.clone());
         }
-        if !none {
+        if !live.is_empty() {
             continue;
         }
         if is_held(input, &folder, path, name, jobs) {

@@ -10,7 +10,7 @@ use crate::plan::gate::carrier::{OUTSIDE, add, taken_in};
 use crate::plan::gate::files::{Leftover, conflict, join};
 use crate::plan::gate::{ClusterGate, target};
 use crate::plan::generated::{Ownership, ownership, with_header};
-use crate::plan::{Builder, Command, Input, build};
+use crate::plan::{Builder, Command, Input, request};
 use crate::render::Request;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, RepoPath, flux, generated_children};
@@ -159,14 +159,9 @@ fn changed(
     sibling: &FluxKustomization,
     written: &str,
 ) -> Option<String> {
-    let parent = |parent: &FluxKustomization| {
-        let path = parent.path.clone()?;
-        let flux = build(input.model, &path, &parent.value["spec"]);
-        Some(Request { path, origins: false, flux })
-    };
     let own = Some(sibling).filter(|sibling| sibling.applies_itself());
     let mut requests: Vec<Request> =
-        input.parents(sibling).into_iter().chain(own).filter_map(parent).collect();
+        input.parents(sibling).into_iter().chain(own).filter_map(|one| request(input.model, one)).collect();
     if requests.is_empty() {
         requests.extend(input.model.graph.tops(&sibling.file).into_iter().map(Request::folder));
     }

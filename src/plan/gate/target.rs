@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::plan::Input;
 use crate::render::{Object, Request};
-use crate::repo::command::turns;
+use crate::repo::command::{pod_of, turns};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath};
 use crate::spec::Spec;
 
@@ -121,7 +121,7 @@ fn is_named(input: &Input<'_>, folder: &RepoPath, name: &str, jobs: Option<&[&st
     objects
         .iter()
         .filter(|object| counts(object))
-        .flat_map(|job| turns(&job.value["spec"]["jobTemplate"]["spec"]["template"]["spec"]))
+        .flat_map(|job| turns(pod_of(&job.value)))
         .any(|turn| turn.name == name)
 }
 

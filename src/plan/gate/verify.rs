@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::plan::gate::{ClusterGate, Gates, adopted};
 use crate::plan::{Builder, Input};
 use crate::render::Request;
-use crate::repo::command::turns;
+use crate::repo::command::{pod_of, turns};
 
 /// Builds each cluster's generated gate as it will be and looks at what comes out.
 ///
@@ -66,7 +66,7 @@ fn problem(gates: &Gates, cluster: &ClusterGate, objects: &[&Value]) -> Option<S
             let Some(job) = of_kind("CronJob").find(|job| job["metadata"]["name"] == name.as_str()) else {
                 return Some(format!("it has no CronJob {name}"));
             };
-            let pod = &job["spec"]["jobTemplate"]["spec"]["template"]["spec"];
+            let pod = pod_of(job);
             let containers = pod["containers"].as_array().map(Vec::as_slice).unwrap_or_default();
             if containers.iter().any(|container| !container["image"].is_string()) {
                 return Some(format!("a container of CronJob {name} has no image"));

@@ -12,8 +12,7 @@ use crate::repo::FluxKustomization;
 ///
 /// `inventories` hold what is there before the hand-over.
 pub fn left_behind(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory]) -> Vec<Diagnostic> {
-    let stays = one.rest.as_ref().is_some_and(|rest| rest.text.is_some());
-    if one.stage != Stage::Restructured || stays {
+    if one.stage != Stage::Restructured || one.leaves_rest() {
         return Vec::new();
     }
     let keeps = |parent: &&FluxKustomization| {

@@ -4,15 +4,12 @@ use serde_json::{Value, json};
 
 use crate::plan::migrate::standing::Move;
 use crate::plan::stop::Stop;
-use crate::plan::{Input, build, rebuilt};
+use crate::plan::{Input, beyond, build, rebuilt};
 use crate::repo::{FluxKustomization, RepoPath};
-
-/// What makes different objects of one build, or brings them to different clusters.
-const BEYOND: [&str; 2] = ["postBuild", "kubeConfig"];
 
 /// Gives what decides the objects that a Flux Kustomization makes of a folder.
 fn made(input: &Input<'_>, folder: &RepoPath, one: &FluxKustomization) -> (Option<Value>, [Value; 2]) {
-    (build(input.model, folder, &one.value["spec"]), BEYOND.map(|field| one.spec(field).clone()))
+    (build(input.model, folder, &one.value["spec"]), beyond(one))
 }
 
 /// Tells whether one that applies a side makes the same objects of it as an old one does, so that it can

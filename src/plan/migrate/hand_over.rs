@@ -25,7 +25,7 @@ use crate::yaml::{EditError, read_documents};
 
 /// Adds to a succession what a hand-over makes of each old Flux Kustomization.
 pub fn announce(input: &Input<'_>, one: &Move<'_>, succession: &mut Succession) {
-    let stays = one.rest.as_ref().is_some_and(|rest| rest.text.is_some());
+    let stays = one.leaves_rest();
     for old in &one.old {
         let heirs =
             one.sides.keys().map(|position| (*position, name_of(input, one, old, *position))).collect();
@@ -64,7 +64,9 @@ pub fn hand_over(
     rewritten: &mut Vec<Rewritten>,
 ) -> Result<Vec<String>, Stop> {
     let stays = one.rest.as_ref().and_then(|rest| rest.text.as_ref());
-    if let Some(stop) = stays.and_then(|_| reader::stop(input, &one.whole)) {
+    if stays.is_some()
+        && let Some(stop) = reader::stop(input, &one.whole)
+    {
         return Err(stop);
     }
     let mut notes = Vec::new();

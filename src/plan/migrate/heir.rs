@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use crate::plan::prepare::{deletes, keeping, raised, restored};
+use crate::inventory::deletes_anyway;
+use crate::plan::prepare::{keeping, raised, restored};
 use crate::yaml::{EditError, Editor, Key, cut_documents, read_documents};
 
 /// One item of `dependsOn` as it will be.
@@ -65,7 +66,7 @@ impl Heir {
         self.edit(&mut editor, &mut expected)?;
         let text = keeping(editor.text(), &expected)?;
         expected["spec"]["prune"] = json!(false);
-        if deletes(&expected["spec"]["deletionPolicy"]) {
+        if expected["spec"]["deletionPolicy"].as_str().is_some_and(deletes_anyway) {
             expected["spec"]["deletionPolicy"] = json!("MirrorPrune");
         }
         if value(&text)? == expected {

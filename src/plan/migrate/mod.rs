@@ -351,7 +351,7 @@ fn obligations(input: &Input<'_>, plan: &Plan, active: &[&Move<'_>]) -> Vec<Obli
     let after = plan.apply(input.snapshot);
     let mut found: Vec<Obligation> = Vec::new();
     for one in active.iter().filter(|one| one.stage == Stage::Restructured) {
-        let rest = one.rest.as_ref().and_then(|rest| rest.text.as_ref()).map(|_| one.whole.clone());
+        let rest = one.leaves_rest().then(|| one.whole.clone());
         let parts: Vec<RepoPath> = one.sides.values().cloned().chain(rest).collect();
         let Some(entry) = input.model.entry_points.iter().find(|entry| entry.path == one.whole) else {
             continue;

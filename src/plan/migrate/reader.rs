@@ -26,8 +26,8 @@ pub fn unseen<'a>(input: &Input<'a>, folder: &RepoPath) -> Option<(&'a FluxKusto
             let source = format!("it builds from {} {}", flux.source_kind(), flux.source_name());
             return (!path.is_top() && above.contains(&path)).then_some(source);
         }
-        (!input.model.flux.iter().any(|own| own.file == flux.file) && builds(&path))
-            .then(|| format!("it stands outside of {}", input.spec.folder()))
+        let root = input.spec.folder();
+        (!flux.file.is_within(&root) && builds(&path)).then(|| format!("it stands outside of {root}"))
     };
     let mut all = input.model.flux.iter().chain(input.model.outside(input.snapshot));
     all.find_map(|flux| Some((flux, why(flux)?)))

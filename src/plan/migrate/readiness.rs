@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::inventory::{Inventory, prunes};
+use crate::inventory::{Inventory, deletes_anyway, prunes};
 use crate::plan::migrate::stage::Stage;
 use crate::plan::migrate::standing::{Key, Move, moves};
 use crate::plan::migrate::{MigrateOptions, confirm, effective, is_under_way, rules};
-use crate::plan::prepare::deletes;
 use crate::plan::stop::Stop;
 use crate::plan::{BACK, Input};
 use crate::repo::FluxKustomization;
@@ -90,9 +89,9 @@ fn reverted_at_once(one: &Move<'_>, stood: &Move<'_>, options: &MigrateOptions) 
 
 /// Gives what makes a Flux Kustomization delete what it applies when it goes.
 fn deleting(one: &FluxKustomization) -> Option<String> {
-    let policy = one.spec("deletionPolicy");
-    if deletes(policy) {
-        return Some(format!("deletionPolicy: {}", policy.as_str().unwrap_or_default()));
+    let policy = one.spec("deletionPolicy").as_str().unwrap_or_default();
+    if deletes_anyway(policy) {
+        return Some(format!("deletionPolicy: {policy}"));
     }
     (policy != "Orphan" && prunes(one.spec("prune"))).then(|| "prune: true".to_owned())
 }

@@ -33,21 +33,20 @@ pub fn lost(
     active: &[&Move<'_>],
     options: &MigrateOptions,
 ) -> Vec<(Key, Stop)> {
+    let base = &options.base;
     let mut found = Vec::new();
     for deletion in deletions(stood, after).into_iter().filter(|deletion| deletion.next.is_some()) {
-        let mut meant = active.iter().filter(|one| {
+        let meant = active.iter().find(|one| {
             one.cluster == deletion.cluster && one.moves() && takes_part(one, &deletion.kustomization)
         });
-        let stop = || {
-            let base = &options.base;
-            Stop::new(
-                format!("with what was changed since {base}, the cluster may delete {deletion}"),
-                format!(
-                    "let that change reach the cluster by itself; then run this again with a `--base` that has it, in place of {base}"
-                ),
-            )
-        };
-        found.extend(meant.next().map(|one| (one.key(), stop())));
+        let Some(one) = meant else { continue };
+        let stop = Stop::new(
+            format!("with what was changed since {base}, the cluster may delete {deletion}"),
+            format!(
+                "let that change reach the cluster by itself; then run this again with a `--base` that has it, in place of {base}"
+            ),
+        );
+        found.push((one.key(), stop));
     }
     found
 }

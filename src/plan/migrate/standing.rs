@@ -64,6 +64,11 @@ impl<'a> Move<'a> {
         self.stage != Stage::Finished
     }
 
+    /// Tells whether something stays with the old ones.
+    pub fn leaves_rest(&self) -> bool {
+        self.rest.as_ref().is_some_and(|rest| rest.text.is_some())
+    }
+
     /// Gives every Flux Kustomization of it.
     pub fn all(&self) -> impl Iterator<Item = &'a FluxKustomization> + '_ {
         self.old.iter().chain(self.new.values().flatten()).copied()

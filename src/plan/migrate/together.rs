@@ -13,10 +13,9 @@ use crate::plan::stop::Stop;
 /// `found` are the moves that were asked for, of which those go that are not `stopped`.
 pub fn apart(input: &Input<'_>, found: &[Move<'_>], stopped: &BTreeMap<Key, Stop>) -> BTreeMap<Key, Stop> {
     let goes = |one: &&Move<'_>| one.stage == Stage::Restructured && !stopped.contains_key(&one.key());
-    let leaves_rest = |one: &&Move<'_>| one.rest.as_ref().is_some_and(|rest| rest.text.is_some());
     let going: Vec<&Move<'_>> = found.iter().filter(goes).collect();
     let mut stops = BTreeMap::new();
-    for one in going.iter().filter(|one| leaves_rest(one)) {
+    for one in going.iter().filter(|one| one.leaves_rest()) {
         let appliers = input.applying(|path| *path == one.whole).map(|flux| input.model.cluster_of(flux));
         let others: BTreeSet<String> = appliers.filter(|cluster| *cluster != one.cluster).collect();
         let alone = others

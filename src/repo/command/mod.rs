@@ -60,6 +60,11 @@ pub struct Reading {
     pub container: Option<usize>,
 }
 
+/// Gives the `spec` of the pods that a CronJob makes.
+pub fn pod_of(job: &Value) -> &Value {
+    &job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+}
+
 /// Reads what a pod's containers suspend and resume, as far as the words tell it.
 pub fn turns(pod_spec: &Value) -> Vec<Turn> {
     read(pod_spec).turns

@@ -1,0 +1,183 @@
+//! What changes its owner between two revisions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::step::Fate;
+use super::{Change, key, named};
+use crate::check::code::{MOVED_BEHIND_WINDOW, SINGLE_COMMIT_MIGRATION};
+use crate::check::delivery::{Applied, Delivery};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::inventory::{is_kept, prunes};
+use crate::plan::BACK;
+use crate::repo::manifest::ObjectId;
+
+/// What keeps kustomize-controller from deleting an object.
+const PRUNE: &str = "kustomize.toolkit.fluxcd.io/prune";
+
+/// Leaves those out who are not in Git: nothing says what they apply, or whether they do.
+fn governed<'s>(found: &[(&'s Delivery, &'s Applied)]) -> Vec<(&'s Delivery, &'s Applied)> {
+    found.iter().filter(|(delivery, _)| delivery.flux.is_some()).copied().collect()
+}
+
+/// The names of those who apply an object.
+fn owners<'s>(found: &[(&'s Delivery, &'s Applied)]) -> BTreeSet<(&'s str, &'s str)> {
+    found.iter().map(|(delivery, _)| key(delivery)).collect()
+}
+
+/// What a Flux Kustomization loses to another one.
+struct Loss<'s> {
+    from: &'s Delivery,
+    to: &'s Delivery,
+    names: BTreeSet<String>,
+}
+
+/// Losses, in the order of who loses and who gets.
+#[derive(Default)]
+struct Losses<'s>(BTreeMap<(Option<usize>, Option<usize>), Loss<'s>>);
+
+impl<'s> Losses<'s> {
+    fn add(&mut self, from: &'s Delivery, to: &'s Delivery, id: &ObjectId) {
+        let loss =
+            self.0.entry((from.flux, to.flux)).or_insert_with(|| Loss { from, to, names: BTreeSet::new() });
+        loss.names.insert(id.to_string());
+    }
+}
+
+impl Change<'_> {
+    /// Objects that change their owner while the old one deletes what it loses.
+    pub(super) fn moved(&self) -> Vec<Diagnostic> {
+        let mut findings = Vec::new();
+        let (mut migrated, mut shared) = (Losses::default(), Losses::default());
+        for (id, old) in &self.old {
+            // Where nobody takes over, that is told of the Kustomization as a whole.
+            let (old, new) = (governed(old), governed(self.new.get(*id).map_or(&[], Vec::as_slice)));
+            let deletes =
+                |(from, was): &&(&Delivery, &Applied)| !is_kept(was.value()) && self.takes_along(from, was);
+            let (had, has) = (owners(&old), owners(&new));
+            if !had.is_disjoint(&has) {
+                // Of several, the one that applied it last is the one that deletes it.
+                let gone = old.iter().filter(|(from, _)| !has.contains(&key(from))).find(deletes);
+                let stays = new.iter().find(|(to, _)| had.contains(&key(to)));
+                if let (Some((from, _)), Some((to, _))) = (gone, stays) {
+                    shared.add(from, to, id);
+                }
+                continue;
+            }
+            let (Some((from, was)), Some((to, now))) = (old.iter().find(deletes), new.first()) else {
+                continue;
+            };
+            let stand = self.stand(from, to);
+            let held = now.held.as_ref().filter(|_| stand && now.rank() > was.rank());
+            if let Some(held) = held {
+                findings.push(
+                    MOVED_BEHIND_WINDOW
+                        .finding(format!(
+                            "{id} moves from {} to {}, which {held} holds back, so it is deleted {} and comes back when \
+                             {held} opens",
+                            from.name,
+                            to.name,
+                            was.goes()
+                        ))
+                        .at(self.step.after.sources.place(now, &["metadata", "name"]))
+                        .related("it was here before", self.old_place(was))
+                        .help(format!("annotate it with `{PRUNE}: disabled` one commit earlier, and move it then")),
+                );
+            } else if !stand || (was.rank() == now.rank() && !self.waits(from, to)) {
+                migrated.add(from, to, id);
+            }
+        }
+        findings.extend(migrated.0.values().map(|loss| self.migrated(loss)));
+        findings.extend(shared.0.values().map(|loss| self.shared(loss)));
+        findings
+    }
+
+    /// Tells whether both are there before and after.
+    fn stand(&self, from: &Delivery, to: &Delivery) -> bool {
+        self.still(from).is_some() && self.was(to)
+    }
+
+    /// Tells whether one of the older revision deletes an object that another one has from then on.
+    fn takes_along(&self, from: &Delivery, was: &Applied) -> bool {
+        let Some(index) = from.flux else { return false };
+        match self.step.fate(index) {
+            Fate::Deletes => true,
+            Fate::Leaves => false,
+            // The cluster keeps it, and it goes on building its folder.
+            Fate::Keeps => {
+                let brings = |delivery: &Delivery| {
+                    delivery.path == from.path && delivery.objects.iter().any(|object| object.id == was.id)
+                };
+                self.now(from).is_none()
+                    && self.step.old()[index].prune
+                    && self.step.has_now(&from.path)
+                    && !self.step.after.deliveries.iter().any(brings)
+            }
+        }
+    }
+
+    /// Tells whether one that stands loses what it loses after the other has applied it.
+    fn waits(&self, from: &Delivery, to: &Delivery) -> bool {
+        let fluxes = self.step.before.flux(from).zip(self.step.after.flux(to));
+        fluxes.is_some_and(|(from, to)| self.step.waits(from, to))
+    }
+
+    /// Says of one of several owners that it deletes what another one goes on applying.
+    fn shared(&self, Loss { from, to, names }: &Loss<'_>) -> Diagnostic {
+        let gone = if self.still(from).is_some() { "loses" } else { "goes with" };
+        let finding = SINGLE_COMMIT_MIGRATION
+            .finding(format!(
+                "{} {gone} {}, which {} applies too: where {} was the last to apply them, it deletes them",
+                from.name,
+                named(names),
+                to.name,
+                from.name
+            ))
+            .at(self.new_place(to))
+            .help(format!(
+                "merge `prune: false` and `deletionPolicy: Orphan` of {} first, or annotate them with `{PRUNE}: disabled`, and let that reach the cluster",
+                from.name
+            ));
+        match self.step.before.flux(from) {
+            Some(flux) => finding.related("it prunes, before the change", flux.place("prune")),
+            None => finding,
+        }
+    }
+
+    /// Says that a deletion and a new owner come in one step.
+    fn migrated(&self, Loss { from, to, names }: &Loss<'_>) -> Diagnostic {
+        let gone = if self.still(from).is_some() { "loses them" } else { "goes" };
+        let finding = SINGLE_COMMIT_MIGRATION
+            .finding(format!(
+                "{} {gone} and {} takes over {} in one step, so if {} reconciles first it deletes them",
+                from.name,
+                to.name,
+                named(names),
+                from.name
+            ))
+            .at(self.new_place(to))
+            .help(if from.change_type.is_some() && to.path != from.path && from.path.is_within(&to.path) {
+                format!("where this takes a migration back: {BACK} the rest")
+            } else if self.stand(from, to) {
+                format!("annotate them with `{PRUNE}: disabled` one commit earlier, and move them then")
+            } else {
+                format!(
+                    "merge `prune: false` and `deletionPolicy: Orphan` of {} first; `gitops-windows migrate` plans the steps",
+                    from.name
+                )
+            });
+        let (Some(flux), Some(index)) = (self.step.before.flux(from), from.flux) else { return finding };
+        let (label, key) = match (self.step.old()[index].prune, prunes(flux.spec("prune"))) {
+            (true, true) => ("it prunes, before the change", "prune"),
+            (true, false) => ("what applies it lets it prune, before the change", "prune"),
+            (false, _) if self.now(from).is_none() => ("it deletes when it goes", "deletionPolicy"),
+            (false, _) => ("it does not prune before the change", "prune"),
+        };
+        finding.related(label, flux.place(key))
+    }
+
+    /// Where one of the newer revision says what it builds, or its folder where it is not in Git.
+    fn new_place(&self, to: &Delivery) -> Place {
+        let flux = self.step.after.flux(to).map(|flux| flux.place("path"));
+        flux.unwrap_or_else(|| Place::file(to.path.clone()))
+    }
+}

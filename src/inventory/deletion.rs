@@ -1,0 +1,107 @@
+//! What a commit would delete in a cluster.
+
+use std::collections::BTreeSet;
+use std::fmt::{Display, Formatter, Result as Written};
+
+use serde_json::Value;
+
+use super::Inventory;
+use crate::diagnostic::Place;
+use crate::render::Object;
+use crate::repo::flux::{self, artifact_path};
+use crate::repo::manifest::ObjectId;
+
+/// What keeps an object from being deleted, as a label or an annotation of the object in the
+/// cluster (kustomize-controller, `deleteObjects`).
+const KEEPS: [(&str, &str); 3] = [
+    ("kustomize.toolkit.fluxcd.io/prune", "disabled"),
+    ("kustomize.toolkit.fluxcd.io/reconcile", "disabled"),
+    ("kustomize.toolkit.fluxcd.io/ssa", "ignore"),
+];
+
+/// An object that a commit may delete in a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deletion {
+    /// The cluster.
+    pub cluster: String,
+    /// The Flux Kustomization that deletes it.
+    pub kustomization: String,
+    /// Whether that goes itself, and takes its objects with it.
+    pub goes: bool,
+    /// The object.
+    pub id: ObjectId,
+    /// The Flux Kustomization that would apply it from then on, where there is one.
+    pub next: Option<String>,
+    /// Where the one that deletes stands.
+    pub place: Place,
+}
+
+impl Display for Deletion {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Written {
+        let (cluster, id, by) = (&self.cluster, &self.id, &self.kustomization);
+        write!(f, "{id} in {cluster}: Flux Kustomization {by} ")?;
+        f.write_str(if self.goes { "goes and deletes it" } else { "loses it and prunes it" })?;
+        match &self.next {
+            Some(next) => write!(f, ", before or after {next} has applied it"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Gives every object that a cluster may delete when it goes from one state to the other at once.
+///
+/// Objects that are annotated with `kustomize.toolkit.fluxcd.io/prune: disabled` stay. What a
+/// Kustomization applies that does not build is not known: nothing is said about it.
+pub fn deletions(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
+    let mut found = Vec::new();
+    for old in before {
+        let new = after.iter().find(|new| new.is_same(old));
+        if !old.deletes(new) {
+            continue;
+        }
+        let Ok(objects) = &old.objects else { continue };
+        let kept: BTreeSet<ObjectId> = match new.map(|new| &new.objects) {
+            Some(Ok(objects)) => ids(objects),
+            // A build that fails applies and prunes nothing.
+            Some(Err(_)) => continue,
+            None => BTreeSet::new(),
+        };
+        for object in objects.iter().filter(|object| !is_kept(&object.value)) {
+            let id = ObjectId::of(&object.value);
+            // A Flux Kustomization that goes is judged by what its own finalizer does, where that is known.
+            let is_judged = id.group == flux::GROUP
+                && before.iter().any(|own| {
+                    // A hub applies what goes by `kubeConfig` to another cluster.
+                    let path = || artifact_path(object.value["spec"]["path"].as_str().unwrap_or_default());
+                    let is_it = own.name == id.name && (own.cluster == old.cluster || own.path == path());
+                    is_it && (own.objects.is_ok() || !own.deletes_when_it_goes())
+                });
+            if kept.contains(&id) || is_judged {
+                continue;
+            }
+            let applies = |other: &&Inventory| {
+                other.cluster == old.cluster
+                    && other.objects.as_ref().is_ok_and(|objects| ids(objects).contains(&id))
+            };
+            found.push(Deletion {
+                cluster: old.cluster.clone(),
+                kustomization: old.name.clone(),
+                goes: new.is_none(),
+                next: after.iter().find(applies).map(|next| next.name.clone()),
+                place: old.place.clone(),
+                id,
+            });
+        }
+    }
+    found
+}
+
+/// Tells whether an object says that it is never pruned.
+pub(crate) fn is_kept(object: &Value) -> bool {
+    let metadata = &object["metadata"];
+    KEEPS.iter().any(|(key, value)| ["labels", "annotations"].iter().any(|of| metadata[of][key] == *value))
+}
+
+fn ids(objects: &[Object]) -> BTreeSet<ObjectId> {
+    objects.iter().map(|object| ObjectId::of(&object.value)).collect()
+}

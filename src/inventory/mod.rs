@@ -1,0 +1,213 @@
+//! What each Flux Kustomization in Git applies, and what a commit would delete in a cluster.
+//!
+//! kustomize-controller keeps an inventory of what a Kustomization applied. At the next
+//! reconciliation it deletes what left it, if `spec.prune` is true then; when the Kustomization
+//! itself goes, its finalizer deletes all of it, by the `deletionPolicy` and `prune` that the
+//! cluster knew last (kustomize-controller, `prune` and `finalize`). Whether another Kustomization
+//! takes an object over in the same commit does not help: which of the two reconciles first is
+//! chance. So what a commit may delete can be read off two states of the repository.
+
+mod deletion;
+mod difference;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::diagnostic::Place;
+use crate::plan;
+use crate::render::{Object, Renderer, Request};
+use crate::repo::flux::artifact_path;
+use crate::repo::manifest::ObjectId;
+use crate::repo::{FluxKustomization, Model, RepoPath, Snapshot, flux};
+
+pub(crate) use deletion::is_kept;
+pub use deletion::{Deletion, deletions};
+pub use difference::differences;
+
+/// A Flux Kustomization in Git with what it applies.
+#[derive(Clone, Debug)]
+pub struct Inventory {
+    /// The cluster.
+    pub cluster: String,
+    /// The namespace that it gets in its cluster; empty where Git does not say it.
+    pub namespace: String,
+    /// `metadata.name`.
+    pub name: String,
+    /// The folder that it builds; `None` where that is no folder of this repository.
+    pub path: Option<RepoPath>,
+    /// `spec.prune`, as the build that applies it makes it where that is in Git.
+    pub prune: bool,
+    /// `spec.deletionPolicy`, likewise; empty where it is not set, which means `MirrorPrune`.
+    pub deletion_policy: String,
+    /// Where it stands.
+    pub place: Place,
+    /// What becomes of its objects after the build.
+    pub beyond: [Value; 2],
+    /// The objects, or why the folder does not build; then nothing is applied and nothing pruned.
+    pub objects: Result<Vec<Object>, String>,
+}
+
+impl Inventory {
+    /// Gives the inventory of a Flux Kustomization in a cluster.
+    pub fn find<'i>(
+        inventories: &'i [Inventory],
+        cluster: &str,
+        flux: &FluxKustomization,
+    ) -> Option<&'i Inventory> {
+        let named = || inventories.iter().filter(|one| one.cluster == cluster && one.name == flux.name);
+        let exact = named().find(|one| one.namespace == flux.namespace);
+        // What Git does not say may be that of the other; of several, whatever would delete counts.
+        let other = || named().filter(|one| one.namespace.is_empty() || flux.namespace.is_empty());
+        exact.or_else(|| other().max_by_key(|one| (one.prune, danger(&one.deletion_policy))))
+    }
+
+    fn key(&self) -> (&str, &str, &str) {
+        (&self.cluster, &self.namespace, &self.name)
+    }
+
+    /// Tells whether this is the same Flux Kustomization, in another state of the repository.
+    pub(crate) fn is_same(&self, other: &Inventory) -> bool {
+        self.key() == other.key()
+    }
+
+    /// Tells whether it may delete what it applies no more, now that it is `now`, or gone.
+    ///
+    /// One that stays may reconcile before or after whoever applies it has given it another `prune`.
+    pub(crate) fn deletes(&self, now: Option<&Inventory>) -> bool {
+        now.map_or_else(|| self.deletes_when_it_goes(), |now| self.prune || now.prune)
+    }
+
+    /// Tells whether all of its objects go with it.
+    fn deletes_when_it_goes(&self) -> bool {
+        match self.deletion_policy.as_str() {
+            "Orphan" => false,
+            "Delete" | "WaitForTermination" => true,
+            _ => self.prune,
+        }
+    }
+}
+
+/// Builds what every Flux Kustomization of a snapshot applies, in the order of files.
+pub fn inventories(model: &Model, snapshot: &Snapshot, renderer: &dyn Renderer) -> Vec<Inventory> {
+    inventories_of(model, snapshot, renderer, &|_| true)
+}
+
+/// As [`inventories`], with the objects of those Flux Kustomizations only that are wanted.
+pub fn inventories_of(
+    model: &Model,
+    snapshot: &Snapshot,
+    renderer: &dyn Renderer,
+    is_wanted: &dyn Fn(&FluxKustomization) -> bool,
+) -> Vec<Inventory> {
+    let request = |one| is_wanted(one).then(|| plan::request(model, one)).flatten();
+    let requests: Vec<Option<Request>> = model.flux.iter().map(request).collect();
+    let mut distinct: Vec<Request> = Vec::new();
+    for request in requests.iter().flatten() {
+        if !distinct.contains(request) {
+            distinct.push(request.clone());
+        }
+    }
+    let results = renderer.render(snapshot, &distinct);
+    inventories_from(model, &|index| {
+        let kustomization = &model.flux[index];
+        let request = requests[index].as_ref();
+        let built = request.and_then(|request| distinct.iter().position(|other| other == request));
+        let objects = match built.and_then(|position| results.get(position)) {
+            Some(Ok(objects)) => Ok(objects.clone()),
+            Some(Err(error)) => Err(error.message.clone()),
+            None if kustomization.path.is_some() => Err("it was not asked".to_owned()),
+            None => Err("it builds no folder of this repository".to_owned()),
+        };
+        (model.cluster_of(kustomization), objects)
+    })
+}
+
+/// As [`inventories`], of what has been built already: `built` gives the cluster and the objects, or why
+/// there are none, of the Flux Kustomization at a position of [`Model::flux`].
+pub fn inventories_from(
+    model: &Model,
+    built: &dyn Fn(usize) -> (String, Result<Vec<Object>, String>),
+) -> Vec<Inventory> {
+    let mut found: Vec<Inventory> = model
+        .flux
+        .iter()
+        .enumerate()
+        .map(|(index, kustomization)| {
+            let (cluster, objects) = built(index);
+            Inventory {
+                cluster,
+                namespace: kustomization.namespace.clone(),
+                name: kustomization.name.clone(),
+                path: kustomization.path.clone(),
+                prune: prunes(kustomization.spec("prune")),
+                deletion_policy: kustomization.spec("deletionPolicy").as_str().unwrap_or_default().to_owned(),
+                place: kustomization.place("prune"),
+                beyond: plan::beyond(kustomization),
+                objects,
+            }
+        })
+        .collect();
+    settle(&mut found);
+    found
+}
+
+/// Tells whether a `spec.prune` deletes; a variable may.
+pub fn prunes(value: &Value) -> bool {
+    matches!(value, Value::Bool(true) | Value::String(_))
+}
+
+/// Tells whether a `spec.deletionPolicy` deletes whatever `spec.prune` says (kustomize-controller,
+/// `finalizerShouldDeleteResources`); a variable may.
+pub fn deletes_anyway(policy: &str) -> bool {
+    danger(policy) > 1
+}
+
+/// Ranks a `spec.deletionPolicy` by what it may delete.
+fn danger(policy: &str) -> usize {
+    match policy {
+        "Orphan" => 0,
+        "" | "MirrorPrune" => 1,
+        _ => 2,
+    }
+}
+
+/// Takes what Flux Kustomizations become on their way: whatever applies them may patch them, as parents
+/// do that give all of their children one `deletionPolicy`.
+fn settle(inventories: &mut [Inventory]) {
+    let mut applied: BTreeMap<(String, String), Vec<(String, Value)>> = BTreeMap::new();
+    for inventory in inventories.iter() {
+        for object in inventory.objects.iter().flatten() {
+            let id = ObjectId::of(&object.value);
+            if id.group == flux::GROUP {
+                let of = (inventory.cluster.clone(), id.name);
+                applied.entry(of).or_default().push((id.namespace, object.value["spec"].clone()));
+            }
+        }
+    }
+    for inventory in inventories {
+        let key = (inventory.cluster.clone(), inventory.name.clone());
+        // A hub applies what goes by `kubeConfig` to another cluster.
+        let elsewhere = || applied.iter().filter(|((_, name), _)| *name == inventory.name);
+        let several: Vec<&(String, Value)> = match applied.get(&key) {
+            Some(own) => own.iter().collect(),
+            None => elsewhere().flat_map(|(_, several)| several).collect(),
+        };
+        let Some(path) = &inventory.path else { continue };
+        let is_it = |(namespace, spec): &(String, Value)| {
+            let same_path = artifact_path(spec["path"].as_str().unwrap_or_default());
+            (inventory.namespace.is_empty() || inventory.namespace == *namespace)
+                && same_path.as_ref() == Some(path)
+        };
+        let specs: Vec<&Value> = several.into_iter().filter(|one| is_it(one)).map(|(_, spec)| spec).collect();
+        // Of several, whatever would delete counts.
+        let policy = |spec: &&Value| spec["deletionPolicy"].as_str().unwrap_or_default().to_owned();
+        if let Some(worst) = specs.iter().map(policy).max_by_key(|policy| danger(policy)) {
+            inventory.prune = specs.iter().any(|spec| prunes(&spec["prune"]));
+            inventory.deletion_policy = worst;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! Gates that go, and what they held back.
+
+use crate::support::scratch::{Scratch, assert_same};
+use crate::{WINDOW, jobs, rendered, scaffold};
+
+#[test]
+fn what_windows_yaml_no_longer_speaks_of_is_said() {
+    let scratch = scaffold();
+    scratch.replace("windows.yaml", "  edge-02: {}\n", "");
+    scratch.commit();
+    let run = scratch.run(&["sync"]);
+    assert!(run.stderr.contains("edge-02") && run.stderr.contains("goes on closing"), "{}", run.stderr);
+}
+
+#[test]
+fn a_gate_that_holds_back_nothing_any_more_goes_on_request() {
+    for every in [false, true] {
+        let scratch = scaffold();
+        let clusters = if every { ["edge-01", "edge-02"].as_slice() } else { &["edge-02"] };
+        for cluster in clusters {
+            scratch.git(&["rm", "-r", "--quiet", &format!("clusters/{cluster}/apps")]);
+            scratch.git(&["rm", "--quiet", "-r", &format!("clusters/{cluster}/flux/apps-rt.yaml")]);
+            scratch.git(&["rm", "--quiet", "-r", &format!("clusters/{cluster}/flux/apps-rw.yaml")]);
+        }
+        scratch.commit();
+        let kept = rendered(&scratch, "clusters/edge-02/infra");
+        let run = scratch.run(&["sync", "--yes"]);
+        assert!(matches!(run.code, 0 | 1), "{run:?}");
+        for said in [
+            "clusters/edge-02/infra carries a gate of cluster edge-02 which has nothing to hold back any more",
+            "`gitops-windows sync --allow-deletion` takes it out and says what the cluster deletes",
+        ] {
+            assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
+        }
+        assert_eq!(rendered(&scratch, "clusters/edge-02/infra").len(), kept.len());
+        scratch.commit();
+        let run = scratch.expect(0, &["sync", "--yes", "--allow-deletion"]);
+        let said = "a cluster deletes CronJob jobs/close-reconciliation-window in edge-02";
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        assert!(jobs(&rendered(&scratch, "clusters/edge-02/infra")).is_empty());
+        assert_eq!(jobs(&rendered(&scratch, "clusters/edge-01/infra")).is_empty(), every);
+        scratch.commit();
+        let run = scratch.expect(0, &["sync", "--yes"]);
+        assert!(run.stderr.contains("Nothing to change"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn what_no_job_opens_any_more_is_to_be_resumed() {
+    let scratch = scaffold();
+    let run = scratch.expect(0, &["sync"]);
+    assert!(!run.stderr.contains("flux resume"), "{run:?}");
+    scratch.replace("windows.yaml", "enabled: true", "enabled: false").commit();
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    let said = "flux resume kustomization apps-rw --namespace flux-system";
+    assert!(run.stderr.matches(said).count() == 2, "{run:?}");
+    scratch.commit();
+    let run = scratch.expect(0, &["sync"]);
+    assert!(!run.stderr.contains("flux resume"), "{run:?}");
+}
+
+#[test]
+fn join_gives_gates_back_too() {
+    let scratch = Scratch::empty();
+    for entry in ["apps", "infrastructure"] {
+        let flux = format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: {entry}\n  namespace: flux-system\nspec:\n  interval: 10m\n  path: ./{entry}\n  prune: true\n  sourceRef:\n    kind: GitRepository\n    name: flux-system\n"
+        );
+        scratch.write(&format!("clusters/c/{entry}.yaml"), flux);
+        scratch.write(&format!("{entry}/kustomization.yaml"), format!("resources:\n- of-{entry}\n"));
+        let folder = format!("{entry}/of-{entry}");
+        scratch.write(&format!("{folder}/kustomization.yaml"), "resources:\n- a.yaml\n- b.yaml\n");
+        let object = |kind: &str| format!("apiVersion: v1\nkind: {kind}\nmetadata:\n  name: {entry}\n");
+        scratch.write(&format!("{folder}/a.yaml"), object("ConfigMap"));
+        scratch.write(&format!("{folder}/b.yaml"), object("Service"));
+    }
+    scratch.commit();
+    let mut arguments = vec!["init", "--yes"];
+    arguments.extend(WINDOW);
+    scratch.expect(0, &arguments);
+    scratch.commit();
+    let before = scratch.tree();
+    // The gate then holds back the side of one, and what the other's would be no more.
+    scratch.take(&["split", "app", "of-apps", "--yes"]);
+    scratch.expect(0, &["join", "app", "of-apps", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join left a gate as it was divided");
+}
+
+#[test]
+fn a_namespace_that_a_gate_leaves_goes_on_request_alone() {
+    let scratch = scaffold();
+    let spec = scratch.text("windows.yaml");
+    let moved = |scratch: &Scratch| {
+        let gate = spec.find("\ngate:").map_or(spec.len(), |at| at + 1);
+        let (head, tail) = spec.split_at(gate);
+        let rest = tail.split_inclusive('\n').skip(1).skip_while(|line| line.starts_with(' '));
+        scratch
+            .write("windows.yaml", format!("{head}{}gate: {{ namespace: ops }}\n", rest.collect::<String>()));
+        scratch.commit();
+    };
+    moved(&scratch);
+    let before = scratch.tree();
+    let run = scratch.expect(5, &["sync", "--yes"]);
+    for cluster in ["edge-01", "edge-02"] {
+        let goes = format!("a cluster deletes Namespace jobs in {cluster}: ");
+        assert!(
+            run.stderr.contains(&goes) && run.stderr.contains("with everything that is in it"),
+            "{}",
+            run.stderr
+        );
+    }
+    assert!(run.stderr.contains("kubectl annotate namespace jobs --field-manager=flux"), "{}", run.stderr);
+    assert!(!run.stderr.contains("CronJob"), "what serves the gate alone may go: {}", run.stderr);
+    scratch.expect(5, &["diff"]);
+    assert_same(&before, &scratch.tree(), "a refused sync wrote");
+    let run = scratch.expect(0, &["sync", "--allow-deletion", "--yes"]);
+    assert!(run.stderr.contains("a cluster deletes Namespace jobs in edge-01"), "{}", run.stderr);
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+
+    // Other names for what serves the gate alone need no leave.
+    let scratch = scaffold();
+    let spec = scratch.text("windows.yaml");
+    scratch.write("windows.yaml", format!("{spec}layout: {{ openJob: begin, closeJob: end }}\n")).commit();
+    if spec.contains("\nlayout:") {
+        scratch.write(
+            "windows.yaml",
+            spec.replace("\nlayout:\n", "\nlayout:\n  openJob: begin\n  closeJob: end\n"),
+        );
+        scratch.commit();
+    }
+    scratch.expect(0, &["sync", "--yes"]);
+}

@@ -1,0 +1,319 @@
+//! Gates, by the real binary: who is held back, who may do it, and that none stops by accident.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+#[path = "../support/divided.rs"]
+#[allow(dead_code, reason = "each test program uses a part of it")]
+mod divided;
+mod leaving;
+mod place;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gitops_windows::render::{Embedded, Renderer};
+use gitops_windows::repo::command::{pod_of, turns};
+use serde_json::Value;
+use support::scratch::Scratch;
+use support::{folder, read};
+
+const WINDOW: [&str; 6] =
+    ["--open", "0 22 * * SAT", "--close", "0 4 * * SUN", "--time-zone", "Europe/Berlin"];
+
+/// Renders a folder of the repository.
+fn rendered(scratch: &Scratch, path: &str) -> Vec<Value> {
+    let results = Embedded::default().render(&read(scratch.top()), &[folder(path)]);
+    results.into_iter().next().unwrap().unwrap().into_iter().map(|object| object.value).collect()
+}
+
+/// Gives each CronJob's schedule, zone, whether it is suspended, and whom it turns.
+fn jobs(objects: &[Value]) -> BTreeMap<String, (String, String, bool, BTreeSet<String>)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let jobs = objects.iter().filter(|object| object["kind"] == "CronJob");
+    jobs.map(|job| {
+        let spec = &job["spec"];
+        let held = turns(pod_of(job)).into_iter().map(|turn| turn.name);
+        let suspended = spec["suspend"].as_bool().unwrap_or(false);
+        let value = (text(&spec["schedule"]), text(&spec["timeZone"]), suspended, held.collect());
+        (text(&job["metadata"]["name"]), value)
+    })
+    .collect()
+}
+
+fn allowed(objects: &[Value]) -> BTreeSet<String> {
+    let roles = objects.iter().filter(|object| object["kind"] == "Role");
+    let rules = roles.flat_map(|role| role["rules"].as_array().unwrap());
+    let names = rules.flat_map(|rule| rule["resourceNames"].as_array().unwrap());
+    names.map(|name| name.as_str().unwrap().to_owned()).collect()
+}
+
+/// A repository that is split and handed over from the start.
+fn scaffold() -> Scratch {
+    let scratch = Scratch::empty();
+    let mut arguments = vec!["init", "--yes", "--cluster", "edge-01", "--cluster", "edge-02", "--app", "web"];
+    arguments.extend(WINDOW);
+    scratch.expect(0, &arguments);
+    scratch.commit();
+    scratch
+}
+
+#[test]
+fn gated_list_role_and_jobs_are_one() {
+    for runner in ["kubectl", "flux"] {
+        let scratch = scaffold();
+        scratch.replace("windows.yaml", "runner: kubectl", &format!("runner: {runner}"));
+        scratch.commit();
+        scratch.expect(if runner == "kubectl" { 0 } else { 1 }, &["sync"]);
+        scratch.expect(0, &["sync", "--yes"]);
+        for cluster in ["edge-01", "edge-02"] {
+            let objects = rendered(&scratch, &format!("clusters/{cluster}/infra"));
+            let held = BTreeSet::from(["apps-rw".to_owned()]);
+            assert_eq!(allowed(&objects), held, "{runner}");
+            let jobs = jobs(&objects);
+            assert_eq!(jobs.len(), 2);
+            assert!(jobs.values().all(|(_, zone, suspended, turned)| {
+                zone == "Europe/Berlin" && !suspended && *turned == held
+            }));
+        }
+    }
+}
+
+/// Lists what every binding of a build allows: who, where, on what, by which name, which verbs.
+fn permissions(objects: &[Value]) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or("*").to_owned();
+    let list = |value: &Value| {
+        let words = value.as_array().into_iter().flatten().map(text);
+        words.collect::<Vec<_>>().join(",")
+    };
+    let bindings = objects.iter().filter(|object| text(&object["kind"]).ends_with("RoleBinding"));
+    let mut found = Vec::new();
+    for binding in bindings {
+        let reference = &binding["roleRef"];
+        let role = objects.iter().find(|object| {
+            object["kind"] == reference["kind"] && object["metadata"]["name"] == reference["name"]
+        });
+        for rule in role.unwrap()["rules"].as_array().unwrap() {
+            for subject in binding["subjects"].as_array().unwrap() {
+                found.push(format!(
+                    "{} {}/{} in {}: {} {} [{}] {}",
+                    text(&subject["kind"]),
+                    text(&subject["namespace"]),
+                    text(&subject["name"]),
+                    text(&binding["metadata"]["namespace"]),
+                    list(&rule["apiGroups"]),
+                    list(&rule["resources"]),
+                    list(&rule["resourceNames"]),
+                    list(&rule["verbs"]),
+                ));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_service_account_may_do_exactly_this() {
+    for (runner, verbs) in [("kubectl", "get,patch"), ("flux", "get,list,patch")] {
+        for (types, names) in [(1, "apps-rw"), (2, "apps-db,apps-rw")] {
+            let scratch = scaffold();
+            scratch.replace("windows.yaml", "runner: kubectl", &format!("runner: {runner}"));
+            if types == 2 {
+                let spec = scratch.text("windows.yaml");
+                let window = spec.lines().find(|line| line.starts_with("    window: ")).unwrap();
+                scratch.replace("windows.yaml", window, &format!("{window}\n  db:\n{window}"));
+                scratch.replace("windows.yaml", "rules:", "rules:\n  - { kind: Secret, type: db }");
+                for cluster in ["edge-01", "edge-02"] {
+                    let flux = scratch.text(&format!("clusters/{cluster}/flux/apps-rw.yaml"));
+                    scratch.write(
+                        &format!("clusters/{cluster}/flux/apps-db.yaml"),
+                        flux.replace("apps-rw", "apps-db"),
+                    );
+                    scratch.write(
+                        &format!("clusters/{cluster}/apps/apps-db/kustomization.yaml"),
+                        "resources: [settings.yaml]\n",
+                    );
+                    scratch.write(
+                        &format!("clusters/{cluster}/apps/apps-db/settings.yaml"),
+                        "apiVersion: v1\nkind: Secret\nmetadata: { name: db, namespace: web }\n",
+                    );
+                }
+            }
+            scratch.commit();
+            scratch.take(&["sync", "--yes"]);
+            let objects = rendered(&scratch, "clusters/edge-01/infra");
+            assert_eq!(
+                permissions(&objects),
+                [format!(
+                    "ServiceAccount jobs/reconciliation-window in flux-system: kustomize.toolkit.fluxcd.io \
+                     kustomizations [{names}] {verbs}"
+                )],
+                "{runner}, {types} gated types"
+            );
+            // The tool has nothing to say against its own gates.
+            let check = scratch.run(&["check", "--format", "github", "--fail-on", "note"]);
+            for code in ["GW003", "GW005", "GW006", "GW025", "GW026", "GW027", "GW028", "GW029", "GW031"] {
+                assert!(!check.stdout.contains(code), "{runner} {types}: {}", check.stdout);
+            }
+        }
+    }
+}
+
+#[test]
+fn windows_that_differ_reach_their_cluster_only() {
+    let scratch = scaffold();
+    let own = "  edge-02: { windows: { rw: { timeZone: America/New_York, open: 0 20 * * TUE, close: 0 2 * * WED } } }";
+    scratch.replace("windows.yaml", "  edge-02: {}", own);
+    scratch.commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    let of = |cluster: &str| jobs(&rendered(&scratch, &format!("clusters/{cluster}/infra")));
+    let open = "open-reconciliation-window";
+    assert_eq!(
+        (of("edge-01")[open].0.as_str(), of("edge-01")[open].1.as_str()),
+        ("0 22 * * SAT", "Europe/Berlin")
+    );
+    assert_eq!(
+        (of("edge-02")[open].0.as_str(), of("edge-02")[open].1.as_str()),
+        ("0 20 * * TUE", "America/New_York")
+    );
+}
+
+#[test]
+fn a_gate_that_works_goes_on_working() {
+    let scratch = Scratch::fixture("adopted");
+    let clusters = ["plant-north", "plant-south"];
+    let state = |scratch: &Scratch| {
+        clusters.map(|cluster| jobs(&rendered(scratch, &format!("clusters/{cluster}/infra"))))
+    };
+    let before = state(&scratch);
+    assert!(before.iter().all(|jobs| jobs.len() == 2 && jobs.values().all(|job| !job.2)));
+    scratch.take(&["init", "--yes"]);
+    assert_eq!(state(&scratch), before);
+    scratch.take(&["split", "--all", "--yes"]);
+    assert_eq!(state(&scratch), before);
+    scratch.expect(0, &["sync"]);
+}
+
+#[test]
+fn a_new_entry_point_or_type_stops_no_gate() {
+    let scratch = scaffold();
+    let flux = scratch.text("clusters/edge-01/flux/apps-rt.yaml");
+    let more =
+        flux.replace("apps-rt", "extras").replace("clusters/edge-01/apps/extras", "clusters/edge-01/extras");
+    scratch.write("clusters/edge-01/flux/extras.yaml", more);
+    scratch.write(
+        "clusters/edge-01/extras/kustomization.yaml",
+        "resources:\n- ../../../apps/web/web-rw\nnamePrefix: extra-\n",
+    );
+    scratch.replace("windows.yaml", "types:\n", "types:\n  now: {}\n");
+    scratch.commit();
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    let jobs = jobs(&rendered(&scratch, "clusters/edge-01/infra"));
+    assert!(jobs.values().all(|(_, _, suspended, held)| !suspended && held.contains("apps-rw")), "{jobs:?}");
+}
+
+#[test]
+fn a_bootstrapped_repository_needs_no_sync() {
+    let scratch = scaffold();
+    let sync = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: flux-system\n  namespace: flux-system\nspec:\n  interval: 10m\n  path: ./clusters/edge-01/flux\n  prune: true\n  sourceRef:\n    kind: GitRepository\n    name: flux-system\n";
+    scratch.write("clusters/edge-01/flux/flux-system/gotk-sync.yaml", sync);
+    scratch.write("clusters/edge-01/flux/flux-system/kustomization.yaml", "resources:\n- gotk-sync.yaml\n");
+    scratch.commit();
+    let run = scratch.expect(0, &["sync"]);
+    assert!(run.stderr.contains("Nothing to change"), "{}", run.stderr);
+}
+
+#[test]
+fn a_crlf_checkout_needs_no_sync() {
+    let scratch = scaffold();
+    for path in [
+        "infra/reconciliation-windows/role.yaml",
+        "clusters/edge-01/infra/reconciliation-windows/kustomization.yaml",
+    ] {
+        scratch.write(path, scratch.text(path).replace('\n', "\r\n"));
+    }
+    scratch.commit();
+    scratch.expect(0, &["sync"]);
+}
+
+#[test]
+fn a_generated_file_that_was_edited_is_a_conflict() {
+    let scratch = scaffold();
+    scratch.replace("infra/reconciliation-windows/role.yaml", "verbs: [get, patch]", "verbs: [\"*\"]");
+    scratch.replace("windows.yaml", "0 22 * * SAT", "0 21 * * SAT");
+    scratch.commit();
+    let run = scratch.expect(4, &["sync", "--yes"]);
+    assert!(run.stderr.contains("edited by hand") && run.stderr.contains("role.yaml"), "{}", run.stderr);
+}
+
+#[test]
+fn invariant_9_a_hostile_name_reaches_no_command() {
+    for name in ["apps-rw; id", "$(id)", "apps-rw\\n- x", "--all"] {
+        let scratch = scaffold();
+        let quoted = format!("name: \"{name}\"");
+        scratch.replace("clusters/edge-01/flux/apps-rw.yaml", "name: apps-rw", &quoted);
+        scratch.commit();
+        let run = scratch.run(&["sync", "--yes"]);
+        assert!(
+            run.code == 3 && run.stderr.contains("no name that a Flux Kustomization can have"),
+            "{name}: {run:?}"
+        );
+        assert_eq!(scratch.git(&["status", "--short"]), "", "{name}");
+    }
+}
+
+#[test]
+fn a_renamed_type_is_refused_while_its_side_stands() {
+    let scratch = scaffold();
+    scratch.replace("windows.yaml", "  rw:\n", "  slow:\n").replace("windows.yaml", "type: rw", "type: slow");
+    scratch.commit();
+    let run = scratch.expect(3, &["sync", "--yes"]);
+    assert!(run.stderr.contains("no type `rw`"), "{}", run.stderr);
+}
+
+#[test]
+fn what_does_not_build_is_said_to_have_no_gate() {
+    let scratch = Scratch::fixture("overlays");
+    scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
+    scratch.write("apps/north/kustomization.yaml", "resources: [nothing.yaml]\n").commit();
+    let run = scratch.run(&["sync"]);
+    let said = "warning: apps/north of cluster north does not build, so no gate holds it back";
+    assert!(run.stderr.contains(said) && run.stderr.contains("clusters/north/apps.yaml:"), "{run:?}");
+}
+
+#[test]
+fn who_waits_for_one_of_the_same_name_in_another_namespace_stops_no_gate() {
+    let scratch = Scratch::empty();
+    let flux = |name: &str, namespace: &str, path: &str, more: &str| {
+        scratch.write(
+            &format!("clusters/north/{namespace}-{name}.yaml"),
+            format!(
+                "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: {namespace} }}\nspec:\n  interval: 10m\n  path: ./{path}\n  prune: true\n  sourceRef: {{ kind: GitRepository, name: flux-system, namespace: flux-system }}\n{more}"
+            ),
+        );
+    };
+    flux("flux-system", "flux-system", "clusters/north", "");
+    flux("apps", "flux-system", "apps/north", "");
+    flux("apps", "team", "team/own", "");
+    flux("tenant", "team", "team/tenant", "  dependsOn: [{ name: apps }]\n");
+    for (folder, kind) in [("apps/north", "Secret"), ("team/own", "ConfigMap"), ("team/tenant", "ConfigMap")]
+    {
+        let name = folder.replace('/', "-");
+        scratch.write(&format!("{folder}/kustomization.yaml"), "resources: [all.yaml]\n");
+        scratch.write(
+            &format!("{folder}/all.yaml"),
+            format!("apiVersion: v1\nkind: {kind}\nmetadata: {{ name: {name}, namespace: default }}\n"),
+        );
+    }
+    scratch.write("windows.yaml", format!("{}  north: {{}}\n", divided::SPEC)).commit();
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    assert!(!run.stderr.contains("no gate holds back"), "{}", run.stderr);
+    assert!(!run.stderr.contains("is real-time and waits for"), "{}", run.stderr);
+    let objects = rendered(&scratch, "clusters/north/infra/reconciliation-windows");
+    assert_eq!(allowed(&objects), BTreeSet::from(["apps".to_owned()]));
+
+    // Said with its namespace, it is the one that the gate holds back.
+    flux("tenant", "team", "team/tenant", "  dependsOn: [{ name: apps, namespace: flux-system }]\n");
+    scratch.commit();
+    let run = scratch.run(&["sync"]);
+    assert!(run.stderr.contains("no gate holds back Flux Kustomization apps"), "{}", run.stderr);
+}
