@@ -158,7 +158,8 @@ pub struct Verdict {
 pub(crate) const ALERTS: &str = "reconciliation-windows";
 
 /// What a gate is made of.
-const GATE_KINDS: [&str; 5] = ["CronJob", "Role", "RoleBinding", "ServiceAccount", "Namespace"];
+const GATE_KINDS: [&str; 7] =
+    ["CronJob", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ServiceAccount", "Namespace"];
 
 /// Tells whether an object in the folder of a gate is part of it, and may change with it; of alerts
 /// only those that the tool names, since a gate that people wrote may hold others.

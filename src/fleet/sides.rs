@@ -1,6 +1,6 @@
 //! What lands in a cluster by which Flux Kustomization, and what holds it back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::fleet::Schedules;
 use crate::plan;
@@ -116,7 +116,7 @@ impl Fleet {
         } else {
             spec.clusters.keys().cloned().collect()
         };
-        let read = Reading { spec, model, schedules, targets: targets(model) };
+        let read = Reading { spec, model, schedules };
         let index = plan::sides(spec, model);
         let mut groups: BTreeMap<(&str, RepoPath), Group<'_>> = BTreeMap::new();
         let mut support: BTreeMap<&str, Vec<&EntryPoint>> = BTreeMap::new();
@@ -150,16 +150,10 @@ impl Fleet {
     }
 }
 
-/// Gives the names of the Flux Kustomizations that CronJobs in Git close.
-fn targets(model: &Model) -> BTreeSet<&str> {
-    model.gates.iter().flat_map(|gate| gate.targets()).collect()
-}
-
 struct Reading<'m> {
     spec: &'m Spec,
     model: &'m Model,
     schedules: &'m Schedules,
-    targets: BTreeSet<&'m str>,
 }
 
 impl Reading<'_> {
@@ -175,12 +169,15 @@ impl Reading<'_> {
             || base.name().unwrap_or("apps").to_owned(),
             |entry| self.model.name_in(entry, cluster).to_owned(),
         );
+        let namespace = self.namespace(group.whole, cluster);
         // Flux applies it as it is; where it does not, it is only the list of the parts that are applied.
         let whole = group.whole.filter(|entry| self.applier(entry, cluster).is_some());
         if let Some(entry) = whole {
             let part = if present.is_empty() { Part::Whole } else { Part::Remaining };
             sides.push(self.whole(entry, cluster, part));
-        } else if let Some(entry) = group.whole.filter(|_| present.is_empty() && self.is_closed(&name)) {
+        } else if let Some(entry) =
+            group.whole.filter(|_| present.is_empty() && self.is_closed(namespace, &name))
+        {
             sides.push(self.whole(entry, cluster, Part::Whole));
         } else if present.is_empty() {
             present = (0..self.spec.types.len()).collect();
@@ -194,7 +191,7 @@ impl Reading<'_> {
             let change_type = &self.spec.types[position].name.value;
             let flux = group.split.get(&position).and_then(|entry| self.applier(entry, cluster));
             let kustomization =
-                flux.map_or_else(|| self.planned(&name, change_type), |flux| self.named(flux));
+                flux.map_or_else(|| self.planned(namespace, &name, change_type), |flux| self.named(flux));
             let gate = match self.gate(cluster, change_type, Some(&kustomization)) {
                 _ if whole.is_some() && !kustomization.in_git => GateState::NotHandedOver,
                 gate => gate,
@@ -244,10 +241,10 @@ impl Reading<'_> {
 
     fn whole(&self, entry: &EntryPoint, cluster: &str, part: Part) -> Side {
         let kustomization = self.applier(entry, cluster).map_or_else(
-            || self.unseen(self.model.name_in(entry, cluster).to_owned()),
+            || self.unseen(&self.spec.flux.namespace, self.model.name_in(entry, cluster).to_owned()),
             |flux| self.named(flux),
         );
-        let closed = self.is_closed(&kustomization.name);
+        let closed = self.is_closed(&kustomization.namespace, &kustomization.name);
         // Of several gated types nobody can tell by which one it waits.
         let mut gated = self.spec.types.iter().filter(|change_type| !change_type.is_real_time());
         let schedule = match (gated.next(), gated.next()) {
@@ -273,24 +270,34 @@ impl Reading<'_> {
     }
 
     fn named(&self, flux: &FluxKustomization) -> KustomizationName {
-        let namespace = if flux.namespace.is_empty() { &self.spec.flux.namespace } else { &flux.namespace };
         KustomizationName {
             name: flux.name.clone(),
-            namespace: namespace.clone(),
+            namespace: self.namespace_of(flux).to_owned(),
             in_git: true,
             interval: flux.spec("interval").as_str().map(str::to_owned),
             suspended: flux.spec("suspend").as_bool() == Some(true),
         }
     }
 
-    fn planned(&self, name: &str, change_type: &str) -> KustomizationName {
-        self.unseen(expand(&self.spec.layout.kustomization, &[("name", name), ("type", change_type)]))
+    fn namespace_of<'f>(&'f self, flux: &'f FluxKustomization) -> &'f str {
+        if flux.namespace.is_empty() { &self.spec.flux.namespace } else { &flux.namespace }
     }
 
-    fn unseen(&self, name: String) -> KustomizationName {
+    /// Gives the namespace of an entry point's Flux Kustomization in a cluster, which its sides share.
+    fn namespace<'f>(&'f self, entry: Option<&'f EntryPoint>, cluster: &str) -> &'f str {
+        let flux = entry.and_then(|entry| self.applier(entry, cluster));
+        flux.map_or(&self.spec.flux.namespace, |flux| self.namespace_of(flux))
+    }
+
+    fn planned(&self, namespace: &str, name: &str, change_type: &str) -> KustomizationName {
+        let name = expand(&self.spec.layout.kustomization, &[("name", name), ("type", change_type)]);
+        self.unseen(namespace, name)
+    }
+
+    fn unseen(&self, namespace: &str, name: String) -> KustomizationName {
         KustomizationName {
             name,
-            namespace: self.spec.flux.namespace.clone(),
+            namespace: namespace.to_owned(),
             in_git: false,
             interval: None,
             suspended: false,
@@ -298,8 +305,8 @@ impl Reading<'_> {
     }
 
     /// Tells whether a CronJob in Git closes a Flux Kustomization, by its name or with all others.
-    fn is_closed(&self, name: &str) -> bool {
-        self.targets.contains(name) || self.targets.contains("*")
+    fn is_closed(&self, namespace: &str, name: &str) -> bool {
+        self.model.gates.iter().any(|gate| gate.holds(namespace, name))
     }
 
     fn gate(&self, cluster: &str, change_type: &str, name: Option<&KustomizationName>) -> GateState {
@@ -311,7 +318,7 @@ impl Reading<'_> {
         }
         match name {
             None => GateState::NotInGit,
-            Some(found) => match (found.in_git, self.is_closed(&found.name)) {
+            Some(found) => match (found.in_git, self.is_closed(&found.namespace, &found.name)) {
                 (true, true) => GateState::Closes,
                 (true, false) => GateState::NoJob,
                 (false, true) => GateState::Unseen,

@@ -24,14 +24,16 @@ const KEEPS: [(&str, &str); 3] = [
 pub struct Deletion {
     /// The cluster.
     pub cluster: String,
-    /// The Flux Kustomization that deletes it.
+    /// The namespace of the Flux Kustomization that deletes it; empty where Git does not say it.
+    pub namespace: String,
+    /// The name of that.
     pub kustomization: String,
     /// Whether that goes itself, and takes its objects with it.
     pub goes: bool,
     /// The object.
     pub id: ObjectId,
-    /// The Flux Kustomization that would apply it from then on, where there is one.
-    pub next: Option<String>,
+    /// Namespace and name of the Flux Kustomization that would apply it from then on, where there is one.
+    pub next: Option<(String, String)>,
     /// Where the one that deletes stands.
     pub place: Place,
 }
@@ -42,7 +44,7 @@ impl Display for Deletion {
         write!(f, "{id} in {cluster}: Flux Kustomization {by} ")?;
         f.write_str(if self.goes { "goes and deletes it" } else { "loses it and prunes it" })?;
         match &self.next {
-            Some(next) => write!(f, ", before or after {next} has applied it"),
+            Some((_, next)) => write!(f, ", before or after {next} has applied it"),
             None => Ok(()),
         }
     }
@@ -85,9 +87,10 @@ pub fn deletions(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
             };
             found.push(Deletion {
                 cluster: old.cluster.clone(),
+                namespace: old.namespace.clone(),
                 kustomization: old.name.clone(),
                 goes: new.is_none(),
-                next: after.iter().find(applies).map(|next| next.name.clone()),
+                next: after.iter().find(applies).map(|next| (next.namespace.clone(), next.name.clone())),
                 place: old.place.clone(),
                 id,
             });

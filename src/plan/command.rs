@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::plan::gate::GateTarget;
 use crate::repo::RepoPath;
 use crate::spec::{FluxSource, Spec};
 
@@ -82,7 +83,8 @@ impl Command {
     }
 
     /// Lets a live Flux Kustomization go on whose gate is gone.
-    pub fn resume(name: &str, namespace: &str, cluster: &str) -> Command {
+    pub fn resume(target: &GateTarget, cluster: &str) -> Command {
+        let GateTarget { namespace, name } = target;
         let words = ["flux", "resume", "kustomization", name, "--namespace", namespace];
         let purpose = format!(
             "let {name} go on, which the last closing may have left suspended (once no job in the cluster closes it any more)"
@@ -133,8 +135,13 @@ impl Command {
 
     /// Gives the line for a POSIX shell, every word quoted where it must be.
     pub fn shell(&self) -> String {
-        self.words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+        shell_line(&self.words)
     }
+}
+
+/// Joins words to a line for a POSIX shell.
+pub(crate) fn shell_line(words: &[String]) -> String {
+    words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// Writes a source as `--source` takes it. What follows the last dot is read as its namespace (flux2

@@ -317,7 +317,13 @@ fn flux_defaults(model: &Model, new: &mut NewSpec) {
     }
     let most = counts.into_iter().rev().max_by_key(|(_, count)| *count);
     if let Some(((namespace, kind, name, source_namespace), _)) = most {
-        new.flux.namespace = namespace;
+        // Of several namespaces the one of the source is there before all others.
+        let stands = |other: &String| model.flux.iter().any(|one| one.namespace == *other);
+        let (home, source_namespace) = match source_namespace {
+            Some(other) if stands(&other) => (other, None),
+            other => (namespace, other),
+        };
+        new.flux.namespace = home;
         new.flux.source.kind = kind;
         new.flux.source.name = name;
         new.flux.source.namespace = source_namespace;

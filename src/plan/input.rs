@@ -166,6 +166,11 @@ impl<'a> Input<'a> {
         self.model.flux.iter().filter(move |one| one.path.as_ref().is_some_and(&is_meant))
     }
 
+    /// Gives the namespace of a Flux Kustomization: its own, or that of the spec.
+    pub fn namespace(&self, one: &'a FluxKustomization) -> &'a str {
+        if one.namespace.is_empty() { &self.spec.flux.namespace } else { &one.namespace }
+    }
+
     /// Gives the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization; where there
     /// are none, those of any: a hub applies what goes by `kubeConfig` to another cluster.
     pub fn parents(&self, one: &FluxKustomization) -> Vec<&'a FluxKustomization> {

@@ -10,12 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::inventory::{Deletion, Inventory, deletions, differences, inventories};
-use crate::plan::gate::{Carriers, Closings};
+use crate::plan::gate::{Carriers, Closings, GateTarget};
 use crate::plan::generated::is_ours;
 use crate::plan::migrate::contents::is_encrypted;
 use crate::plan::migrate::{held, verify};
 use crate::plan::{EntryOutcome, Input, Plan, Sides, gate, input, umbrella};
-use crate::proof::Obligation;
+use crate::proof::{FluxName, Obligation};
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Target};
@@ -50,8 +50,7 @@ pub fn guard(
         inventories(input.model, input.snapshot, input.renderer),
         inventories(&model, &after, input.renderer),
     );
-    let mut gated: BTreeSet<(String, String)> =
-        held(input).into_keys().map(|(cluster, _, name)| (cluster, name)).collect();
+    let mut gated: BTreeSet<FluxName> = held(input).into_keys().collect();
     let all = input.sides();
     for whole in moved {
         let sides = sides_of(input, &all, whole);
@@ -73,7 +72,9 @@ pub fn guard(
     if let Some(diagnostic) = undecrypted(input, &old, &new) {
         return Err(Error::new(ErrorKind::Unsafe, diagnostic));
     }
-    let is_held = |cluster: &str, name: &str| gated.contains(&(cluster.to_owned(), name.to_owned()));
+    let is_held = |cluster: &str, one: &GateTarget| {
+        gated.contains(&(cluster.to_owned(), one.namespace.clone(), one.name.clone()))
+    };
     let found = deletions(&old, &new).into_iter().filter(|deletion| !free.contains(&deletion.id));
     let found: Vec<Deletion> = found.collect();
     if found.is_empty() {
@@ -83,9 +84,12 @@ pub fn guard(
     let (mut direct, mut deleted) = (Vec::new(), Vec::new());
     for deletion in &found {
         let Deletion { cluster, kustomization, id, place, .. } = deletion;
-        match &deletion.next {
-            Some(next) if is_held(cluster, kustomization) && !is_held(cluster, next) => {
-                match unheld(&now, &later, cluster, kustomization) {
+        let own = GateTarget::new(input, &deletion.namespace, kustomization);
+        let next = deletion.next.as_ref().map(|(namespace, name)| GateTarget::new(input, namespace, name));
+        match next {
+            Some(next) if is_held(cluster, &own) && !is_held(cluster, &next) => {
+                let next = next.name;
+                match unheld(&now, &later, cluster, &own) {
                     Some(why) => deleted.push(
                         Diagnostic::error(format!(
                             "{id} in {cluster} goes from {kustomization} to {next} {why}: it may prune it before {next} has applied it"
@@ -115,10 +119,11 @@ pub fn guard(
 }
 
 /// Says why no job holds back a Flux Kustomization yet; `later` are the gates after the step.
-fn unheld(now: &Closings, later: &Closings, cluster: &str, name: &str) -> Option<String> {
-    if now.holds(cluster, name) {
+fn unheld(now: &Closings, later: &Closings, cluster: &str, own: &GateTarget) -> Option<String> {
+    if now.holds(cluster, own) {
         return None;
     }
+    let name = &own.name;
     if now.has_gate(cluster) {
         return Some(format!("and no job that runs in {cluster} closes {name} yet"));
     }
@@ -170,7 +175,7 @@ fn unknown(
     whole: &RepoPath,
     sides: &BTreeMap<RepoPath, usize>,
     inventories: &mut Vec<Inventory>,
-    gated: &mut BTreeSet<(String, String)>,
+    gated: &mut BTreeSet<FluxName>,
 ) {
     if input.is_applied(whole) || sides.keys().any(|side| input.is_applied(side)) {
         return;
@@ -182,7 +187,7 @@ fn unknown(
         for cluster in entry.clusters() {
             let name = format!("that of {side}");
             if !input.spec.types[*position].is_real_time() {
-                gated.insert((cluster.to_owned(), name.clone()));
+                gated.insert((cluster.to_owned(), input.spec.flux.namespace.clone(), name.clone()));
             }
             inventories.push(Inventory {
                 cluster: cluster.to_owned(),

@@ -54,6 +54,12 @@ impl Gate {
     pub fn targets(&self) -> impl Iterator<Item = &str> {
         self.close.targets.iter().map(|(_, name)| name.as_str())
     }
+
+    /// Tells whether the gate closes a Flux Kustomization, by its name or with all others of its namespace.
+    pub fn holds(&self, namespace: &str, name: &str) -> bool {
+        let is_it = |of: &str| of == name || of == "*";
+        self.close.targets.iter().any(|(space, of)| space == namespace && is_it(of))
+    }
 }
 
 /// A cluster's copy of a job's settings: a patch file beside the overlay of a gate.

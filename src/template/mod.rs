@@ -35,6 +35,8 @@ const EMBEDDED: &[(&str, &str)] = &[
     ("app-deployment.yaml", include_str!("../../templates/app-deployment.yaml.j2")),
     ("app-service.yaml", include_str!("../../templates/app-service.yaml.j2")),
     ("cluster-gate-kustomization.yaml", include_str!("../../templates/cluster-gate-kustomization.yaml.j2")),
+    ("cluster-role-binding.yaml", include_str!("../../templates/cluster-role-binding.yaml.j2")),
+    ("cluster-role.yaml", include_str!("../../templates/cluster-role.yaml.j2")),
     ("flux-kustomization.yaml", include_str!("../../templates/flux-kustomization.yaml.j2")),
     ("gate-kustomization.yaml", include_str!("../../templates/gate-kustomization.yaml.j2")),
     ("job.yaml", include_str!("../../templates/job.yaml.j2")),

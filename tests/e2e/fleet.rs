@@ -18,6 +18,16 @@ use crate::wait::{WORK, until};
 
 /// Where Flux's Kustomizations are.
 pub const KUSTOMIZATIONS: &str = "/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/flux-system/kustomizations";
+/// Gives the path of a Flux Kustomization by its name, after its namespace where that is not Flux's own.
+pub fn kustomization_at(name: &str) -> String {
+    match name.split_once('/') {
+        Some((namespace, name)) => {
+            format!("/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/{namespace}/kustomizations/{name}")
+        }
+        None => format!("{KUSTOMIZATIONS}/{name}"),
+    }
+}
+
 /// Where Flux's GitRepositories are.
 pub const SOURCES: &str = "/apis/source.toolkit.fluxcd.io/v1/namespaces/flux-system/gitrepositories";
 /// Where the gate's CronJobs are.
@@ -152,7 +162,7 @@ impl Cluster {
     /// Asks for a reconciliation of a Kustomization and waits until it was done.
     #[track_caller]
     pub fn reconciled(&self, name: &str) {
-        let path = format!("{KUSTOMIZATIONS}/{name}");
+        let path = kustomization_at(name);
         self.reconcile(&path);
         until(&format!("{name} is reconciled"), WORK, || {
             let found = self.api.get(&path)?;
@@ -163,7 +173,7 @@ impl Cluster {
 
     /// Gives a Flux Kustomization.
     pub fn kustomization(&self, name: &str) -> Option<Value> {
-        self.api.get(&format!("{KUSTOMIZATIONS}/{name}"))
+        self.api.get(&kustomization_at(name))
     }
 
     /// Tells whether a Kustomization has applied a revision and is ready.

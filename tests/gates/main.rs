@@ -5,6 +5,7 @@
 #[allow(dead_code, reason = "each test program uses a part of it")]
 mod divided;
 mod leaving;
+mod namespaces;
 mod place;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,13 +1,12 @@
-//! Namespaces that gates do not act in, and names that Flux fills in.
+//! Flux Kustomizations in several namespaces, and names that Flux fills in.
 
 use crate::repository::{DEPLOYMENT, INIT, app, from_source, source};
 use crate::support::scratch::Scratch;
 
-/// Gates act in one namespace: what stands in another is left alone, and the rest goes on.
+/// A gate acts in the namespaces in which its Flux Kustomizations are.
 #[test]
-fn an_entry_point_in_another_namespace_is_refused_alone() {
+fn an_entry_point_in_another_namespace_is_divided_and_held_there() {
     let scratch = Scratch::empty();
-    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: only\n";
     let elsewhere = |name: &str| {
         from_source(name, &format!("./apps/{name}"), "home")
             .replace("namespace: flux-system", "namespace: team")
@@ -15,39 +14,31 @@ fn an_entry_point_in_another_namespace_is_refused_alone() {
     scratch
         .write("clusters/c/cluster.yaml", from_source("cluster", "./clusters/c", "home") + &source("home"))
         .write("clusters/c/own.yaml", from_source("own", "./apps/own", "home"))
-        .write("clusters/c/more.yaml", from_source("more", "./apps/more", "home"))
         .write("clusters/c/team.yaml", elsewhere("team"))
         .write("clusters/c/held.yaml", elsewhere("held"))
         .write("apps/held/kustomization.yaml", "resources:\n  - deployment.yaml\n")
-        .write("apps/held/deployment.yaml", deployment);
-    for name in ["own", "more", "team"] {
+        .write("apps/held/deployment.yaml", DEPLOYMENT.replace("NAME", "only"));
+    for name in ["own", "team"] {
         scratch.write(&format!("apps/{name}/kustomization.yaml"), "resources:\n  - web\n");
         app(&scratch, &format!("apps/{name}/web"));
     }
-    let run = scratch.expect(0, &INIT);
-    let told = "no gate holds back Flux Kustomization held of cluster c, although all of its objects have a window: it is in namespace team, and gates act in flux-system";
-    assert!(run.stderr.contains(told), "{}", run.stderr);
+    scratch.expect(0, &INIT);
     scratch.commit();
     let run = scratch.expect(0, &["split", "--all", "--yes", "--format", "json"]);
     let found: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
-    let way = |path: &str| {
+    for (path, way) in [("apps/own", "plain"), ("apps/team", "plain"), ("apps/held", "untouched")] {
         let entries = found["entryPoints"].as_array().unwrap();
         let entry = entries.iter().find(|entry| entry["before"]["path"] == path).unwrap();
-        (entry["way"].as_str().unwrap().to_owned(), entry["reason"].as_str().unwrap().to_owned())
-    };
-    assert_eq!(way("apps/own").0, "plain");
-    assert_eq!(way("apps/more").0, "plain");
-    assert_eq!(way("apps/held").0, "untouched");
-    let (way, reason) = way("apps/team");
-    assert_eq!(way, "refused");
-    assert!(reason.contains("is in namespace team, and gates act in flux-system"), "{reason}");
+        assert_eq!(entry["way"], way, "{path}");
+    }
     let job = scratch.text("infra/reconciliation-windows/close-reconciliation-window-job.yaml");
-    assert!(job.contains("more-rw") && job.contains("own-rw") && !job.contains("held"), "{job}");
+    // The sides of the others take their place there when they are handed over.
+    assert!(job.contains("\"held\", \"--namespace=team\""), "{job}");
 }
 
-/// A Flux Kustomization of the same name and path in another cluster has nothing to do with this one's.
+/// A Flux Kustomization of the same name and path in another cluster has a namespace of its own.
 #[test]
-fn a_namespace_that_differs_in_another_cluster_stops_nothing() {
+fn a_namespace_that_differs_in_another_cluster_is_that_of_its_cluster() {
     let scratch = Scratch::empty();
     for (cluster, namespace) in [("c", "flux-system"), ("d", "team"), ("e", "flux-system")] {
         let held = from_source("held", "./apps/held", "home");
@@ -65,12 +56,14 @@ fn a_namespace_that_differs_in_another_cluster_stops_nothing() {
         .write("apps/held/kustomization.yaml", "resources:\n  - deployment.yaml\n")
         .write("apps/held/deployment.yaml", DEPLOYMENT.replace("NAME", "only"))
         .commit();
-    let run = scratch.expect(0, &INIT);
-    let told =
-        "no gate holds back Flux Kustomization held of cluster d, although all of its objects have a window";
-    assert!(run.stderr.contains(told), "{}", run.stderr);
-    let job = scratch.text("infra/reconciliation-windows/close-reconciliation-window-job.yaml");
-    assert!(job.contains("held"), "{job}");
+    scratch.expect(0, &INIT);
+    for (cluster, namespace) in [("c", "flux-system"), ("d", "team"), ("e", "flux-system")] {
+        let folder = format!("clusters/{cluster}/infra/reconciliation-windows");
+        let patch = scratch.text(&format!("{folder}/close-reconciliation-window-patch.yaml"));
+        assert!(patch.contains(&format!("\"--namespace={namespace}\"")), "{cluster}: {patch}");
+        let own = scratch.top().join(&folder).join("cluster-role.yaml").exists();
+        assert_eq!(own, namespace == "team", "{cluster}");
+    }
 }
 
 /// A component that several apps use can hold a Kustomization whose name Flux fills in.
@@ -118,7 +111,7 @@ fn init_takes_no_variable_for_a_namespace() {
     scratch.commit();
     let run = scratch.expect(5, &["split", "--all", "--yes"]);
     assert!(
-        run.stderr.contains("is in namespace ${workspace}, and gates act in flux-system"),
+        run.stderr.contains("is in namespace ${workspace}, which no namespace can be called"),
         "{}",
         run.stderr
     );

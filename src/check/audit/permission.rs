@@ -12,6 +12,8 @@ use crate::diagnostic::Diagnostic;
 use crate::repo::flux::GROUP;
 
 const RBAC: &str = "rbac.authorization.k8s.io";
+/// Where Flux puts its Kustomizations.
+const NAMESPACE: &str = "flux-system";
 const NEEDED: [&str; 3] = ["get", "list", "patch"];
 
 /// Finds permissions beyond suspending and resuming the targets, and targets without permission.
@@ -127,7 +129,11 @@ fn broad(
     if !others.is_empty() && !reads_only {
         excess.push(format!("{}, which no CronJob turns", others.join(", ")));
     }
-    if grant.namespace.is_none() && !reads_only {
+    // Of several namespaces some may come later than the gate, so a ClusterRole may name them.
+    let usual = subject.spec.map_or(NAMESPACE, |spec| spec.flux.namespace.as_str());
+    let needs_all = |name: &&str| wanted.iter().any(|(space, target)| target == name && *space != usual);
+    let is_needed = !names.is_empty() && names.iter().all(needs_all);
+    if grant.namespace.is_none() && !reads_only && !is_needed {
         excess.push("all namespaces".to_owned());
     }
     let more: Vec<&str> =

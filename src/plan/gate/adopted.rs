@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::gate::files::{join, slot_patches};
-use crate::plan::gate::{ClusterGate, Gates};
+use crate::plan::gate::target::shown;
+use crate::plan::gate::{ClusterGate, GateTarget, Gates};
 use crate::plan::generated::{Ownership, ownership, with_header};
 use crate::plan::{Builder, Input, Sides};
 use crate::render::Request;
@@ -115,27 +116,28 @@ fn same_targets(input: &Input<'_>, gates: &Gates, cluster: &ClusterGate) -> Resu
 pub fn not_held(input: &Input<'_>, sides: &Sides, cluster: &ClusterGate) -> Option<Diagnostic> {
     let reach = input.model.graph.reach(&cluster.folder);
     let gates: Vec<_> = input.model.gates.iter().filter(|gate| reach.contains(&gate.base)).collect();
-    let held: BTreeSet<&str> = gates.iter().flat_map(|gate| gate.targets()).collect();
+    let holds = |target: &GateTarget| gates.iter().any(|gate| gate.holds(&target.namespace, &target.name));
     let is_split = sides.iter().any(|(side, (whole, _))| {
         let mut entries =
             input.model.entry_points.iter().filter(|entry| entry.path == *whole || entry.path == *side);
         input.model.graph.has(side) && entries.any(|entry| entry.is_of(&cluster.cluster))
     });
-    let wanted = cluster.targets.values().flatten().filter(|name| is_split || cluster.whole.contains(*name));
-    let missing: Vec<&str> = wanted.map(String::as_str).filter(|name| !held.contains(name)).collect();
+    let wanted = cluster.held();
+    let missing = wanted.iter().filter(|target| is_split || cluster.whole.contains(*target));
+    let missing = shown(missing.filter(|target| !holds(target)), input.spec);
     let base = &gates.first()?.base;
     if missing.is_empty() || !cluster.enabled {
         return None;
     }
+    let held: BTreeSet<&str> = gates.iter().flat_map(|gate| gate.targets()).collect();
     Some(
         Diagnostic::warning(format!(
-            "the jobs in {base} hold back {} and not {}, so in cluster {} nothing waits for its window there",
+            "the jobs in {base} hold back {} and not {missing}, so in cluster {} nothing waits for its window there",
             held.into_iter().collect::<Vec<_>>().join(", "),
-            missing.join(", "),
             cluster.cluster
         ))
         .at(Place::file(base.clone()))
-        .help(format!("add {} to both jobs, and to their Role if it names what they may patch, before it is in the cluster", missing.join(", "))),
+        .help(format!("add {missing} to both jobs, and to their Role if it names what they may patch, before it is in the cluster")),
     )
 }
 

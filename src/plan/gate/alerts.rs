@@ -1,14 +1,14 @@
 //! Alerts: a Flux notification Provider and Alert beside each cluster's gate, so that people hear
 //! when what a window lets in fails to apply.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::json;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::gate::files::join;
-use crate::plan::gate::{ClusterGate, adopted, carrier};
+use crate::plan::gate::{ClusterGate, GateTarget, adopted, carrier, files};
 use crate::plan::generated::{Ownership, ownership};
 use crate::plan::{Builder, Input, resources};
 use crate::proof::ALERTS;
@@ -44,7 +44,12 @@ pub fn sync(
         unlist(builder, &cluster.folder, &names)?;
     }
     let Some(alerts) = &input.spec.alerts else { return Ok(()) };
-    let targets: BTreeSet<&str> = cluster.targets.values().flatten().map(String::as_str).collect();
+    // An event source without a namespace is one of the Alert's own.
+    let own = &input.spec.flux.namespace;
+    let elsewhere = |target: &GateTarget| Some(target.namespace.clone()).filter(|namespace| namespace != own);
+    let held = cluster.held();
+    let targets: Vec<_> =
+        held.iter().map(|target| json!({ "name": target.name, "namespace": elsewhere(target) })).collect();
     for file in names {
         let text = templates.render(
             file,
@@ -59,13 +64,7 @@ pub fn sync(
             }),
         )?;
         let path = join(&cluster.folder, file)?;
-        if wanted.insert(path.clone(), text).is_some() {
-            return Err(Error::invalid(
-                Diagnostic::error(format!("{path} would hold both an alert and a patch of a CronJob"))
-                    .at(Place::file(input.spec.path.clone()))
-                    .help("choose another name for the patch under `layout`"),
-            ));
-        }
+        files::add(input.spec, wanted, path.clone(), text)?;
         if is_adopted {
             carrier::add(builder, &cluster.folder, &path)?;
         }

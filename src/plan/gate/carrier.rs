@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::gate::files::Leftover;
-use crate::plan::gate::{ClusterGate, own};
+use crate::plan::gate::{ClusterGate, GateTarget, own};
 use crate::plan::{Builder, Input, Sides, resources};
 use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, built};
 use crate::template::Templates;
@@ -26,7 +26,7 @@ pub fn ensure(
         return Ok(());
     }
     if let Some(entry) = carrier_of(input, sides, &cluster.cluster, &cluster.folder) {
-        let gated = cluster.targets.values().flatten().any(|name| name == input.model.name_of(entry));
+        let gated = cluster.held().contains(&GateTarget::of_entry(input, entry, &cluster.cluster));
         if gated || sides.get(&entry.path).is_some_and(|(_, position)| *position > 0) {
             return Err(carried_by_gated(entry, cluster));
         }

@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Error;
-use crate::plan::gate::folder_of;
-use crate::plan::gate::target::is_in_reach;
+use crate::plan::gate::{GateTarget, folder_of};
 use crate::plan::{Command, Input};
 use crate::render::Request;
 use crate::repo::command::{Action, pod_of, turns};
 
 /// What the gates close as they stand in Git, by the clusters whose gate's folder stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Closings(BTreeMap<String, BTreeSet<String>>);
+pub struct Closings(BTreeMap<String, BTreeSet<GateTarget>>);
 
 impl Closings {
     /// Reads the gates of all clusters.
@@ -34,7 +33,7 @@ impl Closings {
             let jobs = result.into_iter().flatten().map(|object| object.value);
             let run = jobs.filter(|job| job["kind"] == "CronJob" && job["spec"]["suspend"] != true);
             let turned = run.flat_map(|job| turns(pod_of(&job)));
-            turned.filter(|turn| turn.action == Action::Close).map(|turn| turn.name).collect()
+            turned.filter(|turn| turn.action == Action::Close).map(GateTarget::from).collect()
         });
         Ok(Closings(clusters.into_iter().zip(closed).collect()))
     }
@@ -44,9 +43,10 @@ impl Closings {
         self.0.contains_key(cluster)
     }
 
-    /// Tells whether a job closes a Flux Kustomization, by its name or with all others.
-    pub fn holds(&self, cluster: &str, name: &str) -> bool {
-        self.0.get(cluster).is_some_and(|names| names.contains(name) || names.contains("*"))
+    /// Tells whether a job closes a Flux Kustomization, by its name or with all others of its namespace.
+    pub fn holds(&self, cluster: &str, target: &GateTarget) -> bool {
+        let all = GateTarget { name: "*".to_owned(), ..target.clone() };
+        self.0.get(cluster).is_some_and(|targets| targets.contains(target) || targets.contains(&all))
     }
 }
 
@@ -59,12 +59,11 @@ impl Closings {
 pub fn released(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Command>, Error> {
     let (now, then) = (Closings::of(input)?, Closings::of(next)?);
     let released = |cluster: &String| {
-        let is_released = |name: &str| now.holds(cluster, name) && !then.holds(cluster, name);
-        let all = next.model.flux.iter().filter(|flux| is_in_reach(next.spec, flux));
-        let released = all.filter(|flux| is_released(&flux.name) && next.model.cluster_of(flux) == *cluster);
-        released
-            .map(|flux| Command::resume(&flux.name, &next.spec.flux.namespace, cluster))
-            .collect::<Vec<_>>()
+        let own = next.model.flux.iter().filter(|flux| next.model.cluster_of(flux) == *cluster);
+        let released = own
+            .map(|flux| GateTarget::of(next, flux))
+            .filter(|target| now.holds(cluster, target) && !then.holds(cluster, target));
+        released.map(|target| Command::resume(&target, cluster)).collect::<Vec<_>>()
     };
     let stands = |cluster: &&String| then.has_gate(cluster);
     Ok(input.spec.clusters.keys().filter(stands).flat_map(released).collect())

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::plan::gate::{ClusterGate, ClusterWindow, Slot};
+use crate::plan::command::shell_line;
+use crate::plan::gate::target::by_namespace;
+use crate::plan::gate::{ClusterGate, ClusterWindow, GateTarget, Slot};
 use crate::repo::command::Action;
 use crate::spec::{Runner, Spec};
 use crate::template::Templates;
@@ -18,9 +20,30 @@ const CONTAINER: &str = "gate";
 /// `kubectl patch` fails loudly when an object is missing or forbidden. The field manager is
 /// `flux`, since kustomize-controller takes back what plain `kubectl` managers set. `flux suspend`
 /// exits 0 even when it failed, so its script asks afterwards.
-pub fn command(spec: &Spec, action: Action, targets: &BTreeSet<String>) -> Vec<String> {
-    let namespace = &spec.flux.namespace;
-    let names = targets.iter().cloned();
+///
+/// One command acts in one namespace. Of several each is run, whatever becomes of the others, and the job
+/// fails where one has failed.
+pub fn command(spec: &Spec, action: Action, targets: &BTreeSet<GateTarget>) -> Vec<String> {
+    let mut namespaces = by_namespace(targets);
+    if namespaces.len() < 2 {
+        let (namespace, names) = namespaces.pop_first().unwrap_or((&spec.flux.namespace, BTreeSet::new()));
+        return in_one_namespace(spec, action, namespace, &names);
+    }
+    let mut script = "failed=0\n".to_owned();
+    for (namespace, names) in &namespaces {
+        let line = shell_line(&in_one_namespace(spec, action, namespace, names));
+        script += &format!("{line} || failed=1\n");
+    }
+    script += "exit \"$failed\"";
+    in_shell(script)
+}
+
+fn in_shell(script: String) -> Vec<String> {
+    vec!["/bin/sh".to_owned(), "-c".to_owned(), script]
+}
+
+fn in_one_namespace(spec: &Spec, action: Action, namespace: &str, names: &BTreeSet<&str>) -> Vec<String> {
+    let names = names.iter().map(|name| (*name).to_owned());
     let suspend = action == Action::Close;
     match spec.gate.runner {
         Runner::Kubectl => ["kubectl", "patch", "kustomizations.kustomize.toolkit.fluxcd.io"]
@@ -47,7 +70,7 @@ pub fn command(spec: &Spec, action: Action, targets: &BTreeSet<String>) -> Vec<S
                  [ \"$state\" {wanted} true ]\n\
                  done"
             );
-            vec!["/bin/sh".to_owned(), "-c".to_owned(), script]
+            in_shell(script)
         }
     }
 }
@@ -76,7 +99,7 @@ pub fn job(
     spec: &Spec,
     slot: &Slot,
     action: Action,
-    targets: &BTreeSet<String>,
+    targets: &BTreeSet<GateTarget>,
 ) -> Result<String, Error> {
     let job = match action {
         Action::Open => &slot.open_job,
@@ -118,7 +141,7 @@ pub fn patch(
     slot: &Slot,
     window: &ClusterWindow,
     action: Action,
-    targets: Option<&BTreeSet<String>>,
+    targets: Option<&BTreeSet<GateTarget>>,
 ) -> Result<String, Error> {
     let (job, schedule, deadline) = match action {
         Action::Open => (&slot.open_job, window.pair.open.as_str(), window.deadlines.open),

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::plan::gate::target::{is_in_reach, waits_for_held};
-use crate::plan::gate::{ClusterGate, Gates, Slot, adopted, alerts, carrier, cron_jobs};
+use crate::plan::gate::target::{shown, waits_for_held};
+use crate::plan::gate::{ClusterGate, GateTarget, Gates, Slot, adopted, alerts, carrier, cron_jobs};
 use crate::plan::generated::{Ownership, ownership, with_header};
 use crate::plan::{Builder, Command, Input};
 use crate::repo::RepoPath;
@@ -167,19 +167,19 @@ pub fn conflict(path: &RepoPath) -> Diagnostic {
 
 /// Says what a gate begins to hold back without a split.
 fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Diagnostic> {
-    let held: BTreeSet<&str> = input.model.gates.iter().flat_map(|gate| gate.targets()).collect();
+    let held = |target: &GateTarget| {
+        input.model.gates.iter().any(|gate| gate.holds(&target.namespace, &target.name))
+    };
     let new = |cluster: &ClusterGate| {
-        let names: Vec<String> =
-            cluster.whole.iter().filter(|name| !held.contains(name.as_str())).cloned().collect();
-        (cluster.cluster.clone(), names)
+        let targets = cluster.whole.iter().filter(|target| !held(target));
+        (cluster.cluster.clone(), shown(targets, input.spec))
     };
     let ours = gates.clusters.iter().filter(|cluster| !adopted::is_adopted(builder, &cluster.folder));
     let found = ours.map(new).filter(|(_, names)| !names.is_empty());
     found
         .map(|(cluster, names)| {
             Diagnostic::note(format!(
-                "the gate of cluster {cluster} holds back all of {}: every object there has a window",
-                names.join(", ")
+                "the gate of cluster {cluster} holds back all of {names}: every object there has a window"
             ))
             .at(Place::file(input.spec.path.clone()))
             .help("give what must not wait a real-time type under `rules`, and split it")
@@ -194,11 +194,12 @@ fn waits_for_gated(input: &Input<'_>, gates: &Gates) -> Vec<Diagnostic> {
     for kustomization in &input.model.flux {
         let cluster = input.model.cluster_of(kustomization);
         let Some(gate) = gates.clusters.iter().find(|gate| gate.cluster == cluster) else { continue };
-        let held: BTreeSet<&str> = gate.targets.values().flatten().map(String::as_str).collect();
-        if is_in_reach(input.spec, kustomization) && held.contains(kustomization.name.as_str()) {
+        let held = gate.held();
+        if held.contains(&GateTarget::of(input, kustomization)) {
             continue;
         }
-        if let Some(other) = waits_for_held(input.spec, kustomization, &held) {
+        if let Some(other) = waits_for_held(input, kustomization, &held) {
+            let other = other.shown(input.spec);
             found.push(
                 Diagnostic::warning(format!(
                     "Flux Kustomization {} is real-time and waits for {other}, which the gate holds back: while the window is closed it stops at the next commit",
@@ -214,10 +215,12 @@ fn waits_for_gated(input: &Input<'_>, gates: &Gates) -> Vec<Diagnostic> {
 
 /// A cluster that is new to a gate somebody else built gets its jobs as they are.
 fn fits_base(input: &Input<'_>, gates: &Gates, cluster: &ClusterGate) -> Result<(), Error> {
-    let bases = input.model.gates.iter().filter(|gate| gate.base == gates.base);
-    let held: BTreeSet<&str> = bases.flat_map(|gate| gate.targets()).collect();
-    let wanted = cluster.targets.values().flatten().map(String::as_str);
-    let missing: Vec<&str> = wanted.filter(|name| !held.contains(name)).collect();
+    let held = |target: &&GateTarget| {
+        let mut bases = input.model.gates.iter().filter(|gate| gate.base == gates.base);
+        bases.any(|gate| gate.holds(&target.namespace, &target.name))
+    };
+    let wanted = cluster.held();
+    let missing = shown(wanted.iter().filter(|target| !held(target)), input.spec);
     if missing.is_empty() || !cluster.enabled {
         return Ok(());
     }
@@ -225,9 +228,7 @@ fn fits_base(input: &Input<'_>, gates: &Gates, cluster: &ClusterGate) -> Result<
         ErrorKind::Unsafe,
         Diagnostic::error(format!(
             "cluster {} needs {} held back, and the jobs in {} hold back something else",
-            cluster.cluster,
-            missing.join(", "),
-            gates.base
+            cluster.cluster, missing, gates.base
         ))
         .at(Place::file(gates.base.clone()))
         .help("add it to both jobs and to their Role, or choose another folder for `gate` under `layout` to have a gate written"),
@@ -240,26 +241,18 @@ fn base(
     gates: &Gates,
     wanted: &mut BTreeMap<RepoPath, String>,
 ) -> Result<(), Error> {
-    let targets: BTreeSet<String> =
-        gates.slots.iter().flat_map(|slot| gates.targets(slot.change_type)).collect();
-    if targets.is_empty() {
+    let held = gates.held();
+    if held.is_empty() {
         return Ok(());
     }
-    let context = json!({
-        "namespace": spec.gate.namespace,
-        "service_account": spec.gate.service_account,
-        "flux_namespace": spec.flux.namespace,
-        "targets": targets,
-        "verbs": cron_jobs::verbs(spec),
-    });
+    let (usual, _) = reached(spec, &held);
+    let mut names = vec!["namespace.yaml", "service-account.yaml"];
+    if !usual.is_empty() {
+        names.extend(["role.yaml", "role-binding.yaml"]);
+    }
     let mut files: Vec<(String, String)> = Vec::new();
-    for (file, template) in [
-        ("namespace.yaml", "namespace.yaml"),
-        ("service-account.yaml", "service-account.yaml"),
-        ("role.yaml", "role.yaml"),
-        ("role-binding.yaml", "role-binding.yaml"),
-    ] {
-        files.push((file.to_owned(), templates.render(template, &context)?));
+    for name in names {
+        files.push((name.to_owned(), templates.render(name, permission(spec, &usual))?));
     }
     for slot in &gates.slots {
         let targets = gates.targets(slot.change_type);
@@ -280,6 +273,54 @@ fn base(
     Ok(())
 }
 
+/// Gives the names of what is held back: in the namespace of the spec, and in all others.
+///
+/// A Role in each of the others would keep a cluster that is built anew from ever coming up: whatever
+/// applies the gate stops at a namespace that is not there yet (kustomize-controller tries all objects
+/// before it applies one), and may be what brings that namespace. So a ClusterRole names them.
+pub(super) fn reached<'t>(
+    spec: &Spec,
+    held: &'t BTreeSet<GateTarget>,
+) -> (BTreeSet<&'t str>, BTreeSet<&'t str>) {
+    let (usual, others): (Vec<_>, Vec<_>) =
+        held.iter().partition(|target| target.namespace == spec.flux.namespace);
+    let names =
+        |targets: Vec<&'t GateTarget>| targets.into_iter().map(|target| target.name.as_str()).collect();
+    (names(usual), names(others))
+}
+
+/// What the templates of roles and bindings fill in.
+fn permission(spec: &Spec, names: &BTreeSet<&str>) -> Value {
+    json!({
+        "namespace": spec.gate.namespace,
+        "service_account": spec.gate.service_account,
+        "flux_namespace": spec.flux.namespace,
+        "targets": names,
+        "verbs": cron_jobs::verbs(spec),
+    })
+}
+
+/// Adds a file to what is wanted.
+///
+/// # Errors
+///
+/// When the layout has another one of that name.
+pub(super) fn add(
+    spec: &Spec,
+    wanted: &mut BTreeMap<RepoPath, String>,
+    path: RepoPath,
+    text: String,
+) -> Result<(), Error> {
+    if wanted.insert(path.clone(), text).is_none() {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        Diagnostic::error(format!("{path} would hold a patch of a CronJob and something else"))
+            .at(Place::file(spec.path.clone()))
+            .help("choose another name for the patch under `layout`"),
+    ))
+}
+
 fn cluster_files(
     spec: &Spec,
     templates: &Templates,
@@ -294,12 +335,22 @@ fn cluster_files(
             patches.push(name);
         }
     }
-    let all: BTreeSet<String> = gates.slots.iter().flat_map(|slot| gates.targets(slot.change_type)).collect();
-    let own: BTreeSet<String> = cluster.targets.values().flatten().cloned().collect();
-    let role_patch = (own != all).then_some("role-patch.yaml");
+    let (all, own) = (gates.held(), cluster.held());
+    let ((all, _), (own, elsewhere)) = (reached(spec, &all), reached(spec, &own));
+    // Without a name left, a Role would allow all of them.
+    let drops_role = !all.is_empty() && own.is_empty();
+    let role_patch = (all != own && !drops_role).then_some("role-patch.yaml");
     if let Some(name) = role_patch {
         let text = templates.render("role-patch.yaml", json!({ "targets": own }))?;
-        wanted.insert(join(&cluster.folder, name)?, text);
+        add(spec, wanted, join(&cluster.folder, name)?, text)?;
+    }
+    let mut roles = Vec::new();
+    if !elsewhere.is_empty() {
+        roles.extend(["cluster-role.yaml", "cluster-role-binding.yaml"]);
+    }
+    for name in &roles {
+        let text = templates.render(name, permission(spec, &elsewhere))?;
+        add(spec, wanted, join(&cluster.folder, name)?, text)?;
     }
     let list = templates.render(
         "cluster-gate-kustomization.yaml",
@@ -307,7 +358,10 @@ fn cluster_files(
             "base": gates.base.relative_to(&cluster.folder),
             "alerts": alerts::names(spec, cluster),
             "patches": patches,
+            "roles": roles,
             "role_patch": role_patch,
+            "drops_role": drops_role,
+            "flux_namespace": spec.flux.namespace,
             "service_account": spec.gate.service_account,
         }),
     )?;

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::plan::gate::GateTarget;
 use crate::plan::gate::carrier::reaches;
 use crate::plan::gate::files::conflict;
 use crate::plan::gate::own::NAME;
@@ -36,9 +37,9 @@ fn needless<'a>(input: &Input<'a>, idle: &BTreeSet<String>) -> Vec<&'a EntryPoin
 
 /// Gives what the gates of a cluster hold back there.
 fn held<'a>(input: &Input<'a>, cluster: &str) -> Vec<&'a FluxKustomization> {
-    let names: BTreeSet<&str> = input.model.gates.iter().flat_map(|gate| gate.targets()).collect();
     let is_held = |one: &&FluxKustomization| {
-        names.contains(one.name.as_str()) && input.model.cluster_of(one) == cluster
+        let is_named = || input.model.gates.iter().any(|gate| gate.holds(input.namespace(one), &one.name));
+        input.model.cluster_of(one) == cluster && is_named()
     };
     input.model.flux.iter().filter(is_held).collect()
 }
@@ -48,7 +49,7 @@ fn resume(input: &Input<'_>, entry: &EntryPoint) -> Vec<Command> {
     clusters
         .flat_map(|cluster| {
             let of = held(input, cluster).into_iter();
-            of.map(move |one| Command::resume(&one.name, &input.spec.flux.namespace, cluster))
+            of.map(move |one| Command::resume(&GateTarget::of(input, one), cluster))
         })
         .collect()
 }

@@ -28,7 +28,7 @@ pub use leave::{Left, leave, told};
 pub use loss::{deletes, keeps_all};
 pub use own::NAME as CARRIER_NAME;
 pub(crate) use target::is_object_name;
-pub use target::{OutOfReach, out_of_reach};
+pub use target::{GateTarget, OutOfReach, out_of_reach};
 pub use upkeep::{follow, sync_verified};
 pub use verify::verify;
 
@@ -81,9 +81,9 @@ pub struct ClusterGate {
     /// By slot, the window; a slot that the cluster does not use is missing.
     pub windows: BTreeMap<usize, ClusterWindow>,
     /// By the position of the type, what is held back.
-    pub targets: BTreeMap<usize, BTreeSet<String>>,
+    pub targets: BTreeMap<usize, BTreeSet<GateTarget>>,
     /// Those of the targets that are held back whole, since all of their objects have one type.
-    pub whole: BTreeSet<String>,
+    pub whole: BTreeSet<GateTarget>,
     /// What could have been held back whole, and is not.
     pub left: Vec<Diagnostic>,
 }
@@ -92,6 +92,11 @@ impl ClusterGate {
     /// Tells whether there is nothing to hold back: what could be may still be `left`.
     pub fn is_idle(&self) -> bool {
         self.targets.values().all(BTreeSet::is_empty)
+    }
+
+    /// Gives all that is held back, by whatever type.
+    pub fn held(&self) -> BTreeSet<GateTarget> {
+        self.targets.values().flatten().cloned().collect()
     }
 }
 
@@ -168,8 +173,13 @@ impl Gates {
         Ok(Some(Gates { mechanism: Mechanism::CronJobs, base, slots, clusters }))
     }
 
+    /// Gives everything that any cluster holds back.
+    pub fn held(&self) -> BTreeSet<GateTarget> {
+        self.clusters.iter().flat_map(ClusterGate::held).collect()
+    }
+
     /// Gives everything that any cluster holds back by a type.
-    pub fn targets(&self, change_type: usize) -> BTreeSet<String> {
+    pub fn targets(&self, change_type: usize) -> BTreeSet<GateTarget> {
         self.clusters
             .iter()
             .filter_map(|cluster| cluster.targets.get(&change_type))
@@ -245,8 +255,7 @@ fn cluster_gate(
         targets.insert(*position, names);
     }
     let enabled = spec.gate_enabled(cluster);
-    let held: BTreeSet<String> = whole.all().into_iter().map(str::to_owned).collect();
-    let (cluster, left) = (cluster.to_owned(), whole.left);
+    let (cluster, held, left) = (cluster.to_owned(), whole.all(), whole.left);
     Ok(ClusterGate { cluster, folder, enabled, switched_on, windows, targets, whole: held, left })
 }
 
@@ -266,11 +275,11 @@ fn targets_of(
     carrier: Option<&RepoPath>,
     whole: &Whole,
     jobs: Option<&[&str]>,
-) -> Result<(BTreeSet<String>, bool), Error> {
+) -> Result<(BTreeSet<GateTarget>, bool), Error> {
     let folder = cluster_folder(input, cluster)?;
     let managed = input.model.entry_points.iter().any(|entry| entry.is_of(cluster) && !entry.flux.is_empty());
     let type_name = &input.spec.types[change_type].name.value;
-    let mut entries: BTreeMap<RepoPath, String> = BTreeMap::new();
+    let mut entries: BTreeMap<RepoPath, GateTarget> = BTreeMap::new();
     let mine = |entry: &&EntryPoint| {
         entry.is_of(cluster)
             && entry.role == Role::Apps
@@ -281,10 +290,11 @@ fn targets_of(
     for entry in input.model.entry_points.iter().filter(mine) {
         match sides.get(&entry.path) {
             Some((whole, _)) => {
-                entries.entry(whole.clone()).or_insert_with(|| whole.name().unwrap_or("apps").to_owned());
+                let name = whole.name().unwrap_or("apps");
+                entries.entry(whole.clone()).or_insert_with(|| GateTarget::new(input, "", name));
             }
             None => {
-                entries.insert(entry.path.clone(), input.model.name_in(entry, cluster).to_owned());
+                entries.insert(entry.path.clone(), GateTarget::of_entry(input, entry, cluster));
             }
         }
     }
@@ -292,18 +302,18 @@ fn targets_of(
     let is_there = |entry: &&RepoPath| side_of(entry).is_some_and(|side| input.model.graph.has(&side));
     let split: BTreeSet<&RepoPath> = entries.keys().filter(is_there).collect();
     let (mut standing, mut planned) = (BTreeSet::new(), BTreeSet::new());
-    for (path, name) in &entries {
-        if let Some(names) = whole.names(path, change_type) {
+    for (path, target) in &entries {
+        if let Some(targets) = whole.targets(path, change_type) {
             // Another cluster's may have the same path and name, in a namespace of its own.
             let own = |flux: &&FluxKustomization| {
                 flux.path.as_ref() == Some(path) && input.model.cluster_of(flux) == cluster
             };
             for kustomization in input.model.flux.iter().filter(own) {
-                if names.contains(&kustomization.name) {
+                if targets.contains(&GateTarget::of(input, kustomization)) {
                     check_target(input, kustomization)?;
                 }
             }
-            if managed { &mut standing } else { &mut planned }.extend(names);
+            if managed { &mut standing } else { &mut planned }.extend(targets);
             continue;
         }
         if !split.is_empty() && !split.contains(path) {
@@ -318,20 +328,21 @@ fn targets_of(
             // Until it has taken over its objects for good it must not be suspended.
             // One that is kept from pruning for a later split was live before.
             let finished = !is_remembering(kustomization) || is_prepared(kustomization);
-            (if finished { &mut standing } else { &mut planned }).insert(kustomization.name.clone());
+            (if finished { &mut standing } else { &mut planned })
+                .insert(GateTarget::of(input, kustomization));
         }
         if !live.is_empty() {
             continue;
         }
-        if is_held(input, &folder, path, name, jobs) {
-            standing.insert(name.clone());
+        if !whole.is_real_time(path) && is_held(input, &folder, path, target, jobs) {
+            standing.insert(target.clone());
             continue;
         }
-        let name = expand(&input.spec.layout.kustomization, &[("name", name), ("type", type_name)]);
+        let name = expand(&input.spec.layout.kustomization, &[("name", &target.name), ("type", type_name)]);
         if !is_object_name(&name) {
             return Err(no_name(&name, Place::file(path.clone())));
         }
-        planned.insert(name);
+        planned.insert(GateTarget { name, ..target.clone() });
     }
     Ok(if standing.is_empty() { (planned, !managed) } else { (standing, true) })
 }

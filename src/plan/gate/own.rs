@@ -80,7 +80,7 @@ pub fn ensure(
 }
 
 /// Gives Flux Kustomizations of the cluster, one of each folder in which nothing reaches another
-/// cluster; those in the namespace in which gates act come first.
+/// cluster; those in the namespace of the spec come first.
 fn siblings<'a>(input: &Input<'a>, cluster: &ClusterGate) -> Vec<&'a FluxKustomization> {
     let entries = input.model.entry_points.iter().filter(|entry| entry.is_of(&cluster.cluster));
     // Of an entry point that several clusters apply, only this cluster's Kustomizations are siblings.
@@ -89,7 +89,7 @@ fn siblings<'a>(input: &Input<'a>, cluster: &ClusterGate) -> Vec<&'a FluxKustomi
     let mut found: Vec<&FluxKustomization> =
         entries.flat_map(|entry| input.model.flux_of(entry)).filter(mine).collect();
     // `flux bootstrap` writes its folder anew.
-    found.sort_by_key(|sibling| (!target::is_in_reach(input.spec, sibling), sibling.applies_itself()));
+    found.sort_by_key(|sibling| (!target::is_in_usual_namespace(input, sibling), sibling.applies_itself()));
     found.retain(|sibling| {
         let folder = sibling.file.parent().unwrap_or_default();
         is_alone(input, &cluster.cluster, &folder) && folders.insert(folder)
@@ -112,7 +112,7 @@ fn write(
         "flux-kustomization.yaml",
         json!({
             "name": NAME,
-            "namespace": if sibling.namespace.is_empty() { &input.spec.flux.namespace } else { &sibling.namespace },
+            "namespace": input.namespace(sibling),
             "path": format!("./{}", cluster.folder),
             "source": {
                 "kind": source["kind"].as_str().unwrap_or("GitRepository"),

@@ -1,14 +1,72 @@
 //! Flux Kustomizations as what a gate holds back: whether it can name and reach them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::plan::Input;
 use crate::render::{Object, Request};
-use crate::repo::command::{pod_of, turns};
+use crate::repo::command::{Turn, pod_of, turns};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath};
 use crate::spec::Spec;
+
+/// A Flux Kustomization as a gate names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GateTarget {
+    /// Its namespace in the cluster.
+    pub namespace: String,
+    /// `metadata.name`.
+    pub name: String,
+}
+
+impl GateTarget {
+    /// Gives the target of a name in a namespace; an empty one is that of the spec.
+    pub fn new(input: &Input<'_>, namespace: &str, name: impl Into<String>) -> GateTarget {
+        let namespace = if namespace.is_empty() { &input.spec.flux.namespace } else { namespace };
+        GateTarget { namespace: namespace.to_owned(), name: name.into() }
+    }
+
+    /// Gives the target that a Flux Kustomization in Git is.
+    pub fn of(input: &Input<'_>, kustomization: &FluxKustomization) -> GateTarget {
+        GateTarget::new(input, &kustomization.namespace, &kustomization.name)
+    }
+
+    /// Gives the target that an entry point's Flux Kustomization is in a cluster, or would be.
+    pub fn of_entry(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> GateTarget {
+        let mut own = input.model.flux_of(entry).filter(|flux| input.model.cluster_of(flux) == cluster);
+        let namespace = own.next().map_or("", |flux| &flux.namespace);
+        GateTarget::new(input, namespace, input.model.name_in(entry, cluster))
+    }
+
+    /// Gives its name, with the namespace where that is not the one of the spec.
+    pub fn shown(&self, spec: &Spec) -> String {
+        if self.namespace == spec.flux.namespace {
+            self.name.clone()
+        } else {
+            format!("{}/{}", self.namespace, self.name)
+        }
+    }
+}
+
+impl From<Turn> for GateTarget {
+    fn from(turn: Turn) -> GateTarget {
+        GateTarget { namespace: turn.namespace, name: turn.name }
+    }
+}
+
+/// Names targets one after another, as [`GateTarget::shown`] does.
+pub fn shown<'t>(targets: impl IntoIterator<Item = &'t GateTarget>, spec: &Spec) -> String {
+    targets.into_iter().map(|target| target.shown(spec)).collect::<Vec<_>>().join(", ")
+}
+
+/// Gives the names of targets by their namespaces.
+pub fn by_namespace(targets: &BTreeSet<GateTarget>) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut namespaces: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for target in targets {
+        namespaces.entry(&target.namespace).or_default().insert(&target.name);
+    }
+    namespaces
+}
 
 /// A Flux Kustomization that no gate can hold back.
 #[derive(Clone, Debug)]
@@ -21,71 +79,64 @@ pub struct OutOfReach<'a> {
     pub help: &'static str,
 }
 
-/// Gives the Flux Kustomization of an entry point in a cluster that no gate can hold back: it is in
-/// another namespace than the one in which gates act, or its name stands open, as `${APP}-database`
-/// does in a component that several apps use.
+/// Gives the Flux Kustomization of an entry point in a cluster that no gate can hold back: its name or its
+/// namespace stands open, as `${APP}-database` does in a component that several apps use.
 pub fn out_of_reach<'a>(input: &Input<'a>, entry: &'a EntryPoint, cluster: &str) -> Option<OutOfReach<'a>> {
     let mut own = input.model.flux_of(entry).filter(|flux| input.model.cluster_of(flux) == cluster);
     own.find_map(|flux| {
-        if !is_object_name(&flux.name) {
-            let why = "has a name that no object can have, so no gate can call it by that".to_owned();
-            return Some(OutOfReach { flux, why, help: WHOLE_NAME });
-        }
-        if !is_in_reach(input.spec, flux) {
-            let (own, gates) = (&flux.namespace, &input.spec.flux.namespace);
-            let why = format!("is in namespace {own}, and gates act in {gates}");
-            return Some(OutOfReach { flux, why, help: ONE_NAMESPACE });
-        }
-        None
+        let why = if !is_object_name(&flux.name) {
+            "has a name that no object can have, so no gate can call it by that".to_owned()
+        } else if !is_namespace(&GateTarget::of(input, flux).namespace) {
+            format!(
+                "is in namespace {}, which no namespace can be called, so no gate can reach it",
+                flux.namespace
+            )
+        } else {
+            return None;
+        };
+        Some(OutOfReach { flux, why, help: WRITTEN_OUT })
     })
 }
 
-/// Tells whether a Flux Kustomization is in the namespace in which gates act.
-pub(super) fn is_in_reach(spec: &Spec, kustomization: &FluxKustomization) -> bool {
-    kustomization.namespace.is_empty() || kustomization.namespace == spec.flux.namespace
+/// Tells whether a Flux Kustomization is in the namespace of the spec.
+pub(super) fn is_in_usual_namespace(input: &Input<'_>, kustomization: &FluxKustomization) -> bool {
+    input.namespace(kustomization) == input.spec.flux.namespace
 }
 
-/// Gives the name of something held back for which a Flux Kustomization waits; one of the same name in
-/// another namespace is none of these.
-pub(super) fn waits_for_held<'k>(
-    spec: &Spec,
-    kustomization: &'k FluxKustomization,
-    held: &BTreeSet<&str>,
-) -> Option<&'k str> {
-    let is_held = |namespace: &str, name: &str| {
-        (namespace.is_empty() || namespace == spec.flux.namespace) && held.contains(name)
-    };
-    let found = kustomization.waits_for().into_iter();
-    found.filter(|(namespace, name)| is_held(namespace, name)).map(|(_, name)| name).next()
+/// Gives something held back for which a Flux Kustomization waits.
+pub(super) fn waits_for_held(
+    input: &Input<'_>,
+    kustomization: &FluxKustomization,
+    held: &BTreeSet<GateTarget>,
+) -> Option<GateTarget> {
+    let waited = kustomization.waits_for().into_iter();
+    waited
+        .map(|(namespace, name)| GateTarget::new(input, namespace, name))
+        .find(|target| held.contains(target))
 }
 
-const WHOLE_NAME: &str = "write its name out, with lowercase letters, digits and hyphens";
+/// What is to be done about a Flux Kustomization that no gate can call.
+const WRITTEN_OUT: &str = "write it out, with lowercase letters, digits and hyphens";
 
-/// What is to be done about a Flux Kustomization that no gate reaches.
-const ONE_NAMESPACE: &str =
-    "keep gated Flux Kustomizations in one namespace, and name it as `namespace` under `flux`";
-
-/// Makes sure that a gate can name a Flux Kustomization: in a command, and in the one namespace
-/// that its Role covers.
+/// Makes sure that a gate can name a Flux Kustomization in a command.
 ///
 /// # Errors
 ///
 /// When it can't.
 pub fn check_target(input: &Input<'_>, kustomization: &FluxKustomization) -> Result<(), Error> {
+    let place = || kustomization.place("path");
     if !is_object_name(&kustomization.name) {
-        return Err(no_name(&kustomization.name, kustomization.place("path")));
+        return Err(no_name(&kustomization.name, place()));
     }
-    if is_in_reach(input.spec, kustomization) {
+    let namespace = input.namespace(kustomization);
+    if is_namespace(namespace) {
         return Ok(());
     }
-    Err(Error::invalid(
-        Diagnostic::error(format!(
-            "Flux Kustomization {} is in namespace {}, and the gate acts in {}: it would never be held back",
-            kustomization.name, kustomization.namespace, input.spec.flux.namespace
-        ))
-        .at(kustomization.place("path"))
-        .help(ONE_NAMESPACE),
-    ))
+    let text = format!(
+        "Flux Kustomization {} is in namespace {namespace}, which no namespace can be called, so no gate can hold it back",
+        kustomization.name
+    );
+    Err(Error::invalid(Diagnostic::error(text).at(place()).help(WRITTEN_OUT)))
 }
 
 /// Tells whether the gate that stands in a cluster's folder holds back a whole entry point already, which
@@ -96,21 +147,26 @@ pub fn is_held(
     input: &Input<'_>,
     folder: &RepoPath,
     path: &RepoPath,
-    name: &str,
+    target: &GateTarget,
     jobs: Option<&[&str]>,
 ) -> bool {
     let in_git = |kustomization: &&FluxKustomization| kustomization.path.as_ref() == Some(path);
-    input.model.flux.iter().filter(in_git).any(|kustomization| kustomization.name == name)
+    input
+        .model
+        .flux
+        .iter()
+        .filter(in_git)
+        .any(|kustomization| GateTarget::of(input, kustomization) == *target)
         && input.model.gates.iter().any(|gate| {
             jobs.is_none_or(|jobs| jobs.contains(&gate.open.name.as_str()))
-                && gate.targets().any(|target| target == name)
+                && gate.holds(&target.namespace, &target.name)
         })
-        && is_named(input, folder, name, jobs)
+        && is_named(input, folder, target, jobs)
 }
 
 /// Tells whether a job of a cluster names a Flux Kustomization: those of a base that clusters share name
 /// what any of them holds back.
-fn is_named(input: &Input<'_>, folder: &RepoPath, name: &str, jobs: Option<&[&str]>) -> bool {
+fn is_named(input: &Input<'_>, folder: &RepoPath, target: &GateTarget, jobs: Option<&[&str]>) -> bool {
     let built = input.renderer.render(input.snapshot, &[Request::folder(folder.clone())]).pop();
     // What can't be asked may hold it.
     let Some(Ok(objects)) = built.filter(|_| input.model.graph.has(folder)) else { return true };
@@ -118,11 +174,8 @@ fn is_named(input: &Input<'_>, folder: &RepoPath, name: &str, jobs: Option<&[&st
         let own = job.value["metadata"]["name"].as_str().unwrap_or_default();
         job.value["kind"] == "CronJob" && jobs.is_none_or(|jobs| jobs.contains(&own))
     };
-    objects
-        .iter()
-        .filter(|object| counts(object))
-        .flat_map(|job| turns(pod_of(&job.value)))
-        .any(|turn| turn.name == name)
+    let mut turned = objects.iter().filter(|object| counts(object)).flat_map(|job| turns(pod_of(&job.value)));
+    turned.any(|turn| GateTarget::from(turn) == *target)
 }
 
 /// Tells whether Kubernetes takes a text as the name of a Flux Kustomization (RFC 1123 subdomain).
@@ -135,6 +188,11 @@ pub(crate) fn is_object_name(name: &str) -> bool {
             && bytes.last().is_some_and(|byte| edge(*byte))
     };
     name.len() <= 253 && name.split('.').all(part)
+}
+
+/// Tells whether Kubernetes takes a text as the name of a namespace (RFC 1123 label).
+fn is_namespace(name: &str) -> bool {
+    is_object_name(name) && name.len() <= 63 && !name.contains('.')
 }
 
 /// Says that no gate can hold back a Flux Kustomization of such a name.

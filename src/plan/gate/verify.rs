@@ -6,10 +6,13 @@ use serde_json::Value;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::plan::gate::{ClusterGate, Gates, adopted};
+use crate::plan::gate::files::reached;
+use crate::plan::gate::target::shown;
+use crate::plan::gate::{ClusterGate, GateTarget, Gates, adopted};
 use crate::plan::{Builder, Input};
 use crate::render::Request;
 use crate::repo::command::{pod_of, turns};
+use crate::spec::Spec;
 
 /// Builds each cluster's generated gate as it will be and looks at what comes out.
 ///
@@ -38,7 +41,7 @@ pub fn verify(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
                 let ours = !adopted::is_adopted(builder, &cluster.folder)
                     && !adopted::is_adopted(builder, &gates.base);
                 let values: Vec<&Value> = objects.iter().map(|object| &object.value).collect();
-                if ours { problem(&gates, cluster, &values) } else { None }
+                if ours { problem(input.spec, &gates, cluster, &values) } else { None }
             }
             Some(Err(error)) => Some(format!("it would not build: {error}")),
             None => None,
@@ -55,7 +58,7 @@ pub fn verify(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
     if wrong.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics: wrong }) }
 }
 
-fn problem(gates: &Gates, cluster: &ClusterGate, objects: &[&Value]) -> Option<String> {
+fn problem(spec: &Spec, gates: &Gates, cluster: &ClusterGate, objects: &[&Value]) -> Option<String> {
     let of_kind = |kind: &'static str| objects.iter().filter(move |object| object["kind"] == kind);
     for (index, slot) in gates.slots.iter().enumerate() {
         if !cluster.windows.contains_key(&index) {
@@ -71,22 +74,39 @@ fn problem(gates: &Gates, cluster: &ClusterGate, objects: &[&Value]) -> Option<S
             if containers.iter().any(|container| !container["image"].is_string()) {
                 return Some(format!("a container of CronJob {name} has no image"));
             }
-            let turned: BTreeSet<String> = turns(pod).into_iter().map(|turn| turn.name).collect();
+            let turned: BTreeSet<GateTarget> = turns(pod).into_iter().map(GateTarget::from).collect();
             if turned != *wanted {
-                let names = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");
-                return Some(format!(
-                    "CronJob {name} acts on {} and not on {}",
-                    names(&turned),
-                    names(wanted)
-                ));
+                let (turned, wanted) = (shown(&turned, spec), shown(wanted, spec));
+                return Some(format!("CronJob {name} acts on {turned} and not on {wanted}"));
             }
         }
     }
-    let wanted: BTreeSet<&str> = cluster.targets.values().flatten().map(String::as_str).collect();
-    let allowed: BTreeSet<&str> = of_kind("Role")
-        .flat_map(|role| role["rules"].as_array().into_iter().flatten())
-        .flat_map(|rule| rule["resourceNames"].as_array().into_iter().flatten())
-        .filter_map(Value::as_str)
-        .collect();
-    (allowed != wanted).then(|| format!("its Role allows {allowed:?} and not {wanted:?}"))
+    permitted(spec, &cluster.held(), objects)
+}
+
+/// Says where the roles allow something else than what is held back, or are not bound.
+fn permitted(spec: &Spec, held: &BTreeSet<GateTarget>, objects: &[&Value]) -> Option<String> {
+    let of_kind = |kind: &str| objects.iter().filter(|object| object["kind"] == *kind).collect::<Vec<_>>();
+    let (usual, others) = reached(spec, held);
+    for (role, binding, wanted) in
+        [("Role", "RoleBinding", usual), ("ClusterRole", "ClusterRoleBinding", others)]
+    {
+        let mut allowed = BTreeSet::new();
+        for rule in of_kind(role).into_iter().flat_map(|role| role["rules"].as_array().into_iter().flatten())
+        {
+            let names = rule["resourceNames"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let before = allowed.len();
+            allowed.extend(names);
+            if allowed.len() == before {
+                return Some(format!("a rule of its {role} names nothing, so it allows everything"));
+            }
+        }
+        if allowed != wanted {
+            return Some(format!("its {role} allows {allowed:?} and not {wanted:?}"));
+        }
+        if !wanted.is_empty() && of_kind(binding).is_empty() {
+            return Some(format!("it has no {binding}"));
+        }
+    }
+    None
 }

@@ -4,16 +4,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Place};
-use crate::plan::gate::out_of_reach;
-use crate::plan::gate::target::{is_in_reach, waits_for_held};
+use crate::plan::gate::target::waits_for_held;
+use crate::plan::gate::{GateTarget, out_of_reach};
 use crate::plan::{Input, Sides, TypedError, parent};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 
 /// The entry points of one cluster that a gate holds back as they are.
 #[derive(Clone, Debug, Default)]
 pub struct Whole {
-    /// By path: the position of the type, and the names of the Flux Kustomizations.
-    entries: BTreeMap<RepoPath, (usize, BTreeSet<String>)>,
+    /// By path: the position of the type, and the Flux Kustomizations.
+    entries: BTreeMap<RepoPath, (usize, BTreeSet<GateTarget>)>,
+    /// Those of which no object has a window.
+    real_time: BTreeSet<RepoPath>,
     /// What could have been held back and is not.
     pub left: Vec<Diagnostic>,
 }
@@ -48,7 +50,13 @@ impl Whole {
             if parent::reason(input.model, &typed.objects).is_some() {
                 continue;
             }
-            if let [only] = &typed.present()[..]
+            let present = typed.present();
+            if !present.is_empty()
+                && present.iter().all(|position| input.spec.types[*position].is_real_time())
+            {
+                whole.real_time.insert(entry.path.clone());
+            }
+            if let [only] = &present[..]
                 && !input.spec.types[*only].is_real_time()
             {
                 if let Some(outside) = out_of_reach(input, entry, cluster) {
@@ -62,7 +70,7 @@ impl Whole {
                     );
                     continue;
                 }
-                whole.entries.insert(entry.path.clone(), (*only, names(input, entry, cluster)));
+                whole.entries.insert(entry.path.clone(), (*only, targets(input, entry, cluster)));
             }
         }
         whole.leave_needed(input, sides, cluster);
@@ -81,15 +89,20 @@ impl Whole {
         input.prepare(wanted.map(|entry| &entry.path));
     }
 
-    /// Gives the names at a path that a type's gate holds back; none where the path is not one of these.
-    pub fn names(&self, path: &RepoPath, change_type: usize) -> Option<BTreeSet<String>> {
-        let (only, names) = self.entries.get(path)?;
-        Some(if *only == change_type { names.clone() } else { BTreeSet::new() })
+    /// Gives what a type's gate holds back at a path; `None` where the path is not one of these.
+    pub fn targets(&self, path: &RepoPath, change_type: usize) -> Option<BTreeSet<GateTarget>> {
+        let (only, targets) = self.entries.get(path)?;
+        Some(if *only == change_type { targets.clone() } else { BTreeSet::new() })
     }
 
-    /// Gives all names.
-    pub fn all(&self) -> BTreeSet<&str> {
-        self.entries.values().flat_map(|(_, names)| names).map(String::as_str).collect()
+    /// Tells whether no object at a path has a window.
+    pub fn is_real_time(&self, path: &RepoPath) -> bool {
+        self.real_time.contains(path)
+    }
+
+    /// Gives all that is held back.
+    pub fn all(&self) -> BTreeSet<GateTarget> {
+        self.entries.values().flat_map(|(_, targets)| targets).cloned().collect()
     }
 
     fn leave_needed(&mut self, input: &Input<'_>, sides: &Sides, cluster: &str) {
@@ -102,15 +115,14 @@ impl Whole {
         loop {
             let held = self.all();
             let found = of_cluster.iter().find_map(|flux| {
-                let is_held = is_in_reach(input.spec, flux) && held.contains(flux.name.as_str());
-                if is_held || gated_side(flux) {
+                if held.contains(&GateTarget::of(input, flux)) || gated_side(flux) {
                     return None;
                 }
-                let needed = waits_for_held(input.spec, flux, &held)?;
-                Some((*flux, needed.to_owned()))
+                Some((*flux, waits_for_held(input, flux, &held)?))
             });
             let Some((flux, needed)) = found else { return };
-            self.entries.retain(|_, (_, names)| !names.contains(&needed));
+            self.entries.retain(|_, (_, targets)| !targets.contains(&needed));
+            let needed = needed.shown(input.spec);
             self.left.push(
                 Diagnostic::warning(format!(
                     "no gate holds back Flux Kustomization {needed} of cluster {cluster}, although all of its objects have a window: {} depends on it, is real-time, and would stop at the next commit while the window is closed",
@@ -143,9 +155,9 @@ fn is_split(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> bool {
     })
 }
 
-/// Gives the names of an entry point's Flux Kustomizations in a cluster, as they are or would be.
-fn names(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> BTreeSet<String> {
+/// Gives an entry point's Flux Kustomizations in a cluster, as they are or would be.
+fn targets(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> BTreeSet<GateTarget> {
     let own = input.model.flux_of(entry).filter(|flux| input.model.cluster_of(flux) == cluster);
-    let names: BTreeSet<String> = own.map(|flux| flux.name.clone()).collect();
-    if names.is_empty() { BTreeSet::from([input.model.name_in(entry, cluster).to_owned()]) } else { names }
+    let targets: BTreeSet<GateTarget> = own.map(|flux| GateTarget::of(input, flux)).collect();
+    if targets.is_empty() { BTreeSet::from([GateTarget::of_entry(input, entry, cluster)]) } else { targets }
 }

@@ -6,7 +6,6 @@ use crate::inventory::Inventory;
 use crate::live::LiveKustomization;
 use crate::plan::Input;
 use crate::plan::migrate::MigrateOptions;
-use crate::plan::migrate::depends::namespace;
 use crate::plan::migrate::stage::Stage;
 use crate::plan::migrate::standing::Move;
 use crate::repo::flux::artifact_path;
@@ -47,7 +46,7 @@ fn lookup<'l>(
     expected: &FluxKustomization,
     live: &'l [LiveKustomization],
 ) -> Result<&'l LiveKustomization, String> {
-    let (space, name) = (namespace(input, expected), &expected.name);
+    let (space, name) = (input.namespace(expected), &expected.name);
     let found = live.iter().find(|live| live.namespace == space && live.name == *name);
     let found = found.ok_or_else(|| format!("the cluster has no Flux Kustomization {space}/{name}"))?;
     if artifact_path(&found.path) != expected.path {
@@ -121,7 +120,7 @@ fn still_there(input: &Input<'_>, one: &Move<'_>, live: &[LiveKustomization]) ->
             .model
             .flux
             .iter()
-            .any(|other| other.name == live.name && namespace(input, other) == live.namespace)
+            .any(|other| other.name == live.name && input.namespace(other) == live.namespace)
     };
     live.iter()
         .filter(|live| artifact_path(&live.path).as_ref() == Some(&one.whole) && !in_git(live))

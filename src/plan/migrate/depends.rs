@@ -31,7 +31,7 @@ pub struct Succession {
 impl Succession {
     /// Gives the name of a Flux Kustomization as others find it.
     pub fn name(input: &Input<'_>, one: &FluxKustomization) -> Name {
-        (input.model.cluster_of(one), namespace(input, one).to_owned(), one.name.clone())
+        (input.model.cluster_of(one), input.namespace(one).to_owned(), one.name.clone())
     }
 
     /// Gives what the hand-over of some makes of each old Flux Kustomization.
@@ -132,9 +132,4 @@ pub fn may_wait(input: &Input<'_>, cluster: &str, waiter: Option<usize>, on: usi
     };
     // Windows without a name are nobody else's.
     waiter.is_some_and(|waiter| waiter == on || (windows(waiter).is_some() && windows(waiter) == windows(on)))
-}
-
-/// Gives the namespace of a Flux Kustomization: its own, or that of the spec.
-pub fn namespace<'a>(input: &Input<'a>, one: &'a FluxKustomization) -> &'a str {
-    if one.namespace.is_empty() { &input.spec.flux.namespace } else { &one.namespace }
 }

@@ -8,7 +8,7 @@ use crate::diagnostic::Place;
 use crate::plan::generated::{Ownership, ownership};
 use crate::plan::migrate::Rewritten;
 use crate::plan::migrate::contents::{is_checked, is_encrypted, is_of_kind};
-use crate::plan::migrate::depends::{Succession, may_wait, namespace};
+use crate::plan::migrate::depends::{Succession, may_wait};
 use crate::plan::migrate::double::takes_over;
 use crate::plan::migrate::heir::{Dependency, Heir, rewrite_dependencies};
 use crate::plan::migrate::patch::follow;
@@ -129,7 +129,7 @@ pub fn hand_over(
 fn still_held(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Result<(), Stop> {
     let gated = one.sides.keys().filter(|position| !input.spec.types[**position].is_real_time());
     let wanted: Vec<String> = gated.map(|position| name_of(input, one, old, *position)).collect();
-    let own = namespace(input, old);
+    let own = input.namespace(old);
     let names = |job: &GateJob, name: &str| job.targets.contains(&(own.to_owned(), name.to_owned()));
     let builds =
         |entry: &&EntryPoint, gate: &Gate| built(&input.model.graph, &entry.path).contains(&gate.base);
@@ -235,7 +235,7 @@ fn free(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization, name: &str) 
     }
     let taken = input.model.flux.iter().find(|other| {
         other.name == name
-            && namespace(input, other) == namespace(input, old)
+            && input.namespace(other) == input.namespace(old)
             && input.model.cluster_of(other) == one.cluster
     });
     match taken {

@@ -333,10 +333,9 @@ pub(crate) fn held(input: &Input<'_>) -> BTreeMap<depends::Name, usize> {
     let mut held = BTreeMap::new();
     let Ok(Some(gates)) = gate::Gates::of(input) else { return held };
     for cluster in &gates.clusters {
-        for (position, names) in &cluster.targets {
-            for name in names {
-                let key = (cluster.cluster.clone(), input.spec.flux.namespace.clone(), name.clone());
-                held.insert(key, *position);
+        for (position, targets) in &cluster.targets {
+            for gate::GateTarget { namespace, name } in targets {
+                held.insert((cluster.cluster.clone(), namespace.clone(), name.clone()), *position);
             }
         }
     }

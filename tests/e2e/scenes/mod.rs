@@ -3,6 +3,7 @@
 mod gates;
 mod migrations;
 mod moves;
+mod namespaces;
 mod outages;
 mod real_time;
 mod suspend;
@@ -27,6 +28,7 @@ pub const ALL: &[Scene] = &[
     Scene { name: "migration_of_a_prefixed_fleet", play: migrations::prefixed },
     Scene { name: "migration_with_substitutions_and_alerts", play: migrations::notified },
     Scene { name: "migration_of_bases_and_overlays", play: migrations::layered },
+    Scene { name: "gates_in_the_namespaces_of_their_apps", play: namespaces::play },
     Scene { name: "confirm_waits_for_the_cluster", play: migrations::confirm },
     Scene { name: "join_before_the_hand_over", play: migrations::join },
     Scene { name: "failing_job_is_seen_as_failed", play: gates::failed_job },

@@ -1,0 +1,212 @@
+//! Gates over Flux Kustomizations of several namespaces.
+
+use std::collections::BTreeSet;
+
+use gitops_windows::repo::command::{pod_of, turns};
+use serde_json::Value;
+
+use crate::rendered;
+use crate::support::scratch::Scratch;
+
+/// Namespaces with their apps.
+type Namespaces<'a> = &'a [(&'a str, &'a [&'a str])];
+
+/// A fleet in which each app has a Flux Kustomization in the app's own namespace, which the list of the
+/// namespace gives it. By cluster, the namespaces with their apps; `usual` has its apps in `flux-system`.
+fn fleet(clusters: &[(&str, Namespaces<'_>)]) -> Scratch {
+    let scratch = Scratch::empty();
+    let flux = |name: &str, path: &str| {
+        format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: {name}\nspec:\n  interval: 10m\n  path: ./{path}\n  prune: true\n  sourceRef: {{ kind: GitRepository, name: flux-system, namespace: flux-system }}\n"
+        )
+    };
+    let mut spec =
+        String::from("apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  rw: { window: nights }\nwindows:\n");
+    spec += "  nights: { timeZone: Europe/Berlin, open: 0 22 * * *, close: 0 4 * * * }\nclusters:\n";
+    for (cluster, namespaces) in clusters {
+        spec += &format!("  {cluster}: {{}}\n");
+        let own = format!("clusters/{cluster}");
+        let home = |text: String| text.replace("spec:\n", "  namespace: flux-system\nspec:\n");
+        scratch.write(&format!("{own}/flux-system/gotk-sync.yaml"), home(flux("flux-system", &own)));
+        scratch
+            .write(&format!("{own}/flux-system/kustomization.yaml"), "resources: [gotk-sync.yaml]\n")
+            .write(&format!("{own}/apps.yaml"), home(flux("apps", &format!("apps/{cluster}"))));
+        let mut all = String::from("resources:\n");
+        for (namespace, apps) in *namespaces {
+            all += &format!("  - {namespace}\n");
+            let folder = format!("apps/{cluster}/{namespace}");
+            let given = if *namespace == "usual" { "flux-system" } else { namespace };
+            let mut list = format!("namespace: {given}\nresources:\n");
+            for app in *apps {
+                list += &format!("  - {app}/ks.yaml\n");
+                let path = format!("{folder}/{app}/app");
+                scratch
+                    .write(&format!("{folder}/{app}/ks.yaml"), flux(app, &path))
+                    .write(&format!("{path}/kustomization.yaml"), "resources: [config.yaml, deployment.yaml]\n")
+                    .write(
+                        &format!("{path}/config.yaml"),
+                        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {app}, namespace: {namespace} }}\ndata: {{ k: v }}\n"),
+                    )
+                    .write(
+                        &format!("{path}/deployment.yaml"),
+                        format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{ name: {app}, namespace: {namespace} }}\nspec:\n  selector: {{ matchLabels: {{ app: {app} }} }}\n  template:\n    metadata: {{ labels: {{ app: {app} }} }}\n    spec: {{ containers: [{{ name: main, image: \"main:1\" }}] }}\n"),
+                    );
+            }
+            scratch.write(&format!("{folder}/kustomization.yaml"), list);
+        }
+        scratch.write(&format!("apps/{cluster}/kustomization.yaml"), all);
+    }
+    scratch.write("windows.yaml", spec).commit();
+    scratch
+}
+
+#[test]
+fn init_takes_the_namespace_that_is_there_first() {
+    let scratch = fleet(&[("edge", &[("media", &["player", "index", "guide"])])]);
+    scratch.git(&["rm", "--quiet", "windows.yaml"]);
+    scratch.commit();
+    let window = ["--open", "0 22 * * SAT", "--close", "0 4 * * SUN", "--time-zone", "Europe/Berlin"];
+    scratch.expect(0, &[&["init", "--yes"][..], &window].concat());
+    let spec = scratch.text("windows.yaml");
+    assert!(spec.contains("\n  namespace: flux-system\n"), "{spec}");
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+}
+
+/// Divides everything, hands it over and finishes.
+fn handed_over(scratch: &Scratch) {
+    scratch.take(&["sync", "--yes"]);
+    scratch.take(&["split", "--all", "--yes"]);
+    for _ in 0..2 {
+        let run = scratch.take(&["migrate", "--yes"]);
+        assert!(!run.stderr.contains("is left as it is"), "{}", run.stderr);
+    }
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+}
+
+/// What a job of a cluster's gate acts on, as `namespace/name`.
+fn held(objects: &[Value], job: &str) -> BTreeSet<String> {
+    let job = objects.iter().find(|one| one["kind"] == "CronJob" && one["metadata"]["name"] == job);
+    turns(pod_of(job.unwrap())).into_iter().map(|turn| format!("{}/{}", turn.namespace, turn.name)).collect()
+}
+
+/// What the roles of a cluster's gate allow that are bound, as `namespace/name`; `*` for any namespace.
+fn allowed(objects: &[Value]) -> BTreeSet<String> {
+    let of = |kind: &'static str| objects.iter().filter(move |object| object["kind"] == kind);
+    let mut allowed = BTreeSet::new();
+    for (kind, binding) in [("Role", "RoleBinding"), ("ClusterRole", "ClusterRoleBinding")] {
+        let roles: Vec<&Value> = of(kind).collect();
+        let bindings: Vec<&Value> = of(binding).collect();
+        assert_eq!(roles.len(), bindings.len());
+        for (role, binding) in roles.into_iter().zip(bindings) {
+            assert_eq!(role["metadata"]["namespace"], binding["metadata"]["namespace"]);
+            assert_eq!(binding["roleRef"]["kind"], kind);
+            assert_eq!(binding["roleRef"]["name"], role["metadata"]["name"]);
+            assert_eq!(binding["subjects"][0]["namespace"], "jobs");
+            let names = role["rules"][0]["resourceNames"].as_array().unwrap();
+            assert!(!names.is_empty(), "without names it allows everything");
+            let namespace = role["metadata"]["namespace"].as_str().unwrap_or("*");
+            allowed.extend(names.iter().map(|name| format!("{namespace}/{}", name.as_str().unwrap())));
+        }
+    }
+    allowed
+}
+
+#[test]
+fn each_cluster_acts_in_the_namespaces_that_it_has() {
+    let scratch = fleet(&[
+        ("edge", &[("media", &["player", "index"]), ("tools", &["player"]), ("usual", &["web"])]),
+        ("home", &[("media", &["player"])]),
+        ("plain", &[("usual", &["web"])]),
+    ]);
+    handed_over(&scratch);
+    for (cluster, wanted) in [
+        ("edge", &["flux-system/web-rw", "media/index-rw", "media/player-rw", "tools/player-rw"][..]),
+        ("home", &["media/player-rw"]),
+        ("plain", &["flux-system/web-rw"]),
+    ] {
+        let objects = rendered(&scratch, &format!("clusters/{cluster}/infra/reconciliation-windows"));
+        let wanted: BTreeSet<String> = wanted.iter().map(|name| (*name).to_owned()).collect();
+        for job in ["open-reconciliation-window", "close-reconciliation-window"] {
+            assert_eq!(held(&objects, job), wanted, "{cluster}: {job}");
+        }
+        let anywhere = |name: &String| match name.split_once('/') {
+            Some(("flux-system", _)) => name.clone(),
+            Some((_, name)) => format!("*/{name}"),
+            None => unreachable!("{name}"),
+        };
+        assert_eq!(allowed(&objects), wanted.iter().map(anywhere).collect(), "{cluster}");
+    }
+    let run = scratch.run(&["check"]);
+    assert_eq!((run.code, run.stdout.contains("error")), (0, false), "{run:?}");
+    let run = scratch.expect(0, &["when", "--format", "json"]);
+    assert!(run.stdout.contains("\"media\"") && !run.stdout.contains("no job"), "{}", run.stdout);
+}
+
+#[test]
+fn the_commands_of_several_namespaces_run_whatever_becomes_of_one() {
+    let scratch = fleet(&[("edge", &[("media", &["player"]), ("tools", &["player"])])]);
+    handed_over(&scratch);
+    let objects = rendered(&scratch, "clusters/edge/infra/reconciliation-windows");
+    let job = |name: &str| {
+        let job = objects.iter().find(|one| one["kind"] == "CronJob" && one["metadata"]["name"] == name);
+        let words = pod_of(job.unwrap())["containers"][0]["command"].as_array().unwrap().clone();
+        words.iter().map(|word| word.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    // A shell runs them, with a `kubectl` that knows one of the two.
+    let tools = scratch.outside().join("tools");
+    let program = "#!/bin/sh\necho \"$*\" >>\"$LOG\"\ncase \"$*\" in *$MISSING*) exit 1;; esac\n";
+    scratch.write("../tools/kubectl", program);
+    set_executable(&tools.join("kubectl"));
+    for (missing, code) in [("namespace=media", 1), ("namespace=tools", 1), ("namespace=none", 0)] {
+        let words = job("close-reconciliation-window");
+        let log = scratch.outside().join(missing);
+        let status = std::process::Command::new(&words[0])
+            .args(&words[1..])
+            .env("PATH", format!("{}:/usr/bin:/bin", tools.display()))
+            .env("LOG", &log)
+            .env("MISSING", missing)
+            .status()
+            .unwrap();
+        assert_eq!(status.code(), Some(code), "{missing}");
+        let lines = std::fs::read_to_string(&log).unwrap();
+        for namespace in ["media", "tools"] {
+            let line = format!(
+                "patch kustomizations.kustomize.toolkit.fluxcd.io player-rw --namespace={namespace} --type=merge --field-manager=flux --patch={{\"spec\":{{\"suspend\":true}}}}\n"
+            );
+            assert!(lines.contains(&line), "{missing}: {lines}");
+        }
+    }
+}
+
+fn set_executable(path: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn of_one_name_in_two_namespaces_only_what_has_a_window_is_held() {
+    let scratch = fleet(&[("edge", &[("media", &["player"]), ("tools", &["player"])])]);
+    let spec = scratch.text("windows.yaml");
+    scratch
+        .write("windows.yaml", spec.clone() + "rules: [{ namespace: tools, type: rt }, { type: rw }]\n")
+        .commit();
+    let run = scratch.take(&["sync", "--yes"]);
+    assert!(
+        run.stderr.contains("the gate of cluster edge holds back all of media/player:"),
+        "{}",
+        run.stderr
+    );
+    let objects = rendered(&scratch, "clusters/edge/infra/reconciliation-windows");
+    let held = held(&objects, "close-reconciliation-window");
+    assert_eq!(held, BTreeSet::from(["media/player".to_owned()]));
+    assert_eq!(allowed(&objects), BTreeSet::from(["*/player".to_owned()]));
+    assert!(!objects.iter().any(|one| one["kind"] == "Role"), "nothing is held in flux-system");
+
+    // Let go, it is resumed where it is.
+    scratch.write("windows.yaml", spec + "rules: [{ namespace: media, type: rt }, { type: rw }]\n").commit();
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    let resume = "flux resume kustomization player --namespace media";
+    assert!(run.stdout.contains(resume) || run.stderr.contains(resume), "{run:?}");
+    assert!(!(run.stdout + &run.stderr).contains("--namespace tools"));
+}
