@@ -64,7 +64,7 @@ pub fn sync(
             }),
         )?;
         let path = join(&cluster.folder, file)?;
-        files::add(input.spec, wanted, path.clone(), text)?;
+        files::add(input.spec, wanted, path.clone(), ("an alert", text))?;
         if is_adopted {
             carrier::add(builder, &cluster.folder, &path)?;
         }

@@ -300,7 +300,7 @@ fn permission(spec: &Spec, names: &BTreeSet<&str>) -> Value {
     })
 }
 
-/// Adds a file to what is wanted.
+/// Adds a file to what is wanted; `what` it holds is told where something else has its place.
 ///
 /// # Errors
 ///
@@ -309,13 +309,13 @@ pub(super) fn add(
     spec: &Spec,
     wanted: &mut BTreeMap<RepoPath, String>,
     path: RepoPath,
-    text: String,
+    (what, text): (&str, String),
 ) -> Result<(), Error> {
     if wanted.insert(path.clone(), text).is_none() {
         return Ok(());
     }
     Err(Error::invalid(
-        Diagnostic::error(format!("{path} would hold a patch of a CronJob and something else"))
+        Diagnostic::error(format!("{path} would hold both {what} and a patch of a CronJob"))
             .at(Place::file(spec.path.clone()))
             .help("choose another name for the patch under `layout`"),
     ))
@@ -342,7 +342,7 @@ fn cluster_files(
     let role_patch = (all != own && !drops_role).then_some("role-patch.yaml");
     if let Some(name) = role_patch {
         let text = templates.render("role-patch.yaml", json!({ "targets": own }))?;
-        add(spec, wanted, join(&cluster.folder, name)?, text)?;
+        add(spec, wanted, join(&cluster.folder, name)?, ("a role", text))?;
     }
     let mut roles = Vec::new();
     if !elsewhere.is_empty() {
@@ -350,7 +350,7 @@ fn cluster_files(
     }
     for name in &roles {
         let text = templates.render(name, permission(spec, &elsewhere))?;
-        add(spec, wanted, join(&cluster.folder, name)?, text)?;
+        add(spec, wanted, join(&cluster.folder, name)?, ("a role", text))?;
     }
     let list = templates.render(
         "cluster-gate-kustomization.yaml",
