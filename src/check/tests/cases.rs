@@ -18,6 +18,20 @@ pub const OPEN: &str = "infra/gate/open.yaml";
 pub const CLOSE: &str = "infra/gate/close.yaml";
 const TWICE: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: apps-rt, namespace: flux-system }\nspec: { interval: 5m, prune: true, path: ./apps/rw, sourceRef: { kind: GitRepository, name: flux-system } }\n";
 const ROLE: &str = "infra/gate/role.yaml";
+/// The gate's permissions in all namespaces.
+const EVERYWHERE: [Edit; 3] = [
+    (
+        ROLE,
+        "kind: Role\nmetadata: { name: gate, namespace: flux-system }",
+        "kind: ClusterRole\nmetadata: { name: gate }",
+    ),
+    (
+        "infra/gate/account.yaml",
+        "kind: RoleBinding\nmetadata: { name: gate, namespace: flux-system }",
+        "kind: ClusterRoleBinding\nmetadata: { name: gate }",
+    ),
+    ("infra/gate/account.yaml", "kind: Role, name: gate", "kind: ClusterRole, name: gate"),
+];
 const RT: &str = "apps/rt/kustomization.yaml";
 const RW: &str = "apps/rw/kustomization.yaml";
 const RELEASE: &str = "apps/rw/release.yaml";
@@ -41,7 +55,7 @@ const OTHER_POD: Edit = ("infra/other/pod.yaml", "", POD);
 /// A kustomization that patches what a bootstrap brings.
 const BOOTSTRAP: &str = "resources: [components.yaml]\npatches:\n- target: { name: controller }\n  patch: '[{ op: add, path: /metadata/labels, value: { a: b } }]'\n";
 
-pub const CASES: [Case; 51] = [
+pub const CASES: [Case; 52] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -250,6 +264,18 @@ pub const CASES: [Case; 51] = [
         "GW025 infra/gate/role.yaml:5",
         &[(ROLE, "[get, patch]", "['*']")],
         &[(ROLE, "- apiGroups", "- { apiGroups: [''], resources: [events], verbs: [list] }\n- apiGroups")],
+    ),
+    case(
+        "GW025 infra/gate/role.yaml:5",
+        &EVERYWHERE,
+        &[
+            EVERYWHERE[0],
+            EVERYWHERE[1],
+            EVERYWHERE[2],
+            (KS, "{ name: apps-rw, namespace: flux-system }", "{ name: apps-rw, namespace: team }"),
+            (OPEN, "apps-rw, -n, flux-system", "apps-rw, -n, team"),
+            (CLOSE, "apps-rw, -n, flux-system", "apps-rw, -n, team"),
+        ],
     ),
     case(
         "GW026 infra/gate/close.yaml:16",
