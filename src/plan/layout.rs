@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::Input;
+use crate::plan::gate::GateTarget;
 use crate::repo::{EntryPoint, RepoPath, Role};
 use crate::spec::expand;
 
@@ -62,16 +63,19 @@ fn folders(input: &Input<'_>, wholes: &[&EntryPoint]) -> Vec<Diagnostic> {
 }
 
 fn names(input: &Input<'_>, cluster: &str, wholes: &[&EntryPoint]) -> Vec<Diagnostic> {
-    let mut seen: BTreeMap<String, (&EntryPoint, &str)> = BTreeMap::new();
+    let mut seen: BTreeMap<GateTarget, (&EntryPoint, &str)> = BTreeMap::new();
     let mut found = Vec::new();
     // Nothing is named after an entry point that no Flux Kustomization in Git applies.
     for entry in wholes.iter().filter(|entry| entry.is_of(cluster) && !entry.flux.is_empty()) {
         for change_type in &input.spec.types {
             let type_name = change_type.name.as_str();
-            let values = [("name", input.model.name_in(entry, cluster)), ("type", type_name)];
+            let whole = GateTarget::of_entry(input, entry, cluster);
+            let values = [("name", whole.name.as_str()), ("type", type_name)];
             let name = expand(&input.spec.layout.kustomization, &values);
+            // Of one name in two namespaces neither takes the other's place.
+            let heir = GateTarget { name: name.clone(), ..whole };
             let standing = input.model.flux.iter().find(|flux| {
-                flux.name == name
+                GateTarget::of(input, flux) == heir
                     && input.model.cluster_of(flux) == cluster
                     && flux.path.is_some()
                     && flux.path != input.side(&entry.path, cluster, type_name)
@@ -85,7 +89,7 @@ fn names(input: &Input<'_>, cluster: &str, wholes: &[&EntryPoint]) -> Vec<Diagno
                         standing.path.as_ref().map(ToString::to_string).unwrap_or_default()
                     ),
                 ));
-            } else if let Some((other, other_type)) = seen.get(&name) {
+            } else if let Some((other, other_type)) = seen.get(&heir) {
                 // Two of one name were there before any template; `migrate` refuses to go on with them.
                 if *other_type == type_name {
                     continue;
@@ -98,7 +102,7 @@ fn names(input: &Input<'_>, cluster: &str, wholes: &[&EntryPoint]) -> Vec<Diagno
                     ),
                 ));
             } else {
-                seen.insert(name, (entry, type_name));
+                seen.insert(heir, (entry, type_name));
             }
         }
     }

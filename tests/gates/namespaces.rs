@@ -225,3 +225,22 @@ fn an_alert_says_the_namespace_of_what_lies_in_another() {
     ]);
     assert_eq!(alert["spec"]["eventSources"], wanted);
 }
+
+#[test]
+fn an_app_follows_later_in_a_namespace_where_another_of_its_name_has_moved_elsewhere() {
+    let scratch = fleet(&[("edge", &[("media", &["player"]), ("tools", &["player"])])]);
+    let spec = scratch.text("windows.yaml");
+    scratch
+        .write(
+            "windows.yaml",
+            spec.clone()
+                + "rules: [{ namespace: tools, type: rw }, { kind: ConfigMap, type: rt }, { type: rw }]\n",
+        )
+        .commit();
+    handed_over(&scratch);
+    scratch.write("windows.yaml", spec).commit();
+    handed_over(&scratch);
+    let objects = rendered(&scratch, "clusters/edge/infra/reconciliation-windows");
+    let wanted = ["media/player-rw", "tools/player-rw"].map(str::to_owned);
+    assert_eq!(held(&objects, "close-reconciliation-window"), BTreeSet::from(wanted));
+}

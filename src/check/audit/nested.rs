@@ -17,6 +17,10 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             for inner in delivery.objects.iter().filter(|applied| applied.is(GROUP, "Kustomization")) {
                 let Some(held) = &inner.held else { continue };
                 let (namespace, name) = (&inner.id.namespace, &inner.id.name);
+                let is_it = |space: &str, target: &str| {
+                    (target == name || target == "*")
+                        && (space == namespace || space.is_empty() || namespace.is_empty())
+                };
                 let own = subject.deliveries.iter().filter(|other| other.cluster == *cluster);
                 let gated = own.filter(|other| other.is_named(namespace, name)).any(|other| {
                     other.held.is_some()
@@ -25,7 +29,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 });
                 let named = subject
                     .jobs_of(cluster)
-                    .any(|job| job.targets.iter().any(|(_, target)| target == name || target == "*"));
+                    .any(|job| job.targets.iter().any(|(space, target)| is_it(space, target)));
                 if gated || named {
                     continue;
                 }

@@ -145,6 +145,7 @@ fn broad(
         return None;
     }
     let names: Vec<&str> = wanted.iter().map(|(_, name)| *name).collect();
+    let own: Vec<&str> = wanted.iter().filter(|(space, _)| *space == usual).map(|(_, name)| *name).collect();
     Some(
         BROAD_PERMISSIONS
             .finding(format!(
@@ -156,8 +157,8 @@ fn broad(
             .at(subject.sources.place(grant.role, &["rules"]))
             .related("the CronJob that uses it", job.place.clone())
             .help(format!(
-                "bind a Role in the namespace of Flux with `resourceNames: [{}]` and the verbs get and patch",
-                names.join(", ")
+                "bind a Role in the namespace of Flux with `resourceNames: [{}]` and the verbs get and patch; name what lies in other namespaces in Roles there, or in a ClusterRole",
+                own.join(", ")
             )),
     )
 }

@@ -48,7 +48,7 @@ pub fn sync(
     let own = &input.spec.flux.namespace;
     let elsewhere = |target: &GateTarget| Some(target.namespace.clone()).filter(|namespace| namespace != own);
     let held = cluster.held();
-    let targets: Vec<_> =
+    let sources: Vec<_> =
         held.iter().map(|target| json!({ "name": target.name, "namespace": elsewhere(target) })).collect();
     for file in names {
         let text = templates.render(
@@ -60,7 +60,7 @@ pub fn sync(
                 "channel": alerts.channel,
                 "secret": alerts.secret,
                 "cluster": cluster.cluster,
-                "targets": targets,
+                "sources": sources,
             }),
         )?;
         let path = join(&cluster.folder, file)?;

@@ -76,7 +76,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
             if has_adopted_base {
                 fits_base(input, &gates, cluster)?;
             }
-            cluster_files(input.spec, templates, &gates, cluster, &mut wanted)?;
+            cluster_files(input.spec, templates, &gates, cluster, has_adopted_base, &mut wanted)?;
         }
         alerts::sync(input, templates, builder, cluster, &mut wanted)?;
     }
@@ -326,6 +326,7 @@ fn cluster_files(
     templates: &Templates,
     gates: &Gates,
     cluster: &ClusterGate,
+    has_adopted_base: bool,
     wanted: &mut BTreeMap<RepoPath, String>,
 ) -> Result<(), Error> {
     let mut patches = Vec::new();
@@ -338,14 +339,15 @@ fn cluster_files(
     let (all, own) = (gates.held(), cluster.held());
     let ((all, _), (own, elsewhere)) = (reached(spec, &all), reached(spec, &own));
     // Without a name left, a Role would allow all of them.
-    let drops_role = !all.is_empty() && own.is_empty();
+    let drops_role = !all.is_empty() && own.is_empty() && !has_adopted_base;
     let role_patch = (all != own && !drops_role).then_some("role-patch.yaml");
     if let Some(name) = role_patch {
         let text = templates.render("role-patch.yaml", json!({ "targets": own }))?;
         add(spec, wanted, join(&cluster.folder, name)?, ("a role", text))?;
     }
     let mut roles = Vec::new();
-    if !elsewhere.is_empty() {
+    // What the jobs of a base that is not ours may do is its authors' to say.
+    if !elsewhere.is_empty() && !has_adopted_base {
         roles.extend(["cluster-role.yaml", "cluster-role-binding.yaml"]);
     }
     for name in &roles {

@@ -23,7 +23,7 @@ pub fn left_behind(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory])
         let parents = input.parents(old);
         let keeper = parents.iter().copied().find(keeps).filter(|_| parents.iter().all(keeps))?;
         let (name, cluster) = (&old.name, &one.cluster);
-        let namespace = &input.spec.flux.namespace;
+        let namespace = input.namespace(old);
         Some(
             Diagnostic::warning(format!(
                 "Flux Kustomization {name} of cluster {cluster} leaves Git and stays in the cluster: {}, which applies it, does not prune; {name} would go on applying everything, whatever window is closed",

@@ -3,7 +3,7 @@
 /// Where new Flux Kustomizations go and what they read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FluxDefaults {
-    /// The namespace of the Flux Kustomizations.
+    /// The namespace of new Flux Kustomizations, of those of which Git says none, and of the gate's Role and Alert.
     pub namespace: String,
     /// The source that they read.
     pub source: FluxSource,
