@@ -1,7 +1,7 @@
 //! The real kustomize inside this program.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::render::memo::Memo;
 use crate::render::pool::{Job, Pool};
@@ -10,7 +10,7 @@ use crate::render::tree::Tree;
 use crate::render::{Limits, Object, RenderError, Renderer, Request};
 use crate::repo::Snapshot;
 
-/// How often it is looked whether there is still somebody who will answer.
+/// How often it is looked whether there is still somebody who will answer, and whether others should help.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Builds with the kustomize that is part of this program.
@@ -116,6 +116,7 @@ impl Embedded {
         std::thread::scope(|scope| {
             scope.spawn(move || sandbox.watch(&watched));
             let mut outcomes = Vec::new();
+            let begun = Instant::now();
             // A job that is dropped drops its end of the channel, so this comes to an end.
             loop {
                 match answered.recv_timeout(PATIENCE) {
@@ -123,6 +124,8 @@ impl Embedded {
                     Err(mpsc::RecvTimeoutError::Timeout) => pool.rescue(),
                     Err(mpsc::RecvTimeoutError::Disconnected) => break,
                 }
+                let left = positions.len() - outcomes.len();
+                pool.help((outcomes.len(), left), begun.elapsed(), sandbox, self.limits);
             }
             drop(done);
             outcomes

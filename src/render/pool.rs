@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +12,15 @@ use crate::render::tree::{Found, Tree};
 use crate::render::{Limits, Object, Origin, RenderError, Request};
 use crate::repo::RepoPath;
 
-/// How many requests make another instance worth its start.
-const SHARE: usize = 4;
+/// How many requests surely make another instance worth its start.
+const SHARE: usize = 64;
+
+/// How long the start of an instance takes, about, on a busy machine.
+///
+/// It reads Kubernetes' schema when it first merges a patch, which takes as long as building dozens of small
+/// folders, or one large one: that is not known before. Whoever works for as long as a start takes, and starts
+/// another for what is left, is never far from the best.
+const START: Duration = Duration::from_secs(1);
 
 /// At most this many instances side by side.
 const INSTANCES: usize = 4;
@@ -56,7 +64,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Makes sure that there are instances enough for so many requests.
+    /// Makes sure that there are instances enough to begin with so many requests.
     ///
     /// # Errors
     ///
@@ -68,9 +76,27 @@ impl Pool {
         limits: Limits,
     ) -> std::io::Result<()> {
         self.threads.retain(|thread| !thread.is_finished());
+        self.start(requests.div_ceil(SHARE), sandbox, limits)
+    }
+
+    /// Starts another instance where what is left, judged by what was done in this time, is worth it.
+    pub(super) fn help(
+        &mut self,
+        (done, left): (usize, usize),
+        time: Duration,
+        sandbox: &'static Sandbox,
+        limits: Limits,
+    ) {
+        let rest = time.mul_f64(left as f64 / done.max(1) as f64);
+        if time >= START && rest >= START && left > self.threads.len() {
+            // Without another the work goes on as before.
+            let _ = self.start(self.threads.len() + 1, sandbox, limits);
+        }
+    }
+
+    fn start(&mut self, wanted: usize, sandbox: &'static Sandbox, limits: Limits) -> std::io::Result<()> {
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let wanted = requests.div_ceil(SHARE).min(cores).min(INSTANCES);
-        while self.threads.len() < wanted {
+        while self.threads.len() < wanted.min(cores).min(INSTANCES) {
             let waiting = Arc::clone(self.waiting.get_or_insert_with(|| {
                 let (jobs, waiting) = mpsc::channel();
                 self.jobs = Some(jobs);
