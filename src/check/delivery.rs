@@ -88,11 +88,16 @@ pub struct Delivery {
     pub held: Option<String>,
 }
 
+/// Tells whether a namespace and a name, which may be `*`, mean those of a Flux Kustomization; an empty
+/// namespace is any.
+pub(super) fn names((space, of): (&str, &str), (namespace, name): (&str, &str)) -> bool {
+    (of == name || of == "*") && (space == namespace || space.is_empty() || namespace.is_empty())
+}
+
 impl Delivery {
     /// Tells whether a CronJob or a reference names this Flux Kustomization.
     pub fn is_named(&self, namespace: &str, name: &str) -> bool {
-        (self.name == name || name == "*")
-            && (self.namespace.is_empty() || namespace.is_empty() || self.namespace == namespace)
+        names((namespace, name), (&self.namespace, &self.name))
     }
 
     /// Finds out what holds it and its objects back, by the spec and by the jobs of its cluster.
@@ -100,7 +105,7 @@ impl Delivery {
         let close = jobs.iter().find(|job| {
             job.cluster == self.cluster
                 && job.action == Action::Close
-                && job.targets.iter().any(|(namespace, name)| self.is_named(namespace, name))
+                && job.turns(&self.namespace, &self.name)
         });
         let by_job = close.map(|job| format!("CronJob `{}`", job.name));
         let by_type = |position: Option<usize>| {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::check::delivery::{Applied, Delivery};
+use crate::check::delivery::{Applied, Delivery, names};
 use crate::check::sources::Sources;
 use crate::check::subject::ClusterKey;
 use crate::diagnostic::Place;
@@ -53,6 +53,11 @@ impl GateJob {
     /// Gives the spec of its pods.
     pub fn pod(&self) -> &Value {
         pod_of(&self.value)
+    }
+
+    /// Tells whether it turns a Flux Kustomization, by its name or with all others; an empty namespace is any.
+    pub fn turns(&self, namespace: &str, name: &str) -> bool {
+        self.targets.iter().any(|(space, of)| names((space, of), (namespace, name)))
     }
 
     /// Gives its containers.

@@ -86,8 +86,7 @@ fn zones(subject: &Subject<'_>, open: &GateJob, close: &GateJob) -> Option<Diagn
 /// as Git says it.
 fn needed(subject: &Subject<'_>, open: &GateJob) -> Option<(Duration, Duration)> {
     let gated = subject.deliveries.iter().filter(|delivery| {
-        delivery.cluster == open.cluster
-            && open.targets.iter().any(|(namespace, name)| delivery.is_named(namespace, name))
+        delivery.cluster == open.cluster && open.turns(&delivery.namespace, &delivery.name)
     });
     let needed = gated.filter_map(|delivery| {
         let flux = subject.flux(delivery)?;

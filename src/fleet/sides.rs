@@ -1,11 +1,11 @@
 //! What lands in a cluster by which Flux Kustomization, and what holds it back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fleet::Schedules;
 use crate::plan;
 use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, Role};
-use crate::spec::{Spec, expand};
+use crate::spec::Spec;
 
 /// Everything that is known about who waits for what, in the order of clusters, entry points and types.
 #[derive(Clone, Debug)]
@@ -116,7 +116,7 @@ impl Fleet {
         } else {
             spec.clusters.keys().cloned().collect()
         };
-        let read = Reading { spec, model, schedules };
+        let read = Reading { spec, model, schedules, targets: targets(model) };
         let index = plan::sides(spec, model);
         let mut groups: BTreeMap<(&str, RepoPath), Group<'_>> = BTreeMap::new();
         let mut support: BTreeMap<&str, Vec<&EntryPoint>> = BTreeMap::new();
@@ -150,10 +150,17 @@ impl Fleet {
     }
 }
 
+/// Gives namespaces and names of the Flux Kustomizations that CronJobs in Git close.
+fn targets(model: &Model) -> BTreeSet<(&str, &str)> {
+    let closed = model.gates.iter().flat_map(|gate| &gate.close.targets);
+    closed.map(|(namespace, name)| (namespace.as_str(), name.as_str())).collect()
+}
+
 struct Reading<'m> {
     spec: &'m Spec,
     model: &'m Model,
     schedules: &'m Schedules,
+    targets: BTreeSet<(&'m str, &'m str)>,
 }
 
 impl Reading<'_> {
@@ -272,26 +279,21 @@ impl Reading<'_> {
     fn named(&self, flux: &FluxKustomization) -> KustomizationName {
         KustomizationName {
             name: flux.name.clone(),
-            namespace: self.namespace_of(flux).to_owned(),
+            namespace: self.spec.flux.namespace_of(&flux.namespace).to_owned(),
             in_git: true,
             interval: flux.spec("interval").as_str().map(str::to_owned),
             suspended: flux.spec("suspend").as_bool() == Some(true),
         }
     }
 
-    fn namespace_of<'f>(&'f self, flux: &'f FluxKustomization) -> &'f str {
-        if flux.namespace.is_empty() { &self.spec.flux.namespace } else { &flux.namespace }
-    }
-
     /// Gives the namespace of an entry point's Flux Kustomization in a cluster, which its sides share.
     fn namespace<'f>(&'f self, entry: Option<&'f EntryPoint>, cluster: &str) -> &'f str {
         let flux = entry.and_then(|entry| self.applier(entry, cluster));
-        flux.map_or(&self.spec.flux.namespace, |flux| self.namespace_of(flux))
+        self.spec.flux.namespace_of(flux.map_or("", |flux| &flux.namespace))
     }
 
     fn planned(&self, namespace: &str, name: &str, change_type: &str) -> KustomizationName {
-        let name = expand(&self.spec.layout.kustomization, &[("name", name), ("type", change_type)]);
-        self.unseen(namespace, name)
+        self.unseen(namespace, self.spec.layout.kustomization_of(name, change_type))
     }
 
     fn unseen(&self, namespace: &str, name: String) -> KustomizationName {
@@ -306,7 +308,7 @@ impl Reading<'_> {
 
     /// Tells whether a CronJob in Git closes a Flux Kustomization, by its name or with all others.
     fn is_closed(&self, namespace: &str, name: &str) -> bool {
-        self.model.gates.iter().any(|gate| gate.holds(namespace, name))
+        self.targets.contains(&(namespace, name)) || self.targets.contains(&(namespace, "*"))
     }
 
     fn gate(&self, cluster: &str, change_type: &str, name: Option<&KustomizationName>) -> GateState {

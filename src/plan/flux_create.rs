@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::{Command, Input, gate};
 use crate::repo::{RepoPath, Role};
-use crate::spec::{FluxSource, Spec, expand};
+use crate::spec::{FluxSource, Spec};
 
 /// Where a source comes from, as the command line says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,8 +81,7 @@ fn of_entry(
         let type_name = change_type.name.as_str();
         let side = input.side(entry, cluster, type_name).filter(|side| input.model.graph.has(side));
         if let Some(side) = side {
-            let values = [("name", own), ("type", type_name)];
-            let name = expand(&input.spec.layout.kustomization, &values);
+            let name = input.spec.layout.kustomization_of(own, type_name);
             sides.push((name, side, change_type.is_real_time()));
         }
     }

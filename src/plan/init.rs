@@ -307,9 +307,8 @@ fn flux_defaults(model: &Model, new: &mut NewSpec) {
         let source_namespace = source_namespace.filter(|other| *other != namespace).map(str::to_owned);
         let name = kustomization.source_name().to_owned();
         // What a variable or a template stands for is known to whoever fills it in.
-        let is_label = |name: &String| name.len() <= 63 && !name.contains('.') && gate::is_object_name(name);
         let namespaces = std::iter::once(&namespace).chain(&source_namespace);
-        if !namespaces.into_iter().all(is_label) || !gate::is_object_name(&name) {
+        if !namespaces.into_iter().all(|name| gate::is_namespace(name)) || !gate::is_object_name(&name) {
             continue;
         }
         let key = (namespace, kustomization.source_kind().to_owned(), name, source_namespace);

@@ -168,7 +168,7 @@ impl<'a> Input<'a> {
 
     /// Gives the namespace of a Flux Kustomization: its own, or that of the spec.
     pub fn namespace(&self, one: &'a FluxKustomization) -> &'a str {
-        if one.namespace.is_empty() { &self.spec.flux.namespace } else { &one.namespace }
+        self.spec.flux.namespace_of(&one.namespace)
     }
 
     /// Gives the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization; where there

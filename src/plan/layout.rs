@@ -7,7 +7,6 @@ use crate::error::{Error, ErrorKind};
 use crate::plan::Input;
 use crate::plan::gate::GateTarget;
 use crate::repo::{EntryPoint, RepoPath, Role};
-use crate::spec::expand;
 
 /// Makes sure that no two types of entry points share a folder or the name of a Flux Kustomization.
 ///
@@ -70,8 +69,7 @@ fn names(input: &Input<'_>, cluster: &str, wholes: &[&EntryPoint]) -> Vec<Diagno
         for change_type in &input.spec.types {
             let type_name = change_type.name.as_str();
             let whole = GateTarget::of_entry(input, entry, cluster);
-            let values = [("name", whole.name.as_str()), ("type", type_name)];
-            let name = expand(&input.spec.layout.kustomization, &values);
+            let name = input.spec.layout.kustomization_of(&whole.name, type_name);
             // Of one name in two namespaces neither takes the other's place.
             let heir = GateTarget { name: name.clone(), ..whole };
             let standing = input.model.flux.iter().find(|flux| {

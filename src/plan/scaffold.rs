@@ -9,7 +9,7 @@ use crate::plan::sync::schema_text;
 use crate::plan::{Builder, Input, Plan, gate};
 use crate::render::{Renderer, Request};
 use crate::repo::{ClusterFolders, Graph, Model, RepoPath, Snapshot};
-use crate::spec::{self, AlertDef, NewCluster, NewSpec, expand, expand_folder, write_new};
+use crate::spec::{self, AlertDef, NewCluster, NewSpec, expand_folder, write_new};
 use crate::template::Templates;
 
 /// The name of the entry point and Flux Kustomization that the guide splits.
@@ -163,7 +163,7 @@ fn cluster_files(
         &format!("clusters/{cluster}/infra/kustomization.yaml"),
         list(templates, &["reconciliation-windows".to_owned()])?,
     )?;
-    let named = |name: &str| expand(&spec.layout.kustomization, &[("name", APPS), ("type", name)]);
+    let named = |name: &str| spec.layout.kustomization_of(APPS, name);
     for (name, path, depends_on) in [
         (named(&rt), side(&rt), Vec::new()),
         (named(&rw), side(&rw), vec![named(&rt)]),

@@ -247,6 +247,27 @@ fn a_generated_file_that_was_edited_is_a_conflict() {
 }
 
 #[test]
+fn a_role_of_ones_own_may_have_a_rule_for_each_verb() {
+    let scratch = scaffold();
+    let role = include_str!("../../templates/role.yaml.j2");
+    let rule = role[role.find("  - apiGroups").unwrap()..].to_owned();
+    let one = |verb: &str| rule.replace("{{ verbs }}", &format!("[\"{verb}\"]"));
+    let own = role.replace(&rule, &(one("get") + &one("patch")));
+    scratch.write("templates/role.yaml.j2", &own).commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    let objects = rendered(&scratch, "clusters/edge-01/infra/reconciliation-windows");
+    assert_eq!(objects.iter().filter(|object| object["kind"] == "Role").count(), 1);
+    assert_eq!(allowed(&objects), BTreeSet::from(["apps-rw".to_owned()]));
+    scratch.commit();
+
+    let names = own.rfind("    resourceNames").unwrap();
+    let verbs = own.rfind("    verbs").unwrap();
+    scratch.write("templates/role.yaml.j2", own[..names].to_owned() + &own[verbs..]).commit();
+    let run = scratch.run(&["sync", "--yes"]);
+    assert!(run.code != 0 && run.stderr.contains("names nothing, so it allows everything"), "{run:?}");
+}
+
+#[test]
 fn invariant_9_a_hostile_name_reaches_no_command() {
     for name in ["apps-rw; id", "$(id)", "apps-rw\\n- x", "--all"] {
         let scratch = scaffold();

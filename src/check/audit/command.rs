@@ -47,7 +47,7 @@ fn patch_type(subject: &Subject<'_>, job: &GateJob, patch: &SuspendPatch) -> Opt
     // What Git writes is always there, and told as GW001.
     let in_git = subject.deliveries.iter().any(|delivery| {
         delivery.cluster == job.cluster
-            && job.targets.iter().any(|(namespace, name)| delivery.is_named(namespace, name))
+            && job.turns(&delivery.namespace, &delivery.name)
             && subject.flux(delivery).is_some_and(|flux| !flux.spec("suspend").is_null())
     });
     let kind = patch.kind.as_deref().unwrap_or("strategic");
@@ -141,7 +141,7 @@ fn managed(subject: &Subject<'_>, job: &GateJob) -> Option<Diagnostic> {
     let in_git = subject.deliveries.iter().find(|delivery| {
         delivery.cluster == job.cluster
             && delivery.flux.is_some()
-            && job.targets.iter().any(|(namespace, name)| delivery.is_named(namespace, name))
+            && job.turns(&delivery.namespace, &delivery.name)
     })?;
     patches.then(|| {
         FIELD_MANAGER

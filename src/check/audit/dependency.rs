@@ -175,9 +175,7 @@ fn gates(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = Vec::new();
     for job in subject.jobs.iter().filter(|job| job.action == Action::Close) {
         let carrier = &subject.deliveries[job.delivery];
-        let closes = |delivery: &Delivery| {
-            job.targets.iter().any(|(namespace, name)| delivery.is_named(namespace, name))
-        };
+        let closes = |delivery: &Delivery| job.turns(&delivery.namespace, &delivery.name);
         let message = if closes(carrier) {
             format!(
                 "CronJob `{}` suspends {}, which carries it, so a change of the windows lands only when they are \

@@ -17,19 +17,13 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             for inner in delivery.objects.iter().filter(|applied| applied.is(GROUP, "Kustomization")) {
                 let Some(held) = &inner.held else { continue };
                 let (namespace, name) = (&inner.id.namespace, &inner.id.name);
-                let is_it = |space: &str, target: &str| {
-                    (target == name || target == "*")
-                        && (space == namespace || space.is_empty() || namespace.is_empty())
-                };
                 let own = subject.deliveries.iter().filter(|other| other.cluster == *cluster);
                 let gated = own.filter(|other| other.is_named(namespace, name)).any(|other| {
                     other.held.is_some()
                         || !other.objects.is_empty()
                             && other.objects.iter().all(|applied| applied.held.is_some())
                 });
-                let named = subject
-                    .jobs_of(cluster)
-                    .any(|job| job.targets.iter().any(|(space, target)| is_it(space, target)));
+                let named = subject.jobs_of(cluster).any(|job| job.turns(namespace, name));
                 if gated || named {
                     continue;
                 }

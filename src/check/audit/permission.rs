@@ -10,10 +10,9 @@ use crate::check::gate_job::GateJob;
 use crate::check::subject::Subject;
 use crate::diagnostic::Diagnostic;
 use crate::repo::flux::GROUP;
+use crate::spec::FluxDefaults;
 
 const RBAC: &str = "rbac.authorization.k8s.io";
-/// Where Flux puts its Kustomizations.
-const NAMESPACE: &str = "flux-system";
 const NEEDED: [&str; 3] = ["get", "list", "patch"];
 
 /// Finds permissions beyond suspending and resuming the targets, and targets without permission.
@@ -130,7 +129,8 @@ fn broad(
         excess.push(format!("{}, which no CronJob turns", others.join(", ")));
     }
     // Of several namespaces some may come later than the gate, so a ClusterRole may name them.
-    let usual = subject.spec.map_or(NAMESPACE, |spec| spec.flux.namespace.as_str());
+    let defaults = FluxDefaults::default();
+    let usual = subject.spec.map_or(&defaults, |spec| &spec.flux).namespace.as_str();
     let needs_all = |name: &&str| wanted.iter().any(|(space, target)| target == name && *space != usual);
     let is_needed = !names.is_empty() && names.iter().all(needs_all);
     if grant.namespace.is_none() && !reads_only && !is_needed {

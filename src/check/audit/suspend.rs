@@ -14,9 +14,8 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let Some(flux) = subject.flux(delivery) else { continue };
         let Some(suspend) = flux.spec("suspend").as_bool() else { continue };
         let name = &flux.name;
-        let job = subject
-            .jobs_of(&delivery.cluster)
-            .find(|job| job.targets.iter().any(|(namespace, target)| delivery.is_named(namespace, target)));
+        let job =
+            subject.jobs_of(&delivery.cluster).find(|job| job.turns(&delivery.namespace, &delivery.name));
         let finding = match (&delivery.held, suspend) {
             (Some(held), false) => SUSPEND_IN_GIT
                 .finding(format!(

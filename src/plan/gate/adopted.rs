@@ -116,7 +116,7 @@ fn same_targets(input: &Input<'_>, gates: &Gates, cluster: &ClusterGate) -> Resu
 pub fn not_held(input: &Input<'_>, sides: &Sides, cluster: &ClusterGate) -> Option<Diagnostic> {
     let reach = input.model.graph.reach(&cluster.folder);
     let gates: Vec<_> = input.model.gates.iter().filter(|gate| reach.contains(&gate.base)).collect();
-    let holds = |target: &GateTarget| gates.iter().any(|gate| gate.holds(&target.namespace, &target.name));
+    let holds = |target: &GateTarget| gates.iter().any(|gate| target.is_held_by(gate));
     let is_split = sides.iter().any(|(side, (whole, _))| {
         let mut entries =
             input.model.entry_points.iter().filter(|entry| entry.path == *whole || entry.path == *side);

@@ -1,12 +1,11 @@
 //! The CronJob pair: commands, permissions and manifests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use crate::error::Error;
 use crate::plan::command::shell_line;
-use crate::plan::gate::target::by_namespace;
 use crate::plan::gate::{ClusterGate, ClusterWindow, GateTarget, Slot};
 use crate::repo::command::Action;
 use crate::spec::{Runner, Spec};
@@ -24,7 +23,10 @@ const CONTAINER: &str = "gate";
 /// One command acts in one namespace. Of several each is run, whatever becomes of the others, and the job
 /// fails where one has failed.
 pub fn command(spec: &Spec, action: Action, targets: &BTreeSet<GateTarget>) -> Vec<String> {
-    let mut namespaces = by_namespace(targets);
+    let mut namespaces: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for target in targets {
+        namespaces.entry(&target.namespace).or_default().insert(&target.name);
+    }
     if namespaces.len() < 2 {
         let (namespace, names) = namespaces.pop_first().unwrap_or((&spec.flux.namespace, BTreeSet::new()));
         return in_one_namespace(spec, action, namespace, &names);

@@ -167,9 +167,7 @@ pub fn conflict(path: &RepoPath) -> Diagnostic {
 
 /// Says what a gate begins to hold back without a split.
 fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Diagnostic> {
-    let held = |target: &GateTarget| {
-        input.model.gates.iter().any(|gate| gate.holds(&target.namespace, &target.name))
-    };
+    let held = |target: &GateTarget| input.model.gates.iter().any(|gate| target.is_held_by(gate));
     let new = |cluster: &ClusterGate| {
         let targets = cluster.whole.iter().filter(|target| !held(target));
         (cluster.cluster.clone(), shown(targets, input.spec))
@@ -191,14 +189,14 @@ fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Di
 /// not up to date", kustomize-controller `checkDependencies`).
 fn waits_for_gated(input: &Input<'_>, gates: &Gates) -> Vec<Diagnostic> {
     let mut found = Vec::new();
+    let of_cluster = |gate: &ClusterGate| (gate.cluster.clone(), gate.held());
+    let clusters: BTreeMap<String, BTreeSet<GateTarget>> = gates.clusters.iter().map(of_cluster).collect();
     for kustomization in &input.model.flux {
-        let cluster = input.model.cluster_of(kustomization);
-        let Some(gate) = gates.clusters.iter().find(|gate| gate.cluster == cluster) else { continue };
-        let held = gate.held();
+        let Some(held) = clusters.get(&input.model.cluster_of(kustomization)) else { continue };
         if held.contains(&GateTarget::of(input, kustomization)) {
             continue;
         }
-        if let Some(other) = waits_for_held(input, kustomization, &held) {
+        if let Some(other) = waits_for_held(input, kustomization, held) {
             let other = other.shown(input.spec);
             found.push(
                 Diagnostic::warning(format!(
@@ -217,7 +215,7 @@ fn waits_for_gated(input: &Input<'_>, gates: &Gates) -> Vec<Diagnostic> {
 fn fits_base(input: &Input<'_>, gates: &Gates, cluster: &ClusterGate) -> Result<(), Error> {
     let held = |target: &&GateTarget| {
         let mut bases = input.model.gates.iter().filter(|gate| gate.base == gates.base);
-        bases.any(|gate| gate.holds(&target.namespace, &target.name))
+        bases.any(|gate| target.is_held_by(gate))
     };
     let wanted = cluster.held();
     let missing = shown(wanted.iter().filter(|target| !held(target)), input.spec);

@@ -36,22 +36,15 @@ fn needless<'a>(input: &Input<'a>, idle: &BTreeSet<String>) -> Vec<&'a EntryPoin
 }
 
 /// Gives what the gates of a cluster hold back there.
-fn held<'a>(input: &Input<'a>, cluster: &str) -> Vec<&'a FluxKustomization> {
-    let is_held = |one: &&FluxKustomization| {
-        let is_named = || input.model.gates.iter().any(|gate| gate.holds(input.namespace(one), &one.name));
-        input.model.cluster_of(one) == cluster && is_named()
-    };
-    input.model.flux.iter().filter(is_held).collect()
+fn held(input: &Input<'_>, cluster: &str) -> Vec<GateTarget> {
+    let own = input.model.flux.iter().filter(|one| input.model.cluster_of(one) == cluster);
+    let is_held = |target: &GateTarget| input.model.gates.iter().any(|gate| target.is_held_by(gate));
+    own.map(|one| GateTarget::of(input, one)).filter(is_held).collect()
 }
 
 fn resume(input: &Input<'_>, entry: &EntryPoint) -> Vec<Command> {
-    let clusters = entry.clusters();
-    clusters
-        .flat_map(|cluster| {
-            let of = held(input, cluster).into_iter();
-            of.map(move |one| Command::resume(&GateTarget::of(input, one), cluster))
-        })
-        .collect()
+    let of = |cluster| held(input, cluster).into_iter().map(move |target| Command::resume(&target, cluster));
+    entry.clusters().flat_map(of).collect()
 }
 
 /// What became of the gates that nobody needs.

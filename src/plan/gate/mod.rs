@@ -27,8 +27,8 @@ pub use folders::{Carriers, GateFolders, carriers, cluster_folders, folder_of};
 pub use leave::{Left, leave, told};
 pub use loss::{deletes, keeps_all};
 pub use own::NAME as CARRIER_NAME;
-pub(crate) use target::is_object_name;
 pub use target::{GateTarget, OutOfReach, out_of_reach};
+pub(crate) use target::{is_namespace, is_object_name};
 pub use upkeep::{follow, sync_verified};
 pub use verify::verify;
 
@@ -45,7 +45,6 @@ use crate::plan::prepare::{is_prepared, is_remembering};
 use crate::plan::{Input, Sides};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
-use crate::spec::expand;
 
 /// How a gate is held closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -338,7 +337,7 @@ fn targets_of(
             standing.insert(target.clone());
             continue;
         }
-        let name = expand(&input.spec.layout.kustomization, &[("name", &target.name), ("type", type_name)]);
+        let name = input.spec.layout.kustomization_of(&target.name, type_name);
         if !is_object_name(&name) {
             return Err(no_name(&name, Place::file(path.clone())));
         }

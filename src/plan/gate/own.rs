@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::plan::gate::ClusterGate;
 use crate::plan::gate::carrier::{OUTSIDE, add, taken_in};
 use crate::plan::gate::files::{Leftover, conflict, join};
-use crate::plan::gate::{ClusterGate, target};
 use crate::plan::generated::{Ownership, ownership, with_header};
 use crate::plan::{Builder, Command, Input, request};
 use crate::render::Request;
@@ -89,7 +89,9 @@ fn siblings<'a>(input: &Input<'a>, cluster: &ClusterGate) -> Vec<&'a FluxKustomi
     let mut found: Vec<&FluxKustomization> =
         entries.flat_map(|entry| input.model.flux_of(entry)).filter(mine).collect();
     // `flux bootstrap` writes its folder anew.
-    found.sort_by_key(|sibling| (!target::is_in_usual_namespace(input, sibling), sibling.applies_itself()));
+    found.sort_by_key(|sibling| {
+        (input.namespace(sibling) != input.spec.flux.namespace, sibling.applies_itself())
+    });
     found.retain(|sibling| {
         let folder = sibling.file.parent().unwrap_or_default();
         is_alone(input, &cluster.cluster, &folder) && folders.insert(folder)

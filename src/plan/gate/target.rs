@@ -1,12 +1,13 @@
 //! Flux Kustomizations as what a gate holds back: whether it can name and reach them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::plan::Input;
 use crate::render::{Object, Request};
 use crate::repo::command::{Turn, pod_of, turns};
+use crate::repo::gate::Gate;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath};
 use crate::spec::Spec;
 
@@ -22,8 +23,8 @@ pub struct GateTarget {
 impl GateTarget {
     /// Gives the target of a name in a namespace; an empty one is that of the spec.
     pub fn new(input: &Input<'_>, namespace: &str, name: impl Into<String>) -> GateTarget {
-        let namespace = if namespace.is_empty() { &input.spec.flux.namespace } else { namespace };
-        GateTarget { namespace: namespace.to_owned(), name: name.into() }
+        let namespace = input.spec.flux.namespace_of(namespace).to_owned();
+        GateTarget { namespace, name: name.into() }
     }
 
     /// Gives the target that a Flux Kustomization in Git is.
@@ -36,6 +37,11 @@ impl GateTarget {
         let mut own = input.model.flux_of(entry).filter(|flux| input.model.cluster_of(flux) == cluster);
         let namespace = own.next().map_or("", |flux| &flux.namespace);
         GateTarget::new(input, namespace, input.model.name_in(entry, cluster))
+    }
+
+    /// Tells whether a gate in Git closes it.
+    pub fn is_held_by(&self, gate: &Gate) -> bool {
+        gate.holds(&self.namespace, &self.name)
     }
 
     /// Gives its name, with the namespace where that is not the one of the spec.
@@ -59,15 +65,6 @@ pub fn shown<'t>(targets: impl IntoIterator<Item = &'t GateTarget>, spec: &Spec)
     targets.into_iter().map(|target| target.shown(spec)).collect::<Vec<_>>().join(", ")
 }
 
-/// Gives the names of targets by their namespaces.
-pub fn by_namespace(targets: &BTreeSet<GateTarget>) -> BTreeMap<&str, BTreeSet<&str>> {
-    let mut namespaces: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for target in targets {
-        namespaces.entry(&target.namespace).or_default().insert(&target.name);
-    }
-    namespaces
-}
-
 /// A Flux Kustomization that no gate can hold back.
 #[derive(Clone, Debug)]
 pub struct OutOfReach<'a> {
@@ -84,23 +81,21 @@ pub struct OutOfReach<'a> {
 pub fn out_of_reach<'a>(input: &Input<'a>, entry: &'a EntryPoint, cluster: &str) -> Option<OutOfReach<'a>> {
     let mut own = input.model.flux_of(entry).filter(|flux| input.model.cluster_of(flux) == cluster);
     own.find_map(|flux| {
-        let why = if !is_object_name(&flux.name) {
-            "has a name that no object can have, so no gate can call it by that".to_owned()
-        } else if !is_namespace(&GateTarget::of(input, flux).namespace) {
-            format!(
-                "is in namespace {}, which no namespace can be called, so no gate can reach it",
-                flux.namespace
-            )
+        let why = if is_object_name(&flux.name) {
+            nowhere(input, flux)?
         } else {
-            return None;
+            "has a name that no object can have, so no gate can call it by that".to_owned()
         };
         Some(OutOfReach { flux, why, help: WRITTEN_OUT })
     })
 }
 
-/// Tells whether a Flux Kustomization is in the namespace of the spec.
-pub(super) fn is_in_usual_namespace(input: &Input<'_>, kustomization: &FluxKustomization) -> bool {
-    input.namespace(kustomization) == input.spec.flux.namespace
+/// Says that the namespace of a Flux Kustomization is none, as the end of a sentence that begins with its name.
+fn nowhere(input: &Input<'_>, kustomization: &FluxKustomization) -> Option<String> {
+    let namespace = input.namespace(kustomization);
+    (!is_namespace(namespace)).then(|| {
+        format!("is in namespace {namespace}, which no namespace can be called, so no gate can reach it")
+    })
 }
 
 /// Gives something held back for which a Flux Kustomization waits.
@@ -128,14 +123,8 @@ pub fn check_target(input: &Input<'_>, kustomization: &FluxKustomization) -> Res
     if !is_object_name(&kustomization.name) {
         return Err(no_name(&kustomization.name, place()));
     }
-    let namespace = input.namespace(kustomization);
-    if is_namespace(namespace) {
-        return Ok(());
-    }
-    let text = format!(
-        "Flux Kustomization {} is in namespace {namespace}, which no namespace can be called, so no gate can hold it back",
-        kustomization.name
-    );
+    let Some(why) = nowhere(input, kustomization) else { return Ok(()) };
+    let text = format!("Flux Kustomization {} {why}", kustomization.name);
     Err(Error::invalid(Diagnostic::error(text).at(place()).help(WRITTEN_OUT)))
 }
 
@@ -158,8 +147,7 @@ pub fn is_held(
         .filter(in_git)
         .any(|kustomization| GateTarget::of(input, kustomization) == *target)
         && input.model.gates.iter().any(|gate| {
-            jobs.is_none_or(|jobs| jobs.contains(&gate.open.name.as_str()))
-                && gate.holds(&target.namespace, &target.name)
+            jobs.is_none_or(|jobs| jobs.contains(&gate.open.name.as_str())) && target.is_held_by(gate)
         })
         && is_named(input, folder, target, jobs)
 }
@@ -191,7 +179,7 @@ pub(crate) fn is_object_name(name: &str) -> bool {
 }
 
 /// Tells whether Kubernetes takes a text as the name of a namespace (RFC 1123 label).
-fn is_namespace(name: &str) -> bool {
+pub(crate) fn is_namespace(name: &str) -> bool {
     is_object_name(name) && name.len() <= 63 && !name.contains('.')
 }
 

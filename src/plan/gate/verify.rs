@@ -95,11 +95,11 @@ fn permitted(spec: &Spec, held: &BTreeSet<GateTarget>, objects: &[&Value]) -> Op
         for rule in of_kind(role).into_iter().flat_map(|role| role["rules"].as_array().into_iter().flatten())
         {
             let names = rule["resourceNames"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            let before = allowed.len();
-            allowed.extend(names);
-            if allowed.len() == before {
+            let mut names = names.peekable();
+            if names.peek().is_none() {
                 return Some(format!("a rule of its {role} names nothing, so it allows everything"));
             }
+            allowed.extend(names);
         }
         if allowed != wanted {
             return Some(format!("its {role} allows {allowed:?} and not {wanted:?}"));

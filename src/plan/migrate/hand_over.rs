@@ -20,7 +20,6 @@ use crate::plan::{Builder, Input, build, rebuilt};
 use crate::render::{Object, Request};
 use crate::repo::gate::{Gate, GateJob};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, built};
-use crate::spec::expand;
 use crate::yaml::{EditError, read_documents};
 
 /// Adds to a succession what a hand-over makes of each old Flux Kustomization.
@@ -213,7 +212,7 @@ fn file_of(input: &Input<'_>, old: &FluxKustomization, position: usize) -> Resul
     let name = old.file.name().unwrap_or("kustomization.yaml");
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "yaml"));
     let of = input.spec.types[position].name.value.as_str();
-    let file = expand(&input.spec.layout.kustomization, &[("name", stem), ("type", of)]);
+    let file = input.spec.layout.kustomization_of(stem, of);
     let folder = old.file.parent().unwrap_or_else(RepoPath::top);
     folder.join(&format!("{file}.{extension}")).map_err(|error| {
         Stop::lasting(

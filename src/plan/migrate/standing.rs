@@ -11,7 +11,6 @@ use crate::plan::stop::Stop;
 use crate::plan::unapplied::unapplied;
 use crate::repo::flux::artifact_path;
 use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath};
-use crate::spec::expand;
 
 /// A cluster and one of its entry points.
 pub type Key = (String, RepoPath);
@@ -200,5 +199,5 @@ fn foreign(model: &Model) -> Vec<(&FluxKustomization, RepoPath)> {
 /// Gives the name of the Flux Kustomization that takes over a type from an old one.
 pub fn heir_name(input: &Input<'_>, old: &str, position: usize) -> String {
     let of = input.spec.types[position].name.value.as_str();
-    expand(&input.spec.layout.kustomization, &[("name", old), ("type", of)])
+    input.spec.layout.kustomization_of(old, of)
 }

@@ -20,6 +20,13 @@ pub struct FluxSource {
     pub namespace: Option<String>,
 }
 
+impl FluxDefaults {
+    /// Gives a namespace as Git says it, and this one where Git says none.
+    pub fn namespace_of<'a>(&'a self, said: &'a str) -> &'a str {
+        if said.is_empty() { &self.namespace } else { said }
+    }
+}
+
 impl Default for FluxDefaults {
     fn default() -> FluxDefaults {
         FluxDefaults { namespace: "flux-system".into(), source: FluxSource::default() }

@@ -1,5 +1,7 @@
 //! How what the tool writes is named.
 
+use crate::spec::expand;
+
 /// How folders, files and objects are named: texts with placeholders in braces.
 ///
 /// [`expand`](crate::spec::expand) fills them in. Folders are relative to the spec's folder and
@@ -52,6 +54,11 @@ impl Default for LayoutTemplates {
 }
 
 impl LayoutTemplates {
+    /// Gives what the Flux Kustomization of a type is called that comes of one of this name.
+    pub fn kustomization_of(&self, name: &str, change_type: &str) -> String {
+        expand(&self.kustomization, &[("name", name), ("type", change_type)])
+    }
+
     /// Gives each template with its key, in the order in which they are written.
     pub fn entries(&self) -> [(&'static str, &str); 11] {
         [
