@@ -91,8 +91,7 @@ pub fn gate_jobs(deliveries: &[Delivery], sources: &Sources<'_>) -> (Vec<GateJob
     let mut unclear = Vec::new();
     for (position, delivery) in deliveries.iter().enumerate() {
         for applied in delivery.objects.iter().filter(|applied| applied.is("batch", "CronJob")) {
-            let pod = pod_of(applied.value());
-            let reading = read(pod);
+            let reading = read(applied.value(), None);
             let Some(container) = reading.container else { continue };
             let place = command_place(applied, sources, container);
             unclear.extend(reading.unclear.iter().map(|unclear| UnclearJob {

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::render::{Object, Renderer, Request};
 use crate::repo::command::{Action, pod_of, turns};
 use crate::repo::gate::{Gate, patch};
-use crate::repo::{EntryPoint, Model, RepoPath, Snapshot};
+use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, Snapshot};
 use crate::spec::{GateDef, NewWindow, Runner};
 
 /// What a gate that stands there says.
@@ -161,7 +161,7 @@ fn cluster(
     let jobs = cron_jobs(renderer, snapshot, overlay);
     let find = |action: Action, name: &str| {
         let by_deed = |job: &&Value| {
-            let found = turns(pod_of(job));
+            let found = turns(job);
             !found.is_empty() && found.iter().all(|turn| turn.action == action)
         };
         jobs.get(name)
@@ -222,7 +222,8 @@ fn remarks_on(model: &Model, gate: &Gate) -> Vec<Diagnostic> {
     let mut remarks = Vec::new();
     for entry in &model.entry_points {
         let name = model.name_of(entry);
-        if overlay(model, entry, gate).is_some() && gate.targets().any(|target| target == name) {
+        let is_closed = || gate.targets().any(|target| target == name || target == "*");
+        if overlay(model, entry, gate).is_some() && is_closed() {
             remarks.push(
                 Diagnostic::warning(format!(
                     "{} suspends Flux Kustomization {name}, which carries the gate itself: while the window is closed, no commit can change or mend the gate",
@@ -233,12 +234,15 @@ fn remarks_on(model: &Model, gate: &Gate) -> Vec<Diagnostic> {
             );
         }
     }
-    for name in gate.targets() {
-        let known = model.flux.iter().any(|kustomization| kustomization.name == name);
+    for (namespace, name) in gate.close.targets.iter().filter(|(_, name)| name != "*") {
+        let is_it = |one: &FluxKustomization| {
+            one.name == *name && (one.namespace.is_empty() || one.namespace == *namespace)
+        };
+        let known = model.flux.iter().any(is_it);
         if !known && model.flux.iter().any(|kustomization| kustomization.path.is_some()) {
             remarks.push(
                 Diagnostic::warning(format!(
-                    "{} suspends Flux Kustomization {name}, which is not in Git",
+                    "{} suspends Flux Kustomization {name} in namespace {namespace}, which is not in Git",
                     gate.close.name
                 ))
                 .at(gate.close.place())
@@ -250,7 +254,7 @@ fn remarks_on(model: &Model, gate: &Gate) -> Vec<Diagnostic> {
 }
 
 /// A gated Kustomization whose manifest writes `spec.suspend`.
-pub fn suspend_in_git(kustomization: &crate::repo::FluxKustomization) -> Diagnostic {
+pub fn suspend_in_git(kustomization: &FluxKustomization) -> Diagnostic {
     let value = kustomization.spec("suspend");
     let effect = if value == &Value::Bool(true) {
         "whatever applies it from Git suspends it again: the window never opens"

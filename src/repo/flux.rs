@@ -62,6 +62,8 @@ pub struct FluxKustomization {
     /// The namespace that it gets in its cluster: from what applies it, else `metadata.namespace`; empty
     /// where Git does not say it.
     pub namespace: String,
+    /// The namespaces that it gets in different ways, where those do not agree; otherwise empty.
+    pub disputed: Vec<String>,
     /// `spec.path` as a path of this repository; `None` where the source is not known to be this
     /// repository or the path leaves it.
     pub path: Option<RepoPath>,
@@ -196,6 +198,7 @@ pub fn flux_kustomizations(
                     root: manifest.root.clone(),
                     name: text_of(&value["metadata"]["name"]),
                     namespace: text_of(&value["metadata"]["namespace"]),
+                    disputed: Vec::new(),
                     path: None,
                     cluster: String::new(),
                     value: value.clone(),

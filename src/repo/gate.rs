@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::diagnostic::Place;
-use crate::repo::command::{Action, Turn, pod_of, turns};
+use crate::repo::command::{Action, Turn, read};
 use crate::repo::flux::is_yaml;
 use crate::repo::manifest::manifests;
 use crate::repo::{Entry, Graph, RepoPath, Snapshot, Target};
@@ -87,7 +87,8 @@ pub fn gates(snapshot: &Snapshot, graph: &Graph, folder: &RepoPath) -> Vec<Gate>
         let Some(text) = file.text().filter(|text| text.contains("CronJob")) else { continue };
         let Some(base) = base_folder(graph, path) else { continue };
         for manifest in manifests(file).into_iter().flatten() {
-            let found = turns(pod_of(&manifest.value));
+            let given = graph.get(&base).and_then(|list| list.root.get("namespace")?.as_str());
+            let found = read(&manifest.value, given.filter(|given| !given.is_empty())).turns;
             if manifest.value["kind"] == "CronJob"
                 && let Some(job) = job(path, text, manifest.span, manifest.value, found)
             {

@@ -10,7 +10,8 @@ use crate::repo::{Graph, RepoPath};
 /// The outermost word counts: `targetNamespace` of the Flux Kustomization that builds a folder
 /// (fluxcd/pkg/kustomize, `WriteFile`), then `namespace` of the lists from the top down, a list's own
 /// before that of its components (kustomize, `accumulateTarget`), then what the file says. Where a
-/// file gets into clusters in several ways that don't agree, its own word is left.
+/// file gets into clusters in several ways that don't agree, its own word is left, and those on which Flux
+/// applies it are noted.
 pub(super) fn settle(flux: &mut [FluxKustomization], graph: &Graph) {
     let mut appliers: BTreeMap<RepoPath, BTreeSet<Way>> = BTreeMap::new();
     for one in flux.iter() {
@@ -21,10 +22,17 @@ pub(super) fn settle(flux: &mut [FluxKustomization], graph: &Graph) {
         }
     }
     let mut namespaces = Namespaces { graph, appliers, known: BTreeMap::new() };
-    let given: Vec<Option<String>> = flux.iter().map(|one| namespaces.of_file(&one.file)).collect();
-    for (one, given) in flux.iter_mut().zip(given) {
-        if let Some(given) = given {
-            one.namespace = given;
+    let ways: Vec<BTreeSet<Way>> = flux.iter().map(|one| namespaces.of_file(&one.file)).collect();
+    for (one, ways) in flux.iter_mut().zip(ways) {
+        let own = one.namespace.clone();
+        let is_applied = ways.iter().any(|way| way.is_applied);
+        let given: BTreeSet<String> =
+            ways.into_iter().map(|way| way.namespace.unwrap_or_else(|| own.clone())).collect();
+        match given.len() {
+            0 => {}
+            1 => one.namespace = given.into_iter().collect(),
+            _ if is_applied => one.disputed = given.into_iter().collect(),
+            _ => {}
         }
     }
 }
@@ -47,7 +55,8 @@ struct Namespaces<'a> {
 }
 
 impl Namespaces<'_> {
-    fn of_file(&mut self, file: &RepoPath) -> Option<String> {
+    /// How a file gets into clusters.
+    fn of_file(&mut self, file: &RepoPath) -> BTreeSet<Way> {
         let mut ways: BTreeSet<Way> =
             self.graph.lists(file).iter().flat_map(|list| self.of_folder(list)).collect();
         // Flux lists by itself what lies below a path without a list.
@@ -58,8 +67,7 @@ impl Namespaces<'_> {
         if ways.iter().any(|way| way.is_applied) {
             ways.retain(|way| way.is_applied);
         }
-        let mut namespaces = ways.into_iter().map(|way| way.namespace).collect::<BTreeSet<_>>().into_iter();
-        namespaces.next().filter(|_| namespaces.next().is_none()).flatten()
+        ways
     }
 
     /// How objects that come out of a folder get into clusters.
@@ -105,6 +113,15 @@ mod tests {
     /// Gives namespace and name of every Flux Kustomization; a file that is no list is one, of which
     /// its metadata and its `spec` are given.
     fn namespaces(files: &[(&str, &str)]) -> Vec<String> {
+        model(files).flux.iter().map(|one| format!("{}/{}", one.namespace, one.name)).collect()
+    }
+
+    /// Gives all namespaces in which no two ways agree.
+    fn disputed(files: &[(&str, &str)]) -> Vec<String> {
+        model(files).flux.into_iter().flat_map(|one| one.disputed).collect()
+    }
+
+    fn model(files: &[(&str, &str)]) -> Model {
         let mut snapshot = Snapshot::default();
         for (path, content) in files {
             let text = match path.ends_with("kustomization.yaml") {
@@ -116,8 +133,7 @@ mod tests {
             };
             snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes()));
         }
-        let model = Model::read(&snapshot, &RepoPath::top(), &ClusterFolders::new());
-        model.flux.iter().map(|one| format!("{}/{}", one.namespace, one.name)).collect()
+        Model::read(&snapshot, &RepoPath::top(), &ClusterFolders::new())
     }
 
     const APP: (&str, &str) = ("k/media/app.yaml", "metadata: { name: app }\nspec: { path: apps/app }\n");
@@ -166,9 +182,13 @@ mod tests {
         let one = ("a/kustomization.yaml", "namespace: a\nresources: [../k/media/app.yaml]\n");
         let other = ("b/kustomization.yaml", "namespace: b\nresources: [../k/media/app.yaml]\n");
         assert_eq!(namespaces(&[one, other, APP]), ["/app"]);
+        assert_eq!(disputed(&[one, other, APP]), [""; 0]);
         // What Flux applies counts before a list that nothing in Git applies.
         let top = ("top.yaml", "metadata: { name: top }\nspec: { path: a }\n");
         assert_eq!(namespaces(&[one, other, APP, top]), ["a/app", "/top"]);
+        let both = ("both.yaml", "metadata: { name: both }\nspec: { path: b }\n");
+        assert_eq!(namespaces(&[one, other, APP, top, both]), ["/both", "/app", "/top"]);
+        assert_eq!(disputed(&[one, other, APP, top, both]), ["a", "b"]);
         let top = ("k/top.yaml", "metadata: { name: top }\nspec: { path: k }\n");
         assert_eq!(namespaces(&[one, APP, top]), ["/app", "/top"]);
         let other = ("b/kustomization.yaml", "namespace: a\nresources: [../k/media/app.yaml]\n");

@@ -13,7 +13,7 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use gitops_windows::render::{Embedded, Renderer};
-use gitops_windows::repo::command::{pod_of, turns};
+use gitops_windows::repo::command::turns;
 use serde_json::Value;
 use support::scratch::Scratch;
 use support::{folder, read};
@@ -33,7 +33,7 @@ fn jobs(objects: &[Value]) -> BTreeMap<String, (String, String, bool, BTreeSet<S
     let jobs = objects.iter().filter(|object| object["kind"] == "CronJob");
     jobs.map(|job| {
         let spec = &job["spec"];
-        let held = turns(pod_of(job)).into_iter().map(|turn| turn.name);
+        let held = turns(job).into_iter().map(|turn| turn.name);
         let suspended = spec["suspend"].as_bool().unwrap_or(false);
         let value = (text(&spec["schedule"]), text(&spec["timeZone"]), suspended, held.collect());
         (text(&job["metadata"]["name"]), value)

@@ -87,7 +87,7 @@ fn handed_over(scratch: &Scratch) {
 /// What a job of a cluster's gate acts on, as `namespace/name`.
 fn held(objects: &[Value], job: &str) -> BTreeSet<String> {
     let job = objects.iter().find(|one| one["kind"] == "CronJob" && one["metadata"]["name"] == job);
-    turns(pod_of(job.unwrap())).into_iter().map(|turn| format!("{}/{}", turn.namespace, turn.name)).collect()
+    turns(job.unwrap()).into_iter().map(|turn| format!("{}/{}", turn.namespace, turn.name)).collect()
 }
 
 /// What the roles of a cluster's gate allow that are bound, as `namespace/name`; `*` for any namespace.

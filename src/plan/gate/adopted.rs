@@ -129,11 +129,13 @@ pub fn not_held(input: &Input<'_>, sides: &Sides, cluster: &ClusterGate) -> Opti
     if missing.is_empty() || !cluster.enabled {
         return None;
     }
-    let held: BTreeSet<&str> = gates.iter().flat_map(|gate| gate.targets()).collect();
+    let held = gates.iter().flat_map(|gate| &gate.close.targets);
+    let held: BTreeSet<GateTarget> =
+        held.map(|(namespace, name)| GateTarget::new(input, namespace, name)).collect();
     Some(
         Diagnostic::warning(format!(
             "the jobs in {base} hold back {} and not {missing}, so in cluster {} nothing waits for its window there",
-            held.into_iter().collect::<Vec<_>>().join(", "),
+            shown(&held, input.spec),
             cluster.cluster
         ))
         .at(Place::file(base.clone()))

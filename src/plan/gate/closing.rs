@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::plan::gate::{GateTarget, folder_of};
 use crate::plan::{Command, Input};
 use crate::render::Request;
-use crate::repo::command::{Action, pod_of, turns};
+use crate::repo::command::{Action, turns};
 
 /// What the gates close as they stand in Git, by the clusters whose gate's folder stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Closings {
         let closed = results.into_iter().map(|result| {
             let jobs = result.into_iter().flatten().map(|object| object.value);
             let run = jobs.filter(|job| job["kind"] == "CronJob" && job["spec"]["suspend"] != true);
-            let turned = run.flat_map(|job| turns(pod_of(&job)));
+            let turned = run.flat_map(|job| turns(&job));
             turned.filter(|turn| turn.action == Action::Close).map(GateTarget::from).collect()
         });
         Ok(Closings(clusters.into_iter().zip(closed).collect()))

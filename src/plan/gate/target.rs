@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::plan::Input;
 use crate::render::{Object, Request};
-use crate::repo::command::{Turn, pod_of, turns};
+use crate::repo::command::{Turn, turns};
 use crate::repo::gate::Gate;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath};
 use crate::spec::Spec;
@@ -77,25 +77,36 @@ pub struct OutOfReach<'a> {
 }
 
 /// Gives the Flux Kustomization of an entry point in a cluster that no gate can hold back: its name or its
-/// namespace stands open, as `${APP}-database` does in a component that several apps use.
+/// namespace stands open, as `${APP}-database` does in a component that several apps use, or lists give it
+/// different namespaces.
 pub fn out_of_reach<'a>(input: &Input<'a>, entry: &'a EntryPoint, cluster: &str) -> Option<OutOfReach<'a>> {
     let mut own = input.model.flux_of(entry).filter(|flux| input.model.cluster_of(flux) == cluster);
     own.find_map(|flux| {
-        let why = if is_object_name(&flux.name) {
-            nowhere(input, flux)?
-        } else {
-            "has a name that no object can have, so no gate can call it by that".to_owned()
-        };
+        if is_object_name(&flux.name) {
+            let (why, help) = nowhere(input, flux)?;
+            return Some(OutOfReach { flux, why, help });
+        }
+        let why = "has a name that no object can have, so no gate can call it by that".to_owned();
         Some(OutOfReach { flux, why, help: WRITTEN_OUT })
     })
 }
 
-/// Says that the namespace of a Flux Kustomization is none, as the end of a sentence that begins with its name.
-fn nowhere(input: &Input<'_>, kustomization: &FluxKustomization) -> Option<String> {
+/// Says that the namespace of a Flux Kustomization is none or not known, as the end of a sentence that begins
+/// with its name, and what to do.
+fn nowhere(input: &Input<'_>, kustomization: &FluxKustomization) -> Option<(String, &'static str)> {
+    if !kustomization.disputed.is_empty() {
+        let given = kustomization.disputed.iter().map(|one| input.spec.flux.namespace_of(one));
+        let given = given.collect::<Vec<_>>().join(" and ");
+        let why = format!("gets namespace {given} from what applies it, so no gate knows where it is");
+        return Some((
+            why,
+            "let every list that takes it in give it the same namespace, or give each a file of its own",
+        ));
+    }
     let namespace = input.namespace(kustomization);
-    (!is_namespace(namespace)).then(|| {
-        format!("is in namespace {namespace}, which no namespace can be called, so no gate can reach it")
-    })
+    let why =
+        format!("is in namespace {namespace}, which no namespace can be called, so no gate can reach it");
+    (!is_namespace(namespace)).then_some((why, WRITTEN_OUT))
 }
 
 /// Gives something held back for which a Flux Kustomization waits.
@@ -123,9 +134,9 @@ pub fn check_target(input: &Input<'_>, kustomization: &FluxKustomization) -> Res
     if !is_object_name(&kustomization.name) {
         return Err(no_name(&kustomization.name, place()));
     }
-    let Some(why) = nowhere(input, kustomization) else { return Ok(()) };
+    let Some((why, help)) = nowhere(input, kustomization) else { return Ok(()) };
     let text = format!("Flux Kustomization {} {why}", kustomization.name);
-    Err(Error::invalid(Diagnostic::error(text).at(place()).help(WRITTEN_OUT)))
+    Err(Error::invalid(Diagnostic::error(text).at(place()).help(help)))
 }
 
 /// Tells whether the gate that stands in a cluster's folder holds back a whole entry point already, which
@@ -162,7 +173,7 @@ fn is_named(input: &Input<'_>, folder: &RepoPath, target: &GateTarget, jobs: Opt
         let own = job.value["metadata"]["name"].as_str().unwrap_or_default();
         job.value["kind"] == "CronJob" && jobs.is_none_or(|jobs| jobs.contains(&own))
     };
-    let mut turned = objects.iter().filter(|object| counts(object)).flat_map(|job| turns(pod_of(&job.value)));
+    let mut turned = objects.iter().filter(|object| counts(object)).flat_map(|job| turns(&job.value));
     turned.any(|turn| GateTarget::from(turn) == *target)
 }
 

@@ -74,7 +74,7 @@ fn problem(spec: &Spec, gates: &Gates, cluster: &ClusterGate, objects: &[&Value]
             if containers.iter().any(|container| !container["image"].is_string()) {
                 return Some(format!("a container of CronJob {name} has no image"));
             }
-            let turned: BTreeSet<GateTarget> = turns(pod).into_iter().map(GateTarget::from).collect();
+            let turned: BTreeSet<GateTarget> = turns(job).into_iter().map(GateTarget::from).collect();
             if turned != *wanted {
                 let (turned, wanted) = (shown(&turned, spec), shown(wanted, spec));
                 return Some(format!("CronJob {name} acts on {turned} and not on {wanted}"));

@@ -23,11 +23,12 @@ pub fn commands(input: &Input<'_>, one: &Move<'_>, live: Option<&[LiveKustomizat
     let planned =
         entry.map_or_else(|| one.whole.name().unwrap_or("apps"), |entry| input.model.name_of(entry));
     let old_live = applies(&one.whole);
-    let old = old_live.map_or(planned, |live| live.name.as_str());
+    let (home, old) =
+        old_live.map_or((namespace, planned), |live| (live.namespace.as_str(), live.name.as_str()));
     let new = |position: usize, side: &RepoPath| {
         applies(side).map_or_else(|| heir_name(input, old, position), |live| live.name.clone())
     };
-    let mut prepare = vec![Command::prepare(old, namespace, cluster)];
+    let mut prepare = vec![Command::prepare(old, home, cluster)];
     let mut hand_over = Vec::new();
     for (position, side) in one.sides.iter().filter(|(_, side)| applies(side).is_none()) {
         let earlier = one
@@ -37,12 +38,15 @@ pub fn commands(input: &Input<'_>, one: &Move<'_>, live: Option<&[LiveKustomizat
         let depends_on: Vec<String> = earlier.map(|(earlier, side)| new(*earlier, side)).collect();
         hand_over.push(Command::take_over(&new(*position, side), input.spec, cluster, side, &depends_on));
     }
-    hand_over.push(Command::let_go(old, namespace, cluster));
+    hand_over.push(Command::let_go(old, home, cluster));
     let finish = one
         .sides
         .iter()
         .filter(|(_, side)| !applies(side).is_some_and(|live| live.prune))
-        .map(|(position, side)| Command::prune(&new(*position, side), namespace, cluster))
+        .map(|(position, side)| {
+            let namespace = applies(side).map_or(namespace, |live| live.namespace.as_str());
+            Command::prune(&new(*position, side), namespace, cluster)
+        })
         .collect::<Vec<_>>();
     match (live, old_live) {
         (None, _) => {

@@ -55,8 +55,8 @@ impl Line {
         self.flags.iter().find(|(flag, _)| names.contains(&flag.as_str())).map(|(_, value)| value.as_str())
     }
 
-    /// Gives the namespace; `flux-system` where none is named, as the flux CLI takes it.
-    pub(super) fn namespace(&self) -> String {
-        self.flag(["-n", "--namespace"]).unwrap_or("flux-system").to_owned()
+    /// Gives the namespace that it names.
+    pub(super) fn namespace(&self) -> Option<&str> {
+        self.flag(["-n", "--namespace"])
     }
 }

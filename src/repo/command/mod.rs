@@ -31,8 +31,8 @@ pub enum Action {
 pub struct Turn {
     /// Which way.
     pub action: Action,
-    /// The Kustomization's namespace; `flux-system` where the command names none, as the flux CLI
-    /// takes it.
+    /// The Kustomization's namespace. Where the command names none, kubectl takes that of its pod and flux
+    /// takes `flux-system` (`flux --help`); `flux-system` also where the pod's is not known.
     pub namespace: String,
     /// The Kustomization's name; `*` for `--all`.
     pub name: String,
@@ -58,22 +58,28 @@ pub struct Reading {
     pub patches: Vec<SuspendPatch>,
     /// The first container, by position, that has one of these commands.
     pub container: Option<usize>,
+    /// The namespace of the pods.
+    namespace: Option<String>,
 }
+
+/// The namespace that the flux CLI takes.
+const FLUX: &str = "flux-system";
 
 /// Gives the `spec` of the pods that a CronJob makes.
 pub fn pod_of(job: &Value) -> &Value {
     &job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
 }
 
-/// Reads what a pod's containers suspend and resume, as far as the words tell it.
-pub fn turns(pod_spec: &Value) -> Vec<Turn> {
-    read(pod_spec).turns
+/// Reads what the containers of a CronJob suspend and resume, as far as the words tell it.
+pub fn turns(job: &Value) -> Vec<Turn> {
+    read(job, None).turns
 }
 
-/// Reads what a pod's containers do to Flux Kustomizations.
-pub fn read(pod_spec: &Value) -> Reading {
-    let mut reading = Reading::default();
-    for (position, container) in pod_spec["containers"].as_array().into_iter().flatten().enumerate() {
+/// Reads what the containers of a CronJob do to Flux Kustomizations; a list may have `given` it a namespace.
+pub fn read(job: &Value, given: Option<&str>) -> Reading {
+    let namespace = given.or_else(|| job["metadata"]["namespace"].as_str()).map(str::to_owned);
+    let mut reading = Reading { namespace, ..Reading::default() };
+    for (position, container) in pod_of(job)["containers"].as_array().into_iter().flatten().enumerate() {
         let words = |key: &str| {
             let list = container[key].as_array().into_iter().flatten();
             list.filter_map(|word| word.as_str().map(str::to_owned)).collect::<Vec<_>>()
@@ -179,7 +185,8 @@ impl Reading {
         if line.positional.get(1).is_some_and(|kind| is_open(kind)) {
             return self.unclear(Some(action), words);
         }
-        self.turn(action, line.namespace(), names, words);
+        let namespace = line.namespace().unwrap_or(FLUX).to_owned();
+        self.turn(action, namespace, names, words);
     }
 
     fn kubectl(&mut self, rest: &[String], words: &[String]) {
@@ -219,7 +226,8 @@ impl Reading {
         let kind = line.flag(["--type", "--type"]).map(str::to_owned);
         self.patches.push(SuspendPatch { kind, patch });
         let action = if suspend { Action::Close } else { Action::Open };
-        self.turn(action, line.namespace(), names, words);
+        let namespace = line.namespace().or(self.namespace.as_deref()).unwrap_or(FLUX).to_owned();
+        self.turn(action, namespace, names, words);
     }
 }
 

@@ -6,8 +6,12 @@ fn close(name: &str) -> Turn {
     Turn { action: Action::Close, namespace: "flux-system".into(), name: name.into() }
 }
 
+fn job(containers: Value) -> Value {
+    json!({ "spec": { "jobTemplate": { "spec": { "template": { "spec": { "containers": containers } } } } } })
+}
+
 fn of(container: Value) -> Vec<Turn> {
-    turns(&json!({ "containers": [container] }))
+    turns(&job(json!([container])))
 }
 
 #[test]
@@ -35,6 +39,19 @@ fn kubectl_patches_in_each_form() {
 }
 
 #[test]
+fn without_a_namespace_kubectl_acts_in_its_pod_s_and_flux_in_its_own() {
+    let text = "kubectl patch ks apps --type=merge -p '{\"spec\":{\"suspend\":true}}'; flux suspend ks infra";
+    let mut gate = job(json!([{ "command": ["sh", "-c", text] }]));
+    let told = |turns: Vec<Turn>| -> Vec<String> {
+        turns.into_iter().map(|turn| format!("{}/{}", turn.namespace, turn.name)).collect()
+    };
+    assert_eq!(told(turns(&gate)), ["flux-system/apps", "flux-system/infra"]);
+    gate["metadata"] = json!({ "name": "close", "namespace": "gitops" });
+    assert_eq!(told(turns(&gate)), ["flux-system/infra", "gitops/apps"]);
+    assert_eq!(told(read(&gate, Some("moved")).turns), ["flux-system/infra", "moved/apps"]);
+}
+
+#[test]
 fn other_commands_are_no_gate() {
     for words in [
         json!(["flux", "get", "kustomizations"]),
@@ -48,7 +65,7 @@ fn other_commands_are_no_gate() {
 
 #[test]
 fn what_the_words_do_not_tell_is_not_guessed() {
-    let script = |text: &str| read(&json!({ "containers": [{ "command": ["/bin/sh", "-ec", text] }] }));
+    let script = |text: &str| read(&job(json!([{ "command": ["/bin/sh", "-ec", text] }])), None);
     let close = Some(Action::Close);
     for (text, action) in [
         ("for k in apps-rw; do flux suspend ks $k; done", close),
@@ -70,8 +87,8 @@ fn what_the_words_do_not_tell_is_not_guessed() {
             "{text}"
         );
     }
-    let arguments = json!({ "containers": [{ "command": ["flux"], "args": ["suspend", "ks", "$(KS)"] }] });
-    assert_eq!(read(&arguments).unclear[0].command, "flux suspend ks $(KS)");
+    let arguments = job(json!([{ "command": ["flux"], "args": ["suspend", "ks", "$(KS)"] }]));
+    assert_eq!(read(&arguments, None).unclear[0].command, "flux suspend ks $(KS)");
     for text in [
         "kubectl patch deployment \"$D\" -p \"$P\"",
         "flux suspend helmrelease $x",
