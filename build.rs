@@ -7,6 +7,7 @@
 #![allow(clippy::disallowed_methods, reason = "a build script writes into the target directory only")]
 
 use std::error::Error;
+use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -145,10 +146,11 @@ fn sources() -> Result<Vec<PathBuf>, Box<dyn Error>> {
     Ok(found)
 }
 
-/// Gives a folder of the target directory that all profiles share.
+/// Gives a folder of the target directory that all profiles share: `OUT_DIR` is
+/// `PROFILE/build/PACKAGE/out` in it.
 fn cache(out: &Path) -> PathBuf {
-    let top = out.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
-    let folder = match top {
+    let mut above = out.ancestors().skip_while(|folder| folder.file_name() != Some(OsStr::new("build")));
+    let folder = match above.nth(2) {
         Some(top) => top.join("renderer"),
         None => out.with_extension("cache"),
     };
