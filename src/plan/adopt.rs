@@ -220,9 +220,18 @@ fn template(folders: &BTreeMap<String, RepoPath>, root: &RepoPath) -> Option<Str
 /// What a platform engineer should know about the gate that is taken over.
 fn remarks_on(model: &Model, gate: &Gate) -> Vec<Diagnostic> {
     let mut remarks = Vec::new();
+    let is_it = |one: &FluxKustomization, (namespace, name): &(String, String)| {
+        (one.name == *name || name == "*") && (one.namespace.is_empty() || one.namespace == *namespace)
+    };
     for entry in &model.entry_points {
         let name = model.name_of(entry);
-        let is_closed = || gate.targets().any(|target| target == name || target == "*");
+        let is_closed = || {
+            let mut targets = gate.close.targets.iter();
+            targets.any(|target| {
+                target.1 == name && entry.flux.is_empty()
+                    || model.flux_of(entry).any(|one| is_it(one, target))
+            })
+        };
         if overlay(model, entry, gate).is_some() && is_closed() {
             remarks.push(
                 Diagnostic::warning(format!(
@@ -234,11 +243,9 @@ fn remarks_on(model: &Model, gate: &Gate) -> Vec<Diagnostic> {
             );
         }
     }
-    for (namespace, name) in gate.close.targets.iter().filter(|(_, name)| name != "*") {
-        let is_it = |one: &FluxKustomization| {
-            one.name == *name && (one.namespace.is_empty() || one.namespace == *namespace)
-        };
-        let known = model.flux.iter().any(is_it);
+    for target in gate.close.targets.iter().filter(|(_, name)| name != "*") {
+        let (namespace, name) = target;
+        let known = model.flux.iter().any(|one| is_it(one, target));
         if !known && model.flux.iter().any(|kustomization| kustomization.path.is_some()) {
             remarks.push(
                 Diagnostic::warning(format!(

@@ -79,16 +79,15 @@ impl Pool {
         self.start(requests.div_ceil(SHARE), sandbox, limits)
     }
 
-    /// Starts another instance where what is left, judged by what was done in this time, is worth it.
+    /// Starts another instance where that is worth it, judged by what was done in this time.
     pub(super) fn help(
         &mut self,
-        (done, left): (usize, usize),
+        work: (usize, usize),
         time: Duration,
         sandbox: &'static Sandbox,
         limits: Limits,
     ) {
-        let rest = time.mul_f64(left as f64 / done.max(1) as f64);
-        if time >= START && rest >= START && left > self.threads.len() {
+        if is_worth_another(self.threads.len(), work, time) {
             // Without another the work goes on as before.
             let _ = self.start(self.threads.len() + 1, sandbox, limits);
         }
@@ -103,7 +102,8 @@ impl Pool {
                 Arc::new(Mutex::new(waiting))
             }));
             let thread = std::thread::Builder::new().stack_size(STACK + THREAD);
-            match thread.spawn(move || work(sandbox, limits, &waiting)) {
+            let alone = self.threads.is_empty();
+            match thread.spawn(move || work(sandbox, limits, &waiting, alone)) {
                 Ok(thread) => self.threads.push(thread),
                 Err(error) if self.threads.is_empty() => return Err(error),
                 Err(_) => break,
@@ -133,13 +133,21 @@ impl Pool {
     }
 }
 
-/// Runs one instance after the other until there is no more work.
-fn work(sandbox: &Sandbox, limits: Limits, waiting: &Arc<Mutex<mpsc::Receiver<Job>>>) {
+/// Tells whether so many instances, which were this long about what is done, need help with what is left.
+fn is_worth_another(instances: usize, (done, left): (usize, usize), time: Duration) -> bool {
+    let rest = time.as_secs_f64() * left as f64 / done.max(1) as f64;
+    time >= START && left > instances && rest >= START.as_secs_f64() * instances as f64
+}
+
+/// Runs one instance after the other until there is no more work. Where none can be started, the first says
+/// so to whoever waits, and the others leave the work to it.
+fn work(sandbox: &Sandbox, limits: Limits, waiting: &Arc<Mutex<mpsc::Receiver<Job>>>, alone: bool) {
     loop {
         let seat = Box::new(Seat { waiting: Arc::clone(waiting), current: None });
         match sandbox.run(limits, seat) {
             End::Done => return,
             End::Next => {}
+            End::Broken(_) if !alone => return,
             End::Broken(reason) => {
                 while let Ok(job) = { locked(waiting).recv() } {
                     job.settle(Err(RenderError { message: reason.clone() }));
@@ -243,5 +251,21 @@ fn origin(tree: &Tree, told: AnswerOrigin) -> Option<Origin> {
             Some(Origin { path: RepoPath::parse(&place).ok()?, generator: told.generator })
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_instance_is_started_for_work_that_takes_longer_than_its_start() {
+        let second = Duration::from_secs(1);
+        assert!(is_worth_another(1, (0, 4), second), "large folders");
+        assert!(is_worth_another(1, (20, 60), second), "many folders");
+        assert!(!is_worth_another(1, (20, 60), second / 2), "too early to tell");
+        assert!(!is_worth_another(1, (8, 4), second), "soon done");
+        assert!(!is_worth_another(1, (0, 1), 9 * second), "nothing to help with");
+        assert!(!is_worth_another(3, (60, 80), 2 * second), "soon done by three");
     }
 }

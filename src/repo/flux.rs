@@ -62,7 +62,8 @@ pub struct FluxKustomization {
     /// The namespace that it gets in its cluster: from what applies it, else `metadata.namespace`; empty
     /// where Git does not say it.
     pub namespace: String,
-    /// The namespaces that it gets in different ways, where those do not agree; otherwise empty.
+    /// The namespaces that it gets in different ways on which Flux applies it in its cluster, where those do
+    /// not agree; otherwise empty.
     pub disputed: Vec<String>,
     /// `spec.path` as a path of this repository; `None` where the source is not known to be this
     /// repository or the path leaves it.

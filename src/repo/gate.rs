@@ -10,7 +10,8 @@ use crate::diagnostic::Place;
 use crate::repo::command::{Action, Turn, read};
 use crate::repo::flux::is_yaml;
 use crate::repo::manifest::manifests;
-use crate::repo::{Entry, Graph, RepoPath, Snapshot, Target};
+use crate::repo::namespaces::Namespaces;
+use crate::repo::{Entry, FluxKustomization, Graph, RepoPath, Snapshot, Target};
 
 /// A CronJob whose containers suspend or resume Flux Kustomizations.
 #[derive(Clone, Debug)]
@@ -77,8 +78,14 @@ pub struct GatePatch {
 ///
 /// A job counts when every command of it that touches a Flux Kustomization turns it the same way.
 /// Jobs are paired within a folder: same targets first, then whatever is left in the order of names.
-pub fn gates(snapshot: &Snapshot, graph: &Graph, folder: &RepoPath) -> Vec<Gate> {
+pub(super) fn gates(
+    snapshot: &Snapshot,
+    graph: &Graph,
+    flux: &[FluxKustomization],
+    folder: &RepoPath,
+) -> Vec<Gate> {
     let mut jobs: Vec<(RepoPath, GateJob)> = Vec::new();
+    let mut namespaces = Namespaces::new(flux, graph);
     for (path, entry) in snapshot.entries() {
         let Entry::File(file) = entry else { continue };
         if !path.is_within(folder) || !is_yaml(path) {
@@ -87,11 +94,11 @@ pub fn gates(snapshot: &Snapshot, graph: &Graph, folder: &RepoPath) -> Vec<Gate>
         let Some(text) = file.text().filter(|text| text.contains("CronJob")) else { continue };
         let Some(base) = base_folder(graph, path) else { continue };
         for manifest in manifests(file).into_iter().flatten() {
-            let given = graph.get(&base).and_then(|list| list.root.get("namespace")?.as_str());
-            let found = read(&manifest.value, given.filter(|given| !given.is_empty())).turns;
-            if manifest.value["kind"] == "CronJob"
-                && let Some(job) = job(path, text, manifest.span, manifest.value, found)
-            {
+            if manifest.value["kind"] != "CronJob" {
+                continue;
+            }
+            let found = read(&manifest.value, namespaces.given(path).as_deref()).turns;
+            if let Some(job) = job(path, text, manifest.span, manifest.value, found) {
                 jobs.push((base.clone(), job));
             }
         }

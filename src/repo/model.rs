@@ -89,8 +89,8 @@ impl Model {
         let (mut flux, mut remarks) = flux_kustomizations(snapshot, root);
         leave_foreign(&mut flux, snapshot);
         let unlisted = take_unlisted(&mut flux, &graph);
-        namespaces::settle(&mut flux, &graph);
-        let gates = gates(snapshot, &graph, root);
+        let open = namespaces::settle(&mut flux, &graph);
+        let gates = gates(snapshot, &graph, &flux, root);
         let mut builders = Builders::new();
         for (index, kustomization) in flux.iter().enumerate() {
             if let Some(path) = &kustomization.path {
@@ -191,6 +191,7 @@ impl Model {
         for entry in &mut entry_points {
             entry.role = role(entry, &graph, &flux, &files, &gates);
         }
+        namespaces::dispute(&mut flux, open, &owners);
         for (kustomization, cluster) in flux.iter_mut().zip(owners) {
             kustomization.cluster = cluster;
         }

@@ -11,42 +11,67 @@ use crate::repo::{Graph, RepoPath};
 /// (fluxcd/pkg/kustomize, `WriteFile`), then `namespace` of the lists from the top down, a list's own
 /// before that of its components (kustomize, `accumulateTarget`), then what the file says. Where a
 /// file gets into clusters in several ways that don't agree, its own word is left, and those on which Flux
-/// applies it are noted.
-pub(super) fn settle(flux: &mut [FluxKustomization], graph: &Graph) {
-    let mut appliers: BTreeMap<RepoPath, BTreeSet<Way>> = BTreeMap::new();
-    for one in flux.iter() {
-        if let Some(path) = &one.path {
-            let namespace = one.spec("targetNamespace").as_str().map(str::to_owned);
-            let way = Way { is_applied: true, namespace };
-            appliers.entry(path.clone()).or_default().insert(way);
-        }
-    }
-    let mut namespaces = Namespaces { graph, appliers, known: BTreeMap::new() };
+/// applies it are given, by position, for [`dispute`].
+pub(super) fn settle(flux: &mut [FluxKustomization], graph: &Graph) -> BTreeMap<usize, BTreeSet<Way>> {
+    let mut namespaces = Namespaces::new(flux, graph);
     let ways: Vec<BTreeSet<Way>> = flux.iter().map(|one| namespaces.of_file(&one.file)).collect();
-    for (one, ways) in flux.iter_mut().zip(ways) {
-        let own = one.namespace.clone();
-        let is_applied = ways.iter().any(|way| way.is_applied);
-        let given: BTreeSet<String> =
-            ways.into_iter().map(|way| way.namespace.unwrap_or_else(|| own.clone())).collect();
-        match given.len() {
-            0 => {}
-            1 => one.namespace = given.into_iter().collect(),
-            _ if is_applied => one.disputed = given.into_iter().collect(),
-            _ => {}
+    let mut open = BTreeMap::new();
+    for (position, (one, ways)) in flux.iter_mut().zip(ways).enumerate() {
+        match agreed(&ways) {
+            Some(Some(given)) => one.namespace = given,
+            Some(None) => {}
+            None => {
+                open.insert(position, ways);
+            }
         }
     }
+    open
+}
+
+/// Decides the namespaces on which ways do not agree by those of each one's own cluster, where that has any, and
+/// notes where those do not agree either. `owners` has a cluster for each Flux Kustomization.
+pub(super) fn dispute(
+    flux: &mut [FluxKustomization],
+    open: BTreeMap<usize, BTreeSet<Way>>,
+    owners: &[String],
+) {
+    for (position, mut ways) in open {
+        let one = &mut flux[position];
+        ways.retain(|way| way.applier.is_some());
+        let is_own = |way: &Way| way.applier.is_some_and(|applier| owners[applier] == owners[position]);
+        if ways.iter().any(is_own) {
+            ways.retain(is_own);
+        }
+        match agreed(&ways) {
+            Some(Some(given)) => one.namespace = given,
+            Some(None) => {}
+            None => {
+                let own = one.namespace.clone();
+                let given = ways.into_iter().map(|way| way.namespace.unwrap_or_else(|| own.clone()));
+                one.disputed = given.collect::<BTreeSet<_>>().into_iter().collect();
+            }
+        }
+    }
+}
+
+/// Gives the one word of all ways; `None` where they don't agree.
+fn agreed(ways: &BTreeSet<Way>) -> Option<Option<String>> {
+    let mut namespaces = ways.iter().map(|way| &way.namespace).collect::<BTreeSet<_>>().into_iter();
+    let first = namespaces.next().cloned().flatten();
+    namespaces.next().is_none().then_some(first)
 }
 
 /// A way in which something gets into a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Way {
-    /// Whether a Flux Kustomization in Git begins it.
-    is_applied: bool,
+pub(super) struct Way {
+    /// The position of the Flux Kustomization in Git that begins it.
+    applier: Option<usize>,
     /// The namespace that is given on it.
     namespace: Option<String>,
 }
 
-struct Namespaces<'a> {
+/// The namespaces that files get from what applies them.
+pub(super) struct Namespaces<'a> {
     graph: &'a Graph,
     /// By the folder that they build, what Flux Kustomizations set as `targetNamespace`.
     appliers: BTreeMap<RepoPath, BTreeSet<Way>>,
@@ -54,7 +79,24 @@ struct Namespaces<'a> {
     known: BTreeMap<RepoPath, BTreeSet<Way>>,
 }
 
-impl Namespaces<'_> {
+impl<'a> Namespaces<'a> {
+    pub(super) fn new(flux: &[FluxKustomization], graph: &'a Graph) -> Namespaces<'a> {
+        let mut appliers: BTreeMap<RepoPath, BTreeSet<Way>> = BTreeMap::new();
+        for (position, one) in flux.iter().enumerate() {
+            if let Some(path) = &one.path {
+                let namespace = one.spec("targetNamespace").as_str().map(str::to_owned);
+                let way = Way { applier: Some(position), namespace };
+                appliers.entry(path.clone()).or_default().insert(way);
+            }
+        }
+        Namespaces { graph, appliers, known: BTreeMap::new() }
+    }
+
+    /// Gives the namespace that what stands in a file gets from above it, where all ways agree on one.
+    pub(super) fn given(&mut self, file: &RepoPath) -> Option<String> {
+        agreed(&self.of_file(file)).flatten()
+    }
+
     /// How a file gets into clusters.
     fn of_file(&mut self, file: &RepoPath) -> BTreeSet<Way> {
         let mut ways: BTreeSet<Way> =
@@ -64,8 +106,8 @@ impl Namespaces<'_> {
         let mut above = above.take_while(|folder| !self.graph.has(folder));
         ways.extend(above.find_map(|folder| self.appliers.get(&folder).cloned()).unwrap_or_default());
         // A list that nothing in Git applies, such as one for tests, counts where no other does.
-        if ways.iter().any(|way| way.is_applied) {
-            ways.retain(|way| way.is_applied);
+        if ways.iter().any(|way| way.applier.is_some()) {
+            ways.retain(|way| way.applier.is_some());
         }
         ways
     }
@@ -84,7 +126,7 @@ impl Namespaces<'_> {
         let mut above = above.take_while(|above| above == folder || !self.graph.has(above));
         found.extend(above.find_map(|above| self.appliers.get(&above).cloned()).unwrap_or_default());
         if found.is_empty() {
-            found.insert(Way { is_applied: false, namespace: None });
+            found.insert(Way { applier: None, namespace: None });
         }
         let given = |way: Way| Way { namespace: way.namespace.or_else(|| own.clone()), ..way };
         let found: BTreeSet<Way> = found.into_iter().map(given).collect();
@@ -178,6 +220,24 @@ mod tests {
     }
 
     #[test]
+    fn where_clusters_do_not_agree_the_word_of_its_own_cluster_counts() {
+        let list = |namespace: &str| format!("{namespace}resources: [../../k/media/app.yaml, top.yaml]\n");
+        let top =
+            |cluster: &str| format!("metadata: {{ name: top }}\nspec: {{ path: clusters/{cluster} }}\n");
+        let (berlin, paris) = (list("namespace: berlin\n"), list(""));
+        let (of_berlin, of_paris) = (top("berlin"), top("paris"));
+        let files = [
+            APP,
+            ("clusters/berlin/kustomization.yaml", berlin.as_str()),
+            ("clusters/berlin/top.yaml", of_berlin.as_str()),
+            ("clusters/paris/kustomization.yaml", paris.as_str()),
+            ("clusters/paris/top.yaml", of_paris.as_str()),
+        ];
+        assert_eq!(namespaces(&files), ["berlin/top", "/top", "berlin/app"]);
+        assert_eq!(disputed(&files), [""; 0]);
+    }
+
+    #[test]
     fn where_ways_do_not_agree_the_file_s_own_word_is_left() {
         let one = ("a/kustomization.yaml", "namespace: a\nresources: [../k/media/app.yaml]\n");
         let other = ("b/kustomization.yaml", "namespace: b\nresources: [../k/media/app.yaml]\n");
@@ -189,6 +249,8 @@ mod tests {
         let both = ("both.yaml", "metadata: { name: both }\nspec: { path: b }\n");
         assert_eq!(namespaces(&[one, other, APP, top, both]), ["/both", "/app", "/top"]);
         assert_eq!(disputed(&[one, other, APP, top, both]), ["a", "b"]);
+        let plain = ("b/kustomization.yaml", "resources: [../k/media/app.yaml]\n");
+        assert_eq!(disputed(&[one, plain, APP, top, both]), ["", "a"]);
         let top = ("k/top.yaml", "metadata: { name: top }\nspec: { path: k }\n");
         assert_eq!(namespaces(&[one, APP, top]), ["/app", "/top"]);
         let other = ("b/kustomization.yaml", "namespace: a\nresources: [../k/media/app.yaml]\n");

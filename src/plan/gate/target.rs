@@ -94,9 +94,10 @@ pub fn out_of_reach<'a>(input: &Input<'a>, entry: &'a EntryPoint, cluster: &str)
 /// Says that the namespace of a Flux Kustomization is none or not known, as the end of a sentence that begins
 /// with its name, and what to do.
 fn nowhere(input: &Input<'_>, kustomization: &FluxKustomization) -> Option<(String, &'static str)> {
-    if !kustomization.disputed.is_empty() {
-        let given = kustomization.disputed.iter().map(|one| input.spec.flux.namespace_of(one));
-        let given = given.collect::<Vec<_>>().join(" and ");
+    let given = kustomization.disputed.iter().map(|one| input.spec.flux.namespace_of(one));
+    let given: BTreeSet<&str> = given.collect();
+    if given.len() > 1 {
+        let given = given.into_iter().collect::<Vec<_>>().join(" and ");
         let why = format!("gets namespace {given} from what applies it, so no gate knows where it is");
         return Some((
             why,

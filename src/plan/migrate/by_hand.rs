@@ -35,7 +35,11 @@ pub fn commands(input: &Input<'_>, one: &Move<'_>, live: Option<&[LiveKustomizat
             .sides
             .range(..position)
             .filter(|(earlier, _)| may_wait(input, cluster, Some(*position), **earlier));
-        let depends_on: Vec<String> = earlier.map(|(earlier, side)| new(*earlier, side)).collect();
+        let named = |(earlier, side): (&usize, &RepoPath)| {
+            let elsewhere = applies(side).filter(|live| live.namespace != namespace);
+            elsewhere.map_or_else(|| new(*earlier, side), |live| format!("{}/{}", live.namespace, live.name))
+        };
+        let depends_on: Vec<String> = earlier.map(named).collect();
         hand_over.push(Command::take_over(&new(*position, side), input.spec, cluster, side, &depends_on));
     }
     hand_over.push(Command::let_go(old, home, cluster));

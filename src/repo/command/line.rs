@@ -23,6 +23,13 @@ const VALUE_FLAGS: [&str; 19] = [
     "--selector",
 ];
 
+/// Cuts a short flag from a value that follows in the same word, as in `-nflux-system`.
+fn attached(word: &str) -> Option<(&str, &str)> {
+    let is_short = VALUE_FLAGS.iter().any(|flag| flag.len() == 2 && word.starts_with(flag));
+    let (flag, value) = word.split_at_checked(2).filter(|(_, value)| is_short && !value.is_empty())?;
+    Some((flag, value.strip_prefix('=').unwrap_or(value)))
+}
+
 /// A command line after its program.
 pub(super) struct Line {
     /// The words that are no flags, in order.
@@ -37,7 +44,9 @@ impl Line {
         let mut line = Line { positional: Vec::new(), flags: Vec::new() };
         let mut words = words.iter();
         while let Some(word) = words.next() {
-            if let Some((flag, value)) = word.split_once('=').filter(|_| word.starts_with('-')) {
+            if let Some((flag, value)) = attached(word) {
+                line.flags.push((flag.to_owned(), value.to_owned()));
+            } else if let Some((flag, value)) = word.split_once('=').filter(|_| word.starts_with('-')) {
                 line.flags.push((flag.to_owned(), value.to_owned()));
             } else if VALUE_FLAGS.contains(&word.as_str()) {
                 line.flags.push((word.clone(), words.next().cloned().unwrap_or_default()));

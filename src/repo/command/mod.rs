@@ -31,8 +31,10 @@ pub enum Action {
 pub struct Turn {
     /// Which way.
     pub action: Action,
-    /// The Kustomization's namespace. Where the command names none, kubectl takes that of its pod and flux
-    /// takes `flux-system` (`flux --help`); `flux-system` also where the pod's is not known.
+    /// The Kustomization's namespace. Where the command names none, kubectl takes `POD_NAMESPACE`, else that
+    /// of its pod (client-go, `inClusterClientConfig.Namespace`), and flux takes `FLUX_SYSTEM_NAMESPACE`,
+    /// else `flux-system` (flux2, `configureDefaultNamespace`). `flux-system` also where the pod's is not
+    /// known; what a script exports or a kubeconfig says is not read.
     pub namespace: String,
     /// The Kustomization's name; `*` for `--all`.
     pub name: String,
@@ -58,8 +60,10 @@ pub struct Reading {
     pub patches: Vec<SuspendPatch>,
     /// The first container, by position, that has one of these commands.
     pub container: Option<usize>,
-    /// The namespace of the pods.
-    namespace: Option<String>,
+    /// The namespace that kubectl takes in the container at hand.
+    kubectl: Option<String>,
+    /// The namespace that flux takes there.
+    flux: Option<String>,
 }
 
 /// The namespace that the flux CLI takes.
@@ -78,12 +82,20 @@ pub fn turns(job: &Value) -> Vec<Turn> {
 /// Reads what the containers of a CronJob do to Flux Kustomizations; a list may have `given` it a namespace.
 pub fn read(job: &Value, given: Option<&str>) -> Reading {
     let namespace = given.or_else(|| job["metadata"]["namespace"].as_str()).map(str::to_owned);
-    let mut reading = Reading { namespace, ..Reading::default() };
+    let mut reading = Reading::default();
     for (position, container) in pod_of(job)["containers"].as_array().into_iter().flatten().enumerate() {
         let words = |key: &str| {
             let list = container[key].as_array().into_iter().flatten();
             list.filter_map(|word| word.as_str().map(str::to_owned)).collect::<Vec<_>>()
         };
+        let set = |name: &str| {
+            let mut variables = container["env"].as_array().into_iter().flatten();
+            let variable = variables.find(|variable| variable["name"] == name)?;
+            let is_own = variable["valueFrom"]["fieldRef"]["fieldPath"] == "metadata.namespace";
+            if is_own { namespace.clone() } else { variable["value"].as_str().map(str::to_owned) }
+        };
+        reading.kubectl = set("POD_NAMESPACE").or_else(|| namespace.clone());
+        reading.flux = set("FLUX_SYSTEM_NAMESPACE");
         let command = words("command");
         let is_flux_image = container["image"].as_str().is_some_and(|image| image.contains("flux-cli"));
         let mut line = command.clone();
@@ -97,6 +109,7 @@ pub fn read(job: &Value, given: Option<&str>) -> Reading {
             reading.container = Some(position);
         }
     }
+    (reading.kubectl, reading.flux) = (None, None);
     reading.turns.sort();
     reading.turns.dedup();
     reading
@@ -185,7 +198,7 @@ impl Reading {
         if line.positional.get(1).is_some_and(|kind| is_open(kind)) {
             return self.unclear(Some(action), words);
         }
-        let namespace = line.namespace().unwrap_or(FLUX).to_owned();
+        let namespace = line.namespace().or(self.flux.as_deref()).unwrap_or(FLUX).to_owned();
         self.turn(action, namespace, names, words);
     }
 
@@ -226,7 +239,7 @@ impl Reading {
         let kind = line.flag(["--type", "--type"]).map(str::to_owned);
         self.patches.push(SuspendPatch { kind, patch });
         let action = if suspend { Action::Close } else { Action::Open };
-        let namespace = line.namespace().or(self.namespace.as_deref()).unwrap_or(FLUX).to_owned();
+        let namespace = line.namespace().or(self.kubectl.as_deref()).unwrap_or(FLUX).to_owned();
         self.turn(action, namespace, names, words);
     }
 }

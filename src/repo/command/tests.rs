@@ -49,6 +49,16 @@ fn without_a_namespace_kubectl_acts_in_its_pod_s_and_flux_in_its_own() {
     gate["metadata"] = json!({ "name": "close", "namespace": "gitops" });
     assert_eq!(told(turns(&gate)), ["flux-system/infra", "gitops/apps"]);
     assert_eq!(told(read(&gate, Some("moved")).turns), ["flux-system/infra", "moved/apps"]);
+    let container = &mut gate["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0];
+    container["env"] = json!([
+        { "name": "FLUX_SYSTEM_NAMESPACE", "valueFrom": { "fieldRef": { "fieldPath": "metadata.namespace" } } },
+        { "name": "POD_NAMESPACE", "value": "pods" },
+    ]);
+    assert_eq!(told(turns(&gate)), ["gitops/infra", "pods/apps"]);
+
+    let script = "kubectl -nmedia patch ks apps --type=merge -p'{\"spec\":{\"suspend\":true}}'; flux suspend ks infra -n=home";
+    let gate = job(json!([{ "command": ["sh", "-c", script] }]));
+    assert_eq!(told(turns(&gate)), ["home/infra", "media/apps"]);
 }
 
 #[test]
