@@ -73,6 +73,30 @@ fn init_takes_the_namespace_that_is_there_first() {
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
 }
 
+#[test]
+fn init_tells_what_a_job_acts_on_by_its_namespace() {
+    let told = |words: &str| {
+        let scratch = Scratch::fixture("adopted");
+        for job in ["begin", "end"] {
+            let file = format!("infra/maintenance/{job}.yaml");
+            scratch.replace(&file, "\"apps\", \"--namespace\", \"flux-system\"", words);
+        }
+        scratch.commit();
+        scratch.expect(1, &["init"]).stderr
+    };
+    let carries = "end-maintenance suspends Flux Kustomization infra, which carries the gate itself";
+    let here = told("\"apps\", \"infra\"");
+    assert!(here.contains(carries) && !here.contains("which is not in Git"), "{here}");
+    let elsewhere = told("\"apps\", \"infra\", \"-nhome\"");
+    assert!(!elsewhere.contains(carries), "{elsewhere}");
+    for name in ["apps", "infra"] {
+        let lost = format!("suspends Flux Kustomization {name} in namespace home, which is not in Git");
+        assert!(elsewhere.contains(&lost), "{elsewhere}");
+    }
+    let all = told("\"--all\"");
+    assert!(all.contains(carries), "{all}");
+}
+
 /// Divides everything, hands it over and finishes.
 fn handed_over(scratch: &Scratch) {
     scratch.take(&["sync", "--yes"]);

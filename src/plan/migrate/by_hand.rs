@@ -82,3 +82,70 @@ pub fn advice(input: &Input<'_>, one: &Move<'_>) -> Diagnostic {
         input.spec.flux.namespace
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::plan::migrate::standing::moves;
+    use crate::render::Nothing;
+    use crate::repo::{File, Model, Snapshot};
+    use crate::spec;
+
+    const SPEC: &str = "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  rw: { window: nights }\nwindows:\n  nights: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN }\nclusters:\n  edge: {}\n";
+
+    /// Gives the words of all commands for a divided folder that Flux Kustomizations of these namespaces
+    /// and names apply; a folder is below `clusters/edge/apps`.
+    fn told(live: &[(&str, &str, &str)]) -> Vec<String> {
+        let path = |text: &str| RepoPath::parse(text).unwrap();
+        let parsed = spec::parse(&path("windows.yaml"), SPEC.as_bytes()).unwrap();
+        let mut snapshot = Snapshot::default();
+        for (file, text) in [
+            ("kustomization.yaml", "resources: [apps-rt, apps-rw]\n"),
+            ("apps-rt/kustomization.yaml", "resources: [one.yaml]\n"),
+            ("apps-rt/one.yaml", "kind: ConfigMap\n"),
+            ("apps-rw/kustomization.yaml", "resources: [other.yaml]\n"),
+            ("apps-rw/other.yaml", "kind: ConfigMap\n"),
+        ] {
+            snapshot.insert(path(&format!("clusters/edge/apps/{file}")), File::new(text.as_bytes()));
+        }
+        let model = Model::read(&snapshot, &RepoPath::top(), &BTreeMap::new());
+        let input = Input { spec: &parsed.spec, snapshot: &snapshot, model: &model, renderer: &Nothing };
+        let live = live.iter().map(|(namespace, name, folder)| {
+            LiveKustomization::of(&json!({
+                "metadata": { "namespace": namespace, "name": name },
+                "spec": { "path": format!("./clusters/edge/apps{folder}"), "deletionPolicy": "Orphan" },
+            }))
+        });
+        let live: Vec<LiveKustomization> = live.collect();
+        let moves = moves(&input);
+        let [one] = &moves[..] else { panic!("{} moves", moves.len()) };
+        commands(&input, one, Some(&live)).iter().map(|command| command.words.join(" ")).collect()
+    }
+
+    #[test]
+    fn live_ones_count_in_the_namespaces_that_they_have() {
+        let old = ("flux-system", "apps", "");
+        let waits = |live: &[_]| {
+            let found = told(live).into_iter().find(|words| words.contains("create kustomization apps-rw"));
+            found.unwrap().split_once("--depends-on=").unwrap().1.to_owned()
+        };
+        assert_eq!(waits(&[old]), "apps-rt");
+        assert_eq!(waits(&[old, ("flux-system", "first", "/apps-rt")]), "first");
+        assert_eq!(waits(&[old, ("web", "first", "/apps-rt")]), "web/first");
+
+        let let_go = told(&[("web", "old", ""), ("web", "a", "/apps-rt"), ("web", "b", "/apps-rw")]);
+        assert!(let_go.len() == 1 && let_go[0].ends_with(" sh old web"), "{let_go:?}");
+
+        let prune = told(&[("web", "a", "/apps-rt"), ("home", "b", "/apps-rw")]);
+        let whose: Vec<&str> = prune.iter().map(|words| words.split(' ').nth(3).unwrap()).collect();
+        assert_eq!(whose, ["a", "b"]);
+        assert!(
+            prune[0].contains(" --namespace web ") && prune[1].contains(" --namespace home "),
+            "{prune:?}"
+        );
+    }
+}
