@@ -80,11 +80,23 @@ fn kept(
     Ok(content)
 }
 
+/// Saves the compiler an eighth of its time, for what the linker leaves out.
+const NO_DEBUGGING: &str = "-gcflags=all=-dwarf=false";
+
 /// Compiles the Go program to WebAssembly.
 fn wasm(cache: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     let out = cache.join(format!("{}.go-build", std::process::id()));
     let result = Command::new("go")
-        .args(["build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", "-s -w", "-o"])
+        .args([
+            "build",
+            "-trimpath",
+            "-buildvcs=false",
+            "-mod=readonly",
+            NO_DEBUGGING,
+            "-ldflags",
+            "-s -w",
+            "-o",
+        ])
         .arg(&out)
         .arg(".")
         .current_dir("renderer")
@@ -133,7 +145,8 @@ fn version_of_kustomize() -> Result<String, Box<dyn Error>> {
 
 /// Lists what the Go program is made of, sorted.
 fn sources() -> Result<Vec<PathBuf>, Box<dyn Error>> {
-    let mut found = Vec::new();
+    // How it is compiled stands here.
+    let mut found = vec![PathBuf::from("build.rs")];
     for entry in fs::read_dir("renderer")? {
         let path = entry?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

@@ -12,11 +12,11 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use common::{Copy, gitops_windows};
+use common::Copy;
 use gitops_windows::render::{Object, Renderer, Request};
 use gitops_windows::repo::manifest::ObjectId;
 use serde_json::Value;
-use support::{corpus, kustomize, read};
+use support::{corpus, kustomize, read, side_by_side};
 
 /// A repository, the folder of its spec, its clusters, and the entry points that must come out.
 struct Case {
@@ -137,18 +137,17 @@ const CASES: [Case; 12] = [
 #[test]
 fn every_entry_point_comes_out_right() {
     let repositories = corpus();
-    let mut table = Vec::new();
-    for case in &CASES {
-        let Some(origin) = repositories.iter().find(|path| path.ends_with(case.repository)) else { continue };
-        let only = std::env::var("GITOPS_WINDOWS_CASE").unwrap_or_default();
-        if case.repository.contains(&only) {
-            judge(case, origin, &mut table);
-        }
-    }
-    eprintln!("{}", table.join("\n"));
+    let only = std::env::var("GITOPS_WINDOWS_CASE").unwrap_or_default();
+    let table = side_by_side(&CASES, |case| {
+        let origin = repositories.iter().find(|path| path.ends_with(case.repository));
+        origin.filter(|_| case.repository.contains(&only)).map(|origin| judge(case, origin))
+    });
+    eprintln!("{}", table.into_iter().flatten().flatten().collect::<Vec<_>>().join("\n"));
 }
 
-fn judge(case: &Case, origin: &Path, table: &mut Vec<String>) {
+/// Gives a line for each entry point.
+fn judge(case: &Case, origin: &Path) -> Vec<String> {
+    let mut table = Vec::new();
     let copy = Copy::new(origin, case.root, case.clusters);
     let original = copy.tree();
     let patch = copy.run(&["split", "--all", "--dry-run", "--format", "patch"]);
@@ -216,7 +215,7 @@ fn judge(case: &Case, origin: &Path, table: &mut Vec<String>) {
         assert!(joined.status.success(), "{}: {}", case.repository, String::from_utf8_lossy(&joined.stderr));
         common::assert_same(&copy.tree(), &original, case.repository);
     }
-    let _ = gitops_windows;
+    table
 }
 
 type Values = BTreeMap<ObjectId, Value>;

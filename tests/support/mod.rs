@@ -11,9 +11,10 @@ pub mod golden;
 pub mod scratch;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use gitops_windows::render::{External, Request, Tool};
 use gitops_windows::repo::{Entry, File, RepoPath, Snapshot};
@@ -84,6 +85,26 @@ pub fn corpus() -> Vec<PathBuf> {
         .collect();
     found.sort();
     found
+}
+
+/// Does the same with each of some things, several at a time, and gives what came of them in their order.
+pub fn side_by_side<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let waiting = Mutex::new(all.iter().enumerate());
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let done = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(2, NonZeroUsize::get) {
+            scope.spawn(|| {
+                while let Some((position, one)) = next() {
+                    let result = work(one);
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push((position, result));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap();
+    done.sort_by_key(|(position, _)| *position);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Gives the kustomize command of the embedded version, built with Go if need be.
