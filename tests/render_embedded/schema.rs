@@ -68,9 +68,9 @@ const KINDS: [&str; 24] = [
     "apps/v1/Unheard",
 ];
 
-/// Of Kubernetes' schema an instance reads only what kustomize uses: scopes and how lists are merged.
+/// An instance reads Kubernetes' schema without its paths: scopes are known, and how lists are merged stands elsewhere.
 #[test]
-fn the_schema_without_its_operations_says_the_same() {
+fn the_schema_without_its_paths_says_the_same() {
     let mut all = String::new();
     for (position, kind) in KINDS.iter().enumerate() {
         let (version, kind) = kind.rsplit_once('/').unwrap();
