@@ -217,22 +217,30 @@ fn template(folders: &BTreeMap<String, RepoPath>, root: &RepoPath) -> Option<Str
     }
 }
 
+/// Tells whether a command on a target acts on a Flux Kustomization.
+fn is_it(one: &FluxKustomization, (namespace, name): &(String, String)) -> bool {
+    (one.name == *name || name == "*") && (one.namespace.is_empty() || one.namespace == *namespace)
+}
+
+/// Gives the name of what the gate closes of an entry point, if it closes anything of it.
+fn closed<'m>(model: &'m Model, gate: &Gate, entry: &'m EntryPoint) -> Option<&'m str> {
+    let mut targets = gate.close.targets.iter();
+    if entry.flux.is_empty() {
+        let name = model.name_of(entry);
+        return targets.any(|(_, target)| target == name || target == "*").then_some(name);
+    }
+    let mut own = model.flux_of(entry);
+    let closed = own.find(|one| gate.close.targets.iter().any(|target| is_it(one, target)));
+    closed.map(|one| one.name.as_str())
+}
+
 /// What a platform engineer should know about the gate that is taken over.
 fn remarks_on(model: &Model, gate: &Gate) -> Vec<Diagnostic> {
     let mut remarks = Vec::new();
-    let is_it = |one: &FluxKustomization, (namespace, name): &(String, String)| {
-        (one.name == *name || name == "*") && (one.namespace.is_empty() || one.namespace == *namespace)
-    };
     for entry in &model.entry_points {
-        let name = model.name_of(entry);
-        let is_closed = || {
-            let mut targets = gate.close.targets.iter();
-            targets.any(|target| {
-                target.1 == name && entry.flux.is_empty()
-                    || model.flux_of(entry).any(|one| is_it(one, target))
-            })
-        };
-        if overlay(model, entry, gate).is_some() && is_closed() {
+        if overlay(model, entry, gate).is_some()
+            && let Some(name) = closed(model, gate, entry)
+        {
             remarks.push(
                 Diagnostic::warning(format!(
                     "{} suspends Flux Kustomization {name}, which carries the gate itself: while the window is closed, no commit can change or mend the gate",

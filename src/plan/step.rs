@@ -111,6 +111,7 @@ fn split(run: &Run<'_>, builder: &mut Builder<'_>, entry: &EntryPoint, trusts: b
     }
     let is_gated = input.spec.types.iter().any(|change_type| !change_type.is_real_time());
     let outside = entry.clusters().find_map(|cluster| gate::out_of_reach(input, entry, cluster));
+    let outside = outside.or_else(|| gate::shared(input, entry));
     if let Some(outside) = outside.filter(|_| is_gated && changes && !outcome.after.is_empty()) {
         return EntryOutcome::new(&entry.cluster, &entry.path)
             .refused(

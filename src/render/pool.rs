@@ -87,6 +87,7 @@ impl Pool {
         sandbox: &'static Sandbox,
         limits: Limits,
     ) {
+        self.threads.retain(|thread| !thread.is_finished());
         if is_worth_another(self.threads.len(), work, time) {
             // Without another the work goes on as before.
             let _ = self.start(self.threads.len() + 1, sandbox, limits);

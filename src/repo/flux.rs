@@ -1,6 +1,6 @@
 //! The view of the Flux Kustomizations that stand in Git.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -62,9 +62,11 @@ pub struct FluxKustomization {
     /// The namespace that it gets in its cluster: from what applies it, else `metadata.namespace`; empty
     /// where Git does not say it.
     pub namespace: String,
-    /// The namespaces that it gets in different ways on which Flux applies it in its cluster, where those do
-    /// not agree; otherwise empty.
+    /// The namespaces that it gets in different ways on which Flux applies it, where those do not agree;
+    /// otherwise empty.
     pub disputed: Vec<String>,
+    /// Other clusters that apply the same file; the model finds them out.
+    pub elsewhere: BTreeSet<String>,
     /// `spec.path` as a path of this repository; `None` where the source is not known to be this
     /// repository or the path leaves it.
     pub path: Option<RepoPath>,
@@ -200,6 +202,7 @@ pub fn flux_kustomizations(
                     name: text_of(&value["metadata"]["name"]),
                     namespace: text_of(&value["metadata"]["namespace"]),
                     disputed: Vec::new(),
+                    elsewhere: BTreeSet::new(),
                     path: None,
                     cluster: String::new(),
                     value: value.clone(),

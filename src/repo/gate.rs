@@ -97,7 +97,7 @@ pub(super) fn gates(
             if manifest.value["kind"] != "CronJob" {
                 continue;
             }
-            let found = read(&manifest.value, namespaces.given(path).as_deref()).turns;
+            let found = read(&manifest.value, namespaces.given(path, &base).as_deref()).turns;
             if let Some(job) = job(path, text, manifest.span, manifest.value, found) {
                 jobs.push((base.clone(), job));
             }

@@ -89,7 +89,7 @@ impl Model {
         let (mut flux, mut remarks) = flux_kustomizations(snapshot, root);
         leave_foreign(&mut flux, snapshot);
         let unlisted = take_unlisted(&mut flux, &graph);
-        let open = namespaces::settle(&mut flux, &graph);
+        let appliers = namespaces::settle(&mut flux, &graph);
         let gates = gates(snapshot, &graph, &flux, root);
         let mut builders = Builders::new();
         for (index, kustomization) in flux.iter().enumerate() {
@@ -191,7 +191,13 @@ impl Model {
         for entry in &mut entry_points {
             entry.role = role(entry, &graph, &flux, &files, &gates);
         }
-        namespaces::dispute(&mut flux, open, &owners);
+        for (position, appliers) in appliers.into_iter().enumerate() {
+            let clusters: BTreeSet<&String> = appliers.into_iter().map(|applier| &owners[applier]).collect();
+            if clusters.len() > 1 {
+                let others = clusters.into_iter().filter(|cluster| **cluster != owners[position]);
+                flux[position].elsewhere = others.cloned().collect();
+            }
+        }
         for (kustomization, cluster) in flux.iter_mut().zip(owners) {
             kustomization.cluster = cluster;
         }

@@ -5,53 +5,32 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::repo::flux::FluxKustomization;
 use crate::repo::{Graph, RepoPath};
 
-/// Gives Flux Kustomizations the namespaces that they have in their clusters.
+/// Gives Flux Kustomizations the namespaces that they have in their clusters, and tells by position which
+/// others apply each.
 ///
 /// The outermost word counts: `targetNamespace` of the Flux Kustomization that builds a folder
 /// (fluxcd/pkg/kustomize, `WriteFile`), then `namespace` of the lists from the top down, a list's own
 /// before that of its components (kustomize, `accumulateTarget`), then what the file says. Where a
 /// file gets into clusters in several ways that don't agree, its own word is left, and those on which Flux
-/// applies it are given, by position, for [`dispute`].
-pub(super) fn settle(flux: &mut [FluxKustomization], graph: &Graph) -> BTreeMap<usize, BTreeSet<Way>> {
+/// applies it are noted.
+pub(super) fn settle(flux: &mut [FluxKustomization], graph: &Graph) -> Vec<BTreeSet<usize>> {
     let mut namespaces = Namespaces::new(flux, graph);
     let ways: Vec<BTreeSet<Way>> = flux.iter().map(|one| namespaces.of_file(&one.file)).collect();
-    let mut open = BTreeMap::new();
-    for (position, (one, ways)) in flux.iter_mut().zip(ways).enumerate() {
-        match agreed(&ways) {
+    for (one, ways) in flux.iter_mut().zip(&ways) {
+        match agreed(ways) {
             Some(Some(given)) => one.namespace = given,
             Some(None) => {}
             None => {
-                open.insert(position, ways);
+                let applied = ways.iter().filter(|way| way.applier.is_some());
+                let given = applied.map(|way| way.namespace.as_ref().unwrap_or(&one.namespace).clone());
+                let given: BTreeSet<String> = given.collect();
+                if given.len() > 1 {
+                    one.disputed = given.into_iter().collect();
+                }
             }
         }
     }
-    open
-}
-
-/// Decides the namespaces on which ways do not agree by those of each one's own cluster, where that has any, and
-/// notes where those do not agree either. `owners` has a cluster for each Flux Kustomization.
-pub(super) fn dispute(
-    flux: &mut [FluxKustomization],
-    open: BTreeMap<usize, BTreeSet<Way>>,
-    owners: &[String],
-) {
-    for (position, mut ways) in open {
-        let one = &mut flux[position];
-        ways.retain(|way| way.applier.is_some());
-        let is_own = |way: &Way| way.applier.is_some_and(|applier| owners[applier] == owners[position]);
-        if ways.iter().any(is_own) {
-            ways.retain(is_own);
-        }
-        match agreed(&ways) {
-            Some(Some(given)) => one.namespace = given,
-            Some(None) => {}
-            None => {
-                let own = one.namespace.clone();
-                let given = ways.into_iter().map(|way| way.namespace.unwrap_or_else(|| own.clone()));
-                one.disputed = given.collect::<BTreeSet<_>>().into_iter().collect();
-            }
-        }
-    }
+    ways.iter().map(|ways| ways.iter().filter_map(|way| way.applier).collect()).collect()
 }
 
 /// Gives the one word of all ways; `None` where they don't agree.
@@ -92,9 +71,10 @@ impl<'a> Namespaces<'a> {
         Namespaces { graph, appliers, known: BTreeMap::new() }
     }
 
-    /// Gives the namespace that what stands in a file gets from above it, where all ways agree on one.
-    pub(super) fn given(&mut self, file: &RepoPath) -> Option<String> {
-        agreed(&self.of_file(file)).flatten()
+    /// Gives the namespace that what stands in a file gets from above it: where ways do not agree, that of
+    /// the folder that lists it.
+    pub(super) fn given(&mut self, file: &RepoPath, folder: &RepoPath) -> Option<String> {
+        agreed(&self.of_file(file)).unwrap_or_else(|| self.own(folder))
     }
 
     /// How a file gets into clusters.
@@ -220,21 +200,27 @@ mod tests {
     }
 
     #[test]
-    fn where_clusters_do_not_agree_the_word_of_its_own_cluster_counts() {
+    fn a_file_that_several_clusters_apply_is_known_to_be_theirs() {
         let list = |namespace: &str| format!("{namespace}resources: [../../k/media/app.yaml, top.yaml]\n");
         let top =
             |cluster: &str| format!("metadata: {{ name: top }}\nspec: {{ path: clusters/{cluster} }}\n");
-        let (berlin, paris) = (list("namespace: berlin\n"), list(""));
+        let berlin = list("namespace: berlin\n");
         let (of_berlin, of_paris) = (top("berlin"), top("paris"));
-        let files = [
-            APP,
-            ("clusters/berlin/kustomization.yaml", berlin.as_str()),
-            ("clusters/berlin/top.yaml", of_berlin.as_str()),
-            ("clusters/paris/kustomization.yaml", paris.as_str()),
-            ("clusters/paris/top.yaml", of_paris.as_str()),
-        ];
-        assert_eq!(namespaces(&files), ["berlin/top", "/top", "berlin/app"]);
-        assert_eq!(disputed(&files), [""; 0]);
+        let files = |paris: &'static str| {
+            model(&[
+                APP,
+                ("clusters/berlin/kustomization.yaml", berlin.as_str()),
+                ("clusters/berlin/top.yaml", of_berlin.as_str()),
+                ("clusters/paris/kustomization.yaml", paris),
+                ("clusters/paris/top.yaml", of_paris.as_str()),
+            ])
+        };
+        let both = files("resources: [../../k/media/app.yaml, top.yaml]\n").flux;
+        let app = both.iter().find(|one| one.name == "app").unwrap();
+        assert_eq!(app.disputed, ["", "berlin"]);
+        assert_eq!(app.elsewhere.iter().collect::<Vec<_>>(), ["paris"]);
+        let one = files("resources: [top.yaml]\n").flux;
+        assert!(one.iter().all(|one| one.elsewhere.is_empty() && one.disputed.is_empty()));
     }
 
     #[test]

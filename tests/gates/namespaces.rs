@@ -75,8 +75,11 @@ fn init_takes_the_namespace_that_is_there_first() {
 
 #[test]
 fn init_tells_what_a_job_acts_on_by_its_namespace() {
-    let told = |words: &str| {
+    let told = |words: &str, is_in_git: bool| {
         let scratch = Scratch::fixture("adopted");
+        if !is_in_git {
+            scratch.git(&["rm", "-r", "--quiet", "clusters/plant-north/flux", "clusters/plant-south/flux"]);
+        }
         for job in ["begin", "end"] {
             let file = format!("infra/maintenance/{job}.yaml");
             scratch.replace(&file, "\"apps\", \"--namespace\", \"flux-system\"", words);
@@ -85,16 +88,18 @@ fn init_tells_what_a_job_acts_on_by_its_namespace() {
         scratch.expect(1, &["init"]).stderr
     };
     let carries = "end-maintenance suspends Flux Kustomization infra, which carries the gate itself";
-    let here = told("\"apps\", \"infra\"");
+    let here = told("\"apps\", \"infra\"", true);
     assert!(here.contains(carries) && !here.contains("which is not in Git"), "{here}");
-    let elsewhere = told("\"apps\", \"infra\", \"-nhome\"");
+    let elsewhere = told("\"apps\", \"infra\", \"-nhome\"", true);
     assert!(!elsewhere.contains(carries), "{elsewhere}");
     for name in ["apps", "infra"] {
         let lost = format!("suspends Flux Kustomization {name} in namespace home, which is not in Git");
         assert!(elsewhere.contains(&lost), "{elsewhere}");
     }
-    let all = told("\"--all\"");
-    assert!(all.contains(carries), "{all}");
+    for is_in_git in [true, false] {
+        let all = told("\"--all\"", is_in_git);
+        assert!(all.contains(carries), "{all}");
+    }
 }
 
 /// Divides everything, hands it over and finishes.

@@ -120,3 +120,49 @@ fn folders_that_wait_for_each_other_are_one_cluster() {
         assert_eq!(found, expected, "{spec}");
     }
 }
+
+#[test]
+fn what_two_clusters_apply_from_one_file_is_left() {
+    let divided = |shared: bool| {
+        let scratch = Scratch::empty();
+        for cluster in ["north", "south"] {
+            let top = format!("clusters/{cluster}");
+            let bootstrap = from_source("cluster", &format!("./{top}"), "home") + &source("home");
+            let common = if shared { "  - ../../common\n" } else { "" };
+            scratch
+                .write(&format!("{top}/cluster.yaml"), bootstrap)
+                .write(&format!("{top}/own.yaml"), from_source("own", &format!("./apps/{cluster}"), "home"))
+                .write(
+                    &format!("{top}/kustomization.yaml"),
+                    format!("resources:\n  - cluster.yaml\n  - own.yaml\n{common}"),
+                )
+                .write(&format!("apps/{cluster}/kustomization.yaml"), "resources:\n  - web\n");
+            app(&scratch, &format!("apps/{cluster}/web"));
+        }
+        scratch
+            .write("common/kustomization.yaml", "resources:\n  - all.yaml\n")
+            .write("common/all.yaml", from_source("all", "./apps/all", "home"))
+            .write("apps/all/kustomization.yaml", "resources:\n  - web\n");
+        app(&scratch, "apps/all/web");
+        if !shared {
+            let list = scratch.text("clusters/north/kustomization.yaml") + "  - ../../common\n";
+            scratch.write("clusters/north/kustomization.yaml", list);
+        }
+        scratch.commit();
+        scratch.expect(0, &INIT);
+        scratch.commit();
+        let run = scratch.run(&["split", "--all", "--dry-run", "--format", "json"]);
+        let found: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let entries = found["entryPoints"].as_array().unwrap().clone();
+        let way = |path: &str| {
+            let entry = entries.iter().find(|entry| entry["before"]["path"] == path).unwrap();
+            (entry["way"].as_str().unwrap().to_owned(), entry["reason"].as_str().unwrap().to_owned())
+        };
+        assert_eq!((way("apps/north").0, way("apps/south").0), ("plain".to_owned(), "plain".to_owned()));
+        way("apps/all")
+    };
+    assert_eq!(divided(false).0, "plain");
+    let (way, reason) = divided(true);
+    assert_eq!(way, "refused");
+    assert!(reason.contains("all is applied by cluster south too, where the gate of north"), "{reason}");
+}

@@ -27,7 +27,7 @@ pub use folders::{Carriers, GateFolders, carriers, cluster_folders, folder_of};
 pub use leave::{Left, leave, told};
 pub use loss::{deletes, keeps_all};
 pub use own::NAME as CARRIER_NAME;
-pub use target::{GateTarget, OutOfReach, out_of_reach};
+pub use target::{GateTarget, OutOfReach, out_of_reach, shared};
 pub(crate) use target::{is_namespace, is_object_name};
 pub use upkeep::{follow, sync_verified};
 pub use verify::verify;

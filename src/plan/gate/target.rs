@@ -91,6 +91,17 @@ pub fn out_of_reach<'a>(input: &Input<'a>, entry: &'a EntryPoint, cluster: &str)
     })
 }
 
+/// Gives the Flux Kustomization of an entry point that a further cluster of the spec applies from the same file:
+/// the gate of its own cluster names it, and that cluster's does not.
+pub fn shared<'a>(input: &Input<'a>, entry: &'a EntryPoint) -> Option<OutOfReach<'a>> {
+    input.model.flux_of(entry).find_map(|flux| {
+        let other = flux.elsewhere.iter().find(|cluster| input.spec.clusters.contains_key(*cluster))?;
+        let own = input.model.cluster_of(flux);
+        let why = format!("is applied by cluster {other} too, where the gate of {own} does not reach");
+        Some(OutOfReach { flux, why, help: "give each cluster a Flux Kustomization in a file of its own" })
+    })
+}
+
 /// Says that the namespace of a Flux Kustomization is none or not known, as the end of a sentence that begins
 /// with its name, and what to do.
 fn nowhere(input: &Input<'_>, kustomization: &FluxKustomization) -> Option<(String, &'static str)> {

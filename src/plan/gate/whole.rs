@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::plan::gate::target::waits_for_held;
-use crate::plan::gate::{GateTarget, out_of_reach};
+use crate::plan::gate::{GateTarget, OutOfReach, out_of_reach, shared};
 use crate::plan::{Input, Sides, TypedError, parent};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 
@@ -60,15 +60,12 @@ impl Whole {
                 && !input.spec.types[*only].is_real_time()
             {
                 if let Some(outside) = out_of_reach(input, entry, cluster) {
-                    whole.left.push(
-                        Diagnostic::warning(format!(
-                            "no gate holds back Flux Kustomization {} of cluster {cluster}, although all of its objects have a window: it {}",
-                            outside.flux.name, outside.why
-                        ))
-                        .at(outside.flux.place("path"))
-                        .help(outside.help),
-                    );
+                    whole.left.push(unheld("no gate", &format!(" of cluster {cluster}"), &outside));
                     continue;
+                }
+                let of_this = |one: &OutOfReach<'_>| input.model.cluster_of(one.flux) == cluster;
+                if let Some(outside) = shared(input, entry).filter(of_this) {
+                    whole.left.push(unheld("not every cluster's gate", "", &outside));
                 }
                 whole.entries.insert(entry.path.clone(), (*only, targets(input, entry, cluster)));
             }
@@ -133,6 +130,16 @@ impl Whole {
             );
         }
     }
+}
+
+/// Says that something with a window is not held back, or not everywhere.
+fn unheld(gate: &str, of: &str, outside: &OutOfReach<'_>) -> Diagnostic {
+    let OutOfReach { flux, why, help } = outside;
+    let text = format!(
+        "{gate} holds back Flux Kustomization {}{of}, although all of its objects have a window: it {why}",
+        flux.name
+    );
+    Diagnostic::warning(text).at(flux.place("path")).help(*help)
 }
 
 /// Says that it is not known whether a gate should hold back an entry point.

@@ -1,7 +1,7 @@
 //! The words of a command, as flags and what is none.
 
 /// Flags of the two programs that take the next word as their value.
-const VALUE_FLAGS: [&str; 19] = [
+const VALUE_FLAGS: [&str; 26] = [
     "-n",
     "--namespace",
     "-p",
@@ -21,6 +21,13 @@ const VALUE_FLAGS: [&str; 19] = [
     "--patch-file",
     "-l",
     "--selector",
+    "-s",
+    "--server",
+    "-v",
+    "--v",
+    "-f",
+    "--filename",
+    "--request-timeout",
 ];
 
 /// Cuts a short flag from a value that follows in the same word, as in `-nflux-system`.

@@ -34,7 +34,7 @@ pub struct Turn {
     /// The Kustomization's namespace. Where the command names none, kubectl takes `POD_NAMESPACE`, else that
     /// of its pod (client-go, `inClusterClientConfig.Namespace`), and flux takes `FLUX_SYSTEM_NAMESPACE`,
     /// else `flux-system` (flux2, `configureDefaultNamespace`). `flux-system` also where the pod's is not
-    /// known; what a script exports or a kubeconfig says is not read.
+    /// known; what a script or a command line sets and what a kubeconfig says is not read.
     pub namespace: String,
     /// The Kustomization's name; `*` for `--all`.
     pub name: String,
@@ -61,9 +61,9 @@ pub struct Reading {
     /// The first container, by position, that has one of these commands.
     pub container: Option<usize>,
     /// The namespace that kubectl takes in the container at hand.
-    kubectl: Option<String>,
+    kubectl_namespace: Option<String>,
     /// The namespace that flux takes there.
-    flux: Option<String>,
+    flux_namespace: Option<String>,
 }
 
 /// The namespace that the flux CLI takes.
@@ -88,14 +88,19 @@ pub fn read(job: &Value, given: Option<&str>) -> Reading {
             let list = container[key].as_array().into_iter().flatten();
             list.filter_map(|word| word.as_str().map(str::to_owned)).collect::<Vec<_>>()
         };
+        // The last of several counts, and an empty one is none; what comes from another object stands open.
         let set = |name: &str| {
-            let mut variables = container["env"].as_array().into_iter().flatten();
-            let variable = variables.find(|variable| variable["name"] == name)?;
-            let is_own = variable["valueFrom"]["fieldRef"]["fieldPath"] == "metadata.namespace";
-            if is_own { namespace.clone() } else { variable["value"].as_str().map(str::to_owned) }
+            let variables = container["env"].as_array().into_iter().flatten();
+            let variable = variables.rev().find(|variable| variable["name"] == name)?;
+            let from = &variable["valueFrom"];
+            if from["fieldRef"]["fieldPath"] == "metadata.namespace" {
+                return namespace.clone();
+            }
+            let value = if from.is_null() { variable["value"].as_str()? } else { "$" };
+            (!value.is_empty()).then(|| value.to_owned())
         };
-        reading.kubectl = set("POD_NAMESPACE").or_else(|| namespace.clone());
-        reading.flux = set("FLUX_SYSTEM_NAMESPACE");
+        reading.kubectl_namespace = set("POD_NAMESPACE").or_else(|| namespace.clone());
+        reading.flux_namespace = set("FLUX_SYSTEM_NAMESPACE");
         let command = words("command");
         let is_flux_image = container["image"].as_str().is_some_and(|image| image.contains("flux-cli"));
         let mut line = command.clone();
@@ -109,7 +114,7 @@ pub fn read(job: &Value, given: Option<&str>) -> Reading {
             reading.container = Some(position);
         }
     }
-    (reading.kubectl, reading.flux) = (None, None);
+    (reading.kubectl_namespace, reading.flux_namespace) = (None, None);
     reading.turns.sort();
     reading.turns.dedup();
     reading
@@ -198,7 +203,7 @@ impl Reading {
         if line.positional.get(1).is_some_and(|kind| is_open(kind)) {
             return self.unclear(Some(action), words);
         }
-        let namespace = line.namespace().or(self.flux.as_deref()).unwrap_or(FLUX).to_owned();
+        let namespace = line.namespace().or(self.flux_namespace.as_deref()).unwrap_or(FLUX).to_owned();
         self.turn(action, namespace, names, words);
     }
 
@@ -206,6 +211,10 @@ impl Reading {
         let line = Line::parse(rest);
         if line.positional.first().map(String::as_str) != Some("patch") {
             return;
+        }
+        if line.flag(["-f", "--filename"]).is_some() && words.iter().any(|word| word.contains("suspend")) {
+            // What it patches stands in a file.
+            return self.unclear(None, words);
         }
         let kinds = line.positional[1..].iter().map(|word| word.split('/').next().unwrap_or(word));
         let mut names = Vec::new();
@@ -239,7 +248,7 @@ impl Reading {
         let kind = line.flag(["--type", "--type"]).map(str::to_owned);
         self.patches.push(SuspendPatch { kind, patch });
         let action = if suspend { Action::Close } else { Action::Open };
-        let namespace = line.namespace().or(self.kubectl.as_deref()).unwrap_or(FLUX).to_owned();
+        let namespace = line.namespace().or(self.kubectl_namespace.as_deref()).unwrap_or(FLUX).to_owned();
         self.turn(action, namespace, names, words);
     }
 }

@@ -56,6 +56,22 @@ fn without_a_namespace_kubectl_acts_in_its_pod_s_and_flux_in_its_own() {
     ]);
     assert_eq!(told(turns(&gate)), ["gitops/infra", "pods/apps"]);
 
+    let container = &mut gate["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0];
+    container["env"] = json!([
+        { "name": "POD_NAMESPACE", "value": "early" },
+        { "name": "POD_NAMESPACE", "value": "" },
+        { "name": "FLUX_SYSTEM_NAMESPACE", "valueFrom": { "configMapKeyRef": { "name": "a", "key": "b" } } },
+    ]);
+    let reading = read(&gate, None);
+    assert_eq!((told(reading.turns), reading.unclear.len()), (vec!["gitops/apps".to_owned()], 1));
+
+    let script = "kubectl -s https://api -v 6 --request-timeout 10s patch ks apps -n media -p '{\"spec\":{\"suspend\":true}}'";
+    assert_eq!(told(turns(&job(json!([{ "command": ["sh", "-c", script] }])))), ["media/apps"]);
+
+    let script = "kubectl patch -f ks.yaml -p '{\"spec\":{\"suspend\":true}}'";
+    let reading = read(&job(json!([{ "command": ["sh", "-c", script] }])), None);
+    assert_eq!((reading.turns.len(), reading.unclear.len()), (0, 1));
+
     let script = "kubectl -nmedia patch ks apps --type=merge -p'{\"spec\":{\"suspend\":true}}'; flux suspend ks infra -n=home";
     let gate = job(json!([{ "command": ["sh", "-c", script] }]));
     assert_eq!(told(turns(&gate)), ["home/infra", "media/apps"]);
