@@ -142,11 +142,12 @@ impl Cluster for Kubectl {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::repo::scratch::program;
 
-    fn asked(program: &str, script: &str) -> Result<Vec<LiveKustomization>, String> {
+    fn asked(name: &str, script: &str) -> Result<Vec<LiveKustomization>, String> {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join(program);
-        write(&file, script);
+        let file = folder.path().join(name);
+        program(&file, script);
         let kubectl = Kubectl {
             program: file,
             kubeconfig: None,
@@ -154,13 +155,6 @@ mod tests {
             timeout: Duration::from_secs(1),
         };
         kubectl.kustomizations()
-    }
-
-    #[allow(clippy::disallowed_methods, reason = "a program of the test's own in a temporary folder")]
-    fn write(file: &std::path::Path, script: &str) {
-        use std::os::unix::fs::PermissionsExt;
-        std::fs::write(file, format!("#!/bin/sh\n{script}\n")).unwrap();
-        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     #[test]

@@ -165,6 +165,7 @@ fn shell_word(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::repo::scratch::program;
 
     #[test]
     fn words_are_quoted_for_a_shell() {
@@ -184,7 +185,6 @@ mod tests {
         reason = "a test writes into a temporary folder"
     )]
     fn one_that_would_delete_its_objects_is_not_let_go() {
-        use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let kubectl = folder.path().join("kubectl");
         let line = Command::let_go("apps", "flux-system", "north").shell();
@@ -195,12 +195,7 @@ mod tests {
             ("echo false ", false),
             ("exit 1", false),
         ] {
-            std::fs::write(
-                &kubectl,
-                format!("#!/bin/sh\nif test $1 = get; then {live}; else echo \"$@\"; fi\n"),
-            )
-            .unwrap();
-            std::fs::set_permissions(&kubectl, std::fs::Permissions::from_mode(0o755)).unwrap();
+            program(&kubectl, &format!("if test $1 = get; then {live}; else echo \"$@\"; fi"));
             let output = std::process::Command::new("/bin/sh")
                 .args(["-c", &line])
                 .env("PATH", format!("{}:/usr/bin:/bin", folder.path().display()))

@@ -124,3 +124,13 @@ pub(crate) fn tree_of(top: &Path) -> Tree {
     }
     tree
 }
+
+/// Writes a shell script that can be run at once.
+///
+/// Another process writes it: what this one has open for writing a child that a further thread starts
+/// meanwhile holds open too, and then the kernel refuses to run it (`ETXTBSY`).
+pub(crate) fn program(file: &Path, script: &str) {
+    let write = r#"printf '#!/bin/sh\n%s\n' "$2" >"$1" && chmod 755 "$1""#;
+    let status = Command::new("/bin/sh").args(["-c", write, "sh"]).arg(file).arg(script).status();
+    assert!(status.unwrap().success());
+}

@@ -6,7 +6,7 @@ use gitops_windows::repo::command::{pod_of, turns};
 use serde_json::Value;
 
 use crate::rendered;
-use crate::support::scratch::Scratch;
+use crate::support::scratch::{Scratch, program};
 
 /// Namespaces with their apps.
 type Namespaces<'a> = &'a [(&'a str, &'a [&'a str])];
@@ -184,9 +184,9 @@ fn the_commands_of_several_namespaces_run_whatever_becomes_of_one() {
     };
     // A shell runs them, with a `kubectl` that knows one of the two.
     let tools = scratch.outside().join("tools");
-    let program = "#!/bin/sh\necho \"$*\" >>\"$LOG\"\ncase \"$*\" in *$MISSING*) exit 1;; esac\n";
-    scratch.write("../tools/kubectl", program);
-    set_executable(&tools.join("kubectl"));
+    std::fs::create_dir_all(&tools).unwrap();
+    let script = "echo \"$*\" >>\"$LOG\"\ncase \"$*\" in *$MISSING*) exit 1;; esac";
+    program(&tools.join("kubectl"), script);
     for (missing, code) in [("namespace=media", 1), ("namespace=tools", 1), ("namespace=none", 0)] {
         let words = job("close-reconciliation-window");
         let log = scratch.outside().join(missing);
@@ -206,11 +206,6 @@ fn the_commands_of_several_namespaces_run_whatever_becomes_of_one() {
             assert!(lines.contains(&line), "{missing}: {lines}");
         }
     }
-}
-
-fn set_executable(path: &std::path::Path) {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]

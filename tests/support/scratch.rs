@@ -235,6 +235,14 @@ pub fn tree(top: &Path) -> Tree {
     tree
 }
 
+/// Writes a shell script that can be run at once. Another process writes it, since a child that a further
+/// thread starts meanwhile would hold it open, and then the kernel refuses to run it (`ETXTBSY`).
+pub fn program(file: &Path, script: &str) {
+    let write = r#"printf '#!/bin/sh\n%s\n' "$2" >"$1" && chmod 755 "$1""#;
+    let status = Command::new("/bin/sh").args(["-c", write, "sh"]).arg(file).arg(script).status();
+    assert!(status.unwrap().success());
+}
+
 #[cfg(unix)]
 fn executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
