@@ -11,6 +11,7 @@ use crate::plan::app::Apps;
 use crate::plan::classify::classify_all;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::command::Action;
+use crate::repo::flux::live_id;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, Role, Snapshot};
 use crate::spec::Spec;
@@ -18,8 +19,10 @@ use crate::spec::Spec;
 /// One object that a cluster gets.
 #[derive(Clone, Debug)]
 pub struct Applied {
-    /// Its id, as it is applied.
+    /// Its id, as it is built.
     pub id: ObjectId,
+    /// Its id in the cluster, as far as Git tells what `postBuild` puts into it.
+    pub live: ObjectId,
     /// The object with its origin.
     pub object: Object,
     /// The position of its type, where a spec gives it one.
@@ -212,7 +215,8 @@ pub fn cluster_key(path: &RepoPath, flux: Option<&FluxKustomization>, name: Stri
 fn home(path: &RepoPath, flux: Option<&FluxKustomization>) -> String {
     let above = |path: &RepoPath| {
         let segments: Vec<&str> = path.segments().collect();
-        let position = segments.iter().position(|segment| matches!(*segment, "clusters" | "cluster"))?;
+        // A folder `cluster` may be anything: people call databases so.
+        let position = segments.iter().position(|segment| *segment == "clusters")?;
         Some(segments[..position].join("/"))
     };
     above(path).or_else(|| above(&flux?.file)).unwrap_or_default()
@@ -231,12 +235,14 @@ fn applied(model: &Model, spec: Option<&Spec>, delivery: &Delivery, objects: &[O
         }
         _ => None,
     };
+    let post_build = delivery.flux.map_or(&Value::Null, |flux| model.flux[flux].spec("postBuild"));
     let of = |index: usize| types.as_ref().map(|types| types[index].change_type).or(delivery.change_type);
     objects
         .iter()
         .enumerate()
         .map(|(index, object)| Applied {
             id: ObjectId::of(&object.value),
+            live: live_id(post_build, &object.value),
             object: object.clone(),
             change_type: of(index),
             held: None,

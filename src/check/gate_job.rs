@@ -76,10 +76,7 @@ impl GateJob {
 
     /// Tells what the job does, as a verb.
     pub fn verb(&self) -> &'static str {
-        match self.action {
-            Action::Open => "resumes",
-            Action::Close => "suspends",
-        }
+        self.action.verb()
     }
 }
 

@@ -37,7 +37,16 @@ pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
         let deliveries = new.get(key).cloned().unwrap_or_default();
         let builds = |deliveries: &[&Delivery]| deliveries.iter().all(|delivery| delivery.error.is_none());
         let is_whole = builds(&old) && builds(&deliveries);
-        let change = Change { step: &step, key, old: index(&old), new: index(&deliveries), deliveries };
+        let [by_id, by_live]: [IdOf; 2] = [|applied| &applied.id, |applied| &applied.live];
+        let change = Change {
+            step: &step,
+            key,
+            old: index(&old, by_id),
+            new: index(&deliveries, by_id),
+            had: index(&old, by_live),
+            has: index(&deliveries, by_live),
+            deliveries,
+        };
         findings.extend(change.moved());
         findings.extend(change.deleted(&deletions));
         findings.extend(change.ungoverned());
@@ -53,11 +62,13 @@ pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
 
 type Index<'s> = BTreeMap<&'s ObjectId, Vec<(&'s Delivery, &'s Applied)>>;
 
-fn index<'s>(deliveries: &[&'s Delivery]) -> Index<'s> {
+type IdOf = fn(&Applied) -> &ObjectId;
+
+fn index<'s>(deliveries: &[&'s Delivery], id: IdOf) -> Index<'s> {
     let mut index: Index<'s> = BTreeMap::new();
     for delivery in deliveries {
         for applied in &delivery.objects {
-            index.entry(&applied.id).or_default().push((delivery, applied));
+            index.entry(id(applied)).or_default().push((delivery, applied));
         }
     }
     index
@@ -67,8 +78,12 @@ fn index<'s>(deliveries: &[&'s Delivery]) -> Index<'s> {
 struct Change<'s> {
     step: &'s Step<'s>,
     key: &'s ClusterKey,
+    /// As they are built, which is how objects name each other.
     old: Index<'s>,
     new: Index<'s>,
+    /// As the cluster knows them, which is how Flux tells them apart.
+    had: Index<'s>,
+    has: Index<'s>,
     deliveries: Vec<&'s Delivery>,
 }
 
@@ -152,17 +167,17 @@ impl<'s> Change<'s> {
             return BTreeSet::new();
         }
         let is_lost = |applied: &&Applied| {
-            let owners = self.new.get(&applied.id).into_iter().flatten();
+            let owners = self.has.get(&applied.live).into_iter().flatten();
             !is_kept(applied.value()) && owners.clone().all(|(owner, _)| owner.flux.is_none())
         };
-        delivery.objects.iter().filter(is_lost).map(|applied| applied.id.to_string()).collect()
+        delivery.objects.iter().filter(is_lost).map(|applied| applied.live.to_string()).collect()
     }
 
     /// Objects that leave Git and that nobody deletes.
     fn orphaned(&self) -> Vec<Diagnostic> {
         let mut left: BTreeMap<usize, (&Delivery, BTreeSet<String>)> = BTreeMap::new();
-        for (id, old) in &self.old {
-            if self.new.contains_key(*id) {
+        for (id, old) in &self.had {
+            if self.has.contains_key(*id) {
                 continue;
             }
             let deletes = |(from, was): &(&Delivery, &Applied)| {
@@ -196,9 +211,9 @@ impl<'s> Change<'s> {
     /// Changes that land now and need what lands later.
     fn early(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
-        for (id, new) in &self.new {
+        for (id, new) in &self.has {
             let Some((_, now)) = new.first() else { continue };
-            let was = self.old.get(*id).and_then(|old| old.first());
+            let was = self.had.get(*id).and_then(|old| old.first());
             if was.is_some_and(|(_, was)| was.value() == now.value()) {
                 continue;
             }
@@ -271,10 +286,10 @@ impl<'s> Change<'s> {
     /// Objects that go now while what refers to them is replaced later.
     fn removed(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
-        for (id, old) in &self.old {
+        for (id, old) in &self.had {
             let Some((_, user)) = old.first() else { continue };
             // What goes itself needs nothing any more.
-            let Some((_, now)) = self.new.get(*id).and_then(|new| new.first()) else { continue };
+            let Some((_, now)) = self.has.get(*id).and_then(|new| new.first()) else { continue };
             let Some(held) = &now.held else { continue };
             for reference in references(user.value()).into_iter().filter(|reference| !reference.optional) {
                 let gone =

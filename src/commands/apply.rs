@@ -9,7 +9,7 @@ use crate::diff;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::{Command, Plan, SCHEMA_FILE, Standing, Way};
-use crate::proof::{Verdict, prove};
+use crate::proof::{Mismatch, Verdict, prove};
 use crate::render::Renderer;
 use crate::repo::RepoPath;
 use crate::write;
@@ -201,11 +201,24 @@ fn proven(workspace: &Workspace, plan: &Plan, renderer: &dyn Renderer) -> Result
             verdict.mismatches.iter().take(MISMATCHES).map(move |mismatch| {
                 Diagnostic::error(format!("{entry} would not render the same: {mismatch}"))
                     .at(Place::file(entry.clone()))
-                    .help("nothing was written, since what a cluster applies must not change here; take back the last change of a rule, a template or a generated file, or report this with the kustomizations involved")
+                    .help(way_on(mismatch))
             })
         })
         .collect();
     if failed.is_empty() { Ok(verdicts) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics: failed }) }
+}
+
+/// Says how to come to a plan that is proven.
+fn way_on(mismatch: &Mismatch) -> &'static str {
+    match mismatch {
+        // kustomize's words (`api/resmap/reswrangler.go`, `Append`).
+        Mismatch::Unbuildable { message, .. } if message.contains("already registered id") => {
+            "nothing was written, since the repository has an object of that name in the same build; give the gate another `gate.namespace` in windows.yaml, or its jobs other names in `layout`"
+        }
+        _ => {
+            "nothing was written, since what a cluster applies must not change here; take back the last change of a rule, a template or a generated file, or report this with the kustomizations involved"
+        }
+    }
 }
 
 /// A file that git ignores would be missing in the commit, and with it what the others refer to.

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::Inventory;
 use crate::diagnostic::Place;
-use crate::render::Object;
 use crate::repo::flux::{self, artifact_path};
 use crate::repo::manifest::ObjectId;
 
@@ -30,8 +29,10 @@ pub struct Deletion {
     pub kustomization: String,
     /// Whether that goes itself, and takes its objects with it.
     pub goes: bool,
-    /// The object.
+    /// The object, as the cluster knows it.
     pub id: ObjectId,
+    /// The object, as it is built: with the variables of `postBuild` in its name.
+    pub built: ObjectId,
     /// Namespace and name of the Flux Kustomization that would apply it from then on, where there is one.
     pub next: Option<(String, String)>,
     /// Where the one that deletes stands.
@@ -63,28 +64,25 @@ pub fn deletions(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
         }
         let Ok(objects) = &old.objects else { continue };
         let kept: BTreeSet<ObjectId> = match new.map(|new| &new.objects) {
-            Some(Ok(objects)) => ids(objects),
+            Some(Ok(_)) => new.map(ids).unwrap_or_default(),
             // A build that fails applies and prunes nothing.
             Some(Err(_)) => continue,
             None => BTreeSet::new(),
         };
         for object in objects.iter().filter(|object| !is_kept(&object.value)) {
-            let id = ObjectId::of(&object.value);
+            let (id, built) = (old.live_id(object), ObjectId::of(&object.value));
             // A Flux Kustomization that goes is judged by what its own finalizer does, where that is known.
-            let is_judged = id.group == flux::GROUP
+            let is_judged = built.group == flux::GROUP
                 && before.iter().any(|own| {
                     // A hub applies what goes by `kubeConfig` to another cluster.
                     let path = || artifact_path(object.value["spec"]["path"].as_str().unwrap_or_default());
-                    let is_it = own.name == id.name && (own.cluster == old.cluster || own.path == path());
+                    let is_it = own.name == built.name && (own.cluster == old.cluster || own.path == path());
                     is_it && (own.objects.is_ok() || !own.deletes_when_it_goes())
                 });
             if kept.contains(&id) || is_judged {
                 continue;
             }
-            let applies = |other: &&Inventory| {
-                other.cluster == old.cluster
-                    && other.objects.as_ref().is_ok_and(|objects| ids(objects).contains(&id))
-            };
+            let applies = |other: &&Inventory| other.cluster == old.cluster && ids(other).contains(&id);
             found.push(Deletion {
                 cluster: old.cluster.clone(),
                 namespace: old.namespace.clone(),
@@ -93,6 +91,7 @@ pub fn deletions(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
                 next: after.iter().find(applies).map(|next| (next.namespace.clone(), next.name.clone())),
                 place: old.place.clone(),
                 id,
+                built,
             });
         }
     }
@@ -105,6 +104,6 @@ pub(crate) fn is_kept(object: &Value) -> bool {
     KEEPS.iter().any(|(key, value)| ["labels", "annotations"].iter().any(|of| metadata[of][key] == *value))
 }
 
-fn ids(objects: &[Object]) -> BTreeSet<ObjectId> {
-    objects.iter().map(|object| ObjectId::of(&object.value)).collect()
+fn ids(inventory: &Inventory) -> BTreeSet<ObjectId> {
+    inventory.objects.iter().flatten().map(|object| inventory.live_id(object)).collect()
 }

@@ -62,6 +62,11 @@ impl Inventory {
         exact.or_else(|| other().max_by_key(|one| (one.prune, danger(&one.deletion_policy))))
     }
 
+    /// Gives the id that one of its objects has in the cluster.
+    fn live_id(&self, object: &Object) -> ObjectId {
+        flux::live_id(&self.beyond[0], &object.value)
+    }
+
     fn key(&self) -> (&str, &str, &str) {
         (&self.cluster, &self.namespace, &self.name)
     }

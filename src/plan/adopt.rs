@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::render::{Object, Renderer, Request};
 use crate::repo::command::{Action, pod_of, turns};
-use crate::repo::gate::{Gate, patch};
+use crate::repo::gate::{Gate, LooseJob, patch};
 use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, Snapshot};
 use crate::spec::{GateDef, NewWindow, Runner};
 
@@ -282,4 +282,11 @@ pub fn suspend_in_git(kustomization: &FluxKustomization) -> Diagnostic {
     ))
     .at(kustomization.place("suspend"))
     .help("take the line out once nothing is suspended; the gate's jobs own the field")
+}
+
+/// A job that nobody can take over goes on beside the gate, and against it.
+pub fn not_taken_over(job: &LooseJob) -> Diagnostic {
+    Diagnostic::warning(format!("{}, so it is not taken over and goes on beside the gate", job.why))
+        .at(job.place.clone())
+        .help(job.help)
 }

@@ -4,7 +4,7 @@ use crate::plan::app::{Child, children};
 use crate::plan::child::Placed;
 use crate::plan::folder::is_constant;
 use crate::plan::input::{Input, Typed};
-use crate::plan::outcome::{AppOutcome, EntryOutcome, Way};
+use crate::plan::outcome::{AppOutcome, BESIDE, EntryOutcome, Way};
 use crate::plan::refusal::{Refusal, refuse};
 use crate::plan::split::BACK;
 use crate::plan::{Builder, Selection, later, parent};
@@ -46,11 +46,24 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             all.into_iter().partition(|child| whole || selection.names(child));
         let nothing = selected.is_empty() && (!whole || loose.is_empty());
         if nothing && *selection != Selection::All {
-            return (outcome.untouched("it uses none of the named apps"), None);
+            return (outcome.untouched(BESIDE), None);
         }
         let typed = match self.input.typed_entry(self.input.snapshot, self.entry) {
             Ok(typed) => typed,
-            Err(error) => return (refuse(outcome, &self.entry.path, &error), None),
+            Err(error) => {
+                let mut outcome = refuse(outcome, &self.entry.path, &error);
+                if self
+                    .entry
+                    .clusters()
+                    .all(|cluster| self.input.typed_as_applied(self.entry, cluster).is_ok())
+                {
+                    let remedy = "move what every cluster takes from the `spec` of its Flux Kustomization into its kustomization.yaml; or leave it whole: a gate holds it back where all of its objects have one type";
+                    outcome.reason = format!("without what its Flux Kustomization adds {}", outcome.reason);
+                    outcome.remedy = Some(remedy.to_owned());
+                    outcome.invalid = false;
+                }
+                return (outcome, None);
+            }
         };
         if typed.objects.is_empty() {
             return (outcome.untouched("it renders no objects"), None);

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::{Diagnostic, Place, distinct};
 use crate::error::{Error, ErrorKind};
 use crate::plan::absence::nothing_found;
-use crate::plan::adopt::{Adopted, adopt, suspend_in_git};
+use crate::plan::adopt::{Adopted, adopt, not_taken_over, suspend_in_git};
+use crate::plan::free_namespace::free_namespace;
 use crate::plan::sync::{SCHEMA_FILE, obligations, schema_text};
 use crate::plan::{Builder, Input, Plan, gate};
 use crate::render::Renderer;
-use crate::repo::{ClusterFolders, EntryPoint, Model, RepoPath, Role, Snapshot};
+use crate::repo::{ClusterFolders, EntryPoint, Kustomization, Model, RepoPath, Role, Snapshot};
 use crate::schedule::{CronExpr, zone};
 use crate::spec::{self, AlertDef, NewCluster, NewSpec, NewWindow, NewWindowUse, expand, write_new};
 use crate::template::Templates;
@@ -193,10 +194,15 @@ fn new_spec(
     let mut new = NewSpec::default();
     let mut remarks = Vec::new();
     let mut default_window = false;
+    // Beside Flux Kustomizations a folder that makes nothing and that none of them builds is kept for later.
+    let is_void = |entry: &EntryPoint| {
+        let list = model.graph.get(&entry.path).filter(|_| entry.flux.is_empty() && entry.through.is_none());
+        !model.flux.is_empty() && list.is_some_and(Kustomization::is_empty)
+    };
     let clusters: BTreeSet<String> = model
         .entry_points
         .iter()
-        .filter(|entry| entry.role != Role::Bootstrap)
+        .filter(|entry| entry.role != Role::Bootstrap && !is_void(entry))
         .flat_map(|entry| entry.clusters().map(str::to_owned))
         .collect();
     let paths = |name: &String| {
@@ -210,6 +216,7 @@ fn new_spec(
     let written = model.flux.iter().filter(|kustomization| kustomization.spec("suspend").is_boolean());
     remarks.extend(written.map(suspend_in_git));
     remarks.extend(model.remarks.iter().cloned());
+    remarks.extend(model.loose_jobs.iter().map(not_taken_over));
     flux_defaults(model, &mut new);
     let adopted = adopt(snapshot, model, root, renderer)?;
     remarks.extend(adopted.iter().flat_map(|adopted| adopted.remarks.clone()));
@@ -219,6 +226,7 @@ fn new_spec(
             let (window, said) = options.window();
             new.windows = vec![("work-week".to_owned(), window.clone())];
             new.gate.enabled = said;
+            new.gate.namespace = free_namespace(snapshot, model);
             let is_taken_in = |cluster: &String| {
                 let folder = expand(&new.layout.cluster_gate, &[("cluster", cluster)]);
                 root.join(&folder).is_ok_and(|folder| gate::taken_in(model, cluster, &folder).is_some())

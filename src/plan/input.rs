@@ -2,12 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::json;
+
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::app::Apps;
+use crate::plan::build::build;
 use crate::plan::classify::{Classified, ClassifyError, classify_all};
 use crate::plan::origins;
 use crate::render::{Object, Renderer, Request};
+use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, Snapshot};
 use crate::spec::{ChangeType, Spec, expand_folder, folder_of};
@@ -96,13 +100,34 @@ impl<'a> Input<'a> {
         self.by_app(objects, entry)
     }
 
+    /// As [`typed_entry`](Input::typed_entry), of the folder as the Flux Kustomizations of a cluster build it: some do
+    /// not build without their `components`.
+    ///
+    /// # Errors
+    ///
+    /// As [`typed`](Input::typed), and when no Flux Kustomization adds anything, or two of them make other types.
+    pub fn typed_as_applied(&self, entry: &EntryPoint, cluster: &str) -> Result<Typed, TypedError> {
+        let differ = || TypedError::Render("no Flux Kustomization, or not every one, builds it".to_owned());
+        let mut found: Option<Typed> = None;
+        for flux in self.model.flux_of(entry).filter(|flux| self.model.cluster_of(flux) == cluster) {
+            let build = build(self.model, &entry.path, &flux.value["spec"]).ok_or_else(differ)?;
+            let objects = self.objects(self.snapshot, Request::flux(entry.path.clone(), build))?;
+            let typed = self.by_app(objects, entry)?;
+            if found.as_ref().is_some_and(|other| other.present() != typed.present()) {
+                return Err(differ());
+            }
+            found.get_or_insert(typed);
+        }
+        found.ok_or_else(differ)
+    }
+
     /// As [`typed_entry`](Input::typed_entry), with the origin of each object that kustomize can tell.
     ///
     /// # Errors
     ///
     /// As [`typed`](Input::typed).
     pub fn located_entry(&self, entry: &EntryPoint) -> Result<Typed, TypedError> {
-        let request = Request::folder(entry.path.clone()).with_origins();
+        let request = self.plain(self.snapshot, &entry.path).with_origins();
         self.by_app(self.objects(self.snapshot, request)?, entry)
     }
 
@@ -121,9 +146,20 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// Asks for a folder as kustomize alone builds it, or as Flux lists it where it has no kustomization.
+    fn plain(&self, snapshot: &Snapshot, folder: &RepoPath) -> Request {
+        let stands = |name| folder.join(name).is_ok_and(|file| snapshot.entry(&file).is_some());
+        let is_listed = match std::ptr::eq(snapshot, self.snapshot) {
+            true => self.model.graph.has(folder),
+            false => FILE_NAMES.into_iter().any(stands),
+        };
+        let folder = folder.clone();
+        if is_listed { Request::folder(folder) } else { Request::flux(folder, json!({})) }
+    }
+
     /// Asks for a build by which objects can be given their types.
     fn request(&self, snapshot: &Snapshot, folder: &RepoPath) -> Request {
-        let request = Request::folder(folder.clone());
+        let request = self.plain(snapshot, folder);
         // The model tells of its own snapshot, and what a plan has made of it may hold anything.
         let is_known = std::ptr::eq(snapshot, self.snapshot);
         if is_known && !origins::matter(self.spec, snapshot, &self.model.graph, folder) {

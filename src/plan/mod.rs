@@ -16,6 +16,7 @@ mod documents;
 mod entry;
 mod flux_create;
 mod folder;
+mod free_namespace;
 pub mod gate;
 pub(crate) mod generated;
 mod init;

@@ -6,6 +6,9 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::proof::Renames;
 use crate::repo::RepoPath;
 
+/// Why an entry point is left alone that has nothing to do with what was asked for.
+pub const BESIDE: &str = "it uses none of the named apps";
+
 /// How objects were divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
@@ -92,6 +95,11 @@ impl EntryOutcome {
             renamed: Renames::default(),
             notes: Vec::new(),
         }
+    }
+
+    /// Tells whether it has nothing to do with what was asked for.
+    pub fn is_beside(&self) -> bool {
+        self.way == Way::Untouched && self.reason == BESIDE
     }
 
     /// Makes it a refusal.

@@ -75,7 +75,7 @@ pub fn guard(
     let is_held = |cluster: &str, one: &GateTarget| {
         gated.contains(&(cluster.to_owned(), one.namespace.clone(), one.name.clone()))
     };
-    let found = deletions(&old, &new).into_iter().filter(|deletion| !free.contains(&deletion.id));
+    let found = deletions(&old, &new).into_iter().filter(|deletion| !free.contains(&deletion.built));
     let found: Vec<Deletion> = found.collect();
     if found.is_empty() {
         return Ok(Vec::new());

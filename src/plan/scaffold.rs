@@ -153,7 +153,7 @@ fn cluster_files(
             let mut resources = vec![format!("{up}{part}")];
             if *name == rt {
                 resources.push("namespace.yaml".to_owned());
-                let text = templates.render("namespace.yaml", json!({ "namespace": app }))?;
+                let text = templates.render("app-namespace.yaml", json!({ "namespace": app }))?;
                 files.add(&format!("{folder}/{app}/namespace.yaml"), text)?;
             }
             files.add(&format!("{folder}/{app}/kustomization.yaml"), list(templates, &resources)?)?;

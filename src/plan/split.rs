@@ -149,6 +149,10 @@ pub(super) fn split_with(
     let mut plan = builder.finish();
     plan.obligations = obligations::all(original, &plan, &outcomes);
     remarks.extend(outcomes.iter().flat_map(|outcome| &outcome.notes).map(Diagnostic::note));
+    // Where an app is used somewhere, those that do not use it have nothing to say.
+    if !outcomes.iter().all(EntryOutcome::is_beside) {
+        outcomes.retain(|outcome| !outcome.is_beside());
+    }
     plan.entries = outcomes;
     plan.commands = commands;
     plan.remarks = remarks;

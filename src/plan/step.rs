@@ -113,15 +113,12 @@ fn split(run: &Run<'_>, builder: &mut Builder<'_>, entry: &EntryPoint, trusts: b
     let outside = entry.clusters().find_map(|cluster| gate::out_of_reach(input, entry, cluster));
     let outside = outside.or_else(|| gate::shared(input, entry));
     if let Some(outside) = outside.filter(|_| is_gated && changes && !outcome.after.is_empty()) {
-        return EntryOutcome::new(&entry.cluster, &entry.path)
-            .refused(
-                format!(
-                    "its Flux Kustomization {} {}, so nothing would hold back a side of it",
-                    outside.flux.name, outside.why
-                ),
-                outside.help,
-            )
-            .into();
+        let why = format!(
+            "its Flux Kustomization {} {}, so nothing would hold back a side of it",
+            outside.flux.name, outside.why
+        );
+        let refused = EntryOutcome::new(&entry.cluster, &entry.path).refused(why, outside.help);
+        return EntryOutcome { place: Some(outside.flux.place("path")), ..refused }.into();
     }
     if outcome.way == Way::Untouched {
         if outcome.after.is_empty() {

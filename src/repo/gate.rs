@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::diagnostic::Place;
-use crate::repo::command::{Action, Turn, read};
+use crate::repo::command::{Action, Turn, Unclear, read};
 use crate::repo::flux::is_yaml;
 use crate::repo::manifest::manifests;
 use crate::repo::namespaces::Namespaces;
@@ -33,6 +33,12 @@ pub struct GateJob {
 }
 
 impl GateJob {
+    /// Says what it does.
+    fn told(&self) -> String {
+        let names: Vec<&str> = self.targets.iter().map(|(_, name)| name.as_str()).collect();
+        format!("CronJob `{}` {} {}", self.name, self.action.verb(), names.join(", "))
+    }
+
     /// Points at the job's document.
     pub fn place(&self) -> Place {
         Place::span(self.file.clone(), self.text.clone(), self.span.clone())
@@ -63,6 +69,30 @@ impl Gate {
     }
 }
 
+/// A CronJob that turns Flux Kustomizations and is no part of a gate.
+#[derive(Clone, Debug)]
+pub struct LooseJob {
+    /// What it does, and why it is none.
+    pub why: String,
+    /// What to do about it.
+    pub help: &'static str,
+    /// The job's document.
+    pub place: Place,
+}
+
+/// What to do about a job that has no other half.
+const PAIR: &str = "make a pair of it, one CronJob that suspends and one that resumes the same Kustomizations by their names, and run this again; or take it out once the gate is switched on";
+
+/// What to do about a job in a folder that Flux lists by itself.
+const LIST: &str = "give its folder a kustomization.yaml that lists it and run this again; or take it out once the gate is switched on";
+
+/// Says that it is not understood what a job's command turns.
+pub fn not_understood(job: &str, unclear: &Unclear) -> String {
+    let verb = unclear.action.map_or("patches", Action::verb);
+    let command: String = unclear.command.chars().take(80).collect();
+    format!("which Flux Kustomizations CronJob `{job}` {verb} is not understood (`{}`)", command.trim())
+}
+
 /// A cluster's copy of a job's settings: a patch file beside the overlay of a gate.
 #[derive(Clone, Debug)]
 pub struct GatePatch {
@@ -78,13 +108,16 @@ pub struct GatePatch {
 ///
 /// A job counts when every command of it that touches a Flux Kustomization turns it the same way.
 /// Jobs are paired within a folder: same targets first, then whatever is left in the order of names.
+///
+/// The second list has what turns Flux Kustomizations otherwise.
 pub(super) fn gates(
     snapshot: &Snapshot,
     graph: &Graph,
     flux: &[FluxKustomization],
     folder: &RepoPath,
-) -> Vec<Gate> {
+) -> (Vec<Gate>, Vec<LooseJob>) {
     let mut jobs: Vec<(RepoPath, GateJob)> = Vec::new();
+    let mut loose = Vec::new();
     let mut namespaces = Namespaces::new(flux, graph);
     for (path, entry) in snapshot.entries() {
         let Entry::File(file) = entry else { continue };
@@ -92,19 +125,52 @@ pub(super) fn gates(
             continue;
         }
         let Some(text) = file.text().filter(|text| text.contains("CronJob")) else { continue };
-        let Some(base) = base_folder(graph, path) else { continue };
+        let base = base_folder(graph, path);
+        let above = || std::iter::successors(path.parent(), RepoPath::parent);
+        // Without a list above Flux makes one of every file (fluxcd/pkg/kustomize, `scanManifests`).
+        let Some(home) =
+            base.clone().or_else(|| path.parent().filter(|_| !above().any(|one| graph.has(&one))))
+        else {
+            continue;
+        };
         for manifest in manifests(file).into_iter().flatten() {
             if manifest.value["kind"] != "CronJob" {
                 continue;
             }
-            let found = read(&manifest.value, namespaces.given(path, &base).as_deref()).turns;
-            if let Some(job) = job(path, text, manifest.span, manifest.value, found) {
-                jobs.push((base.clone(), job));
+            let found = read(&manifest.value, namespaces.given(path, &home).as_deref());
+            let name = manifest.value["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+            let place = Place::span(path.clone(), Arc::from(text), manifest.span.clone());
+            let mut add = |why: String, help| loose.push(LooseJob { why, help, place: place.clone() });
+            found.unclear.iter().for_each(|unclear| add(not_understood(&name, unclear), PAIR));
+            if found.turns.iter().any(|turn| turn.action != found.turns[0].action) {
+                add(format!("CronJob `{name}` both suspends and resumes Flux Kustomizations"), PAIR);
+                continue;
+            }
+            match job(path, text, manifest.span, manifest.value, found.turns) {
+                Some(job) if base.is_some() => jobs.push((home.clone(), job)),
+                Some(job) => add(format!("{}, and no kustomization.yaml lists it", job.told()), LIST),
+                None => {}
             }
         }
     }
     jobs.sort_by(|a, b| (&a.0, &a.1.name).cmp(&(&b.0, &b.1.name)));
-    pair(jobs)
+    let all = jobs.clone();
+    let (gates, left) = pair(jobs);
+    let is_alone = |(base, job): &&(RepoPath, GateJob)| {
+        !all.iter().any(|(folder, other)| {
+            folder == base && other.action != job.action && !other.targets.is_disjoint(&job.targets)
+        })
+    };
+    let lone = |job: &GateJob| LooseJob {
+        why: match job.action {
+            Action::Close => format!("{}, and none beside it resumes that", job.told()),
+            Action::Open => format!("{}, and none beside it suspends that", job.told()),
+        },
+        help: PAIR,
+        place: job.place(),
+    };
+    loose.extend(left.iter().filter(is_alone).map(|(_, job)| lone(job)));
+    (gates, loose)
 }
 
 fn base_folder(graph: &Graph, file: &RepoPath) -> Option<RepoPath> {
@@ -117,9 +183,6 @@ fn base_folder(graph: &Graph, file: &RepoPath) -> Option<RepoPath> {
 
 fn job(file: &RepoPath, text: &str, span: Range<usize>, value: Value, found: Vec<Turn>) -> Option<GateJob> {
     let action = found.first()?.action;
-    if found.iter().any(|turn| turn.action != action) {
-        return None;
-    }
     Some(GateJob {
         file: file.clone(),
         text: Arc::from(text),
@@ -131,7 +194,8 @@ fn job(file: &RepoPath, text: &str, span: Range<usize>, value: Value, found: Vec
     })
 }
 
-fn pair(jobs: Vec<(RepoPath, GateJob)>) -> Vec<Gate> {
+/// Pairs jobs, and gives those that are left over.
+fn pair(jobs: Vec<(RepoPath, GateJob)>) -> (Vec<Gate>, Vec<(RepoPath, GateJob)>) {
     let (mut opens, mut closes): (Vec<_>, Vec<_>) =
         jobs.into_iter().partition(|(_, job)| job.action == Action::Open);
     let mut gates = Vec::new();
@@ -152,7 +216,7 @@ fn pair(jobs: Vec<(RepoPath, GateJob)>) -> Vec<Gate> {
         closes = left;
     }
     gates.sort_by(|a, b| (&a.base, &a.close.name).cmp(&(&b.base, &b.close.name)));
-    gates
+    (gates, opens.into_iter().chain(closes).collect())
 }
 
 /// Finds a job's patch in the folder of an overlay: a CronJob of that name that is listed as a patch, or one without a

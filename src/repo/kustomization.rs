@@ -161,6 +161,12 @@ impl Kustomization {
         self.root.entries().iter().filter_map(|(key, _)| key.as_str())
     }
 
+    /// Tells whether it names nothing of which objects could come.
+    pub fn is_empty(&self) -> bool {
+        let makes = |key: &str| key.ends_with("Generator") || key.starts_with("helm") || key == "generators";
+        self.references().is_empty() && !self.keys().any(makes)
+    }
+
     /// Tells whether a split moved the content of this folder into parts.
     pub fn is_umbrella(&self) -> bool {
         self.text.starts_with(UMBRELLA_HEAD)

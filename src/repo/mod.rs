@@ -19,7 +19,7 @@ mod read;
 pub(crate) mod scratch;
 mod shell;
 mod snapshot;
-mod unlisted;
+pub(crate) mod unlisted;
 
 pub use flux::FluxKustomization;
 pub use graph::Graph;

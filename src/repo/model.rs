@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use crate::diagnostic::Diagnostic;
 use crate::repo::clusters::{self, Clusters};
 use crate::repo::flux::{FluxKustomization, flux_kustomizations, git_repositories};
-use crate::repo::gate::{Gate, gates};
+use crate::repo::gate::{Gate, LooseJob, gates};
 use crate::repo::namespaces;
 use crate::repo::unlisted::take_unlisted;
 use crate::repo::{Graph, Kustomization, RepoPath, Snapshot, Target};
@@ -66,6 +66,8 @@ pub struct Model {
     pub entry_points: Vec<EntryPoint>,
     /// The gates that already stand there.
     pub gates: Vec<Gate>,
+    /// CronJobs that suspend or resume Flux Kustomizations and are no part of these.
+    pub loose_jobs: Vec<LooseJob>,
     known: ClusterFolders,
     /// Those outside of the root, once they were asked for.
     outside: OnceLock<Vec<FluxKustomization>>,
@@ -90,7 +92,7 @@ impl Model {
         leave_foreign(&mut flux, snapshot);
         let unlisted = take_unlisted(&mut flux, &graph);
         let appliers = namespaces::settle(&mut flux, &graph);
-        let gates = gates(snapshot, &graph, &flux, root);
+        let (gates, loose_jobs) = gates(snapshot, &graph, &flux, root);
         let mut builders = Builders::new();
         for (index, kustomization) in flux.iter().enumerate() {
             if let Some(path) = &kustomization.path {
@@ -208,6 +210,7 @@ impl Model {
             unlisted,
             entry_points,
             gates,
+            loose_jobs,
             known: known.clone(),
             outside: OnceLock::new(),
             remarks,

@@ -3,24 +3,30 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::repo::flux::FluxKustomization;
-use crate::repo::{Graph, RepoPath, generated_children};
+use crate::repo::{Graph, Kustomization, RepoPath, generated_children};
 
 /// Takes out the Flux Kustomizations that nothing applies: Flux builds the folder around the file, and
 /// the kustomization that would have to list it does not.
 ///
 /// People disable an app that way, and keep copies. Such a one is no owner of anything, and no twin of
-/// one that is applied. What Git does not decide stays: where no build takes in the nearest kustomization
-/// above the file, so that something outside of Git may; where a kustomization lists it that something
-/// outside of Git may apply; where one that would have to be asked can't be read; where nothing of its
-/// cluster's folder is taken in, so that it is another's; and one that builds its own file, since
-/// `flux bootstrap` applies it.
+/// one that is applied. The same is true of a folder that is [commented out](commented_out).
+///
+/// What Git does not decide stays: where no build takes in the nearest kustomization above the file, so that
+/// something outside of Git may; where a kustomization lists it that something outside of Git may apply;
+/// where one that would have to be asked can't be read; where nothing of its cluster's folder is taken in,
+/// so that it is another's; and one that builds its own file, since `flux bootstrap` applies it.
 pub(super) fn take_unlisted(flux: &mut Vec<FluxKustomization>, graph: &Graph) -> Vec<FluxKustomization> {
     let mut tops: BTreeSet<RepoPath> =
         flux.iter().filter_map(|one| one.path.as_ref()).map(|path| graph.real(path)).collect();
     // A list of Flux Kustomizations that nothing in Git builds is what something outside of Git applies.
     let is_top = |folder: &RepoPath| graph.referrers(folder).next().is_none() && !tops.contains(folder);
     let lists = flux.iter().flat_map(|one| graph.builders(&one.file));
-    let outside: BTreeSet<RepoPath> = lists.filter(is_top).collect();
+    let mut outside: BTreeSet<RepoPath> = lists.filter(is_top).collect();
+    let bootstraps = |folder: &RepoPath| {
+        let lists = |one: &&FluxKustomization| graph.builders(&one.file).contains(folder);
+        flux.iter().filter(|one| one.applies_itself()).any(|one| lists(&one))
+    };
+    outside.retain(|folder| commented_out(graph, folder).is_none() || bootstraps(folder));
     tops.extend(outside.iter().cloned());
     let mut unlisted = Vec::new();
     // What only one of these applies is not applied either.
@@ -80,6 +86,11 @@ impl<'a> Reach<'a> {
     /// Tells whether a Flux Kustomization would be applied if its file were listed, and is not.
     fn leaves_out(&mut self, one: &FluxKustomization) -> bool {
         let file = &one.file;
+        let lists = self.graph.builders(file);
+        let is_out = |list: &RepoPath| !self.tops.contains(list) && commented_out(self.graph, list).is_some();
+        if lists.iter().any(is_out) && lists.is_disjoint(&self.built) {
+            return !one.applies_itself();
+        }
         let Some(top) = above(file).find(|folder| self.tops.contains(folder)) else { return false };
         let Some(list) = above(file).find(|folder| self.graph.has(folder)) else { return false };
         // Without a list between, Flux writes one that holds every file (fluxcd/pkg/kustomize, `scanManifests`).
@@ -94,7 +105,7 @@ impl<'a> Reach<'a> {
             let is_inside = || above(folder).chain([folder.clone()]).any(|above| self.tops.contains(&above));
             self.built.contains(folder) || is_top && !is_inside()
         };
-        !self.graph.builders(file).iter().any(may_be_applied)
+        !lists.iter().any(may_be_applied)
     }
 
     /// Tells whether a kustomization is taken in, or is one that only unlisted ones build, and all that it
@@ -107,6 +118,33 @@ impl<'a> Reach<'a> {
             .or_insert_with(|| graph.reach(folder).iter().any(|one| graph.broken(one).is_some()));
         !*is_broken && (self.built.contains(folder) || self.tops.contains(folder))
     }
+}
+
+/// Gives the list that names a folder in a comment alone, as people switch an app off; `None` for the folder
+/// of a cluster, which may be applied by itself.
+///
+/// The comment stands among the items of the list and has nothing else in it: what people write about a folder
+/// says nothing of this kind.
+pub(crate) fn commented_out<'g>(graph: &'g Graph, folder: &RepoPath) -> Option<&'g Kustomization> {
+    if cluster(folder).as_ref() == Some(folder) || graph.referrers(folder).next().is_some() {
+        return None;
+    }
+    let list = above(folder).find_map(|above| graph.get(&above))?;
+    let names = |item: &str| list.folder.join(item).is_ok_and(|named| named == *folder);
+    let mut is_inside = false;
+    for line in list.text.lines() {
+        if line.starts_with(|first: char| first.is_alphabetic()) {
+            is_inside = ["resources:", "bases:", "components:"].iter().any(|key| line.starts_with(key));
+        }
+        let item =
+            line.trim().strip_prefix('#').map(str::trim_start).and_then(|item| item.strip_prefix("- "));
+        let Some(item) = item.filter(|_| is_inside) else { continue };
+        let (item, rest) = item.trim().split_once(' ').unwrap_or((item.trim(), ""));
+        if (rest.is_empty() || rest.trim_start().starts_with('#')) && names(item.trim_matches(['"', '\''])) {
+            return Some(list);
+        }
+    }
+    None
 }
 
 /// Gives the folder of the cluster that a path is in: that below `clusters`, as clusters are told by.
@@ -134,11 +172,13 @@ mod tests {
     use super::*;
     use crate::repo::{ClusterFolders, File, Model, Snapshot};
 
-    /// Gives the names of those that are unlisted; files are `path: names of what stands or is listed there`.
+    /// Gives the names of those that are unlisted; files are `path: names of what stands or is listed there`, or the
+    /// text of several lines of a list.
     fn unlisted(files: &[(&str, &str)]) -> Vec<String> {
         let mut snapshot = Snapshot::default();
         for (path, content) in files {
             let text = match path.ends_with("kustomization.yaml") {
+                true if content.contains('\n') => (*content).to_owned(),
                 true => format!("resources: [{content}]\n"),
                 false => {
                     let (name, folder) = content.split_once(' ').unwrap();
@@ -183,18 +223,70 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_is_commented_out_is_no_cluster() {
+        let below = |list: &str| {
+            let own = ("k/c/own/kustomization.yaml", "x.yaml");
+            unlisted(&[TOP, ("k/c/kustomization.yaml", list), own, ("k/c/own/x.yaml", "x x")])
+        };
+        for comment in ["# - ./own", "#- own # until June", "  #  - \"own/\""] {
+            let list = format!("resources:\n- top.yaml\n{comment}\nlabels: []\n");
+            assert_eq!(below(&list), ["x"], "{comment}");
+        }
+        // No comment, or one that says something else of it.
+        for list in [
+            "top.yaml",
+            "# Applied by itself:\n# - own\nresources: [top.yaml]\n",
+            "resources:\n- top.yaml\n# - own (see there)\n",
+            "resources:\n- top.yaml\n# - other\n",
+            "resources: [top.yaml]\nlabels: []\n# - own\n",
+        ] {
+            assert_eq!(below(list), [""; 0], "{list}");
+        }
+        // The same where nothing in Git applies the list.
+        let mut files = vec![
+            ("k/kustomization.yaml", "resources:\n- apps\n# - other\n"),
+            ("k/apps/kustomization.yaml", "a.yaml"),
+            ("k/apps/a.yaml", "a a"),
+            ("k/other/kustomization.yaml", "y.yaml"),
+            ("k/other/y.yaml", "y y"),
+        ];
+        assert_eq!(unlisted(&files), ["y"]);
+        // A Flux Kustomization builds it, so something applies it after all.
+        files[1].1 = "a.yaml, more.yaml";
+        files.push(("k/apps/more.yaml", "more k/other"));
+        assert_eq!(unlisted(&files), [""; 0]);
+        // What bootstraps a cluster is applied with all that is listed beside it.
+        let files = [
+            ("k/c/kustomization.yaml", "resources:\n- a.yaml\n# - own\n"),
+            ("k/c/a.yaml", "a a"),
+            ("k/c/own/kustomization.yaml", "top.yaml, x.yaml"),
+            ("k/c/own/top.yaml", "top k/c"),
+            ("k/c/own/x.yaml", "x x"),
+        ];
+        assert_eq!(unlisted(&files), [""; 0]);
+    }
+
+    #[test]
     fn what_something_outside_of_git_may_apply_stays() {
         // A kustomization of its own, that no build takes in.
         let list = ("k/c/kustomization.yaml", "top.yaml");
         let own = ("k/c/own/kustomization.yaml", "x.yaml");
         assert_eq!(unlisted(&[TOP, list, own, ("k/c/own/x.yaml", "x x")]), [""; 0]);
+        // A file beside a kustomization that no build takes in either.
+        let boot = ("k/c/boot/kustomization.yaml", "config.yaml");
+        assert_eq!(unlisted(&[TOP, list, boot, ("k/c/boot/z.yaml", "z z")]), [""; 0]);
         // Another cluster beside the one that the hub lists.
         let hub = [
             ("hub.yaml", "hub clusters"),
             ("clusters/kustomization.yaml", "one/a.yaml"),
             ("clusters/one/a.yaml", "a a"),
             ("clusters/two/b.yaml", "b b"),
+            ("clusters/three/kustomization.yaml", "c.yaml"),
+            ("clusters/three/c.yaml", "c clusters/three/apps"),
         ];
+        assert_eq!(unlisted(&hub), [""; 0]);
+        let mut hub = hub.to_vec();
+        hub[1].1 = "resources:\n- one/a.yaml\n# - three\n";
         assert_eq!(unlisted(&hub), [""; 0]);
     }
 }

@@ -33,6 +33,7 @@ const EMBEDDED: &[(&str, &str)] = &[
     ("alert.yaml", include_str!("../../templates/alert.yaml.j2")),
     ("app-configmap.yaml", include_str!("../../templates/app-configmap.yaml.j2")),
     ("app-deployment.yaml", include_str!("../../templates/app-deployment.yaml.j2")),
+    ("app-namespace.yaml", include_str!("../../templates/app-namespace.yaml.j2")),
     ("app-service.yaml", include_str!("../../templates/app-service.yaml.j2")),
     ("cluster-gate-kustomization.yaml", include_str!("../../templates/cluster-gate-kustomization.yaml.j2")),
     ("cluster-role-binding.yaml", include_str!("../../templates/cluster-role-binding.yaml.j2")),

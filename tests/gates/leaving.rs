@@ -88,9 +88,8 @@ fn join_gives_gates_back_too() {
 
 #[test]
 fn a_namespace_that_a_gate_leaves_goes_on_request_alone() {
-    let scratch = scaffold();
-    let spec = scratch.text("windows.yaml");
     let moved = |scratch: &Scratch| {
+        let spec = scratch.text("windows.yaml");
         let gate = spec.find("\ngate:").map_or(spec.len(), |at| at + 1);
         let (head, tail) = spec.split_at(gate);
         let rest = tail.split_inclusive('\n').skip(1).skip_while(|line| line.starts_with(' '));
@@ -98,6 +97,19 @@ fn a_namespace_that_a_gate_leaves_goes_on_request_alone() {
             .write("windows.yaml", format!("{head}{}gate: {{ namespace: ops }}\n", rest.collect::<String>()));
         scratch.commit();
     };
+    // The tool's own Namespace is never pruned: something else may be in it.
+    let scratch = scaffold();
+    moved(&scratch);
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    assert!(!run.stderr.contains("deletes"), "{}", run.stderr);
+    let objects = rendered(&scratch, "clusters/edge-01/infra");
+    assert!(objects.iter().any(|one| one["kind"] == "Namespace" && one["metadata"]["name"] == "ops"));
+
+    let scratch = scaffold();
+    let own = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {{ namespace }}\n";
+    scratch.write("templates/namespace.yaml.j2", own);
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
     moved(&scratch);
     let before = scratch.tree();
     let run = scratch.expect(5, &["sync", "--yes"]);

@@ -161,3 +161,28 @@ fn a_gate_is_not_told_by_that_of_another_cluster() {
         assert_eq!(found.contains("\"reports\""), held, "{cluster}: {found}");
     }
 }
+
+#[test]
+fn a_namespace_that_is_another_s_is_not_taken() {
+    let namespace = |name: &str| format!("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {name}\n");
+    let list = "infra/priority-classes/kustomization.yaml";
+    let given = |scratch: &Scratch, name: &str| {
+        let listed = scratch.text(list) + &format!("  - {name}.yaml\n");
+        scratch.write(&format!("infra/priority-classes/{name}.yaml"), namespace(name)).write(list, listed);
+    };
+    let arguments = [&["init", "--yes"][..], &WINDOW].concat();
+    let scratch = Scratch::fixture("sample");
+    given(&scratch, "jobs");
+    scratch.commit().expect(0, &arguments);
+    let spec = scratch.text("windows.yaml");
+    assert!(spec.contains("  namespace: reconciliation-windows\n"), "{spec}");
+
+    // Where the spec says it, kustomize refuses it.
+    let scratch = Scratch::fixture("sample");
+    scratch.expect(0, &arguments);
+    given(&scratch, "ops");
+    scratch.replace("windows.yaml", "  namespace: jobs\n", "  namespace: ops\n").commit();
+    let run = scratch.expect(5, &["sync", "--yes"]);
+    assert!(run.stderr.contains("already registered id: Namespace"), "{}", run.stderr);
+    assert!(run.stderr.contains("give the gate another `gate.namespace`"), "{}", run.stderr);
+}

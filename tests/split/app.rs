@@ -17,6 +17,22 @@ fn an_object_whose_type_changed_does_not_keep_another_app_from_being_divided() {
 }
 
 #[test]
+fn who_does_not_use_an_app_has_nothing_to_say_of_it() {
+    let list = "resources:\n  - web\n";
+    let scratch = repository(&[
+        ("apps/first/kustomization.yaml", list),
+        ("apps/second/kustomization.yaml", "resources:\n  - mail\n"),
+    ]);
+    for (entry, name) in [("apps/first", "web"), ("apps/second", "mail")] {
+        app(&scratch, &format!("{entry}/{name}"));
+        flux(&scratch, entry);
+    }
+    let run = scratch.expect(1, &["split", "app", "web", "--dry-run"]);
+    assert!(run.stderr.contains("apps/first (c): plain"), "{}", run.stderr);
+    assert!(!run.stderr.contains("apps/second"), "{}", run.stderr);
+}
+
+#[test]
 fn a_label_of_the_entry_point_may_decide_about_a_type() {
     let labels = "resources:\n  - web\n  - mail\nlabels:\n  - pairs: { team: a }\n";
     let scratch = repository(&[("apps/first/kustomization.yaml", labels)]);

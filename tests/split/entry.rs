@@ -1,6 +1,6 @@
 //! Entry points that are divided, or left, as a whole.
 
-use crate::repository::{DEPLOYMENT, app, flux, from_source, repository};
+use crate::repository::{CONFIG_MAP, DEPLOYMENT, INIT, app, flux, from_source, repository, source};
 use crate::support::scratch::{Scratch, assert_same};
 
 #[test]
@@ -130,4 +130,61 @@ fn sync_keeps_the_manner_in_which_the_sides_were_written() {
     }
     scratch.commit();
     assert_eq!(scratch.expect(0, &["diff"]).stdout, "");
+}
+
+#[test]
+fn what_another_cluster_s_gate_holds_stops_nobody() {
+    let scratch = Scratch::empty();
+    for cluster in ["north", "south"] {
+        let top = format!("clusters/{cluster}");
+        let own = from_source("flux-system", &format!("./{top}"), "flux-system") + &source("flux-system");
+        scratch.write(&format!("{top}/flux-system.yaml"), own).write(
+            &format!("{top}/all.yaml"),
+            from_source("all", &format!("./all/{cluster}"), "flux-system"),
+        );
+    }
+    scratch
+        .write("all/north/kustomization.yaml", "resources:\n  - deployment.yaml\n")
+        .write("all/north/deployment.yaml", DEPLOYMENT.replace("NAME", "db"))
+        .write("all/south/kustomization.yaml", "resources:\n  - web.yaml\n")
+        .write("all/south/web.yaml", from_source("web", "./apps/web", "flux-system"));
+    app(&scratch, "apps/web");
+    scratch.expect(0, &INIT);
+    scratch.commit();
+    let run = scratch.expect(0, &["split", "--all", "--yes"]);
+    assert!(run.stderr.contains("apps/web (south): projection"), "{}", run.stderr);
+}
+
+#[test]
+fn what_a_gated_side_applies_is_left_whole() {
+    let scratch = Scratch::empty();
+    let own = from_source("flux-system", "./clusters/c", "flux-system") + &source("flux-system");
+    scratch
+        .write("clusters/c/flux-system.yaml", own)
+        .write("clusters/c/all.yaml", from_source("all", "./all", "flux-system"))
+        .write("all/kustomization.yaml", "resources:\n  - web.yaml\n  - extra\n")
+        .write("all/web.yaml", from_source("web", "./apps/web", "flux-system"))
+        .write("apps/web/deployment.yaml", DEPLOYMENT.replace("NAME", "web"))
+        .write("apps/web/kustomization.yaml", "resources:\n  - deployment.yaml\n");
+    app(&scratch, "all/extra");
+    scratch.expect(0, &INIT);
+    scratch.commit();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    for _ in 0..2 {
+        scratch.expect(0, &["migrate", "--yes"]);
+        scratch.commit();
+    }
+    // It had one type before, and is mixed from now on.
+    let list = "resources:\n  - deployment.yaml\n  - config.yaml\n";
+    scratch.write("apps/web/config.yaml", CONFIG_MAP.replace("NAME", "web"));
+    scratch.write("apps/web/kustomization.yaml", list).commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    let before = scratch.tree();
+    let run = scratch.run(&["split", "app", "web", "--yes"]);
+    let said = "a gate holds back Flux Kustomization all-rw, which applies web: the steps would reach";
+    assert!(run.stderr.contains(said), "{run:?}");
+    assert!(run.stderr.contains("--> clusters/c/all-rw.yaml:"), "{}", run.stderr);
+    assert_same(&before, &scratch.tree(), "what was refused was written");
 }

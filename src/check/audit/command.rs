@@ -7,6 +7,7 @@ use crate::check::gate_job::{GateJob, UnclearJob};
 use crate::check::subject::Subject;
 use crate::diagnostic::Diagnostic;
 use crate::repo::command::{Action, SuspendPatch};
+use crate::repo::gate;
 
 /// Finds commands that fail, that may leave a window open without a word, and that are not understood.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
@@ -25,18 +26,8 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
 
 /// What is turned there is not known, so nothing that depends on it is told.
 fn not_understood(job: &UnclearJob) -> Diagnostic {
-    let verb = match job.unclear.action {
-        Some(Action::Close) => "suspends",
-        Some(Action::Open) => "resumes",
-        None => "patches",
-    };
-    let command: String = job.unclear.command.chars().take(80).collect();
     UNCLEAR_COMMAND
-        .finding(format!(
-            "which Flux Kustomizations CronJob `{}` {verb} is not understood (`{}`), so what it holds back is not checked",
-            job.name,
-            command.trim()
-        ))
+        .finding(format!("{}, so what it holds back is not checked", gate::not_understood(&job.name, &job.unclear)))
         .at(job.place.clone())
         .help("name each Kustomization in the command, or check by hand that one CronJob suspends what another resumes")
 }

@@ -6,7 +6,6 @@ use crate::check::code::{DEFINED_TWICE, GATE_GATES_ITSELF, MISSING_DEPENDENCY, W
 use crate::check::delivery::Delivery;
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::FluxKustomization;
 use crate::repo::command::Action;
 use crate::repo::flux::GROUP;
 
@@ -58,7 +57,7 @@ fn missing(subject: &Subject<'_>, from: &Delivery) -> Vec<Diagnostic> {
                      applies nothing",
                     from.name
                 ))
-                .at(item_place(flux, index))
+                .at(flux.place_of_dependency(index))
                 .help(format!("mend the name, add {name} to Git, or remove the dependency"))
         })
         .collect()
@@ -105,18 +104,10 @@ fn steps<'s>(subject: &Subject<'_>, deliveries: &[&'s Delivery]) -> Vec<Step<'s>
             let Some(name) = item["name"].as_str() else { continue };
             let namespace = item["namespace"].as_str().unwrap_or(&from.namespace);
             let to = deliveries.iter().find(|to| to.flux.is_some() && to.is_named(namespace, name));
-            steps.extend(to.map(|to| Step { from, to, place: item_place(flux, index) }));
+            steps.extend(to.map(|to| Step { from, to, place: flux.place_of_dependency(index) }));
         }
     }
     steps
-}
-
-fn item_place(flux: &FluxKustomization, index: usize) -> Place {
-    let item = flux.root.get_path(&["spec", "dependsOn"]).and_then(|list| list.items().get(index));
-    match item.map(|item| item.get("name").unwrap_or(item)) {
-        Some(node) => Place::span(flux.file.clone(), flux.text.clone(), node.span.clone()),
-        None => flux.place("dependsOn"),
-    }
 }
 
 /// The order in which a Kustomization as a whole stands; one that is not split yet has none.

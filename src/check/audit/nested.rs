@@ -1,10 +1,12 @@
 //! Flux Kustomizations that others apply.
 
 use crate::check::code::NESTED_KUSTOMIZATION;
+use crate::check::delivery::{Applied, Delivery};
 use crate::check::subject::Subject;
 use crate::diagnostic::Diagnostic;
 use crate::repo::Role;
 use crate::repo::flux::GROUP;
+use crate::spec::ChangeType;
 
 /// Finds Flux Kustomizations that wait for a window as objects and that nothing suspends.
 ///
@@ -17,14 +19,18 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             for inner in delivery.objects.iter().filter(|applied| applied.is(GROUP, "Kustomization")) {
                 let Some(held) = &inner.held else { continue };
                 let (namespace, name) = (&inner.id.namespace, &inner.id.name);
-                let own = subject.deliveries.iter().filter(|other| other.cluster == *cluster);
-                let gated = own.filter(|other| other.is_named(namespace, name)).any(|other| {
+                let named_so =
+                    |other: &&Delivery| other.cluster == *cluster && other.is_named(namespace, name);
+                let mut own = subject.deliveries.iter().filter(named_so);
+                let gated = own.clone().any(|other| {
                     other.held.is_some()
                         || !other.objects.is_empty()
                             && other.objects.iter().all(|applied| applied.held.is_some())
                 });
                 let named = subject.jobs_of(cluster).any(|job| job.turns(namespace, name));
-                if gated || named {
+                // What carries a gate is never to be suspended.
+                let may_land = own.any(|other| other.role == Role::Gate || is_real_time(subject, other));
+                if gated || named || may_land {
                     continue;
                 }
                 let mut finding = NESTED_KUSTOMIZATION
@@ -44,4 +50,13 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         }
     }
     findings
+}
+
+/// Tells whether the spec lets all that a Flux Kustomization applies land at once, as on a real-time side.
+fn is_real_time(subject: &Subject<'_>, delivery: &Delivery) -> bool {
+    let types = subject.spec.map_or(&[][..], |spec| &spec.types);
+    let lands = |applied: &Applied| {
+        applied.change_type.and_then(|position| types.get(position)).is_some_and(ChangeType::is_real_time)
+    };
+    !delivery.objects.is_empty() && delivery.objects.iter().all(lands)
 }

@@ -18,7 +18,8 @@ const LET_GO: &str = "first give the objects the annotation `kustomize.toolkit.f
 /// Finds objects that two Flux Kustomizations of one cluster apply.
 ///
 /// One finding speaks of all objects that the same two share. Folders without a Flux
-/// Kustomization in Git are left out, since who applies them is guessed, as are names that `postBuild` completes.
+/// Kustomization in Git are left out, since who applies them is guessed, as are names that
+/// hold a value which only the cluster knows.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for deliveries in subject.clusters().values() {
@@ -28,9 +29,9 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let mut owners: BTreeMap<&ObjectId, Vec<(usize, &Applied)>> = BTreeMap::new();
         for (position, delivery) in deliveries.iter().enumerate() {
             for applied in &delivery.objects {
-                let variable = applied.id.name.contains("${") || applied.id.namespace.contains("${");
+                let variable = applied.live.name.contains("${") || applied.live.namespace.contains("${");
                 if !variable {
-                    owners.entry(&applied.id).or_default().push((position, applied));
+                    owners.entry(&applied.live).or_default().push((position, applied));
                 }
             }
         }
@@ -59,7 +60,7 @@ fn finding(
     second: &Delivery,
     objects: &[(&Applied, &Applied)],
 ) -> Diagnostic {
-    let names: BTreeSet<String> = objects.iter().map(|(one, _)| one.id.to_string()).collect();
+    let names: BTreeSet<String> = objects.iter().map(|(one, _)| one.live.to_string()).collect();
     let named: Vec<&str> = names.iter().take(MOST_NAMES).map(String::as_str).collect();
     let more = names.len().saturating_sub(MOST_NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -231,6 +231,7 @@ fn matches_any(subject: &Subject<'_>, target: &Node, objects: &[Object]) -> bool
     objects.iter().any(|object| {
         let applied = Applied {
             id: ObjectId::of(&object.value),
+            live: ObjectId::of(&object.value),
             object: object.clone(),
             change_type: None,
             held: None,

@@ -4,21 +4,29 @@ use crate::check::code::UNLISTED_KUSTOMIZATION;
 use crate::check::subject::Subject;
 use crate::diagnostic::Diagnostic;
 use crate::repo::RepoPath;
+use crate::repo::unlisted::commented_out;
 
 /// Finds Flux Kustomizations in folders that Flux builds, which no kustomization there lists.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let graph = &subject.model.graph;
     let found = subject.model.unlisted.iter().map(|one| {
-        let mut above = std::iter::successors(one.file.parent(), RepoPath::parent);
-        let list = above.find_map(|folder| graph.get(&folder)).map(|kustomization| &kustomization.file);
-        let list = list.map_or_else(|| "a kustomization".to_owned(), ToString::to_string);
+        let lists = graph.builders(&one.file).into_iter();
+        let mut out = lists.filter_map(|folder| commented_out(graph, &folder).map(|list| (folder, list)));
+        let (what, list) = match out.next() {
+            Some((folder, list)) => (folder, list.file.to_string()),
+            None => {
+                let mut above = std::iter::successors(one.file.parent(), RepoPath::parent);
+                let list = above.find_map(|folder| graph.get(&folder)).map(|list| list.file.to_string());
+                (one.file.clone(), list.unwrap_or_else(|| "a kustomization".to_owned()))
+            }
+        };
         UNLISTED_KUSTOMIZATION
             .finding(format!(
-                "nothing lists {}, so Flux Kustomization {} reaches no cluster and nothing here counts on it",
-                one.file, one.name
+                "nothing lists {what}, so Flux Kustomization {} reaches no cluster and nothing here counts on it",
+                one.name
             ))
             .at(one.place("path"))
-            .help(format!("list it in {list}, or remove the file"))
+            .help(format!("list it in {list}, or remove it"))
     });
     found.collect()
 }

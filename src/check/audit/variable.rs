@@ -8,9 +8,7 @@ use crate::check::code::UNSET_VARIABLE;
 use crate::check::delivery::Applied;
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place};
-
-/// The label or annotation that keeps an object out of substitution (`fluxcd/pkg/kustomize`, `varsub.go`).
-const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
+use crate::repo::flux::SUBSTITUTE;
 
 /// Finds variables in objects under a `postBuild` that sets all of its variables in place.
 ///

@@ -69,7 +69,8 @@ impl Change<'_> {
         let mut own = self.own().filter_map(|delivery| Some((delivery, self.step.before.flux(delivery)?)));
         let (delivery, flux) = own
             .find(|(_, flux)| flux.name == deletion.kustomization && flux.place("prune") == deletion.place)?;
-        let is_told = deletion.goes && !self.left_alone(delivery).is_empty() || self.is_unknown(&deletion.id);
+        let is_told =
+            deletion.goes && !self.left_alone(delivery).is_empty() || self.is_unknown(&deletion.built);
         let now = self.still(delivery).and_then(|still| self.step.after.flux(still));
         let is_bootstrap = flux.applies_itself() && now.is_some_and(|now| now.path != flux.path);
         let deletes =
@@ -138,8 +139,8 @@ impl Change<'_> {
             found.iter().any(|(_, applied)| is_hashed(&applied.object))
         };
         let stem = |id: &ObjectId| id.name.rsplit_once('-').map(|(stem, _)| stem.to_owned());
-        self.old.get(id).is_some_and(is_hashed)
-            && self.new.iter().any(|(other, found)| {
+        self.had.get(id).is_some_and(is_hashed)
+            && self.has.iter().any(|(other, found)| {
                 (&other.kind, &other.group, &other.namespace) == (&id.kind, &id.group, &id.namespace)
                     && stem(other) == stem(id)
                     && is_hashed(found)

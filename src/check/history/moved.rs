@@ -48,9 +48,9 @@ impl Change<'_> {
     pub(super) fn moved(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
         let (mut migrated, mut shared) = (Losses::default(), Losses::default());
-        for (id, old) in &self.old {
+        for (id, old) in &self.had {
             // Where nobody takes over, that is told of the Kustomization as a whole.
-            let (old, new) = (governed(old), governed(self.new.get(*id).map_or(&[], Vec::as_slice)));
+            let (old, new) = (governed(old), governed(self.has.get(*id).map_or(&[], Vec::as_slice)));
             let deletes =
                 |(from, was): &&(&Delivery, &Applied)| !is_kept(was.value()) && self.takes_along(from, was);
             let (had, has) = (owners(&old), owners(&new));
@@ -105,7 +105,8 @@ impl Change<'_> {
             // The cluster keeps it, and it goes on building its folder.
             Fate::Keeps => {
                 let brings = |delivery: &Delivery| {
-                    delivery.path == from.path && delivery.objects.iter().any(|object| object.id == was.id)
+                    delivery.path == from.path
+                        && delivery.objects.iter().any(|object| object.live == was.live)
                 };
                 self.now(from).is_none()
                     && self.step.old()[index].prune

@@ -24,9 +24,10 @@ const LATE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: late, nam
 const LATE_LISTED: &str = "resources: [deployment.yaml, release.yaml, late.yaml]\n";
 // Pods that have the new label already.
 const OTHER: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: other, namespace: shop }\nspec: { template: { metadata: { labels: { app: v2 } }, spec: { containers: [{ name: a, image: a }] } } }\n";
+const NAMED: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: '${APP}', namespace: shop }\n";
 const OTHER_LISTED: &str = "resources: [deployment.yaml, release.yaml, other.yaml]\n";
 
-pub const CHANGES: [Change; 9] = [
+pub const CHANGES: [Change; 10] = [
     Change {
         told: "GW012 clusters/edge/apps.yaml:24",
         before: &[],
@@ -70,6 +71,24 @@ pub const CHANGES: [Change; 9] = [
     Change {
         told: "GW018 apps/rw/deployment.yaml:11",
         before: &[],
+        shows: &[(RT, "settings.yaml, ", "")],
+        safe: &[(
+            KS,
+            "5m # apps-rt\n  path: ./apps/rt\n  prune: true",
+            "5m\n  path: ./apps/rt\n  prune: false",
+        )],
+    },
+    // Two have one name until `postBuild` completes it.
+    Change {
+        told: "GW018 apps/rw/deployment.yaml:11",
+        before: &[
+            (KS, "5m # apps-rt", "5m # apps-rt\n  postBuild: { substitute: { APP: a } }"),
+            (RT, "service.yaml", "service.yaml, own.yaml"),
+            ("apps/rt/own.yaml", "", NAMED),
+            (KS, "5m # apps-rw", "5m\n  postBuild: { substitute: { APP: shop } }"),
+            ("apps/rw/deployment.yaml", "name: shop, namespace", "name: '${APP}', namespace"),
+            (RW, "", "resources: [deployment.yaml, release.yaml]\n"),
+        ],
         shows: &[(RT, "settings.yaml, ", "")],
         safe: &[(
             KS,

@@ -277,3 +277,33 @@ fn a_cluster_that_loses_its_last_kustomization_is_looked_at() {
     // The folder gets another name, of which the cluster knows nothing.
     none(&state(&["north", "south"]), &state(&["west", "south"]));
 }
+
+#[test]
+fn names_that_post_build_completes_are_those_of_the_cluster() {
+    let state = |apps: &[&str]| {
+        let spec = |app: &str| format!("prune: true\n  postBuild: {{ substitute: {{ APP: {app} }} }}");
+        let specs: Vec<String> = apps.iter().map(|app| spec(app)).collect();
+        let all: Vec<(&str, &str, &[&str])> =
+            apps.iter().zip(&specs).map(|(app, spec)| (&app[..1], spec.as_str(), &[][..])).collect();
+        let mut files = cluster("", &all);
+        for app in ["a", "b"] {
+            let list = "resources: [backup.yaml]\n".to_owned();
+            files.insert(format!("apps/{app}/kustomization.yaml"), list);
+            files.insert(
+                format!("apps/{app}/backup.yaml"),
+                "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${APP:=x}-backup\n  namespace: shop\n"
+                    .to_owned(),
+            );
+        }
+        files
+    };
+    one(&state(&["a", "b"]), &state(&["b"]), "GW048", "ConfigMap shop/a-backup");
+    // One that gets another name there is deleted.
+    one(&state(&["a", "b"]), &state(&["a", "bold"]), "GW054", "ConfigMap shop/b-backup");
+    // Two of one name are told apart by nothing.
+    one(&state(&["a"]), &state(&["b"]), "GW048", "ConfigMap shop/a-backup");
+    let before = state(&["a"]);
+    let after: Files =
+        state(&["b"]).into_iter().map(|(path, text)| (path, text.replace("APP: b", "APP: a"))).collect();
+    one(&before, &after, "GW012", "b takes over ConfigMap shop/a-backup");
+}

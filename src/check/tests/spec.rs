@@ -133,6 +133,32 @@ fn two_types_that_wait_are_not_said_to_land_at_once() {
     );
 }
 
+#[test]
+fn what_lands_at_once_by_its_type_needs_no_gate_where_another_applies_it() {
+    let told = |objects: &[(&str, &str)]| {
+        let mut files = files();
+        let inner = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: inner, namespace: flux-system }\nspec: { interval: 5m, path: ./clusters/edge/inner, sourceRef: { kind: GitRepository, name: flux-system } }\n";
+        files.insert("apps/web/rw/inner.yaml".to_owned(), inner.to_owned());
+        let list = "resources: [service.yaml, inner.yaml]\n".to_owned();
+        files.insert("apps/web/rw/kustomization.yaml".to_owned(), list);
+        files.insert(
+            "clusters/edge/inner/kustomization.yaml".to_owned(),
+            "resources: [all.yaml]\n".to_owned(),
+        );
+        let object = |(kind, name): &(&str, &str)| {
+            format!("---\napiVersion: v1\nkind: {kind}\nmetadata: {{ name: {name}, namespace: shop }}\n")
+        };
+        files.insert("clusters/edge/inner/all.yaml".to_owned(), objects.iter().map(object).collect());
+        let found = with(&together(&[files]), &spec(SPEC), |input| {
+            let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
+            audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap())
+        });
+        found.iter().any(|finding| finding.code == Some("GW021"))
+    };
+    assert!(!told(&[("ConfigMap", "a"), ("ConfigMap", "b")]));
+    assert!(told(&[("ConfigMap", "a"), ("Service", "b")]));
+}
+
 /// The repository after the gate was written.
 fn gated() -> Snapshot {
     let snapshot = together(&[files()]);

@@ -196,14 +196,14 @@ fn waits_for_gated(input: &Input<'_>, gates: &Gates) -> Vec<Diagnostic> {
         if held.contains(&GateTarget::of(input, kustomization)) {
             continue;
         }
-        if let Some(other) = waits_for_held(input, kustomization, held) {
+        if let Some((other, place)) = waits_for_held(input, kustomization, held) {
             let other = other.shown(input.spec);
             found.push(
                 Diagnostic::warning(format!(
                     "Flux Kustomization {} is real-time and waits for {other}, which the gate holds back: while the window is closed it stops at the next commit",
                     kustomization.name
                 ))
-                .at(kustomization.place("dependsOn"))
+                .at(place)
                 .help(format!("take {other} out of its `dependsOn`")),
             );
         }

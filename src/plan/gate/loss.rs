@@ -61,7 +61,7 @@ fn losses(input: &Input<'_>, after: &Snapshot) -> Result<Vec<Deletion>, Error> {
     let old = inventories_of(input.model, input.snapshot, input.renderer, &is_carrier);
     let new = inventories_of(&model, after, input.renderer, &is_carrier);
     let mut found = deletions(&old, &new);
-    found.retain(|loss| gone.contains(&loss.id));
+    found.retain(|loss| gone.contains(&loss.built));
     Ok(found)
 }
 

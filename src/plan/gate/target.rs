@@ -126,11 +126,12 @@ pub(super) fn waits_for_held(
     input: &Input<'_>,
     kustomization: &FluxKustomization,
     held: &BTreeSet<GateTarget>,
-) -> Option<GateTarget> {
-    let waited = kustomization.waits_for().into_iter();
-    waited
-        .map(|(namespace, name)| GateTarget::new(input, namespace, name))
-        .find(|target| held.contains(target))
+) -> Option<(GateTarget, Place)> {
+    let waited = kustomization.waits_for().into_iter().enumerate();
+    let mut targets =
+        waited.map(|(index, (namespace, name))| (index, GateTarget::new(input, namespace, name)));
+    let (index, target) = targets.find(|(_, target)| held.contains(target))?;
+    Some((target, kustomization.place_of_dependency(index)))
 }
 
 /// What is to be done about a Flux Kustomization that no gate can call.

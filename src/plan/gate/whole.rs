@@ -39,7 +39,9 @@ impl Whole {
             if is_split(input, entry, cluster) {
                 continue;
             }
-            let typed = match input.typed_entry(input.snapshot, entry) {
+            let alone = input.typed_entry(input.snapshot, entry);
+            let typed = match alone.or_else(|error| input.typed_as_applied(entry, cluster).map_err(|_| error))
+            {
                 Ok(typed) => typed,
                 Err(TypedError::Render(message)) => {
                     whole.left.push(unknown(input, entry, cluster, &message));
@@ -117,7 +119,7 @@ impl Whole {
                 }
                 Some((*flux, waits_for_held(input, flux, &held)?))
             });
-            let Some((flux, needed)) = found else { return };
+            let Some((flux, (needed, place))) = found else { return };
             self.entries.retain(|_, (_, targets)| !targets.contains(&needed));
             let needed = needed.shown(input.spec);
             self.left.push(
@@ -125,7 +127,7 @@ impl Whole {
                     "no gate holds back Flux Kustomization {needed} of cluster {cluster}, although all of its objects have a window: {} depends on it, is real-time, and would stop at the next commit while the window is closed",
                     flux.name
                 ))
-                .at(flux.place("dependsOn"))
+                .at(place)
                 .help(format!("take {needed} out of its `dependsOn`, or give all that it applies a window too")),
             );
         }

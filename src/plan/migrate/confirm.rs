@@ -152,8 +152,7 @@ fn held(
             missing.push(format!("{} does not build here, so its objects can't be compared", expected.name));
             continue;
         };
-        let wanted: Vec<ObjectId> =
-            objects.iter().map(|object| substituted(expected, ObjectId::of(&object.value))).collect();
+        let wanted: Vec<ObjectId> = objects.iter().map(|object| expected.live_id(&object.value)).collect();
         for id in wanted.iter().filter(|id| !is_open(id)) {
             if !live.inventory.iter().any(|other| is_same(id, other)) {
                 missing.push(format!("{id} is not held by {} yet", live.name));
@@ -167,19 +166,6 @@ fn held(
         }
     }
     missing
-}
-
-/// Puts what `postBuild.substitute` says into an id.
-fn substituted(one: &FluxKustomization, mut id: ObjectId) -> ObjectId {
-    if let Some(values) = one.spec("postBuild")["substitute"].as_object() {
-        for (key, value) in values {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            for text in [&mut id.name, &mut id.namespace] {
-                *text = text.replace(&format!("${{{key}}}"), &value);
-            }
-        }
-    }
-    id
 }
 
 /// Tells whether an id depends on a value that only the cluster knows.

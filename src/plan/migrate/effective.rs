@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::diagnostic::Place;
 use crate::inventory::{Inventory, inventories_of, prunes};
 use crate::plan::Input;
+use crate::plan::gate::{Closings, GateTarget};
 use crate::plan::migrate::patch::{setting, spelt};
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::stop::Stop;
@@ -92,13 +93,22 @@ fn unknown(input: &Input<'_>, old: &FluxKustomization, inventories: &[Inventory]
     })
 }
 
-/// Gives one that is suspended in Git and applies a Flux Kustomization, directly or through others.
-pub fn suspended_above<'a>(input: &Input<'a>, one: &FluxKustomization) -> Option<&'a FluxKustomization> {
+/// Gives one that applies a Flux Kustomization, directly or through others, and is suspended in Git or held back
+/// by a gate.
+pub fn suspended_above<'a>(
+    input: &Input<'a>,
+    one: &FluxKustomization,
+) -> Option<(&'a FluxKustomization, Held)> {
     let mut seen: Vec<&FluxKustomization> = Vec::new();
     let mut queue = input.parents(one);
+    let closings =
+        if queue.is_empty() { Closings::default() } else { Closings::of(input).unwrap_or_default() };
     while let Some(next) = queue.pop() {
         if *next.spec("suspend") == Value::Bool(true) {
-            return Some(next);
+            return Some((next, Held::InGit));
+        }
+        if closings.holds(&input.model.cluster_of(next), &GateTarget::of(input, next)) {
+            return Some((next, Held::ByGate));
         }
         if !seen.iter().any(|known| std::ptr::eq(*known, next)) {
             seen.push(next);
@@ -106,6 +116,15 @@ pub fn suspended_above<'a>(input: &Input<'a>, one: &FluxKustomization) -> Option
         }
     }
     None
+}
+
+/// What keeps a Flux Kustomization from applying what Git says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// `spec.suspend` in Git.
+    InGit,
+    /// A gate, until it opens.
+    ByGate,
 }
 
 /// Stops by what the topmost kustomizations that list a Flux Kustomization make of it, where nothing in

@@ -1,7 +1,7 @@
 //! What an entry point of a cluster is stuck at: states that no step leads out of.
 
 use crate::plan::migrate::double::{differ, doubled};
-use crate::plan::migrate::effective::suspended_above;
+use crate::plan::migrate::effective::{Held, suspended_above};
 use crate::plan::migrate::identity::unclear;
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::stop::Stop;
@@ -75,15 +75,24 @@ fn suspended(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
         );
         return Some(stop.at(found.place("suspend")));
     }
-    let (found, above) = one.all().find_map(|found| Some((found, suspended_above(input, found)?)))?;
-    let stop = Stop::new(
-        format!(
-            "Flux Kustomization {}, which applies {}, has `suspend: true` in Git: the steps would reach the cluster all at once",
-            above.name, found.name
+    let (found, (above, held)) = one.all().find_map(|found| Some((found, suspended_above(input, found)?)))?;
+    let (above_name, name) = (&above.name, &found.name);
+    Some(match held {
+        Held::InGit => Stop::new(
+            format!(
+                "Flux Kustomization {above_name}, which applies {name}, has `suspend: true` in Git: the steps would reach the cluster all at once"
+            ),
+            format!("resume {above_name}, let it reach the cluster, then go on"),
+        )
+        .at(above.place("suspend")),
+        Held::ByGate => Stop::lasting(
+            format!(
+                "a gate holds back Flux Kustomization {above_name}, which applies {name}: the steps would reach the cluster all at once when it opens"
+            ),
+            format!("let something that no gate holds back apply {name}, as what applies {above_name}; or leave it whole"),
+            above.place("path"),
         ),
-        format!("resume {}, let it reach the cluster, then go on", above.name),
-    );
-    Some(stop.at(above.place("suspend")))
+    })
 }
 
 /// More Flux Kustomizations of a side than there are old ones that each have a successor, and which do not

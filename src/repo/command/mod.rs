@@ -26,6 +26,16 @@ pub enum Action {
     Close,
 }
 
+impl Action {
+    /// Tells what a job that does it does, as a verb.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Action::Open => "resumes",
+            Action::Close => "suspends",
+        }
+    }
+}
+
 /// One Flux Kustomization that a command suspends or resumes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Turn {

@@ -204,6 +204,8 @@ pub fn later(fleet: &mut Fleet) {
 pub fn leave(fleet: &mut Fleet) {
     let case = &ONE_OF_THEM;
     let before = migrate(fleet, case);
+    let others = ["configmap", "of-others", "--namespace=jobs"];
+    fleet.clusters[0].kubectl(&[&["create"], &others[..]].concat());
     fleet.tree.replace(SPEC, "  edge-01: {}\n", "");
     let said = fleet.tree.expect(0, &["sync", "--allow-deletion", "--yes"]).stderr;
     let resume = "flux resume kustomization apps-rw --namespace flux-system";
@@ -212,6 +214,8 @@ pub fn leave(fleet: &mut Fleet) {
     let cluster = &fleet.clusters[0];
     until("the gate is gone", WORK, || cluster.api.list(CRON_JOBS).is_empty().then_some(()));
     nothing_lost(fleet, &before, "without windows");
+    // The Namespace stays for what others have put into it.
+    cluster.kubectl(&[&["get"], &others[..]].concat());
     let words: Vec<&str> = resume.split(' ').skip(1).collect();
     cluster.flux_cli(&words);
     fleet.landed(0, case.after);
