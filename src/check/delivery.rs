@@ -11,9 +11,8 @@ use crate::plan::app::Apps;
 use crate::plan::classify::classify_all;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::command::Action;
-use crate::repo::flux::live_id;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, Role, Snapshot};
+use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, Role, Snapshot, post_build};
 use crate::spec::Spec;
 
 /// One object that a cluster gets.
@@ -235,14 +234,14 @@ fn applied(model: &Model, spec: Option<&Spec>, delivery: &Delivery, objects: &[O
         }
         _ => None,
     };
-    let post_build = delivery.flux.map_or(&Value::Null, |flux| model.flux[flux].spec("postBuild"));
+    let values = delivery.flux.map_or(&Value::Null, |flux| model.flux[flux].spec("postBuild"));
     let of = |index: usize| types.as_ref().map(|types| types[index].change_type).or(delivery.change_type);
     objects
         .iter()
         .enumerate()
         .map(|(index, object)| Applied {
             id: ObjectId::of(&object.value),
-            live: live_id(post_build, &object.value),
+            live: post_build::live_id(values, &object.value),
             object: object.clone(),
             change_type: of(index),
             held: None,

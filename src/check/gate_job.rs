@@ -73,11 +73,6 @@ impl GateJob {
         };
         [words("command"), words("args")].concat().join(" ")
     }
-
-    /// Tells what the job does, as a verb.
-    pub fn verb(&self) -> &'static str {
-        self.action.verb()
-    }
 }
 
 /// Finds the jobs in what the clusters get. One whose commands go both ways is none.

@@ -50,6 +50,6 @@ fn takes_in(model: &Model, snapshot: &Snapshot, folder: &RepoPath, path: &RepoPa
     if is_file && !is_yaml(path) || !is_file && !model.graph.has(path) {
         return false;
     }
-    let mut above = std::iter::successors(path.parent(), RepoPath::parent);
+    let mut above = path.parents();
     above.by_ref().take_while(|above| above != folder).all(|above| !model.graph.has(&above))
 }

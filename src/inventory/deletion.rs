@@ -57,18 +57,18 @@ impl Display for Deletion {
 /// Kustomization applies that does not build is not known: nothing is said about it.
 pub fn deletions(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
     let mut found = Vec::new();
+    let after: Vec<(&Inventory, BTreeSet<ObjectId>)> = after.iter().map(|new| (new, ids(new))).collect();
     for old in before {
-        let new = after.iter().find(|new| new.is_same(old));
+        let successor = after.iter().find(|(new, _)| new.is_same(old));
+        let new = successor.map(|(new, _)| *new);
         if !old.deletes(new) {
             continue;
         }
         let Ok(objects) = &old.objects else { continue };
-        let kept: BTreeSet<ObjectId> = match new.map(|new| &new.objects) {
-            Some(Ok(_)) => new.map(ids).unwrap_or_default(),
-            // A build that fails applies and prunes nothing.
-            Some(Err(_)) => continue,
-            None => BTreeSet::new(),
-        };
+        // A build that fails applies and prunes nothing.
+        if new.is_some_and(|new| new.objects.is_err()) {
+            continue;
+        }
         for object in objects.iter().filter(|object| !is_kept(&object.value)) {
             let (id, built) = (old.live_id(object), ObjectId::of(&object.value));
             // A Flux Kustomization that goes is judged by what its own finalizer does, where that is known.
@@ -79,16 +79,16 @@ pub fn deletions(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
                     let is_it = own.name == built.name && (own.cluster == old.cluster || own.path == path());
                     is_it && (own.objects.is_ok() || !own.deletes_when_it_goes())
                 });
-            if kept.contains(&id) || is_judged {
+            if successor.is_some_and(|(_, kept)| kept.contains(&id)) || is_judged {
                 continue;
             }
-            let applies = |other: &&Inventory| other.cluster == old.cluster && ids(other).contains(&id);
+            let next = after.iter().find(|(other, ids)| other.cluster == old.cluster && ids.contains(&id));
             found.push(Deletion {
                 cluster: old.cluster.clone(),
                 namespace: old.namespace.clone(),
                 kustomization: old.name.clone(),
                 goes: new.is_none(),
-                next: after.iter().find(applies).map(|next| (next.namespace.clone(), next.name.clone())),
+                next: next.map(|(next, _)| (next.namespace.clone(), next.name.clone())),
                 place: old.place.clone(),
                 id,
                 built,

@@ -19,7 +19,7 @@ use crate::plan;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::flux::artifact_path;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxKustomization, Model, RepoPath, Snapshot, flux};
+use crate::repo::{FluxKustomization, Model, RepoPath, Snapshot, flux, post_build};
 
 pub(crate) use deletion::is_kept;
 pub use deletion::{Deletion, deletions};
@@ -64,7 +64,7 @@ impl Inventory {
 
     /// Gives the id that one of its objects has in the cluster.
     fn live_id(&self, object: &Object) -> ObjectId {
-        flux::live_id(&self.beyond[0], &object.value)
+        post_build::live_id(&self.beyond[0], &object.value)
     }
 
     fn key(&self) -> (&str, &str, &str) {

@@ -126,9 +126,7 @@ impl Apps {
     /// Names the app that brings an object, where its origin is known and is some app's.
     pub fn bringing(&self, object: &Object) -> Option<&str> {
         let file = &object.origin.as_ref()?.path;
-        let holds = |reach: &BTreeSet<RepoPath>| {
-            std::iter::successors(Some(file.clone()), RepoPath::parent).any(|above| reach.contains(&above))
-        };
+        let holds = |reach: &BTreeSet<RepoPath>| file.ancestors().any(|above| reach.contains(&above));
         self.apps.iter().find(|(_, reach)| holds(reach)).map(|(app, _)| app.as_str())
     }
 }

@@ -5,7 +5,7 @@ use crate::plan::child::Placed;
 use crate::plan::folder::is_constant;
 use crate::plan::input::{Input, Typed};
 use crate::plan::outcome::{AppOutcome, BESIDE, EntryOutcome, Way};
-use crate::plan::refusal::{Refusal, refuse};
+use crate::plan::refusal::{Refusal, refuse, refuse_alone};
 use crate::plan::split::BACK;
 use crate::plan::{Builder, Selection, later, parent};
 use crate::repo::{EntryPoint, Kustomization};
@@ -51,18 +51,9 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         let typed = match self.input.typed_entry(self.input.snapshot, self.entry) {
             Ok(typed) => typed,
             Err(error) => {
-                let mut outcome = refuse(outcome, &self.entry.path, &error);
-                if self
-                    .entry
-                    .clusters()
-                    .all(|cluster| self.input.typed_as_applied(self.entry, cluster).is_ok())
-                {
-                    let remedy = "move what every cluster takes from the `spec` of its Flux Kustomization into its kustomization.yaml; or leave it whole: a gate holds it back where all of its objects have one type";
-                    outcome.reason = format!("without what its Flux Kustomization adds {}", outcome.reason);
-                    outcome.remedy = Some(remedy.to_owned());
-                    outcome.invalid = false;
-                }
-                return (outcome, None);
+                let builds = |cluster| self.input.typed_as_applied(self.entry, cluster).is_ok();
+                let refuse = if self.entry.clusters().all(builds) { refuse_alone } else { refuse };
+                return (refuse(outcome, &self.entry.path, &error), None);
             }
         };
         if typed.objects.is_empty() {

@@ -127,7 +127,7 @@ impl<'a> Input<'a> {
     ///
     /// As [`typed`](Input::typed).
     pub fn located_entry(&self, entry: &EntryPoint) -> Result<Typed, TypedError> {
-        let request = self.plain(self.snapshot, &entry.path).with_origins();
+        let request = Input::plain(self.snapshot, &entry.path).with_origins();
         self.by_app(self.objects(self.snapshot, request)?, entry)
     }
 
@@ -147,19 +147,15 @@ impl<'a> Input<'a> {
     }
 
     /// Asks for a folder as kustomize alone builds it, or as Flux lists it where it has no kustomization.
-    fn plain(&self, snapshot: &Snapshot, folder: &RepoPath) -> Request {
+    fn plain(snapshot: &Snapshot, folder: &RepoPath) -> Request {
         let stands = |name| folder.join(name).is_ok_and(|file| snapshot.entry(&file).is_some());
-        let is_listed = match std::ptr::eq(snapshot, self.snapshot) {
-            true => self.model.graph.has(folder),
-            false => FILE_NAMES.into_iter().any(stands),
-        };
-        let folder = folder.clone();
-        if is_listed { Request::folder(folder) } else { Request::flux(folder, json!({})) }
+        let flux = (!FILE_NAMES.into_iter().any(stands)).then(|| json!({}));
+        Request { path: folder.clone(), origins: false, flux }
     }
 
     /// Asks for a build by which objects can be given their types.
     fn request(&self, snapshot: &Snapshot, folder: &RepoPath) -> Request {
-        let request = self.plain(snapshot, folder);
+        let request = Input::plain(snapshot, folder);
         // The model tells of its own snapshot, and what a plan has made of it may hold anything.
         let is_known = std::ptr::eq(snapshot, self.snapshot);
         if is_known && !origins::matter(self.spec, snapshot, &self.model.graph, folder) {
@@ -283,7 +279,7 @@ pub fn side(spec: &Spec, entry: &RepoPath, cluster: &str, change_type: &str) -> 
 pub fn sides(spec: &Spec, model: &Model) -> Sides {
     let mut sides = BTreeMap::new();
     for entry in &model.entry_points {
-        let above = std::iter::successors(Some(entry.path.clone()), RepoPath::parent);
+        let above = entry.path.ancestors();
         for candidate in above.take_while(|path| !path.is_top()) {
             for (position, change_type) in spec.types.iter().enumerate() {
                 let side = side(spec, &candidate, &entry.cluster, &change_type.name);

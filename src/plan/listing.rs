@@ -54,8 +54,7 @@ pub fn listing(model: &Model, snapshot: &Snapshot, folder: &RepoPath) -> Option<
     }
     let mut found: Vec<RepoPath> = Vec::new();
     for (path, entry) in snapshot.below(folder) {
-        let above = std::iter::successors(path.parent(), RepoPath::parent)
-            .take_while(|above| above.is_within(folder) && above != folder);
+        let above = path.parents().take_while(|above| above.is_within(folder) && above != folder);
         // The topmost folder with a kustomization of its own is listed and not looked into.
         match above.filter(|above| model.graph.has(above)).last() {
             Some(above) => found.push(above),

@@ -14,6 +14,14 @@ pub(super) fn refuse(outcome: EntryOutcome, folder: &RepoPath, error: &TypedErro
     outcome
 }
 
+/// As [`refuse`], for an entry point that builds with what its Flux Kustomizations add, and not without.
+pub(super) fn refuse_alone(outcome: EntryOutcome, folder: &RepoPath, error: &TypedError) -> EntryOutcome {
+    let outcome = refuse(outcome, folder, error);
+    let reason = format!("without what its Flux Kustomization adds {}", outcome.reason);
+    let remedy = "move what every cluster takes from the `spec` of its Flux Kustomization into its kustomization.yaml; or leave it whole: a gate holds it back where all of its objects have one type";
+    EntryOutcome { invalid: false, ..outcome.refused(reason, remedy) }
+}
+
 /// Tells whether a build failed only since it needs the network.
 pub(crate) fn is_remote(message: &str) -> bool {
     message.contains("needs the remote base") || message.contains("needs a remote base")

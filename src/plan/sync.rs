@@ -192,7 +192,7 @@ fn no_unknown_types(input: &Input<'_>) -> Result<(), Error> {
     let sides = input.sides();
     let mut found = Vec::new();
     for entry in input.model.entry_points.iter().filter(|entry| !sides.contains_key(&entry.path)) {
-        for above in std::iter::successors(entry.path.parent(), RepoPath::parent) {
+        for above in entry.path.parents() {
             let Some(pattern) = input.side(&above, &entry.cluster, ANY) else { continue };
             let Some((head, tail)) = pattern.as_str().split_once(ANY) else { continue };
             let middle = entry.path.as_str().strip_prefix(head).and_then(|rest| rest.strip_suffix(tail));

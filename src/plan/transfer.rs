@@ -208,7 +208,7 @@ impl<'a> Transfer<'a> {
         let input = &self.input;
         let name = |position: usize| input.spec.types[position].name.value.as_str();
         let split = FolderSplit::new(input.spec, &input.model.graph, "");
-        let above = std::iter::successors(part.parent(), RepoPath::parent);
+        let above = part.parents();
         let bases = above.filter(|base| split.base_part(base, name(from)).as_ref() == Some(part));
         let of_base = bases.filter_map(|base| split.base_part(&base, name(to)));
         let side = |position: usize| {

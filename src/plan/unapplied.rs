@@ -112,7 +112,7 @@ fn wholes(input: &Input<'_>, side: &RepoPath) -> Vec<(RepoPath, usize)> {
 fn owner(input: &Input<'_>, folder: &RepoPath) -> Option<String> {
     let is_known = |cluster: &String| input.spec.clusters.contains_key(cluster);
     let around = || {
-        let mut above = std::iter::successors(folder.parent(), RepoPath::parent);
+        let mut above = folder.parents();
         let flux = above.find_map(|above| input.applying(|path| *path == above).next())?;
         Some(input.model.cluster_of(flux))
     };

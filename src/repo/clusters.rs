@@ -100,7 +100,7 @@ impl Clusters<'_> {
         if one.applies_itself() {
             return None;
         }
-        let mut above = std::iter::successors(Some(one.file.clone()), RepoPath::parent);
+        let mut above = one.file.ancestors();
         let nearest = above.find_map(|folder| self.others(&folder, one).next_back());
         nearest.or_else(|| self.by_list(one))
     }

@@ -126,10 +126,9 @@ pub(super) fn gates(
         }
         let Some(text) = file.text().filter(|text| text.contains("CronJob")) else { continue };
         let base = base_folder(graph, path);
-        let above = || std::iter::successors(path.parent(), RepoPath::parent);
         // Without a list above Flux makes one of every file (fluxcd/pkg/kustomize, `scanManifests`).
         let Some(home) =
-            base.clone().or_else(|| path.parent().filter(|_| !above().any(|one| graph.has(&one))))
+            base.clone().or_else(|| path.parent().filter(|_| !path.parents().any(|above| graph.has(&above))))
         else {
             continue;
         };

@@ -75,7 +75,7 @@ impl Graph {
     pub fn real(&self, path: &RepoPath) -> RepoPath {
         let mut path = path.clone();
         for _ in 0..LINKS {
-            let above = std::iter::successors(Some(path.clone()), RepoPath::parent);
+            let above = path.ancestors();
             let link = above.into_iter().find_map(|above| Some((self.links.get(&above)?, above)));
             let Some((target, link)) = link else { break };
             let Ok(next) = target.join(&path.relative_to(&link)) else { break };

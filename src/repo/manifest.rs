@@ -36,6 +36,11 @@ impl ObjectId {
             name: text(&value["metadata"]["name"]),
         }
     }
+
+    /// Tells whether it holds a variable of `postBuild`, so that only the cluster knows which object is meant.
+    pub fn has_variable(&self) -> bool {
+        self.name.contains("${") || self.namespace.contains("${")
+    }
 }
 
 impl std::fmt::Display for ObjectId {

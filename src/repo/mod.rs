@@ -14,6 +14,7 @@ mod model;
 mod name;
 mod namespaces;
 mod path;
+pub mod post_build;
 mod read;
 #[cfg(test)]
 pub(crate) mod scratch;

@@ -159,9 +159,7 @@ impl Model {
             .collect();
         // What a split left empty inside of an entry point stands there for whoever joins it again.
         let tops: BTreeSet<RepoPath> = by_path.keys().chain(&roots).cloned().collect();
-        let inside = |path: &RepoPath| {
-            std::iter::successors(path.parent(), RepoPath::parent).any(|above| tops.contains(&above))
-        };
+        let inside = |path: &RepoPath| path.parents().any(|above| tops.contains(&above));
         // An umbrella over parts of its own is an entry point that was divided.
         let is_left = |path: &RepoPath| {
             graph.get(path).is_some_and(Kustomization::is_umbrella)
@@ -342,7 +340,7 @@ fn holds_only_flux(reach: &BTreeSet<RepoPath>, graph: &Graph, files: &BTreeSet<&
 /// ones below a folder that has none of its own (fluxcd/pkg/kustomize, `scanManifests`).
 pub fn generated_children(graph: &Graph, folder: &RepoPath) -> Vec<RepoPath> {
     let is_topmost = |path: &RepoPath| {
-        let mut above = std::iter::successors(path.parent(), RepoPath::parent);
+        let mut above = path.parents();
         above.by_ref().take_while(|above| above != folder).all(|above| !graph.has(&above))
     };
     graph.below(folder).filter(|path| is_topmost(path)).cloned().collect()

@@ -82,7 +82,7 @@ impl<'a> Namespaces<'a> {
         let mut ways: BTreeSet<Way> =
             self.graph.lists(file).iter().flat_map(|list| self.of_folder(list)).collect();
         // Flux lists by itself what lies below a path without a list.
-        let above = std::iter::successors(file.parent(), RepoPath::parent);
+        let above = file.parents();
         let mut above = above.take_while(|folder| !self.graph.has(folder));
         ways.extend(above.find_map(|folder| self.appliers.get(&folder).cloned()).unwrap_or_default());
         // A list that nothing in Git applies, such as one for tests, counts where no other does.
@@ -102,7 +102,7 @@ impl<'a> Namespaces<'a> {
         let own = self.own(folder);
         let users = self.graph.lists(folder);
         let mut found: BTreeSet<Way> = users.iter().flat_map(|user| self.of_folder(user)).collect();
-        let above = std::iter::successors(Some(folder.clone()), RepoPath::parent);
+        let above = folder.ancestors();
         let mut above = above.take_while(|above| above == folder || !self.graph.has(above));
         found.extend(above.find_map(|above| self.appliers.get(&above).cloned()).unwrap_or_default());
         if found.is_empty() {

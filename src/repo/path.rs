@@ -102,6 +102,22 @@ impl RepoPath {
         Some(RepoPath(self.0[..end].into()))
     }
 
+    /// Gives the folders that hold this path, from the nearest up to the top.
+    ///
+    /// ```
+    /// use gitops_windows::repo::RepoPath;
+    /// let path = RepoPath::parse("clusters/edge-01/apps").unwrap();
+    /// assert_eq!(path.parents().map(|folder| folder.to_string()).collect::<Vec<_>>(), ["clusters/edge-01", "clusters", "."]);
+    /// ```
+    pub fn parents(&self) -> impl Iterator<Item = RepoPath> + use<> {
+        std::iter::successors(self.parent(), RepoPath::parent)
+    }
+
+    /// Gives this path and the folders that hold it, as [`std::path::Path::ancestors`] does.
+    pub fn ancestors(&self) -> impl Iterator<Item = RepoPath> + use<> {
+        std::iter::successors(Some(self.clone()), RepoPath::parent)
+    }
+
     /// Tells whether this path is `folder` or lies below it.
     pub fn is_within(&self, folder: &RepoPath) -> bool {
         folder.is_top()

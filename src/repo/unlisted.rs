@@ -91,8 +91,8 @@ impl<'a> Reach<'a> {
         if lists.iter().any(is_out) && lists.is_disjoint(&self.built) {
             return !one.applies_itself();
         }
-        let Some(top) = above(file).find(|folder| self.tops.contains(folder)) else { return false };
-        let Some(list) = above(file).find(|folder| self.graph.has(folder)) else { return false };
+        let Some(top) = file.parents().find(|folder| self.tops.contains(folder)) else { return false };
+        let Some(list) = file.parents().find(|folder| self.graph.has(folder)) else { return false };
         // Without a list between, Flux writes one that holds every file (fluxcd/pkg/kustomize, `scanManifests`).
         if one.applies_itself() || !list.is_within(&top) || !self.may_list(&list) {
             return false;
@@ -102,7 +102,7 @@ impl<'a> Reach<'a> {
         }
         let may_be_applied = |folder: &RepoPath| {
             let is_top = self.graph.referrers(folder).next().is_none();
-            let is_inside = || above(folder).chain([folder.clone()]).any(|above| self.tops.contains(&above));
+            let is_inside = || folder.ancestors().any(|above| self.tops.contains(&above));
             self.built.contains(folder) || is_top && !is_inside()
         };
         !lists.iter().any(may_be_applied)
@@ -129,7 +129,7 @@ pub(crate) fn commented_out<'g>(graph: &'g Graph, folder: &RepoPath) -> Option<&
     if cluster(folder).as_ref() == Some(folder) || graph.referrers(folder).next().is_some() {
         return None;
     }
-    let list = above(folder).find_map(|above| graph.get(&above))?;
+    let list = folder.parents().find_map(|above| graph.get(&above))?;
     let names = |item: &str| list.folder.join(item).is_ok_and(|named| named == *folder);
     let mut is_inside = false;
     for line in list.text.lines() {
@@ -153,11 +153,6 @@ fn cluster(path: &RepoPath) -> Option<RepoPath> {
     let position = segments.iter().position(|segment| matches!(*segment, "clusters" | "cluster"))?;
     let folder = segments.get(..position + 2)?;
     RepoPath::parse(&folder.join("/")).ok()
-}
-
-/// The folders above a path, the nearest first.
-fn above(path: &RepoPath) -> impl Iterator<Item = RepoPath> {
-    std::iter::successors(path.parent(), RepoPath::parent)
 }
 
 /// The folders that `spec.components` of a Flux Kustomization names.

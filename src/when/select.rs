@@ -201,7 +201,7 @@ fn unsplit(spec: &Spec, folder: &RepoPath) -> Option<RepoPath> {
             part.and_then(|part| root.join(&part).ok()).is_some_and(|part| part == *folder)
         })
     };
-    let above = std::iter::successors(folder.parent(), RepoPath::parent).take_while(|path| !path.is_top());
+    let above = folder.parents().take_while(|path| !path.is_top());
     let beside = folder.name().into_iter().flat_map(|name| {
         let cut = |change_type: &crate::spec::ChangeType| {
             let name = name.strip_suffix(change_type.name.as_str())?.trim_end_matches(['-', '_', '.']);

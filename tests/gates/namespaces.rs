@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use gitops_windows::repo::command::{pod_of, turns};
 use serde_json::Value;
 
+use crate::divided::SPEC;
 use crate::rendered;
 use crate::support::scratch::{Scratch, program};
 
@@ -267,4 +268,42 @@ fn an_app_follows_later_in_a_namespace_where_another_of_its_name_has_moved_elsew
     let objects = rendered(&scratch, "clusters/edge/infra/reconciliation-windows");
     let wanted = ["media/player-rw", "tools/player-rw"].map(str::to_owned);
     assert_eq!(held(&objects, "close-reconciliation-window"), BTreeSet::from(wanted));
+}
+
+#[test]
+fn who_waits_for_one_of_the_same_name_in_another_namespace_stops_no_gate() {
+    let scratch = Scratch::empty();
+    let flux = |name: &str, namespace: &str, path: &str, more: &str| {
+        scratch.write(
+            &format!("clusters/north/{namespace}-{name}.yaml"),
+            format!(
+                "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: {namespace} }}\nspec:\n  interval: 10m\n  path: ./{path}\n  prune: true\n  sourceRef: {{ kind: GitRepository, name: flux-system, namespace: flux-system }}\n{more}"
+            ),
+        );
+    };
+    flux("flux-system", "flux-system", "clusters/north", "");
+    flux("apps", "flux-system", "apps/north", "");
+    flux("apps", "team", "team/own", "");
+    flux("tenant", "team", "team/tenant", "  dependsOn: [{ name: apps }]\n");
+    for (folder, kind) in [("apps/north", "Secret"), ("team/own", "ConfigMap"), ("team/tenant", "ConfigMap")]
+    {
+        let name = folder.replace('/', "-");
+        scratch.write(&format!("{folder}/kustomization.yaml"), "resources: [all.yaml]\n");
+        scratch.write(
+            &format!("{folder}/all.yaml"),
+            format!("apiVersion: v1\nkind: {kind}\nmetadata: {{ name: {name}, namespace: default }}\n"),
+        );
+    }
+    scratch.write("windows.yaml", format!("{}  north: {{}}\n", SPEC)).commit();
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    assert!(!run.stderr.contains("no gate holds back"), "{}", run.stderr);
+    assert!(!run.stderr.contains("is real-time and waits for"), "{}", run.stderr);
+    let objects = rendered(&scratch, "clusters/north/infra/reconciliation-windows");
+    assert_eq!(allowed(&objects), BTreeSet::from(["flux-system/apps".to_owned()]));
+
+    // Said with its namespace, it is the one that the gate holds back.
+    flux("tenant", "team", "team/tenant", "  dependsOn: [{ name: apps, namespace: flux-system }]\n");
+    scratch.commit();
+    let run = scratch.run(&["sync"]);
+    assert!(run.stderr.contains("no gate holds back Flux Kustomization apps"), "{}", run.stderr);
 }

@@ -1,5 +1,6 @@
 //! The repositories and their specs.
 
+use crate::support::flux_kustomization;
 use crate::support::scratch::Scratch;
 
 /// A spec for one cluster with these types and this layout.
@@ -19,8 +20,13 @@ pub const BOTH: &[&str] = &["ConfigMap", "Deployment"];
 pub fn flux(scratch: &Scratch, name: &str, path: &str, depends_on: &str) {
     scratch.write(
         &format!("clusters/edge/flux/{name}.yaml"),
-        format!(
-            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec:\n  path: ./{path}\n  prune: true\n  dependsOn: [{depends_on}]\n  sourceRef: {{ kind: GitRepository, name: flux-system }}\n"
+        flux_kustomization(
+            name,
+            path,
+            &format!(
+                "  dependsOn: [{depends_on}]
+"
+            ),
         ),
     );
 }

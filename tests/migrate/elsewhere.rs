@@ -1,6 +1,7 @@
 //! What lies outside: Flux Kustomizations that another folder holds, and commands for what no file holds.
 
 use crate::divided::{SPEC, divided};
+use crate::support::flux_kustomization;
 use crate::support::scratch::Scratch;
 
 /// A repository whose spec covers `fleet/` alone, with one app of cluster north.
@@ -20,12 +21,7 @@ fn fleet() -> Scratch {
 /// Writes the Flux Kustomizations of the cluster beside the folder of the spec.
 fn beside(scratch: &Scratch) {
     for (name, path) in [("apps", "fleet/clusters/north/apps"), ("flux-system", "flux/north")] {
-        scratch.write(
-            &format!("flux/north/{name}.yaml"),
-            format!(
-                "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec:\n  interval: 10m\n  path: ./{path}\n  prune: true\n  sourceRef: {{ kind: GitRepository, name: flux-system }}\n"
-            ),
-        );
+        scratch.write(&format!("flux/north/{name}.yaml"), flux_kustomization(name, path, ""));
     }
     scratch.commit();
 }
@@ -66,9 +62,7 @@ fn an_entry_point_that_its_parent_applies_gets_its_own_without_a_deletion() {
     scratch.write("clusters/north/apps/kustomization.yaml", "resources: [../../../apps/north]\n");
     scratch.write("clusters/north/flux-system/kustomization.yaml", "resources: [gotk-sync.yaml]\n");
     let flux = |name: &str, path: &str, prune: bool| {
-        format!(
-            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec:\n  interval: 10m\n  path: ./{path}\n  prune: {prune}\n  sourceRef: {{ kind: GitRepository, name: flux-system }}\n"
-        )
+        flux_kustomization(name, path, "").replace("prune: true", &format!("prune: {prune}"))
     };
     const SYNC: &str = "clusters/north/flux-system/gotk-sync.yaml";
     scratch.write(SYNC, flux("flux-system", "clusters/north", true)).commit();

@@ -1,16 +1,10 @@
 //! Flux Kustomizations beside the old one, and what a step does to what they apply.
 
 use crate::divided::SPEC;
+use crate::support::flux_kustomization;
 use crate::support::scratch::Scratch;
 
 const APPS: &str = "clusters/north/apps.yaml";
-
-/// A Flux Kustomization of its own namespace.
-fn flux(name: &str, path: &str, more: &str) -> String {
-    format!(
-        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec:\n  interval: 10m\n  path: {path}\n  prune: true\n  sourceRef: {{ kind: GitRepository, name: flux-system }}\n{more}"
-    )
-}
 
 /// The overlays of one cluster, changed before anything is divided.
 fn north(change: impl Fn(&Scratch)) -> Scratch {
@@ -69,9 +63,9 @@ fn two(scratch: &Scratch, below: &str) {
 
 #[test]
 fn what_may_build_an_old_entry_point_unseen_keeps_it_whole() {
-    let oci = flux("apps", "./apps/north", "").replace("GitRepository", "OCIRepository");
+    let oci = flux_kustomization("apps", "apps/north", "").replace("GitRepository", "OCIRepository");
     for (file, text, why) in [
-        ("clusters/lab/apps.yaml", flux("apps", "./apps/${site}", ""), "its path has a variable"),
+        ("clusters/lab/apps.yaml", flux_kustomization("apps", "apps/${site}", ""), "its path has a variable"),
         ("clusters/lab/apps.yaml", oci, "it builds from OCIRepository flux-system"),
     ] {
         let scratch = north(|scratch| {
@@ -103,7 +97,7 @@ fn what_stands_outside_of_the_specs_folder_is_seen() {
         scratch.write(&file, text);
     }
     two(&scratch, "fleet/");
-    scratch.write("lab/apps.yaml", flux("apps", "./fleet/apps/north", ""));
+    scratch.write("lab/apps.yaml", flux_kustomization("apps", "fleet/apps/north", ""));
     scratch.write("fleet/windows.yaml", format!("{SPEC}  north: {{}}\n")).commit();
     let run = scratch.expect(5, &["split", "app", "web", "--spec", "fleet/windows.yaml", "--yes"]);
     let said = "apps in lab/apps.yaml may build fleet/apps/north too (it stands outside of fleet)";
@@ -115,7 +109,7 @@ fn what_stands_outside_of_the_specs_folder_is_seen() {
 fn a_later_one_of_the_same_folder_gets_successors_and_a_gate_of_its_own() {
     let tenant = |name: &str| {
         let values = format!("  postBuild: {{ substitute: {{ tenant: {name} }} }}\n");
-        flux(name, "./apps/tenant", &values)
+        flux_kustomization(name, "apps/tenant", &values)
     };
     let object = |kind: &str| {
         format!(
@@ -217,7 +211,7 @@ fn clusters_that_build_a_shared_folder_each_in_another_way_move_one_by_one() {
     for cluster in ["north", "south"] {
         let more = format!("  targetNamespace: mon-{cluster}\n");
         let file = format!("clusters/{cluster}/monitoring.yaml");
-        scratch.write(&file, flux("monitoring", "./monitoring", &more));
+        scratch.write(&file, flux_kustomization("monitoring", "monitoring", &more));
     }
     scratch.commit();
     scratch.take(&["split", "--all", "--yes"]);

@@ -32,6 +32,13 @@ pub fn folder(text: &str) -> Request {
     Request::folder(path(text))
 }
 
+/// Writes a Flux Kustomization of `flux-system` over a folder; `more` are further lines of its `spec`.
+pub fn flux_kustomization(name: &str, path: &str, more: &str) -> String {
+    format!(
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec:\n  interval: 10m\n  path: ./{path}\n  prune: true\n  sourceRef: {{ kind: GitRepository, name: flux-system }}\n{more}"
+    )
+}
+
 /// Makes a snapshot of files and, where the text begins with `->`, links.
 pub fn snapshot(files: &[(&str, &str)]) -> Snapshot {
     let entry = |text: &str| match text.strip_prefix("->") {

@@ -63,7 +63,8 @@ fn files(subject: &Subject<'_>) -> (Vec<Diagnostic>, BTreeSet<RepoPath>) {
         // Flux lists the files of a folder without a kustomization itself.
         if !graph.has(&delivery.path) && delivery.flux.is_some() {
             for (path, _) in subject.snapshot.below(&delivery.path) {
-                let own = std::iter::successors(path.parent(), RepoPath::parent)
+                let own = path
+                    .parents()
                     .take_while(|folder| folder.is_within(&delivery.path))
                     .any(|folder| graph.has(&folder));
                 if own || !is_yaml(path) {

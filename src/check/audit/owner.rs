@@ -29,8 +29,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let mut owners: BTreeMap<&ObjectId, Vec<(usize, &Applied)>> = BTreeMap::new();
         for (position, delivery) in deliveries.iter().enumerate() {
             for applied in &delivery.objects {
-                let variable = applied.live.name.contains("${") || applied.live.namespace.contains("${");
-                if !variable {
+                if !applied.live.has_variable() {
                     owners.entry(&applied.live).or_default().push((position, applied));
                 }
             }

@@ -185,7 +185,7 @@ fn missing(subject: &Subject<'_>, job: &GateJob, grants: &[Grant<'_>]) -> Option
             .finding(format!(
                 "CronJob `{}` {} {name} in {namespace}, which its ServiceAccount {} may not patch, so every run fails",
                 job.name,
-                job.verb(),
+                job.action.verb(),
                 account(job).1
             ))
             .at(job.place.clone())

@@ -41,7 +41,8 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         };
         let mut finding = finding.at(flux.place("suspend"));
         if let Some(job) = job {
-            finding = finding.related(format!("CronJob `{}` {} it", job.name, job.verb()), job.place.clone());
+            finding = finding
+                .related(format!("CronJob `{}` {} it", job.name, job.action.verb()), job.place.clone());
         }
         if !findings.iter().any(|other| other.place == finding.place) {
             findings.push(finding);

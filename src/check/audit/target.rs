@@ -55,7 +55,7 @@ fn unknown(subject: &Subject<'_>, job: &GateJob) -> Vec<Diagnostic> {
                 .finding(format!(
                     "CronJob `{}` {} {name}, which is not among the Flux Kustomizations in Git, {consequence}",
                     job.name,
-                    job.verb()
+                    job.action.verb()
                 ))
                 .at(job.place.clone())
                 .help(format!(
@@ -92,7 +92,7 @@ fn one_sided(subject: &Subject<'_>, cluster: &ClusterKey) -> Vec<Diagnostic> {
                 continue;
             }
             let sleeping = jobs.iter().filter(opposite).find(|other| turns(other, target));
-            let (name, verb) = (&target.1, job.verb());
+            let (name, verb) = (&target.1, job.action.verb());
             let consequence = match job.action {
                 Action::Close => "it is suspended once and never resumed",
                 Action::Open => "the window never closes",

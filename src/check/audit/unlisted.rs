@@ -3,7 +3,6 @@
 use crate::check::code::UNLISTED_KUSTOMIZATION;
 use crate::check::subject::Subject;
 use crate::diagnostic::Diagnostic;
-use crate::repo::RepoPath;
 use crate::repo::unlisted::commented_out;
 
 /// Finds Flux Kustomizations in folders that Flux builds, which no kustomization there lists.
@@ -15,7 +14,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let (what, list) = match out.next() {
             Some((folder, list)) => (folder, list.file.to_string()),
             None => {
-                let mut above = std::iter::successors(one.file.parent(), RepoPath::parent);
+                let mut above = one.file.parents();
                 let list = above.find_map(|folder| graph.get(&folder)).map(|list| list.file.to_string());
                 (one.file.clone(), list.unwrap_or_else(|| "a kustomization".to_owned()))
             }

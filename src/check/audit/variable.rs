@@ -8,7 +8,7 @@ use crate::check::code::UNSET_VARIABLE;
 use crate::check::delivery::Applied;
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::flux::SUBSTITUTE;
+use crate::repo::post_build::{SUBSTITUTE, is_kept_out};
 
 /// Finds variables in objects under a `postBuild` that sets all of its variables in place.
 ///
@@ -30,9 +30,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             .map(|(name, _)| name.as_str())
             .collect();
         for applied in &delivery.objects {
-            let metadata = &applied.value()["metadata"];
-            let off = ["annotations", "labels"].iter().any(|map| metadata[map][SUBSTITUTE] == "disabled");
-            if off || applied.value().get("sops").is_some() {
+            if is_kept_out(applied.value()) || applied.value().get("sops").is_some() {
                 continue;
             }
             let mut names = BTreeSet::new();

@@ -62,7 +62,7 @@ pub const OUTSIDE: &str = "infra/reconciliation-windows-{cluster}";
 /// that the gate would have two owners.
 pub fn taken_in(model: &Model, cluster: &str, gate: &RepoPath) -> Option<RepoPath> {
     let is_listed = |above: &RepoPath| {
-        let between = std::iter::successors(gate.parent(), RepoPath::parent);
+        let between = gate.parents();
         between.take_while(|path| path.is_within(above)).any(|path| model.graph.has(&path))
     };
     let is_known = |above: &RepoPath| {
@@ -109,9 +109,8 @@ pub(super) fn reaches(input: &Input<'_>, entry: &EntryPoint, folder: &RepoPath) 
 fn list(builder: &mut Builder<'_>, entry: &EntryPoint, folder: &RepoPath) -> Result<(), Error> {
     // The topmost kustomization between the entry point and the gate is what the build begins
     // with; where there is none, Flux's generated one takes the gate in by itself.
-    let mut between: Vec<RepoPath> = std::iter::successors(folder.parent(), RepoPath::parent)
-        .take_while(|path| path.is_within(&entry.path))
-        .collect();
+    let mut between: Vec<RepoPath> =
+        folder.parents().take_while(|path| path.is_within(&entry.path)).collect();
     between.reverse();
     for path in between {
         if add(builder, &path, folder)? {

@@ -153,12 +153,12 @@ fn held(
             continue;
         };
         let wanted: Vec<ObjectId> = objects.iter().map(|object| expected.live_id(&object.value)).collect();
-        for id in wanted.iter().filter(|id| !is_open(id)) {
+        for id in wanted.iter().filter(|id| !id.has_variable()) {
             if !live.inventory.iter().any(|other| is_same(id, other)) {
                 missing.push(format!("{id} is not held by {} yet", live.name));
             }
         }
-        if wanted.iter().any(is_open) {
+        if wanted.iter().any(ObjectId::has_variable) {
             continue;
         }
         for id in live.inventory.iter().filter(|id| !wanted.iter().any(|other| is_same(other, id))) {
@@ -166,11 +166,6 @@ fn held(
         }
     }
     missing
-}
-
-/// Tells whether an id depends on a value that only the cluster knows.
-fn is_open(id: &ObjectId) -> bool {
-    id.name.contains("${") || id.namespace.contains("${")
 }
 
 /// Compares ids; a manifest that names no namespace may get one on its way into the cluster.

@@ -1,0 +1,115 @@
+//! What is found in a repository that was not made for windows: its jobs, clusters and ways of building.
+
+use std::collections::BTreeSet;
+
+use crate::support::flux_kustomization;
+use crate::support::scratch::Scratch;
+use crate::{WINDOW, allowed, rendered};
+
+#[test]
+fn jobs_that_are_not_taken_over_are_named() {
+    const LIST: &str = "infra/priority-classes/kustomization.yaml";
+    let job = |command: &str| {
+        format!(
+            "apiVersion: batch/v1\nkind: CronJob\nmetadata: {{ name: stop, namespace: night }}\nspec:\n  schedule: 0 6 * * *\n  jobTemplate:\n    spec:\n      template:\n        spec:\n          restartPolicy: Never\n          containers:\n          - name: flux\n            image: flux-cli\n            command: [sh, -c, '{command}']\n"
+        )
+    };
+    for (command, said) in [
+        (
+            "for k in $(cat /etc/list); do flux suspend ks $k; done",
+            "which Flux Kustomizations CronJob `stop` suspends is not understood",
+        ),
+        ("flux suspend ks apps", "CronJob `stop` suspends apps, and none beside it resumes that"),
+        (
+            "flux suspend ks apps; sleep 60; flux resume ks apps",
+            "CronJob `stop` both suspends and resumes Flux Kustomizations",
+        ),
+    ] {
+        let scratch = Scratch::fixture("sample");
+        scratch.write("infra/priority-classes/stop.yaml", job(command));
+        scratch.write(LIST, scratch.text(LIST) + "  - stop.yaml\n").commit();
+        let run = scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        let place = "goes on beside the gate\n --> infra/priority-classes/stop.yaml:1:1";
+        assert!(run.stderr.contains(place), "{}", run.stderr);
+    }
+
+    // What is beside it does the other half.
+    let scratch = Scratch::fixture("sample");
+    for (name, command) in
+        [("both", "suspend ks apps infra"), ("one", "resume ks apps"), ("two", "resume ks infra")]
+    {
+        let text = job(&format!("flux {command}")).replace("name: stop", &format!("name: {name}"));
+        scratch.write(&format!("infra/priority-classes/{name}.yaml"), text);
+    }
+    scratch.write(LIST, scratch.text(LIST) + "  - both.yaml\n  - one.yaml\n  - two.yaml\n").commit();
+    let run = scratch.run(&[&["init"][..], &WINDOW].concat());
+    assert!(!run.stderr.contains("none beside it"), "{}", run.stderr);
+}
+
+#[test]
+fn a_folder_called_cluster_may_be_a_database() {
+    let scratch = Scratch::empty();
+    for (name, path) in [("flux-system", "k/north"), ("db", "apps/db/cluster")] {
+        scratch.write(&format!("k/north/{name}.yaml"), flux_kustomization(name, path, ""));
+    }
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: { name: key, namespace: default }\n";
+    scratch.write("apps/db/cluster/key.yaml", secret);
+    // Nor is a folder beside it that is kept for later.
+    scratch
+        .write("k/cluster/settings/kustomization.yaml", "namespace: flux-system\nresources: []\n")
+        .commit();
+    scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
+    let spec = scratch.text("windows.yaml");
+    assert!(spec.contains("clusters:\n  north: {}\n\n"), "{spec}");
+    let run = scratch.run(&["check"]);
+    assert!(!run.stdout.contains("GW005"), "{}", run.stdout);
+}
+
+#[test]
+fn what_builds_with_components_of_its_flux_kustomization_is_held_back() {
+    let scratch = Scratch::empty();
+    for (name, path, more) in
+        [("flux-system", "clusters/north", ""), ("apps", "apps", "  components: [../database]\n")]
+    {
+        scratch.write(&format!("clusters/north/{name}.yaml"), flux_kustomization(name, path, more));
+    }
+    let secret =
+        |name: &str| format!("apiVersion: v1\nkind: Secret\nmetadata: {{ name: {name}, namespace: n }}\n");
+    let component =
+        "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [database.yaml]\n";
+    scratch
+        .write("apps/kustomization.yaml", "resources: [key.yaml]\npatches:\n- path: label.yaml\n")
+        .write("apps/key.yaml", secret("key"))
+        .write("apps/label.yaml", secret("database") + "stringData: { a: b }\n")
+        .write("database/kustomization.yaml", component)
+        .write("database/database.yaml", secret("database"))
+        .commit();
+    let run = scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
+    assert!(!run.stderr.contains("does not build"), "{}", run.stderr);
+    let objects = rendered(&scratch, "clusters/north/infra/reconciliation-windows");
+    assert_eq!(allowed(&objects), BTreeSet::from(["apps".to_owned()]));
+    scratch.commit();
+    let run = scratch.run(&["split", "--all"]);
+    assert!(
+        run.stderr.contains("without what its Flux Kustomization adds apps does not build"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn what_flux_lists_by_itself_is_held_back_too() {
+    let scratch = Scratch::empty();
+    for (name, path) in [("flux-system", "clusters/north"), ("apps", "apps")] {
+        scratch.write(&format!("clusters/north/{name}.yaml"), flux_kustomization(name, path, ""));
+    }
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: { name: key, namespace: default }\n";
+    scratch.write("apps/key.yaml", secret).commit();
+    let run = scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
+    assert!(!run.stderr.contains("does not build"), "{}", run.stderr);
+    let objects = rendered(&scratch, "clusters/north/infra/reconciliation-windows");
+    assert_eq!(allowed(&objects), BTreeSet::from(["apps".to_owned()]));
+    let explained = scratch.expect(0, &["explain", "apps"]).stdout;
+    assert!(explained.contains("Secret default/key: rw"), "{explained}");
+}
