@@ -6,13 +6,15 @@ use serde_json::Value;
 
 use crate::check::gate_job::GateJob;
 use crate::check::subject::ClusterKey;
+use crate::inventory::{Given, post_build};
 use crate::plan;
 use crate::plan::app::Apps;
 use crate::plan::classify::classify_all;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::command::Action;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, Role, Snapshot, post_build};
+use crate::repo::post_build::live_id;
+use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, Role, Snapshot};
 use crate::spec::Spec;
 
 /// One object that a cluster gets.
@@ -174,7 +176,24 @@ pub fn deliveries(
             None => delivery.error = Some("the renderer gave no answer".to_owned()),
         }
     }
+    settle(model, &mut found);
     found
+}
+
+/// Gives objects the ids that they have in their clusters.
+fn settle(model: &Model, deliveries: &mut [Delivery]) {
+    let built = deliveries.iter().flat_map(|delivery| {
+        delivery.objects.iter().map(|applied| (delivery.cluster.clone(), &applied.object))
+    });
+    let given = Given::new(built);
+    for delivery in deliveries {
+        let Some(flux) = delivery.flux else { continue };
+        let specs = given.specs(&delivery.cluster, &delivery.namespace, &delivery.name, &delivery.path);
+        let values = post_build(&specs, model.flux[flux].spec("postBuild"));
+        for applied in &mut delivery.objects {
+            applied.live = live_id(&values, applied.value());
+        }
+    }
 }
 
 /// The parts of a Flux Kustomization's spec that its build depends on, as text.
@@ -207,18 +226,28 @@ fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option
 pub fn cluster_key(path: &RepoPath, flux: Option<&FluxKustomization>, name: String) -> ClusterKey {
     let remote = flux.map(|flux| &flux.spec("kubeConfig")["secretRef"]["name"]);
     let remote = remote.and_then(Value::as_str).unwrap_or_default().to_owned();
-    ClusterKey { home: home(path, flux), name, remote }
+    ClusterKey { home: home(path, flux, &name), name, remote }
 }
 
 /// Gives the folder above `clusters/`, by the entry point's path or else that of the Kustomization's file.
-fn home(path: &RepoPath, flux: Option<&FluxKustomization>) -> String {
+///
+/// A folder `cluster` may be anything, as people call databases so. It counts where the folder below it has the name of
+/// the cluster and holds both.
+fn home(path: &RepoPath, flux: Option<&FluxKustomization>, name: &str) -> String {
+    let file = flux.map(|flux| &flux.file);
     let above = |path: &RepoPath| {
         let segments: Vec<&str> = path.segments().collect();
-        // A folder `cluster` may be anything: people call databases so.
-        let position = segments.iter().position(|segment| *segment == "clusters")?;
-        Some(segments[..position].join("/"))
+        let is_singular = |position: usize| {
+            let home = segments[..position].join("/");
+            let holds = |file: &RepoPath| RepoPath::parse(&home).is_ok_and(|home| file.is_within(&home));
+            segments[position] == "cluster"
+                && segments.get(position + 1) == Some(&name)
+                && file.is_none_or(holds)
+        };
+        let is_it = |position: &usize| segments[*position] == "clusters" || is_singular(*position);
+        (0..segments.len()).find(is_it).map(|position| segments[..position].join("/"))
     };
-    above(path).or_else(|| above(&flux?.file)).unwrap_or_default()
+    above(path).or_else(|| above(file?)).unwrap_or_default()
 }
 
 fn applied(model: &Model, spec: Option<&Spec>, delivery: &Delivery, objects: &[Object]) -> Vec<Applied> {
@@ -234,14 +263,13 @@ fn applied(model: &Model, spec: Option<&Spec>, delivery: &Delivery, objects: &[O
         }
         _ => None,
     };
-    let values = delivery.flux.map_or(&Value::Null, |flux| model.flux[flux].spec("postBuild"));
     let of = |index: usize| types.as_ref().map(|types| types[index].change_type).or(delivery.change_type);
     objects
         .iter()
         .enumerate()
         .map(|(index, object)| Applied {
             id: ObjectId::of(&object.value),
-            live: post_build::live_id(values, &object.value),
+            live: ObjectId::of(&object.value),
             object: object.clone(),
             change_type: of(index),
             held: None,

@@ -37,20 +37,20 @@ pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
         let deliveries = new.get(key).cloned().unwrap_or_default();
         let builds = |deliveries: &[&Delivery]| deliveries.iter().all(|delivery| delivery.error.is_none());
         let is_whole = builds(&old) && builds(&deliveries);
-        let [by_id, by_live]: [IdOf; 2] = [|applied| &applied.id, |applied| &applied.live];
         let change = Change {
             step: &step,
             key,
-            old: index(&old, by_id),
-            new: index(&deliveries, by_id),
-            had: index(&old, by_live),
-            has: index(&deliveries, by_live),
+            old: index(&old, |_, applied| &applied.id),
+            new: index(&deliveries, |_, applied| &applied.id),
+            had: index(&old, |_, applied| &applied.live),
+            has: now(&old, &deliveries),
             deliveries,
         };
         findings.extend(change.moved());
         findings.extend(change.deleted(&deletions));
         findings.extend(change.ungoverned());
         if is_whole {
+            findings.extend(change.deleted_outside());
             findings.extend(change.orphaned());
             findings.extend(change.early());
             findings.extend(change.removed());
@@ -62,16 +62,28 @@ pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
 
 type Index<'s> = BTreeMap<&'s ObjectId, Vec<(&'s Delivery, &'s Applied)>>;
 
-type IdOf = fn(&Applied) -> &ObjectId;
-
-fn index<'s>(deliveries: &[&'s Delivery], id: IdOf) -> Index<'s> {
+fn index<'s>(
+    deliveries: &[&'s Delivery],
+    id: impl Fn(&'s Delivery, &'s Applied) -> &'s ObjectId,
+) -> Index<'s> {
     let mut index: Index<'s> = BTreeMap::new();
     for delivery in deliveries {
         for applied in &delivery.objects {
-            index.entry(id(applied)).or_default().push((delivery, applied));
+            index.entry(id(delivery, applied)).or_default().push((delivery, applied));
         }
     }
     index
+}
+
+/// Gives what the cluster has from then on, by its ids there. Where only the cluster knows one of the ids of an object
+/// that is built as before, it counts as the same: whether it is another one can't be told.
+fn now<'s>(old: &[&'s Delivery], new: &[&'s Delivery]) -> Index<'s> {
+    let pairs = old.iter().flat_map(|one| one.objects.iter().map(|was| ((key(one), &was.id), &was.live)));
+    let before: BTreeMap<_, &'s ObjectId> = pairs.collect();
+    index(new, |delivery, applied| match before.get(&(key(delivery), &applied.id)) {
+        Some(was) if was.has_variable() || applied.live.has_variable() => was,
+        _ => &applied.live,
+    })
 }
 
 /// One cluster in both revisions.

@@ -1,6 +1,6 @@
 //! What a commit would delete in a cluster.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Formatter, Result as Written};
 
 use serde_json::Value;
@@ -54,10 +54,11 @@ impl Display for Deletion {
 /// Gives every object that a cluster may delete when it goes from one state to the other at once.
 ///
 /// Objects that are annotated with `kustomize.toolkit.fluxcd.io/prune: disabled` stay. What a
-/// Kustomization applies that does not build is not known: nothing is said about it.
+/// Kustomization applies that does not build is not known: nothing is said about it. Neither is anything about
+/// objects with a variable in their names whose value only the cluster knows, before or afterwards, while they are built.
 pub fn deletions(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
     let mut found = Vec::new();
-    let after: Vec<(&Inventory, BTreeSet<ObjectId>)> = after.iter().map(|new| (new, ids(new))).collect();
+    let after: Vec<(&Inventory, Ids)> = after.iter().map(|new| (new, Ids::of(new))).collect();
     for old in before {
         let successor = after.iter().find(|(new, _)| new.is_same(old));
         let new = successor.map(|(new, _)| *new);
@@ -79,10 +80,11 @@ pub fn deletions(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
                     let is_it = own.name == built.name && (own.cluster == old.cluster || own.path == path());
                     is_it && (own.objects.is_ok() || !own.deletes_when_it_goes())
                 });
-            if successor.is_some_and(|(_, kept)| kept.contains(&id)) || is_judged {
+            if successor.is_some_and(|(_, kept)| kept.keeps(&built, &id)) || is_judged {
                 continue;
             }
-            let next = after.iter().find(|(other, ids)| other.cluster == old.cluster && ids.contains(&id));
+            let next =
+                after.iter().find(|(other, ids)| other.cluster == old.cluster && ids.live.contains(&id));
             found.push(Deletion {
                 cluster: old.cluster.clone(),
                 namespace: old.namespace.clone(),
@@ -104,6 +106,26 @@ pub(crate) fn is_kept(object: &Value) -> bool {
     KEEPS.iter().any(|(key, value)| ["labels", "annotations"].iter().any(|of| metadata[of][key] == *value))
 }
 
-fn ids(inventory: &Inventory) -> BTreeSet<ObjectId> {
-    inventory.objects.iter().flatten().map(|object| inventory.live_id(object)).collect()
+/// The ids of what a Flux Kustomization applies.
+struct Ids {
+    /// As the cluster knows them.
+    live: BTreeSet<ObjectId>,
+    /// By those of the build.
+    by_built: BTreeMap<ObjectId, ObjectId>,
+}
+
+impl Ids {
+    fn of(inventory: &Inventory) -> Ids {
+        let ids = inventory.objects.iter().flatten();
+        let by_built: BTreeMap<ObjectId, ObjectId> =
+            ids.map(|object| (ObjectId::of(&object.value), inventory.live_id(object))).collect();
+        Ids { live: by_built.values().cloned().collect(), by_built }
+    }
+
+    /// Tells whether an object stays. One of the same build may have a name that only the cluster knows, before or
+    /// from then on: whether that is another one can't be told.
+    fn keeps(&self, built: &ObjectId, live: &ObjectId) -> bool {
+        let same = self.by_built.get(built);
+        self.live.contains(live) || same.is_some_and(|now| now.has_variable() || live.has_variable())
+    }
 }

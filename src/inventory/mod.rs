@@ -9,21 +9,21 @@
 
 mod deletion;
 mod difference;
-
-use std::collections::BTreeMap;
+mod given;
 
 use serde_json::Value;
 
 use crate::diagnostic::Place;
 use crate::plan;
 use crate::render::{Object, Renderer, Request};
-use crate::repo::flux::artifact_path;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxKustomization, Model, RepoPath, Snapshot, flux, post_build};
+use crate::repo::post_build::live_id;
+use crate::repo::{FluxKustomization, Model, RepoPath, Snapshot};
 
 pub(crate) use deletion::is_kept;
 pub use deletion::{Deletion, deletions};
 pub use difference::differences;
+pub(crate) use given::{Given, post_build};
 
 /// A Flux Kustomization in Git with what it applies.
 #[derive(Clone, Debug)]
@@ -42,7 +42,8 @@ pub struct Inventory {
     pub deletion_policy: String,
     /// Where it stands.
     pub place: Place,
-    /// What becomes of its objects after the build.
+    /// What becomes of its objects after the build: `postBuild`, as whatever applies it makes it where that is in
+    /// Git, and `kubeConfig`.
     pub beyond: [Value; 2],
     /// The objects, or why the folder does not build; then nothing is applied and nothing pruned.
     pub objects: Result<Vec<Object>, String>,
@@ -62,9 +63,9 @@ impl Inventory {
         exact.or_else(|| other().max_by_key(|one| (one.prune, danger(&one.deletion_policy))))
     }
 
-    /// Gives the id that one of its objects has in the cluster.
-    fn live_id(&self, object: &Object) -> ObjectId {
-        post_build::live_id(&self.beyond[0], &object.value)
+    /// Gives the id that one of its objects has in the cluster; see [`live_id`].
+    pub(crate) fn live_id(&self, object: &Object) -> ObjectId {
+        live_id(&self.beyond[0], &object.value)
     }
 
     fn key(&self) -> (&str, &str, &str) {
@@ -177,34 +178,16 @@ fn danger(policy: &str) -> usize {
     }
 }
 
-/// Takes what Flux Kustomizations become on their way: whatever applies them may patch them, as parents
-/// do that give all of their children one `deletionPolicy`.
+/// Takes what Flux Kustomizations become on their way.
 fn settle(inventories: &mut [Inventory]) {
-    let mut applied: BTreeMap<(String, String), Vec<(String, Value)>> = BTreeMap::new();
-    for inventory in inventories.iter() {
-        for object in inventory.objects.iter().flatten() {
-            let id = ObjectId::of(&object.value);
-            if id.group == flux::GROUP {
-                let of = (inventory.cluster.clone(), id.name);
-                applied.entry(of).or_default().push((id.namespace, object.value["spec"].clone()));
-            }
-        }
-    }
+    let built = inventories
+        .iter()
+        .flat_map(|one| one.objects.iter().flatten().map(|object| (one.cluster.clone(), object)));
+    let given = Given::new(built);
     for inventory in inventories {
-        let key = (inventory.cluster.clone(), inventory.name.clone());
-        // A hub applies what goes by `kubeConfig` to another cluster.
-        let elsewhere = || applied.iter().filter(|((_, name), _)| *name == inventory.name);
-        let several: Vec<&(String, Value)> = match applied.get(&key) {
-            Some(own) => own.iter().collect(),
-            None => elsewhere().flat_map(|(_, several)| several).collect(),
-        };
         let Some(path) = &inventory.path else { continue };
-        let is_it = |(namespace, spec): &(String, Value)| {
-            let same_path = artifact_path(spec["path"].as_str().unwrap_or_default());
-            (inventory.namespace.is_empty() || inventory.namespace == *namespace)
-                && same_path.as_ref() == Some(path)
-        };
-        let specs: Vec<&Value> = several.into_iter().filter(|one| is_it(one)).map(|(_, spec)| spec).collect();
+        let specs = given.specs(&inventory.cluster, &inventory.namespace, &inventory.name, path);
+        inventory.beyond[0] = post_build(&specs, &inventory.beyond[0]);
         // Of several, whatever would delete counts.
         let policy = |spec: &&Value| spec["deletionPolicy"].as_str().unwrap_or_default().to_owned();
         if let Some(worst) = specs.iter().map(policy).max_by_key(|policy| danger(policy)) {

@@ -74,7 +74,7 @@ pub fn adopt(
         let reach = model.graph.reach(&entry.path);
         let Some(its) = model.gates.iter().find(|its| reach.contains(&its.base)) else { continue };
         if (&its.open.name, &its.close.name) != (&gate.open.name, &gate.close.name) {
-            return Err(not_one_way(gate, its, "under other names"));
+            return Err(under_other_names(gate, its));
         }
         let Some(overlay) = overlay(model, entry, its) else { continue };
         let own = cluster(snapshot, model, renderer, its, &overlay, &mut remarks);
@@ -82,7 +82,7 @@ pub fn adopt(
         folders.entry(entry.cluster.clone()).or_insert(overlay);
     }
     let Some(cluster_gate) = template(&folders, root) else {
-        return Err(not_one_way(gate, gate, "in folders that no template gives"));
+        return Err(in_other_folders(gate, &folders));
     };
     let pod = pod_of(&gate.close.value);
     let container = &pod["containers"][0];
@@ -108,16 +108,32 @@ pub fn adopt(
     }))
 }
 
-fn not_one_way(gate: &Gate, other: &Gate, how: &str) -> Error {
-    Error::new(
-        ErrorKind::Unsafe,
-        Diagnostic::error(format!(
-            "the clusters keep their gates {how}, so they can't be described in one windows.yaml: {} and {}",
-            gate.base, other.base
-        ))
-        .at(other.close.place())
-        .help("bring them into one shape first: a folder for each cluster that differs only by the cluster's name"),
-    )
+/// The jobs of one spec have the same names in every cluster.
+fn under_other_names(gate: &Gate, other: &Gate) -> Error {
+    let names = |gate: &Gate| format!("`{}` and `{}` in {}", gate.open.name, gate.close.name, gate.base);
+    let diagnostic = Diagnostic::error(format!(
+        "the CronJobs of the gates have other names in each cluster, so they can't be described in one windows.yaml: {}, {}",
+        names(gate),
+        names(other)
+    ));
+    let help =
+        "give the CronJobs that open one name in every cluster, and those that close one, and run this again";
+    Error::new(ErrorKind::Unsafe, diagnostic.at(other.close.place()).help(help))
+}
+
+/// The folders of one spec's gates differ by the names of the clusters alone.
+fn in_other_folders(gate: &Gate, folders: &BTreeMap<String, RepoPath>) -> Error {
+    let folders: Vec<String> =
+        folders.iter().map(|(cluster, folder)| format!("{folder} of {cluster}")).collect();
+    let diagnostic = Diagnostic::error(format!(
+        "the folders of the clusters' gates are not told apart by the clusters' names alone, so they can't be described in one windows.yaml: {}",
+        folders.join(", ")
+    ));
+    let help = format!(
+        "give each cluster a folder for its gate with its name in the path, such as `gates/{{cluster}}`, that lists {} or what it has now; let the cluster's Flux Kustomization build that, and run this again",
+        gate.base
+    );
+    Error::new(ErrorKind::Unsafe, diagnostic.at(gate.close.place()).help(help))
 }
 
 /// The namespace that the gate's base gives its jobs.
@@ -284,9 +300,7 @@ pub fn suspend_in_git(kustomization: &FluxKustomization) -> Diagnostic {
     .help("take the line out once nothing is suspended; the gate's jobs own the field")
 }
 
-/// A job that nobody can take over goes on beside the gate, and against it.
+/// What can't be taken over goes on beside the gate, and against it.
 pub fn not_taken_over(job: &LooseJob) -> Diagnostic {
-    Diagnostic::warning(format!("{}, so it is not taken over and goes on beside the gate", job.why))
-        .at(job.place.clone())
-        .help(job.help)
+    Diagnostic::warning(job.told.clone()).at(job.place.clone()).help(job.help)
 }

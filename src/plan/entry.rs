@@ -5,7 +5,7 @@ use crate::plan::child::Placed;
 use crate::plan::folder::is_constant;
 use crate::plan::input::{Input, Typed};
 use crate::plan::outcome::{AppOutcome, BESIDE, EntryOutcome, Way};
-use crate::plan::refusal::{Refusal, refuse, refuse_alone};
+use crate::plan::refusal::{ADDED_TYPES, REMEDY_FOR_ADDED, Refusal, refuse, refuse_alone};
 use crate::plan::split::BACK;
 use crate::plan::{Builder, Selection, later, parent};
 use crate::repo::{EntryPoint, Kustomization};
@@ -51,11 +51,15 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         let typed = match self.input.typed_entry(self.input.snapshot, self.entry) {
             Ok(typed) => typed,
             Err(error) => {
-                let builds = |cluster| self.input.typed_as_applied(self.entry, cluster).is_ok();
+                let builds =
+                    |cluster| matches!(self.input.typed_as_applied(self.entry, cluster), Ok(Some(_)));
                 let refuse = if self.entry.clusters().all(builds) { refuse_alone } else { refuse };
                 return (refuse(outcome, &self.entry.path, &error), None);
             }
         };
+        if self.adds_types(&typed) {
+            return (outcome.refused(ADDED_TYPES, REMEDY_FOR_ADDED), None);
+        }
         if typed.objects.is_empty() {
             return (outcome.untouched("it renders no objects"), None);
         }
@@ -114,6 +118,16 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             );
         }
         (outcome.refused(reason, remedy), None)
+    }
+
+    /// Tells whether objects come with a Flux Kustomization and are of a type that the folder alone has not.
+    fn adds_types(&self, typed: &Typed) -> bool {
+        let differs = |cluster: &str| match self.input.typed_as_applied(self.entry, cluster) {
+            Ok(applied) => applied.is_none_or(|applied| applied.present() != typed.present()),
+            // The proof speaks of what does not build.
+            Err(_) => false,
+        };
+        self.entry.clusters().any(|cluster| self.input.adds_objects(self.entry, cluster) && differs(cluster))
     }
 
     fn split_children(

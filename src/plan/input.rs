@@ -100,25 +100,34 @@ impl<'a> Input<'a> {
         self.by_app(objects, entry)
     }
 
-    /// As [`typed_entry`](Input::typed_entry), of the folder as the Flux Kustomizations of a cluster build it: some do
-    /// not build without their `components`.
+    /// Tells whether a Flux Kustomization of a cluster brings objects to an entry point that its folder alone does not
+    /// build.
+    pub fn adds_objects(&self, entry: &EntryPoint, cluster: &str) -> bool {
+        let mut own = self.model.flux_of(entry).filter(|flux| self.model.cluster_of(flux) == cluster);
+        own.any(|flux| flux.spec("components").as_array().is_some_and(|components| !components.is_empty()))
+    }
+
+    /// As [`typed_entry`](Input::typed_entry), of the folder as the Flux Kustomizations of a cluster build it: their
+    /// `components` bring objects of their own, and some do not build without.
+    ///
+    /// `None` where the cluster has none in Git, or two of them make objects of other types.
     ///
     /// # Errors
     ///
-    /// As [`typed`](Input::typed), and when no Flux Kustomization adds anything, or two of them make other types.
-    pub fn typed_as_applied(&self, entry: &EntryPoint, cluster: &str) -> Result<Typed, TypedError> {
-        let differ = || TypedError::Render("no Flux Kustomization, or not every one, builds it".to_owned());
+    /// As [`typed`](Input::typed).
+    pub fn typed_as_applied(&self, entry: &EntryPoint, cluster: &str) -> Result<Option<Typed>, TypedError> {
         let mut found: Option<Typed> = None;
         for flux in self.model.flux_of(entry).filter(|flux| self.model.cluster_of(flux) == cluster) {
-            let build = build(self.model, &entry.path, &flux.value["spec"]).ok_or_else(differ)?;
-            let objects = self.objects(self.snapshot, Request::flux(entry.path.clone(), build))?;
-            let typed = self.by_app(objects, entry)?;
+            let build = build(self.model, &entry.path, &flux.value["spec"]);
+            let origins = self.request(self.snapshot, &entry.path).origins;
+            let request = Request { path: entry.path.clone(), origins, flux: build };
+            let typed = self.by_app(self.objects(self.snapshot, request)?, entry)?;
             if found.as_ref().is_some_and(|other| other.present() != typed.present()) {
-                return Err(differ());
+                return Ok(None);
             }
             found.get_or_insert(typed);
         }
-        found.ok_or_else(differ)
+        Ok(found)
     }
 
     /// As [`typed_entry`](Input::typed_entry), with the origin of each object that kustomize can tell.
@@ -127,7 +136,7 @@ impl<'a> Input<'a> {
     ///
     /// As [`typed`](Input::typed).
     pub fn located_entry(&self, entry: &EntryPoint) -> Result<Typed, TypedError> {
-        let request = Input::plain(self.snapshot, &entry.path).with_origins();
+        let request = self.plain(self.snapshot, &entry.path).with_origins();
         self.by_app(self.objects(self.snapshot, request)?, entry)
     }
 
@@ -146,16 +155,18 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Asks for a folder as kustomize alone builds it, or as Flux lists it where it has no kustomization.
-    fn plain(snapshot: &Snapshot, folder: &RepoPath) -> Request {
+    /// Asks for a folder as kustomize alone builds it, or as Flux lists it where it is an entry point without a
+    /// kustomization.
+    fn plain(&self, snapshot: &Snapshot, folder: &RepoPath) -> Request {
         let stands = |name| folder.join(name).is_ok_and(|file| snapshot.entry(&file).is_some());
-        let flux = (!FILE_NAMES.into_iter().any(stands)).then(|| json!({}));
-        Request { path: folder.clone(), origins: false, flux }
+        let is_listed_by_flux = !FILE_NAMES.into_iter().any(stands)
+            && self.model.entry_points.iter().any(|entry| entry.path == *folder && !entry.flux.is_empty());
+        Request { path: folder.clone(), origins: false, flux: is_listed_by_flux.then(|| json!({})) }
     }
 
     /// Asks for a build by which objects can be given their types.
     fn request(&self, snapshot: &Snapshot, folder: &RepoPath) -> Request {
-        let request = Input::plain(snapshot, folder);
+        let request = self.plain(snapshot, folder);
         // The model tells of its own snapshot, and what a plan has made of it may hold anything.
         let is_known = std::ptr::eq(snapshot, self.snapshot);
         if is_known && !origins::matter(self.spec, snapshot, &self.model.graph, folder) {
@@ -206,9 +217,7 @@ impl<'a> Input<'a> {
     /// Gives the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization; where there
     /// are none, those of any: a hub applies what goes by `kubeConfig` to another cluster.
     pub fn parents(&self, one: &FluxKustomization) -> Vec<&'a FluxKustomization> {
-        let graph = &self.model.graph;
-        let lists = graph.builders(&one.file);
-        let takes_in = |path: &RepoPath| lists.contains(path) || !graph.has(path) && one.file.is_within(path);
+        let takes_in = |path: &RepoPath| self.takes_in(path, &one.file);
         let is_itself =
             |other: &FluxKustomization| (&other.file, other.document) == (&one.file, one.document);
         let cluster = self.model.cluster_of(one);
@@ -217,6 +226,12 @@ impl<'a> Input<'a> {
         let is_own = |other: &&FluxKustomization| self.model.cluster_of(other) == cluster;
         let own: Vec<&FluxKustomization> = found.iter().copied().filter(is_own).collect();
         if own.is_empty() { found } else { own }
+    }
+
+    /// Tells whether a build of a folder takes in a file; Flux lists every file where there is no list.
+    pub fn takes_in(&self, folder: &RepoPath, file: &RepoPath) -> bool {
+        let graph = &self.model.graph;
+        graph.builders(file).contains(folder) || !graph.has(folder) && file.is_within(folder)
     }
 
     /// Tells whether a Flux Kustomization in Git applies a folder by itself: a side that is live.

@@ -5,6 +5,12 @@ use crate::plan::EntryOutcome;
 use crate::plan::input::TypedError;
 use crate::repo::RepoPath;
 
+/// What is said where the `components` of a Flux Kustomization bring objects of a type that its folder has none of.
+pub(super) const ADDED_TYPES: &str = "the `components` of its Flux Kustomization bring objects of another type than those of its folder, and no side would have them alone";
+
+/// What to do where a Flux Kustomization adds to its folder what counts for a split.
+pub(super) const REMEDY_FOR_ADDED: &str = "move what every cluster takes from the `spec` of its Flux Kustomization into its kustomization.yaml; or leave it whole: a gate holds it back where all of its objects have one type";
+
 /// Makes an outcome a refusal for a folder that can't be built and typed.
 pub(super) fn refuse(outcome: EntryOutcome, folder: &RepoPath, error: &TypedError) -> EntryOutcome {
     let refusal = Refusal::of(folder, error);
@@ -18,8 +24,7 @@ pub(super) fn refuse(outcome: EntryOutcome, folder: &RepoPath, error: &TypedErro
 pub(super) fn refuse_alone(outcome: EntryOutcome, folder: &RepoPath, error: &TypedError) -> EntryOutcome {
     let outcome = refuse(outcome, folder, error);
     let reason = format!("without what its Flux Kustomization adds {}", outcome.reason);
-    let remedy = "move what every cluster takes from the `spec` of its Flux Kustomization into its kustomization.yaml; or leave it whole: a gate holds it back where all of its objects have one type";
-    EntryOutcome { invalid: false, ..outcome.refused(reason, remedy) }
+    EntryOutcome { invalid: false, ..outcome.refused(reason, REMEDY_FOR_ADDED) }
 }
 
 /// Tells whether a build failed only since it needs the network.

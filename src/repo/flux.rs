@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::manifest::{ObjectId, manifests, objects};
-use crate::repo::{Entry, RepoPath, Snapshot, post_build};
+use crate::repo::manifest::{manifests, objects};
+use crate::repo::{Entry, RepoPath, Snapshot};
 use crate::yaml::Node;
 
 /// The API group of Flux Kustomizations.
@@ -83,11 +83,6 @@ impl FluxKustomization {
     /// Tells whether it builds the folder that holds its own file, as what `flux bootstrap` writes does.
     pub fn applies_itself(&self) -> bool {
         self.path.as_ref().is_some_and(|path| self.file.is_within(path))
-    }
-
-    /// Gives the id that an object of its build has in the cluster; see [`post_build::live_id`].
-    pub fn live_id(&self, object: &Value) -> ObjectId {
-        post_build::live_id(self.spec("postBuild"), object)
     }
 
     /// Gives the kind of the source, `GitRepository` where none is written.

@@ -72,16 +72,45 @@ impl Gate {
 /// A CronJob that turns Flux Kustomizations and is no part of a gate.
 #[derive(Clone, Debug)]
 pub struct LooseJob {
-    /// What it does, and why it is none.
-    pub why: String,
+    /// What it does, and what follows from that.
+    pub told: String,
     /// What to do about it.
     pub help: &'static str,
     /// The job's document.
     pub place: Place,
 }
 
+/// What a CronJob suspends, whether it is part of a gate or not.
+#[derive(Clone, Debug)]
+pub struct Suspension {
+    /// The file.
+    pub file: RepoPath,
+    /// What it suspends as far as that is understood, as (namespace, name).
+    pub targets: BTreeSet<(String, String)>,
+}
+
+/// What the CronJobs of a repository turn.
+#[derive(Debug, Default)]
+pub(super) struct Jobs {
+    /// Pairs of them.
+    pub gates: Vec<Gate>,
+    /// Those that are no part of one, and parts of others that are not understood.
+    pub loose: Vec<LooseJob>,
+    /// What any of them suspends that is not suspended itself.
+    pub suspensions: Vec<Suspension>,
+}
+
+/// What follows for a job that is no part of a gate.
+const BESIDE: &str = "so it is not taken over and goes on beside the gate";
+
+/// What follows where a part of a gate's job is not understood.
+const IN_PART: &str = "so windows.yaml says nothing of that part of it";
+
 /// What to do about a job that has no other half.
 const PAIR: &str = "make a pair of it, one CronJob that suspends and one that resumes the same Kustomizations by their names, and run this again; or take it out once the gate is switched on";
+
+/// What to do about a job of a gate of which a part is not understood.
+const NAME: &str = "name each Kustomization in the command, or take that part out of it";
 
 /// What to do about a job in a folder that Flux lists by itself.
 const LIST: &str = "give its folder a kustomization.yaml that lists it and run this again; or take it out once the gate is switched on";
@@ -108,16 +137,14 @@ pub struct GatePatch {
 ///
 /// A job counts when every command of it that touches a Flux Kustomization turns it the same way.
 /// Jobs are paired within a folder: same targets first, then whatever is left in the order of names.
-///
-/// The second list has what turns Flux Kustomizations otherwise.
-pub(super) fn gates(
+pub(super) fn jobs(
     snapshot: &Snapshot,
     graph: &Graph,
     flux: &[FluxKustomization],
     folder: &RepoPath,
-) -> (Vec<Gate>, Vec<LooseJob>) {
+) -> Jobs {
     let mut jobs: Vec<(RepoPath, GateJob)> = Vec::new();
-    let mut loose = Vec::new();
+    let (mut loose, mut unclear, mut suspensions) = (Vec::new(), Vec::new(), Vec::new());
     let mut namespaces = Namespaces::new(flux, graph);
     for (path, entry) in snapshot.entries() {
         let Entry::File(file) = entry else { continue };
@@ -127,11 +154,8 @@ pub(super) fn gates(
         let Some(text) = file.text().filter(|text| text.contains("CronJob")) else { continue };
         let base = base_folder(graph, path);
         // Without a list above Flux makes one of every file (fluxcd/pkg/kustomize, `scanManifests`).
-        let Some(home) =
-            base.clone().or_else(|| path.parent().filter(|_| !path.parents().any(|above| graph.has(&above))))
-        else {
-            continue;
-        };
+        let by_itself = || path.parent().filter(|_| !path.parents().any(|above| graph.has(&above)));
+        let Some(home) = base.clone().or_else(by_itself) else { continue };
         for manifest in manifests(file).into_iter().flatten() {
             if manifest.value["kind"] != "CronJob" {
                 continue;
@@ -139,15 +163,27 @@ pub(super) fn gates(
             let found = read(&manifest.value, namespaces.given(path, &home).as_deref());
             let name = manifest.value["metadata"]["name"].as_str().unwrap_or_default().to_owned();
             let place = Place::span(path.clone(), Arc::from(text), manifest.span.clone());
-            let mut add = |why: String, help| loose.push(LooseJob { why, help, place: place.clone() });
-            found.unclear.iter().for_each(|unclear| add(not_understood(&name, unclear), PAIR));
+            let closing = found.turns.iter().filter(|turn| turn.action == Action::Close);
+            let targets: BTreeSet<(String, String)> =
+                closing.map(|turn| (turn.namespace.clone(), turn.name.clone())).collect();
+            if manifest.value["spec"]["suspend"] != true && !targets.is_empty() {
+                suspensions.push(Suspension { file: path.clone(), targets });
+            }
+            unclear.extend(
+                found.unclear.iter().map(|one| (name.clone(), not_understood(&name, one), place.clone())),
+            );
             if found.turns.iter().any(|turn| turn.action != found.turns[0].action) {
-                add(format!("CronJob `{name}` both suspends and resumes Flux Kustomizations"), PAIR);
+                let told =
+                    format!("CronJob `{name}` both suspends and resumes Flux Kustomizations, {BESIDE}");
+                loose.push(LooseJob { told, help: PAIR, place });
                 continue;
             }
             match job(path, text, manifest.span, manifest.value, found.turns) {
                 Some(job) if base.is_some() => jobs.push((home.clone(), job)),
-                Some(job) => add(format!("{}, and no kustomization.yaml lists it", job.told()), LIST),
+                Some(job) => {
+                    let told = format!("{}, and no kustomization.yaml lists it, {BESIDE}", job.told());
+                    loose.push(LooseJob { told, help: LIST, place });
+                }
                 None => {}
             }
         }
@@ -160,16 +196,22 @@ pub(super) fn gates(
             folder == base && other.action != job.action && !other.targets.is_disjoint(&job.targets)
         })
     };
-    let lone = |job: &GateJob| LooseJob {
-        why: match job.action {
-            Action::Close => format!("{}, and none beside it resumes that", job.told()),
-            Action::Open => format!("{}, and none beside it suspends that", job.told()),
-        },
-        help: PAIR,
-        place: job.place(),
+    let lone = |job: &GateJob| {
+        let other = match job.action {
+            Action::Close => "resumes",
+            Action::Open => "suspends",
+        };
+        let told = format!("{}, and none beside it {other} that, {BESIDE}", job.told());
+        LooseJob { told, help: PAIR, place: job.place() }
     };
     loose.extend(left.iter().filter(is_alone).map(|(_, job)| lone(job)));
-    (gates, loose)
+    loose.extend(unclear.into_iter().map(|(name, told, place)| {
+        let is_it = |job: &GateJob| job.name == name && job.file == place.path;
+        let is_taken = gates.iter().any(|gate| is_it(&gate.open) || is_it(&gate.close));
+        let (follows, help) = if is_taken { (IN_PART, NAME) } else { (BESIDE, PAIR) };
+        LooseJob { told: format!("{told}, {follows}"), help, place }
+    }));
+    Jobs { gates, loose, suspensions }
 }
 
 fn base_folder(graph: &Graph, file: &RepoPath) -> Option<RepoPath> {

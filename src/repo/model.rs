@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use crate::diagnostic::Diagnostic;
 use crate::repo::clusters::{self, Clusters};
 use crate::repo::flux::{FluxKustomization, flux_kustomizations, git_repositories};
-use crate::repo::gate::{Gate, LooseJob, gates};
+use crate::repo::gate::{Gate, Jobs, LooseJob, Suspension, jobs};
 use crate::repo::namespaces;
 use crate::repo::unlisted::take_unlisted;
 use crate::repo::{Graph, Kustomization, RepoPath, Snapshot, Target};
@@ -68,6 +68,8 @@ pub struct Model {
     pub gates: Vec<Gate>,
     /// CronJobs that suspend or resume Flux Kustomizations and are no part of these.
     pub loose_jobs: Vec<LooseJob>,
+    /// What CronJobs suspend, gates' or not.
+    pub suspensions: Vec<Suspension>,
     known: ClusterFolders,
     /// Those outside of the root, once they were asked for.
     outside: OnceLock<Vec<FluxKustomization>>,
@@ -90,9 +92,9 @@ impl Model {
         let graph = Graph::read(snapshot);
         let (mut flux, mut remarks) = flux_kustomizations(snapshot, root);
         leave_foreign(&mut flux, snapshot);
-        let unlisted = take_unlisted(&mut flux, &graph);
+        let unlisted = take_unlisted(&mut flux, &graph, known);
         let appliers = namespaces::settle(&mut flux, &graph);
-        let (gates, loose_jobs) = gates(snapshot, &graph, &flux, root);
+        let Jobs { gates, loose: loose_jobs, suspensions } = jobs(snapshot, &graph, &flux, root);
         let mut builders = Builders::new();
         for (index, kustomization) in flux.iter().enumerate() {
             if let Some(path) = &kustomization.path {
@@ -209,6 +211,7 @@ impl Model {
             entry_points,
             gates,
             loose_jobs,
+            suspensions,
             known: known.clone(),
             outside: OnceLock::new(),
             remarks,
@@ -225,7 +228,7 @@ impl Model {
             }
             let (mut all, _) = flux_kustomizations(snapshot, &RepoPath::top());
             leave_foreign(&mut all, snapshot);
-            take_unlisted(&mut all, &self.graph);
+            take_unlisted(&mut all, &self.graph, &self.known);
             all.retain(|one| !one.file.is_within(&self.root));
             all
         })

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::repo::flux::FluxKustomization;
-use crate::repo::{Graph, Kustomization, RepoPath, generated_children};
+use crate::repo::{ClusterFolders, Graph, Kustomization, RepoPath, generated_children};
 
 /// Takes out the Flux Kustomizations that nothing applies: Flux builds the folder around the file, and
 /// the kustomization that would have to list it does not.
@@ -15,7 +15,11 @@ use crate::repo::{Graph, Kustomization, RepoPath, generated_children};
 /// something outside of Git may; where a kustomization lists it that something outside of Git may apply;
 /// where one that would have to be asked can't be read; where nothing of its cluster's folder is taken in,
 /// so that it is another's; and one that builds its own file, since `flux bootstrap` applies it.
-pub(super) fn take_unlisted(flux: &mut Vec<FluxKustomization>, graph: &Graph) -> Vec<FluxKustomization> {
+pub(super) fn take_unlisted(
+    flux: &mut Vec<FluxKustomization>,
+    graph: &Graph,
+    known: &ClusterFolders,
+) -> Vec<FluxKustomization> {
     let mut tops: BTreeSet<RepoPath> =
         flux.iter().filter_map(|one| one.path.as_ref()).map(|path| graph.real(path)).collect();
     // A list of Flux Kustomizations that nothing in Git builds is what something outside of Git applies.
@@ -26,12 +30,12 @@ pub(super) fn take_unlisted(flux: &mut Vec<FluxKustomization>, graph: &Graph) ->
         let lists = |one: &&FluxKustomization| graph.builders(&one.file).contains(folder);
         flux.iter().filter(|one| one.applies_itself()).any(|one| lists(&one))
     };
-    outside.retain(|folder| commented_out(graph, folder).is_none() || bootstraps(folder));
+    outside.retain(|folder| commented_out(graph, known, folder).is_none() || bootstraps(folder));
     tops.extend(outside.iter().cloned());
     let mut unlisted = Vec::new();
     // What only one of these applies is not applied either.
     loop {
-        let mut reach = Reach::new(flux, &outside, &tops, graph);
+        let mut reach = Reach::new(flux, &outside, &tops, graph, known);
         let (gone, kept): (Vec<_>, Vec<_>) =
             std::mem::take(flux).into_iter().partition(|one| reach.leaves_out(one));
         *flux = kept;
@@ -45,6 +49,8 @@ pub(super) fn take_unlisted(flux: &mut Vec<FluxKustomization>, graph: &Graph) ->
 /// What the Flux Kustomizations of a repository build, all together.
 struct Reach<'a> {
     graph: &'a Graph,
+    /// The folders that clusters are known to own.
+    known: &'a ClusterFolders,
     /// The folders that any of them names, applied or not.
     tops: &'a BTreeSet<RepoPath>,
     /// The kustomization folders that the builds of those that are applied take in.
@@ -61,6 +67,7 @@ impl<'a> Reach<'a> {
         outside: &BTreeSet<RepoPath>,
         tops: &'a BTreeSet<RepoPath>,
         graph: &'a Graph,
+        known: &'a ClusterFolders,
     ) -> Reach<'a> {
         let mut queue: Vec<RepoPath> = outside.iter().cloned().collect();
         let named: BTreeSet<RepoPath> =
@@ -80,14 +87,16 @@ impl<'a> Reach<'a> {
             }
         }
         let clusters = built.iter().chain(&named).filter_map(cluster).collect();
-        Reach { graph, tops, built, clusters, broken: BTreeMap::new() }
+        Reach { graph, known, tops, built, clusters, broken: BTreeMap::new() }
     }
 
     /// Tells whether a Flux Kustomization would be applied if its file were listed, and is not.
     fn leaves_out(&mut self, one: &FluxKustomization) -> bool {
         let file = &one.file;
         let lists = self.graph.builders(file);
-        let is_out = |list: &RepoPath| !self.tops.contains(list) && commented_out(self.graph, list).is_some();
+        let is_out = |list: &RepoPath| {
+            !self.tops.contains(list) && commented_out(self.graph, self.known, list).is_some()
+        };
         if lists.iter().any(is_out) && lists.is_disjoint(&self.built) {
             return !one.applies_itself();
         }
@@ -121,27 +130,38 @@ impl<'a> Reach<'a> {
 }
 
 /// Gives the list that names a folder in a comment alone, as people switch an app off; `None` for the folder
-/// of a cluster, which may be applied by itself.
+/// of a cluster, which may be applied by itself, and for one that a cluster is known to own or that holds such a one.
 ///
-/// The comment stands among the items of the list and has nothing else in it: what people write about a folder
-/// says nothing of this kind.
-pub(crate) fn commented_out<'g>(graph: &'g Graph, folder: &RepoPath) -> Option<&'g Kustomization> {
-    if cluster(folder).as_ref() == Some(folder) || graph.referrers(folder).next().is_some() {
+/// The comment stands among the items of the list, and neither it nor the comments right above it say anything else:
+/// what people write about a folder may be why it is not listed there.
+pub(crate) fn commented_out<'g>(
+    graph: &'g Graph,
+    known: &ClusterFolders,
+    folder: &RepoPath,
+) -> Option<&'g Kustomization> {
+    let is_known = || known.values().flatten().any(|own| own.is_within(folder));
+    if cluster(folder).as_ref() == Some(folder) || graph.referrers(folder).next().is_some() || is_known() {
         return None;
     }
     let list = folder.parents().find_map(|above| graph.get(&above))?;
     let names = |item: &str| list.folder.join(item).is_ok_and(|named| named == *folder);
-    let mut is_inside = false;
+    let (mut is_inside, mut is_told) = (false, false);
     for line in list.text.lines() {
         if line.starts_with(|first: char| first.is_alphabetic()) {
             is_inside = ["resources:", "bases:", "components:"].iter().any(|key| line.starts_with(key));
         }
-        let item =
-            line.trim().strip_prefix('#').map(str::trim_start).and_then(|item| item.strip_prefix("- "));
-        let Some(item) = item.filter(|_| is_inside) else { continue };
-        let (item, rest) = item.trim().split_once(' ').unwrap_or((item.trim(), ""));
-        if (rest.is_empty() || rest.trim_start().starts_with('#')) && names(item.trim_matches(['"', '\''])) {
-            return Some(list);
+        let Some(comment) = line.trim().strip_prefix('#').map(str::trim_start) else {
+            is_told = false;
+            continue;
+        };
+        let item = comment.strip_prefix("- ").map(|item| {
+            let (item, rest) = item.trim().split_once(' ').unwrap_or((item.trim(), ""));
+            (item.trim_matches(['"', '\'']), rest.trim_start())
+        });
+        match item.filter(|(_, rest)| rest.is_empty() || rest.starts_with('#')) {
+            Some((item, _)) if is_inside && !is_told && names(item) => return Some(list),
+            Some(_) => {}
+            None => is_told = true,
         }
     }
     None
@@ -170,6 +190,11 @@ mod tests {
     /// Gives the names of those that are unlisted; files are `path: names of what stands or is listed there`, or the
     /// text of several lines of a list.
     fn unlisted(files: &[(&str, &str)]) -> Vec<String> {
+        unlisted_beside(&ClusterFolders::new(), files)
+    }
+
+    /// As [`unlisted`], where clusters are known to own folders.
+    fn unlisted_beside(known: &ClusterFolders, files: &[(&str, &str)]) -> Vec<String> {
         let mut snapshot = Snapshot::default();
         for (path, content) in files {
             let text = match path.ends_with("kustomization.yaml") {
@@ -184,7 +209,7 @@ mod tests {
             };
             snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes()));
         }
-        let model = Model::read(&snapshot, &RepoPath::top(), &ClusterFolders::new());
+        let model = Model::read(&snapshot, &RepoPath::top(), known);
         model.unlisted.into_iter().map(|one| one.name).collect()
     }
 
@@ -223,7 +248,9 @@ mod tests {
             let own = ("k/c/own/kustomization.yaml", "x.yaml");
             unlisted(&[TOP, ("k/c/kustomization.yaml", list), own, ("k/c/own/x.yaml", "x x")])
         };
-        for comment in ["# - ./own", "#- own # until June", "  #  - \"own/\""] {
+        for comment in
+            ["# - ./own", "#- own # until June", "  #  - \"own/\"", "# Off:\n\n# - own", "# - x\n# - own"]
+        {
             let list = format!("resources:\n- top.yaml\n{comment}\nlabels: []\n");
             assert_eq!(below(&list), ["x"], "{comment}");
         }
@@ -233,6 +260,8 @@ mod tests {
             "# Applied by itself:\n# - own\nresources: [top.yaml]\n",
             "resources:\n- top.yaml\n# - own (see there)\n",
             "resources:\n- top.yaml\n# - other\n",
+            "resources:\n- top.yaml\n# Applied by itself:\n# - own\n",
+            "resources:\n- top.yaml\n# Applied by themselves:\n# - other\n# - own\n",
             "resources: [top.yaml]\nlabels: []\n# - own\n",
         ] {
             assert_eq!(below(list), [""; 0], "{list}");
@@ -246,6 +275,11 @@ mod tests {
             ("k/other/y.yaml", "y y"),
         ];
         assert_eq!(unlisted(&files), ["y"]);
+        // The folder of a cluster, as somebody says, or one around it.
+        for own in ["k/other", "k/other/more"] {
+            let known = ClusterFolders::from([("c".to_owned(), vec![RepoPath::parse(own).unwrap()])]);
+            assert_eq!(unlisted_beside(&known, &files), [""; 0], "{own}");
+        }
         // A Flux Kustomization builds it, so something applies it after all.
         files[1].1 = "a.yaml, more.yaml";
         files.push(("k/apps/more.yaml", "more k/other"));

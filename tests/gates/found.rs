@@ -99,6 +99,43 @@ fn what_builds_with_components_of_its_flux_kustomization_is_held_back() {
 }
 
 #[test]
+fn what_a_flux_kustomization_adds_counts_as_what_its_folder_has() {
+    // What the folder has, what is added, and whether that is held back as a whole, is all real-time, or is neither.
+    for (own, added, held) in [
+        ("Secret", "Secret", Some(true)),
+        ("ConfigMap", "ConfigMap", Some(false)),
+        ("ConfigMap", "Secret", None),
+        ("Secret", "ConfigMap", None),
+    ] {
+        let scratch = Scratch::empty();
+        let object = |kind: &str, name: &str| {
+            format!("apiVersion: v1\nkind: {kind}\nmetadata: {{ name: {name}, namespace: n }}\n")
+        };
+        let component =
+            "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [database.yaml]\n";
+        let more = "  components: [../database]\n";
+        scratch
+            .write("clusters/north/flux-system.yaml", flux_kustomization("flux-system", "clusters/north", ""))
+            .write("clusters/north/apps.yaml", flux_kustomization("apps", "apps", more))
+            .write("clusters/north/tools.yaml", flux_kustomization("tools", "tools", ""))
+            .write("tools/key.yaml", object("Secret", "tool"))
+            .write("apps/kustomization.yaml", "resources: [key.yaml]\n")
+            .write("apps/key.yaml", object(own, "key"))
+            .write("database/kustomization.yaml", component)
+            .write("database/database.yaml", object(added, "database"))
+            .commit();
+        scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
+        let objects = rendered(&scratch, "clusters/north/infra/reconciliation-windows");
+        assert!(allowed(&objects).contains("tools"), "{own} {added}");
+        assert_eq!(allowed(&objects).contains("apps"), held == Some(true), "{own} {added}");
+        scratch.commit();
+        let run = scratch.run(&["split", "--all"]);
+        let said = "apps in cluster north is left as it is: the `components` of its Flux Kustomization bring objects";
+        assert_eq!(run.stderr.contains(said), held.is_none(), "{own} {added}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn what_flux_lists_by_itself_is_held_back_too() {
     let scratch = Scratch::empty();
     for (name, path) in [("flux-system", "clusters/north"), ("apps", "apps")] {
@@ -112,4 +149,47 @@ fn what_flux_lists_by_itself_is_held_back_too() {
     assert_eq!(allowed(&objects), BTreeSet::from(["apps".to_owned()]));
     let explained = scratch.expect(0, &["explain", "apps"]).stdout;
     assert!(explained.contains("Secret default/key: rw"), "{explained}");
+}
+
+#[test]
+fn gates_that_no_spec_describes_are_refused_with_the_way_on() {
+    const INFRA: &str = "clusters/plant-north/flux/infra.yaml";
+    let scratch = Scratch::fixture("adopted");
+    scratch.git(&["rm", "-r", "--quiet", "clusters/plant-south", "clusters/plant-north/infra"]);
+    scratch.replace(INFRA, "./clusters/plant-north/infra", "./infra/maintenance").commit();
+    let run = scratch.expect(5, &["init", "--yes"]);
+    assert!(run.stderr.contains("not told apart"), "{}", run.stderr);
+    assert!(run.stderr.contains("infra/maintenance of plant-north\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("such as `gates/{cluster}`, that lists infra/maintenance"), "{}", run.stderr);
+    scratch.write("gates/plant-north/kustomization.yaml", "resources: [../../infra/maintenance]\n");
+    scratch.replace(INFRA, "./infra/maintenance", "./gates/plant-north").commit();
+    scratch.expect(0, &["init", "--yes"]);
+    let spec = scratch.text("windows.yaml");
+    assert!(spec.contains("gates/{cluster}"), "{spec}");
+
+    let scratch = Scratch::fixture("adopted");
+    for file in ["begin.yaml", "end.yaml", "kustomization.yaml", "namespace.yaml", "rbac.yaml"] {
+        let text = scratch.text(&format!("infra/maintenance/{file}"));
+        scratch.write(&format!("infra/south/{file}"), text.replace("end-maintenance", "end-south"));
+    }
+    let list = "clusters/plant-south/infra/maintenance/kustomization.yaml";
+    scratch.replace(list, "infra/maintenance", "infra/south");
+    scratch.replace("clusters/plant-south/infra/maintenance/end-patch.yaml", "end-maintenance", "end-south");
+    scratch.commit();
+    let run = scratch.expect(5, &["init", "--yes"]);
+    let said = "`begin-maintenance` and `end-maintenance` in infra/maintenance, `begin-maintenance` and `end-south` in infra/south";
+    assert!(run.stderr.contains(said) && run.stderr.contains("one name in every cluster"), "{}", run.stderr);
+}
+
+#[test]
+fn a_command_of_a_gate_that_is_not_understood_is_told_with_the_gate() {
+    let scratch = Scratch::fixture("adopted");
+    let command = "[\"flux\", \"suspend\", \"kustomization\", \"apps\", \"--namespace\", \"flux-system\"]";
+    let shell = "[sh, -c, 'flux suspend ks apps -n flux-system; flux suspend ks $EXTRA']";
+    scratch.replace("infra/maintenance/end.yaml", command, shell).commit();
+    let run = scratch.expect(0, &["init", "--yes"]);
+    assert!(scratch.text("windows.yaml").contains("closeJob: end-maintenance"), "{run:?}");
+    let said =
+        "is not understood (`flux suspend ks $EXTRA`), so windows.yaml says nothing of that part of it";
+    assert!(run.stderr.contains(said) && !run.stderr.contains("not taken over"), "{}", run.stderr);
 }

@@ -301,4 +301,13 @@ fn what_does_not_build_is_said_to_have_no_gate() {
     let run = scratch.run(&["sync"]);
     let said = "warning: apps/north of cluster north does not build, so no gate holds it back";
     assert!(run.stderr.contains(said) && run.stderr.contains("clusters/north/apps.yaml:"), "{run:?}");
+
+    // What a side takes its objects from.
+    let scratch = Scratch::fixture("sample");
+    scratch.take(&[&["init", "--yes"][..], &WINDOW].concat());
+    scratch.take(&["split", "app", "web", "--yes"]);
+    scratch.git(&["rm", "--quiet", "clusters/edge-01/apps/web/kustomization.yaml"]);
+    scratch.commit();
+    let run = scratch.run(&["sync"]);
+    assert!(run.code != 0 && run.stderr.contains("clusters/edge-01/apps/web does not build"), "{run:?}");
 }

@@ -150,6 +150,8 @@ fn what_another_cluster_s_gate_holds_stops_nobody() {
         .write("all/south/web.yaml", from_source("web", "./apps/web", "flux-system"));
     app(&scratch, "apps/web");
     scratch.expect(0, &INIT);
+    let close = scratch.text("infra/reconciliation-windows/close-reconciliation-window-job.yaml");
+    assert!(close.contains("\"all\""), "{close}");
     scratch.commit();
     let run = scratch.expect(0, &["split", "--all", "--yes"]);
     assert!(run.stderr.contains("apps/web (south): projection"), "{}", run.stderr);
@@ -183,8 +185,46 @@ fn what_a_gated_side_applies_is_left_whole() {
     scratch.commit();
     let before = scratch.tree();
     let run = scratch.run(&["split", "app", "web", "--yes"]);
-    let said = "a gate holds back Flux Kustomization all-rw, which applies web: the steps would reach";
+    let said = "a CronJob holds back Flux Kustomization all-rw, which applies web: the steps would reach";
     assert!(run.stderr.contains(said), "{run:?}");
     assert!(run.stderr.contains("--> clusters/c/all-rw.yaml:"), "{}", run.stderr);
     assert_same(&before, &scratch.tree(), "what was refused was written");
+}
+
+#[test]
+fn what_any_job_suspends_applies_no_single_step() {
+    let job = |name: &str| {
+        format!(
+            "apiVersion: batch/v1\nkind: CronJob\nmetadata: {{ name: {name}, namespace: jobs }}\nspec:\n  schedule: 0 6 * * *\n  jobTemplate:\n    spec:\n      template:\n        spec:\n          restartPolicy: Never\n          containers:\n          - name: flux\n            image: flux-cli\n            command: [flux, {name}, kustomization, tops, -n, flux-system]\n"
+        )
+    };
+    for suspended in [false, true] {
+        let scratch = Scratch::empty();
+        let own = from_source("flux-system", "./clusters/c", "flux-system") + &source("flux-system");
+        scratch
+            .write("clusters/c/flux-system.yaml", own)
+            .write("clusters/c/tops.yaml", from_source("tops", "./tops", "flux-system"))
+            .write("clusters/c/resume.yaml", job("resume"))
+            .write("tops/web.yaml", from_source("web", "./apps/web", "flux-system"));
+        let stop = job("suspend")
+            .replace("spec:\n  schedule", &format!("spec:\n  suspend: {suspended}\n  schedule"));
+        scratch.write("clusters/c/suspend.yaml", stop);
+        app(&scratch, "apps/web");
+        let run = scratch.expect(0, &INIT);
+        assert!(
+            run.stderr.contains("CronJob `suspend` suspends tops, and no kustomization.yaml lists it"),
+            "{run:?}"
+        );
+        scratch.commit();
+        let run = scratch.expect(if suspended { 0 } else { 5 }, &["split", "--all", "--yes"]);
+        let said = "a CronJob holds back Flux Kustomization tops, which applies web";
+        assert_eq!(run.stderr.contains(said), !suspended, "{run:?}");
+        if suspended {
+            scratch.commit();
+            // It is switched on half-way.
+            scratch.write("clusters/c/suspend.yaml", job("suspend")).commit();
+            let run = scratch.expect(5, &["migrate", "--yes"]);
+            assert!(run.stderr.contains(said), "{run:?}");
+        }
+    }
 }

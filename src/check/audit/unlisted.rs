@@ -7,10 +7,10 @@ use crate::repo::unlisted::commented_out;
 
 /// Finds Flux Kustomizations in folders that Flux builds, which no kustomization there lists.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let graph = &subject.model.graph;
+    let (graph, known) = (&subject.model.graph, subject.model.known());
     let found = subject.model.unlisted.iter().map(|one| {
         let lists = graph.builders(&one.file).into_iter();
-        let mut out = lists.filter_map(|folder| commented_out(graph, &folder).map(|list| (folder, list)));
+        let mut out = lists.filter_map(|folder| commented_out(graph, known, &folder).map(|list| (folder, list)));
         let (what, list) = match out.next() {
             Some((folder, list)) => (folder, list.file.to_string()),
             None => {
@@ -25,7 +25,10 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 one.name
             ))
             .at(one.place("path"))
-            .help(format!("list it in {list}, or remove it"))
+            .help(format!(
+                "list it in {list}, or remove it; where something outside of Git applies it, name its folder under \
+                 `clusters` in windows.yaml"
+            ))
     });
     found.collect()
 }

@@ -33,8 +33,8 @@ fn is_same(one: &FluxKustomization, other: &FluxKustomization) -> bool {
     (&one.name, &one.namespace) == (&other.name, &other.namespace)
 }
 
-fn ids(delivery: &Delivery) -> BTreeSet<&ObjectId> {
-    delivery.objects.iter().map(|applied| &applied.id).collect()
+fn live_ids(delivery: &Delivery) -> BTreeSet<&ObjectId> {
+    delivery.objects.iter().map(|applied| &applied.live).collect()
 }
 
 /// The old folder goes, or what Flux knows of it does, and a new one brings most of what it brought.
@@ -49,7 +49,10 @@ fn renamed(
     };
     let (other, now) = after.deliveries.iter().find_map(|other| {
         let now = after.flux(other).filter(|now| now.applies_itself() && is_same(now, flux))?;
-        let (old, new) = (ids(delivery), ids(other));
+        let built = |delivery: &'_ Delivery| -> BTreeSet<ObjectId> {
+            delivery.objects.iter().map(|applied| applied.id.clone()).collect()
+        };
+        let (old, new) = (built(delivery), built(other));
         (is_new(other) && old.intersection(&new).count() * 2 > old.len()).then_some((other, now))
     })?;
     let (old, new) = (&delivery.path, &other.path);
@@ -106,13 +109,13 @@ fn redirected(delivery: &Delivery, flux: &FluxKustomization, step: &Step<'_>) ->
     }
     let theirs =
         after.deliveries.iter().filter(|other| other.flux.is_some() && other.cluster == next.cluster);
-    let kept: BTreeSet<&ObjectId> = theirs.flat_map(ids).collect();
-    let lost = delivery.objects.iter().filter(|one| !kept.contains(&one.id) && !is_kept(one.value()));
+    let kept: BTreeSet<&ObjectId> = theirs.flat_map(live_ids).collect();
+    let lost = delivery.objects.iter().filter(|one| !kept.contains(&one.live) && !is_kept(one.value()));
     let lost: Vec<_> = lost.collect();
     if lost.is_empty() {
         return None;
     }
-    let names: BTreeSet<String> = lost.iter().map(|one| one.id.to_string()).collect();
+    let names: BTreeSet<String> = lost.iter().map(|one| one.live.to_string()).collect();
     let others = match lost.iter().any(|one| one.is(GROUP, "Kustomization")) {
         true => ", and what these Flux Kustomizations applied goes with them",
         false => "",

@@ -6,12 +6,12 @@ use super::step::{Fate, Step, key_of, text_of};
 use super::{Change, bootstrap, named};
 use crate::check::code::DELETED_OBJECTS;
 use crate::check::delivery::Delivery;
-use crate::diagnostic::Diagnostic;
-use crate::inventory::Deletion;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::inventory::{Deletion, is_kept};
 use crate::plan::classify::is_hashed;
-use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
 use crate::repo::manifest::ObjectId;
+use crate::repo::{FluxKustomization, Role};
 
 /// Finds Flux Kustomizations that go and delete what nothing here tells: they build from another source, or
 /// their folder does not build.
@@ -38,6 +38,28 @@ pub(super) fn unknown(step: &Step<'_>) -> Vec<Diagnostic> {
     findings.collect()
 }
 
+/// What to do about objects that go.
+const DELETED_HELP: &str = "merge it if they are to go; else list them again, or annotate them with `kustomize.toolkit.fluxcd.io/prune: disabled` one commit earlier";
+
+/// Says how many objects there are.
+fn counted(ids: &BTreeSet<&ObjectId>) -> String {
+    match ids.len() {
+        1 => "1 object".to_owned(),
+        count => format!("{count} objects"),
+    }
+}
+
+/// Names objects that go, and what goes with them.
+fn listed(ids: &BTreeSet<&ObjectId>) -> String {
+    let names: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
+    let spaces: Vec<&str> =
+        ids.iter().filter(|id| id.kind == "Namespace").map(|id| id.name.as_str()).collect();
+    match spaces[..] {
+        [] => named(&names),
+        _ => format!("{}; with a Namespace goes all that is in it: {}", named(&names), spaces.join(", ")),
+    }
+}
+
 impl Change<'_> {
     /// Objects that leave Git and that Flux deletes.
     ///
@@ -61,6 +83,32 @@ impl Change<'_> {
         }
         let findings =
             found.into_iter().map(|(delivery, flux, goes, ids)| self.told(delivery, flux, goes, &ids));
+        findings.collect()
+    }
+
+    /// Objects that leave Git in a folder which something outside of Git builds.
+    pub(super) fn deleted_outside(&self) -> Vec<Diagnostic> {
+        let outside = |delivery: &&Delivery| delivery.flux.is_none() && delivery.role == Role::Apps;
+        let old = self.step.before.deliveries.iter().filter(|delivery| delivery.cluster == *self.key);
+        let findings = old.filter(outside).filter_map(|delivery| {
+            // Where the folder goes, its build fails, which prunes nothing.
+            let now = self.deliveries.iter().find(|now| now.path == delivery.path).filter(|now| outside(now))?;
+            let is_lost = |id: &&ObjectId| {
+                let mut owners = self.had.get(*id).into_iter().flatten();
+                !self.has.contains_key(*id) && !self.comes_anew(id) && owners.all(|(owner, _)| outside(owner))
+            };
+            let applied = delivery.objects.iter().filter(|applied| !is_kept(applied.value()));
+            let ids: BTreeSet<&ObjectId> = applied.map(|applied| &applied.live).filter(is_lost).collect();
+            let place = self.step.after.model.graph.get(&now.path).map(|list| Place::file(list.file.clone()));
+            let message = format!(
+                "what applies {}, which is not in Git, deletes {} that this change takes from it, if it prunes: {}",
+                now.path,
+                counted(&ids),
+                listed(&ids)
+            );
+            let finding = DELETED_OBJECTS.finding(message).help(DELETED_HELP);
+            (!ids.is_empty()).then(|| finding.at(place.unwrap_or_else(|| Place::file(now.path.clone()))))
+        });
         findings.collect()
     }
 
@@ -93,11 +141,7 @@ impl Change<'_> {
         goes: bool,
         ids: &BTreeSet<&ObjectId>,
     ) -> Diagnostic {
-        let names: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
-        let count = match names.len() {
-            1 => "1 object".to_owned(),
-            count => format!("{count} objects"),
-        };
+        let (count, listed) = (counted(ids), listed(ids));
         let now = self.still(delivery);
         let flux_now = now.and_then(|now| self.step.after.flux(now));
         let is_suspended = flux_now.is_some_and(|now| *now.spec("suspend") == true);
@@ -105,12 +149,6 @@ impl Change<'_> {
             Some(held) => format!(" when {held} opens"),
             None if is_suspended => " when it is resumed".to_owned(),
             None => String::new(),
-        };
-        let spaces: Vec<&str> =
-            ids.iter().filter(|id| id.kind == "Namespace").map(|id| id.name.as_str()).collect();
-        let spaces = match spaces[..] {
-            [] => String::new(),
-            _ => format!("; with a Namespace goes all that is in it: {}", spaces.join(", ")),
         };
         let by = &flux.name;
         // It may reconcile before or after whoever applies it has given it the other value.
@@ -120,17 +158,12 @@ impl Change<'_> {
         let deletes = if changes { "may delete" } else { "deletes" };
         let message = match goes {
             true => {
-                format!("{by} leaves Git, which deletes {count} that it applied: {}{spaces}", named(&names))
+                format!("{by} leaves Git, which deletes {count} that it applied: {listed}")
             }
-            false => format!(
-                "{by} {deletes}{when} {count} that this change takes from it: {}{spaces}",
-                named(&names)
-            ),
+            false => format!("{by} {deletes}{when} {count} that this change takes from it: {listed}"),
         };
         let place = flux_now.unwrap_or(flux).place("prune");
-        DELETED_OBJECTS.finding(message).at(place).help(
-            "merge it if they are to go; else list them again, or annotate them with `kustomize.toolkit.fluxcd.io/prune: disabled` one commit earlier",
-        )
+        DELETED_OBJECTS.finding(message).at(place).help(DELETED_HELP)
     }
 
     /// Tells whether an object that goes has a hash in its name, and comes again with another one.

@@ -307,3 +307,127 @@ fn names_that_post_build_completes_are_those_of_the_cluster() {
         state(&["b"]).into_iter().map(|(path, text)| (path, text.replace("APP: b", "APP: a"))).collect();
     one(&before, &after, "GW012", "b takes over ConfigMap shop/a-backup");
 }
+
+/// A cluster with one object of a Flux Kustomization, whose name holds a variable.
+fn with_variable(own: &str, spec: &str, name: &str) -> Files {
+    let mut files = cluster(own, &[("a", &format!("prune: true\n  {spec}"), &[])]);
+    files.insert("apps/a/kustomization.yaml".to_owned(), "resources: [backup.yaml]\n".to_owned());
+    files.insert(
+        "apps/a/backup.yaml".to_owned(),
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: \"{name}\", namespace: shop }}\n"),
+    );
+    files
+}
+
+#[test]
+fn what_a_parent_makes_of_post_build_counts() {
+    let parent = |app: &str| patched("postBuild", &format!("{{ substitute: {{ APP: {app} }} }}"));
+    let state = |app: &str, written: &str, name: &str| {
+        with_variable(&parent(app), &format!("postBuild: {{ substitute: {{ APP: {written} }} }}"), name)
+    };
+    let before = state("north", "web", "${APP}-backup");
+    let gone = "a deletes 1 object that this change takes from it: ConfigMap shop/north-backup";
+    one(&before, &state("north", "web", "web-backup"), "GW054", gone);
+    one(&before, &state("south", "web", "${APP}-backup"), "GW054", gone);
+    none(&before, &state("north", "other", "${APP}-backup"));
+    none(&before, &state("north", "web", "north-backup"));
+}
+
+#[test]
+fn a_name_that_only_the_cluster_knows_is_not_said_to_go() {
+    let state = |post_build: &str, name: &str| with_variable("", &format!("postBuild: {post_build}"), name);
+    let from = "substituteFrom: [{ kind: ConfigMap, name: c }]";
+    let known = state("{ substitute: { APP: web } }", "${APP}-backup");
+    let unknown = state(&format!("{{ {from} }}"), "${APP}-backup");
+    none(&known, &unknown);
+    none(&unknown, &known);
+    let kept = |files: &Files| -> Files {
+        files.iter().map(|(path, text)| (path.clone(), text.replace("prune: true", "prune: false"))).collect()
+    };
+    none(&kept(&known), &kept(&unknown));
+    let default = |post_build: &str| state(post_build, "${ENV:=prod}-backup");
+    none(&default("{ substitute: { X: y } }"), &default(&format!("{{ substitute: {{ X: y }}, {from} }}")));
+    none(&default("{}"), &default("{ substitute: { X: y } }"));
+    // Whatever it is called, it is no longer built.
+    one(&unknown, &state(&format!("{{ {from} }}"), "other"), "GW054", "ConfigMap shop/${APP}-backup");
+}
+
+#[test]
+fn a_bootstrap_path_that_changes_takes_names_along() {
+    let state = |env: &str, path: &str| {
+        let values = format!("  postBuild: {{ substitute: {{ ENV: {env} }} }}\n");
+        let mut files = cluster(&values, &[]);
+        for (file, text) in &mut files {
+            if file.ends_with("gotk-sync.yaml") {
+                *text = text.replace("path: ./clusters/edge\n", &format!("path: ./{path}\n"));
+            }
+        }
+        files.insert(
+            "clusters/edge/kustomization.yaml".to_owned(),
+            "resources: [flux-system, db.yaml]\n".to_owned(),
+        );
+        files.insert("clusters/kustomization.yaml".to_owned(), "resources: [edge]\n".to_owned());
+        files.insert(
+            "clusters/edge/db.yaml".to_owned(),
+            "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: { name: \"${ENV}-db\", namespace: shop }\n".to_owned(),
+        );
+        files
+    };
+    let before = state("a", "clusters/edge");
+    none(&before, &state("a", "clusters"));
+    one(&before, &state("b", "clusters"), "GW055", "PersistentVolumeClaim shop/a-db");
+}
+
+#[test]
+fn two_fleets_have_clusters_of_one_name() {
+    let state = |fleets: &[(&str, &[&str])], folder_of_clusters: &str| {
+        let mut files = Files::new();
+        for (fleet, objects) in fleets {
+            let top = format!("{fleet}/{folder_of_clusters}/prod");
+            let spec = format!("  prune: true\n{FROM_HERE}");
+            files.insert(
+                format!("{top}/flux-system/gotk-sync.yaml"),
+                kustomization("flux-system", &top, &spec),
+            );
+            files.insert(format!("{top}/apps.yaml"), kustomization("apps", &format!("apps/{fleet}"), &spec));
+            folder(&mut files, fleet, objects);
+        }
+        files
+    };
+    for folder_of_clusters in ["clusters", "cluster"] {
+        let before = state(&[("one", &["x"]), ("two", &["x", "y"])], folder_of_clusters);
+        let after = state(&[("one", &["x"]), ("two", &["x"])], folder_of_clusters);
+        one(&before, &after, "GW054", "ConfigMap shop/y");
+    }
+}
+
+#[test]
+fn what_a_kustomization_outside_of_git_may_delete_is_said() {
+    let state = |apps: &[&str], more: &[&str]| {
+        let mut files = Files::new();
+        folder(&mut files, "a", &["x", "y"]);
+        for (name, objects) in [("apps", apps), ("more", more)] {
+            let list: Vec<String> = objects.iter().map(|one| format!("../../../apps/a/{one}.yaml")).collect();
+            let text = format!("resources: [{}]\n", list.join(", "));
+            files.insert(format!("clusters/edge/{name}/kustomization.yaml"), text);
+        }
+        files
+    };
+    let both = state(&["x", "y"], &["y"]);
+    let words = "clusters/edge/apps, which is not in Git, deletes 1 object that this change takes from it, if it prunes: ConfigMap shop/x";
+    one(&both, &state(&["y"], &["y"]), "GW054", words);
+    one(&both, &state(&[], &["y"]), "GW054", words);
+    // Something else applies it, and an object that says so stays.
+    none(&both, &state(&["x"], &["y"]));
+    let mut kept = both.clone();
+    let text = kept["apps/a/x.yaml"].replace(
+        "namespace: shop }",
+        "namespace: shop, annotations: { kustomize.toolkit.fluxcd.io/prune: disabled } }",
+    );
+    kept.insert("apps/a/x.yaml".to_owned(), text);
+    none(&kept, &state(&["y"], &["y"]));
+    // A folder that goes builds no more, which deletes nothing.
+    let mut gone = both.clone();
+    gone.retain(|path, _| !path.starts_with("clusters/edge/apps/"));
+    none(&both, &gone);
+}

@@ -50,6 +50,19 @@ impl Closings {
     }
 }
 
+/// Tells whether a job of a cluster that is not its gate's suspends a Flux Kustomization: people wrote it.
+pub fn is_suspended_beside(input: &Input<'_>, cluster: &str, target: &GateTarget) -> bool {
+    let gate = folder_of(input, cluster).ok().flatten();
+    let is_it = |(namespace, name): &(String, String)| {
+        (namespace.is_empty() || *namespace == target.namespace) && (*name == target.name || name == "*")
+    };
+    let jobs = input.model.suspensions.iter().filter(|one| one.targets.iter().any(is_it));
+    jobs.filter(|one| !gate.as_ref().is_some_and(|gate| input.takes_in(gate, &one.file))).any(|one| {
+        let mut entries = input.model.entry_points.iter().filter(|entry| entry.is_of(cluster));
+        entries.any(|entry| input.takes_in(&entry.path, &one.file))
+    })
+}
+
 /// Gives the commands that resume what jobs close so far and close no more in `next`, where a gate stands
 /// still: no job opens it either, so what the last closing suspended would stay so.
 ///

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::plan::gate::target::waits_for_held;
 use crate::plan::gate::{GateTarget, OutOfReach, out_of_reach, shared};
+use crate::plan::input::Typed;
 use crate::plan::{Input, Sides, TypedError, parent};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 
@@ -39,10 +40,12 @@ impl Whole {
             if is_split(input, entry, cluster) {
                 continue;
             }
-            let alone = input.typed_entry(input.snapshot, entry);
-            let typed = match alone.or_else(|error| input.typed_as_applied(entry, cluster).map_err(|_| error))
-            {
-                Ok(typed) => typed,
+            let typed = match typed(input, entry, cluster) {
+                Ok(Some(typed)) => typed,
+                Ok(None) => {
+                    whole.left.push(apart(input, entry, cluster));
+                    continue;
+                }
                 Err(TypedError::Render(message)) => {
                     whole.left.push(unknown(input, entry, cluster, &message));
                     continue;
@@ -132,6 +135,34 @@ impl Whole {
             );
         }
     }
+}
+
+/// Gives what a cluster gets of an entry point; `None` where its Flux Kustomizations make objects of other types of it.
+fn typed(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Result<Option<Typed>, TypedError> {
+    if input.adds_objects(entry, cluster) {
+        return input.typed_as_applied(entry, cluster);
+    }
+    let alone = input.typed_entry(input.snapshot, entry).map(Some);
+    // Some do not build without what their Flux Kustomizations say.
+    alone.or_else(|error| match input.typed_as_applied(entry, cluster) {
+        Ok(Some(typed)) => Ok(Some(typed)),
+        _ => Err(error),
+    })
+}
+
+/// Says that one gate can't hold back what several Flux Kustomizations make of one folder.
+fn apart(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Diagnostic {
+    let own = input.model.flux_of(entry).filter(|flux| input.model.cluster_of(flux) == cluster);
+    let own: Vec<&FluxKustomization> = own.collect();
+    let names: Vec<&str> = own.iter().map(|flux| flux.name.as_str()).collect();
+    let place = own.first().map_or_else(|| Place::file(entry.path.clone()), |flux| flux.place("components"));
+    Diagnostic::warning(format!(
+        "no gate holds back {} of cluster {cluster}: the `components` of {} make objects of other types of it",
+        entry.path,
+        names.join(" and ")
+    ))
+    .at(place)
+    .help("give each of them a folder of its own that lists its components")
 }
 
 /// Says that something with a window is not held back, or not everywhere.

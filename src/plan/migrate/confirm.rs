@@ -148,11 +148,11 @@ fn held(
     }
     for (expected, live) in found {
         let own = Inventory::find(inventories, &one.cluster, expected);
-        let Some(Ok(objects)) = own.map(|own| &own.objects) else {
+        let Some((own, Ok(objects))) = own.map(|own| (own, &own.objects)) else {
             missing.push(format!("{} does not build here, so its objects can't be compared", expected.name));
             continue;
         };
-        let wanted: Vec<ObjectId> = objects.iter().map(|object| expected.live_id(&object.value)).collect();
+        let wanted: Vec<ObjectId> = objects.iter().map(|object| own.live_id(object)).collect();
         for id in wanted.iter().filter(|id| !id.has_variable()) {
             if !live.inventory.iter().any(|other| is_same(id, other)) {
                 missing.push(format!("{id} is not held by {} yet", live.name));

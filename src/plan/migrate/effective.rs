@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::diagnostic::Place;
 use crate::inventory::{Inventory, inventories_of, prunes};
 use crate::plan::Input;
-use crate::plan::gate::{Closings, GateTarget};
+use crate::plan::gate::{Closings, GateTarget, is_suspended_beside};
 use crate::plan::migrate::patch::{setting, spelt};
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::stop::Stop;
@@ -107,8 +107,9 @@ pub fn suspended_above<'a>(
         if *next.spec("suspend") == Value::Bool(true) {
             return Some((next, Held::InGit));
         }
-        if closings.holds(&input.model.cluster_of(next), &GateTarget::of(input, next)) {
-            return Some((next, Held::ByGate));
+        let (cluster, target) = (input.model.cluster_of(next), GateTarget::of(input, next));
+        if closings.holds(&cluster, &target) || is_suspended_beside(input, &cluster, &target) {
+            return Some((next, Held::ByJob));
         }
         if !seen.iter().any(|known| std::ptr::eq(*known, next)) {
             seen.push(next);
@@ -123,8 +124,8 @@ pub fn suspended_above<'a>(
 pub enum Held {
     /// `spec.suspend` in Git.
     InGit,
-    /// A gate, until it opens.
-    ByGate,
+    /// A gate or another CronJob, until one opens.
+    ByJob,
 }
 
 /// Stops by what the topmost kustomizations that list a Flux Kustomization make of it, where nothing in

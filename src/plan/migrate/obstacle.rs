@@ -85,11 +85,13 @@ fn suspended(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
             format!("resume {above_name}, let it reach the cluster, then go on"),
         )
         .at(above.place("suspend")),
-        Held::ByGate => Stop::lasting(
+        Held::ByJob => Stop::lasting(
             format!(
-                "a gate holds back Flux Kustomization {above_name}, which applies {name}: the steps would reach the cluster all at once when it opens"
+                "a CronJob holds back Flux Kustomization {above_name}, which applies {name}: the steps would reach the cluster all at once when it is resumed"
             ),
-            format!("let something that no gate holds back apply {name}, as what applies {above_name}; or leave it whole"),
+            format!(
+                "take {above_name} out of the jobs where you wrote them, or let something that no gate holds back apply {name}, as what applies {above_name}; or leave it whole"
+            ),
             above.place("path"),
         ),
     })
