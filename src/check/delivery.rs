@@ -182,14 +182,15 @@ pub fn deliveries(
 
 /// Gives objects the ids that they have in their clusters.
 fn settle(model: &Model, deliveries: &mut [Delivery]) {
-    let built = deliveries.iter().flat_map(|delivery| {
-        delivery.objects.iter().map(|applied| (delivery.cluster.clone(), &applied.object))
+    let built = deliveries.iter().filter(|delivery| delivery.flux.is_some()).flat_map(|delivery| {
+        let objects = delivery.objects.iter();
+        objects.map(|applied| (delivery.cluster.clone(), &delivery.path, &applied.object))
     });
     let given = Given::new(built);
     for delivery in deliveries {
-        let Some(flux) = delivery.flux else { continue };
-        let specs = given.specs(&delivery.cluster, &delivery.namespace, &delivery.name, &delivery.path);
-        let values = post_build(&specs, model.flux[flux].spec("postBuild"));
+        let Some(flux) = delivery.flux.map(|index| &model.flux[index]) else { continue };
+        let specs = given.specs(&model.graph, &delivery.cluster, flux);
+        let values = post_build(&specs, flux.spec("postBuild"));
         for applied in &mut delivery.objects {
             applied.live = live_id(&values, applied.value());
         }
@@ -206,9 +207,13 @@ fn build_key(spec: Option<&Value>) -> String {
 
 fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option<usize>) -> Delivery {
     let kustomization = flux.map(|index| &model.flux[index]);
-    let cluster = kustomization.map_or_else(|| entry.cluster.clone(), |flux| model.cluster_of(flux));
+    let own = || ClusterKey {
+        home: model.home_of_entry(entry),
+        name: entry.cluster.clone(),
+        remote: String::new(),
+    };
     Delivery {
-        cluster: cluster_key(&entry.path, kustomization, cluster),
+        cluster: kustomization.map_or_else(own, |flux| cluster_key(model, flux)),
         path: entry.path.clone(),
         role: entry.role,
         flux,
@@ -222,32 +227,10 @@ fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option
     }
 }
 
-/// Gives the cluster in which a Flux Kustomization applies a folder.
-pub fn cluster_key(path: &RepoPath, flux: Option<&FluxKustomization>, name: String) -> ClusterKey {
-    let remote = flux.map(|flux| &flux.spec("kubeConfig")["secretRef"]["name"]);
-    let remote = remote.and_then(Value::as_str).unwrap_or_default().to_owned();
-    ClusterKey { home: home(path, flux, &name), name, remote }
-}
-
-/// Gives the folder above `clusters/`, by the entry point's path or else that of the Kustomization's file.
-///
-/// A folder `cluster` may be anything, as people call databases so. It counts where the folder below it has the name of
-/// the cluster and holds both.
-fn home(path: &RepoPath, flux: Option<&FluxKustomization>, name: &str) -> String {
-    let file = flux.map(|flux| &flux.file);
-    let above = |path: &RepoPath| {
-        let segments: Vec<&str> = path.segments().collect();
-        let is_singular = |position: usize| {
-            let home = segments[..position].join("/");
-            let holds = |file: &RepoPath| RepoPath::parse(&home).is_ok_and(|home| file.is_within(&home));
-            segments[position] == "cluster"
-                && segments.get(position + 1) == Some(&name)
-                && file.is_none_or(holds)
-        };
-        let is_it = |position: &usize| segments[*position] == "clusters" || is_singular(*position);
-        (0..segments.len()).find(is_it).map(|position| segments[..position].join("/"))
-    };
-    above(path).or_else(|| above(file?)).unwrap_or_default()
+/// Gives the cluster in which a Flux Kustomization applies what it builds.
+pub fn cluster_key(model: &Model, flux: &FluxKustomization) -> ClusterKey {
+    let remote = flux.spec("kubeConfig")["secretRef"]["name"].as_str().unwrap_or_default().to_owned();
+    ClusterKey { home: model.home_of(flux).to_owned(), name: model.cluster_of(flux), remote }
 }
 
 fn applied(model: &Model, spec: Option<&Spec>, delivery: &Delivery, objects: &[Object]) -> Vec<Applied> {

@@ -5,43 +5,50 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::render::Object;
-use crate::repo::RepoPath;
 use crate::repo::flux::{self, artifact_path};
 use crate::repo::manifest::ObjectId;
+use crate::repo::{FluxKustomization, Graph, RepoPath};
 
-/// The Flux Kustomizations that builds bring, as these make them: whatever applies one may patch it, as parents do
-/// that give all of their children one `deletionPolicy`.
-pub(crate) struct Given<K>(BTreeMap<(K, String), Vec<(String, Value)>>);
+/// The Flux Kustomizations that builds bring, by their names, as these builds make them: whatever applies one may patch
+/// it, as parents do that give all of their children one `deletionPolicy`.
+pub(crate) struct Given<K>(BTreeMap<String, Vec<Brought<K>>>);
 
-impl<K: Ord + Clone> Given<K> {
-    /// Collects them from what each cluster gets.
-    pub fn new<'o>(built: impl Iterator<Item = (K, &'o Object)>) -> Given<K> {
-        let mut given: BTreeMap<(K, String), Vec<(String, Value)>> = BTreeMap::new();
-        for (cluster, object) in built {
-            let id = ObjectId::of(&object.value);
-            if id.group == flux::GROUP {
-                let spec = object.value["spec"].clone();
-                given.entry((cluster, id.name)).or_default().push((id.namespace, spec));
+/// One that a build brings.
+struct Brought<K> {
+    /// The cluster in which that is.
+    cluster: K,
+    /// The folder that is built.
+    folder: RepoPath,
+    namespace: String,
+    spec: Value,
+}
+
+impl<K: PartialEq> Given<K> {
+    /// Collects them from what is built in each cluster and folder.
+    pub fn new<'o>(built: impl Iterator<Item = (K, &'o RepoPath, &'o Object)>) -> Given<K> {
+        let mut given: BTreeMap<String, Vec<Brought<K>>> = BTreeMap::new();
+        for (cluster, folder, object) in built {
+            let ObjectId { group, namespace, name, .. } = ObjectId::of(&object.value);
+            if group == flux::GROUP {
+                let (folder, spec) = (folder.clone(), object.value["spec"].clone());
+                given.entry(name).or_default().push(Brought { cluster, folder, namespace, spec });
             }
         }
         Given(given)
     }
 
-    /// Gives each `spec` that a Flux Kustomization over a folder gets in its cluster; none where nothing in Git applies
-    /// it. An empty namespace is any.
-    pub fn specs(&self, cluster: &K, namespace: &str, name: &str, path: &RepoPath) -> Vec<&Value> {
-        let several: Vec<&(String, Value)> = match self.0.get(&(cluster.clone(), name.to_owned())) {
-            Some(own) => own.iter().collect(),
-            // A hub applies what goes by `kubeConfig` to another cluster.
-            None => {
-                self.0.iter().filter(|((_, of), _)| of == name).flat_map(|(_, several)| several).collect()
-            }
+    /// Gives each `spec` that a Flux Kustomization gets from builds that take in its file: those of its own cluster, or of
+    /// others where it gets none there, since a hub applies what goes by `kubeConfig` to another one.
+    pub fn specs(&self, graph: &Graph, cluster: &K, one: &FluxKustomization) -> Vec<&Value> {
+        let is_it = |brought: &&Brought<K>| {
+            (one.namespace.is_empty() || one.namespace == brought.namespace)
+                && artifact_path(brought.spec["path"].as_str().unwrap_or_default()) == one.path
+                && graph.takes_in(&brought.folder, &one.file)
         };
-        let is_it = |(space, spec): &&&(String, Value)| {
-            let same_path = artifact_path(spec["path"].as_str().unwrap_or_default());
-            (namespace.is_empty() || namespace == *space) && same_path.as_ref() == Some(path)
-        };
-        several.iter().filter(is_it).map(|(_, spec)| spec).collect()
+        let all: Vec<&Brought<K>> = self.0.get(&one.name).into_iter().flatten().filter(is_it).collect();
+        let is_any_own = all.iter().any(|brought| brought.cluster == *cluster);
+        let meant = all.into_iter().filter(|brought| !is_any_own || brought.cluster == *cluster);
+        meant.map(|brought| &brought.spec).collect()
     }
 }
 

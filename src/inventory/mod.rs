@@ -154,7 +154,7 @@ pub fn inventories_from(
             }
         })
         .collect();
-    settle(&mut found);
+    settle(model, &mut found);
     found
 }
 
@@ -179,14 +179,14 @@ fn danger(policy: &str) -> usize {
 }
 
 /// Takes what Flux Kustomizations become on their way.
-fn settle(inventories: &mut [Inventory]) {
-    let built = inventories
-        .iter()
-        .flat_map(|one| one.objects.iter().flatten().map(|object| (one.cluster.clone(), object)));
+fn settle(model: &Model, inventories: &mut [Inventory]) {
+    let built = inventories.iter().filter_map(|one| Some((one, one.path.as_ref()?)));
+    let built = built.flat_map(|(one, path)| {
+        one.objects.iter().flatten().map(move |object| (one.cluster.clone(), path, object))
+    });
     let given = Given::new(built);
-    for inventory in inventories {
-        let Some(path) = &inventory.path else { continue };
-        let specs = given.specs(&inventory.cluster, &inventory.namespace, &inventory.name, path);
+    for (inventory, flux) in inventories.iter_mut().zip(&model.flux) {
+        let specs = given.specs(&model.graph, &inventory.cluster, flux);
         inventory.beyond[0] = post_build(&specs, &inventory.beyond[0]);
         // Of several, whatever would delete counts.
         let policy = |spec: &&Value| spec["deletionPolicy"].as_str().unwrap_or_default().to_owned();

@@ -5,7 +5,7 @@ use crate::plan::child::Placed;
 use crate::plan::folder::is_constant;
 use crate::plan::input::{Input, Typed};
 use crate::plan::outcome::{AppOutcome, BESIDE, EntryOutcome, Way};
-use crate::plan::refusal::{ADDED_TYPES, REMEDY_FOR_ADDED, Refusal, refuse, refuse_alone};
+use crate::plan::refusal::{ADDED_TYPES, REMEDY_FOR_TYPES, Refusal, refuse, refuse_alone};
 use crate::plan::split::BACK;
 use crate::plan::{Builder, Selection, later, parent};
 use crate::repo::{EntryPoint, Kustomization};
@@ -58,7 +58,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             }
         };
         if self.adds_types(&typed) {
-            return (outcome.refused(ADDED_TYPES, REMEDY_FOR_ADDED), None);
+            return (outcome.refused(ADDED_TYPES, REMEDY_FOR_TYPES), None);
         }
         if typed.objects.is_empty() {
             return (outcome.untouched("it renders no objects"), None);

@@ -217,7 +217,7 @@ impl<'a> Input<'a> {
     /// Gives the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization; where there
     /// are none, those of any: a hub applies what goes by `kubeConfig` to another cluster.
     pub fn parents(&self, one: &FluxKustomization) -> Vec<&'a FluxKustomization> {
-        let takes_in = |path: &RepoPath| self.takes_in(path, &one.file);
+        let takes_in = |path: &RepoPath| self.model.graph.takes_in(path, &one.file);
         let is_itself =
             |other: &FluxKustomization| (&other.file, other.document) == (&one.file, one.document);
         let cluster = self.model.cluster_of(one);
@@ -226,12 +226,6 @@ impl<'a> Input<'a> {
         let is_own = |other: &&FluxKustomization| self.model.cluster_of(other) == cluster;
         let own: Vec<&FluxKustomization> = found.iter().copied().filter(is_own).collect();
         if own.is_empty() { found } else { own }
-    }
-
-    /// Tells whether a build of a folder takes in a file; Flux lists every file where there is no list.
-    pub fn takes_in(&self, folder: &RepoPath, file: &RepoPath) -> bool {
-        let graph = &self.model.graph;
-        graph.builders(file).contains(folder) || !graph.has(folder) && file.is_within(folder)
     }
 
     /// Tells whether a Flux Kustomization in Git applies a folder by itself: a side that is live.

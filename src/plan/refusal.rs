@@ -8,6 +8,9 @@ use crate::repo::RepoPath;
 /// What is said where the `components` of a Flux Kustomization bring objects of a type that its folder has none of.
 pub(super) const ADDED_TYPES: &str = "the `components` of its Flux Kustomization bring objects of another type than those of its folder, and no side would have them alone";
 
+/// What to do about these.
+pub(super) const REMEDY_FOR_TYPES: &str = "list the components in its kustomization.yaml in place of the `spec` of the Flux Kustomization, and split it then; or give what they bring the type of the rest, by a rule or by the annotation `gitops-windows/type`";
+
 /// What to do where a Flux Kustomization adds to its folder what counts for a split.
 pub(super) const REMEDY_FOR_ADDED: &str = "move what every cluster takes from the `spec` of its Flux Kustomization into its kustomization.yaml; or leave it whole: a gate holds it back where all of its objects have one type";
 

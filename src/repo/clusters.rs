@@ -79,6 +79,14 @@ impl Clusters<'_> {
             .unwrap_or_else(|| by_last_name(path))
     }
 
+    /// Gives the folder that holds the cluster's own, as [`home`] does, of what applies the Flux Kustomization at this
+    /// position in the end: what lies elsewhere belongs to the same cluster.
+    pub(super) fn home_of_flux(&self, position: usize, cluster: &str) -> String {
+        let one = &self.flux[position];
+        let top = self.chain(position).last().copied().unwrap_or(one);
+        home(top.path.as_ref().unwrap_or(&top.file), Some(&top.file), cluster)
+    }
+
     fn by_spec(&self, path: &RepoPath) -> Option<String> {
         by_spec(self.known, path)
     }
@@ -158,6 +166,26 @@ impl Clusters<'_> {
 /// Names the cluster of a folder after the spec, or else after its path alone.
 pub(super) fn of_path(known: &ClusterFolders, root: &RepoPath, path: &RepoPath) -> String {
     by_spec(known, path).or_else(|| by_folder_name(root, path)).unwrap_or_else(|| by_last_name(path))
+}
+
+/// Gives the folder above `clusters/`, by what is applied or else by the file that says so; empty where there is none.
+///
+/// A folder `cluster` may be anything, as people call databases so. It counts where the folder below it has the name of
+/// the cluster and holds both.
+pub(super) fn home(path: &RepoPath, file: Option<&RepoPath>, cluster: &str) -> String {
+    let above = |path: &RepoPath| {
+        let segments: Vec<&str> = path.segments().collect();
+        let is_singular = |position: usize| {
+            let home = segments[..position].join("/");
+            let holds = |file: &RepoPath| RepoPath::parse(&home).is_ok_and(|home| file.is_within(&home));
+            segments[position] == "cluster"
+                && segments.get(position + 1) == Some(&cluster)
+                && file.is_none_or(holds)
+        };
+        let is_it = |position: &usize| segments[*position] == "clusters" || is_singular(*position);
+        (0..segments.len()).find(is_it).map(|position| segments[..position].join("/"))
+    };
+    above(path).or_else(|| above(file?)).unwrap_or_default()
 }
 
 fn by_spec(known: &ClusterFolders, path: &RepoPath) -> Option<String> {

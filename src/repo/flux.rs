@@ -72,6 +72,8 @@ pub struct FluxKustomization {
     pub path: Option<RepoPath>,
     /// The cluster that applies it; the model finds it out.
     pub(super) cluster: String,
+    /// The folder that holds that of its cluster; the model finds it out.
+    pub(super) home: String,
 }
 
 impl FluxKustomization {
@@ -216,6 +218,7 @@ pub fn flux_kustomizations(
                     elsewhere: BTreeSet::new(),
                     path: None,
                     cluster: String::new(),
+                    home: String::new(),
                     value: value.clone(),
                 };
                 kustomization.path = repository_path(&kustomization);

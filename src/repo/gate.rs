@@ -80,15 +80,6 @@ pub struct LooseJob {
     pub place: Place,
 }
 
-/// What a CronJob suspends, whether it is part of a gate or not.
-#[derive(Clone, Debug)]
-pub struct Suspension {
-    /// The file.
-    pub file: RepoPath,
-    /// What it suspends as far as that is understood, as (namespace, name).
-    pub targets: BTreeSet<(String, String)>,
-}
-
 /// What the CronJobs of a repository turn.
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
@@ -96,8 +87,8 @@ pub(super) struct Jobs {
     pub gates: Vec<Gate>,
     /// Those that are no part of one, and parts of others that are not understood.
     pub loose: Vec<LooseJob>,
-    /// What any of them suspends that is not suspended itself.
-    pub suspensions: Vec<Suspension>,
+    /// The files of all that suspend and do not resume in the same run.
+    pub closing: BTreeSet<RepoPath>,
 }
 
 /// What follows for a job that is no part of a gate.
@@ -144,7 +135,7 @@ pub(super) fn jobs(
     folder: &RepoPath,
 ) -> Jobs {
     let mut jobs: Vec<(RepoPath, GateJob)> = Vec::new();
-    let (mut loose, mut unclear, mut suspensions) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut loose, mut unclear, mut closing) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut namespaces = Namespaces::new(flux, graph);
     for (path, entry) in snapshot.entries() {
         let Entry::File(file) = entry else { continue };
@@ -163,12 +154,6 @@ pub(super) fn jobs(
             let found = read(&manifest.value, namespaces.given(path, &home).as_deref());
             let name = manifest.value["metadata"]["name"].as_str().unwrap_or_default().to_owned();
             let place = Place::span(path.clone(), Arc::from(text), manifest.span.clone());
-            let closing = found.turns.iter().filter(|turn| turn.action == Action::Close);
-            let targets: BTreeSet<(String, String)> =
-                closing.map(|turn| (turn.namespace.clone(), turn.name.clone())).collect();
-            if manifest.value["spec"]["suspend"] != true && !targets.is_empty() {
-                suspensions.push(Suspension { file: path.clone(), targets });
-            }
             unclear.extend(
                 found.unclear.iter().map(|one| (name.clone(), not_understood(&name, one), place.clone())),
             );
@@ -177,6 +162,9 @@ pub(super) fn jobs(
                     format!("CronJob `{name}` both suspends and resumes Flux Kustomizations, {BESIDE}");
                 loose.push(LooseJob { told, help: PAIR, place });
                 continue;
+            }
+            if found.turns.iter().any(|turn| turn.action == Action::Close) {
+                closing.insert(path.clone());
             }
             match job(path, text, manifest.span, manifest.value, found.turns) {
                 Some(job) if base.is_some() => jobs.push((home.clone(), job)),
@@ -211,7 +199,7 @@ pub(super) fn jobs(
         let (follows, help) = if is_taken { (IN_PART, NAME) } else { (BESIDE, PAIR) };
         LooseJob { told: format!("{told}, {follows}"), help, place }
     }));
-    Jobs { gates, loose, suspensions }
+    Jobs { gates, loose, closing }
 }
 
 fn base_folder(graph: &Graph, file: &RepoPath) -> Option<RepoPath> {

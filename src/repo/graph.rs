@@ -173,6 +173,15 @@ impl Graph {
         builders
     }
 
+    /// Tells whether a build of a folder takes in a file. Where the folder has no list, Flux writes one of every file
+    /// and list below it (fluxcd/pkg/kustomize, `scanManifests`).
+    pub fn takes_in(&self, folder: &RepoPath, file: &RepoPath) -> bool {
+        let lists = self.builders(file);
+        lists.contains(folder)
+            || !self.has(folder)
+                && (file.is_within(folder) || lists.iter().any(|list| list.is_within(folder)))
+    }
+
     /// Gives the topmost lists that take in a file: those that no other builds on.
     pub fn tops(&self, file: &RepoPath) -> Vec<RepoPath> {
         self.builders(file).into_iter().filter(|folder| self.lists(folder).is_empty()).collect()

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use crate::diagnostic::Diagnostic;
 use crate::repo::clusters::{self, Clusters};
 use crate::repo::flux::{FluxKustomization, flux_kustomizations, git_repositories};
-use crate::repo::gate::{Gate, Jobs, LooseJob, Suspension, jobs};
+use crate::repo::gate::{Gate, Jobs, LooseJob, jobs};
 use crate::repo::namespaces;
 use crate::repo::unlisted::take_unlisted;
 use crate::repo::{Graph, Kustomization, RepoPath, Snapshot, Target};
@@ -68,8 +68,8 @@ pub struct Model {
     pub gates: Vec<Gate>,
     /// CronJobs that suspend or resume Flux Kustomizations and are no part of these.
     pub loose_jobs: Vec<LooseJob>,
-    /// What CronJobs suspend, gates' or not.
-    pub suspensions: Vec<Suspension>,
+    /// The files of CronJobs that suspend some, gates' or not.
+    pub closing_jobs: BTreeSet<RepoPath>,
     known: ClusterFolders,
     /// Those outside of the root, once they were asked for.
     outside: OnceLock<Vec<FluxKustomization>>,
@@ -94,7 +94,7 @@ impl Model {
         leave_foreign(&mut flux, snapshot);
         let unlisted = take_unlisted(&mut flux, &graph, known);
         let appliers = namespaces::settle(&mut flux, &graph);
-        let Jobs { gates, loose: loose_jobs, suspensions } = jobs(snapshot, &graph, &flux, root);
+        let Jobs { gates, loose: loose_jobs, closing: closing_jobs } = jobs(snapshot, &graph, &flux, root);
         let mut builders = Builders::new();
         for (index, kustomization) in flux.iter().enumerate() {
             if let Some(path) = &kustomization.path {
@@ -103,6 +103,8 @@ impl Model {
         }
         let clusters = Clusters::new(known, &flux, &builders, &graph, root);
         let owners: Vec<String> = (0..flux.len()).map(|position| clusters.of_flux(position)).collect();
+        let homes = owners.iter().enumerate().map(|(position, owner)| clusters.home_of_flux(position, owner));
+        let homes: Vec<String> = homes.collect();
         let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
         for (index, kustomization) in flux.iter().enumerate() {
             let Some(path) = &kustomization.path else {
@@ -200,8 +202,8 @@ impl Model {
                 flux[position].elsewhere = others.cloned().collect();
             }
         }
-        for (kustomization, cluster) in flux.iter_mut().zip(owners) {
-            kustomization.cluster = cluster;
+        for ((kustomization, cluster), home) in flux.iter_mut().zip(owners).zip(homes) {
+            (kustomization.cluster, kustomization.home) = (cluster, home);
         }
         Model {
             root: root.clone(),
@@ -211,7 +213,7 @@ impl Model {
             entry_points,
             gates,
             loose_jobs,
-            suspensions,
+            closing_jobs,
             known: known.clone(),
             outside: OnceLock::new(),
             remarks,
@@ -252,6 +254,17 @@ impl Model {
     /// Gives the cluster that applies a Flux Kustomization.
     pub fn cluster_of(&self, kustomization: &FluxKustomization) -> String {
         kustomization.cluster.clone()
+    }
+
+    /// Gives the folder that holds the folders of clusters of which a Flux Kustomization has one; empty where that is the
+    /// top or not known.
+    pub fn home_of<'m>(&self, kustomization: &'m FluxKustomization) -> &'m str {
+        &kustomization.home
+    }
+
+    /// As [`home_of`](Model::home_of), of an entry point without one.
+    pub fn home_of_entry(&self, entry: &EntryPoint) -> String {
+        clusters::home(&entry.path, None, &entry.cluster)
     }
 
     /// Gives the cluster that a folder is named after, whether anything applies it or not.

@@ -132,8 +132,8 @@ impl<'a> Reach<'a> {
 /// Gives the list that names a folder in a comment alone, as people switch an app off; `None` for the folder
 /// of a cluster, which may be applied by itself, and for one that a cluster is known to own or that holds such a one.
 ///
-/// The comment stands among the items of the list, and neither it nor the comments right above it say anything else:
-/// what people write about a folder may be why it is not listed there.
+/// The comment stands among the items of the list and has nothing else in it: what people write about a folder
+/// says nothing of this kind. What stands above it may be a heading, or why it is off.
 pub(crate) fn commented_out<'g>(
     graph: &'g Graph,
     known: &ClusterFolders,
@@ -145,23 +145,17 @@ pub(crate) fn commented_out<'g>(
     }
     let list = folder.parents().find_map(|above| graph.get(&above))?;
     let names = |item: &str| list.folder.join(item).is_ok_and(|named| named == *folder);
-    let (mut is_inside, mut is_told) = (false, false);
+    let mut is_inside = false;
     for line in list.text.lines() {
         if line.starts_with(|first: char| first.is_alphabetic()) {
             is_inside = ["resources:", "bases:", "components:"].iter().any(|key| line.starts_with(key));
         }
-        let Some(comment) = line.trim().strip_prefix('#').map(str::trim_start) else {
-            is_told = false;
-            continue;
-        };
-        let item = comment.strip_prefix("- ").map(|item| {
-            let (item, rest) = item.trim().split_once(' ').unwrap_or((item.trim(), ""));
-            (item.trim_matches(['"', '\'']), rest.trim_start())
-        });
-        match item.filter(|(_, rest)| rest.is_empty() || rest.starts_with('#')) {
-            Some((item, _)) if is_inside && !is_told && names(item) => return Some(list),
-            Some(_) => {}
-            None => is_told = true,
+        let item =
+            line.trim().strip_prefix('#').map(str::trim_start).and_then(|item| item.strip_prefix("- "));
+        let Some(item) = item.filter(|_| is_inside) else { continue };
+        let (item, rest) = item.trim().split_once(' ').unwrap_or((item.trim(), ""));
+        if (rest.is_empty() || rest.trim_start().starts_with('#')) && names(item.trim_matches(['"', '\''])) {
+            return Some(list);
         }
     }
     None
@@ -249,7 +243,7 @@ mod tests {
             unlisted(&[TOP, ("k/c/kustomization.yaml", list), own, ("k/c/own/x.yaml", "x x")])
         };
         for comment in
-            ["# - ./own", "#- own # until June", "  #  - \"own/\"", "# Off:\n\n# - own", "# - x\n# - own"]
+            ["# - ./own", "#- own # until June", "  #  - \"own/\"", "# Off:\n# - own", "# - x\n# - own"]
         {
             let list = format!("resources:\n- top.yaml\n{comment}\nlabels: []\n");
             assert_eq!(below(&list), ["x"], "{comment}");
@@ -260,8 +254,6 @@ mod tests {
             "# Applied by itself:\n# - own\nresources: [top.yaml]\n",
             "resources:\n- top.yaml\n# - own (see there)\n",
             "resources:\n- top.yaml\n# - other\n",
-            "resources:\n- top.yaml\n# Applied by itself:\n# - own\n",
-            "resources:\n- top.yaml\n# Applied by themselves:\n# - other\n# - own\n",
             "resources: [top.yaml]\nlabels: []\n# - own\n",
         ] {
             assert_eq!(below(list), [""; 0], "{list}");

@@ -198,31 +198,41 @@ fn what_any_job_suspends_applies_no_single_step() {
             "apiVersion: batch/v1\nkind: CronJob\nmetadata: {{ name: {name}, namespace: jobs }}\nspec:\n  schedule: 0 6 * * *\n  jobTemplate:\n    spec:\n      template:\n        spec:\n          restartPolicy: Never\n          containers:\n          - name: flux\n            image: flux-cli\n            command: [flux, {name}, kustomization, tops, -n, flux-system]\n"
         )
     };
-    for suspended in [false, true] {
+    let off = "patches:\n- target: { kind: CronJob }\n  patch: |\n    - op: add\n      path: /spec/suspend\n      value: true\n";
+    let on = off.replace("true", "false");
+    let is_off = job("suspend").replace("spec:\n  schedule", "spec:\n  suspend: true\n  schedule");
+    let both = job("suspend").replace(
+        "[flux, suspend, kustomization, tops, -n, flux-system]",
+        "[sh, -c, 'flux suspend ks tops; flux resume ks tops']",
+    );
+    // The job, what its overlay makes of it, and whether that holds something back.
+    for (stop, overlay, holds) in [
+        (job("suspend"), "", true),
+        (job("suspend"), off, false),
+        (is_off.clone(), "", false),
+        (is_off, &on, true),
+        (both, "", false),
+    ] {
         let scratch = Scratch::empty();
         let own = from_source("flux-system", "./clusters/c", "flux-system") + &source("flux-system");
         scratch
             .write("clusters/c/flux-system.yaml", own)
             .write("clusters/c/tops.yaml", from_source("tops", "./tops", "flux-system"))
-            .write("clusters/c/resume.yaml", job("resume"))
+            .write("clusters/c/jobs/kustomization.yaml", format!("resources: [../../../jobs]\n{overlay}"))
+            .write("jobs/kustomization.yaml", "resources: [suspend.yaml]\n")
+            .write("jobs/suspend.yaml", stop)
             .write("tops/web.yaml", from_source("web", "./apps/web", "flux-system"));
-        let stop = job("suspend")
-            .replace("spec:\n  schedule", &format!("spec:\n  suspend: {suspended}\n  schedule"));
-        scratch.write("clusters/c/suspend.yaml", stop);
         app(&scratch, "apps/web");
-        let run = scratch.expect(0, &INIT);
-        assert!(
-            run.stderr.contains("CronJob `suspend` suspends tops, and no kustomization.yaml lists it"),
-            "{run:?}"
-        );
+        scratch.expect(0, &INIT);
         scratch.commit();
-        let run = scratch.expect(if suspended { 0 } else { 5 }, &["split", "--all", "--yes"]);
+        let run = scratch.run(&["split", "--all", "--yes"]);
         let said = "a CronJob holds back Flux Kustomization tops, which applies web";
-        assert_eq!(run.stderr.contains(said), !suspended, "{run:?}");
-        if suspended {
+        assert_eq!(run.stderr.contains(said), holds, "{overlay}: {run:?}");
+        if !holds {
             scratch.commit();
-            // It is switched on half-way.
-            scratch.write("clusters/c/suspend.yaml", job("suspend")).commit();
+            // One comes half-way.
+            scratch.write("clusters/c/jobs/more.yaml", job("suspend"));
+            scratch.write("clusters/c/jobs/kustomization.yaml", "resources: [more.yaml]\n").commit();
             let run = scratch.expect(5, &["migrate", "--yes"]);
             assert!(run.stderr.contains(said), "{run:?}");
         }

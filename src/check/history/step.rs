@@ -176,8 +176,7 @@ fn is_suspended(flux: &FluxKustomization) -> bool {
 
 /// Gives the cluster of a Flux Kustomization.
 pub(super) fn key_of(subject: &Subject<'_>, index: usize) -> ClusterKey {
-    let flux = &subject.model.flux[index];
-    cluster_key(flux.path.as_ref().unwrap_or(&flux.file), Some(flux), subject.model.cluster_of(flux))
+    cluster_key(subject.model, &subject.model.flux[index])
 }
 
 /// Gives a cluster as one text.

@@ -379,6 +379,69 @@ fn a_bootstrap_path_that_changes_takes_names_along() {
 }
 
 #[test]
+fn every_cluster_has_its_own_post_build() {
+    // Of one name and one folder; nothing in Git applies the second, or a hub applies each to a cluster of its own.
+    let state = |env: [&str; 2], more: &str, tops: &[&str]| {
+        let mut files = Files::new();
+        for (cluster, env) in ["prod", "staging"].into_iter().zip(env) {
+            let top = format!("clusters/{cluster}");
+            let spec = format!("  prune: true\n{FROM_HERE}");
+            if tops.contains(&cluster) {
+                files.insert(
+                    format!("{top}/flux-system/gotk-sync.yaml"),
+                    kustomization("flux-system", &top, &spec),
+                );
+            }
+            let values = format!("{spec}  postBuild: {{ substitute: {{ ENV: {env} }} }}\n{more}");
+            files.insert(format!("{top}/infra.yaml"), kustomization("infra", "infra", &values));
+        }
+        files.insert("infra/kustomization.yaml".to_owned(), "resources: [db.yaml]\n".to_owned());
+        files.insert(
+            "infra/db.yaml".to_owned(),
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: \"${ENV}-db\", namespace: shop }\n"
+                .to_owned(),
+        );
+        files
+    };
+    let remote = "  kubeConfig: { secretRef: { name: edge } }\n";
+    for (more, tops) in [("", &["prod"][..]), ("", &["prod", "staging"]), (remote, &["prod", "staging"])] {
+        let before = state(["a", "b"], more, tops);
+        one(&before, &state(["a", "c"], more, tops), "GW054", "ConfigMap shop/b-db");
+        one(&before, &state(["c", "b"], more, tops), "GW054", "ConfigMap shop/a-db");
+    }
+}
+
+#[test]
+fn what_a_cluster_has_elsewhere_is_its_own() {
+    for folder_of_clusters in ["clusters", "cluster"] {
+        let state = |of_base: &[&str], of_db: &[&str]| {
+            let mut files = Files::new();
+            let top = format!("k8s/{folder_of_clusters}/main");
+            let spec = format!("  prune: true\n{FROM_HERE}");
+            for (file, name, path) in [
+                (format!("{top}/flux-system.yaml"), "flux-system", top.as_str()),
+                (format!("{top}/base.yaml"), "base", "apps/base"),
+                (format!("{top}/apps.yaml"), "apps", "k8s/apps"),
+                ("k8s/apps/db/ks.yaml".to_owned(), "db", "apps/db"),
+            ] {
+                files.insert(file, kustomization(name, path, &spec));
+            }
+            files.insert("k8s/apps/kustomization.yaml".to_owned(), "resources: [db/ks.yaml]\n".to_owned());
+            folder(&mut files, "base", of_base);
+            folder(&mut files, "db", of_db);
+            files
+        };
+        let before = state(&["x", "y"], &["z"]);
+        one(
+            &before,
+            &state(&["x"], &["y", "z"]),
+            "GW012",
+            "base loses them and db takes over ConfigMap shop/y",
+        );
+    }
+}
+
+#[test]
 fn two_fleets_have_clusters_of_one_name() {
     let state = |fleets: &[(&str, &[&str])], folder_of_clusters: &str| {
         let mut files = Files::new();

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Error;
+use crate::plan::build::builds;
 use crate::plan::gate::{GateTarget, folder_of};
 use crate::plan::{Command, Input};
-use crate::render::Request;
+use crate::render::{Object, Request};
+use crate::repo::EntryPoint;
 use crate::repo::command::{Action, turns};
 
 /// What the gates close as they stand in Git, by the clusters whose gate's folder stands.
@@ -29,13 +31,29 @@ impl Closings {
             }
         }
         let results = input.renderer.render(input.snapshot, &requests);
-        let closed = results.into_iter().map(|result| {
-            let jobs = result.into_iter().flatten().map(|object| object.value);
-            let run = jobs.filter(|job| job["kind"] == "CronJob" && job["spec"]["suspend"] != true);
-            let turned = run.flat_map(|job| turns(&job));
-            turned.filter(|turn| turn.action == Action::Close).map(GateTarget::from).collect()
-        });
+        let closed = results.into_iter().map(|result| closed(result.into_iter().flatten()).collect());
         Ok(Closings(clusters.into_iter().zip(closed).collect()))
+    }
+
+    /// Reads what all jobs close that a cluster gets, those too that people wrote beside its gate.
+    ///
+    /// A job that suspends and resumes in one run holds nothing back for long.
+    pub fn of_all_jobs(input: &Input<'_>, cluster: &str) -> Closings {
+        let has_job = |entry: &&EntryPoint| {
+            let mut files = input.model.closing_jobs.iter();
+            entry.is_of(cluster) && files.any(|file| input.model.graph.takes_in(&entry.path, file))
+        };
+        let entries = input.model.entry_points.iter().filter(has_job);
+        let requests = entries.flat_map(|entry| {
+            let builds = builds(input.model, entry).into_iter();
+            builds.map(|flux| Request { path: entry.path.clone(), origins: false, flux })
+        });
+        // A gate that nothing in Git applies is applied by hand.
+        let own = folder_of(input, cluster).ok().flatten().map(Request::folder);
+        let requests: Vec<Request> = requests.chain(own).collect();
+        let results = input.renderer.render(input.snapshot, &requests);
+        let closed = results.into_iter().flat_map(|result| closed(result.into_iter().flatten()));
+        Closings(BTreeMap::from([(cluster.to_owned(), closed.collect())]))
     }
 
     /// Tells whether the folder of a cluster's gate stands.
@@ -50,17 +68,13 @@ impl Closings {
     }
 }
 
-/// Tells whether a job of a cluster that is not its gate's suspends a Flux Kustomization: people wrote it.
-pub fn is_suspended_beside(input: &Input<'_>, cluster: &str, target: &GateTarget) -> bool {
-    let gate = folder_of(input, cluster).ok().flatten();
-    let is_it = |(namespace, name): &(String, String)| {
-        (namespace.is_empty() || *namespace == target.namespace) && (*name == target.name || name == "*")
-    };
-    let jobs = input.model.suspensions.iter().filter(|one| one.targets.iter().any(is_it));
-    jobs.filter(|one| !gate.as_ref().is_some_and(|gate| input.takes_in(gate, &one.file))).any(|one| {
-        let mut entries = input.model.entry_points.iter().filter(|entry| entry.is_of(cluster));
-        entries.any(|entry| input.takes_in(&entry.path, &one.file))
-    })
+/// Gives what the CronJobs among objects close.
+fn closed(objects: impl Iterator<Item = Object>) -> impl Iterator<Item = GateTarget> {
+    let jobs = objects.map(|object| object.value);
+    let run = jobs.filter(|job| job["kind"] == "CronJob" && job["spec"]["suspend"] != true);
+    let turned =
+        run.map(|job| turns(&job)).filter(|turns| turns.iter().all(|turn| turn.action == Action::Close));
+    turned.flatten().map(GateTarget::from)
 }
 
 /// Gives the commands that resume what jobs close so far and close no more in `next`, where a gate stands

@@ -21,7 +21,7 @@ mod verify;
 mod whole;
 
 pub use carrier::{OUTSIDE, taken_in};
-pub use closing::{Closings, is_suspended_beside, released};
+pub use closing::{Closings, released};
 pub use files::{Leftover, conflict, sync};
 pub use folders::{Carriers, GateFolders, carriers, cluster_folders, folder_of};
 pub use leave::{Left, leave, told};

@@ -7,6 +7,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::plan::gate::target::waits_for_held;
 use crate::plan::gate::{GateTarget, OutOfReach, out_of_reach, shared};
 use crate::plan::input::Typed;
+use crate::plan::refusal::{ADDED_TYPES, REMEDY_FOR_TYPES, is_remote};
 use crate::plan::{Input, Sides, TypedError, parent};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 
@@ -60,6 +61,9 @@ impl Whole {
                 && present.iter().all(|position| input.spec.types[*position].is_real_time())
             {
                 whole.real_time.insert(entry.path.clone());
+            }
+            if present.len() > 1 && is_held_alone(input, entry, cluster) {
+                whole.left.push(mixed(input, entry, cluster));
             }
             if let [only] = &present[..]
                 && !input.spec.types[*only].is_real_time()
@@ -139,15 +143,35 @@ impl Whole {
 
 /// Gives what a cluster gets of an entry point; `None` where its Flux Kustomizations make objects of other types of it.
 fn typed(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Result<Option<Typed>, TypedError> {
-    if input.adds_objects(entry, cluster) {
-        return input.typed_as_applied(entry, cluster);
-    }
     let alone = input.typed_entry(input.snapshot, entry).map(Some);
+    if input.adds_objects(entry, cluster) {
+        return match input.typed_as_applied(entry, cluster) {
+            // What comes from elsewhere is not known, and Flux fetches it.
+            Err(TypedError::Render(message)) if is_remote(&message) => alone,
+            applied => applied,
+        };
+    }
     // Some do not build without what their Flux Kustomizations say.
     alone.or_else(|error| match input.typed_as_applied(entry, cluster) {
         Ok(Some(typed)) => Ok(Some(typed)),
         _ => Err(error),
     })
+}
+
+/// Tells whether a gate would hold back an entry point but for what its Flux Kustomizations bring.
+fn is_held_alone(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> bool {
+    let is_gated =
+        |typed: &Typed| matches!(typed.present()[..], [only] if !input.spec.types[only].is_real_time());
+    input.adds_objects(entry, cluster)
+        && input.typed_entry(input.snapshot, entry).is_ok_and(|typed| is_gated(&typed))
+}
+
+/// Says that what a Flux Kustomization brings keeps a gate from holding it back.
+fn mixed(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Diagnostic {
+    let own = input.model.flux_of(entry).find(|flux| input.model.cluster_of(flux) == cluster);
+    let place = own.map_or_else(|| Place::file(entry.path.clone()), |flux| flux.place("components"));
+    let text = format!("no gate holds back {} of cluster {cluster}: {ADDED_TYPES}", entry.path);
+    Diagnostic::warning(text).at(place).help(REMEDY_FOR_TYPES)
 }
 
 /// Says that one gate can't hold back what several Flux Kustomizations make of one folder.

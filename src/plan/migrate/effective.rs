@@ -3,12 +3,14 @@
 //! A file may say `prune: false` while a patch of the parent says otherwise for all of its children; the
 //! controller goes by what the cluster has.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::diagnostic::Place;
 use crate::inventory::{Inventory, inventories_of, prunes};
 use crate::plan::Input;
-use crate::plan::gate::{Closings, GateTarget, is_suspended_beside};
+use crate::plan::gate::{Closings, GateTarget};
 use crate::plan::migrate::patch::{setting, spelt};
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::stop::Stop;
@@ -101,14 +103,14 @@ pub fn suspended_above<'a>(
 ) -> Option<(&'a FluxKustomization, Held)> {
     let mut seen: Vec<&FluxKustomization> = Vec::new();
     let mut queue = input.parents(one);
-    let closings =
-        if queue.is_empty() { Closings::default() } else { Closings::of(input).unwrap_or_default() };
+    let mut closings: BTreeMap<String, Closings> = BTreeMap::new();
     while let Some(next) = queue.pop() {
         if *next.spec("suspend") == Value::Bool(true) {
             return Some((next, Held::InGit));
         }
         let (cluster, target) = (input.model.cluster_of(next), GateTarget::of(input, next));
-        if closings.holds(&cluster, &target) || is_suspended_beside(input, &cluster, &target) {
+        let all = |cluster: &String| Closings::of_all_jobs(input, cluster);
+        if closings.entry(cluster.clone()).or_insert_with_key(all).holds(&cluster, &target) {
             return Some((next, Held::ByJob));
         }
         if !seen.iter().any(|known| std::ptr::eq(*known, next)) {
