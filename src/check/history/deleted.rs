@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::step::{Fate, Step, key_of, text_of};
-use super::{Change, bootstrap, named};
+use super::{Change, Index, bootstrap, named};
 use crate::check::code::DELETED_OBJECTS;
 use crate::check::delivery::Delivery;
 use crate::diagnostic::{Diagnostic, Place};
@@ -41,6 +41,9 @@ pub(super) fn unknown(step: &Step<'_>) -> Vec<Diagnostic> {
 /// What to do about objects that go.
 const DELETED_HELP: &str = "merge it if they are to go; else list them again, or annotate them with `kustomize.toolkit.fluxcd.io/prune: disabled` one commit earlier";
 
+/// What to do about objects that move between what is not in Git.
+const MOVED_HELP: &str = "annotate them with `kustomize.toolkit.fluxcd.io/prune: disabled` one commit earlier, and take that away when they have arrived; nothing is to do where it is gone already, or does not prune";
+
 /// Says how many objects there are.
 fn counted(ids: &BTreeSet<&ObjectId>) -> String {
     match ids.len() {
@@ -60,7 +63,7 @@ fn listed(ids: &BTreeSet<&ObjectId>) -> String {
     }
 }
 
-impl Change<'_> {
+impl<'s> Change<'s> {
     /// Objects that leave Git and that Flux deletes.
     ///
     /// What another Flux Kustomization applies from then on is told as a move, and a generated object whose
@@ -86,30 +89,52 @@ impl Change<'_> {
         findings.collect()
     }
 
-    /// Objects that leave Git in a folder which something outside of Git builds.
+    /// Objects that leave a folder which something outside of Git builds, for good or for another such folder.
     pub(super) fn deleted_outside(&self) -> Vec<Diagnostic> {
         let outside = |delivery: &&Delivery| delivery.flux.is_none() && delivery.role == Role::Apps;
         let old = self.step.before.deliveries.iter().filter(|delivery| delivery.cluster == *self.key);
-        let findings = old.filter(outside).filter_map(|delivery| {
+        let mut findings = Vec::new();
+        for delivery in old.filter(outside) {
             // Where the folder goes, its build fails, which prunes nothing.
-            let now = self.deliveries.iter().find(|now| now.path == delivery.path).filter(|now| outside(now))?;
-            let is_lost = |id: &&ObjectId| {
-                let mut owners = self.had.get(*id).into_iter().flatten();
-                !self.has.contains_key(*id) && !self.comes_anew(id) && owners.all(|(owner, _)| outside(owner))
+            let now = self.deliveries.iter().find(|now| now.path == delivery.path).filter(|now| outside(now));
+            let Some(now) = now else { continue };
+            let owners = |index: &Index<'s>, id: &ObjectId| -> Vec<&'s Delivery> {
+                index.get(id).into_iter().flatten().map(|(owner, _)| *owner).collect()
+            };
+            let leaves = |id: &&ObjectId| {
+                let (had, has) = (owners(&self.had, id), owners(&self.has, id));
+                let is_new =
+                    |owner: &&Delivery| outside(owner) && !had.iter().any(|was| was.path == owner.path);
+                had.iter().all(outside) && has.iter().all(is_new) && !self.comes_anew(id)
             };
             let applied = delivery.objects.iter().filter(|applied| !is_kept(applied.value()));
-            let ids: BTreeSet<&ObjectId> = applied.map(|applied| &applied.live).filter(is_lost).collect();
-            let place = self.step.after.model.graph.get(&now.path).map(|list| Place::file(list.file.clone()));
-            let message = format!(
-                "what applies {}, which is not in Git, deletes {} that this change takes from it, if it prunes: {}",
-                now.path,
-                counted(&ids),
-                listed(&ids)
-            );
-            let finding = DELETED_OBJECTS.finding(message).help(DELETED_HELP);
-            (!ids.is_empty()).then(|| finding.at(place.unwrap_or_else(|| Place::file(now.path.clone()))))
-        });
-        findings.collect()
+            let ids: BTreeSet<&ObjectId> = applied.map(|applied| &applied.live).filter(leaves).collect();
+            let (lost, moved): (BTreeSet<&ObjectId>, BTreeSet<&ObjectId>) =
+                ids.into_iter().partition(|id| owners(&self.has, id).is_empty());
+            let place = self.step.after.model.graph.get(&now.path).map(|list| list.file.clone());
+            let place = Place::file(place.unwrap_or_else(|| now.path.clone()));
+            let who = format!("what applies {}, which is not in Git, deletes", now.path);
+            if !lost.is_empty() {
+                let message = format!(
+                    "{who} {} that this change takes from it, if it prunes: {}",
+                    counted(&lost),
+                    listed(&lost)
+                );
+                findings.push(DELETED_OBJECTS.finding(message).at(place.clone()).help(DELETED_HELP));
+            }
+            if let Some(first) = moved.first() {
+                let to: Vec<String> =
+                    owners(&self.has, first).iter().map(|owner| owner.path.to_string()).collect();
+                let message = format!(
+                    "{who} {} if it prunes and comes before what applies {}: {}",
+                    counted(&moved),
+                    to.join(" and "),
+                    listed(&moved)
+                );
+                findings.push(DELETED_OBJECTS.finding(message).at(place).help(MOVED_HELP));
+            }
+        }
+        findings
     }
 
     /// Gives who deletes, if it does and is not told of elsewhere.
@@ -166,17 +191,22 @@ impl Change<'_> {
         DELETED_OBJECTS.finding(message).at(place).help(DELETED_HELP)
     }
 
-    /// Tells whether an object that goes has a hash in its name, and comes again with another one.
+    /// Tells whether an object that goes has a hash in its name, and comes again with another one from what applies it:
+    /// a folder that nothing in Git builds says so only of objects that nothing in Git had.
     fn comes_anew(&self, id: &ObjectId) -> bool {
-        let is_hashed = |found: &Vec<(&Delivery, &super::Applied)>| {
-            found.iter().any(|(_, applied)| is_hashed(&applied.object))
-        };
         let stem = |id: &ObjectId| id.name.rsplit_once('-').map(|(stem, _)| stem.to_owned());
-        self.had.get(id).is_some_and(is_hashed)
-            && self.has.iter().any(|(other, found)| {
-                (&other.kind, &other.group, &other.namespace) == (&id.kind, &id.group, &id.namespace)
-                    && stem(other) == stem(id)
-                    && is_hashed(found)
-            })
+        let Some(had) = self.had.get(id).filter(|had| had.iter().any(|(_, was)| is_hashed(&was.object)))
+        else {
+            return false;
+        };
+        let was_in_git = had.iter().any(|(owner, _)| owner.flux.is_some());
+        self.has.iter().any(|(other, found)| {
+            (&other.kind, &other.group, &other.namespace) == (&id.kind, &id.group, &id.namespace)
+                && other != &id
+                && stem(other) == stem(id)
+                && found
+                    .iter()
+                    .any(|(owner, now)| is_hashed(&now.object) && (owner.flux.is_some() || !was_in_git))
+        })
     }
 }

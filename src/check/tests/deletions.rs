@@ -480,8 +480,12 @@ fn what_a_kustomization_outside_of_git_may_delete_is_said() {
     let words = "clusters/edge/apps, which is not in Git, deletes 1 object that this change takes from it, if it prunes: ConfigMap shop/x";
     one(&both, &state(&["y"], &["y"]), "GW054", words);
     one(&both, &state(&[], &["y"]), "GW054", words);
-    // Something else applies it, and an object that says so stays.
+    // Something else had it too, and an object that says so stays.
     none(&both, &state(&["x"], &["y"]));
+    // One that changes between two may be deleted by the first.
+    let words = "clusters/edge/apps, which is not in Git, deletes 1 object if it prunes and comes before what applies";
+    one(&both, &state(&["y"], &["y", "x"]), "GW054", words);
+    none(&both, &state(&["x", "y"], &["y", "x"]));
     let mut kept = both.clone();
     let text = kept["apps/a/x.yaml"].replace(
         "namespace: shop }",
@@ -493,4 +497,31 @@ fn what_a_kustomization_outside_of_git_may_delete_is_said() {
     let mut gone = both.clone();
     gone.retain(|path, _| !path.starts_with("clusters/edge/apps/"));
     none(&both, &gone);
+}
+
+#[test]
+fn a_generated_object_goes_with_its_app_though_the_folder_stays() {
+    let state = |list: &str| {
+        let mut files = Files::new();
+        let own = kustomization("a", "clusters/edge/apps", &format!("  prune: true\n{FROM_HERE}"));
+        files.insert("clusters/edge/flux/a.yaml".to_owned(), own);
+        files.insert("clusters/edge/apps/kustomization.yaml".to_owned(), format!("resources: [{list}]\n"));
+        folder(&mut files, "web", &["x"]);
+        let probe = "configMapGenerator: [{ name: probe, namespace: shop, literals: [a=b] }]\n";
+        files.insert("clusters/edge/apps/probe/kustomization.yaml".to_owned(), probe.to_owned());
+        files
+    };
+    let both = state("../../../apps/web, probe");
+    one(
+        &both,
+        &state("../../../apps/web"),
+        "GW054",
+        "a deletes 1 object that this change takes from it: ConfigMap shop/probe-",
+    );
+    // One with another hash takes its place.
+    let mut other = both.clone();
+    let file = "clusters/edge/apps/probe/kustomization.yaml";
+    let text = other[file].replace("a=b", "a=c");
+    other.insert(file.to_owned(), text);
+    none(&both, &other);
 }
