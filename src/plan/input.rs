@@ -103,8 +103,9 @@ impl<'a> Input<'a> {
     /// Tells whether a Flux Kustomization of a cluster brings objects to an entry point that its folder alone does not
     /// build.
     pub fn adds_objects(&self, entry: &EntryPoint, cluster: &str) -> bool {
-        let mut own = self.model.flux_of(entry).filter(|flux| self.model.cluster_of(flux) == cluster);
-        own.any(|flux| flux.spec("components").as_array().is_some_and(|components| !components.is_empty()))
+        self.model
+            .flux_in(entry, cluster)
+            .any(|flux| flux.spec("components").as_array().is_some_and(|components| !components.is_empty()))
     }
 
     /// As [`typed_entry`](Input::typed_entry), of the folder as the Flux Kustomizations of a cluster build it: their
@@ -117,9 +118,9 @@ impl<'a> Input<'a> {
     /// As [`typed`](Input::typed).
     pub fn typed_as_applied(&self, entry: &EntryPoint, cluster: &str) -> Result<Option<Typed>, TypedError> {
         let mut found: Option<Typed> = None;
-        for flux in self.model.flux_of(entry).filter(|flux| self.model.cluster_of(flux) == cluster) {
+        let origins = self.request(self.snapshot, &entry.path).origins;
+        for flux in self.model.flux_in(entry, cluster) {
             let build = build(self.model, &entry.path, &flux.value["spec"]);
-            let origins = self.request(self.snapshot, &entry.path).origins;
             let request = Request { path: entry.path.clone(), origins, flux: build };
             let typed = self.by_app(self.objects(self.snapshot, request)?, entry)?;
             if found.as_ref().is_some_and(|other| other.present() != typed.present()) {

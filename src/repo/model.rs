@@ -251,6 +251,15 @@ impl Model {
         entry.flux.iter().map(|index| &self.flux[*index])
     }
 
+    /// As [`flux_of`](Model::flux_of), those of one cluster.
+    pub fn flux_in<'m, 'c>(
+        &'m self,
+        entry: &'m EntryPoint,
+        cluster: &'c str,
+    ) -> impl Iterator<Item = &'m FluxKustomization> + use<'m, 'c> {
+        self.flux_of(entry).filter(move |one| one.cluster == cluster)
+    }
+
     /// Gives the cluster that applies a Flux Kustomization.
     pub fn cluster_of(&self, kustomization: &FluxKustomization) -> String {
         kustomization.cluster.clone()

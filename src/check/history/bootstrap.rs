@@ -37,6 +37,10 @@ fn live_ids(delivery: &Delivery) -> BTreeSet<&ObjectId> {
     delivery.objects.iter().map(|applied| &applied.live).collect()
 }
 
+fn built_ids(delivery: &Delivery) -> BTreeSet<&ObjectId> {
+    delivery.objects.iter().map(|applied| &applied.id).collect()
+}
+
 /// The old folder goes, or what Flux knows of it does, and a new one brings most of what it brought.
 fn renamed(
     delivery: &Delivery,
@@ -49,10 +53,7 @@ fn renamed(
     };
     let (other, now) = after.deliveries.iter().find_map(|other| {
         let now = after.flux(other).filter(|now| now.applies_itself() && is_same(now, flux))?;
-        let built = |delivery: &'_ Delivery| -> BTreeSet<ObjectId> {
-            delivery.objects.iter().map(|applied| applied.id.clone()).collect()
-        };
-        let (old, new) = (built(delivery), built(other));
+        let (old, new) = (built_ids(delivery), built_ids(other));
         (is_new(other) && old.intersection(&new).count() * 2 > old.len()).then_some((other, now))
     })?;
     let (old, new) = (&delivery.path, &other.path);

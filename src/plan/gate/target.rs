@@ -34,7 +34,7 @@ impl GateTarget {
 
     /// Gives the target that an entry point's Flux Kustomization is in a cluster, or would be.
     pub fn of_entry(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> GateTarget {
-        let mut own = input.model.flux_of(entry).filter(|flux| input.model.cluster_of(flux) == cluster);
+        let mut own = input.model.flux_in(entry, cluster);
         let namespace = own.next().map_or("", |flux| &flux.namespace);
         GateTarget::new(input, namespace, input.model.name_in(entry, cluster))
     }
@@ -80,7 +80,7 @@ pub struct OutOfReach<'a> {
 /// namespace stands open, as `${APP}-database` does in a component that several apps use, or lists give it
 /// different namespaces.
 pub fn out_of_reach<'a>(input: &Input<'a>, entry: &'a EntryPoint, cluster: &str) -> Option<OutOfReach<'a>> {
-    let mut own = input.model.flux_of(entry).filter(|flux| input.model.cluster_of(flux) == cluster);
+    let mut own = input.model.flux_in(entry, cluster);
     own.find_map(|flux| {
         if is_object_name(&flux.name) {
             let (why, help) = nowhere(input, flux)?;

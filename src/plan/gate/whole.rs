@@ -143,16 +143,16 @@ impl Whole {
 
 /// Gives what a cluster gets of an entry point; `None` where its Flux Kustomizations make objects of other types of it.
 fn typed(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Result<Option<Typed>, TypedError> {
-    let alone = input.typed_entry(input.snapshot, entry).map(Some);
+    let alone = || input.typed_entry(input.snapshot, entry).map(Some);
     if input.adds_objects(entry, cluster) {
         return match input.typed_as_applied(entry, cluster) {
             // What comes from elsewhere is not known, and Flux fetches it.
-            Err(TypedError::Render(message)) if is_remote(&message) => alone,
+            Err(TypedError::Render(message)) if is_remote(&message) => alone(),
             applied => applied,
         };
     }
     // Some do not build without what their Flux Kustomizations say.
-    alone.or_else(|error| match input.typed_as_applied(entry, cluster) {
+    alone().or_else(|error| match input.typed_as_applied(entry, cluster) {
         Ok(Some(typed)) => Ok(Some(typed)),
         _ => Err(error),
     })
@@ -168,18 +168,15 @@ fn is_held_alone(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> bool {
 
 /// Says that what a Flux Kustomization brings keeps a gate from holding it back.
 fn mixed(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Diagnostic {
-    let own = input.model.flux_of(entry).find(|flux| input.model.cluster_of(flux) == cluster);
-    let place = own.map_or_else(|| Place::file(entry.path.clone()), |flux| flux.place("components"));
+    let place = place(input, entry, cluster, "components");
     let text = format!("no gate holds back {} of cluster {cluster}: {ADDED_TYPES}", entry.path);
     Diagnostic::warning(text).at(place).help(REMEDY_FOR_TYPES)
 }
 
 /// Says that one gate can't hold back what several Flux Kustomizations make of one folder.
 fn apart(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Diagnostic {
-    let own = input.model.flux_of(entry).filter(|flux| input.model.cluster_of(flux) == cluster);
-    let own: Vec<&FluxKustomization> = own.collect();
-    let names: Vec<&str> = own.iter().map(|flux| flux.name.as_str()).collect();
-    let place = own.first().map_or_else(|| Place::file(entry.path.clone()), |flux| flux.place("components"));
+    let names: Vec<&str> = input.model.flux_in(entry, cluster).map(|flux| flux.name.as_str()).collect();
+    let place = place(input, entry, cluster, "components");
     Diagnostic::warning(format!(
         "no gate holds back {} of cluster {cluster}: the `components` of {} make objects of other types of it",
         entry.path,
@@ -201,14 +198,19 @@ fn unheld(gate: &str, of: &str, outside: &OutOfReach<'_>) -> Diagnostic {
 
 /// Says that it is not known whether a gate should hold back an entry point.
 fn unknown(input: &Input<'_>, entry: &EntryPoint, cluster: &str, message: &str) -> Diagnostic {
-    let flux = input.model.flux_of(entry).find(|flux| input.model.cluster_of(flux) == cluster);
-    let place = flux.map_or_else(|| Place::file(entry.path.clone()), |flux| flux.place("path"));
+    let place = place(input, entry, cluster, "path");
     Diagnostic::warning(format!(
         "{} of cluster {cluster} does not build, so no gate holds it back, whatever type its objects have: {message}",
         entry.path
     ))
     .at(place)
     .help("mend it, then run this again; `gitops-windows verify` shows what has changed")
+}
+
+/// Points at a field of the first Flux Kustomization of a cluster over an entry point, or else at that.
+fn place(input: &Input<'_>, entry: &EntryPoint, cluster: &str, field: &str) -> Place {
+    let first = input.model.flux_in(entry, cluster).next();
+    first.map_or_else(|| Place::file(entry.path.clone()), |flux| flux.place(field))
 }
 
 /// Tells whether an entry point has a side of any type.
@@ -221,7 +223,7 @@ fn is_split(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> bool {
 
 /// Gives an entry point's Flux Kustomizations in a cluster, as they are or would be.
 fn targets(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> BTreeSet<GateTarget> {
-    let own = input.model.flux_of(entry).filter(|flux| input.model.cluster_of(flux) == cluster);
+    let own = input.model.flux_in(entry, cluster);
     let targets: BTreeSet<GateTarget> = own.map(|flux| GateTarget::of(input, flux)).collect();
     if targets.is_empty() { BTreeSet::from([GateTarget::of_entry(input, entry, cluster)]) } else { targets }
 }
