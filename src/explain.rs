@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
+use crate::path::RepoPath;
 use crate::plan::Input;
 use crate::plan::app::Apps;
 use crate::plan::classify::{Classified, Context, Reason, TYPE_ANNOTATION, classify};
+use crate::repo::Role;
 use crate::repo::manifest::{ObjectId, manifests, objects};
-use crate::repo::{RepoPath, Role};
 
 /// One object of a file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,9 +9,10 @@ use serde_json::Value;
 pub(crate) use renames::without_names;
 pub use renames::{FluxName, Renamed, Renames};
 
+use crate::path::RepoPath;
 use crate::render::{Object, RenderError, Renderer, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{RepoPath, Snapshot, flux};
+use crate::repo::{Snapshot, flux};
 
 /// One thing that must be true of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]

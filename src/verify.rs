@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use crate::path::RepoPath;
 use crate::plan::gate::Carriers;
 use crate::plan::relocation::misplaced_in;
 use crate::plan::{Input, Sides, builds, gate, is_remote, rebuilt};
 use crate::proof::{Mismatch, compare};
 use crate::render::{Object, RenderError, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{EntryPoint, RepoPath, Role, Snapshot};
+use crate::repo::{EntryPoint, Role, Snapshot};
 
 /// What became of one object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

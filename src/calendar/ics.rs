@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use crate::calendar::label;
-use crate::calendar::{Calendar, OpenTime, Row};
+use crate::calendar::{Calendar, OpenTime, Row, label};
 use crate::diagnostic::clean;
 use crate::schedule::Interval;
 

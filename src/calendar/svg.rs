@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use crate::calendar::axis::{days, fraction};
-use crate::calendar::label;
-use crate::calendar::{Calendar, OpenTime, Row};
+use crate::calendar::{Calendar, OpenTime, Row, label};
 use crate::diagnostic::clean;
 
 /// Measures in pixels.

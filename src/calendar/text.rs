@@ -3,11 +3,10 @@
 use jiff::{Timestamp, tz::TimeZone};
 
 use crate::calendar::axis::days;
-use crate::calendar::label;
-use crate::calendar::{Calendar, OpenTime, Row};
+use crate::calendar::{Calendar, OpenTime, Row, label};
 use crate::diagnostic::clean;
-use crate::fold::fold;
 use crate::schedule::Interval;
+use crate::text::fold;
 
 /// The narrowest and widest timeline, in characters.
 const NARROWEST: usize = 30;

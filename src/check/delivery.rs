@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::check::gate_job::GateJob;
 use crate::check::subject::ClusterKey;
 use crate::inventory::{Given, post_build};
+use crate::path::RepoPath;
 use crate::plan;
 use crate::plan::app::Apps;
 use crate::plan::classify::classify_all;
@@ -14,7 +15,7 @@ use crate::render::{Object, Renderer, Request};
 use crate::repo::command::Action;
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::live_id;
-use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, Role, Snapshot};
+use crate::repo::{EntryPoint, FluxKustomization, Model, Role, Snapshot};
 use crate::spec::Spec;
 
 /// One object that a cluster gets.

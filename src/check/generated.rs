@@ -2,9 +2,10 @@
 
 use crate::check::code::{EDITED_FILE, STALE_FILES};
 use crate::diagnostic::{Diagnostic, Place};
+use crate::path::RepoPath;
 use crate::plan::generated::{Ownership, ownership};
 use crate::plan::{Builder, Input, gate};
-use crate::repo::{Entry, RepoPath};
+use crate::repo::Entry;
 use crate::template::Templates;
 
 /// How many files a finding names.

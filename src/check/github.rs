@@ -50,7 +50,7 @@ fn property(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::diagnostic::Place;
-    use crate::repo::RepoPath;
+    use crate::path::RepoPath;
 
     #[test]
     fn nothing_of_a_finding_ends_its_line_or_property() {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::check::code::{BAD_IGNORE, Code, UNUSED_IGNORE};
 use crate::diagnostic::{Diagnostic, Place, line_column};
+use crate::path::RepoPath;
 use crate::plan::classify::path_glob;
+use crate::repo::Snapshot;
 use crate::repo::flux::is_yaml;
-use crate::repo::{RepoPath, Snapshot};
 use crate::spec::Spec;
 use crate::yaml::{Node, read_documents};
 

@@ -92,7 +92,7 @@ fn uri(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::repo::RepoPath;
+    use crate::path::RepoPath;
 
     #[test]
     fn a_result_has_its_rule_and_places() {

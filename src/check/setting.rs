@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::check::gate_job::GateJob;
 use crate::check::subject::Subject;
 use crate::diagnostic::Place;
-use crate::repo::{Kustomization, RepoPath, Target, built};
+use crate::path::RepoPath;
+use crate::repo::{Kustomization, Target, built};
 use crate::yaml::Node;
 
 /// Points at a field of a job's `spec` where the job's cluster gets it from.

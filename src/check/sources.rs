@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use crate::check::delivery::Applied;
 use crate::diagnostic::Place;
-use crate::repo::{RepoPath, Snapshot};
+use crate::path::RepoPath;
+use crate::repo::Snapshot;
 use crate::yaml::{Node, read_documents};
 
 /// A file with the roots of its documents.

@@ -5,14 +5,13 @@ use serde_json::Value;
 use crate::cli::{Format, Global};
 use crate::commands::workspace::Workspace;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::diff;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
+use crate::path::RepoPath;
 use crate::plan::{Command, Plan, SCHEMA_FILE, Standing, Way};
 use crate::proof::{Mismatch, Verdict, prove};
 use crate::render::Renderer;
-use crate::repo::RepoPath;
-use crate::write;
+use crate::{diff, write};
 
 /// How a command ended when nothing failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

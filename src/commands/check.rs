@@ -17,8 +17,8 @@ use crate::plan::Input;
 use crate::render::{Renderer, detect};
 use crate::repo::{ClusterFolders, Model};
 use crate::spec::{self, Parsed, Spec};
-use crate::suggest::did_you_mean;
 use crate::template::Templates;
+use crate::text::did_you_mean;
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, Error> {

@@ -10,7 +10,7 @@ use crate::commands::clock;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
 use crate::schedule::{CronExpr, Moment, batch_line};
 
 /// The longest line of a batch that is looked at.

@@ -3,10 +3,9 @@
 use crate::cli::Global;
 use crate::commands::apply::Exit;
 use crate::commands::workspace::Workspace;
-use crate::diff;
 use crate::error::Error;
 use crate::output::Output;
-use crate::write;
+use crate::{diff, write};
 
 /// Runs the command.
 pub fn run(global: &Global, output: &Output) -> Result<Exit, Error> {

@@ -7,9 +7,10 @@ use crate::cli::Global;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::output::Output;
+use crate::path::RepoPath;
 use crate::plan::Input;
 use crate::render::{Renderer, detect};
-use crate::repo::{ClusterFolders, Entry, Model, RepoPath, Repository, Snapshot};
+use crate::repo::{ClusterFolders, Entry, Model, Repository, Snapshot};
 use crate::spec::{self, Spec};
 use crate::write;
 

@@ -6,7 +6,7 @@ mod render;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
 
 pub use position::line_column;
 pub use render::{clean, render};

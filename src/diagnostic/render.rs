@@ -198,7 +198,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::repo::RepoPath;
+    use crate::path::RepoPath;
 
     fn at(text: &str, span: Range<usize>) -> Place {
         Place::span(RepoPath::parse("sub/windows.yaml").unwrap(), Arc::from(text), span)

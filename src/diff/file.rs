@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::path::RepoPath;
 use crate::plan::Plan;
-use crate::repo::{File, RepoPath};
+use crate::repo::File;
 
 /// What happens to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,11 +1,10 @@
 //! The plan for programs.
 
-use sha2::{Digest, Sha256};
-
 use crate::diff::file::{FileChange, file_changes};
 use crate::diff::unified::shown;
 use crate::plan::Plan;
 use crate::repo::File;
+use crate::text::sha256;
 
 /// Gives the plan as JSON.
 ///
@@ -56,16 +55,11 @@ fn entry(change: &FileChange<'_>) -> serde_json::Value {
     serde_json::Value::Object(entry)
 }
 
-/// Gives the SHA-256 of some bytes in lower-case hexadecimal.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::path::RepoPath;
     use crate::plan::Change;
-    use crate::repo::RepoPath;
 
     #[test]
     fn has_the_documented_shape() {

@@ -103,8 +103,9 @@ fn longest_run(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::path::RepoPath;
     use crate::plan::Change;
-    use crate::repo::{File, RepoPath};
+    use crate::repo::File;
 
     fn create(files: &[(String, String)]) -> Plan {
         let change = |text: &String| Change {

@@ -20,7 +20,6 @@ mod unified;
 pub use clean::clean;
 pub use file::{FileChange, Kind, file_changes};
 pub use json::json;
-pub(crate) use json::sha256;
 pub use markdown::{LIMIT, markdown};
 pub use patch::patch;
 pub use unified::unified;

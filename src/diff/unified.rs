@@ -81,8 +81,9 @@ pub(super) fn shown(change: &FileChange<'_>) -> Vec<(Part, String)> {
 mod tests {
     use super::*;
     use crate::diff::file::Kind;
+    use crate::path::RepoPath;
     use crate::plan::Change;
-    use crate::repo::{File, RepoPath};
+    use crate::repo::File;
 
     /// Path, where it was moved from, bytes before and after.
     type Row<'a> = (&'a str, Option<&'a str>, Option<&'a [u8]>, Option<&'a [u8]>);

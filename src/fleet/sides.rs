@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fleet::Schedules;
+use crate::path::RepoPath;
 use crate::plan;
-use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, Role};
+use crate::repo::{EntryPoint, FluxKustomization, Model, Role};
 use crate::spec::Spec;
 
 /// Everything that is known about who waits for what, in the order of clusters, entry points and types.

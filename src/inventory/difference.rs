@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::Inventory;
+use crate::path::RepoPath;
 use crate::proof::{self, Mismatch};
+use crate::repo::flux;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{RepoPath, flux};
 
 /// Compares what each cluster gets from all of its Flux Kustomizations together.
 ///

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::path::RepoPath;
 use crate::render::Object;
 use crate::repo::flux::{self, artifact_path};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxKustomization, Graph, RepoPath};
+use crate::repo::{FluxKustomization, Graph};
 
 /// The Flux Kustomizations that builds bring, by their names, as these builds make them: whatever applies one may patch
 /// it, as parents do that give all of their children one `deletionPolicy`.

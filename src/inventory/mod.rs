@@ -14,11 +14,12 @@ mod given;
 use serde_json::Value;
 
 use crate::diagnostic::Place;
+use crate::path::RepoPath;
 use crate::plan;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::live_id;
-use crate::repo::{FluxKustomization, Model, RepoPath, Snapshot};
+use crate::repo::{FluxKustomization, Model, Snapshot};
 
 pub(crate) use deletion::is_kept;
 pub use deletion::{Deletion, deletions};

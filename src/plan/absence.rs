@@ -2,8 +2,9 @@
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
-use crate::repo::{Entry, Model, RepoPath, Snapshot};
+use crate::repo::{Entry, Model, Snapshot};
 
 /// Says why no entry point of a cluster was found, with the likeliest reason as the headline.
 pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath) -> Error {

@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::command::{Action, pod_of, turns};
 use crate::repo::gate::{Gate, LooseJob, patch};
-use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, Snapshot};
+use crate::repo::{EntryPoint, FluxKustomization, Model, Snapshot};
 use crate::spec::{GateDef, NewWindow, Runner};
 
 /// What a gate that stands there says.

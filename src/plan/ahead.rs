@@ -1,11 +1,12 @@
 //! Builds that a split will ask for one by one, made side by side before.
 
+use crate::path::RepoPath;
 use crate::plan::app::children;
 use crate::plan::build::builds;
 use crate::plan::folder::is_constant;
 use crate::plan::{Input, Selection, Sides};
 use crate::render::Request;
-use crate::repo::{RepoPath, Role};
+use crate::repo::Role;
 
 /// Builds ahead, side by side, every entry point that is to be divided and the apps in it; as its Flux
 /// Kustomizations build it, in the repository as it is.

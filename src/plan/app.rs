@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::plan::umbrella;
+use crate::path::RepoPath;
 use crate::render::Object;
-use crate::repo::{EntryPoint, Kustomization, Model, Reference, RepoPath, Target};
+use crate::repo::{EntryPoint, Kustomization, Model, Reference, Target, umbrella};
 
 /// One folder that an entry point lists.
 #[derive(Clone, Debug)]

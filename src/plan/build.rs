@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::plan::listing::is_generated;
+use crate::path::RepoPath;
 use crate::render::Request;
-use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath};
+use crate::repo::listing::is_generated;
+use crate::repo::{EntryPoint, FluxKustomization, Model};
 
 /// The fields of `spec` that kustomize-controller puts into the kustomization before it builds
 /// (fluxcd/pkg/kustomize, `Generator.WriteFile`).

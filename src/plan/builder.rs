@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
+use crate::path::RepoPath;
 use crate::plan::{Change, Plan};
 use crate::repo::kustomization::FILE_NAMES;
-use crate::repo::{Entry, File, Kustomization, RepoPath, Snapshot};
+use crate::repo::{Entry, File, Kustomization, Snapshot};
 
 /// A snapshot and everything that is to change in it.
 ///

@@ -1,5 +1,6 @@
 //! Splits one app of an entry point.
 
+use crate::path::RepoPath;
 use crate::plan::Builder;
 use crate::plan::app::Child;
 use crate::plan::entry::EntrySplit;
@@ -7,7 +8,7 @@ use crate::plan::folder::{FolderSplit, Parts};
 use crate::plan::input::Typed;
 use crate::plan::outcome::Way;
 use crate::plan::refusal::Refusal;
-use crate::repo::{RepoPath, Target};
+use crate::repo::Target;
 
 /// A child's place in the new entry points: the folder to list, by type.
 pub(super) struct Placed {

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use crate::path::RepoPath;
 use crate::render::Object;
-use crate::repo::RepoPath;
 use crate::repo::manifest::ObjectId;
 use crate::spec::{Matcher, Spec};
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::path::RepoPath;
 use crate::plan::gate::GateTarget;
-use crate::repo::RepoPath;
 use crate::spec::{FluxSource, Spec};
 
 /// The resource by its full name: another API group may have Kustomizations too.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::plan::{Command, Input, gate};
-use crate::repo::{RepoPath, Role};
+use crate::repo::Role;
 use crate::spec::{FluxSource, Spec};
 
 /// Where a source comes from, as the command line says it.

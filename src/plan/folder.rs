@@ -6,13 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::plan::Builder;
+use crate::path::RepoPath;
 use crate::plan::classify::{Context, classify};
-use crate::plan::documents;
 use crate::plan::resources::{Item, rewrite};
-use crate::plan::umbrella;
+use crate::plan::{Builder, documents};
 use crate::repo::manifest::{manifests, objects};
-use crate::repo::{Graph, Kustomization, Reference, RepoPath, Target};
+use crate::repo::{Graph, Kustomization, Reference, Target, umbrella};
 use crate::spec::{Spec, expand_folder};
 use crate::yaml::cut_documents;
 

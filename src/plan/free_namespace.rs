@@ -46,7 +46,8 @@ pub fn free_namespace(snapshot: &Snapshot, model: &Model) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::repo::{ClusterFolders, File, RepoPath};
+    use crate::path::RepoPath;
+    use crate::repo::{ClusterFolders, File};
 
     fn free(files: &[(&str, &str)]) -> String {
         let mut snapshot = Snapshot::default();

@@ -6,8 +6,9 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::plan::{Builder, Input, umbrella};
-use crate::repo::{File, Kustomization, RepoPath, Target};
+use crate::path::RepoPath;
+use crate::plan::{Builder, Input};
+use crate::repo::{File, Kustomization, Target, umbrella};
 use crate::yaml::read_documents;
 
 const HEAD: &str =

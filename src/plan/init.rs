@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Place, distinct};
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::plan::absence::nothing_found;
 use crate::plan::adopt::{Adopted, adopt, not_taken_over, suspend_in_git};
 use crate::plan::free_namespace::free_namespace;
 use crate::plan::sync::{SCHEMA_FILE, obligations, schema_text};
 use crate::plan::{Builder, Input, Plan, gate};
 use crate::render::Renderer;
-use crate::repo::{ClusterFolders, EntryPoint, Kustomization, Model, RepoPath, Role, Snapshot};
+use crate::repo::{ClusterFolders, EntryPoint, Kustomization, Model, Role, Snapshot};
 use crate::schedule::{CronExpr, zone};
 use crate::spec::{self, AlertDef, NewCluster, NewSpec, NewWindow, NewWindowUse, expand, write_new};
 use crate::template::Templates;

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::plan::app::Apps;
 use crate::plan::build::build;
 use crate::plan::classify::{Classified, ClassifyError, classify_all};
@@ -13,9 +14,9 @@ use crate::plan::origins;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, Snapshot};
+use crate::repo::{EntryPoint, FluxKustomization, Model, Snapshot};
 use crate::spec::{ChangeType, Spec, expand_folder, folder_of};
-use crate::suggest::did_you_mean;
+use crate::text::did_you_mean;
 
 /// The spec, the repository and a renderer.
 ///

@@ -7,17 +7,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::plan::app::{Child, app_names};
 use crate::plan::generated::{Ownership, ownership};
-use crate::plan::listing::is_listing;
 use crate::plan::prepare::unprepare;
 use crate::plan::resources::{Item, rewrite};
 use crate::plan::restore::{restore, unchanged};
 use crate::plan::split::BACK;
-use crate::plan::{Builder, EntryOutcome, Input, Plan, Selection, Way, gate, obligations, umbrella};
-use crate::repo::{EntryPoint, Graph, Kustomization, RepoPath, Role, Target};
-use crate::suggest::nearest;
+use crate::plan::{Builder, EntryOutcome, Input, Plan, Selection, Way, gate, obligations};
+use crate::repo::listing::is_listing;
+use crate::repo::{EntryPoint, Graph, Kustomization, Role, Target, umbrella};
 use crate::template::Templates;
+use crate::text::nearest;
 
 /// Plans to take back the division of the selected apps in every cluster of the spec, and what gates
 /// hold back because of it.

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::inventory::{deletions, inventories};
+use crate::path::RepoPath;
 use crate::plan::input::sides_of;
 use crate::plan::migrate::verify::{Wrong, wrong};
 use crate::plan::migrate::{self, effective};
@@ -18,7 +19,7 @@ use crate::plan::prepare::{is_prepared, prepare};
 use crate::plan::stop::Stop;
 use crate::plan::{Builder, Input, Sides};
 use crate::proof::Obligation;
-use crate::repo::{EntryPoint, FluxKustomization, RepoPath};
+use crate::repo::{EntryPoint, FluxKustomization};
 
 /// Gives the Flux Kustomizations that apply sides of an entry point of a cluster.
 pub fn applied_sides<'a>(input: &Input<'a>, whole: &RepoPath, cluster: &str) -> Vec<&'a FluxKustomization> {

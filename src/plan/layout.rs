@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::plan::Input;
 use crate::plan::gate::GateTarget;
-use crate::repo::{EntryPoint, RepoPath, Role};
+use crate::repo::{EntryPoint, Role};
 
 /// Makes sure that no two types of entry points share a folder or the name of a Flux Kustomization.
 ///

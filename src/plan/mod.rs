@@ -24,7 +24,6 @@ mod input;
 mod join;
 mod later;
 mod layout;
-mod listing;
 pub mod migrate;
 mod obligations;
 mod origins;
@@ -47,7 +46,6 @@ mod step;
 mod stop;
 mod sync;
 mod transfer;
-mod umbrella;
 mod unapplied;
 mod whole;
 
@@ -75,8 +73,9 @@ pub use sync::{SCHEMA_FILE, schema_text, sync};
 pub use unapplied::{Unapplied, unapplied};
 
 use crate::diagnostic::Diagnostic;
+use crate::path::RepoPath;
 use crate::proof::Obligation;
-use crate::repo::{File, RepoPath, Snapshot};
+use crate::repo::{File, Snapshot};
 
 /// What happens at one path.
 #[derive(Clone, Debug, PartialEq, Eq)]

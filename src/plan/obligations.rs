@@ -1,10 +1,11 @@
 //! What must be true of the entry points when some of them were divided.
 
+use crate::path::RepoPath;
 use crate::plan::build::builds;
 use crate::plan::outcome::EntryOutcome;
 use crate::plan::{Builder, Input, Plan, Sides, gate, later};
 use crate::proof::{Mismatch, Obligation, Renames, first_mismatch};
-use crate::repo::{EntryPoint, RepoPath};
+use crate::repo::EntryPoint;
 
 /// Every old entry point must go on rendering what it did, and the sides must add up to it.
 pub fn all(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec<Obligation> {

@@ -1,7 +1,8 @@
 //! Whether a plan must know where the objects of a build come from: that costs a second build.
 
+use crate::path::RepoPath;
 use crate::plan::classify::lies_in_gate;
-use crate::repo::{Graph, Kustomization, Reference, RepoPath, Snapshot, Target};
+use crate::repo::{Graph, Kustomization, Reference, Snapshot, Target};
 use crate::spec::Spec;
 
 /// Tells whether the origins of a folder's objects may decide about their types.

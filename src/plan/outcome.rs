@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::diagnostic::{Diagnostic, Place};
+use crate::path::RepoPath;
 use crate::proof::Renames;
-use crate::repo::RepoPath;
 
 /// Why an entry point is left alone that has nothing to do with what was asked for.
 pub const BESIDE: &str = "it uses none of the named apps";

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::path::RepoPath;
 use crate::plan::{EntryOutcome, Input, Selection, app};
 use crate::render::Object;
 use crate::repo::flux::artifact_path;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{EntryPoint, Model, RepoPath, Role, flux};
+use crate::repo::{EntryPoint, Model, Role, flux};
 
 /// Says why an entry point with these objects is a parent, if it is one.
 ///

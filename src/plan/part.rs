@@ -1,7 +1,7 @@
 //! Entry points that only the build of another one applies.
 
+use crate::path::RepoPath;
 use crate::plan::Input;
-use crate::repo::RepoPath;
 
 /// Says how an entry point gets a Flux Kustomization of its own without a cluster deleting what it holds.
 ///

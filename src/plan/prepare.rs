@@ -9,11 +9,12 @@ mod lines;
 use serde_json::Value;
 
 use crate::inventory::deletes_anyway;
+use crate::path::RepoPath;
 use crate::plan::Builder;
 use crate::plan::migrate::identity::refused;
 use crate::plan::stop::Stop;
 use crate::repo::flux::{API_VERSION, flux_kustomizations};
-use crate::repo::{File, FluxKustomization, RepoPath, Snapshot};
+use crate::repo::{File, FluxKustomization, Snapshot};
 use crate::yaml::{EditError, Editor, Key, Node, NodeKind, ScalarText, read_documents};
 
 /// Begins the remark that remembers a value for `join`.

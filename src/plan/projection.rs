@@ -292,7 +292,7 @@ fn expression(wildcards: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::repo::RepoPath;
+    use crate::path::RepoPath;
 
     #[test]
     fn what_no_list_names_is_kept_by_the_default_side_alone() {

@@ -4,11 +4,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::path::RepoPath;
 use crate::plan::input::{Input, Typed};
 use crate::plan::outcome::EntryOutcome;
 use crate::proof::{Mismatch, compare};
 use crate::render::{Object, Renderer, Request};
-use crate::repo::{RepoPath, Snapshot};
+use crate::repo::Snapshot;
 
 /// The objects that each side of an entry point must build.
 pub struct Promise {

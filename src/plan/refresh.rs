@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use crate::error::{Error, ErrorKind};
-use crate::plan::gate;
+use crate::path::RepoPath;
 use crate::plan::generated::{Ownership, ownership};
 use crate::plan::input::TypedError;
 use crate::plan::projection::Manner;
 use crate::plan::whole::projection_text;
-use crate::plan::{Builder, Input, relocation};
+use crate::plan::{Builder, Input, gate, relocation};
 use crate::proof::compare;
 use crate::render::Request;
-use crate::repo::{EntryPoint, RepoPath, Target};
+use crate::repo::{EntryPoint, Target};
 
 /// Brings every generated projection of the entry points that are meant up to date with the rules; gives
 /// those, present or not, of which a side was written anew.

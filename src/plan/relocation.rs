@@ -10,15 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::inventory::{Deletion, Inventory, deletions, differences, inventories};
+use crate::path::RepoPath;
 use crate::plan::gate::{Carriers, Closings, GateTarget};
 use crate::plan::generated::is_ours;
 use crate::plan::migrate::contents::is_encrypted;
 use crate::plan::migrate::{held, verify};
-use crate::plan::{EntryOutcome, Input, Plan, Sides, gate, input, umbrella};
+use crate::plan::{EntryOutcome, Input, Plan, Sides, gate, input};
 use crate::proof::{FluxName, Obligation};
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Target};
+use crate::repo::{EntryPoint, FluxKustomization, Target, umbrella};
 
 /// What keeps an object from being pruned.
 const KEEP: &str = "kustomize.toolkit.fluxcd.io/prune: disabled";

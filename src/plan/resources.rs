@@ -1,6 +1,7 @@
 //! Rewrites the `resources` of a kustomization, leaving every other byte alone.
 
-use crate::repo::{Kustomization, RepoPath, Target};
+use crate::path::RepoPath;
+use crate::repo::{Kustomization, Target};
 use crate::yaml::{EditError, Editor, Key};
 
 /// What becomes of one item of `resources`.

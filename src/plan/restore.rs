@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::plan::documents;
+use crate::path::RepoPath;
 use crate::plan::folder::Parts;
 use crate::plan::generated::rebase;
-use crate::plan::listing::is_listing;
-use crate::plan::{Builder, Input, resources, umbrella};
-use crate::repo::{File, Kustomization, RepoPath, Target};
+use crate::plan::{Builder, Input, documents, resources};
+use crate::repo::listing::is_listing;
+use crate::repo::{File, Kustomization, Target, umbrella};
 use crate::yaml::Node;
 
 /// Restores one folder in the builder.

@@ -4,11 +4,12 @@ use serde_json::json;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::plan::init::{InitOptions, beside};
 use crate::plan::sync::schema_text;
 use crate::plan::{Builder, Input, Plan, gate};
 use crate::render::{Renderer, Request};
-use crate::repo::{ClusterFolders, Graph, Model, RepoPath, Snapshot};
+use crate::repo::{ClusterFolders, Graph, Model, Snapshot};
 use crate::spec::{self, AlertDef, NewCluster, NewSpec, expand_folder, write_new};
 use crate::template::Templates;
 

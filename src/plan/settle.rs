@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Error;
+use crate::path::RepoPath;
 use crate::plan::split::{Care, split_with};
 use crate::plan::stop::Stop;
 use crate::plan::{EntryOutcome, Input, Plan, Selection, Way, migrate, promise};
 use crate::proof::{Obligation, Verdict, prove};
-use crate::repo::{RepoPath, Snapshot};
+use crate::repo::Snapshot;
 use crate::template::Templates;
 
 /// Plans the restructuring of the selected apps in every cluster of the spec.

@@ -2,21 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::plan::Builder;
+use crate::path::RepoPath;
 use crate::plan::app::Child;
 use crate::plan::build::builds;
 use crate::plan::child::Placed;
 use crate::plan::entry::EntrySplit;
 use crate::plan::folder::{Parts, respell};
 use crate::plan::input::Typed;
-use crate::plan::later;
 use crate::plan::outcome::EntryOutcome;
 use crate::plan::promise::Promise;
 use crate::plan::refusal::Refusal;
 use crate::plan::resources::{self, Item, rewrite};
+use crate::plan::{Builder, later};
 use crate::proof::{Mismatch, Obligation, compare, first_mismatch};
 use crate::render::{Object, RenderError, Request};
-use crate::repo::RepoPath;
 use crate::repo::manifest::ObjectId;
 
 /// The remedy where a Flux Kustomization's own fields change what a side builds.

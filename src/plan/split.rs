@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::plan::app::{Child, app_names};
 use crate::plan::input::{Input, Sides};
 use crate::plan::outcome::{EntryOutcome, Way};
@@ -11,12 +12,13 @@ use crate::plan::promise::Promise;
 use crate::plan::settle::Watch;
 use crate::plan::step::{Live, Run, Step};
 use crate::plan::stop::Stop;
-use crate::plan::{Builder, Plan, ahead, gate, layout, listing, obligations, parent, part};
+use crate::plan::{Builder, Plan, ahead, gate, layout, obligations, parent, part};
 use crate::proof::Obligation;
 use crate::repo::flux::artifact_path;
-use crate::repo::{EntryPoint, RepoPath, Role};
-use crate::suggest::nearest;
+use crate::repo::listing::listing;
+use crate::repo::{EntryPoint, File, Role, Snapshot};
 use crate::template::Templates;
+use crate::text::nearest;
 
 /// Which apps a command means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +74,7 @@ pub(super) fn split_with(
 ) -> Result<(Plan, Vec<Promise>), Error> {
     known(input, selection)?;
     layout::check(input)?;
-    let listed = listing::listed(input);
+    let listed = listed(input);
     let model = input.model.again(&listed);
     let original = input;
     let input = &Input { snapshot: &listed, model: &model, ..*original };
@@ -251,4 +253,20 @@ fn known(input: &Input<'_>, selection: &Selection) -> Result<(), Error> {
         );
     }
     if unknown.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Usage, diagnostics: unknown }) }
+}
+
+/// Gives the snapshot with a list in every entry point that has none.
+fn listed(input: &Input<'_>) -> Snapshot {
+    let mut snapshot = input.snapshot.clone();
+    for entry in &input.model.entry_points {
+        if entry.role != Role::Apps || entry.flux.is_empty() || !input.knows_cluster(entry) {
+            continue;
+        }
+        if let Some(text) = listing(input.model, input.snapshot, &entry.path)
+            && let Ok(path) = entry.path.join("kustomization.yaml")
+        {
+            snapshot.insert(path, File::new(text.as_bytes()));
+        }
+    }
+    snapshot
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, Place};
+use crate::path::RepoPath;
 use crate::plan::build::build;
 use crate::plan::entry::EntrySplit;
 use crate::plan::input::{Input, Sides, TypedError};
@@ -13,7 +14,7 @@ use crate::plan::refusal::refuse;
 use crate::plan::side::OWN_FIELDS;
 use crate::plan::{Builder, Command, Selection, gate, later, obligations};
 use crate::render::Request;
-use crate::repo::{EntryPoint, RepoPath};
+use crate::repo::EntryPoint;
 
 /// What sides that are live ask of a split.
 pub struct Live<'a> {

@@ -2,8 +2,9 @@
 
 use crate::diagnostic::{Place, line_column};
 use crate::error::Error;
+use crate::path::RepoPath;
 use crate::plan::EntryOutcome;
-use crate::repo::{FluxKustomization, RepoPath};
+use crate::repo::FluxKustomization;
 use crate::yaml::EditError;
 
 /// What helps where a file can't be edited in its place.

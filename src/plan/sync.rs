@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::inventory::{Deletion, deletions, inventories};
+use crate::path::RepoPath;
 use crate::plan::build::builds;
 use crate::plan::refresh::refresh;
 use crate::plan::split::BACK;
 use crate::plan::transfer::Transfer;
 use crate::plan::{Builder, Input, Plan, gate, later, layout, relocation};
 use crate::proof::Obligation;
-use crate::repo::RepoPath;
 use crate::spec;
 use crate::template::Templates;
 

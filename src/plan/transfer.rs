@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::path::RepoPath;
 use crate::plan::documents::owners;
 use crate::plan::folder::FolderSplit;
 use crate::plan::gate::Carriers;
@@ -13,7 +14,6 @@ use crate::plan::relocation::{Misplaced, misplaced_in};
 use crate::plan::resources::{add, remove};
 use crate::plan::{Builder, Input, Sides, gate};
 use crate::render::Request;
-use crate::repo::RepoPath;
 use crate::repo::manifest::{ObjectId, manifests, objects};
 use crate::yaml::cut_documents;
 

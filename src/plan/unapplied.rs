@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::plan::{Input, umbrella};
+use crate::path::RepoPath;
+use crate::plan::Input;
 use crate::repo::flux::artifact_path;
-use crate::repo::{FluxKustomization, RepoPath, built};
+use crate::repo::{FluxKustomization, built, umbrella};
 use crate::spec::folder_of;
 
 /// An entry point of which sides stand in Git, and nothing in Git applies them or the whole.

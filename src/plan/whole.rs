@@ -1,16 +1,15 @@
 //! Projections of a whole: an app, or an entry point whose content moves to a folder beside its sides.
 
-use crate::plan::Builder;
+use crate::path::RepoPath;
 use crate::plan::classify::{Classified, is_hashed};
 use crate::plan::entry::EntrySplit;
 use crate::plan::folder::Parts;
-use crate::plan::generated;
 use crate::plan::input::{Input, Typed};
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::projection::{self, Manner, Member};
 use crate::plan::refusal::Refusal;
+use crate::plan::{Builder, generated};
 use crate::render::Object;
-use crate::repo::RepoPath;
 use crate::repo::manifest::ObjectId;
 
 impl EntrySplit<'_, '_> {

@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::path::RepoPath;
 use crate::render::output::{read, take_origin};
 use crate::render::tree::{Found, Tree};
 use crate::render::{LATE, Object, Origin, RenderError, Renderer, Request};
-use crate::repo::{Entry, RepoPath, Snapshot};
+use crate::repo::{Entry, Snapshot};
 
 /// How often it is looked whether the tool has ended.
 const TICK: Duration = Duration::from_millis(2);

@@ -84,8 +84,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::path::RepoPath;
     use crate::render::Origin;
-    use crate::repo::{File, RepoPath, Snapshot};
+    use crate::repo::{File, Snapshot};
 
     fn tree(text: &str) -> Tree {
         let mut snapshot = Snapshot::default();

@@ -22,7 +22,8 @@ pub use external::{External, Tool};
 pub use nothing::Nothing;
 pub use sandbox::Limits;
 
-use crate::repo::{RepoPath, Snapshot};
+use crate::path::RepoPath;
+use crate::repo::Snapshot;
 
 /// Where a rendered object came from, as kustomize's origin annotation tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::path::RepoPath;
 use crate::render::memo::{Memo, Seen};
 use crate::render::sandbox::{Desk, End, STACK, Sandbox};
 use crate::render::tree::{Found, Tree};
 use crate::render::{Limits, Object, Origin, RenderError, Request};
-use crate::repo::RepoPath;
 
 /// How many requests surely make another instance worth its start.
 const SHARE: usize = 64;

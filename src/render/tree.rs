@@ -106,7 +106,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::repo::{File, RepoPath};
+    use crate::path::RepoPath;
+    use crate::repo::File;
 
     fn tree(entries: &[(&str, Entry)]) -> Tree {
         let entries: BTreeMap<RepoPath, Entry> =

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
+use crate::path::RepoPath;
 use crate::repo::flux::FluxKustomization;
 use crate::repo::homes::Homes;
 use crate::repo::model::{Builders, ClusterFolders};
-use crate::repo::{EntryPoint, Graph, RepoPath};
+use crate::repo::{EntryPoint, Graph};
 
 /// Finds out which cluster an entry point belongs to.
 pub(super) struct Clusters<'a> {

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::diagnostic::{Diagnostic, Place};
+use crate::path::RepoPath;
 use crate::repo::manifest::{manifests, objects};
-use crate::repo::{Entry, RepoPath, Snapshot};
+use crate::repo::{Entry, Snapshot};
 use crate::yaml::Node;
 
 /// The API group of Flux Kustomizations.

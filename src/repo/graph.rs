@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use crate::diagnostic::{Diagnostic, Place};
+use crate::path::RepoPath;
 use crate::repo::kustomization::FILE_NAMES;
-use crate::repo::{Entry, Kustomization, Reference, RepoPath, Snapshot, Target};
+use crate::repo::{Entry, Kustomization, Reference, Snapshot, Target};
 
 /// How many links one path may lead over, as on Linux.
 const LINKS: usize = 40;

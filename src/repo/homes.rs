@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::path::RepoPath;
+use crate::repo::Graph;
 use crate::repo::flux::FluxKustomization;
-use crate::repo::{Graph, RepoPath};
 
 /// The folders that something outside of Git applies, as Flux Operator does: each brings what is
 /// applied together.

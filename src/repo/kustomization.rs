@@ -4,17 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::{File, RepoPath};
+use crate::path::RepoPath;
+use crate::repo::{File, umbrella};
 use crate::yaml::{Node, read_documents};
 
 /// The names under which kustomize looks for its file, in its own order
 /// (`konfig.RecognizedKustomizationFileNames`).
 pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
-
-/// How a kustomization begins that only lists the parts which a split made of it; what it said
-/// before follows as a comment.
-pub const UMBRELLA_HEAD: &str = "# The parts of this folder reach clusters at different times, so its content moved into them.\n\
-                                 # What stood here, for `gitops-windows join` and for you:\n";
 
 /// A kustomization file, parsed.
 #[derive(Clone, Debug)]
@@ -169,7 +165,7 @@ impl Kustomization {
 
     /// Tells whether a split moved the content of this folder into parts.
     pub fn is_umbrella(&self) -> bool {
-        self.text.starts_with(UMBRELLA_HEAD)
+        self.text.starts_with(umbrella::HEAD)
     }
 
     /// Tells whether this is a Component, which only other kustomizations can use.

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use crate::diagnostic::Diagnostic;
+use crate::path::RepoPath;
 use crate::repo::clusters::{self, Clusters};
 use crate::repo::flux::{FluxKustomization, flux_kustomizations, git_repositories};
 use crate::repo::gate::{Gate, Jobs, LooseJob, jobs};
-use crate::repo::namespaces;
 use crate::repo::unlisted::take_unlisted;
-use crate::repo::{Graph, Kustomization, RepoPath, Snapshot, Target};
+use crate::repo::{Graph, Kustomization, Snapshot, Target, namespaces};
 
 /// A folder that a Flux Kustomization builds, or would build where none stands in Git.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
 
 /// Splits what git prints with `-z`.
 pub(super) fn records(output: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::path::RepoPath;
+use crate::repo::Graph;
 use crate::repo::flux::FluxKustomization;
-use crate::repo::{Graph, RepoPath};
 
 /// Gives Flux Kustomizations the namespaces that they have in their clusters, and tells by position which
 /// others apply each.

@@ -14,9 +14,10 @@ use cap_std::fs::{Dir, Metadata, OpenOptions};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
+use crate::path::RepoPath;
 use crate::repo::git::{Git, GitError};
 use crate::repo::name::{bytes_of, keep, native_path, records, repo_path};
-use crate::repo::{Entry, File, RepoPath, Snapshot};
+use crate::repo::{Entry, File, Snapshot};
 
 /// A file above this size is recorded as [`Entry::Large`]; kustomize files are a thousandth of it.
 pub(super) const LIMIT: u64 = 4 * 1024 * 1024;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
 
 /// A regular file: its bytes and the one mode bit that git keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::path::RepoPath;
 use crate::repo::flux::FluxKustomization;
-use crate::repo::{ClusterFolders, Graph, Kustomization, RepoPath, generated_children};
+use crate::repo::{ClusterFolders, Graph, Kustomization, generated_children};
 
 /// Takes out the Flux Kustomizations that nothing applies: Flux builds the folder around the file, and
 /// the kustomization that would have to list it does not.

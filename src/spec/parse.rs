@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
 use crate::spec::keys::{self, Shape};
 use crate::spec::model::{
     AlertDef, ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, Ignore, LayoutTemplates, Matcher, Rule,
@@ -39,7 +39,7 @@ pub struct Parsed {
 /// Only what is no YAML at all ends the reading early.
 ///
 /// ```
-/// use gitops_windows::repo::RepoPath;
+/// use gitops_windows::path::RepoPath;
 /// let text = "apiVersion: gitops-windows/v1\ntypes: { rt: {}, rw: { windw: work-week } }\n";
 /// let error = gitops_windows::spec::parse(&RepoPath::parse("windows.yaml").unwrap(), text.as_bytes());
 /// let diagnostic = &error.unwrap_err().diagnostics[0];

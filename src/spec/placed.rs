@@ -69,7 +69,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::repo::RepoPath;
+    use crate::path::RepoPath;
 
     fn placed(text: &str, written: &str, value: &str) -> Placed<String> {
         let start = text.find(written).unwrap();

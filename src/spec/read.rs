@@ -2,9 +2,10 @@
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
-use crate::repo::{Entry, RepoPath, Snapshot};
+use crate::path::RepoPath;
+use crate::repo::{Entry, Snapshot};
 use crate::spec::{Parsed, parse};
-use crate::suggest::did_you_mean;
+use crate::text::did_you_mean;
 
 /// Reads the spec at a path of the repository.
 ///

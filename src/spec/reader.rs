@@ -4,13 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::RepoPath;
-use crate::spec::Placed;
+use crate::path::RepoPath;
 use crate::spec::keys::{Key, Map, Shape, Table};
 use crate::spec::names::TextRule;
 use crate::spec::node::{Node, Value};
-use crate::spec::trap;
-use crate::suggest::did_you_mean;
+use crate::spec::{Placed, trap};
+use crate::text::did_you_mean;
 
 /// Reads nodes and collects what is wrong with them; nothing stops it.
 pub(crate) struct Reader {

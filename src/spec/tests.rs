@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Severity, line_column};
 use crate::error::Error;
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
 use crate::spec::{
     FluxDefaults, GateDef, LayoutTemplates, Matcher, Parsed, Placed, Runner, Spec, WindowForm, WindowUse,
     parse,

@@ -253,7 +253,7 @@ proptest! {
         // Paths are normalised when they are read.
         let mut expected = new;
         for path in expected.clusters.iter_mut().flat_map(|cluster| &mut cluster.paths) {
-            *path = crate::repo::RepoPath::parse(path).unwrap().to_string();
+            *path = crate::path::RepoPath::parse(path).unwrap().to_string();
         }
         same(&expected, &read.spec);
     }

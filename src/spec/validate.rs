@@ -1,11 +1,10 @@
 //! What can be said of a spec only once all of it is read.
 
 use crate::diagnostic::Diagnostic;
-use crate::spec::Placed;
-use crate::spec::expand;
 use crate::spec::model::{Spec, WindowDef, WindowUse};
 use crate::spec::reader::list;
-use crate::suggest::did_you_mean;
+use crate::spec::{Placed, expand};
+use crate::text::did_you_mean;
 
 /// Checks references, order and times.
 pub(crate) fn validate(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
 
 /// Points into a template, or into what it renders.
 pub(super) fn place(name: &str, text: &Arc<str>, span: Option<Range<usize>>) -> Place {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::fleet::{Fleet, GateState, GateTimes, KustomizationName, Part, Schedules, Side};
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
 use crate::spec::Spec;
 use crate::when::Selected;
 

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::fleet::{Fleet, Part, Side, reached_by};
+use crate::path::RepoPath;
 use crate::plan;
-use crate::repo::{EntryPoint, Model, RepoPath, Snapshot};
+use crate::repo::{EntryPoint, Model, Snapshot};
 use crate::spec::{Spec, expand_folder};
-use crate::suggest::did_you_mean;
+use crate::text::did_you_mean;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]

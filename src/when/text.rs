@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 
 use crate::diagnostic::clean;
 use crate::fleet::GateState;
-use crate::fold::fold;
+use crate::text::fold;
 use crate::when::table::table;
 use crate::when::{Answer, Line, notes};
 

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
 use crate::schedule::WindowKey;
 use crate::spec::{Parsed, Spec, parse};
 use crate::windows::json::users;

@@ -14,11 +14,10 @@ pub use json::{changed, get, list, of_cluster};
 pub use schema::schema;
 
 use crate::diagnostic::{Diagnostic, Place};
-use crate::diff::sha256;
 use crate::error::{Error, ErrorKind};
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
 use crate::spec::Spec;
-use crate::suggest::did_you_mean;
+use crate::text::{did_you_mean, sha256};
 
 /// The version of the answers' form; it grows when something is taken away or means something else.
 const VERSION: u32 = 1;

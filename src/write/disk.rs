@@ -10,7 +10,8 @@ use cap_std::fs::{Dir, OpenOptions, Permissions};
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
-use crate::repo::{RepoPath, absent, is_executable, read_file};
+use crate::path::RepoPath;
+use crate::repo::{absent, is_executable, read_file};
 use crate::write::state::Lock;
 
 /// Sees every change of the disk before it happens.

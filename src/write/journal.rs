@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::diff::sha256;
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
+use crate::text::sha256;
 
 /// The version of the journal's form; another one is not understood and not touched.
 const VERSION: u32 = 1;

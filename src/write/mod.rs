@@ -33,8 +33,9 @@ use std::collections::BTreeMap;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::plan::Plan;
-use crate::repo::{RepoPath, Repository};
+use crate::repo::Repository;
 use crate::write::disk::{Disk, Real, Side, Watch};
 use crate::write::journal::Journal;
 

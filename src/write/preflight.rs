@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::plan::Plan;
-use crate::repo::{File, RepoPath, STATE};
+use crate::repo::{File, STATE};
 use crate::write::disk::{Disk, Seen, refusal};
 use crate::write::journal::{Folder, Journal, Stat, Step};
 

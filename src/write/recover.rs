@@ -2,7 +2,8 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
-use crate::repo::{RepoPath, Repository};
+use crate::path::RepoPath;
+use crate::repo::Repository;
 use crate::write::disk::{Disk, Real, Watch};
 use crate::write::swap::{Edited, back};
 

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind as Io};
 
 use crate::diagnostic::{Diagnostic, Place};
-use crate::diff::sha256;
 use crate::error::{Error, ErrorKind};
-use crate::repo::{RepoPath, absent};
+use crate::path::RepoPath;
+use crate::repo::absent;
+use crate::text::sha256;
 use crate::write::conflict;
 use crate::write::disk::{Disk, Seen, Side, refusal};
 use crate::write::journal::{Folder, Journal, Stat, Step};

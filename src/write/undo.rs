@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::error::Error;
+use crate::path::RepoPath;
 use crate::plan::{Change, Plan};
-use crate::repo::{File, RepoPath, Repository};
+use crate::repo::{File, Repository};
 use crate::write::disk::{Disk, Real, Seen, Watch, refusal};
 use crate::write::preflight::{self, Wish};
 use crate::write::swap::{Stand, intact, stand};

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use gitops_windows::path::RepoPath;
 use gitops_windows::plan::{EntryOutcome, Input};
 use gitops_windows::render::{Embedded, External, Renderer, Request};
 use gitops_windows::repo::manifest::ObjectId;
-use gitops_windows::repo::{EntryPoint, Model, RepoPath, Snapshot};
+use gitops_windows::repo::{EntryPoint, Model, Snapshot};
 use serde_json::{Value, json};
 
 use crate::support::kustomizations;

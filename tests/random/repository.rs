@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gitops_windows::repo::{Entry, File, RepoPath, Snapshot};
+use gitops_windows::path::RepoPath;
+use gitops_windows::repo::{Entry, File, Snapshot};
 
 use crate::dice::{Dice, FEATURES, Switches};
 use crate::objects::App;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use gitops_windows::error::Error;
+use gitops_windows::path::RepoPath;
 use gitops_windows::plan::{EntryOutcome, Input, Plan, Selection, Way, app_names, join, split};
 use gitops_windows::render::Embedded;
-use gitops_windows::repo::{ClusterFolders, Entry, File, Model, RepoPath, Snapshot};
+use gitops_windows::repo::{ClusterFolders, Entry, File, Model, Snapshot};
 use gitops_windows::spec::{self, Spec};
 use gitops_windows::template::Templates;
 use gitops_windows::verify::{Difference, verify};

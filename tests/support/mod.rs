@@ -16,8 +16,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use gitops_windows::path::RepoPath;
 use gitops_windows::render::{External, Request, Tool};
-use gitops_windows::repo::{Entry, File, RepoPath, Snapshot};
+use gitops_windows::repo::{Entry, File, Snapshot};
 
 /// The kustomize whose library `renderer/go.mod` names.
 const KUSTOMIZE: &str = "v5.8.1";

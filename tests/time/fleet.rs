@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use gitops_windows::fleet::{Fleet, Schedules};
-use gitops_windows::repo::{ClusterFolders, Entry, File, Model, RepoPath, Snapshot};
+use gitops_windows::path::RepoPath;
+use gitops_windows::repo::{ClusterFolders, Entry, File, Model, Snapshot};
 use gitops_windows::spec::parse;
 use gitops_windows::when::{Question, answer, json, select};
 

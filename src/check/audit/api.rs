@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::check::code::{OLD_FIELD, REMOVED_API};
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::{Kustomization, RepoPath};
+use crate::path::RepoPath;
+use crate::repo::Kustomization;
 use crate::yaml::Node;
 
 /// API versions that are not served any more: since when, and what to write (release notes of Flux 2.7 and

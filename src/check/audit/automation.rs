@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::check::code::GATED_AUTOMATION;
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
 use crate::repo::flux::artifact_path;
 
 const GROUP: &str = "image.toolkit.fluxcd.io";

@@ -8,8 +8,9 @@ use crate::check::code::{
 use crate::check::delivery::Delivery;
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place};
+use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
-use crate::repo::{Entry, Kustomization, Reference, RepoPath, Target, built};
+use crate::repo::{Entry, Kustomization, Reference, Target, built};
 use crate::yaml::read_documents;
 
 /// Finds files that no build can read, folders that do not build, and paths that lead nowhere.

@@ -4,7 +4,7 @@ use crate::check::code::IMAGE_SKEW;
 use crate::check::gate_job::GateJob;
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
 use crate::yaml::Node;
 
 /// A release: major and minor.

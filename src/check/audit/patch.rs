@@ -9,9 +9,10 @@ use crate::check::code::{PATCH_WITHOUT_MATCH, UNLISTED_PATCH};
 use crate::check::delivery::Applied;
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place};
+use crate::path::RepoPath;
 use crate::render::{Object, RenderError, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{File, Graph, Kustomization, RepoPath, Target, gate};
+use crate::repo::{File, Graph, Kustomization, Target, gate};
 use crate::yaml::Node;
 
 /// The name of the folder below a kustomization that builds what its patches see. It is never on disk.

@@ -6,13 +6,13 @@ use crate::check::code::{BOTH_HALVES, WRONG_SIDE};
 use crate::check::delivery::Delivery;
 use crate::check::subject::Subject;
 use crate::diagnostic::Diagnostic;
+use crate::path::RepoPath;
 use crate::plan::Input;
 use crate::plan::app::Apps;
 use crate::plan::classify::classify_all;
 use crate::plan::gate::carriers;
 use crate::plan::relocation::misplaced_in;
 use crate::render::Object;
-use crate::repo::RepoPath;
 use crate::spec::Spec;
 
 /// Finds objects that a side applies and that the rules of the spec give to another type.

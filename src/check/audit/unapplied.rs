@@ -6,7 +6,7 @@ use crate::check::code::UNAPPLIED_GATE;
 use crate::check::gate_job::GateJob;
 use crate::check::subject::{ClusterKey, Subject};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
 
 /// Finds folders with a gate that is switched on, which no Flux Kustomization of the cluster applies.
 ///

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::check::delivery::{Applied, Delivery, cluster_key};
 use crate::check::subject::{ClusterKey, Subject};
 use crate::inventory::{Deletion, Inventory, deletions, inventories_from, is_kept};
+use crate::path::RepoPath;
 use crate::repo::flux::GROUP;
-use crate::repo::{FluxKustomization, Model, RepoPath};
+use crate::repo::{FluxKustomization, Model};
 
 /// What a Flux Kustomization of the older revision does with what it applies no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

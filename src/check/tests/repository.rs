@@ -6,8 +6,9 @@ use jiff::Timestamp;
 
 use crate::check::{Subject, audit, history, ignore, sort};
 use crate::diagnostic::{Diagnostic, line_column};
+use crate::path::RepoPath;
 use crate::render::{Embedded, Limits};
-use crate::repo::{ClusterFolders, Entry, File, Model, RepoPath, Snapshot};
+use crate::repo::{ClusterFolders, Entry, File, Model, Snapshot};
 
 /// A file, the text to replace in it, and what comes in its place; an empty text stands for the whole file.
 pub type Edit = (&'static str, &'static str, &'static str);

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use super::repository::{Files, together, told};
 use crate::check::{Subject, audit, generated};
+use crate::path::RepoPath;
 use crate::plan::generated::with_header;
 use crate::plan::{Builder, Input, gate};
 use crate::render::{Embedded, Limits};
-use crate::repo::{ClusterFolders, Model, RepoPath, Snapshot};
+use crate::repo::{ClusterFolders, Model, Snapshot};
 use crate::spec::{Spec, parse};
 use crate::template::Templates;
 

@@ -2,8 +2,9 @@
 
 use super::repository::{Files, edited, together, told};
 use crate::check::{Subject, audit};
+use crate::path::RepoPath;
 use crate::render::{Embedded, Limits, Object, RenderError, Renderer, Request};
-use crate::repo::{ClusterFolders, Model, RepoPath, Snapshot};
+use crate::repo::{ClusterFolders, Model, Snapshot};
 
 /// A renderer that gives an error for one folder.
 struct Failing<'a> {

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use crate::diff::patch;
+use crate::path::RepoPath;
 use crate::plan::{Change, Plan};
+use crate::repo::File;
 use crate::repo::scratch::{Scratch, Tree};
-use crate::repo::{File, RepoPath};
 
 /// Files by name: content and the executable bit.
 type Files = BTreeMap<String, (Vec<u8>, bool)>;

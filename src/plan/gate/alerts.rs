@@ -7,12 +7,12 @@ use serde_json::json;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::plan::gate::files::join;
 use crate::plan::gate::{ClusterGate, GateTarget, adopted, carrier, files};
 use crate::plan::generated::{Ownership, ownership};
 use crate::plan::{Builder, Input, resources};
 use crate::proof::ALERTS;
-use crate::repo::RepoPath;
 use crate::spec::Spec;
 use crate::template::Templates;
 

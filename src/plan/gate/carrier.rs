@@ -2,10 +2,11 @@
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::plan::gate::files::Leftover;
 use crate::plan::gate::{ClusterGate, GateTarget, own};
 use crate::plan::{Builder, Input, Sides, resources};
-use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath, built};
+use crate::repo::{EntryPoint, FluxKustomization, Model, built};
 use crate::template::Templates;
 
 /// Lists the gate in the entry point that lies above it, or gives it a Flux Kustomization.

@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::plan::gate::target::{shown, waits_for_held};
 use crate::plan::gate::{ClusterGate, GateTarget, Gates, Slot, adopted, alerts, carrier, cron_jobs};
 use crate::plan::generated::{Ownership, ownership, with_header};
 use crate::plan::{Builder, Command, Input};
-use crate::repo::RepoPath;
 use crate::repo::command::Action;
 use crate::spec::{Spec, expand};
-use crate::suggest::did_you_mean;
 use crate::template::Templates;
+use crate::text::did_you_mean;
 
 /// What bringing the gates up to date leaves to people.
 #[derive(Debug, Default)]

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Error;
+use crate::path::RepoPath;
 use crate::plan::Input;
 use crate::plan::gate::{carrier, layout_error};
-use crate::repo::{RepoPath, built};
+use crate::repo::built;
 
 /// For each entry point that applies a gate or will, the gate's folder.
 pub type Carriers = BTreeMap<RepoPath, RepoPath>;

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::plan::gate::GateTarget;
 use crate::plan::gate::carrier::reaches;
 use crate::plan::gate::files::conflict;
@@ -15,7 +16,7 @@ use crate::plan::generated::{Ownership, is_ours, ownership};
 use crate::plan::resources::remove;
 use crate::plan::{Builder, Command, Input};
 use crate::proof::Renames;
-use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role, built};
+use crate::repo::{EntryPoint, FluxKustomization, Role, built};
 
 /// Tells whether the spec speaks of no cluster that applies an entry point.
 fn is_forgotten(input: &Input<'_>, entry: &EntryPoint) -> bool {

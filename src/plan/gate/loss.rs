@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::inventory::{Deletion, deletions, inventories_of};
+use crate::path::RepoPath;
 use crate::plan::Input;
 use crate::plan::gate::cluster_folders;
 use crate::proof::is_of_gate;
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxKustomization, RepoPath, Snapshot, built};
+use crate::repo::{FluxKustomization, Snapshot, built};
 
 /// Makes sure that no cluster deletes more of a gate than what serves the gate alone: CronJobs and what lets
 /// them act may get other names, and a Namespace takes everything that is in it along.

@@ -38,12 +38,13 @@ use jiff::tz::TimeZone;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::plan::gate::folders::cluster_folder;
 use crate::plan::gate::target::{check_target, is_held, no_name};
 use crate::plan::gate::whole::Whole;
 use crate::plan::prepare::{is_prepared, is_remembering};
 use crate::plan::{Input, Sides};
-use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
+use crate::repo::{EntryPoint, FluxKustomization, Role};
 use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
 
 /// How a gate is held closed.
@@ -374,7 +375,7 @@ fn check_names(input: &Input<'_>, slots: &[Slot]) -> Result<(), Error> {
     if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics }) }
 }
 
-fn layout_error(error: crate::repo::RepoPathError) -> Error {
+fn layout_error(error: crate::path::RepoPathError) -> Error {
     Error::invalid(
         Diagnostic::error(format!("`layout`: {error}")).help("name folders below the spec's folder"),
     )

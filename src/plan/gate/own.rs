@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
 use crate::plan::gate::ClusterGate;
 use crate::plan::gate::carrier::{OUTSIDE, add, taken_in};
 use crate::plan::gate::files::{Leftover, conflict, join};
@@ -13,7 +14,7 @@ use crate::plan::generated::{Ownership, ownership, with_header};
 use crate::plan::{Builder, Command, Input, request};
 use crate::render::Request;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxKustomization, RepoPath, flux, generated_children};
+use crate::repo::{FluxKustomization, flux, generated_children};
 use crate::template::Templates;
 use crate::yaml::read_documents;
 

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
+use crate::path::RepoPath;
 use crate::plan::Input;
 use crate::render::{Object, Request};
 use crate::repo::command::{Turn, turns};
 use crate::repo::gate::Gate;
-use crate::repo::{EntryPoint, FluxKustomization, RepoPath};
+use crate::repo::{EntryPoint, FluxKustomization};
 use crate::spec::Spec;
 
 /// A Flux Kustomization as a gate names it.

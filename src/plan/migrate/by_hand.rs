@@ -2,10 +2,10 @@
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::live::LiveKustomization;
+use crate::path::RepoPath;
 use crate::plan::migrate::depends::may_wait;
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::{Command, Input};
-use crate::repo::RepoPath;
 use crate::repo::flux::artifact_path;
 
 /// What people run to move one entry point of one cluster, in order.

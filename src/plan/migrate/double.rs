@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
+use crate::path::RepoPath;
 use crate::plan::migrate::standing::Move;
 use crate::plan::stop::Stop;
 use crate::plan::{Input, beyond, build, rebuilt};
-use crate::repo::{FluxKustomization, RepoPath};
+use crate::repo::FluxKustomization;
 
 /// Gives what decides the objects that a Flux Kustomization makes of a folder.
 fn made(input: &Input<'_>, folder: &RepoPath, one: &FluxKustomization) -> (Option<Value>, [Value; 2]) {

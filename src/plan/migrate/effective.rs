@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::diagnostic::Place;
 use crate::inventory::{Inventory, inventories_of, prunes};
+use crate::path::RepoPath;
 use crate::plan::Input;
 use crate::plan::gate::{Closings, GateTarget};
 use crate::plan::migrate::patch::{setting, spelt};
@@ -17,7 +18,7 @@ use crate::plan::stop::Stop;
 use crate::render::Request;
 use crate::repo::flux::{self, artifact_path};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxKustomization, Kustomization, Reference, RepoPath, Target, built};
+use crate::repo::{FluxKustomization, Kustomization, Reference, Target, built};
 use crate::yaml::read_documents;
 
 /// The fields of a kustomization that may change a Flux Kustomization which it lists, whatever they hold.

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use crate::path::RepoPath;
 use crate::plan::migrate::Rewritten;
 use crate::plan::migrate::place::find;
 use crate::plan::migrate::reader::unseen;
 use crate::plan::migrate::standing::Move;
 use crate::plan::prepare::{is_remembering, raised, restored};
 use crate::plan::stop::Stop;
-use crate::plan::{Builder, Input, umbrella};
+use crate::plan::{Builder, Input};
 use crate::proof::compare;
 use crate::render::Request;
-use crate::repo::{FluxKustomization, Graph, Kustomization, RepoPath};
+use crate::repo::{FluxKustomization, Graph, Kustomization, umbrella};
 use crate::yaml::{EditError, read_documents};
 
 /// Gives every Flux Kustomization of a move what it remembers.

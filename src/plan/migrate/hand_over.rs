@@ -5,21 +5,21 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::diagnostic::Place;
+use crate::path::RepoPath;
 use crate::plan::generated::{Ownership, ownership};
-use crate::plan::migrate::Rewritten;
 use crate::plan::migrate::contents::{is_checked, is_encrypted, is_of_kind};
 use crate::plan::migrate::depends::{Succession, may_wait};
 use crate::plan::migrate::double::takes_over;
 use crate::plan::migrate::heir::{Dependency, Heir, rewrite_dependencies};
 use crate::plan::migrate::patch::follow;
 use crate::plan::migrate::place::{find, succeed};
-use crate::plan::migrate::reader;
 use crate::plan::migrate::standing::{Move, heir_name};
+use crate::plan::migrate::{Rewritten, reader};
 use crate::plan::stop::Stop;
 use crate::plan::{Builder, Input, build, rebuilt};
 use crate::render::{Object, Request};
 use crate::repo::gate::{Gate, GateJob};
-use crate::repo::{EntryPoint, FluxKustomization, RepoPath, built};
+use crate::repo::{EntryPoint, FluxKustomization, built};
 use crate::yaml::{EditError, read_documents};
 
 /// Adds to a succession what a hand-over makes of each old Flux Kustomization.

@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 
+use crate::path::RepoPath;
 use crate::plan::Input;
 use crate::plan::classify::wildcard;
 use crate::plan::migrate::standing::Move;
 use crate::plan::prepare::is_remembering;
 use crate::plan::stop::Stop;
+use crate::repo::FluxKustomization;
 use crate::repo::flux::{holds_variable, refused_value};
-use crate::repo::{FluxKustomization, RepoPath};
 
 /// What helps where a variable stands.
 const WRITTEN_OUT: &str = "write it out as the cluster has it, in a file for each cluster where several share this one, and let that reach the cluster; then go on";

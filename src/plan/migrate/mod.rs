@@ -41,13 +41,14 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::inventory::{Deletion, deletions, inventories};
 use crate::live::LiveKustomization;
+use crate::path::RepoPath;
 use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::standing::{Move, moves};
 use crate::plan::prepare::prepare;
 use crate::plan::stop::Stop;
 use crate::plan::{Builder, EntryOutcome, Input, Plan, builds, gate};
 use crate::proof::{Obligation, Renames};
-use crate::repo::{FluxKustomization, Relation, RepoPath};
+use crate::repo::{FluxKustomization, Relation};
 use crate::template::Templates;
 
 /// What a migration is told on the command line.

@@ -1,5 +1,6 @@
 //! What an entry point of a cluster is stuck at: states that no step leads out of.
 
+use crate::path::RepoPath;
 use crate::plan::migrate::double::{differ, doubled};
 use crate::plan::migrate::effective::{Held, suspended_above};
 use crate::plan::migrate::identity::unclear;
@@ -8,7 +9,7 @@ use crate::plan::stop::Stop;
 use crate::plan::unapplied::Unapplied;
 use crate::plan::{BACK, Input, part};
 use crate::repo::flux::artifact_path;
-use crate::repo::{FluxKustomization, RepoPath, built};
+use crate::repo::{FluxKustomization, built};
 
 /// Gives what is wrong with the Flux Kustomizations of an entry point, whatever its next step is.
 pub fn obstacle(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {

@@ -8,10 +8,11 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::diagnostic::{Place, line_column};
+use crate::path::RepoPath;
 use crate::plan::Input;
 use crate::plan::stop::Stop;
 use crate::repo::flux::GROUP;
-use crate::repo::{File, FluxKustomization, Kustomization, RepoPath, built};
+use crate::repo::{File, FluxKustomization, Kustomization, built};
 use crate::yaml::{Node, read_documents};
 
 /// The fields of a kustomization whose patches may have a target.

@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use crate::diagnostic::Place;
+use crate::path::RepoPath;
 use crate::plan::resources::{self, Item, rewrite};
 use crate::plan::stop::Stop;
 use crate::plan::{Builder, Input};
-use crate::repo::{File, FluxKustomization, RepoPath, Target};
+use crate::repo::{File, FluxKustomization, Target};
 use crate::yaml::{EditError, cut_documents, read_documents};
 
 /// Finds a Flux Kustomization in its file as the builder has it now.

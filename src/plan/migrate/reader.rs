@@ -1,11 +1,12 @@
 //! Who else builds a folder that a step takes something from.
 
+use crate::path::RepoPath;
 use crate::plan::Input;
 use crate::plan::classify::wildcard;
 use crate::plan::migrate::identity::pattern;
 use crate::plan::stop::Stop;
+use crate::repo::FluxKustomization;
 use crate::repo::flux::{artifact_path, holds_variable};
-use crate::repo::{FluxKustomization, RepoPath};
 
 /// Gives a Flux Kustomization that may build a folder and whose inventory nobody compares, with the
 /// reason for that: it stands outside of the spec's folder, its path has a variable, or it builds from

@@ -2,9 +2,9 @@
 
 use crate::plan::entry::EntrySplit;
 use crate::plan::resources::{Item, rewrite};
-use crate::plan::{Builder, Input, app, umbrella};
+use crate::plan::{Builder, Input, app};
 use crate::render::Request;
-use crate::repo::EntryPoint;
+use crate::repo::{EntryPoint, umbrella};
 
 /// What stays with the old entry point once the divided apps have left it.
 #[derive(Clone, Debug)]

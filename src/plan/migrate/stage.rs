@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::path::RepoPath;
 use crate::plan::stop::Stop;
-use crate::repo::RepoPath;
 
 /// How far one entry point of one cluster has come.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::path::RepoPath;
 use crate::plan::Input;
 use crate::plan::migrate::obstacle;
 use crate::plan::migrate::rest::{Rest, rest};
@@ -10,7 +11,7 @@ use crate::plan::prepare::{is_prepared, is_remembering};
 use crate::plan::stop::Stop;
 use crate::plan::unapplied::unapplied;
 use crate::repo::flux::artifact_path;
-use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath};
+use crate::repo::{EntryPoint, FluxKustomization, Model};
 
 /// A cluster and one of its entry points.
 pub type Key = (String, RepoPath);

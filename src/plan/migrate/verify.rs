@@ -6,13 +6,14 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::inventory::{Inventory, differences};
+use crate::path::RepoPath;
 use crate::plan::migrate::Rewritten;
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::{Input, gate};
 use crate::proof::{Renames, compare, is_of_gate, without_names};
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{RepoPath, Snapshot, flux};
+use crate::repo::{Snapshot, flux};
 
 /// One thing that is wrong with a step.
 #[derive(Clone, Debug)]

@@ -9,14 +9,15 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::path::RepoPath;
 use crate::plan::generated::{Ownership, ownership};
-use crate::plan::listing::is_generated;
 use crate::plan::migrate::depends::{Name, Succession};
 use crate::plan::stop::Stop;
 use crate::plan::{Builder, Input};
+use crate::repo::Entry;
 use crate::repo::flux::{GROUP, is_yaml, names_kustomization, watches};
+use crate::repo::listing::is_generated;
 use crate::repo::manifest::{Manifest, ObjectId, manifests, objects};
-use crate::repo::{Entry, RepoPath};
 use crate::yaml::{EditError, Editor, Key, flow_text, quote};
 
 /// Lets every Alert and Receiver name the successors, and says who else names an old one.

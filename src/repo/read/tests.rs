@@ -2,8 +2,9 @@ use std::path::PathBuf;
 
 use super::{LIMIT, Repository};
 use crate::error::ErrorKind;
+use crate::path::RepoPath;
 use crate::repo::scratch::Scratch;
-use crate::repo::{Entry, RepoPath, Snapshot};
+use crate::repo::{Entry, Snapshot};
 
 fn path(text: &str) -> RepoPath {
     RepoPath::parse(text).unwrap()

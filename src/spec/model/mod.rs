@@ -8,7 +8,7 @@ mod window;
 
 use indexmap::IndexMap;
 
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
 use crate::spec::{Placed, expand};
 
 pub use flux::{FluxDefaults, FluxSource};

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
 use crate::yaml::read::ReadError;
 
 /// Why an edit can't be made without writing the file anew.

@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use super::path::show;
 use super::{EditError, Editor, Key, Splice};
-use crate::yaml::double_quote;
-use crate::yaml::lines;
 use crate::yaml::node::{Node, NodeKind, ScalarStyle};
+use crate::yaml::{double_quote, lines};
 
 impl Editor {
     /// Frees an edit of anchors and aliases: `way` leads to the collection that is edited, `gone` to the

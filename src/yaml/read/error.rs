@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::RepoPath;
+use crate::path::RepoPath;
 
 /// Why a text could not be read as YAML.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

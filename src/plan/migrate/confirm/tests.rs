@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::*;
 use crate::diagnostic::Place;
+use crate::path::RepoPath;
 use crate::plan::migrate::standing::moves;
 use crate::render::{Nothing, Object};
-use crate::repo::RepoPath;
 use crate::repo::{File, Model, Snapshot};
 use crate::spec;
 

@@ -4,8 +4,12 @@
 //! it. It also keeps the text that it replaced, line for line in a comment, which is what lets
 //! `join` give back the very bytes without any state beside the repository.
 
-use crate::repo::kustomization::UMBRELLA_HEAD as HEAD;
 use crate::yaml::quote;
+
+/// How a kustomization begins that only lists the parts which a split made of it; what it said
+/// before follows as a comment.
+pub const HEAD: &str = "# The parts of this folder reach clusters at different times, so its content moved into them.\n\
+                                 # What stood here, for `gitops-windows join` and for you:\n";
 
 const LINE: &str = "#| ";
 const EMPTY: &str = "#|";

@@ -10,7 +10,7 @@ const MOST: usize = 3;
 /// equally near ones the order of `candidates` stays.
 ///
 /// ```
-/// use gitops_windows::suggest::nearest;
+/// use gitops_windows::text::nearest;
 /// assert_eq!(nearest("wrok-week", ["saturday", "work-week"]), ["work-week"]);
 /// assert!(nearest("nginx", ["saturday", "work-week"]).is_empty());
 /// ```

@@ -5,9 +5,9 @@
 //! `scanManifests`). A side placed below such a folder would be listed too, so the list is written
 //! down before it is divided.
 
-use crate::plan::{Input, umbrella};
+use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
-use crate::repo::{Entry, File, Graph, Model, RepoPath, Role, Snapshot};
+use crate::repo::{Entry, Graph, Model, Snapshot, umbrella};
 use crate::yaml::quote;
 
 /// The first line of such a file, by which `join` knows that there was none.
@@ -29,22 +29,6 @@ pub fn is_generated(graph: &Graph, folder: &RepoPath) -> bool {
         }
         None => !graph.has(folder),
     }
-}
-
-/// Gives the snapshot with a list in every entry point that has none.
-pub fn listed(input: &Input<'_>) -> Snapshot {
-    let mut snapshot = input.snapshot.clone();
-    for entry in &input.model.entry_points {
-        if entry.role != Role::Apps || entry.flux.is_empty() || !input.knows_cluster(entry) {
-            continue;
-        }
-        if let Some(text) = listing(input.model, input.snapshot, &entry.path)
-            && let Ok(path) = entry.path.join("kustomization.yaml")
-        {
-            snapshot.insert(path, File::new(text.as_bytes()));
-        }
-    }
-    snapshot
 }
 
 /// Gives the list for a folder; `None` where it has one or nothing could stand in it.
@@ -77,7 +61,7 @@ pub fn listing(model: &Model, snapshot: &Snapshot, folder: &RepoPath) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::repo::ClusterFolders;
+    use crate::repo::{ClusterFolders, File};
 
     #[test]
     fn folders_with_a_kustomization_are_listed_whole() {

@@ -38,7 +38,7 @@ impl RepoPath {
     /// When the path is absolute or leaves the repository.
     ///
     /// ```
-    /// use gitops_windows::repo::RepoPath;
+    /// use gitops_windows::path::RepoPath;
     /// assert_eq!(RepoPath::parse("./clusters/edge-01/apps/").unwrap().as_str(), "clusters/edge-01/apps");
     /// assert!(RepoPath::parse("../x").is_err());
     /// ```
@@ -105,7 +105,7 @@ impl RepoPath {
     /// Gives the folders that hold this path, from the nearest up to the top.
     ///
     /// ```
-    /// use gitops_windows::repo::RepoPath;
+    /// use gitops_windows::path::RepoPath;
     /// let path = RepoPath::parse("clusters/edge-01/apps").unwrap();
     /// assert_eq!(path.parents().map(|folder| folder.to_string()).collect::<Vec<_>>(), ["clusters/edge-01", "clusters", "."]);
     /// ```
@@ -128,7 +128,7 @@ impl RepoPath {
     /// Writes this path as seen from `folder`, with `..` where needed; `.` for the folder itself.
     ///
     /// ```
-    /// use gitops_windows::repo::RepoPath;
+    /// use gitops_windows::path::RepoPath;
     /// let folder = RepoPath::parse("clusters/edge-01/apps").unwrap();
     /// let path = RepoPath::parse("apps/nginx").unwrap();
     /// assert_eq!(path.relative_to(&folder), "../../../apps/nginx");

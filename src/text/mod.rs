@@ -1,0 +1,9 @@
+//! Texts without a domain: nearest names, lines that fit, checksums.
+
+mod fold;
+mod sha256;
+mod suggest;
+
+pub(crate) use fold::fold;
+pub(crate) use sha256::sha256;
+pub use suggest::{did_you_mean, nearest};
