@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::delivery::classify::{Classified, Context, Reason, TYPE_ANNOTATION, classify};
+use crate::delivery::{Apps, Input};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::path::RepoPath;
-use crate::plan::Input;
-use crate::plan::app::Apps;
-use crate::plan::classify::{Classified, Context, Reason, TYPE_ANNOTATION, classify};
 use crate::repo::Role;
 use crate::repo::manifest::{ObjectId, manifests, objects};
 

@@ -1,5 +1,6 @@
 //! The proof: every entry point renders the same before and after, object by object.
 
+pub mod difference;
 mod renames;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -66,7 +67,7 @@ impl Obligation {
     /// The build of another folder by the same fields. A component's path is relative to the folder
     /// that is built, so it is told anew for each.
     fn request_of(&self, path: &RepoPath) -> Request {
-        let flux = self.build.as_ref().map(|build| crate::plan::rebuilt(build, &self.before, path));
+        let flux = self.build.as_ref().map(|build| crate::delivery::rebuilt(build, &self.before, path));
         Request { path: path.clone(), origins: false, flux }
     }
 }

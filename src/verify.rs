@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use crate::delivery::{Input, Sides, builds, rebuilt};
 use crate::path::RepoPath;
 use crate::plan::gate::Carriers;
 use crate::plan::relocation::misplaced_in;
-use crate::plan::{Input, Sides, builds, gate, is_remote, rebuilt};
+use crate::plan::{gate, is_remote};
 use crate::proof::{Mismatch, compare};
 use crate::render::{Object, RenderError, Request};
 use crate::repo::manifest::ObjectId;

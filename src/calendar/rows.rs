@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::fleet::{GateSchedule, Schedules};
+use crate::delivery::fleet::{GateSchedule, Schedules};
 use crate::schedule::Interval;
 use crate::spec::Spec;
 

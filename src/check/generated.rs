@@ -1,10 +1,11 @@
 //! The generated files: edited by hand, or behind the spec.
 
 use crate::check::code::{EDITED_FILE, STALE_FILES};
+use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 use crate::plan::generated::{Ownership, ownership};
-use crate::plan::{Builder, Input, gate};
+use crate::plan::{Builder, gate};
 use crate::repo::Entry;
 use crate::template::Templates;
 

@@ -6,9 +6,9 @@ use jiff::Timestamp;
 
 use crate::check::code::{ZONES_DIFFER, code_of_lint};
 use crate::check::duration;
-use crate::check::gate_job::GateJob;
 use crate::check::setting::setting;
 use crate::check::subject::Subject;
+use crate::delivery::GateJob;
 use crate::diagnostic::{Diagnostic, distinct};
 use crate::repo::command::Action;
 

@@ -8,11 +8,11 @@ mod step;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::code::{KUSTOMIZATION_REMOVED, LANDS_TOO_EARLY, ORPHANED_OBJECT, REMOVED_TOO_EARLY};
-use crate::check::delivery::{Applied, Delivery};
 use crate::check::reference::references;
-use crate::check::subject::{ClusterKey, Subject};
+use crate::check::subject::Subject;
+use crate::delivery::inventory::{Inventory, is_kept};
+use crate::delivery::{Applied, ClusterKey, Delivery};
 use crate::diagnostic::{Diagnostic, Place, distinct};
-use crate::inventory::{Inventory, is_kept};
 use crate::repo::manifest::ObjectId;
 
 use step::{Fate, Step};

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::check::code::{BAD_IGNORE, Code, UNUSED_IGNORE};
+use crate::delivery::classify::path_glob;
 use crate::diagnostic::{Diagnostic, Place, line_column};
 use crate::path::RepoPath;
-use crate::plan::classify::path_glob;
 use crate::repo::Snapshot;
 use crate::repo::flux::is_yaml;
 use crate::spec::Spec;

@@ -6,10 +6,8 @@
 //! its origin and what holds it back, by a spec's types or by the CronJobs that stand there.
 mod audit;
 mod code;
-mod delivery;
 mod duration;
 mod explain;
-mod gate_job;
 mod generated;
 mod github;
 mod hand_made;
@@ -20,7 +18,6 @@ mod reference;
 mod sarif;
 mod schedules;
 mod setting;
-mod sources;
 mod subject;
 #[cfg(test)]
 mod tests;
@@ -29,9 +26,7 @@ use jiff::Timestamp;
 
 pub use audit::{AUDITS, Audit};
 pub use code::{CODES, Code, code_of_lint};
-pub use delivery::{Applied, Delivery};
 pub use explain::explain;
-pub use gate_job::{GateJob, UnclearJob};
 pub use generated::generated;
 pub use github::github;
 pub use history::history;
@@ -40,8 +35,7 @@ pub use json::json;
 pub use reference::{NameReference, references};
 pub use sarif::sarif;
 pub use schedules::{SpecLintOptions, spec_lints, spec_lints_with};
-pub use sources::{Source, Sources};
-pub use subject::{ClusterKey, Subject};
+pub use subject::Subject;
 
 use crate::diagnostic::{Diagnostic, distinct};
 

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 
 use crate::check::code::{IMPOSSIBLE_TIME, code_of_lint};
 use crate::check::duration;
+use crate::delivery::fleet::{Fleet, GateSchedule, Part, Schedules};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::fleet::{Fleet, GateSchedule, Part, Schedules};
 use crate::repo::Model;
 use crate::schedule::Window;
 use crate::schedule::lint::{Lint, LintCode, LintOptions, lints};

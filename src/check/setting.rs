@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::check::gate_job::GateJob;
 use crate::check::subject::Subject;
+use crate::delivery::GateJob;
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
 use crate::repo::{Kustomization, Target, built};

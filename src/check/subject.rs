@@ -2,26 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::check::delivery::{Applied, Delivery, deliveries};
-use crate::check::gate_job::{GateJob, UnclearJob, gate_jobs};
-use crate::check::sources::Sources;
+use crate::delivery::{Applied, ClusterKey, Delivery, GateJob, Sources, UnclearJob, deliveries, gate_jobs};
 use crate::render::Renderer;
 use crate::repo::{FluxKustomization, Model, Snapshot};
 use crate::spec::Spec;
-
-/// One cluster of the repository.
-///
-/// A repository may hold several projects that each have a cluster of one name, so the folder
-/// that holds `clusters/` counts too, as does the cluster that a `spec.kubeConfig` leads to.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ClusterKey {
-    /// The folder above `clusters/`; empty at the top and where there is none.
-    pub home: String,
-    /// The name.
-    pub name: String,
-    /// The Secret with the way to another cluster; empty for the cluster itself.
-    pub remote: String,
-}
 
 /// The repository, as the audits see it.
 pub struct Subject<'a> {

@@ -7,9 +7,9 @@ use crate::cli::{self, CalendarFormat, Global};
 use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::workspace::Workspace;
+use crate::delivery::fleet::{Fleet, Schedules};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
-use crate::fleet::{Fleet, Schedules};
 use crate::output::Output;
 use crate::when::unknown_clusters;
 

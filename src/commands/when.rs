@@ -4,8 +4,8 @@ use crate::cli::{Global, TextFormat, When};
 use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::workspace::Workspace;
+use crate::delivery::fleet::{Fleet, Schedules};
 use crate::error::{Error, ErrorKind};
-use crate::fleet::{Fleet, Schedules};
 use crate::output::Output;
 use crate::when::{Question, answer, json, select, text};
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::check::unwanted;
 use crate::cli::Global;
+use crate::delivery::Input;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::output::Output;
 use crate::path::RepoPath;
-use crate::plan::Input;
 use crate::render::{Renderer, detect};
 use crate::repo::{ClusterFolders, Entry, Model, Repository, Snapshot};
 use crate::spec::{self, Spec};

@@ -1,10 +1,9 @@
 //! Builds that a split will ask for one by one, made side by side before.
 
+use crate::delivery::{Input, Sides, builds, children};
 use crate::path::RepoPath;
-use crate::plan::app::children;
-use crate::plan::build::builds;
+use crate::plan::Selection;
 use crate::plan::folder::is_constant;
-use crate::plan::{Input, Selection, Sides};
 use crate::render::Request;
 use crate::repo::Role;
 

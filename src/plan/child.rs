@@ -1,11 +1,10 @@
 //! Splits one app of an entry point.
 
+use crate::delivery::{Child, Typed};
 use crate::path::RepoPath;
 use crate::plan::Builder;
-use crate::plan::app::Child;
 use crate::plan::entry::EntrySplit;
 use crate::plan::folder::{FolderSplit, Parts};
-use crate::plan::input::Typed;
 use crate::plan::outcome::Way;
 use crate::plan::refusal::Refusal;
 use crate::repo::Target;

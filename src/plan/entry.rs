@@ -1,13 +1,12 @@
 //! Splits one entry point.
 
-use crate::plan::app::{Child, children};
+use crate::delivery::{Child, Input, Typed, children, parent};
 use crate::plan::child::Placed;
 use crate::plan::folder::is_constant;
-use crate::plan::input::{Input, Typed};
 use crate::plan::outcome::{AppOutcome, BESIDE, EntryOutcome, Way};
 use crate::plan::refusal::{ADDED_TYPES, REMEDY_FOR_TYPES, Refusal, refuse, refuse_alone};
 use crate::plan::split::BACK;
-use crate::plan::{Builder, Selection, later, parent};
+use crate::plan::{Builder, Selection, later};
 use crate::repo::{EntryPoint, Kustomization};
 
 /// One entry point that is being split.

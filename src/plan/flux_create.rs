@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::plan::{Command, Input, gate};
+use crate::plan::{Command, gate};
 use crate::repo::Role;
 use crate::spec::{FluxSource, Spec};
 

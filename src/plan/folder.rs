@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::classify::{Context, classify};
 use crate::path::RepoPath;
-use crate::plan::classify::{Context, classify};
 use crate::plan::resources::{Item, rewrite};
 use crate::plan::{Builder, documents};
 use crate::repo::manifest::{manifests, objects};

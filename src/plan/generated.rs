@@ -6,8 +6,9 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::delivery::Input;
 use crate::path::RepoPath;
-use crate::plan::{Builder, Input};
+use crate::plan::Builder;
 use crate::repo::{File, Kustomization, Target, umbrella};
 use crate::yaml::read_documents;
 

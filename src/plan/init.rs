@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place, distinct};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -9,7 +10,7 @@ use crate::plan::absence::nothing_found;
 use crate::plan::adopt::{Adopted, adopt, not_taken_over, suspend_in_git};
 use crate::plan::free_namespace::free_namespace;
 use crate::plan::sync::{SCHEMA_FILE, obligations, schema_text};
-use crate::plan::{Builder, Input, Plan, gate};
+use crate::plan::{Builder, Plan, gate};
 use crate::render::Renderer;
 use crate::repo::{ClusterFolders, EntryPoint, Kustomization, Model, Role, Snapshot};
 use crate::schedule::{CronExpr, zone};
@@ -356,7 +357,7 @@ fn findings(model: &Model, spec: &spec::Spec) -> Vec<String> {
                 Role::Bootstrap => "bootstraps the cluster".to_owned(),
                 Role::Apps => match model.graph.get(&entry.path) {
                     Some(kustomization) => {
-                        let (children, _) = crate::plan::app::children(model, entry, kustomization);
+                        let (children, _) = crate::delivery::children(model, entry, kustomization);
                         let names: Vec<String> = children.into_iter().map(|child| child.app).collect();
                         if names.is_empty() {
                             "no apps".to_owned()

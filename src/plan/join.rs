@@ -5,16 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::{Child, Input, app_names};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::plan::app::{Child, app_names};
 use crate::plan::generated::{Ownership, ownership};
 use crate::plan::prepare::unprepare;
 use crate::plan::resources::{Item, rewrite};
 use crate::plan::restore::{restore, unchanged};
 use crate::plan::split::BACK;
-use crate::plan::{Builder, EntryOutcome, Input, Plan, Selection, Way, gate, obligations};
+use crate::plan::{Builder, EntryOutcome, Plan, Selection, Way, gate, obligations};
 use crate::repo::listing::is_listing;
 use crate::repo::{EntryPoint, Graph, Kustomization, Role, Target, umbrella};
 use crate::template::Templates;
@@ -125,7 +125,7 @@ fn only_sides(
     for entry in entries.iter().filter(|entry| !entry.flux.is_empty() && input.knows_cluster(entry)) {
         let Some((whole, _)) = sides.get(&entry.path) else { continue };
         let Some(kustomization) = input.model.graph.get(&entry.path) else { continue };
-        let (children, _) = crate::plan::app::children(input.model, entry, kustomization);
+        let (children, _) = crate::delivery::children(input.model, entry, kustomization);
         let name = input.model.name_of(entry);
         let is_meant =
             selection.names_entry(name, whole) || children.iter().any(|child| selection.names(child));
@@ -189,7 +189,7 @@ impl EntryJoin<'_, '_> {
         if is_whole && sides.iter().any(|side| parts.contains(&side.folder)) {
             return Ok(None);
         }
-        let (children, _) = crate::plan::app::children(self.input.model, self.entry, kustomization);
+        let (children, _) = crate::delivery::children(self.input.model, self.entry, kustomization);
         let named: Vec<&Child> = children.iter().filter(|child| selection.names(child)).collect();
         if !whole && is_whole {
             return match self.holds_named(kustomization, selection) {
@@ -224,7 +224,7 @@ impl EntryJoin<'_, '_> {
         let model = &self.input.model;
         let wholes = model.graph.children(&kustomization.folder);
         wholes.iter().filter_map(|whole| model.graph.get(whole)).any(|whole| {
-            crate::plan::app::children(model, self.entry, whole).0.iter().any(|child| selection.names(child))
+            crate::delivery::children(model, self.entry, whole).0.iter().any(|child| selection.names(child))
         })
     }
 

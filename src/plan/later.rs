@@ -9,15 +9,15 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::inventory::{deletions, inventories};
+use crate::delivery::inventory::{deletions, inventories};
+use crate::delivery::{Input, Sides, sides_of};
 use crate::path::RepoPath;
-use crate::plan::input::sides_of;
+use crate::plan::Builder;
 use crate::plan::migrate::verify::{Wrong, wrong};
 use crate::plan::migrate::{self, effective};
 use crate::plan::outcome::EntryOutcome;
 use crate::plan::prepare::{is_prepared, prepare};
 use crate::plan::stop::Stop;
-use crate::plan::{Builder, Input, Sides};
 use crate::proof::Obligation;
 use crate::repo::{EntryPoint, FluxKustomization};
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::plan::Input;
 use crate::plan::gate::GateTarget;
 use crate::repo::{EntryPoint, Role};
 

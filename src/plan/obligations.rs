@@ -1,9 +1,9 @@
 //! What must be true of the entry points when some of them were divided.
 
+use crate::delivery::{Input, Sides, builds};
 use crate::path::RepoPath;
-use crate::plan::build::builds;
 use crate::plan::outcome::EntryOutcome;
-use crate::plan::{Builder, Input, Plan, Sides, gate, later};
+use crate::plan::{Builder, Plan, gate, later};
 use crate::proof::{Mismatch, Obligation, Renames, first_mismatch};
 use crate::repo::EntryPoint;
 

@@ -1,7 +1,7 @@
 //! Entry points that only the build of another one applies.
 
+use crate::delivery::Input;
 use crate::path::RepoPath;
-use crate::plan::Input;
 
 /// Says how an entry point gets a Flux Kustomization of its own without a cluster deleting what it holds.
 ///

@@ -8,7 +8,7 @@ mod lines;
 
 use serde_json::Value;
 
-use crate::inventory::deletes_anyway;
+use crate::delivery::inventory::deletes_anyway;
 use crate::path::RepoPath;
 use crate::plan::Builder;
 use crate::plan::migrate::identity::refused;

@@ -12,7 +12,7 @@
 
 use serde_json::Value;
 
-use crate::plan::classify::wildcard;
+use crate::delivery::classify::wildcard;
 use crate::repo::manifest::ObjectId;
 use crate::spec::{Matcher, Spec};
 use crate::yaml::quote;
@@ -269,13 +269,13 @@ impl Selector {
 /// A rule on `path` or on the core API group can't be said to kustomize, and an annotation of the
 /// object itself goes before all rules: such objects are listed by name.
 pub fn is_exception(spec: &Spec, app: &str, object: &Value, change_type: usize) -> bool {
-    let context = crate::plan::classify::Context { app, path: None };
+    let context = crate::delivery::classify::Context { app, path: None };
     let type_of = |name: &str| position_of(spec, name);
     let is_namespace = object["kind"] == "Namespace";
     let names_namespace = spec.rules.iter().any(|rule| rule.matcher.kind.as_deref() == Some("Namespace"));
     let by_rule = spec.rules.iter().find(|rule| {
         (Selector::of_rule(&rule.matcher, app).is_some() || rule.matcher.matches_all())
-            && crate::plan::classify::matches(&rule.matcher, object, context)
+            && crate::delivery::classify::matches(&rule.matcher, object, context)
     });
     let selected = match by_rule {
         _ if is_namespace && !names_namespace => 0,

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::delivery::{Input, Typed};
 use crate::path::RepoPath;
-use crate::plan::input::{Input, Typed};
 use crate::plan::outcome::EntryOutcome;
 use crate::proof::{Mismatch, compare};
 use crate::render::{Object, Renderer, Request};

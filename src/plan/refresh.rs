@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use crate::delivery::{Input, TypedError};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::generated::{Ownership, ownership};
-use crate::plan::input::TypedError;
 use crate::plan::projection::Manner;
 use crate::plan::whole::projection_text;
-use crate::plan::{Builder, Input, gate, relocation};
+use crate::plan::{Builder, gate, relocation};
 use crate::proof::compare;
 use crate::render::Request;
 use crate::repo::{EntryPoint, Target};
@@ -50,7 +50,7 @@ pub fn refresh(
             let entries = &input.model.entry_points;
             let own = entries.iter().find(|found| found.path == entry).filter(|_| folder == side);
             let app = own.map(|found| input.model.name_of(found).to_owned());
-            let app = app.unwrap_or_else(|| crate::plan::app::app_name(whole, cluster));
+            let app = app.unwrap_or_else(|| crate::delivery::app_name(whole, cluster));
             let result = match relocation::standing(input, &side, &entry).filter(|_| folder == side) {
                 Some(found) => {
                     input.typed_entry(builder.now(), &EntryPoint { path: whole.clone(), ..found.clone() })

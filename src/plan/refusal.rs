@@ -1,9 +1,9 @@
 //! Why something can't be divided, and what to do about it.
 
+use crate::delivery::TypedError;
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
 use crate::plan::EntryOutcome;
-use crate::plan::input::TypedError;
 
 /// What is said where the `components` of a Flux Kustomization bring objects of a type that its folder has none of.
 pub(super) const ADDED_TYPES: &str = "the `components` of its Flux Kustomization bring objects of another type than those of its folder, and no side would have them alone";

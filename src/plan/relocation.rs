@@ -7,15 +7,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::inventory::{Deletion, Inventory, deletions, inventories};
+use crate::delivery::{self, Input, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::inventory::{Deletion, Inventory, deletions, differences, inventories};
 use crate::path::RepoPath;
 use crate::plan::gate::{Carriers, Closings, GateTarget};
 use crate::plan::generated::is_ours;
 use crate::plan::migrate::contents::is_encrypted;
 use crate::plan::migrate::{held, verify};
-use crate::plan::{EntryOutcome, Input, Plan, Sides, gate, input};
+use crate::plan::{EntryOutcome, Plan, gate};
+use crate::proof::difference::differences;
 use crate::proof::{FluxName, Obligation};
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
@@ -166,7 +168,7 @@ fn undecrypted(input: &Input<'_>, old: &[Inventory], new: &[Inventory]) -> Optio
 
 /// Gives the sides of an entry point that stand, with the positions of their types.
 fn sides_of(input: &Input<'_>, all: &Sides, whole: &RepoPath) -> BTreeMap<RepoPath, usize> {
-    let sides = input::sides_of(all, whole).filter(|(side, _)| input.model.graph.has(side));
+    let sides = delivery::sides_of(all, whole).filter(|(side, _)| input.model.graph.has(side));
     sides.map(|(side, position)| (side.clone(), position)).collect()
 }
 
@@ -298,7 +300,7 @@ fn content(input: &Input<'_>, side: &RepoPath) -> Option<RepoPath> {
 pub fn misplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
     let (all, carriers) = (input.sides(), gate::carriers(input).unwrap_or_default());
     let told = |whole| told(input, &all, whole, &misplaced_in(input, &all, &carriers, whole));
-    input::divided(input.model, &all).into_iter().filter_map(told).collect()
+    delivery::divided(input.model, &all).into_iter().filter_map(told).collect()
 }
 
 fn told(input: &Input<'_>, all: &Sides, whole: &RepoPath, found: &[Misplaced]) -> Option<EntryOutcome> {

@@ -2,12 +2,13 @@
 
 use serde_json::json;
 
+use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::init::{InitOptions, beside};
 use crate::plan::sync::schema_text;
-use crate::plan::{Builder, Input, Plan, gate};
+use crate::plan::{Builder, Plan, gate};
 use crate::render::{Renderer, Request};
 use crate::repo::{ClusterFolders, Graph, Model, Snapshot};
 use crate::spec::{self, AlertDef, NewCluster, NewSpec, expand_folder, write_new};

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::Input;
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::plan::split::{Care, split_with};
 use crate::plan::stop::Stop;
-use crate::plan::{EntryOutcome, Input, Plan, Selection, Way, migrate, promise};
+use crate::plan::{EntryOutcome, Plan, Selection, Way, migrate, promise};
 use crate::proof::{Obligation, Verdict, prove};
 use crate::repo::Snapshot;
 use crate::template::Templates;

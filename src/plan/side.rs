@@ -2,13 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::{Child, Typed, builds};
 use crate::path::RepoPath;
-use crate::plan::app::Child;
-use crate::plan::build::builds;
 use crate::plan::child::Placed;
 use crate::plan::entry::EntrySplit;
 use crate::plan::folder::{Parts, respell};
-use crate::plan::input::Typed;
 use crate::plan::outcome::EntryOutcome;
 use crate::plan::promise::Promise;
 use crate::plan::refusal::Refusal;

@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::{Child, Input, Sides, app_names, parent};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::plan::app::{Child, app_names};
-use crate::plan::input::{Input, Sides};
+use crate::plan;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::promise::Promise;
 use crate::plan::settle::Watch;
 use crate::plan::step::{Live, Run, Step};
 use crate::plan::stop::Stop;
-use crate::plan::{Builder, Plan, ahead, gate, layout, obligations, parent, part};
+use crate::plan::{Builder, Plan, ahead, gate, layout, obligations, part};
 use crate::proof::Obligation;
 use crate::repo::flux::artifact_path;
 use crate::repo::listing::listing;
@@ -118,7 +118,7 @@ pub(super) fn split_with(
         let stopped = hindered.get(&entry.path).cloned();
         let refused = stopped
             .map(|stop| stop.refuse(EntryOutcome::new(&entry.cluster, &entry.path)))
-            .or_else(|| parent::refused(input, entry, selection, &outcomes, children?));
+            .or_else(|| plan::parent::refused(input, entry, selection, &outcomes, children?));
         let Step { mut outcome, promise, command } = match refused {
             Some(outcome) => outcome.into(),
             None => run.step(&mut trial, entry, trusts),
@@ -202,7 +202,7 @@ fn handed_over(input: &Input<'_>, sides: &Sides) -> Vec<EntryOutcome> {
 /// gate goes to the first side, so that windows can be changed while they are closed.
 fn is_named(input: &Input<'_>, entry: &EntryPoint, selection: &Selection) -> bool {
     let Some(kustomization) = input.model.graph.get(&entry.path) else { return false };
-    let (children, _) = crate::plan::app::children(input.model, entry, kustomization);
+    let (children, _) = crate::delivery::children(input.model, entry, kustomization);
     *selection != Selection::All && children.iter().any(|child| selection.names(child))
 }
 
@@ -230,7 +230,7 @@ fn known(input: &Input<'_>, selection: &Selection) -> Result<(), Error> {
     for name in names {
         let is_app = input.model.entry_points.iter().any(|entry| {
             let kustomization = input.model.graph.get(&entry.path);
-            let children = kustomization.map(|found| crate::plan::app::children(input.model, entry, found).0);
+            let children = kustomization.map(|found| crate::delivery::children(input.model, entry, found).0);
             children.unwrap_or_default().iter().any(|child| child.is_named(name))
                 || (entry.role == Role::Apps
                     && (entry.path.name() == Some(name) || input.model.name_of(entry) == name))

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::delivery::{Input, Sides, TypedError, build};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
-use crate::plan::build::build;
 use crate::plan::entry::EntrySplit;
-use crate::plan::input::{Input, Sides, TypedError};
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::prepare::prepare;
 use crate::plan::promise::Promise;

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use crate::delivery::inventory::{Deletion, deletions, inventories};
+use crate::delivery::{Input, builds};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
-use crate::inventory::{Deletion, deletions, inventories};
 use crate::path::RepoPath;
-use crate::plan::build::builds;
 use crate::plan::refresh::refresh;
 use crate::plan::split::BACK;
 use crate::plan::transfer::Transfer;
-use crate::plan::{Builder, Input, Plan, gate, later, layout, relocation};
+use crate::plan::{Builder, Plan, gate, later, layout, relocation};
 use crate::proof::Obligation;
 use crate::spec;
 use crate::template::Templates;

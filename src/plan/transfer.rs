@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::delivery::{Input, Sides, divided, sides_of};
 use crate::path::RepoPath;
 use crate::plan::documents::owners;
 use crate::plan::folder::FolderSplit;
 use crate::plan::gate::Carriers;
-use crate::plan::input::{divided, sides_of};
 use crate::plan::relocation::{Misplaced, misplaced_in};
 use crate::plan::resources::{add, remove};
-use crate::plan::{Builder, Input, Sides, gate};
+use crate::plan::{Builder, gate};
 use crate::render::Request;
 use crate::repo::manifest::{ObjectId, manifests, objects};
 use crate::yaml::cut_documents;

@@ -1,10 +1,10 @@
 //! Projections of a whole: an app, or an entry point whose content moves to a folder beside its sides.
 
+use crate::delivery::classify::{Classified, is_hashed};
+use crate::delivery::{Input, Typed};
 use crate::path::RepoPath;
-use crate::plan::classify::{Classified, is_hashed};
 use crate::plan::entry::EntrySplit;
 use crate::plan::folder::Parts;
-use crate::plan::input::{Input, Typed};
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::projection::{self, Manner, Member};
 use crate::plan::refusal::Refusal;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::fleet::{Fleet, GateState, GateTimes, KustomizationName, Part, Schedules, Side};
+use crate::delivery::fleet::{Fleet, GateState, GateTimes, KustomizationName, Part, Schedules, Side};
 use crate::path::RepoPath;
 use crate::spec::Spec;
 use crate::when::Selected;

@@ -17,7 +17,7 @@ const VERSION: u32 = 1;
 /// `windowOpen`, `nextOpen` and `nextClose` speak of the windows whether or not the gate closes (`gate`:
 /// `closes`, `none` without windows, `off`, `not-in-git`, `not-handed-over`, `unseen`, `no-job`,
 /// `foreign`; see
-/// [`GateState`](crate::fleet::GateState)). `timeZones` are those of the windows, and `timeZone` is that name where
+/// [`GateState`](crate::delivery::fleet::GateState)). `timeZones` are those of the windows, and `timeZone` is that name where
 /// they have only one; the `cluster` of an opening or closing is in the zone of the window that opens or closes.
 /// `race` is the instant at which one of them opens and one closes, so that the order of two Jobs decides.
 /// `timeZoneDatabase` is the release of the IANA database that all of it was computed with.

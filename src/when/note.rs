@@ -1,6 +1,6 @@
 //! What an answer must not leave unsaid.
 
-use crate::fleet::{GateState, Part};
+use crate::delivery::fleet::{GateState, Part};
 use crate::when::{Answer, Line};
 
 /// One remark about some clusters.

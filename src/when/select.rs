@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery;
+use crate::delivery::fleet::{Fleet, Part, Side, reached_by};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
-use crate::fleet::{Fleet, Part, Side, reached_by};
 use crate::path::RepoPath;
-use crate::plan;
 use crate::repo::{EntryPoint, Model, Snapshot};
 use crate::spec::{Spec, expand_folder};
 use crate::text::did_you_mean;
@@ -167,7 +167,7 @@ impl<'a> Names<'a> {
                     through: None,
                     role: crate::repo::Role::Apps,
                 };
-                for child in plan::children(model, &entry, kustomization).0 {
+                for child in delivery::children(model, &entry, kustomization).0 {
                     own.extend(names.whole_app(spec, &child.folder, &side.cluster));
                     own.insert(child.app);
                     own.extend(child.aliases);
@@ -185,7 +185,7 @@ impl<'a> Names<'a> {
         if let Some(known) = self.whole.get(folder) {
             return known.clone();
         }
-        let found = unsplit(spec, folder).map(|app| plan::app_name(&app, cluster));
+        let found = unsplit(spec, folder).map(|app| delivery::app_name(&app, cluster));
         self.whole.insert(folder.clone(), found.clone());
         found
     }

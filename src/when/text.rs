@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use crate::delivery::fleet::GateState;
 use crate::diagnostic::clean;
-use crate::fleet::GateState;
 use crate::text::fold;
 use crate::when::table::table;
 use crate::when::{Answer, Line, notes};

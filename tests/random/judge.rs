@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use gitops_windows::delivery::Input;
 use gitops_windows::path::RepoPath;
-use gitops_windows::plan::{EntryOutcome, Input};
+use gitops_windows::plan::EntryOutcome;
 use gitops_windows::render::{Embedded, External, Renderer, Request};
 use gitops_windows::repo::manifest::ObjectId;
 use gitops_windows::repo::{EntryPoint, Model, Snapshot};

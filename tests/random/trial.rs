@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use gitops_windows::delivery::{Input, app_names};
 use gitops_windows::error::Error;
 use gitops_windows::path::RepoPath;
-use gitops_windows::plan::{EntryOutcome, Input, Plan, Selection, Way, app_names, join, split};
+use gitops_windows::plan::{EntryOutcome, Plan, Selection, Way, join, split};
 use gitops_windows::render::Embedded;
 use gitops_windows::repo::{ClusterFolders, Entry, File, Model, Snapshot};
 use gitops_windows::spec::{self, Spec};

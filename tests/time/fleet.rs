@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use gitops_windows::fleet::{Fleet, Schedules};
+use gitops_windows::delivery::fleet::{Fleet, Schedules};
 use gitops_windows::path::RepoPath;
 use gitops_windows::repo::{ClusterFolders, Entry, File, Model, Snapshot};
 use gitops_windows::spec::parse;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::check::code::{
     APPLIES_NOTHING, DOES_NOT_BUILD, FOREIGN_SOURCE, MISSING_PATH, NOT_JUDGED, UNREADABLE_FILE,
 };
-use crate::check::delivery::Delivery;
 use crate::check::subject::Subject;
+use crate::delivery::Delivery;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::check::code::{FIELD_MANAGER, PATCH_TYPE, TRUSTED_EXIT_CODE, UNCLEAR_COMMAND};
-use crate::check::gate_job::{GateJob, UnclearJob};
 use crate::check::subject::Subject;
+use crate::delivery::{GateJob, UnclearJob};
 use crate::diagnostic::Diagnostic;
 use crate::repo::command::{Action, SuspendPatch};
 use crate::repo::gate;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::code::{DEFINED_TWICE, GATE_GATES_ITSELF, MISSING_DEPENDENCY, WAITS_FOR_GATED};
-use crate::check::delivery::Delivery;
 use crate::check::subject::Subject;
+use crate::delivery::Delivery;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::command::Action;
 use crate::repo::flux::GROUP;

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::check::code::{FLOATING_CHART, REAL_TIME_VALUES};
-use crate::check::delivery::{Applied, Delivery};
 use crate::check::subject::Subject;
+use crate::delivery::{Applied, Delivery};
 use crate::diagnostic::Diagnostic;
 
 const GROUP: &str = "helm.toolkit.fluxcd.io";

@@ -1,8 +1,8 @@
 //! The flux command of a gate against the Flux of the cluster.
 
 use crate::check::code::IMAGE_SKEW;
-use crate::check::gate_job::GateJob;
 use crate::check::subject::Subject;
+use crate::delivery::GateJob;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 use crate::yaml::Node;

@@ -1,8 +1,8 @@
 //! Namespaces that wait for a window.
 
 use crate::check::code::GATED_NAMESPACE;
-use crate::check::delivery::Applied;
 use crate::check::subject::Subject;
+use crate::delivery::Applied;
 use crate::diagnostic::Diagnostic;
 
 /// Finds Namespaces that wait for a window while objects in them land at once.

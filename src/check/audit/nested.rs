@@ -1,8 +1,8 @@
 //! Flux Kustomizations that others apply.
 
 use crate::check::code::NESTED_KUSTOMIZATION;
-use crate::check::delivery::{Applied, Delivery};
 use crate::check::subject::Subject;
+use crate::delivery::{Applied, Delivery};
 use crate::diagnostic::Diagnostic;
 use crate::repo::Role;
 use crate::repo::flux::GROUP;

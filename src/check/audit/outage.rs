@@ -1,10 +1,10 @@
 //! What an outage of the CronJob controller does to a gate.
 
 use crate::check::code::OUTAGE_RACE;
-use crate::check::gate_job::GateJob;
 use crate::check::hand_made::window;
 use crate::check::setting::setting;
 use crate::check::subject::Subject;
+use crate::delivery::GateJob;
 use crate::diagnostic::Diagnostic;
 use crate::repo::command::Action;
 use crate::schedule::{Timeline, deadlines};

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::code::{BOTH_HALVES, DOUBLE_OWNED, OVERWRITTEN};
-use crate::check::delivery::{Applied, Delivery};
 use crate::check::subject::Subject;
+use crate::delivery::{Applied, Delivery};
 use crate::diagnostic::Diagnostic;
 use crate::repo::manifest::ObjectId;
 

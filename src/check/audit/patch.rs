@@ -6,8 +6,8 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::check::code::{PATCH_WITHOUT_MATCH, UNLISTED_PATCH};
-use crate::check::delivery::Applied;
 use crate::check::subject::Subject;
+use crate::delivery::Applied;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 use crate::render::{Object, RenderError, Request};

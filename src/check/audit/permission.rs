@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::check::code::{BROAD_PERMISSIONS, MISSING_PERMISSION};
-use crate::check::delivery::Applied;
-use crate::check::gate_job::GateJob;
 use crate::check::subject::Subject;
+use crate::delivery::{Applied, GateJob};
 use crate::diagnostic::Diagnostic;
 use crate::repo::flux::GROUP;
 use crate::spec::FluxDefaults;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::check::code::{NEEDS_GATED, REFERENCE_ACROSS_SPLIT};
-use crate::check::delivery::{Applied, Delivery};
 use crate::check::reference::{NameReference, references};
 use crate::check::subject::Subject;
+use crate::delivery::{Applied, Delivery};
 use crate::diagnostic::Diagnostic;
 
 /// Finds references that a prefix, suffix or hash of another build breaks, and such that lead from what

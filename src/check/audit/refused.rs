@@ -1,9 +1,9 @@
 //! CronJobs that no API server takes.
 
 use crate::check::code::REFUSED_JOB;
-use crate::check::gate_job::GateJob;
 use crate::check::setting::setting;
 use crate::check::subject::Subject;
+use crate::delivery::GateJob;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::plan::gate::LONGEST_JOB_NAME;
 use crate::schedule::{CronExpr, zone};

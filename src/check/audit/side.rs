@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::check::code::{BOTH_HALVES, WRONG_SIDE};
-use crate::check::delivery::Delivery;
 use crate::check::subject::Subject;
+use crate::delivery::classify::classify_all;
+use crate::delivery::{Apps, Delivery, Input};
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
-use crate::plan::Input;
-use crate::plan::app::Apps;
-use crate::plan::classify::classify_all;
 use crate::plan::gate::carriers;
 use crate::plan::relocation::misplaced_in;
 use crate::render::Object;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::check::code::{ONE_SIDED_GATE, UNKNOWN_TARGET};
-use crate::check::gate_job::{GateJob, UnclearJob};
-use crate::check::subject::{ClusterKey, Subject};
+use crate::check::subject::Subject;
+use crate::delivery::{ClusterKey, GateJob, UnclearJob};
 use crate::diagnostic::Diagnostic;
 use crate::repo::command::Action;
 

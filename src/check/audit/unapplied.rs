@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::check::code::UNAPPLIED_GATE;
-use crate::check::gate_job::GateJob;
-use crate::check::subject::{ClusterKey, Subject};
+use crate::check::subject::Subject;
+use crate::delivery::{ClusterKey, GateJob};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::check::code::UNSET_VARIABLE;
-use crate::check::delivery::Applied;
 use crate::check::subject::Subject;
+use crate::delivery::Applied;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::post_build::{SUBSTITUTE, is_kept_out};
 

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::step::Fate;
 use super::{Change, key, named};
 use crate::check::code::{MOVED_BEHIND_WINDOW, SINGLE_COMMIT_MIGRATION};
-use crate::check::delivery::{Applied, Delivery};
+use crate::delivery::inventory::{is_kept, prunes};
+use crate::delivery::{Applied, Delivery};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::inventory::{is_kept, prunes};
 use crate::plan::BACK;
 use crate::repo::manifest::ObjectId;
 

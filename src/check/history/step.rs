@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::delivery::{Applied, Delivery, cluster_key};
-use crate::check::subject::{ClusterKey, Subject};
-use crate::inventory::{Deletion, Inventory, deletions, inventories_from, is_kept};
+use crate::check::subject::Subject;
+use crate::delivery::inventory::{Deletion, Inventory, deletions, inventories_from, is_kept};
+use crate::delivery::{Applied, ClusterKey, Delivery};
 use crate::path::RepoPath;
 use crate::repo::flux::GROUP;
 use crate::repo::{FluxKustomization, Model};
@@ -177,7 +177,7 @@ fn is_suspended(flux: &FluxKustomization) -> bool {
 
 /// Gives the cluster of a Flux Kustomization.
 pub(super) fn key_of(subject: &Subject<'_>, index: usize) -> ClusterKey {
-    cluster_key(subject.model, &subject.model.flux[index])
+    ClusterKey::of(subject.model, &subject.model.flux[index])
 }
 
 /// Gives a cluster as one text.

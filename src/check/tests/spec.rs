@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::repository::{Files, together, told};
 use crate::check::{Subject, audit, generated};
+use crate::delivery::Input;
 use crate::path::RepoPath;
 use crate::plan::generated::with_header;
-use crate::plan::{Builder, Input, gate};
+use crate::plan::{Builder, gate};
 use crate::render::{Embedded, Limits};
 use crate::repo::{ClusterFolders, Model, Snapshot};
 use crate::spec::{Spec, parse};

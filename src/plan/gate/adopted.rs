@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::delivery::{Input, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
+use crate::plan::Builder;
 use crate::plan::gate::files::{join, slot_patches};
 use crate::plan::gate::target::shown;
 use crate::plan::gate::{ClusterGate, GateTarget, Gates};
 use crate::plan::generated::{Ownership, ownership, with_header};
-use crate::plan::{Builder, Input, Sides};
 use crate::render::Request;
 use crate::repo::Graph;
 use crate::repo::command::Action;

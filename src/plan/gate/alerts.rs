@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::gate::files::join;
 use crate::plan::gate::{ClusterGate, GateTarget, adopted, carrier, files};
 use crate::plan::generated::{Ownership, ownership};
-use crate::plan::{Builder, Input, resources};
+use crate::plan::{Builder, resources};
 use crate::proof::ALERTS;
 use crate::spec::Spec;
 use crate::template::Templates;

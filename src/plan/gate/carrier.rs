@@ -1,11 +1,12 @@
 //! Sees to it that something applies a cluster's gate, and that it is nothing gated.
 
+use crate::delivery::{Input, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::gate::files::Leftover;
 use crate::plan::gate::{ClusterGate, GateTarget, own};
-use crate::plan::{Builder, Input, Sides, resources};
+use crate::plan::{Builder, resources};
 use crate::repo::{EntryPoint, FluxKustomization, Model, built};
 use crate::template::Templates;
 

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::{Input, builds};
 use crate::error::Error;
-use crate::plan::build::builds;
+use crate::plan::Command;
 use crate::plan::gate::{GateTarget, folder_of};
-use crate::plan::{Command, Input};
 use crate::render::{Object, Request};
 use crate::repo::EntryPoint;
 use crate::repo::command::{Action, turns};

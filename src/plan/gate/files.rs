@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::gate::target::{shown, waits_for_held};
 use crate::plan::gate::{ClusterGate, GateTarget, Gates, Slot, adopted, alerts, carrier, cron_jobs};
 use crate::plan::generated::{Ownership, ownership, with_header};
-use crate::plan::{Builder, Command, Input};
+use crate::plan::{Builder, Command};
 use crate::repo::command::Action;
 use crate::spec::{Spec, expand};
 use crate::template::Templates;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::Input;
 use crate::error::Error;
 use crate::path::RepoPath;
-use crate::plan::Input;
 use crate::plan::gate::{carrier, layout_error};
 use crate::repo::built;
 

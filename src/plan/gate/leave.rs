@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -14,7 +15,7 @@ use crate::plan::gate::files::conflict;
 use crate::plan::gate::own::NAME;
 use crate::plan::generated::{Ownership, is_ours, ownership};
 use crate::plan::resources::remove;
-use crate::plan::{Builder, Command, Input};
+use crate::plan::{Builder, Command};
 use crate::proof::Renames;
 use crate::repo::{EntryPoint, FluxKustomization, Role, built};
 

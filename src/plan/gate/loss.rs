@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::delivery::Input;
+use crate::delivery::inventory::{Deletion, deletions, inventories_of};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
-use crate::inventory::{Deletion, deletions, inventories_of};
 use crate::path::RepoPath;
-use crate::plan::Input;
 use crate::plan::gate::cluster_folders;
 use crate::proof::is_of_gate;
 use crate::render::{Object, Request};

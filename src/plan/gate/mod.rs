@@ -36,6 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::tz::TimeZone;
 
+use crate::delivery::{Input, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -43,7 +44,6 @@ use crate::plan::gate::folders::cluster_folder;
 use crate::plan::gate::target::{check_target, is_held, no_name};
 use crate::plan::gate::whole::Whole;
 use crate::plan::prepare::{is_prepared, is_remembering};
-use crate::plan::{Input, Sides};
 use crate::repo::{EntryPoint, FluxKustomization, Role};
 use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
 

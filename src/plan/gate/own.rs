@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use crate::delivery::{Input, request};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -11,7 +12,7 @@ use crate::plan::gate::ClusterGate;
 use crate::plan::gate::carrier::{OUTSIDE, add, taken_in};
 use crate::plan::gate::files::{Leftover, conflict, join};
 use crate::plan::generated::{Ownership, ownership, with_header};
-use crate::plan::{Builder, Command, Input, request};
+use crate::plan::{Builder, Command};
 use crate::render::Request;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, flux, generated_children};

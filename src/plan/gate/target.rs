@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::path::RepoPath;
-use crate::plan::Input;
 use crate::render::{Object, Request};
 use crate::repo::command::{Turn, turns};
 use crate::repo::gate::Gate;

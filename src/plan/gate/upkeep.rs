@@ -1,8 +1,9 @@
 //! Brings gates up to date and proves that they do what the spec says then.
 
+use crate::delivery::Input;
 use crate::error::Error;
 use crate::plan::gate::{Leftover, keeps_all, sync, verify};
-use crate::plan::{Builder, Command, Input};
+use crate::plan::{Builder, Command};
 use crate::template::Templates;
 
 /// Writes the gates as [`sync`] does and proves them as [`verify`] does.

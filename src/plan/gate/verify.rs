@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::plan::Builder;
 use crate::plan::gate::files::reached;
 use crate::plan::gate::target::shown;
 use crate::plan::gate::{ClusterGate, GateTarget, Gates, adopted};
-use crate::plan::{Builder, Input};
 use crate::render::Request;
 use crate::repo::command::{pod_of, turns};
 use crate::spec::Spec;

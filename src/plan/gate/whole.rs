@@ -3,13 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::{Input, Sides, Typed, TypedError, parent};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 use crate::plan::gate::target::waits_for_held;
 use crate::plan::gate::{GateTarget, OutOfReach, out_of_reach, shared};
-use crate::plan::input::Typed;
 use crate::plan::refusal::{ADDED_TYPES, REMEDY_FOR_TYPES, is_remote};
-use crate::plan::{Input, Sides, TypedError, parent};
 use crate::repo::{EntryPoint, FluxKustomization, Role};
 
 /// The entry points of one cluster that a gate holds back as they are.

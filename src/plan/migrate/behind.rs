@@ -1,10 +1,11 @@
 //! What leaves Git and stays in a cluster.
 
+use crate::delivery::Input;
+use crate::delivery::inventory::Inventory;
 use crate::diagnostic::Diagnostic;
-use crate::inventory::Inventory;
+use crate::plan::Command;
 use crate::plan::migrate::stage::Stage;
 use crate::plan::migrate::standing::Move;
-use crate::plan::{Command, Input};
 use crate::repo::FluxKustomization;
 
 /// Tells of old Flux Kustomizations that leave Git and stay in the cluster, since what applies them prunes

@@ -1,11 +1,12 @@
 //! The commands for Flux Kustomizations that are not in Git.
 
+use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::live::LiveKustomization;
 use crate::path::RepoPath;
+use crate::plan::Command;
 use crate::plan::migrate::depends::may_wait;
 use crate::plan::migrate::standing::{Move, heir_name};
-use crate::plan::{Command, Input};
 use crate::repo::flux::artifact_path;
 
 /// What people run to move one entry point of one cluster, in order.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::inventory::Inventory;
+use crate::delivery::Input;
+use crate::delivery::inventory::Inventory;
 use crate::live::LiveKustomization;
-use crate::plan::Input;
 use crate::plan::migrate::MigrateOptions;
 use crate::plan::migrate::stage::Stage;
 use crate::plan::migrate::standing::Move;

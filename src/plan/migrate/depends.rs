@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::Input;
+use crate::delivery::Input;
 use crate::plan::migrate::hand_over::announce;
 use crate::plan::migrate::heir::Dependency;
 use crate::plan::migrate::held;

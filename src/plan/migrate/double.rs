@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::delivery::{Input, beyond, build, rebuilt};
 use crate::path::RepoPath;
 use crate::plan::migrate::standing::Move;
 use crate::plan::stop::Stop;
-use crate::plan::{Input, beyond, build, rebuilt};
 use crate::repo::FluxKustomization;
 
 /// Gives what decides the objects that a Flux Kustomization makes of a folder.

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::delivery::Input;
+use crate::delivery::inventory::{Inventory, inventories_of, prunes};
 use crate::diagnostic::Place;
-use crate::inventory::{Inventory, inventories_of, prunes};
 use crate::path::RepoPath;
-use crate::plan::Input;
 use crate::plan::gate::{Closings, GateTarget};
 use crate::plan::migrate::patch::{setting, spelt};
 use crate::plan::migrate::standing::{Move, heir_name};

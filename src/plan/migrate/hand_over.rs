@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::delivery::{Input, build, rebuilt};
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
+use crate::plan::Builder;
 use crate::plan::generated::{Ownership, ownership};
 use crate::plan::migrate::contents::{is_checked, is_encrypted, is_of_kind};
 use crate::plan::migrate::depends::{Succession, may_wait};
@@ -16,7 +18,6 @@ use crate::plan::migrate::place::{find, succeed};
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::migrate::{Rewritten, reader};
 use crate::plan::stop::Stop;
-use crate::plan::{Builder, Input, build, rebuilt};
 use crate::render::{Object, Request};
 use crate::repo::gate::{Gate, GateJob};
 use crate::repo::{EntryPoint, FluxKustomization, built};

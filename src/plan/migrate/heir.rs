@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use crate::inventory::deletes_anyway;
+use crate::delivery::inventory::deletes_anyway;
 use crate::plan::prepare::{keeping, raised, restored};
 use crate::yaml::{EditError, Editor, Key, cut_documents, read_documents};
 

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::Input;
 use crate::path::RepoPath;
+use crate::plan::Builder;
 use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::hand_over::hand_over;
 use crate::plan::migrate::stage::Stage;
 use crate::plan::migrate::standing::{Move, moves};
 use crate::plan::migrate::{effective, held, steps};
 use crate::plan::stop::Stop;
-use crate::plan::{Builder, Input};
 
 /// Gives the entry points among these whose hand-over nothing but an edit by hand would let go on,
 /// each with what is in the way: tried with the code that would do it.

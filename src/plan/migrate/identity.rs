@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use crate::delivery::Input;
+use crate::delivery::classify::wildcard;
 use crate::path::RepoPath;
-use crate::plan::Input;
-use crate::plan::classify::wildcard;
 use crate::plan::migrate::standing::Move;
 use crate::plan::prepare::is_remembering;
 use crate::plan::stop::Stop;

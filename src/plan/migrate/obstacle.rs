@@ -1,13 +1,13 @@
 //! What an entry point of a cluster is stuck at: states that no step leads out of.
 
+use crate::delivery::{Input, Unapplied};
 use crate::path::RepoPath;
 use crate::plan::migrate::double::{differ, doubled};
 use crate::plan::migrate::effective::{Held, suspended_above};
 use crate::plan::migrate::identity::unclear;
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::stop::Stop;
-use crate::plan::unapplied::Unapplied;
-use crate::plan::{BACK, Input, part};
+use crate::plan::{BACK, part};
 use crate::repo::flux::artifact_path;
 use crate::repo::{FluxKustomization, built};
 

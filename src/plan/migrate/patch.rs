@@ -7,9 +7,9 @@ use std::sync::Arc;
 use regex::Regex;
 use serde_json::Value;
 
+use crate::delivery::Input;
 use crate::diagnostic::{Place, line_column};
 use crate::path::RepoPath;
-use crate::plan::Input;
 use crate::plan::stop::Stop;
 use crate::repo::flux::GROUP;
 use crate::repo::{File, FluxKustomization, Kustomization, built};

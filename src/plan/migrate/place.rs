@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
+use crate::delivery::Input;
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
+use crate::plan::Builder;
 use crate::plan::resources::{self, Item, rewrite};
 use crate::plan::stop::Stop;
-use crate::plan::{Builder, Input};
 use crate::repo::{File, FluxKustomization, Target};
 use crate::yaml::{EditError, cut_documents, read_documents};
 

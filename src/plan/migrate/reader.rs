@@ -1,8 +1,8 @@
 //! Who else builds a folder that a step takes something from.
 
+use crate::delivery::Input;
+use crate::delivery::classify::wildcard;
 use crate::path::RepoPath;
-use crate::plan::Input;
-use crate::plan::classify::wildcard;
 use crate::plan::migrate::identity::pattern;
 use crate::plan::stop::Stop;
 use crate::repo::FluxKustomization;

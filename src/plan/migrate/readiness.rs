@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::inventory::{Inventory, deletes_anyway, prunes};
+use crate::delivery::Input;
+use crate::delivery::inventory::{Inventory, deletes_anyway, prunes};
+use crate::plan::BACK;
 use crate::plan::migrate::stage::Stage;
 use crate::plan::migrate::standing::{Key, Move, moves};
 use crate::plan::migrate::{MigrateOptions, confirm, effective, is_under_way, rules};
 use crate::plan::stop::Stop;
-use crate::plan::{BACK, Input};
 use crate::repo::FluxKustomization;
 
 /// How much of what a live cluster lacks is told.

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::Input;
 use crate::path::RepoPath;
+use crate::plan::gate;
 use crate::plan::migrate::is_under_way;
 use crate::plan::migrate::standing::Move;
 use crate::plan::relocation::misplaced_in;
 use crate::plan::stop::Stop;
-use crate::plan::{Input, gate};
 
 /// Gives the entry points under way of which an object is on the side of another type than the rules say:
 /// the spec was edited since, and a step would give the object to the wrong Flux Kustomization.

@@ -1,7 +1,7 @@
 //! What was changed between the revision that clusters have and the tree, and what a step makes of that.
 
-use crate::inventory::{Inventory, deletions, inventories_of};
-use crate::plan::Input;
+use crate::delivery::Input;
+use crate::delivery::inventory::{Inventory, deletions, inventories_of};
 use crate::plan::migrate::MigrateOptions;
 use crate::plan::migrate::standing::{Key, Move};
 use crate::plan::stop::Stop;

@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::inventory::{Inventory, differences};
+use crate::delivery::Input;
+use crate::delivery::inventory::Inventory;
 use crate::path::RepoPath;
+use crate::plan::gate;
 use crate::plan::migrate::Rewritten;
 use crate::plan::migrate::standing::{Move, heir_name};
-use crate::plan::{Input, gate};
+use crate::proof::difference::differences;
 use crate::proof::{Renames, compare, is_of_gate, without_names};
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;

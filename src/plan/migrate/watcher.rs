@@ -9,11 +9,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::delivery::Input;
 use crate::path::RepoPath;
+use crate::plan::Builder;
 use crate::plan::generated::{Ownership, ownership};
 use crate::plan::migrate::depends::{Name, Succession};
 use crate::plan::stop::Stop;
-use crate::plan::{Builder, Input};
 use crate::repo::Entry;
 use crate::repo::flux::{GROUP, is_yaml, names_kustomization, watches};
 use crate::repo::listing::is_generated;

@@ -8,14 +8,13 @@
 //! chance. So what a commit may delete can be read off two states of the repository.
 
 mod deletion;
-mod difference;
 mod given;
 
 use serde_json::Value;
 
+use crate::delivery;
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
-use crate::plan;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::live_id;
@@ -23,7 +22,6 @@ use crate::repo::{FluxKustomization, Model, Snapshot};
 
 pub(crate) use deletion::is_kept;
 pub use deletion::{Deletion, deletions};
-pub use difference::differences;
 pub(crate) use given::{Given, post_build};
 
 /// A Flux Kustomization in Git with what it applies.
@@ -107,7 +105,7 @@ pub fn inventories_of(
     renderer: &dyn Renderer,
     is_wanted: &dyn Fn(&FluxKustomization) -> bool,
 ) -> Vec<Inventory> {
-    let request = |one| is_wanted(one).then(|| plan::request(model, one)).flatten();
+    let request = |one| is_wanted(one).then(|| delivery::request(model, one)).flatten();
     let requests: Vec<Option<Request>> = model.flux.iter().map(request).collect();
     let mut distinct: Vec<Request> = Vec::new();
     for request in requests.iter().flatten() {
@@ -150,7 +148,7 @@ pub fn inventories_from(
                 prune: prunes(kustomization.spec("prune")),
                 deletion_policy: kustomization.spec("deletionPolicy").as_str().unwrap_or_default().to_owned(),
                 place: kustomization.place("prune"),
-                beyond: plan::beyond(kustomization),
+                beyond: delivery::beyond(kustomization),
                 objects,
             }
         })

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::Input;
 use crate::path::RepoPath;
-use crate::plan::Input;
 use crate::repo::flux::artifact_path;
 use crate::repo::{FluxKustomization, built, umbrella};
 use crate::spec::folder_of;

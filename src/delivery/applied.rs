@@ -4,18 +4,16 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::check::gate_job::GateJob;
-use crate::check::subject::ClusterKey;
-use crate::inventory::{Given, post_build};
+use crate::delivery;
+use crate::delivery::classify::classify_all;
+use crate::delivery::inventory::{Given, post_build};
+use crate::delivery::{Apps, ClusterKey, GateJob};
 use crate::path::RepoPath;
-use crate::plan;
-use crate::plan::app::Apps;
-use crate::plan::classify::classify_all;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::command::Action;
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::live_id;
-use crate::repo::{EntryPoint, FluxKustomization, Model, Role, Snapshot};
+use crate::repo::{EntryPoint, Model, Role, Snapshot};
 use crate::spec::Spec;
 
 /// One object that a cluster gets.
@@ -95,7 +93,7 @@ pub struct Delivery {
 
 /// Tells whether a namespace and a name, which may be `*`, mean those of a Flux Kustomization; an empty
 /// namespace is any.
-pub(super) fn names((space, of): (&str, &str), (namespace, name): (&str, &str)) -> bool {
+pub(crate) fn names((space, of): (&str, &str), (namespace, name): (&str, &str)) -> bool {
     (of == name || of == "*") && (space == namespace || space.is_empty() || namespace.is_empty())
 }
 
@@ -106,7 +104,7 @@ impl Delivery {
     }
 
     /// Finds out what holds it and its objects back, by the spec and by the jobs of its cluster.
-    pub(super) fn hold(&mut self, spec: Option<&Spec>, jobs: &[GateJob]) {
+    pub(crate) fn hold(&mut self, spec: Option<&Spec>, jobs: &[GateJob]) {
         let close = jobs.iter().find(|job| {
             job.cluster == self.cluster
                 && job.action == Action::Close
@@ -131,7 +129,7 @@ pub fn deliveries(
     spec: Option<&Spec>,
     renderer: &dyn Renderer,
 ) -> Vec<Delivery> {
-    let sides = spec.map(|spec| plan::sides(spec, model)).unwrap_or_default();
+    let sides = spec.map(|spec| delivery::sides(spec, model)).unwrap_or_default();
     let mut found = Vec::new();
     let mut requests: Vec<Request> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
@@ -214,7 +212,7 @@ fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option
         remote: String::new(),
     };
     Delivery {
-        cluster: kustomization.map_or_else(own, |flux| cluster_key(model, flux)),
+        cluster: kustomization.map_or_else(own, |flux| ClusterKey::of(model, flux)),
         path: entry.path.clone(),
         role: entry.role,
         flux,
@@ -226,12 +224,6 @@ fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option
         change_type: side,
         held: None,
     }
-}
-
-/// Gives the cluster in which a Flux Kustomization applies what it builds.
-pub fn cluster_key(model: &Model, flux: &FluxKustomization) -> ClusterKey {
-    let remote = flux.spec("kubeConfig")["secretRef"]["name"].as_str().unwrap_or_default().to_owned();
-    ClusterKey { home: model.home_of(flux).to_owned(), name: model.cluster_of(flux), remote }
 }
 
 fn applied(model: &Model, spec: Option<&Spec>, delivery: &Delivery, objects: &[Object]) -> Vec<Applied> {

@@ -1,7 +1,7 @@
 //! Whether a plan must know where the objects of a build come from: that costs a second build.
 
+use crate::delivery::classify::lies_in_gate;
 use crate::path::RepoPath;
-use crate::plan::classify::lies_in_gate;
 use crate::repo::{Graph, Kustomization, Reference, Snapshot, Target};
 use crate::spec::Spec;
 

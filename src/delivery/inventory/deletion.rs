@@ -5,7 +5,7 @@ use std::fmt::{Display, Formatter, Result as Written};
 
 use serde_json::Value;
 
-use super::Inventory;
+use crate::delivery::inventory::Inventory;
 use crate::diagnostic::Place;
 use crate::repo::flux::{self, artifact_path};
 use crate::repo::manifest::ObjectId;

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::check::delivery::{Applied, Delivery, names};
-use crate::check::sources::Sources;
-use crate::check::subject::ClusterKey;
+use crate::delivery::{Applied, ClusterKey, Delivery, Sources, names};
 use crate::diagnostic::Place;
 use crate::repo::command::{Action, Reading, Unclear, pod_of, read};
 use crate::yaml::Node;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::fleet::Schedules;
+use crate::delivery;
+use crate::delivery::fleet::Schedules;
 use crate::path::RepoPath;
-use crate::plan;
 use crate::repo::{EntryPoint, FluxKustomization, Model, Role};
 use crate::spec::Spec;
 
@@ -118,7 +118,7 @@ impl Fleet {
             spec.clusters.keys().cloned().collect()
         };
         let read = Reading { spec, model, schedules, targets: targets(model) };
-        let index = plan::sides(spec, model);
+        let index = delivery::sides(spec, model);
         let mut groups: BTreeMap<(&str, RepoPath), Group<'_>> = BTreeMap::new();
         let mut support: BTreeMap<&str, Vec<&EntryPoint>> = BTreeMap::new();
         let owned = model.entry_points.iter();
@@ -167,7 +167,8 @@ struct Reading<'m> {
 impl Reading<'_> {
     fn group(&self, cluster: &str, base: &RepoPath, group: &Group<'_>) -> Vec<Side> {
         let mut sides = Vec::new();
-        let folder = |position: usize| plan::side(self.spec, base, cluster, &self.spec.types[position].name);
+        let folder =
+            |position: usize| delivery::side(self.spec, base, cluster, &self.spec.types[position].name);
         let stands = |position: &usize| {
             group.split.contains_key(position)
                 || folder(*position).is_some_and(|folder| self.model.graph.has(&folder))

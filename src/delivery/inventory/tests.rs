@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::proof::Mismatch;
+use crate::proof::difference::differences;
 
 fn object(kind: &str, name: &str) -> Object {
     Object { value: json!({ "apiVersion": "v1", "kind": kind, "metadata": { "name": name } }), origin: None }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::check::delivery::Applied;
+use crate::delivery::Applied;
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
 use crate::repo::Snapshot;

@@ -4,13 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
+use crate::delivery::classify::{Classified, ClassifyError, classify_all};
+use crate::delivery::{Apps, build, origins};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::plan::app::Apps;
-use crate::plan::build::build;
-use crate::plan::classify::{Classified, ClassifyError, classify_all};
-use crate::plan::origins;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::manifest::ObjectId;
