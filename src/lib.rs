@@ -19,6 +19,7 @@
 //! * [`proof`], [`diff`] and [`write`](mod@write) consume the one plan; none of them derives it again.
 //! * [`commands`] wires these stages, one file a subcommand, and holds no logic.
 pub mod calendar;
+pub mod change;
 pub mod check;
 pub mod cli;
 pub mod commands;

@@ -124,7 +124,7 @@ pub fn preview(
             Exit::Clean
         }));
     }
-    output.say(&format!("{} would change. `gitops-windows sync` writes them.", files(plan.files())));
+    output.say(&format!("{} would change. `gitops-windows sync` writes them.", files(plan.changes.files())));
     Ok(Exit::Pending)
 }
 
@@ -140,7 +140,7 @@ fn decide(
     let ask = may_ask(global, output);
     if global.yes {
         // Programs read stdout: what was written is told after it was.
-        write::write(&workspace.repository, plan)?;
+        write::write(&workspace.repository, &plan.changes)?;
         show(output, plan, shown, true);
     } else {
         show(output, plan, shown, false);
@@ -154,21 +154,21 @@ fn decide(
         ));
     }
     let written = if ask {
-        let answer = output.ask(&format!("Write {}? [y/N]", files(plan.files())));
+        let answer = output.ask(&format!("Write {}? [y/N]", files(plan.changes.files())));
         let yes = answer.is_some_and(|answer| matches!(answer.to_lowercase().as_str(), "y" | "yes"));
         if yes {
-            write::write(&workspace.repository, plan)?;
+            write::write(&workspace.repository, &plan.changes)?;
         }
         yes
     } else {
         global.yes
     };
     if written {
-        output.say(&format!("Wrote {}. `gitops-windows undo` takes it back.", files(plan.files())));
+        output.say(&format!("Wrote {}. `gitops-windows undo` takes it back.", files(plan.changes.files())));
         tell_commands(output, plan, "Now run");
     } else {
         let hint = if global.dry_run { "" } else { " Run it again with --yes to write." };
-        output.say(&format!("{} would change.{hint}", files(plan.files())));
+        output.say(&format!("{} would change.{hint}", files(plan.changes.files())));
         tell_commands(output, plan, "Once it is written, run");
     }
     Ok(written)
@@ -191,7 +191,7 @@ fn files(count: usize) -> String {
 }
 
 fn proven(workspace: &Workspace, plan: &Plan, renderer: &dyn Renderer) -> Result<Vec<Verdict>, Error> {
-    let after = plan.apply(&workspace.snapshot);
+    let after = plan.changes.apply(&workspace.snapshot);
     let verdicts = prove(&workspace.snapshot, &after, &plan.obligations, renderer);
     let failed: Vec<Diagnostic> = verdicts
         .iter()
@@ -293,9 +293,9 @@ fn show(output: &Output, plan: &Plan, shown: Shown<'_>, written: bool) {
     let json = |value: Value| output.result(format!("{value:#}\n").as_bytes());
     match shown {
         Shown::Difference(Format::Unified) => output.result(unified(plan, output.color()).as_bytes()),
-        Shown::Difference(Format::Patch) => output.result(&diff::patch(plan)),
+        Shown::Difference(Format::Patch) => output.result(&diff::patch(&plan.changes)),
         Shown::Difference(Format::Markdown) => {
-            output.result(diff::markdown(plan, diff::LIMIT).as_bytes());
+            output.result(diff::markdown(&plan.changes, diff::LIMIT).as_bytes());
         }
         Shown::Difference(Format::Json) => json(to_json(plan, written)),
         Shown::Answer(answer) => json(answer(written)),
@@ -306,8 +306,8 @@ fn show(output: &Output, plan: &Plan, shown: Shown<'_>, written: bool) {
 /// own, and would bury what people came for.
 fn unified(plan: &Plan, color: bool) -> String {
     let is_schema = |path: &&RepoPath| path.name() == Some(SCHEMA_FILE);
-    let mut shown = plan.clone();
-    shown.changes.retain(|path, _| !is_schema(&path));
+    let mut shown = plan.changes.clone();
+    shown.retain(|path, _| !is_schema(&path));
     let mut text = diff::unified(&shown, color);
     for path in plan.changes.keys().filter(is_schema) {
         text.push_str(&format!("and {path}, the schema that editors read: see `gitops-windows schema`\n"));
@@ -317,7 +317,7 @@ fn unified(plan: &Plan, color: bool) -> String {
 
 /// Gives a plan as JSON: the difference, and what became of each entry point.
 fn to_json(plan: &Plan, written: bool) -> Value {
-    let mut value = diff::json(plan);
+    let mut value = diff::json(&plan.changes);
     let entries: Vec<Value> = plan.entries.iter().map(|entry| entry.to_json()).collect();
     let commands: Vec<Value> = plan.commands.iter().map(Command::to_json).collect();
     value["entryPoints"] = entries.into();

@@ -50,7 +50,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
 
 /// Shows what is doubtful about the schedules of the spec that the plan writes.
 fn lint_planned(global: &Global, output: &Output, workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
-    let after = plan.apply(&workspace.snapshot);
+    let after = plan.changes.apply(&workspace.snapshot);
     let Ok(parsed) = spec::read(&after, &workspace.spec_path) else { return Ok(()) };
     output.diagnostics(&parsed.warnings);
     let model = Model::read(&after, &parsed.spec.folder(), &cluster_folders(&parsed.spec));

@@ -10,11 +10,11 @@ use crate::{diff, write};
 /// Runs the command.
 pub fn run(global: &Global, output: &Output) -> Result<Exit, Error> {
     let workspace = Workspace::open(global, output)?;
-    let Some(plan) = write::undo_plan(&workspace.repository)? else {
+    let Some(changes) = write::undo_plan(&workspace.repository)? else {
         output.say("There is nothing to take back.");
         return Ok(Exit::Clean);
     };
-    output.result(diff::unified(&plan, output.color()).as_bytes());
+    output.result(diff::unified(&changes, output.color()).as_bytes());
     let asked = !global.yes && !global.dry_run && output.can_ask();
     let yes = global.yes
         || (asked

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::change::Change;
 use crate::cli::{Format, Global, Windows, WindowsEdit, WindowsGet, WindowsRemove, WindowsSet, WindowsWhat};
 use crate::commands::apply::{Exit, Shown, apply};
 use crate::commands::sync;
@@ -10,7 +11,6 @@ use crate::diagnostic::Diagnostic;
 use crate::diff;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::plan::Change;
 use crate::render::detect;
 use crate::repo::File;
 use crate::schedule::WindowKey;
@@ -74,10 +74,12 @@ fn write(global: &Global, output: &Output, wish: &Edit, arguments: &WindowsEdit)
     let model = workspace.model(&spec);
     let loaded = Loaded { workspace, spec, model, renderer };
     let mut plan = sync::plan_of(global, output, &loaded, false)?;
-    plan.include(path, Change { before: Some(file.clone()), after: Some(edited.clone()), moved_from: None });
+    plan.changes
+        .include(path, Change { before: Some(file.clone()), after: Some(edited.clone()), moved_from: None });
 
     let workspace = Workspace { snapshot: original, ..loaded.workspace };
-    let answer = |written: bool| changed(&file.bytes, &edited.bytes, &diff::json(&plan)["changes"], written);
+    let answer =
+        |written: bool| changed(&file.bytes, &edited.bytes, &diff::json(&plan.changes)["changes"], written);
     let shown = match arguments.format {
         Format::Json => Shown::Answer(&answer),
         format => Shown::Difference(format),

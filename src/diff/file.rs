@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::change::Changes;
 use crate::path::RepoPath;
-use crate::plan::Plan;
 use crate::repo::File;
 
 /// What happens to a file.
@@ -67,28 +67,28 @@ impl FileChange<'_> {
 
 /// Gives each file's change, in the order of paths.
 ///
-/// A move is told as one where the plan says so ([`moved_from`](crate::plan::Change::moved_from)),
+/// A move is told as one where the plan says so ([`moved_from`](crate::change::Change::moved_from)),
 /// the bytes are the same, the old path is emptied and nothing stood at the new one; otherwise it
 /// is told as a removal and a creation. A change that changes nothing is left out.
-pub fn file_changes(plan: &Plan) -> Vec<FileChange<'_>> {
+pub fn file_changes(plan: &Changes) -> Vec<FileChange<'_>> {
     // Only one path can take a moved file's place in the history: the first.
     let mut moves: BTreeMap<&RepoPath, &RepoPath> = BTreeMap::new();
-    for (path, change) in &plan.changes {
+    for (path, change) in plan.iter() {
         let Some(from) = &change.moved_from else { continue };
-        let source = plan.changes.get(from).filter(|source| source.after.is_none());
+        let source = plan.get(from).filter(|source| source.after.is_none());
         let Some(source) = source.and_then(|source| source.before.as_ref()) else { continue };
         let same = change.after.as_ref().is_some_and(|after| after.bytes == source.bytes);
         if change.before.is_none() && same {
             moves.entry(from).or_insert(path);
         }
     }
-    let changes = plan.changes.iter().filter_map(|(path, change)| {
+    let changes = plan.iter().filter_map(|(path, change)| {
         if moves.contains_key(path) {
             return None;
         }
         let from = change.moved_from.as_ref().filter(|from| moves.get(from) == Some(&path));
         let before = match from {
-            Some(from) => plan.changes.get(from)?.before.as_ref(),
+            Some(from) => plan.get(from)?.before.as_ref(),
             None => change.before.as_ref(),
         };
         let after = change.after.as_ref();

@@ -1,8 +1,8 @@
 //! The plan for programs.
 
+use crate::change::Changes;
 use crate::diff::file::{FileChange, file_changes};
 use crate::diff::unified::shown;
-use crate::plan::Plan;
 use crate::repo::File;
 use crate::text::sha256;
 
@@ -28,7 +28,7 @@ use crate::text::sha256;
 /// missing for a created file, `after` for a removed one. `mode` is git's. `diff` is the text that
 /// [`unified`](crate::diff::unified()) shows, for reading: it is no patch. Entries stand in the order
 /// of `path`. Fields may be added under the same version; none changes its meaning.
-pub fn json(plan: &Plan) -> serde_json::Value {
+pub fn json(plan: &Changes) -> serde_json::Value {
     let changes: Vec<_> = file_changes(plan).iter().map(entry).collect();
     serde_json::json!({ "version": 1, "changes": changes })
 }
@@ -58,23 +58,21 @@ fn entry(change: &FileChange<'_>) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::Change;
     use crate::path::RepoPath;
-    use crate::plan::Change;
 
     #[test]
     fn has_the_documented_shape() {
         let path = |text: &str| RepoPath::parse(text).unwrap();
         let file = |bytes: &[u8], executable| Some(File { bytes: bytes.into(), executable });
         let change = |before, after, from: Option<&str>| Change { before, after, moved_from: from.map(path) };
-        let plan = Plan {
-            changes: [
-                (path("a"), change(file(b"x", false), None, None)),
-                (path("b"), change(None, file(b"x", true), Some("a"))),
-                (path("c"), change(None, file(b"", false), None)),
-            ]
-            .into(),
-            ..Plan::default()
-        };
+        let plan = [
+            (path("a"), change(file(b"x", false), None, None)),
+            (path("b"), change(None, file(b"x", true), Some("a"))),
+            (path("c"), change(None, file(b"", false), None)),
+        ]
+        .into_iter()
+        .collect();
         let x = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         let expected = serde_json::json!({ "version": 1, "changes": [

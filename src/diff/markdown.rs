@@ -1,9 +1,9 @@
 //! The plan as a pull request's comment.
 
+use crate::change::Changes;
 use crate::diff::clean::clean;
 use crate::diff::file::{FileChange, Kind, file_changes};
 use crate::diff::unified::shown;
-use crate::plan::Plan;
 
 /// GitHub refuses comments above 65,536 characters; this leaves room for a sender's own line.
 pub const LIMIT: usize = 65_000;
@@ -16,7 +16,7 @@ const FRAME: usize = 600;
 /// `limit` is held between 1,000 and [`LIMIT`]. What does not fit is cut at the end of a line, the
 /// table after half of the room, and the text says how much was cut. What files and names hold can't
 /// end the fence, the table or the folded part.
-pub fn markdown(plan: &Plan, limit: usize) -> String {
+pub fn markdown(plan: &Changes, limit: usize) -> String {
     let limit = limit.clamp(1_000, LIMIT);
     let changes = file_changes(plan);
     if changes.is_empty() {
@@ -103,23 +103,17 @@ fn longest_run(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::Change;
     use crate::path::RepoPath;
-    use crate::plan::Change;
     use crate::repo::File;
 
-    fn create(files: &[(String, String)]) -> Plan {
+    fn create(files: &[(String, String)]) -> Changes {
         let change = |text: &String| Change {
             before: None,
             after: Some(File::new(text.as_bytes())),
             moved_from: None,
         };
-        Plan {
-            changes: files
-                .iter()
-                .map(|(name, text)| (RepoPath::parse(name).unwrap(), change(text)))
-                .collect(),
-            ..Plan::default()
-        }
+        files.iter().map(|(name, text)| (RepoPath::parse(name).unwrap(), change(text))).collect()
     }
 
     #[test]
@@ -129,7 +123,7 @@ mod tests {
             <details><summary>Diff</summary>\n\n````diff\ndiff --git a/a|`b b/a|`b\nnew file mode 100644\n\
             --- /dev/null\n+++ b/a|`b\n@@ -0,0 +1,3 @@\n+x\n+```\n+</details>\n````\n\n</details>\n";
         assert_eq!(text, expected);
-        assert_eq!(markdown(&Plan::default(), LIMIT), "Nothing changes.\n");
+        assert_eq!(markdown(&Changes::default(), LIMIT), "Nothing changes.\n");
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use crate::change::Changes;
 use crate::diff::file::{FileChange, Kind, file_changes};
 use crate::diff::hunk::hunks;
-use crate::plan::Plan;
 use crate::repo::File;
 
 /// Gives the plan as a patch; `git apply` at the top of the repository makes what the writer makes.
@@ -15,7 +15,7 @@ use crate::repo::File;
 ///
 /// A `git apply` that is configured to mend white space (`apply.whitespace=fix`) or line endings
 /// changes what it applies; `--whitespace=nowarn` takes the patch as it is.
-pub fn patch(plan: &Plan) -> Vec<u8> {
+pub fn patch(plan: &Changes) -> Vec<u8> {
     let mut out = Vec::new();
     for change in file_changes(plan) {
         out.extend_from_slice(header(&change).as_bytes());

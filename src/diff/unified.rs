@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::change::Changes;
 use crate::diff::clean::clean;
 use crate::diff::file::{FileChange, file_changes};
 use crate::diff::hunk::{Sign, hunks};
 use crate::diff::patch::header;
-use crate::plan::Plan;
 
 const TITLE: Style = Style::new().bold();
 const HUNK: Style = AnsiColor::Cyan.on_default();
@@ -33,7 +33,7 @@ pub(super) enum Part {
 /// Whatever the files hold, no control character but tabs and line feeds is in it: see
 /// [`clean`](crate::diff::clean). So it is no patch; [`patch`](crate::diff::patch()) is. Files that
 /// hold NUL bytes are named and not shown.
-pub fn unified(plan: &Plan, color: bool) -> String {
+pub fn unified(plan: &Changes, color: bool) -> String {
     let mut out = String::new();
     for change in file_changes(plan) {
         for (part, line) in shown(&change) {
@@ -80,22 +80,22 @@ pub(super) fn shown(change: &FileChange<'_>) -> Vec<(Part, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::Change;
     use crate::diff::file::Kind;
     use crate::path::RepoPath;
-    use crate::plan::Change;
     use crate::repo::File;
 
     /// Path, where it was moved from, bytes before and after.
     type Row<'a> = (&'a str, Option<&'a str>, Option<&'a [u8]>, Option<&'a [u8]>);
 
-    fn plan(changes: &[Row<'_>]) -> Plan {
+    fn plan(changes: &[Row<'_>]) -> Changes {
         let path = |text: &str| RepoPath::parse(text).unwrap();
         let file = |bytes: &Option<&[u8]>| bytes.map(File::new);
         let changes = changes.iter().map(|(name, from, before, after)| {
             let moved_from = from.map(path);
             (path(name), Change { before: file(before), after: file(after), moved_from })
         });
-        Plan { changes: changes.collect(), ..Plan::default() }
+        changes.collect()
     }
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
         ]);
         let edited = plan(&[("a", None, Some(b"x"), None), ("b", Some("a"), None, Some(b"y"))]);
         let over = plan(&[("a", None, Some(b"x"), None), ("b", Some("a"), Some(b"o"), Some(b"x"))]);
-        let kinds = |plan: &Plan| file_changes(plan).iter().map(FileChange::kind).collect::<Vec<_>>();
+        let kinds = |plan: &Changes| file_changes(plan).iter().map(FileChange::kind).collect::<Vec<_>>();
         assert_eq!(kinds(&kept), [Kind::Create]);
         assert_eq!(kinds(&twice), [Kind::Move, Kind::Create]);
         assert_eq!(kinds(&edited), [Kind::Remove, Kind::Create]);

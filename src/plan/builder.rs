@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::change::Change;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::path::RepoPath;
-use crate::plan::{Change, Plan};
+use crate::plan::Plan;
 use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::{Entry, File, Kustomization, Snapshot};
 

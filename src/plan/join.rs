@@ -76,7 +76,7 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
         if builder.is_unchanged() { Vec::new() } else { gate::follow(input, templates, &mut builder)? };
     let mut plan = builder.finish();
     plan.commands = commands;
-    let after = plan.apply(input.snapshot);
+    let after = plan.changes.apply(input.snapshot);
     plan.obligations = obligations::all(input, &plan, &[]);
     // A side that went is held to nothing by itself: what it built is part of its entry point.
     plan.obligations

@@ -43,8 +43,6 @@ mod sync;
 mod transfer;
 mod whole;
 
-use std::collections::BTreeMap;
-
 pub use builder::Builder;
 pub use command::Command;
 pub use flux_create::{SourceUrl, flux_create};
@@ -61,27 +59,15 @@ pub use split::Selection;
 pub use stop::Stop;
 pub use sync::{SCHEMA_FILE, schema_text, sync};
 
+use crate::change::Changes;
 use crate::diagnostic::Diagnostic;
-use crate::path::RepoPath;
 use crate::proof::Obligation;
-use crate::repo::{File, Snapshot};
-
-/// What happens at one path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// The file as the plan found it; `None` where there was none.
-    pub before: Option<File>,
-    /// The file as the plan leaves it; `None` where it is removed.
-    pub after: Option<File>,
-    /// The path whose content was moved here byte for byte, if it was.
-    pub moved_from: Option<RepoPath>,
-}
 
 /// Every change of one command, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The changed paths. A path whose content stays the same is not here.
-    pub changes: BTreeMap<RepoPath, Change>,
+    /// What it changes.
+    pub changes: Changes,
     /// What must be true of renders before and after; the proof holds the plan to it.
     pub obligations: Vec<Obligation>,
     /// What became of each entry point, where the command was about them.
@@ -96,33 +82,4 @@ pub struct Plan {
     pub findings: Vec<String>,
     /// Whether the window is the guide's, since nothing else was found or given.
     pub default_window: bool,
-}
-
-impl Plan {
-    /// Counts the files that change; one that moves counts once.
-    pub fn files(&self) -> usize {
-        let moved = self.changes.values().filter_map(|change| change.moved_from.as_ref());
-        let sources =
-            moved.filter(|from| self.changes.get(*from).is_some_and(|change| change.after.is_none()));
-        self.changes.len() - sources.count()
-    }
-
-    /// Takes in one more change; one that changes nothing is left out.
-    pub fn include(&mut self, path: RepoPath, change: Change) {
-        if change.before != change.after {
-            self.changes.insert(path, change);
-        }
-    }
-
-    /// Gives the tree that writing this plan leaves.
-    pub fn apply(&self, snapshot: &Snapshot) -> Snapshot {
-        let mut after = snapshot.clone();
-        for (path, change) in &self.changes {
-            match &change.after {
-                Some(file) => after.insert(path.clone(), file.clone()),
-                None => after.remove(path),
-            }
-        }
-        after
-    }
 }

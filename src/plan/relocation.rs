@@ -45,7 +45,7 @@ pub fn guard(
     if moved.is_empty() {
         return Ok(Vec::new());
     }
-    let after = plan.apply(input.snapshot);
+    let after = plan.changes.apply(input.snapshot);
     let model = input.model.again(&after);
     let next = Input { snapshot: &after, model: &model, ..*input };
     let free = verify::gate_objects(input, &after);

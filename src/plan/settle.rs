@@ -53,7 +53,7 @@ fn no_hand_over(input: &Input<'_>, plan: &Plan) -> BTreeMap<RepoPath, Stop> {
     if divided.is_empty() {
         return BTreeMap::new();
     }
-    let after = plan.apply(input.snapshot);
+    let after = plan.changes.apply(input.snapshot);
     let model = input.model.again(&after);
     migrate::hindered(&Input { snapshot: &after, model: &model, ..*input }, &divided)
 }
@@ -73,7 +73,7 @@ fn settled(
     loop {
         let care = Care::Watching(&watched);
         let (plan, _) = split_with(input, base, templates, selection, &care, hindered)?;
-        let broken = mismatches(input, &plan.apply(input.snapshot), &plan.obligations);
+        let broken = mismatches(input, &plan.changes.apply(input.snapshot), &plan.obligations);
         let new: Vec<Obligation> =
             broken.into_iter().map(|(one, _)| one).filter(|one| !watched.contains(one)).collect();
         // What no step breaks is not for a step to mend: the proof says what is wrong.
@@ -97,7 +97,7 @@ fn trusting(
     for _ in 0..2 {
         let care = Care::Trusting(&doubted);
         let (plan, promises) = split_with(input, base, templates, selection, &care, hindered).ok()?;
-        let after = plan.apply(input.snapshot);
+        let after = plan.changes.apply(input.snapshot);
         let mut broken = promise::unkept(input, &after, &promises);
         broken.extend(mismatches(input, &after, &plan.obligations).into_iter().map(|(one, _)| one.before));
         if broken.is_empty() {

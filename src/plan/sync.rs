@@ -54,7 +54,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
     plan.commands = leftover.commands;
     plan.remarks.splice(..0, leftover.remarks);
     plan.remarks.extend(refused);
-    let after = plan.apply(input.snapshot);
+    let after = plan.changes.apply(input.snapshot);
     let model = input.model.again(&after);
     if !allow_deletion && !plan.changes.is_empty() {
         gate::keeps_all(input, &after)?;
@@ -242,7 +242,7 @@ pub fn obligations(input: &Input<'_>, plan: &Plan, left: &gate::Left) -> Result<
     let gates = gate::GateFolders::of(input)?;
     let mut found = Vec::new();
     // A folder that held nothing but a gate goes with it.
-    let after = plan.apply(input.snapshot);
+    let after = plan.changes.apply(input.snapshot);
     let is_gone = |path: &RepoPath| left.entries.contains(path) && !after.is_dir(path);
     for entry in input.model.entry_points.iter().filter(|entry| !is_gone(&entry.path)) {
         let free = gates.free(input, &entry.path);

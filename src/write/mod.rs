@@ -31,10 +31,10 @@ mod undo;
 
 use std::collections::BTreeMap;
 
+use crate::change::Changes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::plan::Plan;
 use crate::repo::Repository;
 use crate::write::disk::{Disk, Real, Side, Watch};
 use crate::write::journal::Journal;
@@ -63,12 +63,12 @@ pub struct Written {
 ///   the disk refuses.
 ///
 /// In each case the tree is as it was before.
-pub fn write(repository: &Repository, plan: &Plan) -> Result<Written, Error> {
+pub fn write(repository: &Repository, plan: &Changes) -> Result<Written, Error> {
     write_watched(repository, plan, &mut Real)
 }
 
-fn write_watched(repository: &Repository, plan: &Plan, watch: &mut dyn Watch) -> Result<Written, Error> {
-    if plan.changes.values().all(|change| change.before == change.after) {
+fn write_watched(repository: &Repository, plan: &Changes, watch: &mut dyn Watch) -> Result<Written, Error> {
+    if plan.values().all(|change| change.before == change.after) {
         return Ok(Written::default());
     }
     let mut disk = Disk::open(repository, watch)?;
@@ -78,7 +78,7 @@ fn write_watched(repository: &Repository, plan: &Plan, watch: &mut dyn Watch) ->
 }
 
 /// Stages, swaps and commits. On any failure the old tree is back.
-fn carry_out(disk: &mut Disk<'_>, journal: &Journal, plan: &Plan) -> Result<Written, Error> {
+fn carry_out(disk: &mut Disk<'_>, journal: &Journal, plan: &Changes) -> Result<Written, Error> {
     if let Err(error) = stage(disk, journal, plan) {
         // What can't be tidied now is no journal, so the next write tidies it.
         let _ = disk.discard("next");
@@ -106,12 +106,12 @@ fn carry_out(disk: &mut Disk<'_>, journal: &Journal, plan: &Plan) -> Result<Writ
     }
 }
 
-fn stage(disk: &mut Disk<'_>, journal: &Journal, plan: &Plan) -> std::io::Result<()> {
+fn stage(disk: &mut Disk<'_>, journal: &Journal, plan: &Changes) -> std::io::Result<()> {
     for folder in ["next", "next/old", "next/new"] {
         disk.make_dir(Side::State, folder)?;
     }
     for (number, step) in journal.steps.iter().enumerate() {
-        let Some(change) = plan.changes.get(&step.path) else { continue };
+        let Some(change) = plan.get(&step.path) else { continue };
         if let (Some(file), Some(stat)) = (&change.before, &step.before) {
             disk.put(&format!("next/old/{number}"), &file.bytes, stat.mode, stat.executable)?;
         }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::change::Changes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::plan::Plan;
 use crate::repo::{File, STATE};
 use crate::write::disk::{Disk, Seen, refusal};
 use crate::write::journal::{Folder, Journal, Stat, Step};
@@ -45,12 +45,12 @@ fn is_git(name: &str) -> bool {
 }
 
 /// Compares the plan with the disk and gives the steps to take.
-pub(super) fn check(disk: &Disk<'_>, plan: &Plan, wish: &Wish) -> Result<Journal, Error> {
+pub(super) fn check(disk: &Disk<'_>, plan: &Changes, wish: &Wish) -> Result<Journal, Error> {
     let mut problems = Problems::default();
     let mut steps = Vec::new();
     let mut modes = BTreeMap::new();
     let mut nested = BTreeMap::new();
-    for (path, change) in &plan.changes {
+    for (path, change) in plan.iter() {
         if change.before == change.after {
             continue;
         }
@@ -77,7 +77,7 @@ pub(super) fn check(disk: &Disk<'_>, plan: &Plan, wish: &Wish) -> Result<Journal
     collisions(disk, plan, &removed)?;
     let made = missing(disk, plan, &removed, wish)?;
     let stat = |file: &File, mode| Stat::of(&file.bytes, file.executable, mode);
-    let step = |(path, change): (&RepoPath, &crate::plan::Change)| {
+    let step = |(path, change): (&RepoPath, &crate::change::Change)| {
         let old_mode = modes.get(path).copied();
         // A moved file takes its permission bits along.
         let from = change.moved_from.as_ref().and_then(|from| modes.get(from)).copied();
@@ -104,7 +104,7 @@ pub(super) fn check(disk: &Disk<'_>, plan: &Plan, wish: &Wish) -> Result<Journal
 /// Gives the permission bits of a file that is as the plan found it, or notes the problem.
 fn compare(
     disk: &Disk<'_>,
-    plan: &Plan,
+    plan: &Changes,
     path: &RepoPath,
     before: Option<&File>,
     seen: Seen,
@@ -118,9 +118,7 @@ fn compare(
             problems.invalid(path, message, "remove or rename the file");
         }
         // A folder that the plan empties makes room; one that keeps a file is told of below.
-        (None, Seen::Folder(_))
-            if plan.changes.keys().any(|other| other != path && other.is_within(path)) =>
-        {
+        (None, Seen::Folder(_)) if plan.keys().any(|other| other != path && other.is_within(path)) => {
             return Some(None);
         }
         (None, Seen::Folder(_)) => {
@@ -148,10 +146,10 @@ fn compare(
 }
 
 /// Gives the file that stands where one of the path's folders should, unless the plan removes it.
-fn file_above(disk: &Disk<'_>, plan: &Plan, path: &RepoPath) -> Option<RepoPath> {
+fn file_above(disk: &Disk<'_>, plan: &Changes, path: &RepoPath) -> Option<RepoPath> {
     let mut folder = path.parent();
     while let Some(above) = folder.filter(|above| !above.is_top()) {
-        let removed = plan.changes.get(&above).is_some_and(|change| change.after.is_none());
+        let removed = plan.get(&above).is_some_and(|change| change.after.is_none());
         if !removed && matches!(disk.see(&above), Ok(Seen::File { .. } | Seen::Other(_))) {
             return Some(above);
         }
@@ -185,9 +183,9 @@ fn other_repository(
 }
 
 /// Gives the folders that lose their last file, each after the ones in it.
-fn emptied(disk: &Disk<'_>, plan: &Plan) -> Result<Vec<Folder>, Error> {
-    let gone = |path: &RepoPath| plan.changes.get(path).is_some_and(|change| change.after.is_none());
-    let removed = plan.changes.iter().filter(|(_, change)| change.before.is_some() && change.after.is_none());
+fn emptied(disk: &Disk<'_>, plan: &Changes) -> Result<Vec<Folder>, Error> {
+    let gone = |path: &RepoPath| plan.get(path).is_some_and(|change| change.after.is_none());
+    let removed = plan.iter().filter(|(_, change)| change.before.is_some() && change.after.is_none());
     let mut candidates = BTreeSet::new();
     for (path, _) in removed {
         let mut folder = path.parent();
@@ -208,7 +206,6 @@ fn emptied(disk: &Disk<'_>, plan: &Plan) -> Result<Vec<Folder>, Error> {
             Err(_) => true,
         });
         let refilled = plan
-            .changes
             .iter()
             .any(|(path, change)| change.after.is_some() && *path != folder && path.is_within(&folder));
         if !kept && !refilled {
@@ -220,9 +217,9 @@ fn emptied(disk: &Disk<'_>, plan: &Plan) -> Result<Vec<Folder>, Error> {
 }
 
 /// Gives the folders that are to be made, each after the one that holds it.
-fn missing(disk: &Disk<'_>, plan: &Plan, removed: &[Folder], wish: &Wish) -> Result<Vec<Folder>, Error> {
+fn missing(disk: &Disk<'_>, plan: &Changes, removed: &[Folder], wish: &Wish) -> Result<Vec<Folder>, Error> {
     let mut folders = BTreeSet::new();
-    for (path, change) in &plan.changes {
+    for (path, change) in plan.iter() {
         if change.after.is_none() {
             continue;
         }
@@ -248,18 +245,18 @@ fn missing(disk: &Disk<'_>, plan: &Plan, removed: &[Folder], wish: &Wish) -> Res
 }
 
 /// Refuses new names that differ from others in case only: macOS and Windows would keep just one.
-fn collisions(disk: &Disk<'_>, plan: &Plan, removed: &[Folder]) -> Result<(), Error> {
+fn collisions(disk: &Disk<'_>, plan: &Changes, removed: &[Folder]) -> Result<(), Error> {
     let mut problems = Problems::default();
     // Folder → name in lower case → a path that has it after the plan.
     let mut names: BTreeMap<RepoPath, BTreeMap<String, RepoPath>> = BTreeMap::new();
-    let created = plan.changes.iter().filter(|(_, change)| change.before.is_none() && change.after.is_some());
+    let created = plan.iter().filter(|(_, change)| change.before.is_none() && change.after.is_some());
     for (path, _) in created {
         let mut at = path.clone();
         while let Some(folder) = at.parent() {
             if !names.contains_key(&folder) {
                 let failed = |error| refusal(&format!("can't read `{folder}`"), &error);
                 let stays = |child: &RepoPath| {
-                    plan.changes.get(child).is_none_or(|change| change.after.is_some())
+                    plan.get(child).is_none_or(|change| change.after.is_some())
                         && !removed.iter().any(|folder| folder.path == *child)
                 };
                 let children = disk.names(&folder).map_err(failed)?;
@@ -320,9 +317,9 @@ impl Problems {
     }
 
     /// Refuses a plan in which one path is both a file and a folder.
-    fn two_roles(&mut self, plan: &Plan) {
-        let after = |path: &RepoPath| plan.changes.get(path).is_some_and(|change| change.after.is_some());
-        for path in plan.changes.keys().filter(|path| after(path)) {
+    fn two_roles(&mut self, plan: &Changes) {
+        let after = |path: &RepoPath| plan.get(path).is_some_and(|change| change.after.is_some());
+        for path in plan.keys().filter(|path| after(path)) {
             let mut folder = path.parent();
             while let Some(above) = folder.filter(|above| !above.is_top()) {
                 if after(&above) {

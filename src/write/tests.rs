@@ -6,7 +6,7 @@ mod outside;
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::plan::Change;
+use crate::change::Change;
 use crate::repo::File;
 use crate::repo::scratch::{Scratch, Tree};
 
@@ -15,7 +15,7 @@ pub(super) fn path(text: &str) -> RepoPath {
 }
 
 /// The plan from the files on disk to `after`, a list of (path, content, executable).
-pub(super) fn plan_to(scratch: &Scratch, after: &[(&str, &str, bool)]) -> Plan {
+pub(super) fn plan_to(scratch: &Scratch, after: &[(&str, &str, bool)]) -> Changes {
     let before = scratch.repository().read().unwrap().snapshot;
     let after: BTreeMap<RepoPath, File> = after
         .iter()
@@ -28,17 +28,17 @@ pub(super) fn plan_to(scratch: &Scratch, after: &[(&str, &str, bool)]) -> Plan {
         let (old, new) = (before.file(&path).cloned(), after.get(&path).cloned());
         (path, Change { before: old, after: new, moved_from: None })
     });
-    Plan { changes: changes.filter(|(_, change)| change.before != change.after).collect(), ..Plan::default() }
+    changes.filter(|(_, change)| change.before != change.after).collect()
 }
 
 /// A plan that makes one file.
-pub(super) fn creating(name: &str) -> Plan {
+pub(super) fn creating(name: &str) -> Changes {
     let change = Change { before: None, after: Some(File::new(*b"new\n")), moved_from: None };
-    Plan { changes: [(path(name), change)].into(), ..Plan::default() }
+    [(path(name), change)].into_iter().collect()
 }
 
 /// A tree with everything that a write can meet, and the plan over it.
-pub(super) fn everything(scratch: &Scratch) -> Plan {
+pub(super) fn everything(scratch: &Scratch) -> Changes {
     scratch.put("edited", "1\n").put("same", "s").put("run", "#!\n").put("private", "p\n");
     scratch.put("apps/nginx/deployment.yaml", "d\n").put("apps/nginx/configmap.yaml", "c");
     scratch.put("old/deep/gone", "g").put("file", "becomes a folder").put("folder/x", "becomes a file");
@@ -58,15 +58,15 @@ pub(super) fn everything(scratch: &Scratch) -> Plan {
         ],
     );
     let from = path("apps/nginx/configmap.yaml");
-    plan.changes.get_mut(&path("apps/nginx/nginx-rt/configmap.yaml")).unwrap().moved_from = Some(from);
+    plan.get_mut(&path("apps/nginx/nginx-rt/configmap.yaml")).unwrap().moved_from = Some(from);
     plan
 }
 
 /// Gives the tree that a plan should leave.
-pub(super) fn expected(before: &Tree, plan: &Plan) -> Tree {
+pub(super) fn expected(before: &Tree, plan: &Changes) -> Tree {
     let mut files: BTreeMap<String, (u32, Vec<u8>)> =
         before.iter().filter(|(name, _)| !name.ends_with('/')).map(|(k, v)| (k.clone(), v.clone())).collect();
-    for (path, change) in &plan.changes {
+    for (path, change) in plan.iter() {
         let mode = files.remove(path.as_str()).map(|(mode, _)| mode);
         if let Some(file) = &change.after {
             let mode = match (mode, file.executable) {
@@ -97,14 +97,14 @@ fn writes_every_kind_of_change_and_takes_it_back() {
         let before = scratch.tree();
         let snapshot = repository.read().unwrap().snapshot;
         let written = write(&repository, &plan).unwrap();
-        assert_eq!(written.paths, plan.changes.keys().cloned().collect::<Vec<_>>());
+        assert_eq!(written.paths, plan.keys().cloned().collect::<Vec<_>>());
         assert_eq!(scratch.tree(), expected(&before, &plan));
         assert_eq!(repository.read().unwrap().snapshot, plan.apply(&snapshot));
         assert_eq!(recover(&repository), Ok(None));
 
         let back = undo_plan(&repository).unwrap().unwrap();
         assert_eq!(back.apply(&plan.apply(&snapshot)), snapshot);
-        let moved = &back.changes[&path("apps/nginx/configmap.yaml")];
+        let moved = &back[&path("apps/nginx/configmap.yaml")];
         assert_eq!(moved.moved_from, Some(path("apps/nginx/nginx-rt/configmap.yaml")));
         assert!(undo(&repository).unwrap().is_some());
         assert_eq!(scratch.tree(), before);
@@ -131,7 +131,7 @@ fn invariant_3_the_written_tree_is_what_git_apply_makes() {
 #[test]
 fn an_empty_plan_leaves_no_trace() {
     let scratch = Scratch::plain();
-    assert_eq!(write(&scratch.repository(), &Plan::default()), Ok(Written::default()));
+    assert_eq!(write(&scratch.repository(), &Changes::default()), Ok(Written::default()));
     assert_eq!((recover(&scratch.repository()), undo(&scratch.repository())), (Ok(None), Ok(None)));
     assert_eq!(std::fs::read_dir(scratch.top()).unwrap().count(), 0);
 }
@@ -208,9 +208,9 @@ fn names_that_differ_in_case_only_are_refused() {
         for name in existing {
             scratch.put(name, "");
         }
-        let mut plan = Plan::default();
+        let mut plan = Changes::default();
         for name in created {
-            plan.changes.extend(creating(name).changes);
+            plan.append(&mut creating(name));
         }
         let before = scratch.tree();
         let result = write(&scratch.repository(), &plan);

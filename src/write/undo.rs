@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::change::{Change, Changes};
 use crate::error::Error;
 use crate::path::RepoPath;
-use crate::plan::{Change, Plan};
 use crate::repo::{File, Repository};
 use crate::write::disk::{Disk, Real, Seen, Watch, refusal};
 use crate::write::preflight::{self, Wish};
@@ -16,7 +16,7 @@ use crate::write::{Written, carry_out, conflict};
 /// # Errors
 ///
 /// As [`undo`]; nothing is changed in any case.
-pub fn undo_plan(repository: &Repository) -> Result<Option<Plan>, Error> {
+pub fn undo_plan(repository: &Repository) -> Result<Option<Changes>, Error> {
     let mut watch = Real;
     let Some(mut disk) = Disk::open_holding(repository, &["last", "next"], &mut watch)? else {
         return Ok(None);
@@ -50,9 +50,9 @@ pub(super) fn undo_watched(repository: &Repository, watch: &mut dyn Watch) -> Re
 }
 
 /// Turns the last write around.
-fn reversed(disk: &Disk<'_>) -> Result<Option<(Plan, Wish)>, Error> {
+fn reversed(disk: &Disk<'_>) -> Result<Option<(Changes, Wish)>, Error> {
     let Some(journal) = disk.journal("last")? else { return Ok(None) };
-    let mut changes: BTreeMap<RepoPath, Change> = BTreeMap::new();
+    let mut changes = Changes::default();
     let mut modes = BTreeMap::new();
     let mut edited = BTreeMap::new();
     let unread = |path: &RepoPath, error| refusal(&format!("can't read `{path}`"), &error);
@@ -87,5 +87,5 @@ fn reversed(disk: &Disk<'_>) -> Result<Option<(Plan, Wish)>, Error> {
         }
     }
     modes.extend(journal.removed.iter().filter_map(|folder| Some((folder.path.clone(), folder.mode?))));
-    Ok(Some((Plan { changes, ..Plan::default() }, Wish { undo: true, modes })))
+    Ok(Some((changes, Wish { undo: true, modes })))
 }

@@ -47,7 +47,7 @@ pub fn run(seed: u64, switches: &Switches, renderer: &Embedded) -> Result<Tally,
     let judge = Judge::new(&before, &model, outside.as_ref(), &embedded);
     let mut tally = Tally::from([(format!("repositories of layout {:?}", trial.repository.layout), 1)]);
     let plan = trial.plan(&before, &Selection::All, true).map_err(|error| format!("split --all: {error}"))?;
-    let after = plan.apply(&before);
+    let after = plan.changes.apply(&before);
     judge.same(&after).map_err(|error| format!("after split --all, {error}"))?;
     for outcome in &plan.entries {
         trial.outcome(&judge, &before, &after, outcome, &mut tally)?;
@@ -67,7 +67,7 @@ pub fn keep(seed: u64, switches: &Switches, folder: &Path) {
     let Ok(trial) = Trial::new(seed, switches, &Embedded::default()) else { return };
     let mut trees = vec![("before", trial.before.clone())];
     if let Ok(Ok(plan)) = std::panic::catch_unwind(|| trial.plan(&trial.before, &Selection::All, true)) {
-        trees.push(("after", plan.apply(&trial.before)));
+        trees.push(("after", plan.changes.apply(&trial.before)));
     }
     for (name, tree) in trees {
         for (path, entry) in tree.entries() {
@@ -197,7 +197,7 @@ impl Trial {
     /// Joining must give back every byte and mode, and leave nothing.
     fn joined(&self, after: &Snapshot, selection: &Selection) -> Result<(), String> {
         let plan = self.plan(after, selection, false).map_err(|error| format!("join --all: {error}"))?;
-        let joined = plan.apply(after);
+        let joined = plan.changes.apply(after);
         for (path, entry) in self.before.entries() {
             match joined.entry(path) {
                 Some(found) if found == entry => {}
@@ -223,7 +223,7 @@ impl Trial {
             tree = self.step(judge, tree, app, true, tally)?;
         }
         let plan = self.plan(&tree, &Selection::All, true).map_err(|error| format!("the rest: {error}"))?;
-        tree = plan.apply(&tree);
+        tree = plan.changes.apply(&tree);
         judge.same(&tree).map_err(|error| format!("after the rest, {error}"))?;
         let model = self.model(&self.before);
         let renderer = &self.renderer;
@@ -263,7 +263,7 @@ impl Trial {
                 return Ok(tree);
             }
         };
-        let after = plan.apply(&tree);
+        let after = plan.changes.apply(&tree);
         judge.same(&after).map_err(|error| format!("after {what} app {app}, {error}"))?;
         if splits {
             self.unchanged(&after, &selection, true)?;

@@ -169,8 +169,8 @@ fn gated() -> Snapshot {
         gate::sync(input, &Templates::new(BTreeMap::new()).unwrap(), &mut builder).unwrap();
         builder.finish()
     });
-    assert!(plan.files() > 5);
-    plan.apply(&snapshot)
+    assert!(plan.changes.files() > 5);
+    plan.changes.apply(&snapshot)
 }
 
 fn told_of(snapshot: &Snapshot, text: &str) -> Vec<String> {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
+use crate::change::{Change, Changes};
 use crate::diff::patch;
 use crate::path::RepoPath;
-use crate::plan::{Change, Plan};
 use crate::repo::File;
 use crate::repo::scratch::{Scratch, Tree};
 
@@ -25,7 +25,7 @@ fn files_only(tree: Tree) -> Tree {
     tree.into_iter().filter(|(name, _)| !name.ends_with('/')).collect()
 }
 
-fn plan(before: &Files, after: &Files, moves: &BTreeMap<String, String>) -> Plan {
+fn plan(before: &Files, after: &Files, moves: &BTreeMap<String, String>) -> Changes {
     let path = |text: &str| RepoPath::parse(text).unwrap();
     let file = |(bytes, executable): &(Vec<u8>, bool)| File {
         bytes: bytes.as_slice().into(),
@@ -40,7 +40,7 @@ fn plan(before: &Files, after: &Files, moves: &BTreeMap<String, String>) -> Plan
         };
         (path(name), change)
     });
-    Plan { changes: changes.collect(), ..Plan::default() }
+    changes.collect()
 }
 
 /// Applies the patch with git and compares the tree, with the index as well as without it.
@@ -185,7 +185,7 @@ proptest! {
         let untouched = scratch.tree();
         crate::write::write(&scratch.repository(), &plan).unwrap();
         prop_assert_eq!(scratch.tree(), lay(&after).tree());
-        prop_assert_eq!(crate::write::undo(&scratch.repository()).unwrap().is_some(), !plan.changes.is_empty());
+        prop_assert_eq!(crate::write::undo(&scratch.repository()).unwrap().is_some(), !plan.is_empty());
         prop_assert_eq!(scratch.tree(), untouched);
     }
 }

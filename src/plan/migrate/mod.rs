@@ -349,7 +349,7 @@ fn obligations(input: &Input<'_>, plan: &Plan, active: &[&Move<'_>]) -> Vec<Obli
     if plan.changes.is_empty() {
         return Vec::new();
     }
-    let after = plan.apply(input.snapshot);
+    let after = plan.changes.apply(input.snapshot);
     let mut found: Vec<Obligation> = Vec::new();
     for one in active.iter().filter(|one| one.stage == Stage::Restructured) {
         let rest = one.leaves_rest().then(|| one.whole.clone());

@@ -73,7 +73,7 @@ enum Act {
 }
 
 /// A tree, the plan, and the trees before and after the act.
-fn prepare(scratch: &Scratch, act: Act) -> (Plan, Tree, Tree) {
+fn prepare(scratch: &Scratch, act: Act) -> (Changes, Tree, Tree) {
     let plan = everything(scratch);
     let before = scratch.tree();
     let after = expected(&before, &plan);
@@ -84,7 +84,7 @@ fn prepare(scratch: &Scratch, act: Act) -> (Plan, Tree, Tree) {
     (plan, after, before)
 }
 
-fn perform(scratch: &Scratch, act: Act, plan: &Plan, watch: &mut dyn Watch) -> Result<(), Error> {
+fn perform(scratch: &Scratch, act: Act, plan: &Changes, watch: &mut dyn Watch) -> Result<(), Error> {
     match act {
         Act::Write => write_watched(&scratch.repository(), plan, watch).map(drop),
         Act::Undo => undo_watched(&scratch.repository(), watch).map(drop),
@@ -92,7 +92,7 @@ fn perform(scratch: &Scratch, act: Act, plan: &Plan, watch: &mut dyn Watch) -> R
 }
 
 /// After all is done the tool works on: what is old can be made new, and what was made be undone.
-fn goes_on(scratch: &Scratch, act: Act, plan: &Plan, old: &Tree, new: &Tree) {
+fn goes_on(scratch: &Scratch, act: Act, plan: &Changes, old: &Tree, new: &Tree) {
     if scratch.tree() == *old {
         perform(scratch, act, plan, &mut Quick).unwrap();
     }
@@ -307,7 +307,7 @@ fn a_damaged_backup_or_journal_stops_the_recovery_before_it_changes_anything() {
     let (plan, ..) = prepare(&scratch, Act::Write);
     write_watched(&scratch.repository(), &plan, &mut Faults::new(Fault::Kill, 35)).unwrap_err();
     let torn = scratch.tree();
-    for number in 0..plan.changes.len() {
+    for number in 0..plan.len() {
         let name = format!(".git/gitops-windows/next/old/{number}");
         if scratch.at(&name).exists() {
             scratch.put(&name, "damaged");

@@ -134,7 +134,7 @@ fn invariant_7_what_is_no_file_is_not_replaced() {
     let before = scratch.tree();
     let error = write(&scratch.repository(), &plan).unwrap_err();
     assert!(error.to_string().contains("keeps other files"), "{error}");
-    plan.changes.extend(creating("half/x").changes);
+    plan.append(&mut creating("half/x"));
     let error = write(&scratch.repository(), &plan).unwrap_err();
     assert!(error.to_string().contains("is planned as a file"), "{error}");
     assert_eq!(scratch.tree(), before);
