@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::delivery::{Input, Sides, builds, rebuilt};
 use crate::path::RepoPath;
 use crate::plan::gate::Carriers;
-use crate::plan::relocation::misplaced_in;
+use crate::plan::migrate::misplaced::misplaced_in;
 use crate::plan::{gate, is_remote};
 use crate::proof::{Mismatch, compare};
 use crate::render::{Object, RenderError, Request};

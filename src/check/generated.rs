@@ -4,8 +4,9 @@ use crate::check::code::{EDITED_FILE, STALE_FILES};
 use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
-use crate::plan::generated::{Ownership, ownership};
-use crate::plan::{Builder, gate};
+use crate::plan::edit::Builder;
+use crate::plan::edit::generated::{Ownership, ownership};
+use crate::plan::gate;
 use crate::repo::Entry;
 use crate::template::Templates;
 

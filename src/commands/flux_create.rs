@@ -8,7 +8,8 @@ use crate::commands::workspace::Loaded;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::output::Output;
-use crate::plan::{Command, SourceUrl, flux_create};
+use crate::plan::Command;
+use crate::plan::command::{SourceUrl, flux_create};
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &FluxCreate, output: &Output) -> Result<Exit, Error> {

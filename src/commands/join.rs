@@ -6,7 +6,7 @@ use crate::commands::split::selection;
 use crate::commands::workspace::Loaded;
 use crate::error::Error;
 use crate::output::Output;
-use crate::plan::join;
+use crate::plan::split::join;
 use crate::template::Templates;
 
 /// Runs the command.

@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::live::{Cluster, Kubectl, LiveKustomization};
 use crate::output::Output;
-use crate::plan::{MigrateOptions, migrate, under_way};
+use crate::plan::migrate::{MigrateOptions, migrate, under_way};
 use crate::template::Templates;
 
 /// Runs the command.

@@ -6,7 +6,7 @@ use crate::commands::workspace::Loaded;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::plan::{Selection, needs_base, split};
+use crate::plan::split::{Selection, needs_base, split};
 use crate::template::Templates;
 
 /// Runs the command.

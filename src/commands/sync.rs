@@ -6,7 +6,8 @@ use crate::commands::schedules::lint;
 use crate::commands::workspace::Loaded;
 use crate::error::Error;
 use crate::output::Output;
-use crate::plan::{Plan, sync};
+use crate::plan::Plan;
+use crate::plan::command::sync;
 use crate::template::Templates;
 
 /// Runs `sync`.

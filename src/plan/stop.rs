@@ -10,6 +10,9 @@ use crate::yaml::EditError;
 /// What helps where a file can't be edited in its place.
 const PLAIN: &str = "write that place in plain block style, without anchors, aliases and merge keys, and commit that; then give the same command again";
 
+/// The way back from a migration, in which nothing is deleted.
+pub(crate) const BACK: &str = "go back as you came, a step at a time: `git revert` the commit of the last `migrate`, which takes `prune: true` away again, and let it reach every cluster; then `git revert` that of the hand-over, and let it reach every cluster; then";
+
 /// Why one entry point of one cluster can't take its next step, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stop {

@@ -9,7 +9,7 @@ use crate::delivery::{Apps, Delivery, Input};
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::plan::gate::carriers;
-use crate::plan::relocation::misplaced_in;
+use crate::plan::migrate::misplaced::misplaced_in;
 use crate::render::Object;
 use crate::spec::Spec;
 

@@ -4,9 +4,9 @@ use crate::delivery::{Input, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
+use crate::plan::edit::{Builder, resources};
 use crate::plan::gate::files::Leftover;
 use crate::plan::gate::{ClusterGate, GateTarget, own};
-use crate::plan::{Builder, resources};
 use crate::repo::{EntryPoint, FluxKustomization, Model, built};
 use crate::template::Templates;
 

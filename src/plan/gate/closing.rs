@@ -90,7 +90,7 @@ pub fn released(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Command>, Err
         let released = own
             .map(|flux| GateTarget::of(next, flux))
             .filter(|target| now.holds(cluster, target) && !then.holds(cluster, target));
-        released.map(|target| Command::resume(&target, cluster)).collect::<Vec<_>>()
+        released.map(|target| Command::resume(&target.name, &target.namespace, cluster)).collect::<Vec<_>>()
     };
     let stands = |cluster: &&String| then.has_gate(cluster);
     Ok(input.spec.clusters.keys().filter(stands).flat_map(released).collect())

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::plan::command::shell_line;
 use crate::plan::gate::{ClusterGate, ClusterWindow, GateTarget, Slot};
+use crate::plan::shell_line;
 use crate::repo::command::Action;
 use crate::spec::{Runner, Spec};
 use crate::template::Templates;

@@ -9,13 +9,14 @@ use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
+use crate::plan::Command;
+use crate::plan::edit::Builder;
+use crate::plan::edit::generated::{Ownership, is_ours, ownership};
+use crate::plan::edit::resources::remove;
 use crate::plan::gate::GateTarget;
 use crate::plan::gate::carrier::reaches;
 use crate::plan::gate::files::conflict;
 use crate::plan::gate::own::NAME;
-use crate::plan::generated::{Ownership, is_ours, ownership};
-use crate::plan::resources::remove;
-use crate::plan::{Builder, Command};
 use crate::proof::Renames;
 use crate::repo::{EntryPoint, FluxKustomization, Role, built};
 
@@ -45,7 +46,11 @@ fn held(input: &Input<'_>, cluster: &str) -> Vec<GateTarget> {
 }
 
 fn resume(input: &Input<'_>, entry: &EntryPoint) -> Vec<Command> {
-    let of = |cluster| held(input, cluster).into_iter().map(move |target| Command::resume(&target, cluster));
+    let of = |cluster| {
+        held(input, cluster)
+            .into_iter()
+            .map(move |target| Command::resume(&target.name, &target.namespace, cluster))
+    };
     entry.clusters().flat_map(of).collect()
 }
 

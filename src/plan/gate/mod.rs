@@ -40,10 +40,10 @@ use crate::delivery::{Input, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
+use crate::plan::edit::prepare::{is_prepared, is_remembering};
 use crate::plan::gate::folders::cluster_folder;
 use crate::plan::gate::target::{check_target, is_held, no_name};
 use crate::plan::gate::whole::Whole;
-use crate::plan::prepare::{is_prepared, is_remembering};
 use crate::repo::{EntryPoint, FluxKustomization, Role};
 use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
 

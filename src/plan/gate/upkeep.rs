@@ -2,8 +2,9 @@
 
 use crate::delivery::Input;
 use crate::error::Error;
+use crate::plan::Command;
+use crate::plan::edit::Builder;
 use crate::plan::gate::{Leftover, keeps_all, sync, verify};
-use crate::plan::{Builder, Command};
 use crate::template::Templates;
 
 /// Writes the gates as [`sync`] does and proves them as [`verify`] does.

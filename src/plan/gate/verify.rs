@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::plan::Builder;
+use crate::plan::edit::Builder;
 use crate::plan::gate::files::reached;
 use crate::plan::gate::target::shown;
 use crate::plan::gate::{ClusterGate, GateTarget, Gates, adopted};

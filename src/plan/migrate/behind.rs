@@ -3,9 +3,8 @@
 use crate::delivery::Input;
 use crate::delivery::inventory::Inventory;
 use crate::diagnostic::Diagnostic;
-use crate::plan::Command;
-use crate::plan::migrate::stage::Stage;
 use crate::plan::migrate::standing::Move;
+use crate::plan::{Command, Stage};
 use crate::repo::FluxKustomization;
 
 /// Tells of old Flux Kustomizations that leave Git and stay in the cluster, since what applies them prunes

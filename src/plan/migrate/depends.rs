@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 
 use crate::delivery::Input;
+use crate::plan::Stage;
 use crate::plan::migrate::hand_over::announce;
 use crate::plan::migrate::heir::Dependency;
 use crate::plan::migrate::held;
-use crate::plan::migrate::stage::Stage;
 use crate::plan::migrate::standing::Move;
 use crate::proof::{FluxName, Renames};
 use crate::repo::FluxKustomization;

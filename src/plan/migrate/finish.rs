@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::delivery::Input;
 use crate::path::RepoPath;
-use crate::plan::Builder;
+use crate::plan::edit::Builder;
+use crate::plan::edit::prepare::{is_remembering, raised, restored};
 use crate::plan::migrate::Rewritten;
 use crate::plan::migrate::place::find;
 use crate::plan::migrate::reader::unseen;
 use crate::plan::migrate::standing::Move;
-use crate::plan::prepare::{is_remembering, raised, restored};
 use crate::plan::stop::Stop;
 use crate::proof::compare;
 use crate::render::Request;

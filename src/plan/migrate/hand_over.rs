@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::delivery::{Input, build, rebuilt};
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
-use crate::plan::Builder;
-use crate::plan::generated::{Ownership, ownership};
+use crate::plan::edit::Builder;
+use crate::plan::edit::generated::{Ownership, ownership};
 use crate::plan::migrate::contents::{is_checked, is_encrypted, is_of_kind};
 use crate::plan::migrate::depends::{Succession, may_wait};
 use crate::plan::migrate::double::takes_over;
@@ -98,7 +98,7 @@ pub fn hand_over(
                 }
             }
             let heir = Heir {
-                path: crate::plan::folder::respell(
+                path: crate::plan::edit::resources::respell(
                     old.spec("path").as_str().unwrap_or_default(),
                     side.as_str(),
                 ),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::{Value, json};
 
 use crate::delivery::inventory::deletes_anyway;
-use crate::plan::prepare::{keeping, raised, restored};
+use crate::plan::edit::prepare::{keeping, raised, restored};
 use crate::yaml::{EditError, Editor, Key, cut_documents, read_documents};
 
 /// One item of `dependsOn` as it will be.

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
 use crate::path::RepoPath;
-use crate::plan::Builder;
+use crate::plan::Stage;
+use crate::plan::edit::Builder;
 use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::hand_over::hand_over;
-use crate::plan::migrate::stage::Stage;
 use crate::plan::migrate::standing::{Move, moves};
 use crate::plan::migrate::{effective, held, steps};
 use crate::plan::stop::Stop;

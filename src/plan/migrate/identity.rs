@@ -5,11 +5,11 @@ use serde_json::Value;
 use crate::delivery::Input;
 use crate::delivery::classify::wildcard;
 use crate::path::RepoPath;
+use crate::plan::edit::prepare::{is_remembering, refused};
 use crate::plan::migrate::standing::Move;
-use crate::plan::prepare::is_remembering;
 use crate::plan::stop::Stop;
 use crate::repo::FluxKustomization;
-use crate::repo::flux::{holds_variable, refused_value};
+use crate::repo::flux::holds_variable;
 
 /// What helps where a variable stands.
 const WRITTEN_OUT: &str = "write it out as the cluster has it, in a file for each cluster where several share this one, and let that reach the cluster; then go on";
@@ -49,21 +49,6 @@ fn variable(flux: &FluxKustomization) -> Option<Stop> {
         ),
         WRITTEN_OUT,
         flux.place(key),
-    ))
-}
-
-/// Stops at a value that the API server refuses: the cluster goes by what it had before.
-pub fn refused(flux: &FluxKustomization) -> Option<Stop> {
-    let (field, wanted) = refused_value(&flux.value["spec"])?;
-    Some(Stop::lasting(
-        format!(
-            "Flux Kustomization {} in {} has {} as `spec.{field}`, which the API server refuses, so the cluster goes by what it had before",
-            flux.name,
-            flux.file,
-            flux.spec(field)
-        ),
-        format!("write {wanted} there, let that reach the cluster, then go on"),
-        flux.place(field),
     ))
 }
 

@@ -2,12 +2,13 @@
 
 use crate::delivery::{Input, Unapplied};
 use crate::path::RepoPath;
+use crate::plan::BACK;
 use crate::plan::migrate::double::{differ, doubled};
 use crate::plan::migrate::effective::{Held, suspended_above};
 use crate::plan::migrate::identity::unclear;
+use crate::plan::migrate::part;
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::stop::Stop;
-use crate::plan::{BACK, part};
 use crate::repo::flux::artifact_path;
 use crate::repo::{FluxKustomization, built};
 

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::delivery::Input;
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
-use crate::plan::Builder;
-use crate::plan::resources::{self, Item, rewrite};
+use crate::plan::edit::resources::{Item, respell, rewrite};
+use crate::plan::edit::{Builder, resources};
 use crate::plan::stop::Stop;
 use crate::repo::{File, FluxKustomization, Target};
 use crate::yaml::{EditError, cut_documents, read_documents};
@@ -105,7 +105,7 @@ fn relist(
             .iter()
             .map(|reference| match lists(&reference.target) {
                 true => left.next().map_or(Item::Remove, |(path, _)| {
-                    Item::Replace(crate::plan::folder::respell(&reference.text, &path.relative_to(folder)))
+                    Item::Replace(respell(&reference.text, &path.relative_to(folder)))
                 }),
                 false => Item::Keep,
             })

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::delivery::Input;
 use crate::delivery::inventory::{Inventory, deletes_anyway, prunes};
-use crate::plan::BACK;
-use crate::plan::migrate::stage::Stage;
 use crate::plan::migrate::standing::{Key, Move, moves};
 use crate::plan::migrate::{MigrateOptions, confirm, effective, is_under_way, rules};
 use crate::plan::stop::Stop;
+use crate::plan::{BACK, Stage};
 use crate::repo::FluxKustomization;
 
 /// How much of what a live cluster lacks is told.

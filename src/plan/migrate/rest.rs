@@ -1,9 +1,9 @@
 //! What stays with an old entry point once its divided apps have left it.
 
 use crate::delivery::{Input, app};
-use crate::plan::Builder;
-use crate::plan::entry::EntrySplit;
-use crate::plan::resources::{Item, rewrite};
+use crate::plan::edit::Builder;
+use crate::plan::edit::resources::{Item, rewrite};
+use crate::plan::split::EntrySplit;
 use crate::render::Request;
 use crate::repo::{EntryPoint, umbrella};
 

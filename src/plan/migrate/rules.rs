@@ -6,8 +6,8 @@ use crate::delivery::Input;
 use crate::path::RepoPath;
 use crate::plan::gate;
 use crate::plan::migrate::is_under_way;
+use crate::plan::migrate::misplaced::misplaced_in;
 use crate::plan::migrate::standing::Move;
-use crate::plan::relocation::misplaced_in;
 use crate::plan::stop::Stop;
 
 /// Gives the entry points under way of which an object is on the side of another type than the rules say:

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::delivery::{Input, unapplied};
 use crate::path::RepoPath;
+use crate::plan::edit::prepare::{is_prepared, is_remembering};
 use crate::plan::migrate::obstacle;
 use crate::plan::migrate::rest::{Rest, rest};
-use crate::plan::migrate::stage::{Stage, Standing};
-use crate::plan::prepare::{is_prepared, is_remembering};
 use crate::plan::stop::Stop;
+use crate::plan::{Stage, Standing};
 use crate::repo::flux::artifact_path;
 use crate::repo::{EntryPoint, FluxKustomization, Model};
 

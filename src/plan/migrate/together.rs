@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
-use crate::plan::migrate::stage::Stage;
+use crate::plan::Stage;
 use crate::plan::migrate::standing::{Key, Move, moves};
 use crate::plan::stop::Stop;
 

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::delivery::Input;
 use crate::path::RepoPath;
-use crate::plan::Builder;
-use crate::plan::generated::{Ownership, ownership};
+use crate::plan::edit::Builder;
+use crate::plan::edit::generated::{Ownership, ownership};
 use crate::plan::migrate::depends::{Name, Succession};
 use crate::plan::stop::Stop;
 use crate::repo::Entry;

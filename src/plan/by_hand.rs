@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use crate::path::RepoPath;
-use crate::plan::gate::GateTarget;
 use crate::spec::{FluxSource, Spec};
 
 /// The resource by its full name: another API group may have Kustomizations too.
@@ -83,8 +82,7 @@ impl Command {
     }
 
     /// Lets a live Flux Kustomization go on whose gate is gone.
-    pub fn resume(target: &GateTarget, cluster: &str) -> Command {
-        let GateTarget { namespace, name } = target;
+    pub fn resume(name: &str, namespace: &str, cluster: &str) -> Command {
         let words = ["flux", "resume", "kustomization", name, "--namespace", namespace];
         let purpose = format!(
             "let {name} go on, which the last closing may have left suspended (once no job in the cluster closes it any more)"

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use crate::delivery::parent::reason;
 use crate::delivery::{Input, children};
 use crate::path::RepoPath;
-use crate::plan::{EntryOutcome, Selection};
+use crate::plan::EntryOutcome;
+use crate::plan::split::Selection;
 use crate::repo::EntryPoint;
 
 /// Refuses an entry point that would be divided although some of these, whose Flux Kustomizations it

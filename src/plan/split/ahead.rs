@@ -2,8 +2,8 @@
 
 use crate::delivery::{Input, Sides, builds, children};
 use crate::path::RepoPath;
-use crate::plan::Selection;
-use crate::plan::folder::is_constant;
+use crate::plan::split::Selection;
+use crate::plan::split::folder::is_constant;
 use crate::render::Request;
 use crate::repo::Role;
 

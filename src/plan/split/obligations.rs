@@ -2,8 +2,10 @@
 
 use crate::delivery::{Input, Sides, builds};
 use crate::path::RepoPath;
+use crate::plan::edit::Builder;
 use crate::plan::outcome::EntryOutcome;
-use crate::plan::{Builder, Plan, gate, later};
+use crate::plan::split::later;
+use crate::plan::{Plan, gate};
 use crate::proof::{Mismatch, Obligation, Renames, first_mismatch};
 use crate::repo::EntryPoint;
 

@@ -1,12 +1,13 @@
 //! Splits one entry point.
 
 use crate::delivery::{Child, Input, Typed, children, parent};
-use crate::plan::child::Placed;
-use crate::plan::folder::is_constant;
+use crate::plan::BACK;
+use crate::plan::edit::Builder;
 use crate::plan::outcome::{AppOutcome, BESIDE, EntryOutcome, Way};
 use crate::plan::refusal::{ADDED_TYPES, REMEDY_FOR_TYPES, Refusal, refuse, refuse_alone};
-use crate::plan::split::BACK;
-use crate::plan::{Builder, Selection, later};
+use crate::plan::split::child::Placed;
+use crate::plan::split::folder::is_constant;
+use crate::plan::split::{Selection, later};
 use crate::repo::{EntryPoint, Kustomization};
 
 /// One entry point that is being split.

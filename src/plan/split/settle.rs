@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::delivery::Input;
 use crate::error::Error;
 use crate::path::RepoPath;
-use crate::plan::split::{Care, split_with};
+use crate::plan::split::divide::{Care, split_with};
+use crate::plan::split::{Selection, promise};
 use crate::plan::stop::Stop;
-use crate::plan::{EntryOutcome, Plan, Selection, Way, migrate, promise};
+use crate::plan::{EntryOutcome, Plan, Way, migrate};
 use crate::proof::{Obligation, Verdict, prove};
 use crate::repo::Snapshot;
 use crate::template::Templates;
@@ -21,7 +22,7 @@ use crate::template::Templates;
 ///
 /// `base` is the repository as the clusters are taken to have it, usually the last commit. Where
 /// sides are live already, the second step is refused until the first one stands there;
-/// [`needs_base`](crate::plan::needs_base) tells whether that may matter.
+/// [`needs_base`](crate::plan::split::needs_base) tells whether that may matter.
 ///
 /// # Errors
 ///

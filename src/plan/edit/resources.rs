@@ -68,3 +68,10 @@ pub fn add(kustomization: &Kustomization, path: &RepoPath) -> Result<String, Edi
     editor.append_item(&[Key::from("resources")], text)?;
     Ok(editor.into_text())
 }
+
+/// Writes a path in the manner of another: with `./` before it and `/` behind it where that had.
+pub fn respell(manner: &str, path: &str) -> String {
+    let lead = if manner.starts_with("./") { "./" } else { "" };
+    let tail = if manner.ends_with('/') && !path.ends_with('/') { "/" } else { "" };
+    format!("{lead}{path}{tail}")
+}

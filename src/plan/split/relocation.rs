@@ -12,16 +12,16 @@ use crate::delivery::{self, Input, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::plan::gate::{Carriers, Closings, GateTarget};
-use crate::plan::generated::is_ours;
+use crate::plan::gate::{Closings, GateTarget};
 use crate::plan::migrate::contents::is_encrypted;
+use crate::plan::migrate::misplaced::{Misplaced, misplaced_in, sides_of, standing};
 use crate::plan::migrate::{held, verify};
 use crate::plan::{EntryOutcome, Plan, gate};
 use crate::proof::difference::differences;
 use crate::proof::{FluxName, Obligation};
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{EntryPoint, FluxKustomization, Target, umbrella};
+use crate::repo::{FluxKustomization, umbrella};
 
 /// What keeps an object from being pruned.
 const KEEP: &str = "kustomize.toolkit.fluxcd.io/prune: disabled";
@@ -166,12 +166,6 @@ fn undecrypted(input: &Input<'_>, old: &[Inventory], new: &[Inventory]) -> Optio
     })
 }
 
-/// Gives the sides of an entry point that stand, with the positions of their types.
-fn sides_of(input: &Input<'_>, all: &Sides, whole: &RepoPath) -> BTreeMap<RepoPath, usize> {
-    let sides = delivery::sides_of(all, whole).filter(|(side, _)| input.model.graph.has(side));
-    sides.map(|(side, position)| (side.clone(), position)).collect()
-}
-
 /// Adds what the sides apply that no Flux Kustomization in Git names: one may stand in the cluster.
 fn unknown(
     input: &Input<'_>,
@@ -220,78 +214,6 @@ fn together(plan: &mut Plan, sides: &[RepoPath]) {
             free: free.into_iter().collect::<BTreeSet<_>>().into_iter().collect(),
             ..Obligation::same(first.clone())
         });
-    }
-}
-
-/// Gives the entry point that was divided, or that of a side where only those are left.
-pub fn standing<'a>(input: &Input<'a>, side: &RepoPath, whole: &RepoPath) -> Option<&'a EntryPoint> {
-    let find = |path: &RepoPath| input.model.entry_points.iter().find(|entry| entry.path == *path);
-    find(whole).or_else(|| find(side))
-}
-
-/// An object on the side of another type than the rules say.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misplaced {
-    /// The object.
-    pub id: ObjectId,
-    /// The position of the type on whose side it lies.
-    pub side: usize,
-    /// The position of the type that the rules give it.
-    pub rule: usize,
-}
-
-/// Gives the objects of an entry point that lie on a wrong side, by id.
-///
-/// What does not build or fits nowhere is left to those who report that.
-pub fn misplaced_in(input: &Input<'_>, all: &Sides, carriers: &Carriers, whole: &RepoPath) -> Vec<Misplaced> {
-    let sides = sides_of(input, all, whole);
-    let requests: Vec<Request> = sides.keys().cloned().map(Request::folder).collect();
-    let results = input.renderer.render(input.snapshot, &requests);
-    let gates = gates_on(input, carriers, &sides);
-    let mut found = Vec::new();
-    for ((side, position), result) in sides.iter().zip(results) {
-        let (Ok(objects), Some(rules)) = (result, by_rule(input, side, whole)) else { continue };
-        let ids = objects.iter().map(|object| ObjectId::of(&object.value));
-        for id in ids.filter(|id| !gates.contains(id)) {
-            if let Some(rule) = rules.get(&id).filter(|rule| *rule != position) {
-                found.push(Misplaced { id, side: *position, rule: *rule });
-            }
-        }
-    }
-    found.sort_by(|a, b| a.id.cmp(&b.id));
-    found
-}
-
-/// Gives the objects of the gates that sides carry, which rules say nothing about.
-fn gates_on(input: &Input<'_>, carriers: &Carriers, sides: &BTreeMap<RepoPath, usize>) -> BTreeSet<ObjectId> {
-    let requests = sides.keys().filter_map(|side| carriers.get(side).cloned()).map(Request::folder);
-    let results = input.renderer.render(input.snapshot, &requests.collect::<Vec<_>>());
-    results.into_iter().flatten().flatten().map(|object| ObjectId::of(&object.value)).collect()
-}
-
-/// Gives the type of every object by the rules, as they were told to the split.
-fn by_rule(input: &Input<'_>, side: &RepoPath, whole: &RepoPath) -> Option<BTreeMap<ObjectId, usize>> {
-    let entries = &input.model.entry_points;
-    let mut found = BTreeMap::new();
-    // The other apps stay with the old entry point after a hand-over, so both are asked.
-    for entry in [side, whole].into_iter().filter_map(|path| entries.iter().find(|one| one.path == *path)) {
-        let path = if entry.path == *side { content(input, side)? } else { entry.path.clone() };
-        let typed = input.typed_entry(input.snapshot, &EntryPoint { path, ..entry.clone() }).ok()?;
-        found.extend(typed.ids().zip(typed.types.iter().map(|classified| classified.change_type)));
-    }
-    Some(found)
-}
-
-/// Gives the folder that a side takes its objects from: a projection builds all of another one, and
-/// lists no apps itself.
-fn content(input: &Input<'_>, side: &RepoPath) -> Option<RepoPath> {
-    let kustomization = input.model.graph.get(side)?;
-    match &kustomization.resources()[..] {
-        [only] if is_ours(input, side) => match &only.target {
-            Target::Path(all) => Some(input.model.graph.real(all)),
-            _ => None,
-        },
-        _ => Some(side.clone()),
     }
 }
 

@@ -6,13 +6,16 @@ use crate::delivery::{Child, Input, Sides, app_names, parent};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::plan;
+use crate::plan::edit::Builder;
+use crate::plan::migrate::part;
 use crate::plan::outcome::{EntryOutcome, Way};
-use crate::plan::promise::Promise;
-use crate::plan::settle::Watch;
-use crate::plan::step::{Live, Run, Step};
+use crate::plan::split::parent::refused;
+use crate::plan::split::promise::Promise;
+use crate::plan::split::settle::Watch;
+use crate::plan::split::step::{Live, Run, Step};
+use crate::plan::split::{ahead, layout, obligations};
 use crate::plan::stop::Stop;
-use crate::plan::{Builder, Plan, ahead, gate, layout, obligations, part};
+use crate::plan::{Plan, gate};
 use crate::proof::Obligation;
 use crate::repo::flux::artifact_path;
 use crate::repo::listing::listing;
@@ -118,7 +121,7 @@ pub(super) fn split_with(
         let stopped = hindered.get(&entry.path).cloned();
         let refused = stopped
             .map(|stop| stop.refuse(EntryOutcome::new(&entry.cluster, &entry.path)))
-            .or_else(|| plan::parent::refused(input, entry, selection, &outcomes, children?));
+            .or_else(|| refused(input, entry, selection, &outcomes, children?));
         let Step { mut outcome, promise, command } = match refused {
             Some(outcome) => outcome.into(),
             None => run.step(&mut trial, entry, trusts),
@@ -160,9 +163,6 @@ pub(super) fn split_with(
     plan.remarks = remarks;
     Ok((plan, promises))
 }
-
-/// The way back from a migration, in which nothing is deleted.
-pub(crate) const BACK: &str = "go back as you came, a step at a time: `git revert` the commit of the last `migrate`, which takes `prune: true` away again, and let it reach every cluster; then `git revert` that of the hand-over, and let it reach every cluster; then";
 
 /// Says what an entry point lacks before its sides can be applied each by its own Kustomization.
 fn without_flux(input: &Input<'_>, entry: &EntryPoint, above: &RepoPath) -> Diagnostic {

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::classify::{Context, classify};
 use crate::path::RepoPath;
-use crate::plan::resources::{Item, rewrite};
-use crate::plan::{Builder, documents};
+use crate::plan::edit::resources::{Item, respell, rewrite};
+use crate::plan::edit::{Builder, documents};
 use crate::repo::manifest::{manifests, objects};
 use crate::repo::{Graph, Kustomization, Reference, Target, umbrella};
 use crate::spec::{Spec, expand_folder};
@@ -315,11 +315,4 @@ impl Source {
         }
         Ok(Item::Replace(respell(&self.reference.text, &path.relative_to(part))))
     }
-}
-
-/// Writes a path in the manner of another: with `./` before it and `/` behind it where that had.
-pub fn respell(manner: &str, path: &str) -> String {
-    let lead = if manner.starts_with("./") { "./" } else { "" };
-    let tail = if manner.ends_with('/') && !path.ends_with('/') { "/" } else { "" };
-    format!("{lead}{path}{tail}")
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::delivery::Input;
 use crate::path::RepoPath;
-use crate::plan::folder::Parts;
-use crate::plan::generated::rebase;
-use crate::plan::{Builder, documents, resources};
+use crate::plan::edit::generated::rebase;
+use crate::plan::edit::{Builder, documents, resources};
+use crate::plan::split::folder::Parts;
 use crate::repo::listing::is_listing;
 use crate::repo::{File, Kustomization, Target, umbrella};
 use crate::yaml::Node;

@@ -7,12 +7,13 @@ use serde_json::Value;
 
 use crate::delivery::{Input, Sides, divided, sides_of};
 use crate::path::RepoPath;
-use crate::plan::documents::owners;
-use crate::plan::folder::FolderSplit;
+use crate::plan::edit::Builder;
+use crate::plan::edit::documents::owners;
+use crate::plan::edit::resources::{add, remove};
+use crate::plan::gate;
 use crate::plan::gate::Carriers;
-use crate::plan::relocation::{Misplaced, misplaced_in};
-use crate::plan::resources::{add, remove};
-use crate::plan::{Builder, gate};
+use crate::plan::migrate::misplaced::{Misplaced, misplaced_in};
+use crate::plan::split::folder::FolderSplit;
 use crate::render::Request;
 use crate::repo::manifest::{ObjectId, manifests, objects};
 use crate::yaml::cut_documents;

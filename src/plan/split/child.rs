@@ -2,11 +2,11 @@
 
 use crate::delivery::{Child, Typed};
 use crate::path::RepoPath;
-use crate::plan::Builder;
-use crate::plan::entry::EntrySplit;
-use crate::plan::folder::{FolderSplit, Parts};
+use crate::plan::edit::Builder;
 use crate::plan::outcome::Way;
 use crate::plan::refusal::Refusal;
+use crate::plan::split::EntrySplit;
+use crate::plan::split::folder::{FolderSplit, Parts};
 use crate::repo::Target;
 
 /// A child's place in the new entry points: the folder to list, by type.
@@ -18,7 +18,11 @@ pub(super) struct Placed {
 
 impl EntrySplit<'_, '_> {
     /// Recognises a child that the sides list already.
-    pub(super) fn already(&self, builder: &Builder<'_>, child: &Child) -> Result<Option<Parts>, Refusal> {
+    pub(in crate::plan) fn already(
+        &self,
+        builder: &Builder<'_>,
+        child: &Child,
+    ) -> Result<Option<Parts>, Refusal> {
         let mut parts = Parts::new();
         for position in 0..self.input.spec.types.len() {
             let side = self.side(position)?;

@@ -10,10 +10,9 @@ use serde_json::Value;
 
 use crate::delivery::inventory::deletes_anyway;
 use crate::path::RepoPath;
-use crate::plan::Builder;
-use crate::plan::migrate::identity::refused;
+use crate::plan::edit::Builder;
 use crate::plan::stop::Stop;
-use crate::repo::flux::{API_VERSION, flux_kustomizations};
+use crate::repo::flux::{API_VERSION, flux_kustomizations, refused_value};
 use crate::repo::{File, FluxKustomization, Snapshot};
 use crate::yaml::{EditError, Editor, Key, Node, NodeKind, ScalarText, read_documents};
 
@@ -45,6 +44,21 @@ pub fn prepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -> 
     let edited = edited(text, kustomization.document, &values);
     builder.put(path, &edited.map_err(|error| Stop::edit(path, text, &error))?);
     Ok(())
+}
+
+/// Stops at a value that the API server refuses: the cluster goes by what it had before.
+pub fn refused(flux: &FluxKustomization) -> Option<Stop> {
+    let (field, wanted) = refused_value(&flux.value["spec"])?;
+    Some(Stop::lasting(
+        format!(
+            "Flux Kustomization {} in {} has {} as `spec.{field}`, which the API server refuses, so the cluster goes by what it had before",
+            flux.name,
+            flux.file,
+            flux.spec(field)
+        ),
+        format!("write {wanted} there, let that reach the cluster, then go on"),
+        flux.place(field),
+    ))
 }
 
 /// A field of the object with the value that it gets.

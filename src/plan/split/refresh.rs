@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use crate::delivery::{Input, TypedError};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::plan::generated::{Ownership, ownership};
-use crate::plan::projection::Manner;
-use crate::plan::whole::projection_text;
-use crate::plan::{Builder, gate, relocation};
+use crate::plan::edit::Builder;
+use crate::plan::edit::generated::{Ownership, ownership};
+use crate::plan::gate;
+use crate::plan::migrate::misplaced;
+use crate::plan::split::projection::Manner;
+use crate::plan::split::whole::projection_text;
 use crate::proof::compare;
 use crate::render::Request;
 use crate::repo::{EntryPoint, Target};
@@ -51,7 +53,7 @@ pub fn refresh(
             let own = entries.iter().find(|found| found.path == entry).filter(|_| folder == side);
             let app = own.map(|found| input.model.name_of(found).to_owned());
             let app = app.unwrap_or_else(|| crate::delivery::app_name(whole, cluster));
-            let result = match relocation::standing(input, &side, &entry).filter(|_| folder == side) {
+            let result = match misplaced::standing(input, &side, &entry).filter(|_| folder == side) {
                 Some(found) => {
                     input.typed_entry(builder.now(), &EntryPoint { path: whole.clone(), ..found.clone() })
                 }

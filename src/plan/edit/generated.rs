@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::delivery::Input;
 use crate::path::RepoPath;
-use crate::plan::Builder;
+use crate::plan::edit::Builder;
 use crate::repo::{File, Kustomization, Target, umbrella};
 use crate::yaml::read_documents;
 
@@ -98,7 +98,7 @@ pub fn rebase(kustomization: &Kustomization, folder: &RepoPath) -> Result<String
             }
             _ => reference.text.as_str(),
         };
-        let new = crate::plan::folder::respell(old, &path.relative_to(folder));
+        let new = crate::plan::edit::resources::respell(old, &path.relative_to(folder));
         let written = &text[reference.span.clone()];
         let position = written.rfind(old).ok_or_else(|| {
             format!("`{}` in {} is written with escapes", reference.text, kustomization.file)

@@ -3,12 +3,12 @@
 use crate::delivery::classify::{Classified, is_hashed};
 use crate::delivery::{Input, Typed};
 use crate::path::RepoPath;
-use crate::plan::entry::EntrySplit;
-use crate::plan::folder::Parts;
+use crate::plan::edit::{Builder, generated};
 use crate::plan::outcome::{EntryOutcome, Way};
-use crate::plan::projection::{self, Manner, Member};
 use crate::plan::refusal::Refusal;
-use crate::plan::{Builder, generated};
+use crate::plan::split::folder::Parts;
+use crate::plan::split::projection::{Manner, Member};
+use crate::plan::split::{EntrySplit, projection};
 use crate::render::Object;
 use crate::repo::manifest::ObjectId;
 

@@ -1,0 +1,14 @@
+//! The plans of single commands: `init`, `sync`, `flux-create`.
+
+mod absence;
+mod adopt;
+mod flux_create;
+mod free_namespace;
+mod init;
+mod scaffold;
+mod sync;
+
+pub use flux_create::{SourceUrl, flux_create};
+pub use init::{InitOptions, init};
+pub use scaffold::scaffold;
+pub use sync::{SCHEMA_FILE, schema_text, sync};
