@@ -41,6 +41,5 @@ pub mod template;
 pub mod text;
 pub mod verify;
 pub mod when;
-pub mod windows;
 pub mod write;
 pub mod yaml;

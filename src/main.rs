@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use gitops_windows::cli::Cli;
+use gitops_windows::commands::Cli;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

@@ -177,7 +177,7 @@ fn the_spec_is_valid() {
 #[test]
 fn the_page_names_every_command() {
     let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
-    for command in gitops_windows::cli::Cli::command().get_subcommands() {
+    for command in gitops_windows::commands::Cli::command().get_subcommands() {
         let name = command.get_name();
         let named = page.contains(&format!("`{name}`")) || page.contains(&format!("`{name} "));
         assert!(named, "README.md says nothing of `{name}`");

@@ -1,9 +1,10 @@
 //! `calendar`.
 
+use clap::{Args, ValueEnum};
 use jiff::ToSpan;
 
-use crate::calendar::{Calendar, ics, svg, text};
-use crate::cli::{self, CalendarFormat, Global};
+use crate::calendar::{self, ics, svg, text};
+use crate::cli::Global;
 use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::workspace::Workspace;
@@ -13,13 +14,45 @@ use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::when::unknown_clusters;
 
+/// Arguments of `calendar`.
+#[derive(Args, Debug)]
+pub struct Calendar {
+    /// Only this cluster (repeatable)
+    #[arg(long = "cluster", value_name = "NAME")]
+    pub clusters: Vec<String>,
+    /// The first day, for example 2026-03-23, or a time in RFC 3339 [default: today]
+    #[arg(long, value_name = "TIME")]
+    pub from: Option<String>,
+    /// How many days
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=3660))]
+    pub days: u16,
+    /// The time zone of the days, for example Europe/Berlin [default: that of this machine]
+    #[arg(long, value_name = "ZONE")]
+    pub time_zone: Option<String>,
+    /// The form
+    #[arg(long, value_enum, default_value_t)]
+    pub format: CalendarFormat,
+}
+
+/// The forms of a calendar.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum CalendarFormat {
+    /// A timeline for the terminal
+    #[default]
+    Text,
+    /// A picture
+    Svg,
+    /// An iCalendar file (RFC 5545)
+    Ics,
+}
+
 /// The most times of one row that a timeline is made of, and that are written to a file: a daily window over the
 /// longest range is written whole, and no file is larger than calendar programs and browsers open.
 const MOST_DRAWN: usize = 20_000;
 const MOST_WRITTEN: usize = 4_000;
 
 /// Runs the command.
-pub fn run(global: &Global, arguments: &cli::Calendar, output: &Output) -> Result<Exit, Error> {
+pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exit, Error> {
     let now = clock::now(global)?;
     let zone = match &arguments.time_zone {
         Some(name) => clock::zone("--time-zone", name)?,
@@ -49,7 +82,7 @@ pub fn run(global: &Global, arguments: &cli::Calendar, output: &Output) -> Resul
     let asked = |cluster: &&String| arguments.clusters.is_empty() || arguments.clusters.contains(cluster);
     let clusters: Vec<String> = fleet.clusters.iter().filter(asked).cloned().collect();
     let most = if arguments.format == CalendarFormat::Text { MOST_DRAWN } else { MOST_WRITTEN };
-    let calendar = Calendar::new(&spec, &schedules, &clusters, from, to, zone, most);
+    let calendar = calendar::Calendar::new(&spec, &schedules, &clusters, from, to, zone, most);
     for row in calendar.rows.iter().filter(|row| row.is_cut) {
         output.say(&format!(
             "Type {} opens so often that only the first {} times are shown.",

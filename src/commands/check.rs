@@ -1,12 +1,13 @@
 //! `check`.
 
+use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use crate::check::{
     CODES, Code, SpecLintOptions, Subject, audit, explain, generated, github, history, ignore, json, sarif,
     sort, spec_lints_with,
 };
-use crate::cli::{Check, CheckFormat, DEFAULT_SPEC, FailOn, Global};
+use crate::cli::{DEFAULT_SPEC, Global};
 use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::workspace::{Workspace, cluster_folders};
@@ -19,6 +20,55 @@ use crate::repo::{ClusterFolders, Model};
 use crate::spec::{self, Parsed, Spec};
 use crate::template::Templates;
 use crate::text::did_you_mean;
+
+/// Arguments of `check`.
+#[derive(Args, Debug)]
+pub struct Check {
+    /// How to print the findings
+    #[arg(long, value_enum, default_value_t)]
+    pub format: CheckFormat,
+    /// The least severity that makes the exit code 1
+    #[arg(long, value_enum, default_value_t)]
+    pub fail_on: FailOn,
+    /// Also find what goes wrong between this revision and the files as they are now
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
+    /// Print what a code means, why it matters and how to mend it
+    #[arg(long, value_name = "CODE")]
+    pub explain: Option<String>,
+    /// Report a type that stays closed for more days than this
+    #[arg(long, value_name = "DAYS")]
+    pub max_days_closed: Option<u32>,
+}
+
+/// The forms of findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+    /// For code scanning services: SARIF 2.1.0
+    Sarif,
+    /// For GitHub Actions: workflow commands
+    Github,
+}
+
+/// The least severity that counts as a failure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// Notes too
+    #[value(alias = "info")]
+    Note,
+    /// Warnings and errors
+    Warning,
+    /// Only errors
+    #[default]
+    Error,
+    /// Nothing
+    Never,
+}
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, Error> {

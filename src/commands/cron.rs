@@ -2,9 +2,10 @@
 
 use std::io::{BufRead, BufReader, Read};
 
+use clap::Args;
 use jiff::tz::TimeZone;
 
-use crate::cli::{Cron, Global};
+use crate::cli::Global;
 use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::diagnostic::{Diagnostic, Place};
@@ -12,6 +13,24 @@ use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::path::RepoPath;
 use crate::schedule::{CronExpr, Moment, batch_line};
+
+/// Arguments of `cron`.
+#[derive(Args, Debug)]
+pub struct Cron {
+    /// The expression; `-` reads lines of EXPR TAB ZONE TAB FROM TAB COUNT, and answers each with the
+    /// firings in UTC, `never` or `error`
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    pub expression: String,
+    /// The IANA time zone
+    #[arg(long, value_name = "ZONE", default_value = "UTC")]
+    pub time_zone: String,
+    /// The time after which to look, in RFC 3339 [default: now]
+    #[arg(long, value_name = "TIME")]
+    pub from: Option<String>,
+    /// How many times to print, at most a million
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub count: u64,
+}
 
 /// The longest line of a batch that is looked at.
 const LONGEST_LINE: u64 = 1 << 20;

@@ -1,14 +1,26 @@
 //! `explain PATH`.
 
+use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::{Answer, Explain, Global};
+use crate::cli::{Answer, Global};
 use crate::commands::apply::Exit;
 use crate::commands::workspace::Loaded;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::explain::{Explained, explain};
 use crate::output::Output;
+
+/// Arguments of `explain`.
+#[derive(Args, Debug)]
+pub struct Explain {
+    /// The file or folder, relative to the folder of the spec
+    #[arg(value_name = "PATH")]
+    pub path: String,
+    /// How to answer
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Answer,
+}
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Explain, output: &Output) -> Result<Exit, Error> {

@@ -1,8 +1,9 @@
 //! `flux-create`.
 
+use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::{Answer, FluxCreate, Global};
+use crate::cli::{Answer, Global};
 use crate::commands::apply::Exit;
 use crate::commands::workspace::Loaded;
 use crate::diagnostic::{Diagnostic, Place};
@@ -10,6 +11,23 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::plan::Command;
 use crate::plan::command::{SourceUrl, flux_create};
+
+/// Arguments of `flux-create`.
+#[derive(Args, Debug)]
+pub struct FluxCreate {
+    /// Only this cluster (repeatable)
+    #[arg(long = "cluster", value_name = "NAME")]
+    pub clusters: Vec<String>,
+    /// The address of this repository, to create the source too
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// The branch that the source follows
+    #[arg(long, value_name = "NAME", default_value = "main", requires = "url")]
+    pub branch: String,
+    /// How to answer
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Answer,
+}
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &FluxCreate, output: &Output) -> Result<Exit, Error> {

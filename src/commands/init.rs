@@ -1,6 +1,8 @@
 //! `init`.
 
-use crate::cli::{Global, Init};
+use clap::Args;
+
+use crate::cli::{Format, Global};
 use crate::commands::apply::{Exit, apply};
 use crate::commands::schedules::lint;
 use crate::commands::workspace::{Workspace, cluster_folders};
@@ -12,6 +14,36 @@ use crate::render::detect;
 use crate::repo::Model;
 use crate::spec;
 use crate::template::Templates;
+
+/// Arguments of `init`.
+#[derive(Args, Debug)]
+pub struct Init {
+    /// In an empty folder: a cluster to write a repository for (repeatable)
+    #[arg(long = "cluster", value_name = "NAME")]
+    pub clusters: Vec<String>,
+    /// In an empty folder: an app to begin with (repeatable)
+    #[arg(long = "app", value_name = "NAME")]
+    pub apps: Vec<String>,
+    /// A folder that belongs to a cluster, where that is not found out (repeatable)
+    #[arg(long, value_name = "NAME=FOLDER", conflicts_with_all = ["clusters", "apps"])]
+    pub cluster_folder: Vec<String>,
+    /// When the window opens, as a cron expression
+    #[arg(long, value_name = "CRON")]
+    pub open: Option<String>,
+    /// When the window closes, as a cron expression
+    #[arg(long, value_name = "CRON")]
+    pub close: Option<String>,
+    /// The window's time zone, for example Europe/Berlin
+    #[arg(long, value_name = "ZONE")]
+    pub time_zone: Option<String>,
+    /// Tell people of openings that fail to apply, by a Flux notification Provider of this type, for
+    /// example slack
+    #[arg(long, value_name = "TYPE", value_parser = clap::builder::PossibleValuesParser::new(crate::spec::ALERT_TYPES), hide_possible_values = true)]
+    pub alerts: Option<String>,
+    /// How to show the difference
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, Error> {

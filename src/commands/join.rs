@@ -1,8 +1,8 @@
 //! `join app NAME…` and `join --all`.
 
-use crate::cli::{Global, Split};
+use crate::cli::Global;
 use crate::commands::apply::{Exit, apply};
-use crate::commands::split::selection;
+use crate::commands::split::{Split, selection};
 use crate::commands::workspace::Loaded;
 use crate::error::Error;
 use crate::output::Output;

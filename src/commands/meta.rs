@@ -1,13 +1,20 @@
 //! Commands about the program itself: schema, completions, man, licenses.
 
-use clap::CommandFactory;
+use clap::{Args, CommandFactory};
 
-use crate::cli::{Cli, Completions};
+use crate::commands::Cli;
 use crate::commands::apply::Exit;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::spec;
+
+/// Arguments of `completions`.
+#[derive(Args, Debug)]
+pub struct Completions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
 
 /// Prints the JSON Schema of the spec.
 pub fn schema(output: &Output) -> Result<Exit, Error> {

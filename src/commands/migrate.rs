@@ -1,9 +1,12 @@
 //! `migrate`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cli::{Global, Migrate};
+use clap::Args;
+
+use crate::cli::{Format, Global};
 use crate::commands::apply::{Exit, apply};
 use crate::commands::workspace::Loaded;
 use crate::diagnostic::Diagnostic;
@@ -12,6 +15,35 @@ use crate::live::{Cluster, Kubectl, LiveKustomization};
 use crate::output::Output;
 use crate::plan::migrate::{MigrateOptions, migrate, under_way};
 use crate::template::Templates;
+
+/// Arguments of `migrate`.
+#[derive(Args, Debug)]
+pub struct Migrate {
+    /// Only this cluster (repeatable)
+    #[arg(long = "cluster", value_name = "NAME")]
+    pub clusters: Vec<String>,
+    /// The revision that the clusters have: the step before must stand in it
+    #[arg(long, value_name = "REV", default_value = "HEAD")]
+    pub base: String,
+    /// Ask the live cluster first, by kubectl and read-only, and go on only where it is ready
+    #[arg(long)]
+    pub confirm: bool,
+    /// The context of kubectl for --confirm; CLUSTER=NAME where there are several clusters (repeatable)
+    #[arg(long = "context", value_name = "NAME", requires = "confirm")]
+    pub contexts: Vec<String>,
+    /// The file with contexts for --confirm
+    #[arg(long, value_name = "FILE", requires = "confirm")]
+    pub kubeconfig: Option<PathBuf>,
+    /// How many seconds a cluster may take to answer a request; kubectl is stopped after twice as many
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub timeout: u64,
+    /// Go on although objects may be deleted; says which
+    #[arg(long)]
+    pub allow_deletion: bool,
+    /// How to show the difference
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit, Error> {

@@ -9,6 +9,7 @@ mod explain;
 mod flux_create;
 mod init;
 mod join;
+mod list;
 mod meta;
 mod migrate;
 mod schedules;
@@ -20,11 +21,11 @@ mod when;
 mod windows;
 mod workspace;
 
-use crate::cli::{Cli, Command};
 use crate::error::Error;
 use crate::output::Output;
 
 pub use apply::Exit;
+pub use list::{Cli, Command};
 
 /// Runs a command and gives the exit code of the process.
 pub fn run(cli: &Cli) -> u8 {

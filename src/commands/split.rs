@@ -1,6 +1,8 @@
 //! `split app NAME…` and `split --all`.
 
-use crate::cli::{Global, Split, SplitWhat};
+use clap::{Args, Subcommand};
+
+use crate::cli::{Format, Global};
 use crate::commands::apply::{Exit, apply};
 use crate::commands::workspace::Loaded;
 use crate::diagnostic::Diagnostic;
@@ -8,6 +10,31 @@ use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::split::{Selection, needs_base, split};
 use crate::template::Templates;
+
+/// Arguments of `split` and `join`.
+#[derive(Args, Debug)]
+pub struct Split {
+    /// Which apps
+    #[command(subcommand)]
+    pub what: Option<SplitWhat>,
+    /// All apps
+    #[arg(long)]
+    pub all: bool,
+    /// How to show the difference
+    #[arg(long, value_enum, default_value_t, global = true)]
+    pub format: Format,
+}
+
+/// What to split or join.
+#[derive(Debug, Subcommand)]
+pub enum SplitWhat {
+    /// These apps
+    App {
+        /// The apps' names
+        #[arg(required = true, value_name = "NAME")]
+        names: Vec<String>,
+    },
+}
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Split, output: &Output) -> Result<Exit, Error> {

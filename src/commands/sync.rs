@@ -1,6 +1,8 @@
 //! `sync` and `diff`.
 
-use crate::cli::{Global, Sync};
+use clap::Args;
+
+use crate::cli::{Format, Global};
 use crate::commands::apply::{Exit, apply, preview};
 use crate::commands::schedules::lint;
 use crate::commands::workspace::Loaded;
@@ -9,6 +11,17 @@ use crate::output::Output;
 use crate::plan::Plan;
 use crate::plan::command::sync;
 use crate::template::Templates;
+
+/// Arguments of `sync` and `diff`.
+#[derive(Args, Debug)]
+pub struct Sync {
+    /// Take away the gates of clusters that windows.yaml speaks of no more, and Namespaces that gates leave; says what that deletes
+    #[arg(long)]
+    pub allow_deletion: bool,
+    /// How to show the difference
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
 
 /// Runs `sync`.
 pub fn run(global: &Global, arguments: &Sync, output: &Output) -> Result<Exit, Error> {

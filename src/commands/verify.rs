@@ -1,8 +1,9 @@
 //! `verify` and `verify --base REV`.
 
+use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::{Answer, Global, Verify};
+use crate::cli::{Answer, Global};
 use crate::commands::apply::Exit;
 use crate::commands::workspace::{Loaded, cluster_folders};
 use crate::delivery::Input;
@@ -11,6 +12,17 @@ use crate::output::Output;
 use crate::repo::Model;
 use crate::spec;
 use crate::verify::{Check, Difference, verify, verify_since};
+
+/// Arguments of `verify`.
+#[derive(Args, Debug)]
+pub struct Verify {
+    /// Compare with this revision instead of the entry points with their sides
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
+    /// How to answer
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Answer,
+}
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Verify, output: &Output) -> Result<Exit, Error> {

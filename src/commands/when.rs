@@ -1,6 +1,8 @@
 //! `when`.
 
-use crate::cli::{Global, TextFormat, When};
+use clap::Args;
+
+use crate::cli::{Global, TextFormat};
 use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::workspace::Workspace;
@@ -8,6 +10,23 @@ use crate::delivery::fleet::{Fleet, Schedules};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::when::{Question, answer, json, select, text};
+
+/// Arguments of `when`.
+#[derive(Args, Debug)]
+pub struct When {
+    /// Apps by name, or files and folders of the repository [default: everything]
+    #[arg(value_name = "APP or PATH")]
+    pub what: Vec<String>,
+    /// Only this cluster (repeatable)
+    #[arg(long = "cluster", value_name = "NAME")]
+    pub clusters: Vec<String>,
+    /// The time to ask for, in RFC 3339 [default: now]
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+    /// How to answer
+    #[arg(long, value_enum, default_value_t)]
+    pub format: TextFormat,
+}
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, Error> {

@@ -22,6 +22,7 @@ mod tests;
 mod text;
 mod trap;
 mod validate;
+pub mod windows;
 
 pub use invert::folder_of;
 pub use model::{

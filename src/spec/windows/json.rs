@@ -4,15 +4,15 @@ use serde_json::{Map, Value, json};
 
 use crate::error::Error;
 use crate::schedule::WindowKey;
+use crate::spec::windows::{VERSION, revision, unknown_cluster, unknown_window};
 use crate::spec::{Cluster, Spec, WindowDef, WindowUse};
-use crate::windows::{VERSION, revision, unknown_cluster, unknown_window};
 
 const KEYS: [WindowKey; 6] =
     [WindowKey::TimeZone, WindowKey::Open, WindowKey::Close, WindowKey::For, WindowKey::From, WindowKey::To];
 
 /// Answers with every window, and who uses it: types and clusters.
 ///
-/// The form is [`schema`](crate::windows::schema())'s `WindowList`; everything is in the order of the spec.
+/// The form is [`schema`](crate::spec::schema())'s `WindowList`; everything is in the order of the spec.
 pub fn list(spec: &Spec, bytes: &[u8]) -> Value {
     let windows = spec.windows.values().map(|definition| {
         let mut window = window(definition);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::windows::VERSION;
+use crate::spec::windows::VERSION;
 
 /// Gives the JSON Schema (draft 2020-12) of every answer of `windows`; `kind` tells them apart.
 ///

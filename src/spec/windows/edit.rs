@@ -4,10 +4,10 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::schedule::WindowKey;
+use crate::spec::windows::json::users;
+use crate::spec::windows::parts::{at, below, replace};
+use crate::spec::windows::{parts, unknown_cluster, unknown_type, unknown_window};
 use crate::spec::{Parsed, Spec, parse};
-use crate::windows::json::users;
-use crate::windows::parts::{self, at, below, replace};
-use crate::windows::{unknown_cluster, unknown_type, unknown_window};
 use crate::yaml::{EditError, Editor, Key};
 
 /// What is to be done.
