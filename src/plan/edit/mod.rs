@@ -3,6 +3,7 @@
 mod builder;
 pub(crate) mod documents;
 pub(crate) mod generated;
+pub(crate) mod parts;
 pub(crate) mod prepare;
 pub(crate) mod resources;
 

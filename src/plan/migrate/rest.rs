@@ -1,9 +1,8 @@
 //! What stays with an old entry point once its divided apps have left it.
 
 use crate::delivery::{Input, app};
-use crate::plan::edit::Builder;
 use crate::plan::edit::resources::{Item, rewrite};
-use crate::plan::split::EntrySplit;
+use crate::plan::edit::{Builder, parts};
 use crate::render::Request;
 use crate::repo::{EntryPoint, umbrella};
 
@@ -29,12 +28,11 @@ pub fn rest(input: &Input<'_>, entry: &EntryPoint) -> Result<Rest, String> {
     if umbrella::original(&kustomization.text).is_some() {
         return Ok(Rest { overlaps: true, text: None });
     }
-    let split = EntrySplit::new(input, entry, kustomization);
     let builder = Builder::new(input.snapshot);
     let (children, _) = app::children(input.model, entry, kustomization);
     let mut items = vec![Item::Keep; kustomization.resources().len()];
     for child in &children {
-        if split.already(&builder, child).map_err(|refusal| refusal.reason)?.is_some() {
+        if parts::listed(input, entry, &builder, child).map_err(|refusal| refusal.reason)?.is_some() {
             items[child.index] = Item::Remove;
         }
     }

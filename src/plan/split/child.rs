@@ -3,11 +3,11 @@
 use crate::delivery::{Child, Typed};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
+use crate::plan::edit::parts::{self, Parts};
 use crate::plan::outcome::Way;
 use crate::plan::refusal::Refusal;
 use crate::plan::split::EntrySplit;
-use crate::plan::split::folder::{FolderSplit, Parts};
-use crate::repo::Target;
+use crate::plan::split::folder::FolderSplit;
 
 /// A child's place in the new entry points: the folder to list, by type.
 pub(super) struct Placed {
@@ -17,31 +17,6 @@ pub(super) struct Placed {
 }
 
 impl EntrySplit<'_, '_> {
-    /// Recognises a child that the sides list already.
-    pub(in crate::plan) fn already(
-        &self,
-        builder: &Builder<'_>,
-        child: &Child,
-    ) -> Result<Option<Parts>, Refusal> {
-        let mut parts = Parts::new();
-        for position in 0..self.input.spec.types.len() {
-            let side = self.side(position)?;
-            let Ok(Some(kustomization)) = builder.kustomization(&side) else { continue };
-            let name = &child.name;
-            for reference in kustomization.resources() {
-                let Target::Path(path) = reference.target else { continue };
-                let own = side.join(name).is_ok_and(|folder| folder == path);
-                let split = FolderSplit::new(self.input.spec, &self.input.model.graph, &child.app);
-                let type_name = &self.input.spec.types[position].name.value;
-                let base = split.base_part(&child.folder, type_name).is_some_and(|folder| folder == path);
-                if own || base || path == child.folder {
-                    parts.insert(position, path);
-                }
-            }
-        }
-        Ok((!parts.is_empty()).then_some(parts))
-    }
-
     pub(super) fn split_child(&self, builder: &mut Builder<'_>, child: &Child) -> Result<Placed, Refusal> {
         let typed = self
             .input
@@ -125,7 +100,9 @@ impl EntrySplit<'_, '_> {
         let name = &child.name;
         let mut folders = Parts::new();
         for position in typed.present() {
-            let folder = self.side(position)?.join(name).map_err(|error| Refusal::bug(&error.to_string()))?;
+            let folder = parts::side(self.input, self.entry, position)?
+                .join(name)
+                .map_err(|error| Refusal::bug(&error.to_string()))?;
             folders.insert(position, folder);
         }
         self.project(builder, &child.app, &child.folder, typed, &folders)?;

@@ -2,7 +2,7 @@
 
 use crate::delivery::{Child, Input, Typed, children, parent};
 use crate::plan::BACK;
-use crate::plan::edit::Builder;
+use crate::plan::edit::{Builder, parts};
 use crate::plan::outcome::{AppOutcome, BESIDE, EntryOutcome, Way};
 use crate::plan::refusal::{ADDED_TYPES, REMEDY_FOR_TYPES, Refusal, refuse, refuse_alone};
 use crate::plan::split::child::Placed;
@@ -71,13 +71,17 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         let mut refusal = None;
         // What speaks of all apps may stand on each side: the proof decides. Without need it stays in
         // one place.
-        let is_begun =
-            || rest.iter().chain(&selected).any(|child| matches!(self.already(builder, child), Ok(Some(_))));
+        let is_begun = || {
+            rest.iter()
+                .chain(&selected)
+                .any(|child| matches!(parts::listed(self.input, self.entry, builder, child), Ok(Some(_))))
+        };
         let is_live = !later::applied_sides(self.input, &self.entry.path, &self.entry.cluster).is_empty();
         if !entry_level || is_live || (foreign.is_some() && (!rest.is_empty() || is_begun())) {
             let mut trial = builder.clone();
             // What an earlier split divided is no longer the old entry point's alone.
-            let is_done = |child: &Child| matches!(self.already(builder, child), Ok(Some(_)));
+            let is_done =
+                |child: &Child| matches!(parts::listed(self.input, self.entry, builder, child), Ok(Some(_)));
             let (done, rest): (Vec<Child>, Vec<Child>) = rest.iter().cloned().partition(is_done);
             let is_all = rest.is_empty() && done.is_empty() && loose.is_empty() && !is_live;
             let split = EntrySplit { trusts: self.trusts && is_all, ..*self };
@@ -142,7 +146,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         let mut outcome = EntryOutcome::new(&self.entry.cluster, &self.entry.path);
         let mut placed: Vec<(&Child, Placed)> = Vec::new();
         for child in selected {
-            if let Some(parts) = self.already(builder, child)? {
+            if let Some(parts) = parts::listed(self.input, self.entry, builder, child)? {
                 let reason = "it was split before".to_owned();
                 placed.push((child, Placed { parts, way: Way::Untouched, reason }));
                 continue;
@@ -172,7 +176,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             self.write_side(builder, *position, &placed, &others, loose)?;
         }
         for position in 0..self.input.spec.types.len() {
-            let side = self.side(position)?;
+            let side = parts::side(self.input, self.entry, position)?;
             if matches!(builder.kustomization(&side), Ok(Some(_))) {
                 outcome.after.push((self.input.spec.types[position].name.value.clone(), side));
             }

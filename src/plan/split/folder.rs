@@ -4,19 +4,17 @@
 //! patch, a generator, an image tag or a component would have to stand in two places, and two
 //! copies of a value that people edit drift apart; such folders are projected instead.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::delivery::classify::{Context, classify};
 use crate::path::RepoPath;
+use crate::plan::edit::parts::{Parts, base_part};
 use crate::plan::edit::resources::{Item, respell, rewrite};
 use crate::plan::edit::{Builder, documents};
 use crate::repo::manifest::{manifests, objects};
 use crate::repo::{Graph, Kustomization, Reference, Target, umbrella};
-use crate::spec::{Spec, expand_folder};
+use crate::spec::Spec;
 use crate::yaml::cut_documents;
-
-/// The folders that stand for one folder, by the position of their type.
-pub type Parts = BTreeMap<usize, RepoPath>;
 
 /// Fields that apply to each object alone or name all of them alike, so that both sides can carry
 /// a copy; nobody edits them from day to day.
@@ -50,20 +48,13 @@ impl<'a> FolderSplit<'a> {
         FolderSplit { spec, graph, app: app.to_owned() }
     }
 
-    /// Gives the folder that holds a part of an app's base, by the spec's layout.
-    pub fn base_part(&self, folder: &RepoPath, change_type: &str) -> Option<RepoPath> {
-        let root = self.spec.folder();
-        let path = folder.relative_to(&root);
-        root.join(&expand_folder(&self.spec.layout.app, &path, &[("type", change_type)])?).ok()
-    }
-
     /// Recognises a folder that was split before: it lists its own parts and nothing else.
     pub fn existing_parts(&self, kustomization: &Kustomization) -> Option<Parts> {
         let mut parts = Parts::new();
         for reference in kustomization.resources() {
             let Target::Path(path) = reference.target else { return None };
             let position = self.spec.types.iter().position(|change_type| {
-                self.base_part(&kustomization.folder, &change_type.name).as_ref() == Some(&path)
+                base_part(self.spec, &kustomization.folder, &change_type.name).as_ref() == Some(&path)
             })?;
             parts.insert(position, path);
         }
@@ -77,7 +68,7 @@ impl<'a> FolderSplit<'a> {
     /// When it can't be split plainly, with the reason; the builder may then hold half of it and
     /// must be thrown away.
     pub fn split_base(&self, builder: &mut Builder<'_>, folder: &RepoPath) -> Result<Parts, String> {
-        self.split(builder, folder, &|change_type| self.base_part(folder, change_type))
+        self.split(builder, folder, &|change_type| base_part(self.spec, folder, change_type))
     }
 
     /// Splits a folder into the given destinations.

@@ -22,7 +22,7 @@ pub(crate) mod transfer;
 mod whole;
 
 pub use divide::Selection;
-pub(crate) use entry::EntrySplit;
+use entry::EntrySplit;
 pub use join::join;
 pub use later::needs_base;
 pub use settle::split;

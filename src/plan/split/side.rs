@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::{Child, Typed, builds};
 use crate::path::RepoPath;
+use crate::plan::edit::parts::{self, Parts};
 use crate::plan::edit::resources::{Item, respell, rewrite};
 use crate::plan::edit::{Builder, resources};
 use crate::plan::outcome::EntryOutcome;
 use crate::plan::refusal::Refusal;
 use crate::plan::split::child::Placed;
-use crate::plan::split::folder::Parts;
 use crate::plan::split::promise::Promise;
 use crate::plan::split::{EntrySplit, later};
 use crate::proof::{Mismatch, Obligation, compare, first_mismatch};
@@ -31,13 +31,6 @@ impl EntrySplit<'_, '_> {
             .mismatch(trial.now(), self.input.renderer)
     }
 
-    pub(super) fn side(&self, position: usize) -> Result<RepoPath, Refusal> {
-        let name = &self.input.spec.types[position].name.value;
-        self.input
-            .side(&self.entry.path, &self.entry.cluster, name)
-            .ok_or_else(|| Refusal::of_layout("entryPoint", &self.entry.path))
-    }
-
     /// Writes the kustomization of one side, or adds to the one that is there.
     pub(super) fn write_side(
         &self,
@@ -47,7 +40,7 @@ impl EntrySplit<'_, '_> {
         rest: &[Child],
         loose: &[usize],
     ) -> Result<(), Refusal> {
-        let side = self.side(position)?;
+        let side = parts::side(self.input, self.entry, position)?;
         if let Some(mut existing) =
             builder.kustomization(&side).map_err(|diagnostic| Refusal::of_diagnostic(&diagnostic))?
         {

@@ -9,11 +9,11 @@ use crate::delivery::{Input, Sides, divided, sides_of};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::documents::owners;
+use crate::plan::edit::parts::base_part;
 use crate::plan::edit::resources::{add, remove};
 use crate::plan::gate;
 use crate::plan::gate::Carriers;
 use crate::plan::migrate::misplaced::{Misplaced, misplaced_in};
-use crate::plan::split::folder::FolderSplit;
 use crate::render::Request;
 use crate::repo::manifest::{ObjectId, manifests, objects};
 use crate::yaml::cut_documents;
@@ -208,10 +208,9 @@ impl<'a> Transfer<'a> {
     fn counterpart(&self, whole: &RepoPath, part: &RepoPath, from: usize, to: usize) -> Option<RepoPath> {
         let input = &self.input;
         let name = |position: usize| input.spec.types[position].name.value.as_str();
-        let split = FolderSplit::new(input.spec, &input.model.graph, "");
         let above = part.parents();
-        let bases = above.filter(|base| split.base_part(base, name(from)).as_ref() == Some(part));
-        let of_base = bases.filter_map(|base| split.base_part(&base, name(to)));
+        let bases = above.filter(|base| base_part(input.spec, base, name(from)).as_ref() == Some(part));
+        let of_base = bases.filter_map(|base| base_part(input.spec, &base, name(to)));
         let side = |position: usize| {
             let found = self.sides.iter().find(|(_, (of, other))| of == whole && *other == position);
             found.map(|(side, _)| side)

@@ -3,10 +3,10 @@
 use crate::delivery::classify::{Classified, is_hashed};
 use crate::delivery::{Input, Typed};
 use crate::path::RepoPath;
+use crate::plan::edit::parts::{self, Parts};
 use crate::plan::edit::{Builder, generated};
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::refusal::Refusal;
-use crate::plan::split::folder::Parts;
 use crate::plan::split::projection::{Manner, Member};
 use crate::plan::split::{EntrySplit, projection};
 use crate::render::Object;
@@ -69,7 +69,7 @@ impl EntrySplit<'_, '_> {
         })?;
         let mut folders = Parts::new();
         for position in present {
-            folders.insert(position, self.side(position)?);
+            folders.insert(position, parts::side(self.input, self.entry, position)?);
         }
         let app = self.input.model.name_of(self.entry).to_owned();
         self.project(builder, &app, &whole, typed, &folders)?;

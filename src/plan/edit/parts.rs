@@ -1,0 +1,61 @@
+//! The parts of a divided app: a folder for each type.
+
+use std::collections::BTreeMap;
+
+use crate::delivery::{Child, Input};
+use crate::path::RepoPath;
+use crate::plan::edit::Builder;
+use crate::plan::refusal::Refusal;
+use crate::repo::{EntryPoint, Target};
+use crate::spec::{Spec, expand_folder};
+
+/// The folders that stand for one folder, by the position of their type.
+pub type Parts = BTreeMap<usize, RepoPath>;
+
+/// Returns the folder that holds a part of an app's base, by the spec's layout.
+pub fn base_part(spec: &Spec, folder: &RepoPath, change_type: &str) -> Option<RepoPath> {
+    let root = spec.folder();
+    root.join(&expand_folder(&spec.layout.app, &folder.relative_to(&root), &[("type", change_type)])?).ok()
+}
+
+/// Returns the side of an entry point for the type at a position.
+///
+/// # Errors
+///
+/// When the layout names segments that the entry point's path does not have.
+pub(in crate::plan) fn side(
+    input: &Input<'_>,
+    entry: &EntryPoint,
+    position: usize,
+) -> Result<RepoPath, Refusal> {
+    let name = &input.spec.types[position].name.value;
+    let side = input.side(&entry.path, &entry.cluster, name);
+    side.ok_or_else(|| Refusal::of_layout("entryPoint", &entry.path))
+}
+
+/// Returns the parts of an app that the sides of its entry point list already; `None` where they list none.
+///
+/// # Errors
+///
+/// As [`side`].
+pub(in crate::plan) fn listed(
+    input: &Input<'_>,
+    entry: &EntryPoint,
+    builder: &Builder<'_>,
+    child: &Child,
+) -> Result<Option<Parts>, Refusal> {
+    let mut parts = Parts::new();
+    for (position, change_type) in input.spec.types.iter().enumerate() {
+        let side = side(input, entry, position)?;
+        let Ok(Some(kustomization)) = builder.kustomization(&side) else { continue };
+        for reference in kustomization.resources() {
+            let Target::Path(path) = reference.target else { continue };
+            let own = side.join(&child.name).is_ok_and(|folder| folder == path);
+            let base = base_part(input.spec, &child.folder, &change_type.name);
+            if own || base.is_some_and(|folder| folder == path) || path == child.folder {
+                parts.insert(position, path);
+            }
+        }
+    }
+    Ok((!parts.is_empty()).then_some(parts))
+}
