@@ -1,13 +1,16 @@
-//! Every dependency comes from crates.io under a licence that `deny.toml` allows.
+//! Every dependency is used, and comes from crates.io under a licence that `deny.toml` allows.
 //!
 //! `cargo deny check` asks more (advisories, bans); this much is held true by a plain `cargo test`.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod source;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
+use source::{sources, texts};
 
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
@@ -83,4 +86,49 @@ fn expressions_are_read_as_spdx_means_them() {
     for bad in ["GPL-3.0", "MIT AND GPL-3.0", "(MIT OR GPL-3.0) AND ISC", "Apache-2.0", ""] {
         assert!(!is_allowed(bad, &allowed), "{bad}");
     }
+}
+
+/// Returns the dependencies of a section of Cargo.toml, as they are called in Rust.
+fn section(name: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
+    let (_, list) = text.split_once(&format!("\n[{name}]\n")).unwrap();
+    let lines = list.lines().take_while(|line| !line.starts_with('['));
+    let names = lines.filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "));
+    names.map(|(name, _)| name.replace('-', "_")).collect()
+}
+
+/// Tells whether a text names a crate, as the first segment of a path.
+fn names(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let is_first =
+            !text[..at].ends_with(|before: char| before.is_alphanumeric() || "_:.".contains(before));
+        is_first && ["::", "!("].iter().any(|after| text[at + name.len()..].starts_with(after))
+    })
+}
+
+#[test]
+fn every_dependency_is_used() {
+    let texts = |folders: &[&str]| folders.iter().flat_map(|folder| texts(folder)).collect::<Vec<_>>();
+    let (tests, all) = (texts(&["tests", "examples"]), texts(&["src", "tests", "examples"]));
+    let own: Vec<(String, String)> = sources().into_iter().map(|source| (source.path, source.code)).collect();
+    let build = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("build.rs")).unwrap();
+    let build = [("build.rs".to_owned(), build)];
+    let mut found = Vec::new();
+    for (list, texts) in
+        [("dependencies", &own[..]), ("dev-dependencies", &all), ("build-dependencies", &build)]
+    {
+        for name in section(list) {
+            // In `src` it would be the module of ours that is called the same.
+            let is_module = own.iter().any(|(path, _)| path.ends_with(&format!("/{name}.rs")));
+            let texts = if is_module { &tests } else { texts };
+            if !texts.iter().any(|(_, text)| names(text, &name)) {
+                found.push(format!("[{list}] {name}"));
+            }
+        }
+    }
+    assert!(
+        found.is_empty(),
+        "nothing uses these: take them out of Cargo.toml, or to [dev-dependencies] where only tests do:\n{}",
+        found.join("\n")
+    );
 }
