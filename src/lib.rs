@@ -15,9 +15,32 @@
 //!
 //! * [`repo`] is the only reader: it turns the disk into a [`repo::Snapshot`] once.
 //! * [`spec`] turns `windows.yaml` into a validated model.
+//! * [`delivery`] says what each cluster gets, from which files, by which Flux Kustomization.
 //! * [`plan`] is pure: the same spec and snapshot give the same [`plan::Plan`], byte for byte.
 //! * [`proof`], [`diff`] and [`write`](mod@write) consume the one plan; none of them derives it again.
 //! * [`commands`] wires these stages, one file a subcommand, and holds no logic.
+//!
+//! # The rooms
+//!
+//! A room uses only rooms that stand before it; `tests/rooms.rs` reads the imports and holds them to it.
+//!
+//! ```text
+//! path  diagnostic  error  yaml  text         no domain
+//! repo  schedule  spec  template              files, kustomize, Git | time | windows.yaml | generated texts
+//! render  live                                builds | kubectl
+//! delivery                                    who gets what from where, and what it waits for
+//! change  proof  diff  write                  what becomes of a plan
+//! plan                                        what a plan says: outcomes, refusals, standings, commands by hand
+//! plan/edit                                   edits of text: builder, lists of resources, generated files
+//! plan/gate                                   what opens and closes: wanted files, reading, removal
+//! plan/migrate                                from one Flux Kustomization to several, step by step
+//! plan/split                                  divides plainly or by projection, proves, joins
+//! plan/command                                init, sync, adopt, scaffold, flux-create
+//! check  when  calendar  explain  verify      questions
+//! cli  output  commands                       wiring; a command's arguments stand beside it
+//! ```
+//!
+//! CONTRIBUTING.md says which file to open for which change.
 pub mod calendar;
 pub mod change;
 pub mod check;

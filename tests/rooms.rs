@@ -51,6 +51,9 @@ const ROOMS: &[&str] = &[
     "commands",
 ];
 
+/// Where the second column of the drawings begins.
+const COLUMN: usize = 44;
+
 /// Uses of a room that stands after: the user, the room, the number of files. To be none.
 const EXCEPTIONS: &[(&str, &str, usize)] = &[];
 
@@ -100,6 +103,20 @@ fn a_room_uses_only_rooms_before_it() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_drawings_show_the_rooms() {
+    let drawn = |text: &str| -> Vec<String> {
+        let start = text.find("```text\npath ").unwrap() + "```text\n".len();
+        let lines = text[start..].lines().take_while(|line| *line != "```");
+        // What stands in them follows in a column of its own.
+        lines.flat_map(|line| line[..COLUMN].split_whitespace().map(str::to_owned)).collect()
+    };
+    let read =
+        |path: &str| std::fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    assert_eq!(drawn(&read("src/lib.rs").replace("//! ", "")), ROOMS, "src/lib.rs");
+    assert_eq!(drawn(&read("CONTRIBUTING.md")), ROOMS, "CONTRIBUTING.md");
 }
 
 #[test]
