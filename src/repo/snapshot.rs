@@ -165,7 +165,8 @@ impl Snapshot {
     /// When a link is absolute or leaves the repository, or after 40 links.
     ///
     /// ```
-    /// use gitops_windows::repo::{Entry, File, RepoPath, Snapshot};
+    /// use gitops_windows::path::RepoPath;
+    /// use gitops_windows::repo::{Entry, File, Snapshot};
     /// let path = |text| RepoPath::parse(text).unwrap();
     /// let snapshot = Snapshot::new([
     ///     (path("apps/nginx/a.yaml"), Entry::File(File::new(*b"a: 1"))),

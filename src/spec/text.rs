@@ -80,7 +80,7 @@ impl Default for NewSpec {
 /// [`parse`](crate::spec::parse()) to say.
 ///
 /// ```
-/// use gitops_windows::{repo::RepoPath, spec::{NewSpec, parse, write_new}};
+/// use gitops_windows::{path::RepoPath, spec::{NewSpec, parse, write_new}};
 /// let text = write_new(&NewSpec::default());
 /// assert!(parse(&RepoPath::parse("windows.yaml").unwrap(), text.as_bytes()).is_ok());
 /// ```

@@ -75,7 +75,7 @@ pub enum Owner {
 /// * [`ErrorKind::Invalid`] when the text can't be edited in place.
 ///
 /// ```
-/// use gitops_windows::{repo::RepoPath, schedule::WindowKey, spec, windows::{Edit, edit}};
+/// use gitops_windows::{path::RepoPath, schedule::WindowKey, spec, spec::windows::{Edit, edit}};
 /// let text = "apiVersion: gitops-windows/v1\n\
 ///     types: { rt: {}, rw: { window: night } }\n\
 ///     windows:\n  night: { timeZone: UTC, open: 0 22 * * *, for: 4h } # quiet\n";
