@@ -49,7 +49,7 @@ impl Obligation {
     }
 
     fn request(&self) -> Request {
-        Request { path: self.before.clone(), origins: false, flux: self.build.clone() }
+        Request::of(self.before.clone(), self.build.as_ref())
     }
 
     /// The builds before.
@@ -66,7 +66,7 @@ impl Obligation {
     /// that is built, so it is told anew for each.
     fn request_of(&self, path: &RepoPath) -> Request {
         let flux = self.build.as_ref().map(|build| crate::plan::rebuilt(build, &self.before, path));
-        Request { path: path.clone(), origins: false, flux }
+        Request::of(path.clone(), flux.as_ref())
     }
 }
 

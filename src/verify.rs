@@ -251,10 +251,7 @@ fn requests(input: &Input<'_>, path: &RepoPath, parts: &[Part], alike: bool) -> 
         let build = builds(input.model, entry).into_iter().next().flatten()?;
         Some(rebuilt(&build, &entry.path, folder))
     };
-    parts
-        .iter()
-        .map(|(_, folder)| Request { path: folder.clone(), origins: false, flux: build(folder) })
-        .collect()
+    parts.iter().map(|(_, folder)| Request::of(folder.clone(), build(folder).as_ref())).collect()
 }
 
 type Differences = Vec<(Option<ObjectId>, Difference)>;

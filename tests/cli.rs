@@ -399,3 +399,16 @@ fn what_is_wanted_is_not_told_by_sync_either() {
     assert!(!run.stderr.contains("GW"), "{}", run.stderr);
     assert!(scratch.run(&["check"]).stdout.contains("GW037"));
 }
+
+#[test]
+fn verbose_tells_how_many_builds_it_took() {
+    let scratch = sample();
+    let told = |arguments: &[&str]| {
+        let stderr = scratch.run(arguments).stderr;
+        stderr.lines().filter(|line| line.starts_with("Builds: ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&["check", "-v"]), ["Builds: 4 asked for, 4 distinct, 4 made, 0 from memory."]);
+    assert_eq!(told(&["check"]), [""; 0]);
+    assert_eq!(told(&["check", "-v", "-q"]), [""; 0]);
+    assert_eq!(told(&["when", "-v"]), [""; 0]);
+}

@@ -80,7 +80,7 @@ pub struct Global {
     /// Say less: only errors, and what was asked for
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Say more
+    /// Say more: how many builds it took
     #[arg(short, long, global = true)]
     pub verbose: bool,
 }

@@ -9,12 +9,13 @@ use crate::check::{
 use crate::cli::{Check, CheckFormat, DEFAULT_SPEC, FailOn, Global};
 use crate::commands::apply::Exit;
 use crate::commands::clock;
+use crate::commands::renderer::renderer;
 use crate::commands::workspace::{Workspace, cluster_folders};
 use crate::diagnostic::{self, Diagnostic, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::Input;
-use crate::render::{Renderer, detect};
+use crate::render::Renderer;
 use crate::repo::{ClusterFolders, Model};
 use crate::spec::{self, Parsed, Spec};
 use crate::suggest::did_you_mean;
@@ -47,7 +48,7 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
         let options = SpecLintOptions { most_days_closed: arguments.max_days_closed };
         findings.extend(spec_lints_with(&parsed.spec, &model, now, options));
     }
-    let renderer = match detect(global.renderer) {
+    let renderer = match renderer(global, output) {
         // Whoever asks for one renderer, or for a change set, can't do without.
         Err(error) if global.renderer.is_some() || arguments.base.is_some() => return Err(error),
         Err(error) => {

@@ -2,12 +2,12 @@
 
 use crate::cli::{Global, Init};
 use crate::commands::apply::{Exit, apply};
+use crate::commands::renderer::renderer;
 use crate::commands::schedules::lint;
 use crate::commands::workspace::{Workspace, cluster_folders};
 use crate::error::Error;
 use crate::output::Output;
 use crate::plan::{InitOptions, Plan, init, scaffold};
-use crate::render::detect;
 use crate::repo::Model;
 use crate::spec;
 use crate::template::Templates;
@@ -24,7 +24,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
         folders: arguments.cluster_folder.clone(),
     };
     options.check()?;
-    let renderer = detect(global.renderer)?;
+    let renderer = renderer(global, output)?;
     if !arguments.clusters.is_empty() || !arguments.apps.is_empty() {
         let plan = scaffold(
             &workspace.snapshot,

@@ -11,6 +11,7 @@ mod init;
 mod join;
 mod meta;
 mod migrate;
+mod renderer;
 mod schedules;
 mod split;
 mod sync;

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::cli::{Format, Global, Windows, WindowsEdit, WindowsGet, WindowsRemove, WindowsSet, WindowsWhat};
 use crate::commands::apply::{Exit, Shown, apply};
+use crate::commands::renderer::renderer;
 use crate::commands::sync;
 use crate::commands::workspace::{Loaded, Workspace};
 use crate::diagnostic::Diagnostic;
@@ -11,7 +12,6 @@ use crate::diff;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::Change;
-use crate::render::detect;
 use crate::repo::File;
 use crate::schedule::WindowKey;
 use crate::spec::{self, Parsed};
@@ -70,7 +70,7 @@ fn write(global: &Global, output: &Output, wish: &Edit, arguments: &WindowsEdit)
 
     let original = workspace.snapshot.clone();
     workspace.snapshot.insert(path.clone(), edited.clone());
-    let renderer = detect(global.renderer)?;
+    let renderer = renderer(global, output)?;
     let model = workspace.model(&spec);
     let loaded = Loaded { workspace, spec, model, renderer };
     let mut plan = sync::plan_of(global, output, &loaded, false)?;

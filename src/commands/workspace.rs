@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::check::unwanted;
 use crate::cli::Global;
+use crate::commands::renderer::renderer;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::output::Output;
 use crate::plan::Input;
-use crate::render::{Renderer, detect};
+use crate::render::Renderer;
 use crate::repo::{ClusterFolders, Entry, Model, RepoPath, Repository, Snapshot};
 use crate::spec::{self, Spec};
 use crate::write;
@@ -110,7 +111,7 @@ impl Loaded {
     pub fn open(global: &Global, output: &Output) -> Result<Loaded, Error> {
         let workspace = Workspace::open(global, output)?;
         let spec = workspace.spec(output)?;
-        let renderer = detect(global.renderer)?;
+        let renderer = renderer(global, output)?;
         let model = workspace.model(&spec);
         Ok(Loaded { workspace, spec, model, renderer })
     }

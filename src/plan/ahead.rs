@@ -24,7 +24,7 @@ pub fn build(input: &Input<'_>, original: &Input<'_>, sides: &Sides, selection: 
         if whole || !apps.is_empty() {
             folders.push(entry.path.clone());
             let fields = builds(original.model, entry).into_iter().flatten();
-            requests.extend(fields.map(|fields| Request::flux(entry.path.clone(), fields)));
+            requests.extend(fields.map(|fields| Request::flux(entry.path.clone(), &fields)));
             // With a field that speaks of all of them it is divided as a whole.
             if kustomization.keys().all(is_constant) {
                 folders.extend(apps);

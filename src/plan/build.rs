@@ -1,32 +1,15 @@
 //! What of a Flux Kustomization takes part in the build of its folder.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::plan::listing::is_generated;
-use crate::render::Request;
+use crate::render::{Request, build_fields};
 use crate::repo::{EntryPoint, FluxKustomization, Model, RepoPath};
-
-/// The fields of `spec` that kustomize-controller puts into the kustomization before it builds
-/// (fluxcd/pkg/kustomize, `Generator.WriteFile`).
-const FIELDS: [&str; 8] = [
-    "targetNamespace",
-    "namePrefix",
-    "nameSuffix",
-    "commonMetadata",
-    "components",
-    "ignoreMissingComponents",
-    "patches",
-    "images",
-];
 
 /// Gives the way in which a Flux Kustomization with this `spec` builds a folder; `None` is what
 /// kustomize alone makes of it.
 pub fn build(model: &Model, folder: &RepoPath, spec: &Value) -> Option<Value> {
-    let fields: Map<String, Value> = FIELDS
-        .iter()
-        .filter(|field| spec.get(**field).is_some_and(|value| !value.is_null()))
-        .map(|field| ((*field).to_owned(), spec[*field].clone()))
-        .collect();
+    let fields = build_fields(spec);
     // What was written down is built the same way, so that it may go again.
     let generated = is_generated(&model.graph, folder);
     (generated || !fields.is_empty()).then_some(Value::Object(fields))
@@ -36,7 +19,7 @@ pub fn build(model: &Model, folder: &RepoPath, spec: &Value) -> Option<Value> {
 pub fn request(model: &Model, one: &FluxKustomization) -> Option<Request> {
     let path = one.path.clone()?;
     let flux = build(model, &path, &one.value["spec"]);
-    Some(Request { path, origins: false, flux })
+    Some(Request::of(path, flux.as_ref()))
 }
 
 /// Gives `spec.postBuild` and `spec.kubeConfig`: what makes other objects of the same build, or brings them to

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::json;
+use serde_json::Value;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -121,7 +121,8 @@ impl<'a> Input<'a> {
         let origins = self.request(self.snapshot, &entry.path).origins;
         for flux in self.model.flux_in(entry, cluster) {
             let build = build(self.model, &entry.path, &flux.value["spec"]);
-            let request = Request { path: entry.path.clone(), origins, flux: build };
+            let mut request = Request::of(entry.path.clone(), build.as_ref());
+            request.origins = origins;
             let typed = self.by_app(self.objects(self.snapshot, request)?, entry)?;
             if found.as_ref().is_some_and(|other| other.present() != typed.present()) {
                 return Ok(None);
@@ -162,7 +163,7 @@ impl<'a> Input<'a> {
         let stands = |name| folder.join(name).is_ok_and(|file| snapshot.entry(&file).is_some());
         let is_listed_by_flux = !FILE_NAMES.into_iter().any(stands)
             && self.model.entry_points.iter().any(|entry| entry.path == *folder && !entry.flux.is_empty());
-        Request { path: folder.clone(), origins: false, flux: is_listed_by_flux.then(|| json!({})) }
+        Request::of(folder.clone(), is_listed_by_flux.then_some(&Value::Null))
     }
 
     /// Asks for a build by which objects can be given their types.

@@ -169,7 +169,7 @@ fn split(run: &Run<'_>, builder: &mut Builder<'_>, entry: &EntryPoint, trusts: b
 fn unbuildable(input: &Input<'_>, entry: &EntryPoint) -> Option<(String, String)> {
     input.model.flux_of(entry).find_map(|kustomization| {
         let fields = build(input.model, &entry.path, &kustomization.value["spec"])?;
-        let request = Request::flux(entry.path.clone(), fields);
+        let request = Request::flux(entry.path.clone(), &fields);
         let error = input.renderer.render(input.snapshot, &[request]).pop()?.err()?;
         Some((kustomization.name.clone(), error.message))
     })

@@ -11,7 +11,9 @@ mod memo;
 mod nothing;
 mod output;
 mod pool;
+mod request;
 mod sandbox;
+mod tally;
 mod tree;
 mod wasi;
 
@@ -20,7 +22,9 @@ pub use embedded::Embedded;
 pub use external::{External, Tool};
 #[cfg(test)]
 pub use nothing::Nothing;
+pub use request::{Request, build_fields};
 pub use sandbox::Limits;
+pub use tally::Tally;
 
 use crate::repo::{RepoPath, Snapshot};
 
@@ -40,36 +44,6 @@ pub struct Object {
     pub value: serde_json::Value,
     /// Where it came from, when origins were asked for and kustomize knew.
     pub origin: Option<Origin>,
-}
-
-/// One build that is wanted.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Request {
-    /// The folder to build, as `kustomize build --load-restrictor LoadRestrictionsNone` would.
-    pub path: RepoPath,
-    /// Whether origins are wanted.
-    pub origins: bool,
-    /// The `spec` of the Flux Kustomization that builds the folder; what kustomize-controller makes
-    /// of it is part of the result, `postBuild` stays text. `None` builds as kustomize alone does.
-    pub flux: Option<serde_json::Value>,
-}
-
-impl Request {
-    /// Asks for a folder as kustomize alone builds it, without origins.
-    pub fn folder(path: RepoPath) -> Request {
-        Request { path, origins: false, flux: None }
-    }
-
-    /// Asks for a folder as kustomize-controller builds it for a Flux Kustomization with this `spec`.
-    pub fn flux(path: RepoPath, spec: serde_json::Value) -> Request {
-        Request { path, origins: false, flux: Some(spec) }
-    }
-
-    /// Asks for origins too.
-    #[must_use]
-    pub fn with_origins(self) -> Request {
-        Request { origins: true, ..self }
-    }
 }
 
 /// Why a build gave no objects.
@@ -111,4 +85,9 @@ pub trait Renderer {
     /// Builds ahead, side by side, what will be asked for one by one; does nothing where builds are
     /// not remembered.
     fn prepare(&self, _snapshot: &Snapshot, _requests: &[Request]) {}
+
+    /// Returns how many builds there were so far; `None` where nobody counts.
+    fn tally(&self) -> Option<Tally> {
+        None
+    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::render::memo::{Memo, Seen};
+use crate::render::memo::{Built, Memo, Seen};
 use crate::render::sandbox::{Desk, End, STACK, Sandbox};
 use crate::render::tree::{Found, Tree};
 use crate::render::{Limits, Object, Origin, RenderError, Request};
@@ -176,6 +176,8 @@ struct Answer {
     #[serde(default)]
     origins: Vec<Option<AnswerOrigin>>,
     #[serde(default)]
+    twin: bool,
+    #[serde(default)]
     error: String,
 }
 
@@ -199,7 +201,7 @@ impl Desk for Seat {
                 index: job.index,
                 path: job.request.path.as_str(),
                 origins: job.request.origins,
-                flux: job.request.flux.as_ref(),
+                flux: job.request.fields(),
             };
             match serde_json::to_vec(&line) {
                 Ok(line) => {
@@ -219,8 +221,10 @@ impl Desk for Seat {
                 Err(RenderError { message: "kustomize answered another request".to_owned() })
             }
             Ok(answer) => {
+                let has_twin = answer.twin;
                 let outcome = outcome(&job.tree, answer);
-                locked(&job.memo).remember(&job.request, seen, &outcome);
+                let built = Built { seen, outcome: outcome.clone(), has_twin };
+                locked(&job.memo).remember(&job.tree, &job.request, built);
                 outcome
             }
             Err(error) => Err(RenderError { message: format!("kustomize's answer can't be read: {error}") }),

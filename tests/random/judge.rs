@@ -38,7 +38,7 @@ impl<'a> Judge<'a> {
     }
 
     fn render(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Result<Objects, String>> {
-        let plain = requests.iter().all(|request| request.flux.is_none());
+        let plain = requests.iter().all(|request| request.fields().is_none());
         let renderer: &dyn Renderer = match self.outside {
             Some(outside) if plain => outside,
             _ => self.embedded,
@@ -69,7 +69,7 @@ impl<'a> Judge<'a> {
                 let path = entry.path.join(component.as_str().unwrap()).unwrap();
                 *component = json!(path.relative_to(folder));
             }
-            requests.push(Request::flux(folder.clone(), spec));
+            requests.push(Request::flux(folder.clone(), &spec));
         }
         if requests.is_empty() || !generated {
             requests.push(Request::folder(folder.clone()));

@@ -115,7 +115,7 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
         if let Some(fields) = spec.as_object_mut() {
             fields.remove("patches");
         }
-        requests.push(Request::flux(path.clone(), spec));
+        requests.push(Request::flux(path.clone(), &spec));
         for (target, node) in targeted {
             patches.push(Targeted {
                 request: requests.len() - 1,

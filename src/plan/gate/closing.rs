@@ -46,7 +46,7 @@ impl Closings {
         let entries = input.model.entry_points.iter().filter(has_job);
         let requests = entries.flat_map(|entry| {
             let builds = builds(input.model, entry).into_iter();
-            builds.map(|flux| Request { path: entry.path.clone(), origins: false, flux })
+            builds.map(|flux| Request::of(entry.path.clone(), flux.as_ref()))
         });
         // A gate that nothing in Git applies is applied by hand.
         let own = folder_of(input, cluster).ok().flatten().map(Request::folder);

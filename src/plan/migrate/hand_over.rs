@@ -169,7 +169,7 @@ fn contents(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Resul
         .values()
         .map(|side| {
             let flux = own.as_ref().map(|own| rebuilt(own, &one.whole, side));
-            Request { path: side.clone(), origins: false, flux }
+            Request::of(side.clone(), flux.as_ref())
         })
         .collect();
     let results = input.renderer.render(input.snapshot, &requests);
