@@ -1,5 +1,5 @@
 //! Compiles the Go program in `renderer/` to WebAssembly and that to machine code, which
-//! `src/render/sandbox.rs` carries in the binary.
+//! `src/render/module.rs` carries in the binary.
 //!
 //! Without Go at hand the result is empty, and the embedded renderer says so at run time. Both
 //! steps are kept in the target directory by a hash of what goes in, so that the profiles of

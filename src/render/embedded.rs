@@ -42,7 +42,7 @@ impl Embedded {
 
     /// Tells why this program has no embedded kustomize; `None` when it has.
     pub fn missing() -> Option<String> {
-        Sandbox::shared().err()
+        Sandbox::missing()
     }
 }
 

@@ -7,6 +7,7 @@ mod engine;
 mod external;
 mod host;
 mod memo;
+mod module;
 #[cfg(test)]
 mod nothing;
 mod output;
