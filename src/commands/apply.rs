@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::{Command, Plan, SCHEMA_FILE, Standing, Way};
 use crate::proof::{Mismatch, Verdict, prove};
-use crate::render::Renderer;
+use crate::render::{Anew, Renderer};
 use crate::repo::RepoPath;
 use crate::write;
 
@@ -65,7 +65,8 @@ pub fn apply<'s>(
     if !plan.changes.is_empty() && !global.allow_dirty && (global.yes || may_ask(global, output)) {
         refuse_dirty(workspace)?;
     }
-    let verdicts = proven(workspace, plan, renderer)?;
+    // Nothing is written that only another run has seen.
+    let verdicts = proven(workspace, plan, &Anew(renderer))?;
     report(output, plan);
     if plan.changes.is_empty() {
         show(output, plan, shown, false);

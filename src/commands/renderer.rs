@@ -13,7 +13,7 @@ use crate::repo::Snapshot;
 ///
 /// When it is not there.
 pub fn renderer(global: &Global, output: &Output) -> Result<Box<dyn Renderer>, Error> {
-    let inner = detect(global.renderer)?;
+    let inner = detect(global.renderer, !global.no_cache)?;
     Ok(if global.verbose { Box::new(Telling { inner, output: *output }) } else { inner })
 }
 
@@ -38,6 +38,14 @@ impl Renderer for Telling {
 
     fn render(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Result<Vec<Object>, RenderError>> {
         self.inner.render(snapshot, requests)
+    }
+
+    fn render_anew(
+        &self,
+        snapshot: &Snapshot,
+        requests: &[Request],
+    ) -> Vec<Result<Vec<Object>, RenderError>> {
+        self.inner.render_anew(snapshot, requests)
     }
 
     fn prepare(&self, snapshot: &Snapshot, requests: &[Request]) {

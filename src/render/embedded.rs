@@ -1,10 +1,13 @@
 //! The real kustomize inside this program.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use crate::render::memo::{Memo, as_asked};
+use crate::render::answer::Answer;
+use crate::render::cache::Cache;
+use crate::render::memo::{Built, Memo, Trust, as_asked};
 use crate::render::pool::{Job, Pool};
 use crate::render::sandbox::Sandbox;
 use crate::render::tree::Tree;
@@ -26,12 +29,25 @@ pub struct Embedded {
     limits: Limits,
     memo: Arc<Mutex<Memo>>,
     pool: Arc<Mutex<Pool>>,
+    cache: Option<Arc<Cache>>,
 }
 
 impl Embedded {
     /// Makes a renderer with the given limits.
     pub fn new(limits: Limits) -> Embedded {
         Embedded { limits, ..Embedded::default() }
+    }
+
+    /// Keeps builds for other runs in the user's cache, and takes them from there.
+    #[must_use]
+    pub fn with_cache_of_user(self) -> Embedded {
+        Embedded { cache: Cache::of_user().map(Arc::new), ..self }
+    }
+
+    /// Keeps builds for other runs in this folder, and takes them from there.
+    #[must_use]
+    pub fn with_cache(self, folder: &Path) -> Embedded {
+        Embedded { cache: Some(Arc::new(Cache::at(folder))), ..self }
     }
 
     /// Gives a renderer with the same instances that has forgotten what was built before.
@@ -58,14 +74,15 @@ impl Renderer for Embedded {
     }
 
     fn render(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Outcome> {
-        let (outcomes, made) = self.settle(snapshot, requests);
-        locked(&self.memo).count(requests.len(), made);
-        outcomes
+        self.settle(snapshot, requests, requests.len(), Trust::AllRuns)
+    }
+
+    fn render_anew(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Outcome> {
+        self.settle(snapshot, requests, requests.len(), Trust::ThisRun)
     }
 
     fn prepare(&self, snapshot: &Snapshot, requests: &[Request]) {
-        let (_, made) = self.settle(snapshot, requests);
-        locked(&self.memo).count(0, made);
+        self.settle(snapshot, requests, 0, Trust::AllRuns);
     }
 
     fn tally(&self) -> Option<Tally> {
@@ -74,20 +91,27 @@ impl Renderer for Embedded {
 }
 
 impl Embedded {
-    /// Gives the outcome of each request, and how many builds were made for them.
-    fn settle(&self, snapshot: &Snapshot, requests: &[Request]) -> (Vec<Outcome>, usize) {
+    /// Gives the outcome of each request, of which so many were asked for.
+    fn settle(&self, snapshot: &Snapshot, requests: &[Request], asked: usize, trust: Trust) -> Vec<Outcome> {
         let tree = Arc::new(Tree::new(snapshot));
         let mut outcomes: Vec<Option<Outcome>> = vec![None; requests.len()];
-        let mut made = 0;
+        let (mut made, mut kept) = (0, 0);
         loop {
             let memo = locked(&self.memo);
             let open = outcomes.iter_mut().zip(requests).filter(|(outcome, _)| outcome.is_none());
-            open.for_each(|(outcome, request)| *outcome = memo.recall(&tree, request));
+            open.for_each(|(outcome, request)| *outcome = memo.recall(&tree, request, trust));
             drop(memo);
             let unknown = requests.iter().zip(&outcomes).filter(|(_, outcome)| outcome.is_none());
             let jobs = Jobs::of(unknown.map(|(request, _)| request));
             if jobs.requests.is_empty() {
-                return (outcomes.into_iter().flatten().collect(), made);
+                break;
+            }
+            if trust == Trust::AllRuns {
+                let found = jobs.requests.iter().filter(|request| self.find(&tree, request)).count();
+                kept += found;
+                if found > 0 {
+                    continue;
+                }
             }
             made += jobs.requests.len();
             let built = self.build(&tree, &jobs.requests);
@@ -98,6 +122,24 @@ impl Embedded {
                 *outcome = position.map(|position| as_asked(request, built[*position].clone()));
             });
         }
+        locked(&self.memo).count(asked, made, kept);
+        outcomes.into_iter().flatten().collect()
+    }
+
+    /// Looks for a build in the cache, its twin's included, and remembers it; tells whether it was there.
+    fn find(&self, tree: &Tree, request: &Request) -> bool {
+        let Some(cache) = &self.cache else { return false };
+        let own = Some(request.clone());
+        let found = [own, request.twin()].into_iter().flatten().find_map(|from| {
+            let (seen, line) = cache.recall(tree, &from)?;
+            let answer = Answer::read(&line).ok().filter(|answer| answer.twin || from == *request)?;
+            Some((from, seen, answer))
+        });
+        let Some((from, seen, answer)) = found else { return false };
+        let has_twin = answer.twin;
+        let built = Built { seen, outcome: answer.outcome(tree), has_twin, is_kept: true };
+        locked(&self.memo).remember(tree, &from, built);
+        true
     }
 
     /// Builds each request.
@@ -120,6 +162,7 @@ impl Embedded {
                 request: request.clone(),
                 tree: Arc::clone(tree),
                 memo: Arc::clone(&self.memo),
+                cache: self.cache.clone(),
                 answers: answers.clone(),
             });
         }

@@ -4,44 +4,15 @@
 //! renders again what the plan has rendered, mostly in trees that differ elsewhere; such a build
 //! need not be made twice.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use crate::render::tree::{Found, Kind, Tree};
+use crate::render::seen::Seen;
+use crate::render::tree::Tree;
 use crate::render::{Object, RenderError, Request, Tally};
 
 /// How many builds of one request are kept: the tree before, and what is tried.
 const KEPT: usize = 16;
-
-/// What a build looked at, and what it saw.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
-    found: BTreeMap<String, Found>,
-    listed: BTreeMap<String, Vec<(Kind, String)>>,
-}
-
-impl Seen {
-    /// Looks at a path on behalf of a build.
-    pub(super) fn find(&mut self, tree: &Tree, path: &str) -> Found {
-        if let Some(found) = self.found.get(path) {
-            return found.clone();
-        }
-        let found = tree.find(path);
-        self.found.insert(path.to_owned(), found.clone());
-        found
-    }
-
-    /// Lists a folder on behalf of a build.
-    pub(super) fn list(&mut self, tree: &Tree, path: &str) -> &[(Kind, String)] {
-        self.listed.entry(path.to_owned()).or_insert_with(|| tree.list(path))
-    }
-
-    /// Tells whether a build would see the same in another tree.
-    fn holds_in(&self, tree: &Tree) -> bool {
-        self.found.iter().all(|(path, found)| tree.find(path) == *found)
-            && self.listed.iter().all(|(path, names)| tree.list(path) == *names)
-    }
-}
 
 /// What a build came to.
 type Outcome = Result<Vec<Object>, RenderError>;
@@ -53,6 +24,8 @@ struct Build {
     outcome: Outcome,
     /// Whether the objects have their origins.
     origins: bool,
+    /// Whether another run made it.
+    is_kept: bool,
 }
 
 impl Build {
@@ -61,6 +34,15 @@ impl Build {
         // What does not build has no origins.
         (self.origins || !request.origins || self.outcome.is_err()) && self.seen.holds_in(tree)
     }
+}
+
+/// Which builds are good enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// Those that were made in this run.
+    ThisRun,
+    /// Those too that other runs have kept.
+    AllRuns,
 }
 
 /// The builds that were made, by request without origins.
@@ -72,21 +54,22 @@ pub(super) struct Memo {
 
 impl Memo {
     /// Returns what a build of this tree would come to, if that is known.
-    pub(super) fn recall(&self, tree: &Tree, request: &Request) -> Option<Outcome> {
-        let mut builds = self.builds.get(&request.without_origins())?.iter();
-        let build = builds.find(|build| build.answers(tree, request))?;
+    pub(super) fn recall(&self, tree: &Tree, request: &Request, trust: Trust) -> Option<Outcome> {
+        let builds = self.builds.get(&request.without_origins())?.iter();
+        let mut trusted = builds.filter(|build| trust == Trust::AllRuns || !build.is_kept);
+        let build = trusted.find(|build| build.answers(tree, request))?;
         Some(as_asked(request, build.outcome.clone()))
     }
 
     /// Remembers what a build of this tree came to, and whether the request's twin comes to the same.
     pub(super) fn remember(&mut self, tree: &Tree, request: &Request, built: Built) {
-        let Built { seen, outcome, has_twin } = built;
+        let Built { seen, outcome, has_twin, is_kept } = built;
         let plain = request.without_origins();
         let known = self.builds.get(&plain).into_iter().flatten();
         if !known.into_iter().any(|build| build.seen.holds_in(tree)) {
             self.tally.distinct += 1;
         }
-        let build = Arc::new(Build { seen, outcome, origins: request.origins });
+        let build = Arc::new(Build { seen, outcome, origins: request.origins, is_kept });
         for request in plain.twin().filter(|_| has_twin).into_iter().chain([plain]) {
             let builds = self.builds.entry(request).or_default();
             builds.push_front(Arc::clone(&build));
@@ -94,11 +77,12 @@ impl Memo {
         }
     }
 
-    /// Counts requests, and the builds that were made for them or ahead of them.
-    pub(super) fn count(&mut self, asked: usize, made: usize) {
+    /// Counts requests, and the builds that were made or found for them or ahead of them.
+    pub(super) fn count(&mut self, asked: usize, made: usize, kept: usize) {
         self.tally.asked += asked;
         self.tally.made += made;
-        self.tally.remembered += asked.saturating_sub(made);
+        self.tally.kept += kept;
+        self.tally.remembered += asked.saturating_sub(made + kept);
     }
 
     /// Returns what was counted.
@@ -115,6 +99,8 @@ pub(super) struct Built {
     pub(super) outcome: Outcome,
     /// Whether the request's twin looks at the same and comes to the same.
     pub(super) has_twin: bool,
+    /// Whether another run made it.
+    pub(super) is_kept: bool,
 }
 
 /// Returns an outcome with origins only if the request wants them.
@@ -129,6 +115,7 @@ pub(super) fn as_asked(request: &Request, mut outcome: Outcome) -> Outcome {
 mod tests {
     use serde_json::json;
 
+    use super::Trust::{AllRuns, ThisRun};
     use super::*;
     use crate::render::Origin;
     use crate::repo::{File, RepoPath, Snapshot};
@@ -151,7 +138,7 @@ mod tests {
     }
 
     fn built(outcome: Outcome, has_twin: bool) -> Built {
-        Built { seen: looked_at("one"), outcome, has_twin }
+        Built { seen: looked_at("one"), outcome, has_twin, is_kept: false }
     }
 
     #[test]
@@ -160,12 +147,15 @@ mod tests {
         let marked = plain.clone().with_origins();
         let mut memo = Memo::default();
         memo.remember(&tree("one"), &marked, built(Ok(vec![object()]), false));
-        assert_eq!(memo.recall(&tree("one"), &marked), Some(Ok(vec![object()])));
-        assert_eq!(memo.recall(&tree("one"), &plain), Some(Ok(vec![Object { origin: None, ..object() }])));
-        assert_eq!(memo.recall(&tree("two"), &plain), None);
+        assert_eq!(memo.recall(&tree("one"), &marked, AllRuns), Some(Ok(vec![object()])));
+        assert_eq!(
+            memo.recall(&tree("one"), &plain, AllRuns),
+            Some(Ok(vec![Object { origin: None, ..object() }]))
+        );
+        assert_eq!(memo.recall(&tree("two"), &plain, AllRuns), None);
         let mut memo = Memo::default();
         memo.remember(&tree("one"), &plain, built(Ok(vec![object()]), false));
-        assert_eq!(memo.recall(&tree("one"), &marked), None);
+        assert_eq!(memo.recall(&tree("one"), &marked, AllRuns), None);
         assert_eq!(memo.tally().distinct, 1);
     }
 
@@ -175,7 +165,7 @@ mod tests {
         let error = Err(RenderError { message: "no".to_owned() });
         let mut memo = Memo::default();
         memo.remember(&tree("one"), &plain, built(error.clone(), false));
-        assert_eq!(memo.recall(&tree("one"), &plain.with_origins()), Some(error));
+        assert_eq!(memo.recall(&tree("one"), &plain.with_origins(), AllRuns), Some(error));
     }
 
     #[test]
@@ -185,10 +175,19 @@ mod tests {
         let other = Request::flux(alone.path.clone(), &json!({"namePrefix": "a-"}));
         let mut memo = Memo::default();
         memo.remember(&tree("one"), &alone, built(Ok(Vec::new()), false));
-        assert_eq!(memo.recall(&tree("one"), &flux), None);
+        assert_eq!(memo.recall(&tree("one"), &flux, AllRuns), None);
         memo.remember(&tree("one"), &flux, built(Ok(Vec::new()), true));
-        assert_eq!(memo.recall(&tree("one"), &flux.with_origins()), None);
-        assert_eq!(memo.recall(&tree("one"), &alone), Some(Ok(Vec::new())));
-        assert_eq!(memo.recall(&tree("one"), &other), None);
+        assert_eq!(memo.recall(&tree("one"), &flux.with_origins(), AllRuns), None);
+        assert_eq!(memo.recall(&tree("one"), &alone, AllRuns), Some(Ok(Vec::new())));
+        assert_eq!(memo.recall(&tree("one"), &other, AllRuns), None);
+    }
+
+    #[test]
+    fn a_build_of_another_run_is_not_one_of_this() {
+        let plain = Request::folder(RepoPath::parse("a").unwrap());
+        let mut memo = Memo::default();
+        memo.remember(&tree("one"), &plain, Built { is_kept: true, ..built(Ok(Vec::new()), false) });
+        assert_eq!(memo.recall(&tree("one"), &plain, AllRuns), Some(Ok(Vec::new())));
+        assert_eq!(memo.recall(&tree("one"), &plain, ThisRun), None);
     }
 }

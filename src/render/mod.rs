@@ -1,5 +1,8 @@
 //! Rendering: kustomize folders in, objects out.
 
+mod anew;
+mod answer;
+mod cache;
 mod cause;
 mod choose;
 mod embedded;
@@ -14,10 +17,12 @@ mod output;
 mod pool;
 mod request;
 mod sandbox;
+mod seen;
 mod tally;
 mod tree;
 mod wasi;
 
+pub use anew::Anew;
 pub use choose::{RendererChoice, detect};
 pub use embedded::Embedded;
 pub use external::{External, Tool};
@@ -82,6 +87,15 @@ pub trait Renderer {
 
     /// Builds each request, in the order given; one failure does not stop the others.
     fn render(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Result<Vec<Object>, RenderError>>;
+
+    /// As [`render`](Renderer::render), with nothing that another run has made.
+    fn render_anew(
+        &self,
+        snapshot: &Snapshot,
+        requests: &[Request],
+    ) -> Vec<Result<Vec<Object>, RenderError>> {
+        self.render(snapshot, requests)
+    }
 
     /// Builds ahead, side by side, what will be asked for one by one; does nothing where builds are
     /// not remembered.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use wasmtime::{Config, Engine, InstancePre, Linker, Result, Store, UpdateDeadline};
 
 use crate::render::host::{self, Host};
-use crate::render::memo::Seen;
+use crate::render::seen::Seen;
 use crate::render::tree::Tree;
 use crate::render::{engine, module, wasi};
 

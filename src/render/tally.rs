@@ -13,11 +13,16 @@ pub struct Tally {
     pub made: usize,
     /// Builds asked for that were made before in this run.
     pub remembered: usize,
+    /// Builds that other runs have kept.
+    pub kept: usize,
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tally { asked, distinct, made, remembered } = self;
-        write!(formatter, "{asked} asked for, {distinct} distinct, {made} made, {remembered} from memory")
+        let Tally { asked, distinct, made, remembered, kept } = self;
+        write!(
+            formatter,
+            "{asked} asked for, {distinct} distinct, {made} made, {remembered} from memory, {kept} from the cache"
+        )
     }
 }

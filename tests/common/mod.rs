@@ -27,7 +27,11 @@ fn clean(command: &mut Command) {
             command.env_remove(name);
         }
     }
-    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env("NO_COLOR", "1");
+    command
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("NO_COLOR", "1")
+        .env("XDG_CACHE_HOME", "/dev/null");
 }
 
 /// A repository that vanishes with the value.

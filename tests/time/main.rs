@@ -129,7 +129,12 @@ impl Repository {
 
 fn program() -> Command {
     let mut command = Command::cargo_bin("gitops-windows").unwrap();
-    command.env("TZ", "Asia/Tokyo").env("COLUMNS", "80").env("LC_ALL", "C").env_remove("NO_COLOR");
+    command
+        .env("TZ", "Asia/Tokyo")
+        .env("COLUMNS", "80")
+        .env("LC_ALL", "C")
+        .env("XDG_CACHE_HOME", "/dev/null")
+        .env_remove("NO_COLOR");
     command
 }
 
