@@ -16,11 +16,13 @@ mod permission;
 mod reference;
 mod refused;
 mod removed;
+mod rule;
 mod side;
 mod suspend;
 mod target;
 mod unapplied;
 mod unlisted;
+mod unmatched;
 mod value;
 mod variable;
 
@@ -32,7 +34,7 @@ use crate::diagnostic::Diagnostic;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 23] = [
+pub const AUDITS: [Audit; 25] = [
     suspend::audit,
     value::audit,
     dependency::audit,
@@ -56,4 +58,6 @@ pub const AUDITS: [Audit; 23] = [
     refused::audit,
     patch::audit,
     build::audit,
+    unmatched::audit,
+    rule::audit,
 ];

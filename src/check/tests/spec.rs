@@ -11,7 +11,7 @@ use crate::repo::{ClusterFolders, Model, RepoPath, Snapshot};
 use crate::spec::{Spec, parse};
 use crate::template::Templates;
 
-const SPEC: &str = "\
+pub const SPEC: &str = "\
 apiVersion: gitops-windows/v1
 types: { rt: {}, rw: { window: week } }
 windows: { week: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN } }
@@ -21,7 +21,7 @@ flux: { namespace: flux-system, source: { kind: GitRepository, name: flux-system
 gate: { enabled: true, namespace: jobs }
 ";
 
-fn files() -> Files {
+pub fn files() -> Files {
     let flux = |name: &str, path: &str| {
         format!(
             "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: \
@@ -57,12 +57,12 @@ fn files() -> Files {
     )
 }
 
-fn spec(text: &str) -> Spec {
+pub fn spec(text: &str) -> Spec {
     parse(&RepoPath::parse("p000/windows.yaml").unwrap(), text.as_bytes()).unwrap().spec
 }
 
 /// Gives what `look` finds in the repository with one more file.
-fn with<T>(snapshot: &Snapshot, spec: &Spec, look: impl Fn(&Input<'_>) -> T) -> T {
+pub fn with<T>(snapshot: &Snapshot, spec: &Spec, look: impl Fn(&Input<'_>) -> T) -> T {
     let renderer = Embedded::new(Limits::default());
     let model = Model::read(snapshot, &spec.folder(), &ClusterFolders::new());
     look(&Input { spec, snapshot, model: &model, renderer: &renderer })
@@ -159,10 +159,10 @@ fn what_lands_at_once_by_its_type_needs_no_gate_where_another_applies_it() {
     assert!(told(&[("ConfigMap", "a"), ("Service", "b")]));
 }
 
-/// The repository after the gate was written.
-fn gated() -> Snapshot {
+/// The repository after the gate of a spec was written.
+pub fn gated_by(text: &str) -> Snapshot {
     let snapshot = together(&[files()]);
-    let plan = with(&snapshot, &spec(SPEC), |input| {
+    let plan = with(&snapshot, &spec(text), |input| {
         let mut builder = Builder::new(input.snapshot);
         gate::sync(input, &Templates::new(BTreeMap::new()).unwrap(), &mut builder).unwrap();
         builder.finish()
@@ -178,7 +178,7 @@ fn told_of(snapshot: &Snapshot, text: &str) -> Vec<String> {
 
 #[test]
 fn generated_files_that_are_behind_the_spec() {
-    let gated = gated();
+    let gated = gated_by(SPEC);
     assert_eq!(told_of(&gated, SPEC), Vec::<String>::new());
     assert_eq!(told_of(&gated, &SPEC.replace("22 * * SAT", "21 * * SAT")), ["GW047 windows.yaml:0"]);
     // Before the first `sync` there is nothing to be behind.
@@ -187,7 +187,7 @@ fn generated_files_that_are_behind_the_spec() {
 
 #[test]
 fn generated_files_that_were_edited_by_hand() {
-    let mut snapshot = gated();
+    let mut snapshot = gated_by(SPEC);
     let path = RepoPath::parse("p000/infra/by-hand.yaml").unwrap();
     let text = with_header("a: 1\n");
     snapshot.insert(path.clone(), crate::repo::File::new(text.clone().into_bytes()));
