@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
-use crate::plan::Input;
 use crate::plan::app::Apps;
 use crate::plan::classify::{Classified, Context, Reason, TYPE_ANNOTATION, classify};
+use crate::plan::{Input, Lone};
 use crate::repo::manifest::{ObjectId, manifests, objects};
 use crate::repo::{RepoPath, Role};
 
@@ -68,6 +68,7 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Vec<Explained>, Err
         ));
     }
     let sides = input.sides();
+    let lone = Lone::of(input, &sides);
     // One line for each object with one origin and one type, whoever builds it.
     let mut found: BTreeMap<(RepoPath, ObjectId, String, String), Vec<Consumer>> = BTreeMap::new();
     for entry in &input.model.entry_points {
@@ -79,6 +80,7 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Vec<Explained>, Err
             continue;
         }
         let Ok(typed) = input.located_entry(entry) else { continue };
+        let typed = lone.settle(&entry.path, typed);
         let apps = Apps::of(input.model, entry);
         for (object, classified) in typed.objects.iter().zip(&typed.types) {
             let Some(origin) = object.origin.as_ref().filter(|origin| origin.path.is_within(path)) else {
@@ -150,6 +152,7 @@ fn words(input: &Input<'_>, classified: &Classified) -> (String, String) {
         Reason::Annotation => format!("its annotation {TYPE_ANNOTATION}"),
         Reason::Rule(position) => format!("rule {} of the spec", position + 1),
         Reason::Namespace => "Namespaces belong to the first type, since everything needs them".to_owned(),
+        Reason::Whole => "a Namespace alone does not divide its entry point".to_owned(),
         Reason::Gate => "it is part of a gate, which must not hold itself back".to_owned(),
         Reason::Consumer(id) => {
             format!("its name carries a hash of its content, so it lands with {id}, which names it")

@@ -7,7 +7,7 @@ use crate::plan::input::{Input, Typed};
 use crate::plan::outcome::{AppOutcome, BESIDE, EntryOutcome, Way};
 use crate::plan::refusal::{ADDED_TYPES, REMEDY_FOR_TYPES, Refusal, refuse, refuse_alone};
 use crate::plan::split::BACK;
-use crate::plan::{Builder, Selection, later, parent};
+use crate::plan::{Builder, Lone, Selection, later, parent};
 use crate::repo::{EntryPoint, Kustomization};
 
 /// One entry point that is being split.
@@ -17,6 +17,8 @@ pub struct EntrySplit<'a, 'i> {
     pub(super) kustomization: &'a Kustomization,
     /// Whether what it writes is taken to build the same until all of it is proven together.
     pub(super) trusts: bool,
+    /// What a Namespace alone does not divide.
+    pub(super) lone: Option<&'a Lone>,
 }
 
 impl<'a, 'i> EntrySplit<'a, 'i> {
@@ -26,13 +28,19 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         entry: &'a EntryPoint,
         kustomization: &'a Kustomization,
     ) -> EntrySplit<'a, 'i> {
-        EntrySplit { input, entry, kustomization, trusts: false }
+        EntrySplit { input, entry, kustomization, trusts: false, lone: None }
     }
 
     /// Leaves it to the caller to compare each side with the objects of its type.
     #[must_use]
     pub fn trusting(self, trusts: bool) -> EntrySplit<'a, 'i> {
         EntrySplit { trusts, ..self }
+    }
+
+    /// Leaves it whole where a Namespace alone would be divided from the rest.
+    #[must_use]
+    pub fn leaving(self, lone: &'a Lone) -> EntrySplit<'a, 'i> {
+        EntrySplit { lone: Some(lone), ..self }
     }
 
     /// Splits the selected apps of the entry point into the builder; nothing stays in it after a refusal.
@@ -65,6 +73,9 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         }
         if let Some(reason) = parent::reason(self.input.model, &typed.objects) {
             return (outcome.untouched(reason), None);
+        }
+        if let Some(rest) = self.lone.and_then(|lone| lone.rest(&self.entry.path)) {
+            return (outcome.untouched(self.input.unparted(rest)), None);
         }
         let foreign = self.kustomization.keys().find(|key| !is_constant(key)).map(str::to_owned);
         let entry_level = foreign.is_some() || (whole && !loose.is_empty());

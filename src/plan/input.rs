@@ -236,16 +236,23 @@ impl<'a> Input<'a> {
 
     /// Says why an entry point of one type alone is left as it is.
     pub fn undivided(&self, change_type: usize) -> String {
-        let change_type = &self.spec.types[change_type];
-        let gated = if change_type.is_real_time() {
-            ""
-        } else {
-            ": its own Flux Kustomization is what a gate holds back"
-        };
-        format!(
-            "all of its objects are of type {}, so there is nothing to divide{gated}",
-            change_type.name.value
-        )
+        let name = &self.spec.types[change_type].name.value;
+        let gated = self.held_whole(change_type);
+        format!("all of its objects are of type {name}, so there is nothing to divide{gated}")
+    }
+
+    /// Says why an entry point is left as it is of which all but Namespaces have one type.
+    pub fn unparted(&self, change_type: usize) -> String {
+        let name = &self.spec.types[change_type].name.value;
+        let gated = self.held_whole(change_type);
+        format!("all but its Namespaces is of type {name}, and a Namespace alone divides nothing{gated}")
+    }
+
+    fn held_whole(&self, change_type: usize) -> &'static str {
+        match self.spec.types[change_type].is_real_time() {
+            true => "",
+            false => ": its own Flux Kustomization is what a gate holds back",
+        }
     }
 
     /// Makes sure that the spec has all of these clusters.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::plan::{EntryOutcome, Input, Selection, app};
+use crate::plan::{EntryOutcome, Input, Lone, Selection, app};
 use crate::render::Object;
 use crate::repo::flux::artifact_path;
 use crate::repo::manifest::ObjectId;
@@ -59,11 +59,15 @@ pub(super) fn refused(
     input: &Input<'_>,
     entry: &EntryPoint,
     selection: &Selection,
+    lone: &Lone,
     outcomes: &[EntryOutcome],
     children: &BTreeSet<&RepoPath>,
 ) -> Option<EntryOutcome> {
     let has_sides = |outcome: &&EntryOutcome| !outcome.after.is_empty() && children.contains(&outcome.before);
-    let child = outcomes.iter().find(has_sides).filter(|_| is_mixed(input, entry, selection))?;
+    let child = outcomes
+        .iter()
+        .find(has_sides)
+        .filter(|_| lone.rest(&entry.path).is_none() && is_mixed(input, entry, selection))?;
     let outcome = EntryOutcome::new(&entry.cluster, &entry.path);
     Some(outcome.refused(
         format!(

@@ -11,7 +11,7 @@ use crate::plan::promise::Promise;
 use crate::plan::settle::Watch;
 use crate::plan::step::{Live, Run, Step};
 use crate::plan::stop::Stop;
-use crate::plan::{Builder, Plan, ahead, gate, layout, listing, obligations, parent, part};
+use crate::plan::{Builder, Lone, Plan, ahead, gate, layout, listing, obligations, parent, part};
 use crate::proof::Obligation;
 use crate::repo::flux::artifact_path;
 use crate::repo::{EntryPoint, RepoPath, Role};
@@ -89,8 +89,9 @@ pub(super) fn split_with(
     let sides = input.sides();
     let carriers = gate::carriers(input)?;
     let live = Live { wholes: input.live(&sides), base };
-    let run = Run { input, original, selection, sides: &sides, live };
     ahead::build(input, original, &sides, selection);
+    let lone = Lone::of(input, &sides);
+    let run = Run { input, original, selection, sides: &sides, lone: &lone, live };
     // What applies others' Flux Kustomizations comes after them.
     let parents = parent::children(input.model);
     let (last, first): (Vec<_>, Vec<_>) =
@@ -116,7 +117,7 @@ pub(super) fn split_with(
         let stopped = hindered.get(&entry.path).cloned();
         let refused = stopped
             .map(|stop| stop.refuse(EntryOutcome::new(&entry.cluster, &entry.path)))
-            .or_else(|| parent::refused(input, entry, selection, &outcomes, children?));
+            .or_else(|| parent::refused(input, entry, selection, &lone, &outcomes, children?));
         let Step { mut outcome, promise, command } = match refused {
             Some(outcome) => outcome.into(),
             None => run.step(&mut trial, entry, trusts),

@@ -11,7 +11,7 @@ use crate::plan::prepare::prepare;
 use crate::plan::promise::Promise;
 use crate::plan::refusal::refuse;
 use crate::plan::side::OWN_FIELDS;
-use crate::plan::{Builder, Command, Selection, gate, later, obligations};
+use crate::plan::{Builder, Command, Lone, Selection, gate, later, obligations};
 use crate::render::Request;
 use crate::repo::{EntryPoint, RepoPath};
 
@@ -33,6 +33,8 @@ pub struct Run<'a> {
     pub selection: &'a Selection,
     /// The folders that are a side of an entry point.
     pub sides: &'a Sides,
+    /// What a Namespace alone does not divide.
+    pub lone: &'a Lone,
     /// What sides that are live ask of it.
     pub live: Live<'a>,
 }
@@ -98,7 +100,7 @@ fn split(run: &Run<'_>, builder: &mut Builder<'_>, entry: &EntryPoint, trusts: b
         trial.put(&kustomization.file, &kustomization.text);
     }
     let is_live = live.wholes.contains(&entry.path);
-    let split = EntrySplit::new(input, entry, kustomization).trusting(trusts && !is_live);
+    let split = EntrySplit::new(input, entry, kustomization).trusting(trusts && !is_live).leaving(run.lone);
     let (mut outcome, promised) = split.split(&mut trial, selection);
     let changes = trial.now() != builder.now();
     if outcome.way == Way::Refused {

@@ -21,21 +21,14 @@ use crate::suggest::did_you_mean;
 /// rules that hold without any are right in every repository.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let Some(spec) = subject.spec else { return Vec::new() };
-    let rules: Vec<&Placed<Rule>> =
-        spec.rules.iter().filter(|rule| !rule.matcher.matches_all() && !is_default(spec, rule)).collect();
+    let says_more = |rule: &&Placed<Rule>| !rule.matcher.matches_all() && !spec.is_default(rule);
+    let rules: Vec<&Placed<Rule>> = spec.rules.iter().filter(says_more).collect();
     if rules.is_empty() {
         return Vec::new();
     }
     let seen = Seen::of(subject, spec);
     let fits = |rule: &Rule| seen.any(&rule.matcher) || may_be_unseen(subject, &rule.matcher);
     rules.into_iter().filter(|rule| !fits(rule)).map(|rule| unmatched(&seen, rule)).collect()
-}
-
-/// Tells whether a rule is one of those that a spec without rules has.
-fn is_default(spec: &Spec, rule: &Rule) -> bool {
-    let of_kind = |kind: &str| Matcher { kind: Some(kind.to_owned()), ..Matcher::default() };
-    let is_first = spec.types.first().is_some_and(|first| first.name == rule.type_name);
-    is_first && ["Namespace", "ConfigMap"].iter().any(|kind| rule.matcher == of_kind(kind))
 }
 
 /// The objects that clusters get, with what rules go by beside their content.

@@ -42,7 +42,7 @@ use crate::plan::gate::folders::cluster_folder;
 use crate::plan::gate::target::{check_target, is_held, no_name};
 use crate::plan::gate::whole::Whole;
 use crate::plan::prepare::{is_prepared, is_remembering};
-use crate::plan::{Input, Sides};
+use crate::plan::{Input, Lone, Sides};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
 
@@ -166,8 +166,9 @@ impl Gates {
         let mut measured = Measured::default();
         let sides = input.sides();
         Whole::prepare(input, &sides);
+        let lone = Lone::of(input, &sides);
         for cluster in spec.clusters.keys() {
-            clusters.push(cluster_gate(input, &sides, cluster, &gated, &slots, &mut measured)?);
+            clusters.push(cluster_gate(input, &sides, &lone, cluster, &gated, &slots, &mut measured)?);
         }
         Ok(Some(Gates { mechanism: Mechanism::CronJobs, base, slots, clusters }))
     }
@@ -207,6 +208,7 @@ impl Measured {
 fn cluster_gate(
     input: &Input<'_>,
     sides: &Sides,
+    lone: &Lone,
     cluster: &str,
     gated: &[usize],
     slots: &[Slot],
@@ -242,7 +244,7 @@ fn cluster_gate(
     let mut targets = BTreeMap::new();
     let mut switched_on = BTreeSet::new();
     let carrier = carrier::carrier_of(input, sides, cluster, &folder).map(|entry| &entry.path);
-    let whole = Whole::of(input, sides, cluster, carrier);
+    let whole = Whole::of(input, sides, lone, cluster, carrier);
     for position in gated {
         let jobs =
             slots.iter().filter(|slot| slot.change_type == *position).map(|slot| slot.open_job.as_str());

@@ -8,7 +8,7 @@ use crate::plan::gate::target::waits_for_held;
 use crate::plan::gate::{GateTarget, OutOfReach, out_of_reach, shared};
 use crate::plan::input::Typed;
 use crate::plan::refusal::{ADDED_TYPES, REMEDY_FOR_TYPES, is_remote};
-use crate::plan::{Input, Sides, TypedError, parent};
+use crate::plan::{Input, Lone, Sides, TypedError, parent};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
 
 /// The entry points of one cluster that a gate holds back as they are.
@@ -28,7 +28,13 @@ impl Whole {
     /// Left out is what something real-time depends on, directly or through others: kustomize-controller
     /// demands of a dependency that it has applied the same revision (`checkDependencies`), so while
     /// the window is closed the dependant would stop at the next commit.
-    pub fn of(input: &Input<'_>, sides: &Sides, cluster: &str, carrier: Option<&RepoPath>) -> Whole {
+    pub fn of(
+        input: &Input<'_>,
+        sides: &Sides,
+        lone: &Lone,
+        cluster: &str,
+        carrier: Option<&RepoPath>,
+    ) -> Whole {
         let mut whole = Whole::default();
         let mine = |entry: &&EntryPoint| {
             entry.is_of(cluster)
@@ -42,7 +48,7 @@ impl Whole {
                 continue;
             }
             let typed = match typed(input, entry, cluster) {
-                Ok(Some(typed)) => typed,
+                Ok(Some(typed)) => lone.settle(&entry.path, typed),
                 Ok(None) => {
                     whole.left.push(apart(input, entry, cluster));
                     continue;

@@ -73,6 +73,13 @@ impl Spec {
         }
     }
 
+    /// Tells whether a rule is one of those that a spec without `rules` has, but for the last.
+    pub fn is_default(&self, rule: &Rule) -> bool {
+        let of_kind = |kind: &str| Matcher { kind: Some(kind.to_owned()), ..Matcher::default() };
+        self.types.first().is_some_and(|first| first.name == rule.type_name)
+            && ["Namespace", "ConfigMap"].into_iter().any(|kind| rule.matcher == of_kind(kind))
+    }
+
     /// Gives the folder of a cluster's gate, relative to the spec's.
     pub fn gate_folder(&self, cluster: &str) -> String {
         let folders = self.clusters.get(cluster).map(|cluster| cluster.paths.as_slice()).unwrap_or_default();
