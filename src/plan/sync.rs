@@ -32,7 +32,8 @@ pub const SCHEMA_FILE: &str = "windows.schema.json";
 ///
 /// # Errors
 ///
-/// When a generated file was edited by hand, when a value or a list can't be edited in place, and when a
+/// When the gate of a cluster would change of which something does not build, when a generated file was
+/// edited by hand, when a value or a list can't be edited in place, and when a
 /// cluster may delete an object that changes sides and nothing else is left to do. Without
 /// `allow_deletion` also when a cluster would delete a Namespace with what is written anew of a gate.
 pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> Result<Plan, Error> {
@@ -40,6 +41,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
     layout::check(input)?;
     let mut builder = Builder::new(input.snapshot);
     let mut leftover = gate::sync(input, templates, &mut builder)?;
+    gate::unbuilt(input, &builder)?;
     let idle = std::mem::take(&mut leftover.idle);
     let left = if allow_deletion { gate::leave(input, &mut builder, &idle)? } else { gate::Left::default() };
     leftover.remarks.splice(..0, gate::told(input, &left, &idle));

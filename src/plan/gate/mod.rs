@@ -16,6 +16,7 @@ mod leave;
 mod loss;
 mod own;
 mod target;
+mod unbuilt;
 mod upkeep;
 mod verify;
 mod whole;
@@ -29,6 +30,7 @@ pub use loss::{deletes, keeps_all};
 pub use own::NAME as CARRIER_NAME;
 pub use target::{GateTarget, OutOfReach, out_of_reach, shared};
 pub(crate) use target::{is_namespace, is_object_name};
+pub use unbuilt::unbuilt;
 pub use upkeep::{follow, sync_verified};
 pub use verify::verify;
 
