@@ -13,6 +13,7 @@ use crate::inventory::{deletions, inventories};
 use crate::plan::input::sides_of;
 use crate::plan::migrate::verify::{Wrong, wrong};
 use crate::plan::migrate::{self, effective};
+use crate::plan::newcomer::newcomers;
 use crate::plan::outcome::EntryOutcome;
 use crate::plan::prepare::{is_prepared, prepare};
 use crate::plan::stop::Stop;
@@ -27,10 +28,10 @@ pub fn applied_sides<'a>(input: &Input<'a>, whole: &RepoPath, cluster: &str) -> 
     input.applying(|path| sides.contains(path)).collect()
 }
 
-/// Tells whether a later split may be at its second step here, so that it must be known what the
-/// clusters have.
+/// Tells whether a later split may be at its second step here, or an app came after the split, so that it
+/// must be known what the clusters have.
 pub fn needs_base(input: &Input<'_>) -> bool {
-    input.model.flux.iter().any(is_prepared)
+    input.model.flux.iter().any(is_prepared) || !newcomers(input, &input.sides()).is_empty()
 }
 
 /// Makes of a trial, in which an entry point was divided, the next step of the three.

@@ -14,6 +14,7 @@ use crate::plan::gate::{Carriers, Closings, GateTarget};
 use crate::plan::generated::is_ours;
 use crate::plan::migrate::contents::is_encrypted;
 use crate::plan::migrate::{held, verify};
+use crate::plan::newcomer::newcomers;
 use crate::plan::{EntryOutcome, Input, Plan, Sides, gate, input, umbrella};
 use crate::proof::{FluxName, Obligation};
 use crate::render::{Object, Request};
@@ -21,7 +22,7 @@ use crate::repo::manifest::ObjectId;
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Target};
 
 /// What keeps an object from being pruned.
-const KEEP: &str = "kustomize.toolkit.fluxcd.io/prune: disabled";
+pub const KEEP: &str = "kustomize.toolkit.fluxcd.io/prune: disabled";
 
 /// How many objects of one entry point are named.
 const NAMED: usize = 5;
@@ -204,6 +205,14 @@ fn unknown(
     }
 }
 
+/// Lets the proof hold the sides of these entry points to the same objects together.
+pub fn hold_together(input: &Input<'_>, plan: &mut Plan, wholes: &BTreeSet<RepoPath>) {
+    let all = input.sides();
+    for whole in wholes {
+        together(plan, &sides_of(input, &all, whole).into_keys().collect::<Vec<_>>());
+    }
+}
+
 /// Holds sides to their objects together.
 fn together(plan: &mut Plan, sides: &[RepoPath]) {
     let is_side = |path: &RepoPath| sides.contains(path);
@@ -314,7 +323,10 @@ fn told(input: &Input<'_>, all: &Sides, whole: &RepoPath, found: &[Misplaced]) -
     let is_whole =
         input.model.graph.get(whole).is_some_and(|found| umbrella::original(&found.text).is_some());
     let (here, there) = (name(first.side), name(first.rule));
-    let help = if !is_live {
+    let newcomer = newcomers(input, all).into_iter().find(|one| one.whole == *whole);
+    let help = if let Some(newcomer) = newcomer {
+        newcomer.help()
+    } else if !is_live {
         let what = if is_whole { "--all" } else { "app NAME" };
         format!(
             "before the hand-over nothing is deleted by it: `gitops-windows join {what}`, then split again"

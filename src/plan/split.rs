@@ -11,7 +11,7 @@ use crate::plan::promise::Promise;
 use crate::plan::settle::Watch;
 use crate::plan::step::{Live, Run, Step};
 use crate::plan::stop::Stop;
-use crate::plan::{Builder, Lone, Plan, ahead, gate, layout, listing, obligations, parent, part};
+use crate::plan::{Builder, Lone, Plan, ahead, gate, layout, listing, newcomer, obligations, parent, part};
 use crate::proof::Obligation;
 use crate::repo::flux::artifact_path;
 use crate::repo::{EntryPoint, RepoPath, Role};
@@ -141,14 +141,22 @@ pub(super) fn split_with(
         }
         outcomes.push(outcome);
     }
+    let came = newcomer::split(input, original, base, selection, &sides, &mut builder);
+    outcomes.retain(|outcome| !outcome.is_untouched() || came.iter().all(|one| one.before != outcome.before));
+    outcomes.extend(came.iter().cloned());
     outcomes.sort_by(|a, b| a.before.cmp(&b.before));
-    outcomes.extend(handed_over(input, &sides));
+    // Where a newcomer is named, those that do not list it have nothing to say.
+    if came.is_empty() || *selection == Selection::All {
+        let split_before = handed_over(input, &sides).into_iter();
+        outcomes.extend(split_before.filter(|outcome| came.iter().all(|one| one.before != outcome.before)));
+    }
     outcomes.extend(unplaced(input));
     if !builder.is_unchanged() {
         commands.extend(gate::follow(original, templates, &mut builder)?);
     }
     let mut plan = builder.finish();
     plan.obligations = obligations::all(original, &plan, &outcomes);
+    newcomer::hold(original, &mut plan, &came);
     remarks.extend(outcomes.iter().flat_map(|outcome| &outcome.notes).map(Diagnostic::note));
     // Where an app is used somewhere, those that do not use it have nothing to say.
     if !outcomes.iter().all(EntryOutcome::is_beside) {

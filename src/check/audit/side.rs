@@ -10,6 +10,7 @@ use crate::plan::Input;
 use crate::plan::app::Apps;
 use crate::plan::classify::classify_all;
 use crate::plan::gate::carriers;
+use crate::plan::newcomer::newcomers;
 use crate::plan::relocation::misplaced_in;
 use crate::render::Object;
 use crate::repo::RepoPath;
@@ -27,6 +28,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let carriers = carriers(&input).unwrap_or_default();
+    let newcomers = newcomers(&input, &sides);
     let mut findings = Vec::new();
     for whole in wholes {
         for misplaced in misplaced_in(&input, &sides, &carriers, whole) {
@@ -45,16 +47,23 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 true => (BOTH_HALVES, "lands before its window"),
                 false => (WRONG_SIDE, "waits for a window that it should not wait for"),
             };
+            let file = applied.object.origin.as_ref().map(|origin| &origin.path);
+            let newcomer = newcomers
+                .iter()
+                .find(|one| one.whole == *whole && file.is_some_and(|file| one.brings(&input, file)));
             let finding = code
                 .finding(format!(
                     "{} is on the side of type `{side}` and by the rules it is of type `{rule}`, so it {consequence}",
                     applied.id
                 ))
                 .at(subject.sources.place(applied, &["metadata", "name"]))
-                .help(format!(
-                    "run `gitops-windows sync`, which moves it out of {}, or mend the rules",
-                    delivery.path
-                ));
+                .help(match newcomer {
+                    Some(newcomer) => format!("{}, or mend the rules", newcomer.help()),
+                    None => format!(
+                        "run `gitops-windows sync`, which moves it out of {}, or mend the rules",
+                        delivery.path
+                    ),
+                });
             findings.push(finding);
         }
     }
