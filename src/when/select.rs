@@ -9,6 +9,7 @@ use crate::plan;
 use crate::repo::{EntryPoint, Model, RepoPath, Snapshot};
 use crate::spec::{Spec, expand_folder};
 use crate::suggest::did_you_mean;
+use crate::when::kept::Kept;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -68,8 +69,11 @@ pub fn select(
         };
         let reached = reached_by(model, snapshot, &path);
         let before = positions.len();
-        let found =
-            all().filter(|(_, side)| side.folder.as_ref().is_some_and(|folder| reached.contains(folder)));
+        let kept = Kept::of(spec, model, snapshot, &path);
+        let found = all().filter(|(_, side)| {
+            let is_reached = side.folder.as_ref().is_some_and(|folder| reached.contains(folder));
+            is_reached && kept.by(side)
+        });
         let planned = all().filter(|(_, side)| is_planned(model, side, &reached));
         let found: Vec<usize> = found.chain(planned).map(|(position, _)| position).collect();
         positions.extend(&found);

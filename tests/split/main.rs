@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod absence;
+mod answers;
 mod app;
 mod cluster;
 #[path = "../support/divided.rs"]
