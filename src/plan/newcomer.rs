@@ -182,7 +182,7 @@ fn divide(
     }
     let names: Vec<&str> = newcomers.iter().map(|one| one.child.app.as_str()).collect();
     outcome.reason =
-        format!("{} came after the split: its parts join the sides, which are live", names.join(", "));
+        format!("a side listed {} whole: the parts of it join the sides, which are live", names.join(", "));
     let standing = sides_of(sides, &outcome.before).filter(|(side, _)| input.model.graph.has(side));
     outcome.after = standing
         .map(|(side, position)| (input.spec.types[position].name.value.clone(), side.clone()))

@@ -36,7 +36,7 @@ fn one_command_brings_an_app_to_both_sides() {
     let run = scratch.expect(5, &["sync", "--yes"]);
     assert!(run.stderr.contains("run `gitops-windows split app shop`"), "{}", run.stderr);
     let run = scratch.take(&["split", "app", "shop", "--yes"]);
-    assert!(run.stderr.contains("shop came after the split"), "{}", run.stderr);
+    assert!(run.stderr.contains("a side listed shop whole"), "{}", run.stderr);
     assert!(
         scratch.text(RT).ends_with("  - web\n  - ../../../../apps/shop/shop-rt\n"),
         "{}",
@@ -71,4 +71,15 @@ fn an_app_in_the_folder_of_a_side_is_to_move_out() {
     scratch.commit();
     let run = scratch.expect(5, &["split", "app", "shop", "--yes"]);
     assert!(run.stderr.contains("lies in the side that lists it"), "{}", run.stderr);
+}
+
+#[test]
+fn an_app_that_leaves_leaves_nothing_to_do() {
+    let scratch = finished("sample", &["edge-01", "edge-02"]);
+    scratch.replace(RW, "  - ../probe\n", "").commit();
+    for command in [&["check"][..], &["sync"], &["migrate"]] {
+        let run = scratch.expect(0, command);
+        let told = run.stdout + &run.stderr;
+        assert!(told.contains("Nothing to "), "{command:?}: {told}");
+    }
 }

@@ -42,7 +42,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::plan::gate::folders::cluster_folder;
 use crate::plan::gate::target::{check_target, is_held, no_name};
-use crate::plan::gate::whole::Whole;
+use crate::plan::gate::whole::{Whole, is_managed};
 use crate::plan::prepare::{is_prepared, is_remembering};
 use crate::plan::{Input, Lone, Sides};
 use crate::repo::{EntryPoint, FluxKustomization, RepoPath, Role};
@@ -283,8 +283,11 @@ fn targets_of(
     let managed = input.model.entry_points.iter().any(|entry| entry.is_of(cluster) && !entry.flux.is_empty());
     let type_name = &input.spec.types[change_type].name.value;
     let mut entries: BTreeMap<RepoPath, GateTarget> = BTreeMap::new();
+    let in_git = is_managed(input, cluster);
     let mine = |entry: &&EntryPoint| {
         entry.is_of(cluster)
+            // Of what left the lists of the cluster nothing is applied.
+            && (!in_git || !entry.flux.is_empty() || entry.through.is_some() || sides.contains_key(&entry.path))
             && entry.role == Role::Apps
             && Some(&entry.path) != carrier
             // One that is split and stands outside is refused below, not overlooked.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::plan::gate::target::waits_for_held;
-use crate::plan::gate::{GateTarget, OutOfReach, out_of_reach, shared};
+use crate::plan::gate::{GateTarget, OutOfReach, out_of_reach, own, shared};
 use crate::plan::input::Typed;
 use crate::plan::refusal::{ADDED_TYPES, REMEDY_FOR_TYPES, is_remote};
 use crate::plan::{Input, Lone, Sides, TypedError, parent};
@@ -36,8 +36,10 @@ impl Whole {
         carrier: Option<&RepoPath>,
     ) -> Whole {
         let mut whole = Whole::default();
+        let managed = is_managed(input, cluster);
         let mine = |entry: &&EntryPoint| {
-            entry.is_of(cluster)
+            (!managed || !entry.flux.is_empty())
+                && entry.is_of(cluster)
                 && entry.role == Role::Apps
                 && Some(&entry.path) != carrier
                 && entry.through.is_none()
@@ -145,6 +147,14 @@ impl Whole {
             );
         }
     }
+}
+
+/// Tells whether Flux Kustomizations of a cluster are in Git beside the bootstrap one, so that what none of them
+/// applies is not applied at all.
+pub fn is_managed(input: &Input<'_>, cluster: &str) -> bool {
+    let own = |flux: &&FluxKustomization| !flux.applies_itself() && input.model.cluster_of(flux) == cluster;
+    let mut others = input.model.flux.iter().filter(own);
+    others.any(|flux| flux.name != own::NAME)
 }
 
 /// Gives what a cluster gets of an entry point; `None` where its Flux Kustomizations make objects of other types of it.
