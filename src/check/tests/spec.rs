@@ -159,6 +159,45 @@ fn what_lands_at_once_by_its_type_needs_no_gate_where_another_applies_it() {
     assert!(told(&[("ConfigMap", "a"), ("Service", "b")]));
 }
 
+#[test]
+fn patches_that_successors_share_may_mean_objects_of_any_side() {
+    let patched = |kind: &str| {
+        let patch = format!(
+            "  patches: [{{ target: {{ kind: {kind} }}, patch: '- {{ op: add, path: /metadata/labels, value: {{ a: b }} }}' }}]\n"
+        );
+        let all = files().remove("clusters/edge/flux.yaml").unwrap();
+        let at = |path: &str| format!("  path: ./clusters/edge/apps/{path}\n");
+        let with = |text: String, path: &str| text.replace(&at(path), &(at(path) + &patch));
+        audited("clusters/edge/flux.yaml", &with(with(all, "apps-rt"), "apps-rw"))
+    };
+    assert_eq!(patched("ConfigMap"), Vec::<String>::new());
+    assert_eq!(patched("Service"), Vec::<String>::new());
+    assert_eq!(patched("Job").len(), 2);
+}
+
+#[test]
+fn what_a_projection_drops_may_be_missing() {
+    let body = "resources: [settings.yaml]\npatches:\n- target: { kind: Service }\n  patch: '- { op: add, path: /metadata/labels, value: { a: b } }'\n";
+    let list = "apps/web/rt/kustomization.yaml";
+    assert_eq!(audited(list, body).len(), 1);
+    assert_eq!(audited(list, &with_header(body)), Vec::<String>::new());
+}
+
+#[test]
+fn what_flux_bootstrap_writes_is_missed_by_a_note() {
+    let sync = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: flux-system, namespace: flux-system }\nspec: { interval: 5m, path: ./clusters/edge, prune: true, sourceRef: { kind: GitRepository, name: flux-system } }\n";
+    let mut files = files();
+    files.insert("clusters/edge/flux-system/gotk-sync.yaml".to_owned(), sync.to_owned());
+    let list = "resources: [gotk-components.yaml, gotk-sync.yaml]\n".to_owned();
+    files.insert("clusters/edge/flux-system/kustomization.yaml".to_owned(), list);
+    let found = with(&together(&[files]), &spec(SPEC), |input| {
+        let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
+        audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap())
+    });
+    let told: Vec<_> = found.iter().map(|finding| (finding.code, finding.severity)).collect();
+    assert_eq!(told, [(Some("GW032"), crate::diagnostic::Severity::Note)]);
+}
+
 /// The repository after the gate of a spec was written.
 pub fn gated_by(text: &str) -> Snapshot {
     let snapshot = together(&[files()]);
