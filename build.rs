@@ -1,5 +1,5 @@
 //! Compiles the Go program in `renderer/` to WebAssembly and that to machine code, which
-//! `src/render/sandbox.rs` carries in the binary.
+//! `src/render/module.rs` carries in the binary.
 //!
 //! Without Go at hand the result is empty, and the embedded renderer says so at run time. Both
 //! steps are kept in the target directory by a hash of what goes in, so that the profiles of
@@ -20,13 +20,14 @@ mod engine;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=src/render/engine.rs");
+    println!("cargo::rerun-if-changed=src/render");
     println!("cargo::rerun-if-changed=renderer");
     println!("cargo::rerun-if-env-changed=GITOPS_WINDOWS_NO_RENDERER");
     let out = PathBuf::from(std::env::var("OUT_DIR")?).join("renderer.bin");
     let target = std::env::var("TARGET")?;
+    let mut version = DefaultHasher::new();
     let module = match version_of_go() {
-        Ok(version) => precompiled(&target, &version, &cache(&out))?,
+        Ok(go) => precompiled(&target, &go, &cache(&out), &mut version)?,
         Err(reason) => {
             println!("cargo::rerun-if-env-changed=PATH");
             println!(
@@ -37,25 +38,34 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     fs::write(out, module)?;
     println!("cargo::rustc-env=RENDERER_KUSTOMIZE=api/{}", version_of_kustomize()?);
+    // What is made of kustomize's answers, and how, decides as well.
+    for source in files(Path::new("src/render"))? {
+        fs::read(source)?.hash(&mut version);
+    }
+    println!("cargo::rustc-env=RENDERER_VERSION={:016x}", version.finish());
     Ok(())
 }
 
-/// Gives the machine code, from the cache if it is there.
-fn precompiled(target: &str, go: &str, cache: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
+/// Gives the machine code, from the cache if it is there; `hasher` learns all that it is made of.
+fn precompiled(
+    target: &str,
+    go: &str,
+    cache: &Path,
+    hasher: &mut DefaultHasher,
+) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut config = Config::new();
     config.target(target)?;
     engine::configure(&mut config);
     let engine = Engine::new(&config)?;
 
-    let mut hasher = DefaultHasher::new();
-    go.hash(&mut hasher);
+    go.hash(hasher);
     for source in sources()? {
-        source.hash(&mut hasher);
-        fs::read(&source)?.hash(&mut hasher);
+        source.hash(hasher);
+        fs::read(&source)?.hash(hasher);
     }
     let wasm_key = hasher.finish();
     // An empty module tells the compiler's version, target and settings.
-    engine.precompile_module(b"\0asm\x01\0\0\0")?.hash(&mut hasher);
+    engine.precompile_module(b"\0asm\x01\0\0\0")?.hash(hasher);
     let module_key = hasher.finish();
 
     kept(&cache.join(format!("{module_key:016x}.module")), || {
@@ -147,13 +157,21 @@ fn version_of_kustomize() -> Result<String, Box<dyn Error>> {
 fn sources() -> Result<Vec<PathBuf>, Box<dyn Error>> {
     // How it is compiled stands here.
     let mut found = vec![PathBuf::from("build.rs")];
-    for entry in fs::read_dir("renderer")? {
-        let path = entry?.path();
+    for path in files(Path::new("renderer"))? {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let source = name.ends_with(".go") && !name.ends_with("_test.go");
         if source || name == "go.mod" || name == "go.sum" {
             found.push(path);
         }
+    }
+    Ok(found)
+}
+
+/// Lists the files of a folder, sorted.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        found.push(entry?.path());
     }
     found.sort();
     Ok(found)

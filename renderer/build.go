@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"reflect"
 
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
@@ -15,36 +16,87 @@ import (
 // render builds one folder: the objects as JSON and, if wanted, where each came from.
 //
 // kustomize tells origins by an annotation that takes part in the build, where a patch or a
-// replacement may meet it. So the objects come from a build without it, and the origins from
-// a second build, as far as that one gives the same objects.
-func render(files tree, wanted request) ([]json.RawMessage, []*origin, error) {
-	v := &view{tree: files, replaced: map[string][]byte{}}
-	at := filepath.Join(mount, wanted.Path)
-	if wanted.Flux != nil {
-		if err := wanted.Flux.apply(v, at); err != nil {
-			return nil, nil, explain(err, v)
+// replacement may meet it. Where none can, one build tells both. Elsewhere the objects come from a
+// build without it, and the origins from a second one, as far as that gives the same objects.
+func render(files tree, wanted request) (answer, error) {
+	if wanted.Origins {
+		if done, ok := atOnce(files, wanted); ok {
+			return done, nil
 		}
+	}
+	v, at, err := prepare(files, wanted)
+	if err != nil {
+		return answer{}, explain(err, v)
 	}
 	built, err := build(v, at, wanted.Flux != nil)
 	if err != nil {
-		return nil, nil, explain(err, v)
+		return answer{}, explain(err, v)
 	}
 	if v.unknown != "" {
-		return nil, nil, explain(failure("open", v.unknown, large), v)
+		return answer{}, explain(failure("open", v.unknown, large), v)
 	}
+	result := answer{Twin: v.hasTwin && v.readings <= 1}
+	if result.Objects, err = finish(wanted, built); err != nil {
+		return answer{}, err
+	}
+	if wanted.Origins {
+		result.Origins = origins(v, wanted, at, result.Objects)
+	}
+	return result, nil
+}
+
+// prepare gives the folder that is built, and the files as its build sees them.
+func prepare(files tree, wanted request) (*view, string, error) {
+	v := &view{tree: files, replaced: map[string][]byte{}}
+	at := filepath.Join(mount, wanted.Path)
+	if wanted.Flux == nil || reflect.DeepEqual(*wanted.Flux, fluxSpec{}) {
+		v.top, v.hasTwin = twin(v, at)
+	}
+	var err error
+	if wanted.Flux != nil {
+		err = wanted.Flux.apply(v, at)
+	}
+	v.readings = 0
+	return v, at, err
+}
+
+// atOnce builds with origin annotations; false where it fails, or where anything in the build could
+// tell that they are there.
+func atOnce(files tree, wanted request) (answer, bool) {
+	v, at, err := prepare(files, wanted)
+	if err != nil {
+		return answer{}, false
+	}
+	if marked, kept := markOrigins(v, at); !marked || kept {
+		return answer{}, false
+	}
+	v.direct, v.readings = true, 0
+	built, err := build(v, at, wanted.Flux != nil)
+	// A kustomization that asks for origins is not empty to kustomize, even if it lists nothing.
+	if err != nil || built.Size() == 0 || v.unknown != "" || v.redirected || !v.isQuiet() {
+		return answer{}, false
+	}
+	result := answer{Twin: v.hasTwin && v.readings <= 1}
+	for _, res := range built.Resources() {
+		result.Origins = append(result.Origins, readOrigin(res, wanted.Path))
+	}
+	if err := built.RemoveOriginAnnotations(); err != nil {
+		return answer{}, false
+	}
+	if result.Objects, err = finish(wanted, built); err != nil {
+		return answer{}, false
+	}
+	return result, true
+}
+
+// finish gives the objects as they are applied.
+func finish(wanted request, built resmap.ResMap) ([]json.RawMessage, error) {
 	if wanted.Flux != nil {
 		if err := wanted.Flux.finish(built); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	objects, err := encode(built)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !wanted.Origins {
-		return objects, nil, nil
-	}
-	return objects, origins(v, wanted, at, objects), nil
+	return encode(built)
 }
 
 // origins builds once more with origin annotations and reads them off; nil where there are none.
@@ -59,36 +111,33 @@ func origins(v *view, wanted request, at string, objects []json.RawMessage) []*o
 	if err != nil || built.Size() != len(objects) {
 		return result
 	}
+	told := make([]*origin, len(objects))
 	for index, res := range built.Resources() {
-		result[index] = readOrigin(res, wanted.Path)
+		told[index] = readOrigin(res, wanted.Path)
 	}
 	if !kept {
 		if err := built.RemoveOriginAnnotations(); err != nil {
-			return make([]*origin, len(objects))
+			return result
 		}
 	}
-	if wanted.Flux != nil {
-		if err := wanted.Flux.finish(built); err != nil {
-			return make([]*origin, len(objects))
-		}
-	}
-	again, err := encode(built)
+	again, err := finish(wanted, built)
 	if err != nil {
-		return make([]*origin, len(objects))
+		return result
 	}
 	for index := range objects {
-		if !bytes.Equal(objects[index], again[index]) {
-			result[index] = nil
+		if bytes.Equal(objects[index], again[index]) {
+			result[index] = told[index]
 		}
 	}
 	return result
 }
 
 // build runs kustomize as `kustomize build --load-restrictor LoadRestrictionsNone` does, or as
-// kustomize-controller does.
+// kustomize-controller does, which leaves the objects unsorted: their order is of no consequence
+// there, as it applies them by kind.
 func build(v *view, at string, flux bool) (resmap.ResMap, error) {
 	plain := openapi.GetSchemaVersion()
-	built, err := run(v, at, flux)
+	built, err := run(v, at)
 	if openapi.GetSchemaVersion() == plain {
 		return built, err
 	}
@@ -100,21 +149,18 @@ func build(v *view, at string, flux bool) (resmap.ResMap, error) {
 		_ = openapi.Schema()
 	}
 	defer openapi.ResetOpenAPI()
-	return run(v, at, flux)
+	return run(v, at)
 }
 
-func run(v *view, at string, flux bool) (built resmap.ResMap, err error) {
+func run(v *view, at string) (built resmap.ResMap, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			built, err = nil, fmt.Errorf("kustomize panicked: %v", reason)
 		}
 	}()
-	options := &krusty.Options{
+	return krusty.MakeKustomizer(&krusty.Options{
+		Reorder:          krusty.ReorderOptionUnspecified,
 		LoadRestrictions: types.LoadRestrictionsNone,
 		PluginConfig:     types.DisabledPluginConfig(),
-	}
-	if !flux {
-		options.Reorder = krusty.ReorderOptionUnspecified
-	}
-	return krusty.MakeKustomizer(options).Run(v, at)
+	}).Run(v, at)
 }

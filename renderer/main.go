@@ -2,8 +2,8 @@
 //
 // It is compiled for wasip1 and run by gitops-windows in a sandbox that has no files, network,
 // clock or processes. It reads one request a line from standard input, asks the host for the
-// repository's files (host.go), and writes one answer a line to standard output, in the order of
-// the requests. An answer is written as soon as it is known, so that the host can tell which
+// repository's files (host_wasip1.go), and writes one answer a line to standard output, in the order
+// of the requests. An answer is written as soon as it is known, so that the host can tell which
 // request a crash belongs to.
 package main
 
@@ -37,7 +37,10 @@ type answer struct {
 	Objects []json.RawMessage `json:"objects"`
 	// Origins has one element an object, or is absent.
 	Origins []*origin `json:"origins,omitempty"`
-	Error   string    `json:"error,omitempty"`
+	// Twin tells that kustomize alone and kustomize-controller, for a Flux Kustomization without any
+	// field, both come to this answer.
+	Twin  bool   `json:"twin,omitempty"`
+	Error string `json:"error,omitempty"`
 }
 
 // stackLimit ends a runaway recursion before it has taken all of the memory.
@@ -46,7 +49,7 @@ const stackLimit = 64 << 20
 func main() {
 	debug.SetMaxStack(stackLimit)
 	http.DefaultTransport = offline{}
-	if err := serve(os.Stdin, os.Stdout, hostTree{}); err != nil {
+	if err := serve(os.Stdin, os.Stdout, open()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -79,9 +82,10 @@ func serve(in io.Reader, out io.Writer, files tree) error {
 
 // respond builds one folder and turns a failure into an answer.
 func respond(files tree, wanted request) (result answer) {
-	objects, origins, err := render(files, wanted)
+	result, err := render(files, wanted)
 	if err != nil {
-		return answer{Index: wanted.Index, Error: err.Error()}
+		result = answer{Error: err.Error()}
 	}
-	return answer{Index: wanted.Index, Objects: objects, Origins: origins}
+	result.Index = wanted.Index
+	return result
 }

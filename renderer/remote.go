@@ -31,17 +31,21 @@ var accumulated = regexp.MustCompile(`accumulating resources from '([^']+)'`)
 // wantedBase names the remote base that kustomize wanted to clone: what its report names last, or
 // else what the kustomization that it read last has and the repository has not.
 func wantedBase(text string, v *view) string {
+	var last kustomization
+	if count := len(v.kustomizations); count > 0 {
+		last = v.kustomizations[count-1]
+	}
 	before, _, _ := strings.Cut(text, noGit)
 	named := accumulated.FindAllStringSubmatch(before, -1)
 	if len(named) > 0 {
-		if last := named[len(named)-1][1]; !v.Exists(filepath.Join(v.at, last)) {
-			return last
+		if place := named[len(named)-1][1]; !v.Exists(filepath.Join(last.at, place)) {
+			return place
 		}
 	}
 	var settings types.Kustomization
-	if err := settings.Unmarshal(v.settings); err == nil {
+	if err := settings.Unmarshal(last.content); err == nil {
 		for _, place := range append(settings.Components, settings.Resources...) {
-			if !v.Exists(filepath.Join(v.at, place)) {
+			if !v.Exists(filepath.Join(last.at, place)) {
 				return place
 			}
 		}

@@ -55,9 +55,17 @@ type view struct {
 	direct bool
 	// unknown is the first large file that was to be read.
 	unknown string
-	// settings is the kustomization that was read last, and at the folder that it is in.
-	settings []byte
-	at       string
+	// redirected tells that a link was.
+	redirected bool
+	// kustomizations are those that were read, in that order.
+	kustomizations []kustomization
+	// hashed tells that a file was read that may ask for the hash of a whole object.
+	hashed bool
+	// top is the kustomization of the folder that is built, and readings how often it was read.
+	top      string
+	readings int
+	// hasTwin tells that kustomize-controller and kustomize alone read top as the same.
+	hasTwin bool
 }
 
 var (
@@ -110,9 +118,11 @@ func (v *view) IsDir(name string) bool {
 func (v *view) ReadFile(name string) ([]byte, error) {
 	content, err := v.readFile(name)
 	if err == nil && slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(name)) {
-		v.settings, v.at = content, path.Dir(name)
+		v.kustomizations = append(v.kustomizations, kustomization{at: path.Dir(name), content: content})
 		if v.direct {
-			content = withoutLinks(v, path.Dir(name), content)
+			direct := withoutLinks(v, path.Dir(name), content)
+			v.redirected = v.redirected || !bytes.Equal(direct, content)
+			content = direct
 		}
 	}
 	return content, err
@@ -120,16 +130,18 @@ func (v *view) ReadFile(name string) ([]byte, error) {
 
 func (v *view) readFile(name string) ([]byte, error) {
 	clean := filepath.Clean(name)
-	if content, ok := v.replaced[clean]; ok {
-		return content, nil
-	}
 	found, target := v.stat(clean)
 	switch found {
 	case file:
-		if content, ok := v.replaced[target]; ok {
-			return content, nil
+		content, ok := v.replaced[target]
+		if !ok {
+			content = v.read(target)
 		}
-		return v.read(target), nil
+		if target == v.top {
+			v.readings++
+		}
+		v.hashed = v.hashed || mayHash(content)
+		return content, nil
 	case folder:
 		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("is a directory")}
 	case large:

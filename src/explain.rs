@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::delivery::Role;
 use crate::delivery::classify::{Classified, Context, Reason, TYPE_ANNOTATION, classify};
 use crate::delivery::{Apps, Input};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::path::RepoPath;
-use crate::repo::Role;
+use crate::plan::gate::Lone;
 use crate::repo::manifest::{ObjectId, manifests, objects};
 
 /// One object of a file or folder.
@@ -68,17 +69,19 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Vec<Explained>, Err
         ));
     }
     let sides = input.sides();
+    let (lone, live) = (Lone::of(input, &sides), input.live(&sides));
     // One line for each object with one origin and one type, whoever builds it.
     let mut found: BTreeMap<(RepoPath, ObjectId, String, String), Vec<Consumer>> = BTreeMap::new();
     for entry in &input.model.entry_points {
-        // The entry point from before a split builds the same objects.
-        let doubled = sides
-            .get(&entry.path)
-            .is_some_and(|(whole, _)| input.model.entry_points.iter().any(|other| other.path == *whole));
-        if entry.role == Role::Bootstrap || doubled {
+        // The entry point from before a split builds the same objects as its sides: who applies them is told.
+        let is_applied = !entry.flux.is_empty() || entry.through.is_some();
+        let is_side = sides.get(&entry.path).is_some_and(|(whole, _)| input.model.entry(whole).is_some());
+        let is_doubled = !is_applied && (is_side || live.contains(&entry.path));
+        if entry.role == Role::Bootstrap || is_doubled {
             continue;
         }
         let Ok(typed) = input.located_entry(entry) else { continue };
+        let typed = lone.settle(&entry.path, typed);
         let apps = Apps::of(input.model, entry);
         for (object, classified) in typed.objects.iter().zip(&typed.types) {
             let Some(origin) = object.origin.as_ref().filter(|origin| origin.path.is_within(path)) else {
@@ -87,7 +90,9 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Vec<Explained>, Err
             let app = apps.bringing(object).unwrap_or_default().to_owned();
             let (change_type, reason) = words(input, classified);
             let key = (origin.path.clone(), ObjectId::of(&object.value), change_type, reason);
-            found.entry(key).or_default().push((entry.cluster.clone(), entry.path.clone(), app));
+            let consumers =
+                entry.clusters().map(|cluster| (cluster.to_owned(), entry.path.clone(), app.clone()));
+            found.entry(key).or_default().extend(consumers);
         }
     }
     let mut explained: Vec<Explained> = found
@@ -150,6 +155,7 @@ fn words(input: &Input<'_>, classified: &Classified) -> (String, String) {
         Reason::Annotation => format!("its annotation {TYPE_ANNOTATION}"),
         Reason::Rule(position) => format!("rule {} of the spec", position + 1),
         Reason::Namespace => "Namespaces belong to the first type, since everything needs them".to_owned(),
+        Reason::Whole => "a Namespace alone does not divide its entry point".to_owned(),
         Reason::Gate => "it is part of a gate, which must not hold itself back".to_owned(),
         Reason::Consumer(id) => {
             format!("its name carries a hash of its content, so it lands with {id}, which names it")

@@ -36,7 +36,8 @@
 //! plan/migrate                                from one Flux Kustomization to several, step by step
 //! plan/split                                  divides plainly or by projection, proves, joins
 //! plan/command                                init, sync, adopt, scaffold, flux-create
-//! check  when  calendar  explain  verify      questions
+//! clusters  check  when  calendar             questions
+//! explain  verify                             over one delivery, or over two
 //! cli  output  commands                       wiring; a command's arguments stand beside it
 //! ```
 //!
@@ -45,6 +46,7 @@ pub mod calendar;
 pub mod change;
 pub mod check;
 pub mod cli;
+pub mod clusters;
 pub mod commands;
 pub mod delivery;
 pub mod diagnostic;

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
+use renames::without_awaited;
 pub(crate) use renames::without_names;
 pub use renames::{FluxName, Renamed, Renames};
 
@@ -51,7 +52,7 @@ impl Obligation {
     }
 
     fn request(&self) -> Request {
-        Request { path: self.before.clone(), origins: false, flux: self.build.clone() }
+        Request::of(self.before.clone(), self.build.as_ref())
     }
 
     /// The builds before.
@@ -68,7 +69,7 @@ impl Obligation {
     /// that is built, so it is told anew for each.
     fn request_of(&self, path: &RepoPath) -> Request {
         let flux = self.build.as_ref().map(|build| crate::delivery::rebuilt(build, &self.before, path));
-        Request { path: path.clone(), origins: false, flux }
+        Request::of(path.clone(), flux.as_ref())
     }
 }
 
@@ -237,14 +238,11 @@ pub fn first_mismatch(
 }
 
 /// Tells whether a difference is only that Flux Kustomizations come, or that those that `renamed` takes
-/// away go and others wait for their successors.
+/// away go.
 fn is_succession(mismatch: &Mismatch, renamed: &Renamed) -> bool {
     match mismatch {
         Mismatch::Added { id, .. } => id.group == flux::GROUP,
         Mismatch::Lost { id } => id.group == flux::GROUP && renamed.goes(&id.namespace, &id.name),
-        Mismatch::Changed { id, field, .. } => {
-            id.group == flux::GROUP && !renamed.is_empty() && field.starts_with("spec.dependsOn")
-        }
         _ => false,
     }
 }
@@ -254,7 +252,8 @@ fn held(obligation: &Obligation, free: &BTreeSet<ObjectId>, objects: &[Object]) 
     let objects = objects.iter().filter(|object| !free.contains(&ObjectId::of(&object.value)));
     let pruning =
         |object: &Object| if obligation.flux_may_change { without_pruning(object) } else { object.clone() };
-    objects.map(pruning).map(|object| without_names(object, &obligation.renamed)).collect()
+    let names = |object| without_awaited(without_names(object, &obligation.renamed), &obligation.renamed);
+    objects.map(pruning).map(names).collect()
 }
 
 /// Renders each request once.

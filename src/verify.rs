@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use crate::delivery::{EntryPoint, Role};
 use crate::delivery::{Input, Sides, builds, rebuilt};
 use crate::path::RepoPath;
 use crate::plan::gate::Carriers;
@@ -12,8 +13,8 @@ use crate::plan::migrate::misplaced::misplaced_in;
 use crate::plan::{gate, is_remote};
 use crate::proof::{Mismatch, compare};
 use crate::render::{Object, RenderError, Request};
+use crate::repo::Snapshot;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{EntryPoint, Role, Snapshot};
 
 /// What became of one object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,7 +92,7 @@ impl std::fmt::Display for Difference {
 /// What one entry point came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// The cluster.
+    /// The cluster, or of a shared entry point each of them, for people.
     pub cluster: String,
     /// The entry point, whether or not it still stands there.
     pub path: RepoPath,
@@ -131,8 +132,8 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
     let (all, carriers) = (input.sides(), gate::carriers(input).unwrap_or_default());
     wholes(input)
         .into_iter()
-        .map(|(path, cluster)| {
-            let sides = sides(input, &path, &cluster);
+        .map(|(path, clusters)| {
+            let sides = sides(input, &path, &clusters.first);
             let stands = input.model.graph.has(&path);
             let whole: Vec<Part> = if stands { vec![(None, path.clone())] } else { sides.clone() };
             let (objects, found) = rendered(input, input.snapshot, &path, &whole);
@@ -159,7 +160,7 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
                 differences.extend(wrong_sides(input, &all, &carriers, &path));
             }
             differences.sort();
-            Check { cluster, path, objects: count, differences }
+            Check { cluster: clusters.named(), path, objects: count, differences }
         })
         .collect()
 }
@@ -178,9 +179,9 @@ pub fn verify_since(before: &Input<'_>, after: &Input<'_>) -> Vec<Check> {
     let mut all = wholes(before);
     all.extend(wholes(after));
     all.into_iter()
-        .map(|(path, cluster)| {
-            let old_parts = applied(before, &path, &cluster);
-            let new_parts = applied(after, &path, &cluster);
+        .map(|(path, clusters)| {
+            let old_parts = applied(before, &path, &clusters.first);
+            let new_parts = applied(after, &path, &clusters.first);
             let (old, broken) = rendered(before, before.snapshot, &path, &old_parts);
             let (new_types, parts) = parts_of(after, after.snapshot, &path, &new_parts, false);
             let mut differences = Vec::new();
@@ -196,22 +197,37 @@ pub fn verify_since(before: &Input<'_>, after: &Input<'_>) -> Vec<Check> {
                 }
             }
             differences.sort();
-            Check { cluster, path, objects: old.len(), differences }
+            Check { cluster: clusters.named(), path, objects: old.len(), differences }
         })
         .collect()
 }
 
+/// The clusters that apply an entry point.
+struct Appliers {
+    /// The one that its sides may be named after.
+    first: String,
+    all: BTreeSet<String>,
+}
+
+impl Appliers {
+    fn named(&self) -> String {
+        self.all.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// Gives the entry points with their clusters; a side counts as the entry point that it belongs to.
-fn wholes(input: &Input<'_>) -> BTreeMap<RepoPath, String> {
+fn wholes(input: &Input<'_>) -> BTreeMap<RepoPath, Appliers> {
     let sides = input.sides();
     let entries = input.model.entry_points.iter().filter(|entry| entry.role == Role::Apps);
-    let known = entries.filter(|entry| input.knows_cluster(entry));
-    known
-        .map(|entry| {
-            let whole = sides.get(&entry.path).map_or(&entry.path, |(whole, _)| whole);
-            (whole.clone(), entry.cluster.clone())
-        })
-        .collect()
+    let mut found: BTreeMap<RepoPath, Appliers> = BTreeMap::new();
+    for entry in entries.filter(|entry| input.knows_cluster(entry)) {
+        let whole = sides.get(&entry.path).map_or(&entry.path, |(whole, _)| whole);
+        let new = || Appliers { first: entry.cluster.clone(), all: BTreeSet::new() };
+        let one = found.entry(whole.clone()).or_insert_with(new);
+        one.first.clone_from(&entry.cluster);
+        one.all.extend(entry.clusters().map(str::to_owned));
+    }
+    found
 }
 
 fn sides(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
@@ -253,10 +269,7 @@ fn requests(input: &Input<'_>, path: &RepoPath, parts: &[Part], alike: bool) -> 
         let build = builds(input.model, entry).into_iter().next().flatten()?;
         Some(rebuilt(&build, &entry.path, folder))
     };
-    parts
-        .iter()
-        .map(|(_, folder)| Request { path: folder.clone(), origins: false, flux: build(folder) })
-        .collect()
+    parts.iter().map(|(_, folder)| Request::of(folder.clone(), build(folder).as_ref())).collect()
 }
 
 type Differences = Vec<(Option<ObjectId>, Difference)>;

@@ -4,6 +4,8 @@
 
 mod support;
 
+use std::process::Command;
+
 use support::scratch::{Run, SPEC, Scratch, assert_same, clean};
 
 /// The sample with a spec.
@@ -373,7 +375,7 @@ fn control_characters_never_reach_a_terminal() {
 fn a_closed_pipe_is_no_error() {
     let scratch = sample();
     let script = format!("'{}' split --all 2>/dev/null | head -n 1", env!("CARGO_BIN_EXE_gitops-windows"));
-    let mut shell = clean(std::process::Command::new("sh"), scratch.top());
+    let mut shell = clean(Command::new("sh"), scratch.top());
     let output = shell.args(["-c", &script]).output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("diff --git "));
     assert!(output.stderr.is_empty());
@@ -398,4 +400,46 @@ fn what_is_wanted_is_not_told_by_sync_either() {
     let run = scratch.expect(0, &["sync"]);
     assert!(!run.stderr.contains("GW"), "{}", run.stderr);
     assert!(scratch.run(&["check"]).stdout.contains("GW037"));
+}
+
+#[test]
+fn verbose_tells_how_many_builds_it_took() {
+    let scratch = sample();
+    let told = |arguments: &[&str]| {
+        let stderr = scratch.run(arguments).stderr;
+        stderr.lines().filter(|line| line.starts_with("Builds: ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(&["check", "-v"]),
+        ["Builds: 4 asked for, 4 distinct, 4 made, 0 from memory, 0 from the cache."]
+    );
+    assert_eq!(told(&["check"]), [""; 0]);
+    assert_eq!(told(&["check", "-v", "-q"]), [""; 0]);
+    assert_eq!(told(&["when", "-v"]), [""; 0]);
+}
+
+#[test]
+fn builds_are_kept_between_runs_outside_of_the_repository() {
+    let scratch = sample();
+    let home = tempfile::tempdir().unwrap();
+    let before = scratch.tree();
+    let told = |arguments: &[&str]| {
+        let mut command = clean(Command::new(env!("CARGO_BIN_EXE_gitops-windows")), scratch.top());
+        let run = Run::of(&command.env("XDG_CACHE_HOME", home.path()).args(arguments).output().unwrap());
+        let line = run.stderr.lines().find(|line| line.starts_with("Builds: ")).unwrap_or_default();
+        (run.stdout, line.to_owned())
+    };
+    let (first, line) = told(&["check", "-v", "--no-cache"]);
+    assert_eq!(line, "Builds: 4 asked for, 4 distinct, 4 made, 0 from memory, 0 from the cache.");
+    assert!(home.path().read_dir().unwrap().next().is_none());
+    assert_eq!(told(&["check", "-v"]), (first.clone(), line));
+    let kept = "Builds: 4 asked for, 4 distinct, 0 made, 0 from memory, 4 from the cache.";
+    assert_eq!(told(&["check", "-v"]), (first, kept.to_owned()));
+    assert_same(&before, &scratch.tree(), "something was written");
+    // What is proven is built, however often it was before.
+    let split = ["split", "--all", "--dry-run", "-v"];
+    let (first, _) = told(&split);
+    let (second, line) = told(&split);
+    assert_eq!(first, second);
+    assert!(!line.contains(" 0 made") && !line.contains(" 0 from the cache"), "{line}");
 }

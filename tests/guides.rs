@@ -205,6 +205,6 @@ fn init_does_not_guess_that_folders_are_one_cluster() {
     std::fs::remove_file(scratch.top().join("windows.yaml")).unwrap();
     let again = scratch.text("regions/north/flux/apps.yaml");
     scratch.write("regions/north/flux/again.yaml", again).commit();
-    let said = scratch.expect(4, &["init", "--yes"]).stderr;
-    assert!(said.contains("paths: [FOLDER, FOLDER]"), "{said}");
+    let said = scratch.expect(3, &["init", "--yes"]).stderr;
+    assert!(said.contains("roots: [FOLDER]"), "{said}");
 }

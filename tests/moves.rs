@@ -330,7 +330,7 @@ fn each_entry_point_moves_what_is_safe_for_itself() {
 }
 
 #[test]
-fn what_sync_can_not_move_is_refused_with_two_ways_on() {
+fn what_sync_can_not_move_is_refused_with_the_ways_on() {
     let scratch = Scratch::fixture("sample");
     let file = "apps/probe/service.yaml";
     scratch.write(file, "apiVersion: v1\nkind: Service\nmetadata:\n  name: probe\n");
@@ -347,8 +347,7 @@ fn what_sync_can_not_move_is_refused_with_two_ways_on() {
         let run = scratch.expect(5, &[command]);
         for said in [
             "Service web/probe is rt by the rules and on the side of rw",
-            "annotate it with `gitops-windows/type: rw`",
-            "put it into a folder that the side for rt lists",
+            "run `gitops-windows split app probe`, which brings the parts of probe to their sides",
         ] {
             assert!(run.stderr.contains(said), "{}", run.stderr);
         }

@@ -40,6 +40,7 @@ const ROOMS: &[&str] = &[
     "plan/split",
     "plan/command",
     // Questions.
+    "clusters",
     "check",
     "when",
     "calendar",
@@ -59,10 +60,10 @@ const EXCEPTIONS: &[(&str, &str, usize)] = &[];
 
 /// Ways to work out again what `delivery` knows, with the number of places outside of it. To be none.
 const SCANS: &[(&str, usize)] =
-    &[(".entry_points", 56), ("flux.iter()", 53), (".again(", 13), (".side(", 15), ("cluster_of(", 39)];
+    &[(".entry_points", 45), ("flux.iter()", 48), (".again(", 13), (".side(", 15), ("cluster_of(", 0)];
 
 /// The files that may scan: `delivery`, and what it reads from.
-const SCANNERS: &[&str] = &["src/delivery/", "src/repo/model.rs"];
+const SCANNERS: &[&str] = &["src/delivery/"];
 
 #[test]
 fn a_room_uses_only_rooms_before_it() {

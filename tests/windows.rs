@@ -19,7 +19,7 @@ fn sample() -> Scratch {
 
 fn answer(text: &str) -> Value {
     let value: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let schema = closed(gitops_windows::spec::schema());
+    let schema = closed(gitops_windows::spec::windows::schema());
     let errors: Vec<String> = jsonschema::validator_for(&schema)
         .unwrap()
         .iter_errors(&value)
@@ -64,7 +64,7 @@ fn the_schema_is_printed_and_is_one() {
     let scratch = Scratch::empty();
     let printed: Value = serde_json::from_str(&scratch.expect(0, &["windows", "schema"]).stdout).unwrap();
     assert!(jsonschema::meta::is_valid(&printed));
-    assert_eq!(printed, gitops_windows::spec::schema());
+    assert_eq!(printed, gitops_windows::spec::windows::schema());
 }
 
 #[test]

@@ -144,8 +144,6 @@ codes! {
         "A Flux Kustomization depends on one that is not in Git.";
     DEFINED_TWICE = "GW050" "defined-twice" Warning
         "Two files define the same Flux Kustomization differently.";
-    UNLISTED_KUSTOMIZATION = "GW051" "unlisted-kustomization" Note
-        "A Flux Kustomization stands in a folder that Flux builds, and nothing lists its file.";
     UNAPPLIED_SIDE = "GW052" "unapplied-side" Error
         "What was divided for windows is applied by nothing, while others of its cluster are.";
     REFUSED_VALUE = "GW053" "refused-value" Error
@@ -154,6 +152,8 @@ codes! {
         "A change makes Flux delete objects.";
     BOOTSTRAP_PATH = "GW055" "bootstrap-path" Error
         "The folder that a cluster's own Flux Kustomization builds goes, or another one comes in its place.";
+    MATCHES_NOTHING = "GW056" "matches-nothing" Warning
+        "A rule, a cluster, a window or another name of the spec matches nothing.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone, so it opens in the zone of each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 
 use crate::check::code::{IMPOSSIBLE_TIME, code_of_lint};
 use crate::check::duration;
+use crate::delivery::Model;
 use crate::delivery::fleet::{Fleet, GateSchedule, Part, Schedules};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::Model;
 use crate::schedule::Window;
 use crate::schedule::lint::{Lint, LintCode, LintOptions, lints};
 use crate::spec::{Placed, Spec, WindowDef, WindowUse};

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::delivery::Model;
 use crate::delivery::{Applied, ClusterKey, Delivery, GateJob, Sources, UnclearJob, deliveries, gate_jobs};
 use crate::render::Renderer;
-use crate::repo::{FluxKustomization, Model, Snapshot};
+use crate::repo::{FluxKustomization, Snapshot};
 use crate::spec::Spec;
 
 /// The repository, as the audits see it.

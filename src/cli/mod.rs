@@ -34,6 +34,9 @@ pub struct Global {
     /// Which kustomize proves the result [default: the one inside, else one found on PATH]
     #[arg(long, value_enum, global = true)]
     pub renderer: Option<RendererChoice>,
+    /// Neither use nor keep builds of other runs
+    #[arg(long, global = true)]
+    pub no_cache: bool,
     /// Whether to colour
     #[arg(long, value_enum, default_value_t, global = true)]
     pub color: Color,
@@ -43,7 +46,7 @@ pub struct Global {
     /// Say less: only errors, and what was asked for
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Say more
+    /// Say more: how many builds it took
     #[arg(short, long, global = true)]
     pub verbose: bool,
 }

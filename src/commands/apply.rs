@@ -11,7 +11,7 @@ use crate::path::RepoPath;
 use crate::plan::command::SCHEMA_FILE;
 use crate::plan::{Command, Plan, Standing, Way};
 use crate::proof::{Mismatch, Verdict, prove};
-use crate::render::Renderer;
+use crate::render::{Anew, Renderer};
 use crate::{diff, write};
 
 /// How a command ended when nothing failed.
@@ -65,7 +65,8 @@ pub fn apply<'s>(
     if !plan.changes.is_empty() && !global.allow_dirty && (global.yes || may_ask(global, output)) {
         refuse_dirty(workspace)?;
     }
-    let verdicts = proven(workspace, plan, renderer)?;
+    // Nothing is written that only another run has seen.
+    let verdicts = proven(workspace, plan, &Anew(renderer))?;
     report(output, plan);
     if plan.changes.is_empty() {
         show(output, plan, shown, false);

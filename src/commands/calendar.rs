@@ -12,6 +12,7 @@ use crate::delivery::fleet::{Fleet, Schedules};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
+use crate::render::OnDemand;
 use crate::when::unknown_clusters;
 
 /// Arguments of `calendar`.
@@ -71,7 +72,7 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     let to = to.timestamp();
     let workspace = Workspace::open(global, output)?;
     let spec = workspace.spec(output)?;
-    let model = workspace.model(&spec);
+    let model = workspace.model(&spec, &OnDemand::new(global.renderer, !global.no_cache));
     let schedules =
         Schedules::new(&spec).map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
     let fleet = Fleet::new(&spec, &model, &schedules);

@@ -10,13 +10,14 @@ use crate::check::{
 use crate::cli::{DEFAULT_SPEC, Global};
 use crate::commands::apply::Exit;
 use crate::commands::clock;
-use crate::commands::workspace::{Workspace, cluster_folders};
-use crate::delivery::Input;
+use crate::commands::renderer::renderer;
+use crate::commands::workspace::Workspace;
+use crate::delivery::Model;
+use crate::delivery::{Input, Known};
 use crate::diagnostic::{self, Diagnostic, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::render::{Renderer, detect};
-use crate::repo::{ClusterFolders, Model};
+use crate::render::{OnDemand, Renderer};
 use crate::spec::{self, Parsed, Spec};
 use crate::template::Templates;
 use crate::text::did_you_mean;
@@ -87,17 +88,7 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
         Err(error) => return Err(error),
     };
     let spec = parsed.as_ref().map(|parsed| &parsed.spec);
-    let model = match spec {
-        Some(spec) => workspace.model(spec),
-        None => Model::read(&workspace.snapshot, workspace.repository.spec_dir(), &ClusterFolders::new()),
-    };
-    let mut findings = Vec::new();
-    if let Some(parsed) = &parsed {
-        findings.extend(parsed.warnings.iter().cloned());
-        let options = SpecLintOptions { most_days_closed: arguments.max_days_closed };
-        findings.extend(spec_lints_with(&parsed.spec, &model, now, options));
-    }
-    let renderer = match detect(global.renderer) {
+    let renderer = match renderer(global, output) {
         // Whoever asks for one renderer, or for a change set, can't do without.
         Err(error) if global.renderer.is_some() || arguments.base.is_some() => return Err(error),
         Err(error) => {
@@ -107,6 +98,21 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
         }
         Ok(renderer) => Some(renderer),
     };
+    let unable = OnDemand::new(global.renderer, !global.no_cache);
+    let reader: &dyn Renderer = renderer.as_deref().unwrap_or(&unable);
+    let model = match spec {
+        Some(spec) => workspace.model(spec, reader),
+        None => {
+            let folder = workspace.repository.spec_dir();
+            Model::read(&workspace.snapshot, folder, &Known::default(), reader)
+        }
+    };
+    let mut findings = Vec::new();
+    if let Some(parsed) = &parsed {
+        findings.extend(parsed.warnings.iter().cloned());
+        let options = SpecLintOptions { most_days_closed: arguments.max_days_closed };
+        findings.extend(spec_lints_with(&parsed.spec, &model, now, options));
+    }
     if let Some(renderer) = &renderer {
         findings.extend(repository(arguments, &workspace, &model, spec, renderer.as_ref(), now)?);
         if let Some(spec) = spec {
@@ -138,8 +144,8 @@ fn repository(
         // The revision may be older than the spec; then today's says what its folders mean.
         let old = spec::read(&snapshot, &workspace.spec_path).map(|parsed| parsed.spec).ok();
         let old = old.as_ref().or(spec);
-        let folders = old.map(cluster_folders).unwrap_or_default();
-        let model = Model::read(&snapshot, &model.root, &folders);
+        let known = old.map(Known::of).unwrap_or_default();
+        let model = Model::read(&snapshot, &model.root, &known, renderer);
         findings.extend(history(&Subject::new(&snapshot, &model, old, renderer), &subject));
     }
     Ok(findings)

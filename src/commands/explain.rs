@@ -47,9 +47,12 @@ fn text(explained: &[Explained]) -> String {
     for object in explained {
         text.push_str(&format!("{}: {} ({})\n", object.id, object.change_type, object.reason));
         text.push_str(&format!("  from {}\n", object.origin));
-        for (cluster, path, app) in &object.consumers {
+        for consumers in object.consumers.chunk_by(|a, b| (&a.1, &a.2) == (&b.1, &b.2)) {
+            let clusters: Vec<&str> = consumers.iter().map(|(cluster, ..)| cluster.as_str()).collect();
+            let word = if clusters.len() == 1 { "cluster" } else { "clusters" };
+            let Some((_, path, app)) = consumers.first() else { continue };
             let app = if app.is_empty() { String::new() } else { format!(", app {app}") };
-            text.push_str(&format!("  in cluster {cluster}, {path}{app}\n"));
+            text.push_str(&format!("  in {word} {}, {path}{app}\n", clusters.join(", ")));
         }
         if object.consumers.is_empty() {
             text.push_str("  no entry point builds it\n");

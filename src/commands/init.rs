@@ -4,14 +4,15 @@ use clap::Args;
 
 use crate::cli::{Format, Global};
 use crate::commands::apply::{Exit, apply};
+use crate::commands::renderer::renderer;
 use crate::commands::schedules::lint;
-use crate::commands::workspace::{Workspace, cluster_folders};
+use crate::commands::workspace::Workspace;
+use crate::delivery::{Known, Model};
 use crate::error::Error;
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::plan::command::{InitOptions, init, scaffold};
-use crate::render::detect;
-use crate::repo::Model;
+use crate::render::Renderer;
 use crate::spec;
 use crate::template::Templates;
 
@@ -57,7 +58,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
         folders: arguments.cluster_folder.clone(),
     };
     options.check()?;
-    let renderer = detect(global.renderer)?;
+    let renderer = renderer(global, output)?;
     if !arguments.clusters.is_empty() || !arguments.apps.is_empty() {
         let plan = scaffold(
             &workspace.snapshot,
@@ -68,7 +69,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
             &arguments.clusters,
             &arguments.apps,
         )?;
-        lint_planned(global, output, &workspace, &plan)?;
+        lint_planned(global, output, &workspace, &plan, renderer.as_ref())?;
         return apply(global, output, &workspace, &plan, renderer.as_ref(), arguments.format);
     }
     let mut plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
@@ -77,16 +78,22 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
         options.check()?;
         plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
     }
-    lint_planned(global, output, &workspace, &plan)?;
+    lint_planned(global, output, &workspace, &plan, renderer.as_ref())?;
     apply(global, output, &workspace, &plan, renderer.as_ref(), arguments.format)
 }
 
 /// Shows what is doubtful about the schedules of the spec that the plan writes.
-fn lint_planned(global: &Global, output: &Output, workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
+fn lint_planned(
+    global: &Global,
+    output: &Output,
+    workspace: &Workspace,
+    plan: &Plan,
+    renderer: &dyn Renderer,
+) -> Result<(), Error> {
     let after = plan.changes.apply(&workspace.snapshot);
     let Ok(parsed) = spec::read(&after, &workspace.spec_path) else { return Ok(()) };
     output.diagnostics(&parsed.warnings);
-    let model = Model::read(&after, &parsed.spec.folder(), &cluster_folders(&parsed.spec));
+    let model = Model::read(&after, &parsed.spec.folder(), &Known::of(&parsed.spec), renderer);
     lint(global, output, &parsed.spec, &model, &after)
 }
 

@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use crate::cli::Global;
 use crate::commands::calendar::Calendar;
 use crate::commands::check::Check;
+use crate::commands::clusters::Clusters;
 use crate::commands::cron::Cron;
 use crate::commands::explain::Explain;
 use crate::commands::flux_create::FluxCreate;
@@ -86,6 +87,8 @@ pub enum Command {
     Calendar(Calendar),
     /// Read and edit the windows in windows.yaml, answering in JSON: the interface for services
     Windows(Windows),
+    /// Show the clusters, what Flux applies to each, and what no cluster gets
+    Clusters(Clusters),
     /// Find what is wrong or doubtful in the repository, with or without a spec
     ///
     /// Exits with 0 where there is nothing to tell, or only what `--fail-on` lets pass, 1 where there

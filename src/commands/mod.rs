@@ -4,6 +4,7 @@ mod apply;
 mod calendar;
 mod check;
 mod clock;
+mod clusters;
 mod cron;
 mod explain;
 mod flux_create;
@@ -12,6 +13,7 @@ mod join;
 mod list;
 mod meta;
 mod migrate;
+mod renderer;
 mod schedules;
 mod split;
 mod sync;
@@ -54,6 +56,7 @@ fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
         Command::When(arguments) => when::run(&cli.global, arguments, output),
         Command::Calendar(arguments) => calendar::run(&cli.global, arguments, output),
         Command::Windows(arguments) => windows::run(&cli.global, arguments, output),
+        Command::Clusters(arguments) => clusters::run(&cli.global, arguments, output),
         Command::Check(arguments) => check::run(&cli.global, arguments, output),
         Command::Cron(arguments) => cron::run(&cli.global, arguments, output),
         Command::Schema => meta::schema(output),

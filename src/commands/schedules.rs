@@ -3,10 +3,11 @@
 use crate::check::{spec_lints, unwanted};
 use crate::cli::Global;
 use crate::commands::clock;
+use crate::delivery::Model;
 use crate::diagnostic::Severity;
 use crate::error::Error;
 use crate::output::Output;
-use crate::repo::{Model, Snapshot};
+use crate::repo::Snapshot;
 use crate::spec::Spec;
 
 /// Shows what is doubtful and not wanted; what can't be written the plan refuses by itself.

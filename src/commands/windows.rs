@@ -6,17 +6,17 @@ use serde_json::Value;
 use crate::change::Change;
 use crate::cli::{Format, Global};
 use crate::commands::apply::{Exit, Shown, apply};
+use crate::commands::renderer::renderer;
 use crate::commands::sync;
 use crate::commands::workspace::{Loaded, Workspace};
 use crate::diagnostic::Diagnostic;
 use crate::diff;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::render::detect;
 use crate::repo::File;
 use crate::schedule::WindowKey;
-use crate::spec::windows::{Edit, Owner, changed, check_revision, edit, get, list, of_cluster};
-use crate::spec::{self, Parsed, schema};
+use crate::spec::windows::{Edit, Owner, changed, check_revision, edit, get, list, of_cluster, schema};
+use crate::spec::{self, Parsed};
 
 /// Arguments of `windows`.
 #[derive(Args, Debug)]
@@ -175,8 +175,8 @@ fn write(global: &Global, output: &Output, wish: &Edit, arguments: &WindowsEdit)
 
     let original = workspace.snapshot.clone();
     workspace.snapshot.insert(path.clone(), edited.clone());
-    let renderer = detect(global.renderer)?;
-    let model = workspace.model(&spec);
+    let renderer = renderer(global, output)?;
+    let model = workspace.model(&spec, renderer.as_ref());
     let loaded = Loaded { workspace, spec, model, renderer };
     let mut plan = sync::plan_of(global, output, &loaded, false)?;
     plan.changes

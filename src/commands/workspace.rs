@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use crate::check::unwanted;
 use crate::cli::Global;
-use crate::delivery::Input;
+use crate::commands::renderer::renderer;
+use crate::delivery::Model;
+use crate::delivery::{Input, Known};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::output::Output;
 use crate::path::RepoPath;
-use crate::render::{Renderer, detect};
-use crate::repo::{ClusterFolders, Entry, Model, Repository, Snapshot};
+use crate::render::Renderer;
+use crate::repo::{Entry, Repository, Snapshot};
 use crate::spec::{self, Spec};
 use crate::write;
 
@@ -77,21 +79,9 @@ impl Workspace {
     }
 
     /// Understands the repository in the light of a spec.
-    pub fn model(&self, spec: &Spec) -> Model {
-        Model::read(&self.snapshot, &spec.folder(), &cluster_folders(spec))
+    pub fn model(&self, spec: &Spec, renderer: &dyn Renderer) -> Model {
+        Model::read(&self.snapshot, &spec.folder(), &Known::of(spec), renderer)
     }
-}
-
-/// Gives the folders that the spec says each cluster owns.
-pub fn cluster_folders(spec: &Spec) -> ClusterFolders {
-    let folders = |cluster: &spec::Cluster| {
-        cluster.paths.iter().filter_map(|path| spec.folder().join(path).ok()).collect::<Vec<_>>()
-    };
-    spec.clusters
-        .iter()
-        .map(|(name, cluster)| (name.clone(), folders(cluster)))
-        .filter(|(_, folders)| !folders.is_empty())
-        .collect()
 }
 
 /// Everything a plan is made from, owned.
@@ -111,8 +101,8 @@ impl Loaded {
     pub fn open(global: &Global, output: &Output) -> Result<Loaded, Error> {
         let workspace = Workspace::open(global, output)?;
         let spec = workspace.spec(output)?;
-        let renderer = detect(global.renderer)?;
-        let model = workspace.model(&spec);
+        let renderer = renderer(global, output)?;
+        let model = workspace.model(&spec, renderer.as_ref());
         Ok(Loaded { workspace, spec, model, renderer })
     }
 
@@ -126,7 +116,7 @@ impl Loaded {
         // The revision may be older than the spec; then today's says what its folders mean.
         let old = spec::read(&snapshot, &self.workspace.spec_path).map(|parsed| parsed.spec);
         let spec = old.unwrap_or_else(|_| self.spec.clone());
-        let model = Model::read(&snapshot, &spec.folder(), &cluster_folders(&spec));
+        let model = Model::read(&snapshot, &spec.folder(), &Known::of(&spec), self.renderer.as_ref());
         Ok(Base { spec, snapshot, model })
     }
 

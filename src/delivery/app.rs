@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::delivery::{EntryPoint, Model};
 use crate::path::RepoPath;
 use crate::render::Object;
-use crate::repo::{EntryPoint, Kustomization, Model, Reference, Target, umbrella};
+use crate::repo::{Kustomization, Reference, Target, umbrella};
 
 /// One folder that an entry point lists.
 #[derive(Clone, Debug)]

@@ -1,19 +1,19 @@
 //! What a Flux Kustomization applies to a cluster, and what holds it back.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use serde_json::Value;
 
 use crate::delivery;
 use crate::delivery::classify::classify_all;
-use crate::delivery::inventory::{Given, post_build};
 use crate::delivery::{Apps, ClusterKey, GateJob};
+use crate::delivery::{EntryPoint, Model, Role};
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
+use crate::repo::Snapshot;
 use crate::repo::command::Action;
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::live_id;
-use crate::repo::{EntryPoint, Model, Role, Snapshot};
 use crate::spec::Spec;
 
 /// One object that a cluster gets.
@@ -132,7 +132,7 @@ pub fn deliveries(
     let sides = spec.map(|spec| delivery::sides(spec, model)).unwrap_or_default();
     let mut found = Vec::new();
     let mut requests: Vec<Request> = Vec::new();
-    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    let mut known: HashMap<Request, usize> = HashMap::new();
     let mut wanted = Vec::new();
     for entry in &model.entry_points {
         let fluxes: Vec<Option<usize>> =
@@ -140,13 +140,11 @@ pub fn deliveries(
         for flux in fluxes {
             let kustomization = flux.map(|index| &model.flux[index]);
             let request = match kustomization {
-                Some(flux) => Request::flux(entry.path.clone(), flux.value["spec"].clone()),
+                Some(flux) => Request::flux(entry.path.clone(), &flux.effective["spec"]),
                 None => Request::folder(entry.path.clone()),
             };
             let request = request.with_origins();
-            // Intervals and the like make no other build.
-            let key = format!("{} {}", request.path, build_key(request.flux.as_ref()));
-            let position = *known.entry(key).or_insert_with(|| {
+            let position = *known.entry(request.clone()).or_insert_with(|| {
                 requests.push(request);
                 requests.len() - 1
             });
@@ -154,17 +152,7 @@ pub fn deliveries(
             found.push(delivery(model, entry, flux, sides.get(&entry.path).map(|(_, position)| *position)));
         }
     }
-    let mut results = renderer.render(snapshot, &requests);
-    // Asking for origins makes an empty kustomization one that is not, and so hides that it does not build.
-    let empty = |position: &usize| matches!(&results[*position], Ok(objects) if objects.is_empty());
-    let again: Vec<usize> = (0..results.len()).filter(empty).collect();
-    let plain: Vec<Request> =
-        again.iter().map(|position| Request { origins: false, ..requests[*position].clone() }).collect();
-    if !plain.is_empty() {
-        for (position, result) in again.into_iter().zip(renderer.render(snapshot, &plain)) {
-            results[position] = result;
-        }
-    }
+    let results = renderer.render(snapshot, &requests);
     for (delivery, position) in found.iter_mut().zip(wanted) {
         match results.get(position) {
             Some(Ok(objects)) => delivery.objects = applied(model, spec, delivery, objects),
@@ -181,27 +169,12 @@ pub fn deliveries(
 
 /// Gives objects the ids that they have in their clusters.
 fn settle(model: &Model, deliveries: &mut [Delivery]) {
-    let built = deliveries.iter().filter(|delivery| delivery.flux.is_some()).flat_map(|delivery| {
-        let objects = delivery.objects.iter();
-        objects.map(|applied| (delivery.cluster.clone(), &delivery.path, &applied.object))
-    });
-    let given = Given::new(built);
     for delivery in deliveries {
         let Some(flux) = delivery.flux.map(|index| &model.flux[index]) else { continue };
-        let specs = given.specs(&model.graph, &delivery.cluster, flux);
-        let values = post_build(&specs, flux.spec("postBuild"));
         for applied in &mut delivery.objects {
-            applied.live = live_id(&values, applied.value());
+            applied.live = live_id(flux.spec("postBuild"), applied.value());
         }
     }
-}
-
-/// The parts of a Flux Kustomization's spec that its build depends on, as text.
-fn build_key(spec: Option<&Value>) -> String {
-    let Some(Value::Object(fields)) = spec else { return String::new() };
-    let idle = ["interval", "retryInterval", "timeout", "dependsOn", "suspend", "prune", "wait", "sourceRef"];
-    let kept = fields.iter().filter(|(key, _)| !idle.contains(&key.as_str()));
-    Value::Object(kept.map(|(key, value)| (key.clone(), value.clone())).collect()).to_string()
 }
 
 fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option<usize>) -> Delivery {

@@ -1,33 +1,17 @@
 //! What of a Flux Kustomization takes part in the build of its folder.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use crate::delivery::{EntryPoint, Model};
 use crate::path::RepoPath;
-use crate::render::Request;
+use crate::render::{Request, build_fields};
+use crate::repo::FluxKustomization;
 use crate::repo::listing::is_generated;
-use crate::repo::{EntryPoint, FluxKustomization, Model};
-
-/// The fields of `spec` that kustomize-controller puts into the kustomization before it builds
-/// (fluxcd/pkg/kustomize, `Generator.WriteFile`).
-const FIELDS: [&str; 8] = [
-    "targetNamespace",
-    "namePrefix",
-    "nameSuffix",
-    "commonMetadata",
-    "components",
-    "ignoreMissingComponents",
-    "patches",
-    "images",
-];
 
 /// Gives the way in which a Flux Kustomization with this `spec` builds a folder; `None` is what
 /// kustomize alone makes of it.
 pub fn build(model: &Model, folder: &RepoPath, spec: &Value) -> Option<Value> {
-    let fields: Map<String, Value> = FIELDS
-        .iter()
-        .filter(|field| spec.get(**field).is_some_and(|value| !value.is_null()))
-        .map(|field| ((*field).to_owned(), spec[*field].clone()))
-        .collect();
+    let fields = build_fields(spec);
     // What was written down is built the same way, so that it may go again.
     let generated = is_generated(&model.graph, folder);
     (generated || !fields.is_empty()).then_some(Value::Object(fields))
@@ -36,8 +20,8 @@ pub fn build(model: &Model, folder: &RepoPath, spec: &Value) -> Option<Value> {
 /// Gives the build of a Flux Kustomization; `None` where it builds no folder of this repository.
 pub fn request(model: &Model, one: &FluxKustomization) -> Option<Request> {
     let path = one.path.clone()?;
-    let flux = build(model, &path, &one.value["spec"]);
-    Some(Request { path, origins: false, flux })
+    let flux = build(model, &path, &one.effective["spec"]);
+    Some(Request::of(path, flux.as_ref()))
 }
 
 /// Gives `spec.postBuild` and `spec.kubeConfig`: what makes other objects of the same build, or brings them to
@@ -51,7 +35,7 @@ pub fn beyond(one: &FluxKustomization) -> [Value; 2] {
 pub fn builds(model: &Model, entry: &EntryPoint) -> Vec<Option<Value>> {
     let mut found: Vec<Option<Value>> = Vec::new();
     for kustomization in model.flux_of(entry) {
-        let build = build(model, &entry.path, &kustomization.value["spec"]);
+        let build = build(model, &entry.path, &kustomization.effective["spec"]);
         if !found.contains(&build) {
             found.push(build);
         }

@@ -19,6 +19,8 @@ pub enum Reason {
     Rule(usize),
     /// A Namespace that no rule names belongs to the first type: everything else needs it.
     Namespace,
+    /// A Namespace alone does not divide an entry point, so it goes with the rest.
+    Whole,
     /// What a gate is made of belongs to the first type: once closed, no commit could mend it.
     Gate,
     /// A name with a hash of its content changes with it, so it lands together with what names it.

@@ -1,6 +1,7 @@
 //! What tells clusters apart.
 
-use crate::repo::{FluxKustomization, Model};
+use crate::delivery::Model;
+use crate::repo::FluxKustomization;
 
 /// One cluster of the repository.
 ///
@@ -20,6 +21,6 @@ impl ClusterKey {
     /// Gives the cluster in which a Flux Kustomization applies what it builds.
     pub fn of(model: &Model, flux: &FluxKustomization) -> ClusterKey {
         let remote = flux.spec("kubeConfig")["secretRef"]["name"].as_str().unwrap_or_default().to_owned();
-        ClusterKey { home: model.home_of(flux).to_owned(), name: model.cluster_of(flux), remote }
+        ClusterKey { home: model.home_of(flux).to_owned(), name: flux.cluster.clone(), remote }
     }
 }

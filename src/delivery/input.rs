@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::json;
+use serde_json::Value;
 
 use crate::delivery::classify::{Classified, ClassifyError, classify_all};
 use crate::delivery::{Apps, build, origins};
+use crate::delivery::{EntryPoint, Model};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{EntryPoint, FluxKustomization, Model, Snapshot};
+use crate::repo::{FluxKustomization, Snapshot};
 use crate::spec::{ChangeType, Spec, expand_folder, folder_of};
 use crate::text::did_you_mean;
 
@@ -77,6 +78,11 @@ pub enum TypedError {
 }
 
 impl<'a> Input<'a> {
+    /// Understands another state of the repository.
+    pub fn again(&self, snapshot: &Snapshot) -> Model {
+        self.model.again(snapshot, self.renderer)
+    }
+
     /// Builds a folder and gives each object its type; objects have origins only where those may decide.
     ///
     /// # Errors
@@ -119,8 +125,9 @@ impl<'a> Input<'a> {
         let mut found: Option<Typed> = None;
         let origins = self.request(self.snapshot, &entry.path).origins;
         for flux in self.model.flux_in(entry, cluster) {
-            let build = build(self.model, &entry.path, &flux.value["spec"]);
-            let request = Request { path: entry.path.clone(), origins, flux: build };
+            let build = build(self.model, &entry.path, &flux.effective["spec"]);
+            let mut request = Request::of(entry.path.clone(), build.as_ref());
+            request.origins = origins;
             let typed = self.by_app(self.objects(self.snapshot, request)?, entry)?;
             if found.as_ref().is_some_and(|other| other.present() != typed.present()) {
                 return Ok(None);
@@ -161,7 +168,7 @@ impl<'a> Input<'a> {
         let stands = |name| folder.join(name).is_ok_and(|file| snapshot.entry(&file).is_some());
         let is_listed_by_flux = !FILE_NAMES.into_iter().any(stands)
             && self.model.entry_points.iter().any(|entry| entry.path == *folder && !entry.flux.is_empty());
-        Request { path: folder.clone(), origins: false, flux: is_listed_by_flux.then(|| json!({})) }
+        Request::of(folder.clone(), is_listed_by_flux.then_some(&Value::Null))
     }
 
     /// Asks for a build by which objects can be given their types.
@@ -220,10 +227,10 @@ impl<'a> Input<'a> {
         let takes_in = |path: &RepoPath| self.model.graph.takes_in(path, &one.file);
         let is_itself =
             |other: &FluxKustomization| (&other.file, other.document) == (&one.file, one.document);
-        let cluster = self.model.cluster_of(one);
+        let cluster = one.cluster.clone();
         let found: Vec<&FluxKustomization> =
             self.applying(takes_in).filter(|other| !is_itself(other)).collect();
-        let is_own = |other: &&FluxKustomization| self.model.cluster_of(other) == cluster;
+        let is_own = |other: &&FluxKustomization| other.cluster == cluster;
         let own: Vec<&FluxKustomization> = found.iter().copied().filter(is_own).collect();
         if own.is_empty() { found } else { own }
     }
@@ -234,17 +241,28 @@ impl<'a> Input<'a> {
     }
 
     /// Says why an entry point of one type alone is left as it is.
-    pub fn undivided(&self, change_type: usize) -> String {
-        let change_type = &self.spec.types[change_type];
-        let gated = if change_type.is_real_time() {
-            ""
-        } else {
-            ": its own Flux Kustomization is what a gate holds back"
-        };
-        format!(
-            "all of its objects are of type {}, so there is nothing to divide{gated}",
-            change_type.name.value
-        )
+    pub fn undivided(&self, entry: &EntryPoint, change_type: usize) -> String {
+        let name = &self.spec.types[change_type].name.value;
+        let gated = self.held_whole(entry, change_type);
+        format!("all of its objects are of type {name}, so there is nothing to divide{gated}")
+    }
+
+    /// Says why an entry point is left as it is of which all but Namespaces have one type.
+    pub fn unparted(&self, entry: &EntryPoint, change_type: usize) -> String {
+        let name = &self.spec.types[change_type].name.value;
+        let gated = self.held_whole(entry, change_type);
+        format!("all but its Namespaces is of type {name}, and a Namespace alone divides nothing{gated}")
+    }
+
+    fn held_whole(&self, entry: &EntryPoint, change_type: usize) -> &'static str {
+        let mut clusters = entry.clusters();
+        match self.spec.types[change_type].is_real_time() {
+            true => "",
+            false if clusters.all(|cluster| self.model.is_suspended(&entry.path, cluster)) => {
+                ": Git suspends its Flux Kustomization"
+            }
+            false => ": its own Flux Kustomization is what a gate holds back",
+        }
     }
 
     /// Makes sure that the spec has all of these clusters.

@@ -1,5 +1,10 @@
 //! Which object a cluster gets, from which files, by which Flux Kustomization, and what it waits for.
 //!
+//! A cluster is read as Flux reads it. A [`Root`] is applied to it before anything else: the folder of a Flux
+//! Kustomization that stands in it, the `sync` of a FluxInstance, or a folder that the spec names. What its build
+//! brings is the next level, until nothing new comes ([`Clusters::read`]). What no root reaches is not alive.
+//! Names of folders decide nothing but the names of clusters.
+//!
 //! Three views of it stand side by side: [`inventory`] is what each Flux Kustomization in Git applies, and what
 //! a commit would delete; [`fleet`] is who waits for which window; a [`Delivery`] is what one Flux Kustomization
 //! applies to one cluster, and what holds it back. [`Input`] is what all of them are worked out from.
@@ -9,14 +14,25 @@ mod applied;
 mod build;
 pub mod classify;
 mod cluster;
+mod fetched;
 pub mod fleet;
+pub mod gate;
 mod gate_job;
 mod input;
 pub mod inventory;
+mod model;
+mod namespaces;
+mod naming;
 mod origins;
 pub(crate) mod parent;
+mod propose;
+mod reading;
+mod root;
+mod secure_join;
+mod source;
 mod sources;
 mod unapplied;
+mod view;
 
 pub use app::{Apps, Child, app_names};
 pub(crate) use app::{app_name, children};
@@ -24,8 +40,14 @@ pub use applied::{Applied, Delivery};
 pub(crate) use applied::{deliveries, names};
 pub(crate) use build::{beyond, build, builds, rebuilt, request};
 pub use cluster::ClusterKey;
+pub use fetched::Ignore;
 pub(crate) use gate_job::gate_jobs;
 pub use gate_job::{GateJob, UnclearJob};
 pub use input::{Input, Sides, Typed, TypedError, divided, side, sides, sides_of};
+pub use model::{ClusterFolders, EntryPoint, Model, Role};
+pub use reading::{Cluster, Clusters, Known, Reached};
+pub use root::{Reason, Root};
+pub use secure_join::secure_join;
+pub use source::{SourceId, bare_url};
 pub use sources::{Source, Sources};
 pub use unapplied::{Unapplied, unapplied};

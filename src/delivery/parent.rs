@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::{Model, Role};
 use crate::path::RepoPath;
 use crate::render::Object;
+use crate::repo::flux;
 use crate::repo::flux::artifact_path;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{Model, Role, flux};
 
 /// Says why an entry point with these objects is a parent, if it is one.
 ///

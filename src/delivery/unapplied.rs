@@ -31,8 +31,8 @@ pub fn unapplied(input: &Input<'_>) -> Vec<Unapplied> {
     let model = input.model;
     // With the bootstrap one alone in Git, people may have made the others in the cluster.
     let others = model.flux.iter().filter(|flux| !flux.applies_itself());
-    let managed: BTreeSet<String> = others.map(|flux| model.cluster_of(flux)).collect();
-    let bootstrapped: BTreeSet<String> = model.flux.iter().map(|flux| model.cluster_of(flux)).collect();
+    let managed: BTreeSet<String> = others.map(|flux| flux.cluster.clone()).collect();
+    let bootstrapped: BTreeSet<String> = model.flux.iter().map(|flux| flux.cluster.clone()).collect();
     // What is told to be an entry point by its place alone may have been divided so. Anything else was
     // divided since a Flux Kustomization in Git named it.
     let is_by_place = |folder: &RepoPath| model.entry_points.iter().any(|entry| entry.path == *folder);
@@ -115,7 +115,7 @@ fn owner(input: &Input<'_>, folder: &RepoPath) -> Option<String> {
     let around = || {
         let mut above = folder.parents();
         let flux = above.find_map(|above| input.applying(|path| *path == above).next())?;
-        Some(input.model.cluster_of(flux))
+        Some(flux.cluster.clone())
     };
     Some(input.model.cluster_of_folder(folder)).filter(is_known).or_else(around).filter(is_known)
 }

@@ -13,6 +13,7 @@ pub(crate) mod refusal;
 pub mod split;
 mod stage;
 mod stop;
+mod unfetched;
 
 pub use by_hand::Command;
 pub(crate) use by_hand::shell_line;
@@ -21,6 +22,7 @@ pub(crate) use refusal::is_remote;
 pub use stage::{Stage, Standing};
 pub(crate) use stop::BACK;
 pub use stop::Stop;
+pub(crate) use unfetched::refuse_unfetched;
 
 use crate::change::Changes;
 use crate::diagnostic::Diagnostic;

@@ -48,7 +48,7 @@ pub struct AppOutcome {
 /// What became of one entry point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryOutcome {
-    /// The cluster.
+    /// The cluster, or of a shared entry point each of them, for people.
     pub cluster: String,
     /// The entry point that was there.
     pub before: RepoPath,
@@ -99,7 +99,12 @@ impl EntryOutcome {
 
     /// Tells whether it has nothing to do with what was asked for.
     pub fn is_beside(&self) -> bool {
-        self.way == Way::Untouched && self.reason == BESIDE
+        self.is_untouched() && self.reason == BESIDE
+    }
+
+    /// Tells whether nothing is done to it.
+    pub fn is_untouched(&self) -> bool {
+        self.way == Way::Untouched
     }
 
     /// Makes it a refusal.

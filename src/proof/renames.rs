@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use crate::render::Object;
 use crate::repo::flux;
+use crate::repo::manifest::ObjectId;
 
 /// A Flux Kustomization of a cluster: (cluster, namespace, name). The namespace is empty where
 /// something else gives it; then any counts.
@@ -68,7 +71,7 @@ impl Renamed {
         holds(&self.gone, namespace, name)
     }
 
-    /// Tells whether an Alert may name one or not.
+    /// Tells whether an Alert, or whatever waits for others, may name one or not.
     fn speaks_of(&self, namespace: &str, name: &str) -> bool {
         holds(&self.unnamed, namespace, name) || holds(&self.come, namespace, name)
     }
@@ -92,6 +95,25 @@ pub(crate) fn without_names(mut object: Object, renamed: &Renamed) -> Object {
     object
 }
 
+/// Takes the names of some Flux Kustomizations away from those that one waits for.
+pub(super) fn without_awaited(mut object: Object, renamed: &Renamed) -> Object {
+    if renamed.is_empty() || ObjectId::of(&object.value).group != flux::GROUP {
+        return object;
+    }
+    let own = object.value["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
+    let Some(spec) = object.value["spec"].as_object_mut() else { return object };
+    if let Some(list) = spec.get_mut("dependsOn").and_then(Value::as_array_mut) {
+        list.retain(|item| {
+            let namespace = item["namespace"].as_str().unwrap_or(&own);
+            item["name"].as_str().is_none_or(|name| !renamed.speaks_of(namespace, name))
+        });
+        if list.is_empty() {
+            spec.remove("dependsOn");
+        }
+    }
+    object
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,6 +131,23 @@ mod tests {
         assert!(north.goes("flux-system", "apps"));
         assert!(!north.goes("other", "apps") && !north.goes("flux-system", "apps-rt"));
         assert!(!south.goes("flux-system", "apps"));
+    }
+
+    #[test]
+    fn only_those_that_come_or_go_may_be_awaited_or_not() {
+        let left = |names: &[&str]| {
+            let items: Vec<Value> = names.iter().map(|name| json!({ "name": name })).collect();
+            let value = json!({
+                "apiVersion": "kustomize.toolkit.fluxcd.io/v1",
+                "kind": "Kustomization",
+                "metadata": { "name": "issuer", "namespace": "flux-system" },
+                "spec": { "prune": true, "dependsOn": items },
+            });
+            without_awaited(Object { value, origin: None }, &renames().of(["north"])).value["spec"].clone()
+        };
+        assert_eq!(left(&["apps", "apps-rt"]), json!({ "prune": true }));
+        let kept = json!({ "prune": true, "dependsOn": [{ "name": "db" }] });
+        assert_eq!(left(&["db", "apps"]), kept);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub enum RendererChoice {
 }
 
 /// Gives the renderer that is wanted; where nobody says which, the first one there is of
-/// embedded, kustomize and kubectl.
+/// embedded, kustomize and kubectl. The first one keeps builds between runs if it may.
 ///
 /// There is no way to go on without one: what an object is, and so which type it has, only a
 /// render tells.
@@ -25,18 +25,19 @@ pub enum RendererChoice {
 /// # Errors
 ///
 /// When it is not there: the program was built without Go, or the tool is not on `PATH`.
-pub fn detect(choice: Option<RendererChoice>) -> Result<Box<dyn Renderer>, Error> {
+pub fn detect(choice: Option<RendererChoice>, keeps: bool) -> Result<Box<dyn Renderer>, Error> {
     if let Some(choice) = choice {
-        return one(choice);
+        return one(choice, keeps);
     }
-    one(RendererChoice::Embedded).or_else(|error| {
-        one(RendererChoice::Kustomize).or_else(|_| one(RendererChoice::Kubectl)).map_err(|_| error)
+    one(RendererChoice::Embedded, keeps).or_else(|error| {
+        let others = [RendererChoice::Kustomize, RendererChoice::Kubectl];
+        others.into_iter().find_map(|choice| one(choice, keeps).ok()).ok_or(error)
     })
 }
 
-fn one(choice: RendererChoice) -> Result<Box<dyn Renderer>, Error> {
+fn one(choice: RendererChoice, keeps: bool) -> Result<Box<dyn Renderer>, Error> {
     let tool = match choice {
-        RendererChoice::Embedded => return embedded(),
+        RendererChoice::Embedded => return embedded(keeps),
         RendererChoice::Kustomize => Tool::Kustomize,
         RendererChoice::Kubectl => Tool::Kubectl,
     };
@@ -49,8 +50,9 @@ fn one(choice: RendererChoice) -> Result<Box<dyn Renderer>, Error> {
     }
 }
 
-fn embedded() -> Result<Box<dyn Renderer>, Error> {
+fn embedded(keeps: bool) -> Result<Box<dyn Renderer>, Error> {
     match Embedded::missing() {
+        None if keeps => Ok(Box::new(Embedded::default().with_cache_of_user())),
         None => Ok(Box::new(Embedded::default())),
         Some(reason) => Err(Error::invalid(
             Diagnostic::error(format!("no proof is possible: {reason}"))

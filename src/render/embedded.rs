@@ -1,13 +1,17 @@
 //! The real kustomize inside this program.
 
+use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use crate::render::memo::Memo;
+use crate::render::answer::Answer;
+use crate::render::cache::Cache;
+use crate::render::memo::{Built, Memo, Trust, as_asked};
 use crate::render::pool::{Job, Pool};
 use crate::render::sandbox::Sandbox;
 use crate::render::tree::Tree;
-use crate::render::{Limits, Object, RenderError, Renderer, Request};
+use crate::render::{Limits, Object, RenderError, Renderer, Request, Tally};
 use crate::repo::Snapshot;
 
 /// How often it is looked whether there is still somebody who will answer, and whether others should help.
@@ -25,12 +29,25 @@ pub struct Embedded {
     limits: Limits,
     memo: Arc<Mutex<Memo>>,
     pool: Arc<Mutex<Pool>>,
+    cache: Option<Arc<Cache>>,
 }
 
 impl Embedded {
     /// Makes a renderer with the given limits.
     pub fn new(limits: Limits) -> Embedded {
         Embedded { limits, ..Embedded::default() }
+    }
+
+    /// Keeps builds for other runs in the user's cache, and takes them from there.
+    #[must_use]
+    pub fn with_cache_of_user(self) -> Embedded {
+        Embedded { cache: Cache::of_user().map(Arc::new), ..self }
+    }
+
+    /// Keeps builds for other runs in this folder, and takes them from there.
+    #[must_use]
+    pub fn with_cache(self, folder: &Path) -> Embedded {
+        Embedded { cache: Some(Arc::new(Cache::at(folder))), ..self }
     }
 
     /// Gives a renderer with the same instances that has forgotten what was built before.
@@ -41,7 +58,7 @@ impl Embedded {
 
     /// Tells why this program has no embedded kustomize; `None` when it has.
     pub fn missing() -> Option<String> {
-        Sandbox::shared().err()
+        Sandbox::missing()
     }
 }
 
@@ -57,78 +74,151 @@ impl Renderer for Embedded {
     }
 
     fn render(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Outcome> {
-        let sandbox = match Sandbox::shared() {
-            Ok(sandbox) => sandbox,
-            Err(message) => {
-                return requests.iter().map(|_| Err(RenderError { message: message.clone() })).collect();
-            }
-        };
-        let tree = Arc::new(Tree::new(snapshot));
-        let mut outcomes: Vec<Option<Outcome>> = {
-            let memo = locked(&self.memo);
-            requests.iter().map(|request| memo.recall(&tree, request)).collect()
-        };
-        let unknown: Vec<usize> = (0..requests.len()).filter(|index| outcomes[*index].is_none()).collect();
-        for (index, outcome) in self.build(sandbox, &tree, requests, &unknown) {
-            outcomes[index] = Some(outcome);
-        }
-        let missing = || Err(RenderError { message: "kustomize gave no answer".to_owned() });
-        outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(missing)).collect()
+        self.settle(snapshot, requests, requests.len(), Trust::AllRuns)
+    }
+
+    fn render_anew(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Outcome> {
+        self.settle(snapshot, requests, requests.len(), Trust::ThisRun)
     }
 
     fn prepare(&self, snapshot: &Snapshot, requests: &[Request]) {
-        self.render(snapshot, requests);
+        self.settle(snapshot, requests, 0, Trust::AllRuns);
+    }
+
+    fn tally(&self) -> Option<Tally> {
+        Some(locked(&self.memo).tally())
     }
 }
 
 impl Embedded {
-    /// Builds the requests at these positions, in any order.
-    fn build(
-        &self,
-        sandbox: &'static Sandbox,
-        tree: &Arc<Tree>,
-        requests: &[Request],
-        positions: &[usize],
-    ) -> Vec<(usize, Outcome)> {
-        if positions.is_empty() {
-            return Vec::new();
+    /// Gives the outcome of each request, of which so many were asked for.
+    fn settle(&self, snapshot: &Snapshot, requests: &[Request], asked: usize, trust: Trust) -> Vec<Outcome> {
+        let tree = Arc::new(Tree::new(snapshot));
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; requests.len()];
+        let (mut made, mut kept) = (0, 0);
+        loop {
+            let memo = locked(&self.memo);
+            let open = outcomes.iter_mut().zip(requests).filter(|(outcome, _)| outcome.is_none());
+            open.for_each(|(outcome, request)| *outcome = memo.recall(&tree, request, trust));
+            drop(memo);
+            let unknown = requests.iter().zip(&outcomes).filter(|(_, outcome)| outcome.is_none());
+            let jobs = Jobs::of(unknown.map(|(request, _)| request));
+            if jobs.requests.is_empty() {
+                break;
+            }
+            let mut built: Vec<Option<Outcome>> = match trust {
+                Trust::AllRuns => jobs.requests.iter().map(|request| self.find(&tree, request)).collect(),
+                Trust::ThisRun => vec![None; jobs.requests.len()],
+            };
+            let found = built.iter().flatten().count();
+            kept += found;
+            // The twins of what was found are known now.
+            if found == 0 {
+                made += jobs.requests.len();
+                built = self.build(&tree, &jobs.requests).into_iter().map(Some).collect();
+            }
+            // What was stopped is not remembered, and not built again either.
+            let open = outcomes.iter_mut().zip(requests).filter(|(outcome, _)| outcome.is_none());
+            open.for_each(|(outcome, request)| {
+                let position = jobs.positions.get(&request.without_origins());
+                let built = position.and_then(|position| built[*position].clone());
+                *outcome = built.map(|built| as_asked(request, built));
+            });
         }
+        locked(&self.memo).count(asked, made, kept);
+        outcomes.into_iter().flatten().collect()
+    }
+
+    /// Looks for a build in the cache, its twin's included, and remembers it.
+    fn find(&self, tree: &Tree, request: &Request) -> Option<Outcome> {
+        let cache = self.cache.as_ref()?;
+        let own = Some(request.clone());
+        let (from, seen, answer) = [own, request.twin()].into_iter().flatten().find_map(|from| {
+            let (seen, line) = cache.recall(tree, &from)?;
+            let answer = Answer::read(&line).ok().filter(|answer| answer.twin || from == *request)?;
+            Some((from, seen, answer))
+        })?;
+        let has_twin = answer.twin;
+        let outcome = answer.outcome(tree);
+        let built = Built { seen, outcome: outcome.clone(), has_twin, is_kept: true };
+        locked(&self.memo).remember(tree, &from, built);
+        Some(outcome)
+    }
+
+    /// Builds each request.
+    fn build(&self, tree: &Arc<Tree>, requests: &[Request]) -> Vec<Outcome> {
+        let failed = |message: String| {
+            requests.iter().map(|_| Err(RenderError { message: message.clone() })).collect()
+        };
+        let sandbox = match Sandbox::shared() {
+            Ok(sandbox) => sandbox,
+            Err(message) => return failed(message),
+        };
         let mut pool = locked(&self.pool);
-        if let Err(error) = pool.grow(positions.len(), sandbox, self.limits) {
-            let message = format!("there is no thread to build on: {error}");
-            return positions
-                .iter()
-                .map(|index| (*index, Err(RenderError { message: message.clone() })))
-                .collect();
+        if let Err(error) = pool.grow(requests.len(), sandbox, self.limits) {
+            return failed(format!("there is no thread to build on: {error}"));
         }
         let (answers, answered) = mpsc::channel();
-        for index in positions {
+        for (index, request) in requests.iter().enumerate() {
             pool.send(Job {
-                index: *index,
-                request: requests[*index].clone(),
+                index,
+                request: request.clone(),
                 tree: Arc::clone(tree),
                 memo: Arc::clone(&self.memo),
+                cache: self.cache.clone(),
                 answers: answers.clone(),
             });
         }
         drop(answers);
         let (done, watched) = mpsc::channel();
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; requests.len()];
+        let mut count = 0;
         std::thread::scope(|scope| {
             scope.spawn(move || sandbox.watch(&watched));
-            let mut outcomes = Vec::new();
             let begun = Instant::now();
             // A job that is dropped drops its end of the channel, so this comes to an end.
             loop {
                 match answered.recv_timeout(PATIENCE) {
-                    Ok(outcome) => outcomes.push(outcome),
+                    Ok((index, outcome)) => {
+                        outcomes[index] = Some(outcome);
+                        count += 1;
+                    }
                     Err(mpsc::RecvTimeoutError::Timeout) => pool.rescue(),
                     Err(mpsc::RecvTimeoutError::Disconnected) => break,
                 }
-                let left = positions.len() - outcomes.len();
-                pool.help((outcomes.len(), left), begun.elapsed(), sandbox, self.limits);
+                pool.help((count, requests.len() - count), begun.elapsed(), sandbox, self.limits);
             }
             drop(done);
-            outcomes
-        })
+        });
+        let missing = || Err(RenderError { message: "kustomize gave no answer".to_owned() });
+        outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(missing)).collect()
+    }
+}
+
+/// The builds that some requests need.
+#[derive(Default)]
+struct Jobs {
+    /// Each distinct one once, with origins if any request wants them.
+    requests: Vec<Request>,
+    /// Where it is, by the request without origins.
+    positions: HashMap<Request, usize>,
+}
+
+impl Jobs {
+    /// Of a request and its twin one is built first: mostly that answers both.
+    fn of<'r>(wanted: impl Iterator<Item = &'r Request>) -> Jobs {
+        let mut jobs = Jobs::default();
+        for request in wanted {
+            let plain = request.without_origins();
+            let twin = plain.twin().and_then(|twin| jobs.positions.get(&twin));
+            match jobs.positions.get(&plain).or(twin) {
+                Some(position) => jobs.requests[*position].origins |= request.origins,
+                None => {
+                    jobs.positions.insert(plain, jobs.requests.len());
+                    jobs.requests.push(request.clone());
+                }
+            }
+        }
+        jobs
     }
 }

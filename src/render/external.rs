@@ -138,7 +138,7 @@ impl External {
     }
 
     fn one(&self, room: &Room, tree: &Tree, request: &Request) -> Result<Vec<Object>, String> {
-        if request.flux.is_some() {
+        if request.fields().is_some() {
             return Err(
                 "the fields of a Flux Kustomization can be built by the embedded kustomize only".to_owned()
             );

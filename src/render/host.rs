@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use wasmtime::{Caller, Linker, ResourceLimiter, Result, Trap};
 
-use crate::render::memo::Seen;
 use crate::render::sandbox::{Desk, End, Limits};
+use crate::render::seen::Seen;
 use crate::render::tree::{Found, Kind, Tree};
 use crate::render::wasi::{self, Streams};
 use crate::render::{LARGE, LATE};

@@ -4,85 +4,118 @@
 //! renders again what the plan has rendered, mostly in trees that differ elsewhere; such a build
 //! need not be made twice.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
-use crate::render::tree::{Found, Kind, Tree};
-use crate::render::{Object, RenderError, Request};
+use crate::render::seen::Seen;
+use crate::render::tree::Tree;
+use crate::render::{Object, RenderError, Request, Tally};
 
-/// How many builds of one folder are kept: the tree before, and what is tried.
-const KEPT: usize = 4;
-
-/// What a build looked at, and what it saw.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
-    found: BTreeMap<String, Found>,
-    listed: BTreeMap<String, Vec<(Kind, String)>>,
-}
-
-impl Seen {
-    /// Looks at a path on behalf of a build.
-    pub(super) fn find(&mut self, tree: &Tree, path: &str) -> Found {
-        if let Some(found) = self.found.get(path) {
-            return found.clone();
-        }
-        let found = tree.find(path);
-        self.found.insert(path.to_owned(), found.clone());
-        found
-    }
-
-    /// Lists a folder on behalf of a build.
-    pub(super) fn list(&mut self, tree: &Tree, path: &str) -> &[(Kind, String)] {
-        self.listed.entry(path.to_owned()).or_insert_with(|| tree.list(path))
-    }
-
-    /// Tells whether a build would see the same in another tree.
-    fn holds_in(&self, tree: &Tree) -> bool {
-        self.found.iter().all(|(path, found)| tree.find(path) == *found)
-            && self.listed.iter().all(|(path, names)| tree.list(path) == *names)
-    }
-}
+/// How many builds of one request are kept: the tree before, and what is tried.
+const KEPT: usize = 16;
 
 /// What a build came to.
 type Outcome = Result<Vec<Object>, RenderError>;
 
-/// The builds that were made, by request.
+/// A build that was made.
+#[derive(Debug)]
+struct Build {
+    seen: Seen,
+    outcome: Outcome,
+    /// Whether the objects have their origins.
+    origins: bool,
+    /// Whether another run made it.
+    is_kept: bool,
+}
+
+impl Build {
+    /// Tells whether this is what a request would come to.
+    fn answers(&self, tree: &Tree, request: &Request) -> bool {
+        // What does not build has no origins.
+        (self.origins || !request.origins || self.outcome.is_err()) && self.seen.holds_in(tree)
+    }
+}
+
+/// Which builds are good enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// Those that were made in this run.
+    ThisRun,
+    /// Those too that other runs have kept.
+    AllRuns,
+}
+
+/// The builds that were made, by request without origins.
 #[derive(Debug, Default)]
 pub(super) struct Memo {
-    builds: HashMap<Request, VecDeque<(Seen, Outcome)>>,
+    builds: HashMap<Request, VecDeque<Arc<Build>>>,
+    tally: Tally,
 }
 
 impl Memo {
-    /// Gives what a build of this tree would come to, if that is known.
-    pub(super) fn recall(&self, tree: &Tree, request: &Request) -> Option<Outcome> {
-        if let Some(outcome) = self.known(tree, request) {
-            return Some(outcome.clone());
-        }
-        if request.origins {
-            return None;
-        }
-        // With origins the objects are the same.
-        let without = |object: &Object| Object { value: object.value.clone(), origin: None };
-        let outcome = self.known(tree, &request.clone().with_origins())?;
-        Some(outcome.as_ref().map(|objects| objects.iter().map(without).collect()).map_err(Clone::clone))
+    /// Returns what a build of this tree would come to, if that is known.
+    pub(super) fn recall(&self, tree: &Tree, request: &Request, trust: Trust) -> Option<Outcome> {
+        let builds = self.builds.get(&request.without_origins())?.iter();
+        let mut trusted = builds.filter(|build| trust == Trust::AllRuns || !build.is_kept);
+        let build = trusted.find(|build| build.answers(tree, request))?;
+        Some(as_asked(request, build.outcome.clone()))
     }
 
-    fn known(&self, tree: &Tree, request: &Request) -> Option<&Outcome> {
-        let builds = self.builds.get(request)?;
-        builds.iter().find(|(seen, _)| seen.holds_in(tree)).map(|(_, outcome)| outcome)
+    /// Remembers what a build of this tree came to, and whether the request's twin comes to the same.
+    pub(super) fn remember(&mut self, tree: &Tree, request: &Request, built: Built) {
+        let Built { seen, outcome, has_twin, is_kept } = built;
+        let plain = request.without_origins();
+        let known = self.builds.get(&plain).into_iter().flatten();
+        if !known.into_iter().any(|build| build.seen.holds_in(tree)) {
+            self.tally.distinct += 1;
+        }
+        let build = Arc::new(Build { seen, outcome, origins: request.origins, is_kept });
+        for request in plain.twin().filter(|_| has_twin).into_iter().chain([plain]) {
+            let builds = self.builds.entry(request).or_default();
+            builds.push_front(Arc::clone(&build));
+            builds.truncate(KEPT);
+        }
     }
 
-    /// Remembers what a build came to.
-    pub(super) fn remember(&mut self, request: &Request, seen: Seen, outcome: &Outcome) {
-        let builds = self.builds.entry(request.clone()).or_default();
-        builds.push_front((seen, outcome.clone()));
-        builds.truncate(KEPT);
+    /// Counts requests, and the builds that were made or found for them or ahead of them.
+    pub(super) fn count(&mut self, asked: usize, made: usize, kept: usize) {
+        self.tally.asked += asked;
+        self.tally.made += made;
+        self.tally.kept += kept;
+        self.tally.remembered += asked.saturating_sub(made + kept);
     }
+
+    /// Returns what was counted.
+    pub(super) fn tally(&self) -> Tally {
+        self.tally
+    }
+}
+
+/// What is to be remembered of a build.
+pub(super) struct Built {
+    /// What it looked at.
+    pub(super) seen: Seen,
+    /// What it came to.
+    pub(super) outcome: Outcome,
+    /// Whether the request's twin looks at the same and comes to the same.
+    pub(super) has_twin: bool,
+    /// Whether another run made it.
+    pub(super) is_kept: bool,
+}
+
+/// Returns an outcome with origins only if the request wants them.
+pub(super) fn as_asked(request: &Request, mut outcome: Outcome) -> Outcome {
+    if let (false, Ok(objects)) = (request.origins, &mut outcome) {
+        objects.iter_mut().for_each(|object| object.origin = None);
+    }
+    outcome
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
+    use super::Trust::{AllRuns, ThisRun};
     use super::*;
     use crate::path::RepoPath;
     use crate::render::Origin;
@@ -94,23 +127,68 @@ mod tests {
         Tree::new(&snapshot)
     }
 
+    fn looked_at(text: &str) -> Seen {
+        let mut seen = Seen::default();
+        seen.find(&tree(text), "a/x.yaml");
+        seen
+    }
+
+    fn object() -> Object {
+        let path = RepoPath::parse("a").unwrap();
+        Object { value: json!({}), origin: Some(Origin { path, generator: None }) }
+    }
+
+    fn built(outcome: Outcome, has_twin: bool) -> Built {
+        Built { seen: looked_at("one"), outcome, has_twin, is_kept: false }
+    }
+
     #[test]
     fn a_build_with_origins_answers_for_one_without_and_only_then() {
-        let path = RepoPath::parse("a").unwrap();
-        let (plain, marked) = (Request::folder(path.clone()), Request::folder(path.clone()).with_origins());
-        let mut seen = Seen::default();
-        seen.find(&tree("one"), "a/x.yaml");
-        let object = Object { value: json!({}), origin: Some(Origin { path, generator: None }) };
+        let plain = Request::folder(RepoPath::parse("a").unwrap());
+        let marked = plain.clone().with_origins();
         let mut memo = Memo::default();
-        memo.remember(&marked, seen.clone(), &Ok(vec![object.clone()]));
-        assert_eq!(memo.recall(&tree("one"), &marked), Some(Ok(vec![object.clone()])));
+        memo.remember(&tree("one"), &marked, built(Ok(vec![object()]), false));
+        assert_eq!(memo.recall(&tree("one"), &marked, AllRuns), Some(Ok(vec![object()])));
         assert_eq!(
-            memo.recall(&tree("one"), &plain),
-            Some(Ok(vec![Object { origin: None, ..object.clone() }]))
+            memo.recall(&tree("one"), &plain, AllRuns),
+            Some(Ok(vec![Object { origin: None, ..object() }]))
         );
-        assert_eq!(memo.recall(&tree("two"), &plain), None);
+        assert_eq!(memo.recall(&tree("two"), &plain, AllRuns), None);
         let mut memo = Memo::default();
-        memo.remember(&plain, seen, &Ok(vec![object]));
-        assert_eq!(memo.recall(&tree("one"), &marked), None);
+        memo.remember(&tree("one"), &plain, built(Ok(vec![object()]), false));
+        assert_eq!(memo.recall(&tree("one"), &marked, AllRuns), None);
+        assert_eq!(memo.tally().distinct, 1);
+    }
+
+    #[test]
+    fn what_does_not_build_has_no_origins_to_be_built_for() {
+        let plain = Request::folder(RepoPath::parse("a").unwrap());
+        let error = Err(RenderError { message: "no".to_owned() });
+        let mut memo = Memo::default();
+        memo.remember(&tree("one"), &plain, built(error.clone(), false));
+        assert_eq!(memo.recall(&tree("one"), &plain.with_origins(), AllRuns), Some(error));
+    }
+
+    #[test]
+    fn a_twin_is_known_where_the_renderer_says_so() {
+        let alone = Request::folder(RepoPath::parse("a").unwrap());
+        let flux = Request::flux(alone.path.clone(), &json!({"interval": "1m"}));
+        let other = Request::flux(alone.path.clone(), &json!({"namePrefix": "a-"}));
+        let mut memo = Memo::default();
+        memo.remember(&tree("one"), &alone, built(Ok(Vec::new()), false));
+        assert_eq!(memo.recall(&tree("one"), &flux, AllRuns), None);
+        memo.remember(&tree("one"), &flux, built(Ok(Vec::new()), true));
+        assert_eq!(memo.recall(&tree("one"), &flux.with_origins(), AllRuns), None);
+        assert_eq!(memo.recall(&tree("one"), &alone, AllRuns), Some(Ok(Vec::new())));
+        assert_eq!(memo.recall(&tree("one"), &other, AllRuns), None);
+    }
+
+    #[test]
+    fn a_build_of_another_run_is_not_one_of_this() {
+        let plain = Request::folder(RepoPath::parse("a").unwrap());
+        let mut memo = Memo::default();
+        memo.remember(&tree("one"), &plain, Built { is_kept: true, ..built(Ok(Vec::new()), false) });
+        assert_eq!(memo.recall(&tree("one"), &plain, AllRuns), Some(Ok(Vec::new())));
+        assert_eq!(memo.recall(&tree("one"), &plain, ThisRun), None);
     }
 }

@@ -1,5 +1,8 @@
 //! Rendering: kustomize folders in, objects out.
 
+mod anew;
+mod answer;
+mod cache;
 mod cause;
 mod choose;
 mod embedded;
@@ -7,20 +10,29 @@ mod engine;
 mod external;
 mod host;
 mod memo;
+mod module;
 #[cfg(test)]
 mod nothing;
+mod on_demand;
 mod output;
 mod pool;
+mod request;
 mod sandbox;
+mod seen;
+mod tally;
 mod tree;
 mod wasi;
 
+pub use anew::Anew;
 pub use choose::{RendererChoice, detect};
 pub use embedded::Embedded;
 pub use external::{External, Tool};
 #[cfg(test)]
 pub use nothing::Nothing;
+pub use on_demand::OnDemand;
+pub use request::{Request, build_fields};
 pub use sandbox::Limits;
+pub use tally::Tally;
 
 use crate::path::RepoPath;
 use crate::repo::Snapshot;
@@ -41,36 +53,6 @@ pub struct Object {
     pub value: serde_json::Value,
     /// Where it came from, when origins were asked for and kustomize knew.
     pub origin: Option<Origin>,
-}
-
-/// One build that is wanted.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Request {
-    /// The folder to build, as `kustomize build --load-restrictor LoadRestrictionsNone` would.
-    pub path: RepoPath,
-    /// Whether origins are wanted.
-    pub origins: bool,
-    /// The `spec` of the Flux Kustomization that builds the folder; what kustomize-controller makes
-    /// of it is part of the result, `postBuild` stays text. `None` builds as kustomize alone does.
-    pub flux: Option<serde_json::Value>,
-}
-
-impl Request {
-    /// Asks for a folder as kustomize alone builds it, without origins.
-    pub fn folder(path: RepoPath) -> Request {
-        Request { path, origins: false, flux: None }
-    }
-
-    /// Asks for a folder as kustomize-controller builds it for a Flux Kustomization with this `spec`.
-    pub fn flux(path: RepoPath, spec: serde_json::Value) -> Request {
-        Request { path, origins: false, flux: Some(spec) }
-    }
-
-    /// Asks for origins too.
-    #[must_use]
-    pub fn with_origins(self) -> Request {
-        Request { origins: true, ..self }
-    }
 }
 
 /// Why a build gave no objects.
@@ -109,7 +91,21 @@ pub trait Renderer {
     /// Builds each request, in the order given; one failure does not stop the others.
     fn render(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Result<Vec<Object>, RenderError>>;
 
+    /// As [`render`](Renderer::render), with nothing that another run has made.
+    fn render_anew(
+        &self,
+        snapshot: &Snapshot,
+        requests: &[Request],
+    ) -> Vec<Result<Vec<Object>, RenderError>> {
+        self.render(snapshot, requests)
+    }
+
     /// Builds ahead, side by side, what will be asked for one by one; does nothing where builds are
     /// not remembered.
     fn prepare(&self, _snapshot: &Snapshot, _requests: &[Request]) {}
+
+    /// Returns how many builds there were so far; `None` where nobody counts.
+    fn tally(&self) -> Option<Tally> {
+        None
+    }
 }

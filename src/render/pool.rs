@@ -4,13 +4,15 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::path::RepoPath;
-use crate::render::memo::{Memo, Seen};
+use crate::render::answer::Answer;
+use crate::render::cache::Cache;
+use crate::render::memo::{Built, Memo};
 use crate::render::sandbox::{Desk, End, STACK, Sandbox};
-use crate::render::tree::{Found, Tree};
-use crate::render::{Limits, Object, Origin, RenderError, Request};
+use crate::render::seen::Seen;
+use crate::render::tree::Tree;
+use crate::render::{Limits, Object, RenderError, Request};
 
 /// How many requests surely make another instance worth its start.
 const SHARE: usize = 64;
@@ -44,6 +46,8 @@ pub(super) struct Job {
     pub(super) tree: Arc<Tree>,
     /// Where the outcome is remembered.
     pub(super) memo: Arc<Mutex<Memo>>,
+    /// Where it is kept for other runs, if it is.
+    pub(super) cache: Option<Arc<Cache>>,
     /// Where the outcome goes.
     pub(super) answers: mpsc::Sender<(usize, Outcome)>,
 }
@@ -168,23 +172,6 @@ struct Line<'a> {
     flux: Option<&'a serde_json::Value>,
 }
 
-/// An answer as `renderer/main.go` writes it.
-#[derive(Deserialize)]
-struct Answer {
-    index: usize,
-    objects: Option<Vec<serde_json::Value>>,
-    #[serde(default)]
-    origins: Vec<Option<AnswerOrigin>>,
-    #[serde(default)]
-    error: String,
-}
-
-#[derive(Deserialize)]
-struct AnswerOrigin {
-    path: String,
-    generator: Option<String>,
-}
-
 /// One instance's access to the work.
 struct Seat {
     waiting: Arc<Mutex<mpsc::Receiver<Job>>>,
@@ -199,7 +186,7 @@ impl Desk for Seat {
                 index: job.index,
                 path: job.request.path.as_str(),
                 origins: job.request.origins,
-                flux: job.request.flux.as_ref(),
+                flux: job.request.fields(),
             };
             match serde_json::to_vec(&line) {
                 Ok(line) => {
@@ -214,13 +201,18 @@ impl Desk for Seat {
 
     fn answer(&mut self, line: &[u8], seen: Seen) {
         let Some(job) = self.current.take() else { return };
-        let outcome = match serde_json::from_slice::<Answer>(line) {
+        let outcome = match Answer::read(line) {
             Ok(answer) if answer.index != job.index => {
                 Err(RenderError { message: "kustomize answered another request".to_owned() })
             }
             Ok(answer) => {
-                let outcome = outcome(&job.tree, answer);
-                locked(&job.memo).remember(&job.request, seen, &outcome);
+                if let Some(cache) = &job.cache {
+                    cache.keep(&job.request, &seen, line);
+                }
+                let has_twin = answer.twin;
+                let outcome = answer.outcome(&job.tree);
+                let built = Built { seen, outcome: outcome.clone(), has_twin, is_kept: false };
+                locked(&job.memo).remember(&job.tree, &job.request, built);
                 outcome
             }
             Err(error) => Err(RenderError { message: format!("kustomize's answer can't be read: {error}") }),
@@ -232,26 +224,6 @@ impl Desk for Seat {
         if let Some(job) = self.current.take() {
             job.settle(Err(RenderError { message: reason }));
         }
-    }
-}
-
-fn outcome(tree: &Tree, answer: Answer) -> Outcome {
-    let Some(values) = answer.objects else { return Err(RenderError::reported(&answer.error)) };
-    let mut origins = answer.origins.into_iter();
-    let objects = values.into_iter().map(|value| {
-        let origin = origins.next().flatten().and_then(|told| origin(tree, told));
-        Object { value, origin }
-    });
-    Ok(objects.collect())
-}
-
-/// Gives the origin with its path without links; `None` unless there is such a file.
-fn origin(tree: &Tree, told: AnswerOrigin) -> Option<Origin> {
-    match tree.find(&told.path) {
-        Found::File(place, _) => {
-            Some(Origin { path: RepoPath::parse(&place).ok()?, generator: told.generator })
-        }
-        _ => None,
     }
 }
 

@@ -4,15 +4,12 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use wasmtime::{Config, Engine, InstancePre, Linker, Module, Result, Store, UpdateDeadline};
+use wasmtime::{Config, Engine, InstancePre, Linker, Result, Store, UpdateDeadline};
 
 use crate::render::host::{self, Host};
-use crate::render::memo::Seen;
+use crate::render::seen::Seen;
 use crate::render::tree::Tree;
-use crate::render::{engine, wasi};
-
-/// The renderer as `build.rs` compiled it; empty where there was no Go.
-static MODULE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/renderer.bin"));
+use crate::render::{engine, module, wasi};
 
 /// The stack of the machine that one instance may use; the thread that runs it must have more.
 pub(super) const STACK: usize = 16 << 20;
@@ -75,6 +72,11 @@ pub(super) struct Sandbox {
 }
 
 impl Sandbox {
+    /// Tells why there is nothing to load; `None` where there is.
+    pub(super) fn missing() -> Option<String> {
+        (!module::is_there()).then(|| "this program was built without the embedded kustomize".to_owned())
+    }
+
     /// Gives the renderer, loaded when it is first wanted.
     ///
     /// # Errors
@@ -83,8 +85,8 @@ impl Sandbox {
     pub(super) fn shared() -> std::result::Result<&'static Sandbox, String> {
         static LOADED: OnceLock<std::result::Result<Sandbox, String>> = OnceLock::new();
         let loaded = LOADED.get_or_init(|| {
-            if MODULE.is_empty() {
-                return Err("this program was built without the embedded kustomize".to_owned());
+            if let Some(reason) = Sandbox::missing() {
+                return Err(reason);
             }
             Sandbox::load().map_err(|error| format!("the embedded kustomize can't be loaded: {error:#}"))
         });
@@ -94,11 +96,10 @@ impl Sandbox {
     fn load() -> Result<Sandbox> {
         let mut config = Config::new();
         engine::configure(&mut config);
+        module::configure(&mut config);
         config.max_wasm_stack(STACK).async_stack_size(STACK);
         let engine = Engine::new(&config)?;
-        #[allow(unsafe_code, reason = "the bytes are what build.rs compiled, and part of this program")]
-        // SAFETY: nobody but build.rs made these bytes, with the same version and settings.
-        let module = unsafe { Module::deserialize(&engine, MODULE) }?;
+        let module = module::load(&engine)?;
         let mut linker = Linker::new(&engine);
         wasi::link(&mut linker, &module)?;
         host::link(&mut linker)?;

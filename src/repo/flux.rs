@@ -56,36 +56,53 @@ pub struct FluxKustomization {
     pub is_document: bool,
     /// The document's root.
     pub root: Node,
-    /// The object.
+    /// The object, as it is written.
     pub value: Value,
-    /// `metadata.name`.
+    /// The object as its cluster gets it: whatever applies it may patch it.
+    pub effective: Value,
+    /// Whether `effective` comes out of builds that succeed; otherwise it is what is written.
+    pub is_certain: bool,
+    /// `metadata.name`, as its cluster gets it.
     pub name: String,
     /// The namespace that it gets in its cluster: from what applies it, else `metadata.namespace`; empty
     /// where Git does not say it.
     pub namespace: String,
-    /// The namespaces that it gets in different ways on which Flux applies it, where those do not agree;
-    /// otherwise empty.
-    pub disputed: Vec<String>,
-    /// Other clusters that apply the same file; the model finds them out.
+    /// Other clusters that apply the same file.
     pub elsewhere: BTreeSet<String>,
     /// `spec.path` as a path of this repository; `None` where the source is not known to be this
     /// repository or the path leaves it.
     pub path: Option<RepoPath>,
-    /// The cluster that applies it; the model finds it out.
-    pub(super) cluster: String,
+    /// The cluster that gets it; empty as long as the model has not found it out.
+    pub cluster: String,
     /// The folder that holds that of its cluster; the model finds it out.
-    pub(super) home: String,
+    pub(crate) home: String,
 }
 
 impl FluxKustomization {
-    /// Gives a field of `spec`.
+    /// Returns a field of `spec`, as the cluster gets it.
     pub fn spec(&self, key: &str) -> &Value {
+        &self.effective["spec"][key]
+    }
+
+    /// Returns a field of `spec` as it is written: what an edit of the file begins with.
+    pub fn said(&self, key: &str) -> &Value {
         &self.value["spec"][key]
+    }
+
+    /// Tells whether Git suspends it, so that nothing but a change in Git brings it back for good.
+    pub fn is_suspended(&self) -> bool {
+        *self.spec("suspend") == true
     }
 
     /// Tells whether it builds the folder that holds its own file, as what `flux bootstrap` writes does.
     pub fn applies_itself(&self) -> bool {
         self.path.as_ref().is_some_and(|path| self.file.is_within(path))
+    }
+
+    /// Tells whether it names a source, which the API demands: without one it is a patch of another, or gets its
+    /// source from whatever applies it.
+    pub fn has_source(&self) -> bool {
+        self.value["spec"].get("sourceRef").is_some()
     }
 
     /// Gives the kind of the source, `GitRepository` where none is written.
@@ -175,19 +192,17 @@ pub fn holds_variable(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.contains("${"))
 }
 
-/// Finds every Flux Kustomization below a folder, in the order of files and documents.
+/// Finds every Flux Kustomization that stands in a file, in the order of files and documents; those without a source
+/// too, which are patches or get theirs from whatever applies them.
 ///
 /// Files that mention the API group and can't be parsed are reported: a Kustomization in them
 /// would be overlooked. Templates of other tools are the usual reason.
-pub fn flux_kustomizations(
-    snapshot: &Snapshot,
-    folder: &RepoPath,
-) -> (Vec<FluxKustomization>, Vec<Diagnostic>) {
+pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<Diagnostic>) {
     let mut found = Vec::new();
     let mut remarks = Vec::new();
     for (path, entry) in snapshot.entries() {
         let Entry::File(file) = entry else { continue };
-        if !path.is_within(folder) || !is_yaml(path) || !mentions(&file.bytes, GROUP.as_bytes()) {
+        if !is_yaml(path) || !mentions(&file.bytes, GROUP.as_bytes()) {
             continue;
         }
         let Some(documents) = manifests(file) else {
@@ -215,12 +230,13 @@ pub fn flux_kustomizations(
                     root: manifest.root.clone(),
                     name: text_of(&value["metadata"]["name"]),
                     namespace: text_of(&value["metadata"]["namespace"]),
-                    disputed: Vec::new(),
                     elsewhere: BTreeSet::new(),
                     path: None,
                     cluster: String::new(),
                     home: String::new(),
                     value: value.clone(),
+                    effective: value.clone(),
+                    is_certain: false,
                 };
                 kustomization.path = repository_path(&kustomization);
                 found.push(kustomization);
@@ -230,36 +246,26 @@ pub fn flux_kustomizations(
     (found, remarks)
 }
 
-/// Gives the URLs of the GitRepositories that stand in Git, by name, without what spellings differ in.
-pub fn git_repositories(snapshot: &Snapshot) -> BTreeMap<String, String> {
-    let mut urls = BTreeMap::new();
+/// Gives the `spec` of the GitRepositories that stand in files, by name.
+pub fn git_repositories(snapshot: &Snapshot) -> BTreeMap<String, Value> {
+    let mut found = BTreeMap::new();
     for (path, entry) in snapshot.entries() {
         let Entry::File(file) = entry else { continue };
         if !is_yaml(path) || !mentions(&file.bytes, b"source.toolkit.fluxcd.io") {
             continue;
         }
         for manifest in manifests(file).into_iter().flatten() {
-            for value in objects(&manifest.value).into_iter().filter(|value| value["kind"] == "GitRepository")
-            {
-                if let (Some(name), Some(url)) =
-                    (value["metadata"]["name"].as_str(), value["spec"]["url"].as_str())
+            for value in objects(&manifest.value) {
+                if let Some(name) = value["metadata"]["name"].as_str()
+                    && value["kind"] == "GitRepository"
+                    && value["spec"]["url"].is_string()
                 {
-                    let bare = url.trim_end_matches('/').trim_end_matches(".git");
-                    let (scheme, bare) = bare.split_once("://").unwrap_or(("", bare));
-                    let bare = bare.rsplit_once('@').map_or(bare, |(_, rest)| rest);
-                    // Only a URL has a port: `git@host:team/fleet` has a path there.
-                    let bare = match bare.split_once('/') {
-                        Some((host, path)) if !scheme.is_empty() => {
-                            format!("{}/{path}", host.split(':').next().unwrap_or(host))
-                        }
-                        _ => bare.replace(':', "/"),
-                    };
-                    urls.insert(name.to_owned(), bare.to_lowercase());
+                    found.insert(name.to_owned(), value["spec"].clone());
                 }
             }
         }
     }
-    urls
+    found
 }
 
 /// Gives `spec.path` as a path of this repository.
@@ -273,19 +279,24 @@ fn repository_path(kustomization: &FluxKustomization) -> Option<RepoPath> {
     artifact_path(kustomization.spec("path").as_str().unwrap_or_default())
 }
 
-/// Reads a `spec.path`; `None` where it leaves the artifact.
+/// Reads a `spec.path` without regard to links; `None` for characters that no path of a repository has.
 ///
-/// Flux joins it to the top of the artifact with securejoin, which keeps an absolute path inside, so
-/// `/clusters` means `./clusters`.
+/// Flux joins it to the top of the artifact with securejoin, which keeps an absolute path and `..` inside, so
+/// `/clusters` and `../clusters` mean `./clusters`.
 pub fn artifact_path(text: &str) -> Option<RepoPath> {
-    RepoPath::parse(text.trim_start_matches('/')).ok()
+    let mut parts: Vec<&str> = Vec::new();
+    for part in text.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        match part {
+            ".." => _ = parts.pop(),
+            name => parts.push(name),
+        }
+    }
+    RepoPath::parse(&parts.join("/")).ok()
 }
 
 fn is_flux_kustomization(value: &Value) -> bool {
     value["kind"] == "Kustomization"
         && value["apiVersion"].as_str().is_some_and(|version| version.split('/').next() == Some(GROUP))
-        // Without a source, which the API demands, it is a patch of one.
-        && value["spec"].get("sourceRef").is_some()
 }
 
 /// Tells whether a file's name says YAML, in the way that kustomize-controller scans folders.

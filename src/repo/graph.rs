@@ -223,6 +223,25 @@ impl Graph {
     }
 }
 
+/// Gives the kustomization folders that Flux's generated kustomization.yaml lists: the topmost
+/// ones below a folder that has none of its own (fluxcd/pkg/kustomize, `scanManifests`).
+pub fn generated_children(graph: &Graph, folder: &RepoPath) -> Vec<RepoPath> {
+    let is_topmost = |path: &RepoPath| {
+        let mut above = path.parents();
+        above.by_ref().take_while(|above| above != folder).all(|above| !graph.has(&above))
+    };
+    graph.below(folder).filter(|path| is_topmost(path)).cloned().collect()
+}
+
+/// Gives every folder that Flux builds with this one, itself included where it has a kustomization of its
+/// own; where it has none, what the generated one lists.
+pub fn built(graph: &Graph, folder: &RepoPath) -> BTreeSet<RepoPath> {
+    if graph.has(folder) {
+        return graph.reach(folder);
+    }
+    generated_children(graph, folder).iter().flat_map(|child| graph.reach(child)).collect()
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {

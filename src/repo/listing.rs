@@ -7,7 +7,7 @@
 
 use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
-use crate::repo::{Entry, Graph, Model, Snapshot, umbrella};
+use crate::repo::{Entry, Graph, Snapshot, umbrella};
 use crate::yaml::quote;
 
 /// The first line of such a file, by which `join` knows that there was none.
@@ -32,15 +32,15 @@ pub fn is_generated(graph: &Graph, folder: &RepoPath) -> bool {
 }
 
 /// Gives the list for a folder; `None` where it has one or nothing could stand in it.
-pub fn listing(model: &Model, snapshot: &Snapshot, folder: &RepoPath) -> Option<String> {
-    if model.graph.has(folder) {
+pub fn listing(graph: &Graph, snapshot: &Snapshot, folder: &RepoPath) -> Option<String> {
+    if graph.has(folder) {
         return None;
     }
     let mut found: Vec<RepoPath> = Vec::new();
     for (path, entry) in snapshot.below(folder) {
         let above = path.parents().take_while(|above| above.is_within(folder) && above != folder);
         // The topmost folder with a kustomization of its own is listed and not looked into.
-        match above.filter(|above| model.graph.has(above)).last() {
+        match above.filter(|above| graph.has(above)).last() {
             Some(above) => found.push(above),
             None if is_yaml(path) && matches!(entry, Entry::File(_)) => found.push(path.clone()),
             None => {}
@@ -61,7 +61,7 @@ pub fn listing(model: &Model, snapshot: &Snapshot, folder: &RepoPath) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::repo::{ClusterFolders, File};
+    use crate::repo::File;
 
     #[test]
     fn folders_with_a_kustomization_are_listed_whole() {
@@ -76,8 +76,8 @@ mod tests {
         ] {
             snapshot.insert(RepoPath::parse(name).unwrap(), File::new(&b"{}"[..]));
         }
-        let model = Model::read(&snapshot, &RepoPath::top(), &ClusterFolders::new());
-        let text = listing(&model, &snapshot, &RepoPath::parse("a").unwrap()).unwrap();
+        let graph = Graph::read(&snapshot);
+        let text = listing(&graph, &snapshot, &RepoPath::parse("a").unwrap()).unwrap();
         assert!(is_listing(&text));
         assert!(text.ends_with("resources:\n  - b/x.yml\n  - c\n  - z.yaml\n"), "{text}");
     }

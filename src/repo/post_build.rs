@@ -27,6 +27,22 @@ pub fn live_id(post_build: &Value, object: &Value) -> ObjectId {
     id
 }
 
+/// Puts the values that a `spec.postBuild` tells into every text of an object; see [`live_id`].
+pub fn substitute(post_build: &Value, object: &mut Value) {
+    let values = post_build["substitute"].as_object().filter(|_| !is_kept_out(object));
+    let Some(values) = values.filter(|values| !values.is_empty()) else { return };
+    let is_all = post_build["substituteFrom"].as_array().is_none_or(Vec::is_empty);
+    let mut queue = vec![object];
+    while let Some(next) = queue.pop() {
+        match next {
+            Value::String(text) => *text = substituted(text, values, is_all),
+            Value::Array(items) => queue.extend(items),
+            Value::Object(fields) => queue.extend(fields.values_mut()),
+            _ => {}
+        }
+    }
+}
+
 /// Puts values in place of variables (fluxcd/pkg/envsubst, and `kustomize_varsub.go`, which takes line breaks out of
 /// values and does nothing without any). Defaults count where the values are all that there is.
 fn substituted(text: &str, values: &Map<String, Value>, is_all: bool) -> String {

@@ -177,6 +177,11 @@ pub(crate) const CLUSTER: Table = Table {
         &[
             key("path", FOLDER, "The cluster's folder, relative to this file's folder."),
             key("paths", Shape::OneOrMore(&FOLDER), "The cluster's folders, where there are several."),
+            key(
+                "roots",
+                Shape::OneOrMore(&FOLDER),
+                "The folders from which Flux reads the cluster, where Git does not say it.",
+            ),
             key("windows", Shape::Map(&OVERRIDES), "By type, the windows that replace the type's own here."),
             key("gate", Shape::Table(&CLUSTER_GATE), "What differs for this cluster's CronJobs."),
         ],

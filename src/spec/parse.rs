@@ -221,7 +221,8 @@ impl Parser {
             if let Some(field) = fields.get("paths") {
                 paths.extend(self.texts(field));
             }
-            for path in &mut paths {
+            let mut roots = fields.get("roots").map(|field| self.texts(field)).unwrap_or_default();
+            for path in paths.iter_mut().chain(&mut roots) {
                 // The rule has said that it does not leave the folder.
                 if let Ok(normal) = RepoPath::parse(&path.value) {
                     path.value = normal.to_string();
@@ -236,7 +237,7 @@ impl Parser {
                 Some(gate) => self.reader.flag(gate.get("enabled")),
                 None => None,
             };
-            clusters.insert(name.value.clone(), Cluster { name, paths, windows, enabled });
+            clusters.insert(name.value.clone(), Cluster { name, paths, roots, windows, enabled });
         }
         clusters
     }

@@ -243,6 +243,22 @@ fn order_and_rules_are_judged_as_a_whole() {
 }
 
 #[test]
+fn a_rule_that_an_earlier_one_covers_is_a_warning() {
+    let warned = |rules: &str| {
+        let text = format!("{HEAD}types: {{ rt: {{}} }}\nrules: [{rules}]\n");
+        read(&text).unwrap().warnings.iter().map(|warning| warning.message.clone()).collect::<Vec<_>>()
+    };
+    let never = |taken: &str| [format!("this rule never decides: rule 1 takes {taken}")];
+    assert_eq!(warned("{ type: rt }, { kind: A, type: rt }"), never("everything"));
+    let narrow = "{ kind: A, name: a*, type: rt }";
+    assert_eq!(
+        warned(&format!("{{ kind: A, type: rt }}, {narrow}, {{ type: rt }}")),
+        never("all that it matches")
+    );
+    assert!(warned(&format!("{narrow}, {{ kind: A, type: rt }}, {{ type: rt }}")).is_empty());
+}
+
+#[test]
 fn a_window_without_zone_is_a_warning() {
     let parsed =
         read(&format!("{HEAD}types: {{ rt: {{}} }}\nwindows: {{ w: {{ open: 0 8 * * MON, for: 4h }} }}\n"))

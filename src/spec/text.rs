@@ -42,6 +42,8 @@ pub struct NewCluster {
     pub name: String,
     /// The folders, relative to the spec's.
     pub paths: Vec<String>,
+    /// The folders from which Flux reads it, relative to the spec's; none where Git says it.
+    pub roots: Vec<String>,
     /// By type, the windows that replace the type's own.
     pub windows: Vec<(String, Vec<NewWindowUse>)>,
     /// Whether the CronJobs run; `None` where the gate decides.
@@ -158,7 +160,8 @@ impl Writer {
         }
         self.section("The clusters, and where one differs from the rest.", "clusters");
         for cluster in &spec.clusters {
-            let plain = cluster.paths.is_empty() && cluster.windows.is_empty() && cluster.enabled.is_none();
+            let is_placed = !cluster.paths.is_empty() || !cluster.roots.is_empty();
+            let plain = !is_placed && cluster.windows.is_empty() && cluster.enabled.is_none();
             if plain {
                 self.line(2, &format!("{}: {{}}", quote(&cluster.name)));
                 continue;
@@ -168,6 +171,9 @@ impl Writer {
                 [] => {}
                 [path] => self.pair(4, "path", path),
                 paths => self.line(4, &format!("paths: {}", one_or_list(paths))),
+            }
+            if !cluster.roots.is_empty() {
+                self.line(4, &format!("roots: {}", one_or_list(&cluster.roots)));
             }
             if !cluster.windows.is_empty() {
                 self.line(4, "windows:");

@@ -22,6 +22,7 @@ fn a_fresh_spec_reads_well() {
             NewCluster {
                 name: "edge-02".into(),
                 paths: vec!["clusters/two".into()],
+                roots: vec!["clusters/two/flux".into(), "sites/two".into()],
                 windows: vec![(
                     "rw".into(),
                     vec![NewWindowUse::Inline(window("0 20 * * TUE", "0 2 * * WED"))],
@@ -55,6 +56,7 @@ clusters:
   edge-01: {}
   edge-02:
     path: clusters/two
+    roots: [clusters/two/flux, sites/two]
     windows:
       rw:
         timeZone: Europe/Berlin
@@ -120,6 +122,7 @@ fn again(spec: &Spec) -> NewSpec {
             .map(|cluster| NewCluster {
                 name: cluster.name.value.clone(),
                 paths: texts(&cluster.paths),
+                roots: texts(&cluster.roots),
                 windows: cluster
                     .windows
                     .iter()
@@ -219,7 +222,7 @@ prop_compose! {
             ],
             windows: vec![(labels[2].clone(), window.clone()), (labels[4].clone(), window.clone())],
             clusters: vec![
-                NewCluster { name: labels[5].clone(), paths: folders, windows: vec![
+                NewCluster { name: labels[5].clone(), paths: folders, roots: Vec::new(), windows: vec![
                     (labels[1].clone(), vec![NewWindowUse::Inline(window.clone()), named(4)]),
                     (labels[3].clone(), vec![named(2)]),
                 ], enabled },
@@ -269,6 +272,7 @@ proptest! {
             clusters: vec![NewCluster {
                 name: key.clone(),
                 paths: vec![path.clone()],
+                roots: Vec::new(),
                 windows: vec![(key.clone(), vec![NewWindowUse::Named(name.clone())])],
                 enabled: Some(true),
             }],

@@ -135,7 +135,6 @@ fn clusters(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 fn rules(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
-    let mut all: Option<usize> = None;
     for (index, rule) in spec.rules.iter().enumerate() {
         known_type(spec, &rule.type_name, &rule.type_name.place, diagnostics);
         if rule.matcher.api_group.as_deref() == Some("core") {
@@ -145,17 +144,15 @@ fn rules(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
                     .help("write the core group as \"\""),
             );
         }
-        if let Some(earlier) = all {
+        let mut earlier = spec.rules[..index].iter();
+        if let Some(position) = earlier.position(|earlier| earlier.matcher.covers(&rule.matcher)) {
+            let everything = spec.rules[position].matcher.matches_all();
+            let taken = if everything { "everything" } else { "all that it matches" };
             diagnostics.push(
-                Diagnostic::warning(format!(
-                    "this rule never matches: rule {} takes everything",
-                    earlier + 1
-                ))
-                .at(rule.place.clone())
-                .help("move it before that rule, or remove it"),
+                Diagnostic::warning(format!("this rule never decides: rule {} takes {taken}", position + 1))
+                    .at(rule.place.clone())
+                    .help("move it before that rule, or remove it"),
             );
-        } else if rule.matcher.matches_all() {
-            all = Some(index);
         }
     }
 }

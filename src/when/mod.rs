@@ -4,6 +4,7 @@
 //! and [`json`] write it down.
 mod answer;
 mod json;
+mod kept;
 mod note;
 mod select;
 mod table;

@@ -68,7 +68,7 @@ const KINDS: [Kind; 11] = [
     (
         "not-split",
         // What a gate holds back whole needs no split.
-        |line| line.part == Part::Whole && line.gate != GateState::Closes,
+        |line| line.part == Part::Whole && line.gate != GateState::Closes && !line.is_suspended(),
         "an entry point is not split: its Flux Kustomization applies changes of every type alike",
         "run `gitops-windows split`, which divides it or says why it should not be, then hand it over",
     ),

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery;
 use crate::delivery::fleet::{Fleet, Part, Side, reached_by};
+use crate::delivery::{EntryPoint, Model, Role};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::repo::{EntryPoint, Model, Snapshot};
+use crate::repo::Snapshot;
 use crate::spec::{Spec, expand_folder};
 use crate::text::did_you_mean;
+use crate::when::kept::Kept;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -69,8 +71,11 @@ pub fn select(
         };
         let reached = reached_by(model, snapshot, &path);
         let before = positions.len();
-        let found =
-            all().filter(|(_, side)| side.folder.as_ref().is_some_and(|folder| reached.contains(folder)));
+        let kept = Kept::of(spec, model, snapshot, &path);
+        let found = all().filter(|(_, side)| {
+            let is_reached = side.folder.as_ref().is_some_and(|folder| reached.contains(folder));
+            is_reached && kept.by(side)
+        });
         let planned = all().filter(|(_, side)| is_planned(model, side, &reached));
         let found: Vec<usize> = found.chain(planned).map(|(position, _)| position).collect();
         positions.extend(&found);
@@ -165,7 +170,7 @@ impl<'a> Names<'a> {
                     flux: Vec::new(),
                     also: BTreeSet::new(),
                     through: None,
-                    role: crate::repo::Role::Apps,
+                    role: Role::Apps,
                 };
                 for child in delivery::children(model, &entry, kustomization).0 {
                     own.extend(names.whole_app(spec, &child.folder, &side.cluster));

@@ -27,7 +27,11 @@ fn clean(command: &mut Command) {
             command.env_remove(name);
         }
     }
-    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env("NO_COLOR", "1");
+    command
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("NO_COLOR", "1")
+        .env("XDG_CACHE_HOME", "/dev/null");
 }
 
 /// A repository that vanishes with the value.
@@ -39,6 +43,20 @@ pub struct Copy {
 impl Copy {
     /// Copies a repository, writes a spec for these clusters into `root`, and commits.
     pub fn new(origin: &Path, root: &str, clusters: &[&str]) -> Copy {
+        let copy = Copy::filled(origin, root);
+        copy.put(&format!("{root}/windows.yaml"), &spec(clusters));
+        copy.start();
+        copy
+    }
+
+    /// Copies a repository and commits it as it is.
+    pub fn bare(origin: &Path) -> Copy {
+        let copy = Copy::filled(origin, ".");
+        copy.start();
+        copy
+    }
+
+    fn filled(origin: &Path, root: &str) -> Copy {
         let copy = Copy { folder: tempfile::tempdir().unwrap(), root: root.to_owned() };
         for entry in walkdir::WalkDir::new(origin).min_depth(1).sort_by_file_name() {
             let entry = entry.unwrap();
@@ -53,8 +71,6 @@ impl Copy {
                 std::fs::set_permissions(to, std::fs::Permissions::from_mode(mode | 0o200)).unwrap();
             }
         }
-        copy.put(&format!("{root}/windows.yaml"), &spec(clusters));
-        copy.start();
         copy
     }
 

@@ -294,13 +294,35 @@ fn a_renamed_type_is_refused_while_its_side_stands() {
 }
 
 #[test]
-fn what_does_not_build_is_said_to_have_no_gate() {
+fn what_does_not_build_changes_no_gate() {
     let scratch = Scratch::fixture("overlays");
-    scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
     scratch.write("apps/north/kustomization.yaml", "resources: [nothing.yaml]\n").commit();
-    let run = scratch.run(&["sync"]);
+    let run = scratch.run(&[&["init", "--yes"][..], &WINDOW].concat());
     let said = "warning: apps/north of cluster north does not build, so no gate holds it back";
     assert!(run.stderr.contains(said) && run.stderr.contains("clusters/north/apps.yaml:"), "{run:?}");
+
+    for (file, from, to) in [
+        ("clusters/edge-01/apps/apps-rw/kustomization.yaml", "resources:", "<<<<<<< HEAD\nresources:"),
+        ("clusters/edge-01/apps/apps-rw/kustomization.yaml", "  - ../probe", "  - ../gone"),
+        ("apps/probe/deployment.yaml", "kind: Deployment", "<<<<<<< HEAD\nkind: Deployment"),
+        ("clusters/edge-01/infra/kustomization.yaml", "resources:", "=======\nresources:"),
+        ("clusters/edge-01/flux/apps-rw.yaml", "kind: Kustomization", "<<<<<<< HEAD\nkind: Kustomization"),
+    ] {
+        let scratch = Scratch::fixture("sample");
+        scratch.take(&[&["init", "--yes"][..], &WINDOW].concat());
+        for words in [&["split", "--all", "--yes"][..], &["migrate", "--yes"], &["migrate", "--yes"]] {
+            scratch.take(words);
+        }
+        scratch
+            .replace(file, from, to)
+            .replace("windows.yaml", "namespace: jobs", "namespace: other")
+            .commit();
+        let run = scratch.expect(3, &["sync", "--yes"]);
+        assert!(run.stderr.contains("nobody knows what the gate"), "{file}: {}", run.stderr);
+        assert_eq!(scratch.git(&["status", "--short"]), "", "{file}");
+        let told = scratch.run(&["check"]);
+        assert!(!(told.stdout + &told.stderr).contains("GW047"), "{file}");
+    }
 
     // What a side takes its objects from.
     let scratch = Scratch::fixture("sample");

@@ -126,7 +126,8 @@ fn a_gate_that_a_parent_changes_is_refused() {
     let path = "  path: ./clusters/north\n";
     scratch.replace(sync, path, &format!("{path}{patch}")).commit();
     let run = scratch.expect(5, &[&["init", "--yes"][..], &WINDOW].concat());
-    let reason = "the build of clusters/north sets its `spec.targetNamespace` to \"shop\"";
+    // The list of lists gets that namespace too, and gives it to what it brings.
+    let reason = "the build of clusters/north sets its `metadata.namespace` to \"shop\"";
     assert!(run.stderr.contains(reason), "{}", run.stderr);
     // Where a source is said to be what it is without a word, nothing changes.
     let source = "[{ \"op\": \"add\", \"path\": \"/spec/sourceRef/namespace\", \"value\": \"flux-system\" }]";

@@ -97,6 +97,7 @@ fn what_stands_outside_of_the_specs_folder_is_seen() {
         scratch.write(&file, text);
     }
     two(&scratch, "fleet/");
+    scratch.write("lab/root.yaml", flux_kustomization("lab", "lab", ""));
     scratch.write("lab/apps.yaml", flux_kustomization("apps", "fleet/apps/north", ""));
     scratch.write("fleet/windows.yaml", format!("{SPEC}  north: {{}}\n")).commit();
     let run = scratch.expect(5, &["split", "app", "web", "--spec", "fleet/windows.yaml", "--yes"]);

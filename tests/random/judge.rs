@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use gitops_windows::delivery::Input;
+use gitops_windows::delivery::{EntryPoint, Model};
 use gitops_windows::path::RepoPath;
 use gitops_windows::plan::EntryOutcome;
 use gitops_windows::render::{Embedded, External, Renderer, Request};
+use gitops_windows::repo::Snapshot;
 use gitops_windows::repo::manifest::ObjectId;
-use gitops_windows::repo::{EntryPoint, Model, Snapshot};
 use serde_json::{Value, json};
 
 use crate::support::kustomizations;
@@ -40,7 +41,7 @@ impl<'a> Judge<'a> {
     }
 
     fn render(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Result<Objects, String>> {
-        let plain = requests.iter().all(|request| request.flux.is_none());
+        let plain = requests.iter().all(|request| request.fields().is_none());
         let renderer: &dyn Renderer = match self.outside {
             Some(outside) if plain => outside,
             _ => self.embedded,
@@ -71,7 +72,7 @@ impl<'a> Judge<'a> {
                 let path = entry.path.join(component.as_str().unwrap()).unwrap();
                 *component = json!(path.relative_to(folder));
             }
-            requests.push(Request::flux(folder.clone(), spec));
+            requests.push(Request::flux(folder.clone(), &spec));
         }
         if requests.is_empty() || !generated {
             requests.push(Request::folder(folder.clone()));

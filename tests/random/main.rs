@@ -5,6 +5,8 @@
 //! fewest features with which it still fails; `GITOPS_WINDOWS_KEEP=FOLDER` writes it there.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test may fail and speak")]
 
+#[path = "../support/agree.rs"]
+mod agree;
 mod base;
 mod dice;
 mod entry;
@@ -77,6 +79,18 @@ fn random_repositories_come_out_right_and_back() {
     }
     let texts: Vec<&str> = failures.values().map(String::as_str).collect();
     assert!(texts.is_empty(), "{} of {count} failed\n{}", texts.len(), texts.join("\n"));
+}
+
+#[test]
+fn invariant_10_the_questions_agree_about_random_repositories() {
+    let first = number("GITOPS_WINDOWS_SEED", 1);
+    let seeds: Vec<u64> = (first..first + number("GITOPS_WINDOWS_RANDOM", 12)).collect();
+    let wrong = support::side_by_side(&seeds, |seed| {
+        trial::disagreements(*seed, &switches(*seed), &Embedded::default())
+            .unwrap_or_else(|error| vec![format!("seed {seed}: {error}")])
+    });
+    let wrong = wrong.concat();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Takes features away as long as the repository still fails.

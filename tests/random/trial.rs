@@ -3,17 +3,20 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use gitops_windows::delivery::Known;
+use gitops_windows::delivery::Model;
 use gitops_windows::delivery::{Input, app_names};
 use gitops_windows::error::Error;
 use gitops_windows::path::RepoPath;
 use gitops_windows::plan::split::{Selection, join, split};
 use gitops_windows::plan::{EntryOutcome, Plan, Way};
 use gitops_windows::render::Embedded;
-use gitops_windows::repo::{ClusterFolders, Entry, File, Model, Snapshot};
+use gitops_windows::repo::{Entry, File, Snapshot};
 use gitops_windows::spec::{self, Spec};
 use gitops_windows::template::Templates;
 use gitops_windows::verify::{Difference, verify};
 
+use crate::agree;
 use crate::dice::{Dice, Switches};
 use crate::judge::Judge;
 use crate::repository::{Layout, Repository, make};
@@ -62,6 +65,18 @@ pub fn run(seed: u64, switches: &Switches, renderer: &Embedded) -> Result<Tally,
     Ok(tally)
 }
 
+/// Returns where the questions disagree about a repository, before it is split and after.
+pub fn disagreements(seed: u64, switches: &Switches, renderer: &Embedded) -> Result<Vec<String>, String> {
+    let trial = Trial::new(seed, switches, renderer)?;
+    let plan = trial.plan(&trial.before, &Selection::All, true).map_err(|error| error.to_string())?;
+    let after = plan.changes.apply(&trial.before);
+    let ask = |tree: &Snapshot, when: &str| {
+        let found = agree::disagreements(tree, &trial.spec.folder(), &trial.renderer).into_iter();
+        found.map(|one| format!("seed {seed} {when}: {one}")).collect::<Vec<_>>()
+    };
+    Ok([ask(&trial.before, "before"), ask(&after, "after")].concat())
+}
+
 /// Writes a repository as it was and as it is split.
 #[allow(clippy::disallowed_methods, reason = "writes where it was asked to")]
 pub fn keep(seed: u64, switches: &Switches, folder: &Path) {
@@ -88,7 +103,7 @@ impl Trial {
     fn new(seed: u64, switches: &Switches, renderer: &Embedded) -> Result<Trial, String> {
         let repository = make(seed, switches);
         let mut dice = Dice::at(seed, "trial");
-        let model = Model::read(&repository.snapshot, &RepoPath::top(), &ClusterFolders::new());
+        let model = Model::read(&repository.snapshot, &RepoPath::top(), &Known::default(), renderer);
         let mut clusters = model.clusters();
         // A team may leave a cluster alone.
         if clusters.len() > 1 && dice.one_in(4) {
@@ -103,7 +118,7 @@ impl Trial {
     }
 
     fn model(&self, snapshot: &Snapshot) -> Model {
-        Model::read(snapshot, &self.spec.folder(), &ClusterFolders::new())
+        Model::read(snapshot, &self.spec.folder(), &Known::default(), &self.renderer)
     }
 
     fn plan(&self, snapshot: &Snapshot, selection: &Selection, splits: bool) -> Result<Plan, Error> {

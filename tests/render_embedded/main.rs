@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
 
 mod harm;
+mod kept;
+mod once;
 mod schema;
 #[path = "../support/mod.rs"]
 mod support;

@@ -2,13 +2,18 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod absence;
+mod answers;
 mod app;
 mod cluster;
+#[path = "../support/divided.rs"]
+#[allow(dead_code, reason = "each test program uses a part of it")]
+mod divided;
 mod entry;
 mod flux;
 mod join;
 mod link;
 mod namespace;
+mod newcomer;
 mod repository;
 #[path = "../support/mod.rs"]
 mod support;

@@ -177,6 +177,8 @@ pub fn clean(mut command: Command, folder: &Path) -> Command {
         .envs([("GIT_COMMITTER_NAME", "A"), ("GIT_COMMITTER_EMAIL", "a@example.com")])
         .envs([("LC_ALL", "C"), ("TZ", "UTC"), ("COLUMNS", "100")])
         .env("HOME", folder)
+        // No folder can be made there.
+        .env("XDG_CACHE_HOME", "/dev/null")
         .current_dir(folder)
         .stdin(Stdio::null());
     command

@@ -2,9 +2,12 @@
 
 use std::time::Instant;
 
+use gitops_windows::delivery::Known;
+use gitops_windows::delivery::Model;
 use gitops_windows::delivery::fleet::{Fleet, Schedules};
 use gitops_windows::path::RepoPath;
-use gitops_windows::repo::{ClusterFolders, Entry, File, Model, Snapshot};
+use gitops_windows::render::Embedded;
+use gitops_windows::repo::{Entry, File, Snapshot};
 use gitops_windows::spec::parse;
 use gitops_windows::when::{Question, answer, json, select};
 
@@ -53,7 +56,7 @@ fn asked(own: bool, what: &[String]) -> (usize, usize) {
     let Some(Entry::File(file)) = snapshot.entry(&path("windows.yaml")) else { panic!() };
     let spec = parse(&path("windows.yaml"), &file.bytes).unwrap().spec;
     let started = Instant::now();
-    let model = Model::read(&snapshot, &RepoPath::top(), &ClusterFolders::new());
+    let model = Model::read(&snapshot, &RepoPath::top(), &Known::default(), &Embedded::default());
     let read = started.elapsed();
     let started = Instant::now();
     let schedules = Schedules::new(&spec).unwrap();

@@ -83,6 +83,7 @@ impl Repository {
         repository.write("clusters/edge-02/apps.yaml", &flux("apps", "clusters/edge-02/apps"));
         repository
             .write("infra/reconciliation-windows/kustomization.yaml", "resources: [open.yaml, close.yaml]\n");
+        repository.write("clusters/edge-01/infra.yaml", &flux("infra", "infra/reconciliation-windows"));
         repository.write("infra/reconciliation-windows/open.yaml", &job("open", false, "apps-rw"));
         repository.write("infra/reconciliation-windows/close.yaml", &job("close", true, "apps-rw"));
         repository
@@ -129,7 +130,12 @@ impl Repository {
 
 fn program() -> Command {
     let mut command = Command::cargo_bin("gitops-windows").unwrap();
-    command.env("TZ", "Asia/Tokyo").env("COLUMNS", "80").env("LC_ALL", "C").env_remove("NO_COLOR");
+    command
+        .env("TZ", "Asia/Tokyo")
+        .env("COLUMNS", "80")
+        .env("LC_ALL", "C")
+        .env("XDG_CACHE_HOME", "/dev/null")
+        .env_remove("NO_COLOR");
     command
 }
 

@@ -241,6 +241,7 @@ fn a_gate_on_what_was_not_split_closes_all_of_it() {
     let repository = Repository::fleet();
     repository.write("infra/reconciliation-windows/close.yaml", &job("close", true, "apps"));
     repository.write("infra/reconciliation-windows/open.yaml", &job("open", false, "apps"));
+    repository.write("clusters/edge-02/infra.yaml", &flux("infra", "infra/reconciliation-windows"));
     let asked = ["when", "--cluster", "edge-02", "--format", "json"];
     let answer = repository.json(&asked);
     assert_eq!(lines(&answer), [line("edge-02", "-", "apps", false, "closes")]);

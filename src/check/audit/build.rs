@@ -7,7 +7,7 @@ use crate::check::code::{
 };
 use crate::check::subject::Subject;
 use crate::delivery::Delivery;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
 use crate::repo::{Entry, Kustomization, Reference, Target, built};
@@ -99,6 +99,16 @@ fn missing(
         return None;
     }
     let place = Place::span(kustomization.file.clone(), kustomization.text.clone(), reference.span.clone());
+    if reference.text.ends_with("gotk-components.yaml") {
+        let message = format!(
+            "`{}` is not there, so {} does not build before `flux bootstrap` writes it",
+            reference.text, kustomization.folder
+        );
+        let finding = DOES_NOT_BUILD.finding(message).at(place);
+        let finding =
+            finding.help("run `flux bootstrap`, or add the file if a cluster has been bootstrapped");
+        return Some(Diagnostic { severity: Severity::Note, ..finding });
+    }
     Some(
         DOES_NOT_BUILD
             .finding(format!(

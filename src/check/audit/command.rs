@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use crate::check::code::{FIELD_MANAGER, PATCH_TYPE, TRUSTED_EXIT_CODE, UNCLEAR_COMMAND};
 use crate::check::subject::Subject;
+use crate::delivery::gate;
 use crate::delivery::{GateJob, UnclearJob};
 use crate::diagnostic::Diagnostic;
 use crate::repo::command::{Action, SuspendPatch};
-use crate::repo::gate;
 
 /// Finds commands that fail, that may leave a window open without a word, and that are not understood.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {

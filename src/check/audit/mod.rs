@@ -16,11 +16,12 @@ mod permission;
 mod reference;
 mod refused;
 mod removed;
+mod rule;
 mod side;
 mod suspend;
 mod target;
 mod unapplied;
-mod unlisted;
+mod unmatched;
 mod value;
 mod variable;
 
@@ -32,13 +33,12 @@ use crate::diagnostic::Diagnostic;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 23] = [
+pub const AUDITS: [Audit; 24] = [
     suspend::audit,
     value::audit,
     dependency::audit,
     target::audit,
     unapplied::audit,
-    unlisted::audit,
     removed::audit,
     owner::audit,
     side::audit,
@@ -56,4 +56,6 @@ pub const AUDITS: [Audit; 23] = [
     refused::audit,
     patch::audit,
     build::audit,
+    unmatched::audit,
+    rule::audit,
 ];

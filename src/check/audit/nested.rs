@@ -2,9 +2,9 @@
 
 use crate::check::code::NESTED_KUSTOMIZATION;
 use crate::check::subject::Subject;
+use crate::delivery::Role;
 use crate::delivery::{Applied, Delivery};
 use crate::diagnostic::Diagnostic;
-use crate::repo::Role;
 use crate::repo::flux::GROUP;
 use crate::spec::ChangeType;
 

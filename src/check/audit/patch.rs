@@ -8,11 +8,14 @@ use serde_json::{Value, json};
 use crate::check::code::{PATCH_WITHOUT_MATCH, UNLISTED_PATCH};
 use crate::check::subject::Subject;
 use crate::delivery::Applied;
+use crate::delivery::gate;
+use crate::delivery::{Sides, sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
+use crate::plan::edit::generated::is_generated;
 use crate::render::{Object, RenderError, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{File, Graph, Kustomization, Target, gate};
+use crate::repo::{File, Graph, Kustomization, Target};
 use crate::yaml::Node;
 
 /// The name of the folder below a kustomization that builds what its patches see. It is never on disk.
@@ -73,9 +76,9 @@ fn unlisted(subject: &Subject<'_>) -> Vec<Diagnostic> {
     findings
 }
 
-/// One patch with a target, and the build whose objects it is matched against.
+/// One patch with a target, and the builds of which one must have an object for it.
 struct Targeted {
-    request: usize,
+    requests: Vec<usize>,
     target: Node,
     place: Place,
     what: String,
@@ -89,7 +92,9 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
     for folder in reached(subject) {
         let Some(kustomization) = graph.get(&folder) else { continue };
         let targeted = targeted(kustomization.field("patches"));
-        if targeted.is_empty() || kustomization.is_component() {
+        // What a projection drops, it drops whether or not an app has such objects.
+        let is_ours = || subject.snapshot.file(&kustomization.file).is_some_and(is_generated);
+        if targeted.is_empty() || kustomization.is_component() || is_ours() {
             continue;
         }
         let Some(beneath) = beneath(graph, kustomization) else { continue };
@@ -99,27 +104,31 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
         requests.push(Request::folder(below));
         for (target, node) in targeted {
             patches.push(Targeted {
-                request: requests.len() - 1,
+                requests: vec![requests.len() - 1],
                 place: Place::span(kustomization.file.clone(), kustomization.text.clone(), node.span.clone()),
                 target,
                 what: format!("nothing that {folder} builds"),
             });
         }
     }
+    let sides = subject.spec.map(|spec| sides(spec, subject.model)).unwrap_or_default();
     for flux in &subject.model.flux {
         let node = flux.root.get_path(&["spec", "patches"]);
         let targeted = targeted(node);
         let Some(path) = flux.path.as_ref().filter(|_| !targeted.is_empty() && flux.is_document) else {
             continue;
         };
-        let mut spec = flux.value["spec"].clone();
+        let mut spec = flux.effective["spec"].clone();
         if let Some(fields) = spec.as_object_mut() {
             fields.remove("patches");
         }
-        requests.push(Request::flux(path.clone(), spec));
+        // Successors carry the patches of the old one, and each side has some of the objects that they mean.
+        let paths = twins(&sides, path).filter(|side| graph.has(side));
+        let first = requests.len();
+        requests.extend(paths.map(|path| Request::flux(path.clone(), &spec)));
         for (target, node) in targeted {
             patches.push(Targeted {
-                request: requests.len() - 1,
+                requests: (first..requests.len()).collect(),
                 place: Place::span(flux.file.clone(), flux.text.clone(), node.span.clone()),
                 target,
                 what: format!("nothing that {path} builds"),
@@ -135,14 +144,14 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
         Some(Ok(objects)) => !objects.is_empty() && !matches_any(subject, &patch.target, objects),
         _ => false,
     };
-    patches.retain(|patch| misses(patch, results.get(patch.request)));
+    patches.retain(|patch| patch.requests.iter().all(|position| misses(patch, results.get(*position))));
     // A target may name what a prefix has changed since; only origins tell that, and they cost another build.
-    let again: BTreeSet<usize> = patches.iter().map(|patch| patch.request).collect();
+    let again: BTreeSet<usize> = patches.iter().flat_map(|patch| patch.requests.clone()).collect();
     let with_origins: Vec<Request> =
         again.iter().map(|position| requests[*position].clone().with_origins()).collect();
     let results: BTreeMap<usize, _> =
         again.into_iter().zip(subject.renderer.render(&snapshot, &with_origins)).collect();
-    patches.retain(|patch| misses(patch, results.get(&patch.request)));
+    patches.retain(|patch| patch.requests.iter().all(|position| misses(patch, results.get(position))));
     let finding = |patch: Targeted| {
         PATCH_WITHOUT_MATCH
             .finding(format!(
@@ -153,6 +162,13 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
             .help("mend the target, or remove the patch; was the object renamed, moved to another part or removed?")
     };
     patches.into_iter().map(finding).collect()
+}
+
+/// Gives a path, and where it is a side all sides of its entry point.
+fn twins<'s>(all: &'s Sides, path: &'s RepoPath) -> impl Iterator<Item = &'s RepoPath> {
+    let whole = all.get(path).map(|(whole, _)| whole);
+    let others = all.iter().filter(move |(_, (of, _))| Some(of) == whole).map(|(side, _)| side);
+    std::iter::once(path).chain(others.filter(move |side| *side != path))
 }
 
 /// Gives the patches with a target, each with the node to point at.

@@ -10,6 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::plan::gate::carriers;
 use crate::plan::migrate::misplaced::misplaced_in;
+use crate::plan::split::newcomer::newcomers;
 use crate::render::Object;
 use crate::spec::Spec;
 
@@ -25,6 +26,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let carriers = carriers(&input).unwrap_or_default();
+    let newcomers = newcomers(&input, &sides);
     let mut findings = Vec::new();
     for whole in wholes {
         for misplaced in misplaced_in(&input, &sides, &carriers, whole) {
@@ -43,16 +45,23 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 true => (BOTH_HALVES, "lands before its window"),
                 false => (WRONG_SIDE, "waits for a window that it should not wait for"),
             };
+            let file = applied.object.origin.as_ref().map(|origin| &origin.path);
+            let newcomer = newcomers
+                .iter()
+                .find(|one| one.whole == *whole && file.is_some_and(|file| one.brings(&input, file)));
             let finding = code
                 .finding(format!(
                     "{} is on the side of type `{side}` and by the rules it is of type `{rule}`, so it {consequence}",
                     applied.id
                 ))
                 .at(subject.sources.place(applied, &["metadata", "name"]))
-                .help(format!(
-                    "run `gitops-windows sync`, which moves it out of {}, or mend the rules",
-                    delivery.path
-                ));
+                .help(match newcomer {
+                    Some(newcomer) => format!("{}, or mend the rules", newcomer.help()),
+                    None => format!(
+                        "run `gitops-windows sync`, which moves it out of {}, or mend the rules",
+                        delivery.path
+                    ),
+                });
             findings.push(finding);
         }
     }
@@ -64,7 +73,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
 /// What is asked then builds more; most sides never come to that.
 fn is_doubtful(subject: &Subject<'_>, spec: &Spec, delivery: &Delivery) -> bool {
     let Some(side) = delivery.change_type else { return false };
-    let entry = subject.model.entry_points.iter().find(|entry| entry.path == delivery.path);
+    let entry = subject.model.entry(&delivery.path);
     let apps = entry.map(|entry| Apps::of(subject.model, entry));
     let app_of = |object: &Object| apps.as_ref().and_then(|apps| apps.bringing(object)).map(str::to_owned);
     let objects: Vec<Object> = delivery.objects.iter().map(|applied| applied.object.clone()).collect();

@@ -1,6 +1,6 @@
 //! Gates that reach no cluster.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::code::UNAPPLIED_GATE;
 use crate::check::subject::Subject;
@@ -36,17 +36,52 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             folders.entry((&job.cluster, folder)).or_default().push(job);
         }
     }
-    folders.into_iter().map(|((cluster, folder), jobs)| finding(subject, cluster, folder, &jobs)).collect()
+    let found = folders.into_iter().map(|((cluster, folder), jobs)| finding(subject, cluster, folder, &jobs));
+    found.chain(unfetched(subject)).collect()
+}
+
+/// Finds gates of which a cluster's sources leave something out.
+fn unfetched(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut folders: BTreeMap<(&ClusterKey, RepoPath), BTreeSet<&str>> = BTreeMap::new();
+    for job in subject.jobs.iter().filter(|job| !job.suspended) {
+        let list = list_of(subject, &subject.deliveries[job.delivery].path);
+        let left_out = [list, job.place.path.clone()]
+            .into_iter()
+            .find(|file| !subject.model.delivered.is_fetched_by(&job.cluster.name, file));
+        if let Some(file) = left_out {
+            let folder = file.parent().unwrap_or_default();
+            folders.entry((&job.cluster, folder)).or_default().insert(&job.name);
+        }
+    }
+    let told = |((cluster, folder), jobs): ((&ClusterKey, RepoPath), BTreeSet<&str>)| {
+        let text = format!(
+            "the sources of cluster {} leave out files of {folder}, so nothing runs {} there",
+            cluster.name,
+            named(jobs)
+        );
+        UNAPPLIED_GATE
+            .finding(text)
+            .at(Place::file(list_of(subject, &folder)))
+            .help("name folders that Flux fetches for `gate` and `clusterGate` under `layout`, or mend `spec.ignore`")
+    };
+    folders.into_iter().map(told).collect()
+}
+
+/// Returns the kustomization.yaml of a folder, or the folder where there is none.
+fn list_of(subject: &Subject<'_>, folder: &RepoPath) -> RepoPath {
+    subject.model.graph.get(folder).map_or_else(|| folder.clone(), |found| found.file.clone())
+}
+
+fn named<'j>(jobs: impl IntoIterator<Item = &'j str>) -> String {
+    jobs.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ")
 }
 
 fn finding(subject: &Subject<'_>, cluster: &ClusterKey, folder: &RepoPath, jobs: &[&GateJob]) -> Diagnostic {
-    let names: Vec<String> = jobs.iter().map(|job| format!("`{}`", job.name)).collect();
-    let file = subject.model.graph.get(folder).map_or_else(|| folder.clone(), |found| found.file.clone());
+    let (file, names) = (list_of(subject, folder), named(jobs.iter().map(|job| job.name.as_str())));
     UNAPPLIED_GATE
         .finding(format!(
             "no Flux Kustomization of cluster {} applies {folder}, so {} never run there, and what should wait for a window lands at once",
-            cluster.name,
-            names.join(" and ")
+            cluster.name, names
         ))
         .at(Place::file(file))
         .help("list the folder in what a Flux Kustomization applies that no window holds back; `gitops-windows sync` does it for gates of its own")

@@ -90,9 +90,7 @@ pub fn is_renamed(cluster: &ClusterKey, before: &Subject<'_>, after: &Subject<'_
     own.any(|(delivery, flux)| {
         flux.applies_itself()
             && match in_its_file(flux, after) {
-                Some(_) => {
-                    successor(flux, after).is_some_and(|now| after.model.cluster_of(now) != cluster.name)
-                }
+                Some(_) => successor(flux, after).is_some_and(|now| now.cluster != cluster.name),
                 None => delivery.error.is_none() && renamed(delivery, flux, before, after).is_some(),
             }
     })

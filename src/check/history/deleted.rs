@@ -6,12 +6,13 @@ use super::step::{Fate, Step, key_of, text_of};
 use super::{Change, Index, bootstrap, named};
 use crate::check::code::DELETED_OBJECTS;
 use crate::delivery::Delivery;
+use crate::delivery::Role;
 use crate::delivery::classify::is_hashed;
 use crate::delivery::inventory::{Deletion, is_kept};
 use crate::diagnostic::{Diagnostic, Place};
+use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxKustomization, Role};
 
 /// Finds Flux Kustomizations that go and delete what nothing here tells: they build from another source, or
 /// their folder does not build.

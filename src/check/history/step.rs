@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::subject::Subject;
+use crate::delivery::Model;
 use crate::delivery::inventory::{Deletion, Inventory, deletions, inventories_from, is_kept};
 use crate::delivery::{Applied, ClusterKey, Delivery};
 use crate::path::RepoPath;
+use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
-use crate::repo::{FluxKustomization, Model};
 
 /// What a Flux Kustomization of the older revision does with what it applies no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,10 +140,9 @@ impl<'s> Step<'s> {
 
 fn waits_in(model: &Model, from: &FluxKustomization, to: &FluxKustomization) -> bool {
     let is = |one: &FluxKustomization, name: &str| {
-        one.name == name && one.namespace == from.namespace && model.cluster_of(one) == model.cluster_of(from)
+        one.name == name && one.namespace == from.namespace && one.cluster == from.cluster.clone()
     };
-    let same_source =
-        |one: &FluxKustomization| one.value["spec"]["sourceRef"] == from.value["spec"]["sourceRef"];
+    let same_source = |one: &FluxKustomization| one.spec("sourceRef") == from.spec("sourceRef");
     let (mut seen, mut queue): (BTreeSet<&str>, Vec<&str>) = (BTreeSet::new(), vec![from.name.as_str()]);
     while let Some(name) = queue.pop() {
         let Some(one) = model.flux.iter().find(|one| is(one, name) && same_source(one)) else { continue };

@@ -55,7 +55,7 @@ const OTHER_POD: Edit = ("infra/other/pod.yaml", "", POD);
 /// A kustomization that patches what a bootstrap brings.
 const BOOTSTRAP: &str = "resources: [components.yaml]\npatches:\n- target: { name: controller }\n  patch: '[{ op: add, path: /metadata/labels, value: { a: b } }]'\n";
 
-pub const CASES: [Case; 52] = [
+pub const CASES: [Case; 51] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -431,11 +431,6 @@ pub const CASES: [Case; 52] = [
         "GW050 clusters/edge/apps.yaml:15",
         &[("clusters/edge/more.yaml", "", TWICE), LISTS_MORE],
         &[("clusters/edge/more.yaml", "", TWICE)],
-    ),
-    case(
-        "GW051 clusters/edge/more.yaml:4",
-        &[("clusters/edge/more.yaml", "", TWICE)],
-        &[("clusters/edge/more.yaml", "", TWICE), LISTS_MORE],
     ),
     case(
         "GW053 clusters/edge/apps.yaml:16",

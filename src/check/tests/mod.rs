@@ -7,6 +7,7 @@ mod gate_cases;
 mod repository;
 mod spec;
 mod unjudged;
+mod unmatched;
 
 use std::collections::BTreeSet;
 
@@ -18,9 +19,9 @@ use repository::{Files, edited, findings};
 use crate::check::CODES;
 use crate::diagnostic::render;
 
-/// The codes of which no edit of the repository without a spec is an example; `spec` and `unjudged` have
-/// one each.
-const APART: [&str; 5] = ["GW043", "GW045", "GW046", "GW047", "GW052"];
+/// The codes of which no edit of the repository without a spec is an example; `spec`, `unjudged` and
+/// `unmatched` have one each.
+const APART: [&str; 6] = ["GW043", "GW045", "GW046", "GW047", "GW052", "GW056"];
 
 fn cases() -> impl Iterator<Item = &'static Case> {
     CASES.iter().chain(&GATE_CASES)

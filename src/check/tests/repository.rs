@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use crate::check::{Subject, audit, history, ignore, sort};
+use crate::delivery::Known;
+use crate::delivery::Model;
 use crate::diagnostic::{Diagnostic, line_column};
 use crate::path::RepoPath;
 use crate::render::{Embedded, Limits};
-use crate::repo::{ClusterFolders, Entry, File, Model, Snapshot};
+use crate::repo::{Entry, File, Snapshot};
 
 /// A file, the text to replace in it, and what comes in its place; an empty text stands for the whole file.
 pub type Edit = (&'static str, &'static str, &'static str);
@@ -222,7 +224,7 @@ fn folder(index: usize) -> String {
 pub fn findings(repositories: &[Files], base: Option<&[Files]>) -> Vec<(Vec<String>, Vec<Diagnostic>)> {
     let snapshot = together(repositories);
     let renderer = Embedded::new(Limits::default());
-    let read = |snapshot: &Snapshot| Model::read(snapshot, &RepoPath::top(), &ClusterFolders::new());
+    let read = |snapshot: &Snapshot| Model::read(snapshot, &RepoPath::top(), &Known::default(), &renderer);
     let model = read(&snapshot);
     let subject = Subject::new(&snapshot, &model, None, &renderer);
     let now: Timestamp = "2026-01-05T12:00:00Z".parse().unwrap();

@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use super::repository::{Files, together, told};
 use crate::check::{Subject, audit, generated};
 use crate::delivery::Input;
+use crate::delivery::Known;
+use crate::delivery::Model;
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::with_header;
 use crate::plan::gate;
 use crate::render::{Embedded, Limits};
-use crate::repo::{ClusterFolders, Model, Snapshot};
+use crate::repo::Snapshot;
 use crate::spec::{Spec, parse};
 use crate::template::Templates;
 
-const SPEC: &str = "\
+pub const SPEC: &str = "\
 apiVersion: gitops-windows/v1
 types: { rt: {}, rw: { window: week } }
 windows: { week: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN } }
@@ -24,7 +26,7 @@ flux: { namespace: flux-system, source: { kind: GitRepository, name: flux-system
 gate: { enabled: true, namespace: jobs }
 ";
 
-fn files() -> Files {
+pub fn files() -> Files {
     let flux = |name: &str, path: &str| {
         format!(
             "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: \
@@ -60,14 +62,14 @@ fn files() -> Files {
     )
 }
 
-fn spec(text: &str) -> Spec {
+pub fn spec(text: &str) -> Spec {
     parse(&RepoPath::parse("p000/windows.yaml").unwrap(), text.as_bytes()).unwrap().spec
 }
 
 /// Gives what `look` finds in the repository with one more file.
-fn with<T>(snapshot: &Snapshot, spec: &Spec, look: impl Fn(&Input<'_>) -> T) -> T {
+pub fn with<T>(snapshot: &Snapshot, spec: &Spec, look: impl Fn(&Input<'_>) -> T) -> T {
     let renderer = Embedded::new(Limits::default());
-    let model = Model::read(snapshot, &spec.folder(), &ClusterFolders::new());
+    let model = Model::read(snapshot, &spec.folder(), &Known::default(), &renderer);
     look(&Input { spec, snapshot, model: &model, renderer: &renderer })
 }
 
@@ -162,10 +164,49 @@ fn what_lands_at_once_by_its_type_needs_no_gate_where_another_applies_it() {
     assert!(told(&[("ConfigMap", "a"), ("Service", "b")]));
 }
 
-/// The repository after the gate was written.
-fn gated() -> Snapshot {
+#[test]
+fn patches_that_successors_share_may_mean_objects_of_any_side() {
+    let patched = |kind: &str| {
+        let patch = format!(
+            "  patches: [{{ target: {{ kind: {kind} }}, patch: '- {{ op: add, path: /metadata/labels, value: {{ a: b }} }}' }}]\n"
+        );
+        let all = files().remove("clusters/edge/flux.yaml").unwrap();
+        let at = |path: &str| format!("  path: ./clusters/edge/apps/{path}\n");
+        let with = |text: String, path: &str| text.replace(&at(path), &(at(path) + &patch));
+        audited("clusters/edge/flux.yaml", &with(with(all, "apps-rt"), "apps-rw"))
+    };
+    assert_eq!(patched("ConfigMap"), Vec::<String>::new());
+    assert_eq!(patched("Service"), Vec::<String>::new());
+    assert_eq!(patched("Job").len(), 2);
+}
+
+#[test]
+fn what_a_projection_drops_may_be_missing() {
+    let body = "resources: [settings.yaml]\npatches:\n- target: { kind: Service }\n  patch: '- { op: add, path: /metadata/labels, value: { a: b } }'\n";
+    let list = "apps/web/rt/kustomization.yaml";
+    assert_eq!(audited(list, body).len(), 1);
+    assert_eq!(audited(list, &with_header(body)), Vec::<String>::new());
+}
+
+#[test]
+fn what_flux_bootstrap_writes_is_missed_by_a_note() {
+    let sync = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: flux-system, namespace: flux-system }\nspec: { interval: 5m, path: ./clusters/edge, prune: true, sourceRef: { kind: GitRepository, name: flux-system } }\n";
+    let mut files = files();
+    files.insert("clusters/edge/flux-system/gotk-sync.yaml".to_owned(), sync.to_owned());
+    let list = "resources: [gotk-components.yaml, gotk-sync.yaml]\n".to_owned();
+    files.insert("clusters/edge/flux-system/kustomization.yaml".to_owned(), list);
+    let found = with(&together(&[files]), &spec(SPEC), |input| {
+        let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
+        audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap())
+    });
+    let told: Vec<_> = found.iter().map(|finding| (finding.code, finding.severity)).collect();
+    assert_eq!(told, [(Some("GW032"), crate::diagnostic::Severity::Note)]);
+}
+
+/// The repository after the gate of a spec was written.
+pub fn gated_by(text: &str) -> Snapshot {
     let snapshot = together(&[files()]);
-    let plan = with(&snapshot, &spec(SPEC), |input| {
+    let plan = with(&snapshot, &spec(text), |input| {
         let mut builder = Builder::new(input.snapshot);
         gate::sync(input, &Templates::new(BTreeMap::new()).unwrap(), &mut builder).unwrap();
         builder.finish()
@@ -181,7 +222,7 @@ fn told_of(snapshot: &Snapshot, text: &str) -> Vec<String> {
 
 #[test]
 fn generated_files_that_are_behind_the_spec() {
-    let gated = gated();
+    let gated = gated_by(SPEC);
     assert_eq!(told_of(&gated, SPEC), Vec::<String>::new());
     assert_eq!(told_of(&gated, &SPEC.replace("22 * * SAT", "21 * * SAT")), ["GW047 windows.yaml:0"]);
     // Before the first `sync` there is nothing to be behind.
@@ -190,7 +231,7 @@ fn generated_files_that_are_behind_the_spec() {
 
 #[test]
 fn generated_files_that_were_edited_by_hand() {
-    let mut snapshot = gated();
+    let mut snapshot = gated_by(SPEC);
     let path = RepoPath::parse("p000/infra/by-hand.yaml").unwrap();
     let text = with_header("a: 1\n");
     snapshot.insert(path.clone(), crate::repo::File::new(text.clone().into_bytes()));

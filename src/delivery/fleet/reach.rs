@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::delivery::Model;
 use crate::path::RepoPath;
+use crate::repo::Snapshot;
 use crate::repo::flux::is_yaml;
 use crate::repo::kustomization::FILE_NAMES;
-use crate::repo::{Model, Snapshot};
 
 /// Gives every folder whose build reads a file, or any file of a folder: the kustomization folders that refer
 /// to it, directly or through others, and entry points for which Flux generates the kustomization.yaml.

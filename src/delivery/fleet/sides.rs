@@ -1,11 +1,13 @@
 //! What lands in a cluster by which Flux Kustomization, and what holds it back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::delivery;
 use crate::delivery::fleet::Schedules;
+use crate::delivery::gate::Gate;
+use crate::delivery::{EntryPoint, Model, Role};
 use crate::path::RepoPath;
-use crate::repo::{EntryPoint, FluxKustomization, Model, Role};
+use crate::repo::FluxKustomization;
 use crate::spec::Spec;
 
 /// Everything that is known about who waits for what, in the order of clusters, entry points and types.
@@ -117,7 +119,8 @@ impl Fleet {
         } else {
             spec.clusters.keys().cloned().collect()
         };
-        let read = Reading { spec, model, schedules, targets: targets(model) };
+        let gates = clusters.iter().map(|cluster| (cluster.as_str(), model.gates_of(cluster))).collect();
+        let read = Reading { spec, model, schedules, gates };
         let index = delivery::sides(spec, model);
         let mut groups: BTreeMap<(&str, RepoPath), Group<'_>> = BTreeMap::new();
         let mut support: BTreeMap<&str, Vec<&EntryPoint>> = BTreeMap::new();
@@ -151,17 +154,12 @@ impl Fleet {
     }
 }
 
-/// Gives namespaces and names of the Flux Kustomizations that CronJobs in Git close.
-fn targets(model: &Model) -> BTreeSet<(&str, &str)> {
-    let closed = model.gates.iter().flat_map(|gate| &gate.close.targets);
-    closed.map(|(namespace, name)| (namespace.as_str(), name.as_str())).collect()
-}
-
 struct Reading<'m> {
     spec: &'m Spec,
     model: &'m Model,
     schedules: &'m Schedules,
-    targets: BTreeSet<(&'m str, &'m str)>,
+    /// The gates of each cluster that is asked about.
+    gates: BTreeMap<&'m str, Vec<&'m Gate>>,
 }
 
 impl Reading<'_> {
@@ -185,7 +183,7 @@ impl Reading<'_> {
             let part = if present.is_empty() { Part::Whole } else { Part::Remaining };
             sides.push(self.whole(entry, cluster, part));
         } else if let Some(entry) =
-            group.whole.filter(|_| present.is_empty() && self.is_closed(namespace, &name))
+            group.whole.filter(|_| present.is_empty() && self.is_closed(cluster, namespace, &name))
         {
             sides.push(self.whole(entry, cluster, Part::Whole));
         } else if present.is_empty() {
@@ -221,7 +219,7 @@ impl Reading<'_> {
     /// Gives the Flux Kustomization that applies an entry point in a cluster: its own, or the bootstrap one above.
     fn applier(&self, entry: &EntryPoint, cluster: &str) -> Option<&FluxKustomization> {
         let own = |entry: &EntryPoint| {
-            let mine = |flux: &&FluxKustomization| self.model.cluster_of(flux) == cluster;
+            let mine = |flux: &&FluxKustomization| flux.cluster == cluster;
             let indexes = entry.flux.clone();
             let found = indexes.iter().map(|index| &self.model.flux[*index]).find(mine);
             found.or_else(|| indexes.first().map(|index| &self.model.flux[*index]))
@@ -253,7 +251,7 @@ impl Reading<'_> {
             || self.unseen(&self.spec.flux.namespace, self.model.name_in(entry, cluster).to_owned()),
             |flux| self.named(flux),
         );
-        let closed = self.is_closed(&kustomization.namespace, &kustomization.name);
+        let closed = self.is_closed(cluster, &kustomization.namespace, &kustomization.name);
         // Of several gated types nobody can tell by which one it waits.
         let mut gated = self.spec.types.iter().filter(|change_type| !change_type.is_real_time());
         let schedule = match (gated.next(), gated.next()) {
@@ -308,21 +306,22 @@ impl Reading<'_> {
         }
     }
 
-    /// Tells whether a CronJob in Git closes a Flux Kustomization, by its name or with all others.
-    fn is_closed(&self, namespace: &str, name: &str) -> bool {
-        self.targets.contains(&(namespace, name)) || self.targets.contains(&(namespace, "*"))
+    /// Tells whether a CronJob of the cluster closes a Flux Kustomization, by its name or with all others.
+    fn is_closed(&self, cluster: &str, namespace: &str, name: &str) -> bool {
+        self.gates.get(cluster).into_iter().flatten().any(|gate| gate.holds(namespace, name))
     }
 
     fn gate(&self, cluster: &str, change_type: &str, name: Option<&KustomizationName>) -> GateState {
+        let is_closed = |found: &KustomizationName| self.is_closed(cluster, &found.namespace, &found.name);
         if self.schedules.of(cluster, change_type).is_none() {
-            return GateState::RealTime;
+            return if name.is_some_and(is_closed) { GateState::Foreign } else { GateState::RealTime };
         }
         if !self.spec.gate_enabled(cluster) {
             return GateState::Off;
         }
         match name {
             None => GateState::NotInGit,
-            Some(found) => match (found.in_git, self.is_closed(&found.namespace, &found.name)) {
+            Some(found) => match (found.in_git, is_closed(found)) {
                 (true, true) => GateState::Closes,
                 (true, false) => GateState::NoJob,
                 (false, true) => GateState::Unseen,

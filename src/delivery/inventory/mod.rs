@@ -8,21 +8,20 @@
 //! chance. So what a commit may delete can be read off two states of the repository.
 
 mod deletion;
-mod given;
 
 use serde_json::Value;
 
 use crate::delivery;
+use crate::delivery::Model;
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::live_id;
-use crate::repo::{FluxKustomization, Model, Snapshot};
+use crate::repo::{FluxKustomization, Snapshot};
 
 pub(crate) use deletion::is_kept;
 pub use deletion::{Deletion, deletions};
-pub(crate) use given::{Given, post_build};
 
 /// A Flux Kustomization in Git with what it applies.
 #[derive(Clone, Debug)]
@@ -124,7 +123,7 @@ pub fn inventories_of(
             None if kustomization.path.is_some() => Err("it was not asked".to_owned()),
             None => Err("it builds no folder of this repository".to_owned()),
         };
-        (model.cluster_of(kustomization), objects)
+        (kustomization.cluster.clone(), objects)
     })
 }
 
@@ -134,7 +133,7 @@ pub fn inventories_from(
     model: &Model,
     built: &dyn Fn(usize) -> (String, Result<Vec<Object>, String>),
 ) -> Vec<Inventory> {
-    let mut found: Vec<Inventory> = model
+    model
         .flux
         .iter()
         .enumerate()
@@ -152,9 +151,7 @@ pub fn inventories_from(
                 objects,
             }
         })
-        .collect();
-    settle(model, &mut found);
-    found
+        .collect()
 }
 
 /// Tells whether a `spec.prune` deletes; a variable may.
@@ -174,25 +171,6 @@ fn danger(policy: &str) -> usize {
         "Orphan" => 0,
         "" | "MirrorPrune" => 1,
         _ => 2,
-    }
-}
-
-/// Takes what Flux Kustomizations become on their way.
-fn settle(model: &Model, inventories: &mut [Inventory]) {
-    let built = inventories.iter().filter_map(|one| Some((one, one.path.as_ref()?)));
-    let built = built.flat_map(|(one, path)| {
-        one.objects.iter().flatten().map(move |object| (one.cluster.clone(), path, object))
-    });
-    let given = Given::new(built);
-    for (inventory, flux) in inventories.iter_mut().zip(&model.flux) {
-        let specs = given.specs(&model.graph, &inventory.cluster, flux);
-        inventory.beyond[0] = post_build(&specs, &inventory.beyond[0]);
-        // Of several, whatever would delete counts.
-        let policy = |spec: &&Value| spec["deletionPolicy"].as_str().unwrap_or_default().to_owned();
-        if let Some(worst) = specs.iter().map(policy).max_by_key(|policy| danger(policy)) {
-            inventory.prune = specs.iter().any(|spec| prunes(&spec["prune"]));
-            inventory.deletion_policy = worst;
-        }
     }
 }
 

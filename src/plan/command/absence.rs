@@ -1,10 +1,11 @@
 //! Why `init` finds nothing that it could divide, and what to do about it.
 
+use crate::delivery::Model;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
-use crate::repo::{Entry, Model, Snapshot};
+use crate::repo::{Entry, Snapshot};
 
 /// Says why no entry point of a cluster was found, with the likeliest reason as the headline.
 pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath) -> Error {
@@ -24,6 +25,7 @@ pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath)
         ))
         .at(Place::file(root.clone()))
         .help("what each of them builds instead is said below; run it in the repository whose folders they name"),
+        _ if !model.unlisted.is_empty() => no_root(model, root),
         (0, _) => templates(snapshot, root).or_else(|| of_argo_cd(snapshot, root)).unwrap_or_else(|| {
             Diagnostic::error(format!(
                 "there is no kustomization in {root}, so there is nothing to write a spec for"
@@ -40,6 +42,16 @@ pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath)
     // What could not be placed is the likeliest reason.
     let diagnostics = std::iter::once(headline).chain(model.remarks.iter().cloned()).collect();
     Error { kind: ErrorKind::Invalid, diagnostics }
+}
+
+/// Says that Flux Kustomizations stand in Git and that nothing tells which cluster gets them.
+fn no_root(model: &Model, root: &RepoPath) -> Diagnostic {
+    let names: Vec<&str> = model.unlisted.iter().map(|one| one.name.as_str()).collect();
+    let first = model.unlisted.first();
+    let place = first.map_or_else(|| Place::file(root.clone()), |one| one.place("path"));
+    Diagnostic::error(format!("no cluster gets {}: no root of a cluster is known", names.join(", ")))
+        .at(place)
+        .help("write windows.yaml with `clusters: { NAME: { roots: [FOLDER] } }`, and give each name once")
 }
 
 const BEGIN: &str = "run it where the repository is, or name what to begin with: `gitops-windows init --cluster edge-01 --app nginx`";

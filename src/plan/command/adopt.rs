@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::delivery::gate::{Gate, LooseJob, patch};
+use crate::delivery::{EntryPoint, Model};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::command::{Action, pod_of, turns};
-use crate::repo::gate::{Gate, LooseJob, patch};
-use crate::repo::{EntryPoint, FluxKustomization, Model, Snapshot};
+use crate::repo::{FluxKustomization, Snapshot};
 use crate::spec::{GateDef, NewWindow, Runner};
 
 /// What a gate that stands there says.
@@ -287,7 +288,7 @@ fn remarks_on(model: &Model, gate: &Gate) -> Vec<Diagnostic> {
 
 /// A gated Kustomization whose manifest writes `spec.suspend`.
 pub fn suspend_in_git(kustomization: &FluxKustomization) -> Diagnostic {
-    let value = kustomization.spec("suspend");
+    let value = kustomization.said("suspend");
     let effect = if value == &Value::Bool(true) {
         "whatever applies it from Git suspends it again: the window never opens"
     } else {

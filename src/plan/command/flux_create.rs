@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::delivery::Input;
+use crate::delivery::Role;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::{Command, gate};
-use crate::repo::Role;
 use crate::spec::{FluxSource, Spec};
 
 /// Where a source comes from, as the command line says it.
@@ -40,7 +40,7 @@ pub fn flux_create(
     let carriers = gate::carriers(input)?;
     let chosen = |name: &&String| clusters.is_empty() || clusters.contains(*name);
     for cluster in input.spec.clusters.keys().filter(chosen) {
-        let mine = || input.model.entry_points.iter().filter(|entry| entry.is_of(cluster));
+        let mine = || input.model.entries_of(cluster);
         if mine().any(|entry| !entry.flux.is_empty()) {
             continue;
         }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::delivery::Model;
 use crate::repo::flux::is_yaml;
 use crate::repo::manifest::{ObjectId, manifests, objects};
-use crate::repo::{Entry, Model, Snapshot};
+use crate::repo::{Entry, Snapshot};
 use crate::spec::GateDef;
 
 /// What is taken where the default is not free.
@@ -46,15 +47,17 @@ pub fn free_namespace(snapshot: &Snapshot, model: &Model) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::delivery::Known;
     use crate::path::RepoPath;
-    use crate::repo::{ClusterFolders, File};
+    use crate::render::Nothing;
+    use crate::repo::File;
 
     fn free(files: &[(&str, &str)]) -> String {
         let mut snapshot = Snapshot::default();
         for (path, text) in files {
             snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes()));
         }
-        let model = Model::read(&snapshot, &RepoPath::top(), &ClusterFolders::new());
+        let model = Model::read(&snapshot, &RepoPath::top(), &Known::default(), &Nothing);
         free_namespace(&snapshot, &model)
     }
 
@@ -77,6 +80,6 @@ mod tests {
         let list = "namespace: jobs\nresources: [app.yaml]\n";
         assert_eq!(free(&[("a/kustomization.yaml", list)]), "reconciliation-windows");
         let flux = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: a, namespace: b }\nspec: { path: a, targetNamespace: jobs, sourceRef: { kind: GitRepository, name: s } }\n";
-        assert_eq!(free(&[("a.yaml", flux)]), "reconciliation-windows");
+        assert_eq!(free(&[("clusters/b/a.yaml", flux), ("a/x.yaml", "{}\n")]), "reconciliation-windows");
     }
 }

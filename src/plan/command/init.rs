@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
+use crate::delivery::{ClusterFolders, EntryPoint, Model, Role};
+use crate::delivery::{Known, Reason};
 use crate::diagnostic::{Diagnostic, Place, distinct};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -12,11 +14,14 @@ use crate::plan::command::free_namespace::free_namespace;
 use crate::plan::command::sync::obligations;
 use crate::plan::command::{SCHEMA_FILE, schema_text};
 use crate::plan::edit::Builder;
-use crate::plan::{Plan, gate};
+use crate::plan::{Plan, gate, refuse_unfetched};
 use crate::render::Renderer;
-use crate::repo::{ClusterFolders, EntryPoint, Kustomization, Model, Role, Snapshot};
+use crate::repo::kustomization::FILE_NAMES;
+use crate::repo::{FluxKustomization, Kustomization, Snapshot};
 use crate::schedule::{CronExpr, zone};
-use crate::spec::{self, AlertDef, NewCluster, NewSpec, NewWindow, NewWindowUse, expand, write_new};
+use crate::spec::{
+    self, AlertDef, LayoutTemplates, NewCluster, NewSpec, NewWindow, NewWindowUse, expand, write_new,
+};
 use crate::template::Templates;
 
 /// What the command line says.
@@ -146,12 +151,14 @@ pub fn init(
                 .help("run `gitops-windows sync` to bring the repository up to date with it"),
         ));
     }
-    let known = options.folders(snapshot, &root)?;
-    let model = Model::read(snapshot, &root, &known);
+    let known = Known { paths: options.folders(snapshot, &root)?, roots: ClusterFolders::new() };
+    let model = Model::read(snapshot, &root, &known, renderer);
     if !model.entry_points.iter().any(|entry| entry.role != Role::Bootstrap) {
         return Err(nothing_found(snapshot, &model, &root));
     }
-    if let Some(name) = known.keys().find(|name| !model.entry_points.iter().any(|entry| entry.is_of(name))) {
+    if let Some(name) =
+        known.paths.keys().find(|name| !model.entry_points.iter().any(|entry| entry.is_of(name)))
+    {
         return Err(Error::new(
             ErrorKind::Usage,
             Diagnostic::error(format!("--cluster-folder: no entry point lies in the folders of {name}"))
@@ -165,11 +172,12 @@ pub fn init(
     with_spec.create(spec_path, &text)?;
     with_spec.create(&beside(&root)?, &schema_text())?;
     let parsed = spec::parse(spec_path, text.as_bytes())?;
-    let model = Model::read(with_spec.now(), &root, &known);
+    let model = Model::read(with_spec.now(), &root, &known, renderer);
     let input = Input { spec: &parsed.spec, snapshot: with_spec.now(), model: &model, renderer };
     let mut builder = with_spec.clone();
     let leftover = gate::sync_verified(&input, templates, &mut builder)?;
     let mut plan = builder.finish();
+    refuse_unfetched(&input, &plan.changes)?;
     let left = gate::Left::default();
     plan.obligations = obligations(&input, &plan, &left)?;
     plan.commands = leftover.commands;
@@ -213,14 +221,30 @@ fn new_spec(
         let folders = model.known().get(name).map(Vec::as_slice).unwrap_or_default();
         folders.iter().map(|folder| folder.relative_to(root)).collect()
     };
+    // What Git does not say, the spec does.
+    let roots = |name: &String| -> Vec<String> {
+        let own = model.delivered.all.iter().filter(|cluster| cluster.name == *name);
+        let proposed = own.flat_map(|cluster| &cluster.roots).filter(|one| one.reason == Reason::Proposed);
+        proposed.map(|one| one.folder.relative_to(root)).collect()
+    };
     new.clusters = clusters
         .iter()
-        .map(|name| NewCluster { name: name.clone(), paths: paths(name), ..NewCluster::default() })
+        .map(|name| NewCluster {
+            name: name.clone(),
+            paths: paths(name),
+            roots: roots(name),
+            ..NewCluster::default()
+        })
         .collect();
-    let written = model.flux.iter().filter(|kustomization| kustomization.spec("suspend").is_boolean());
+    // What Git suspends is left out of a new gate.
+    let is_held = |one: &&FluxKustomization| {
+        !one.is_suspended() || model.gates.iter().any(|gate| gate.holds(&one.namespace, &one.name))
+    };
+    let written = model.flux.iter().filter(|one| one.said("suspend").is_boolean()).filter(is_held);
     remarks.extend(written.map(suspend_in_git));
     remarks.extend(model.remarks.iter().cloned());
     remarks.extend(model.loose_jobs.iter().map(not_taken_over));
+    remarks.extend(not_alive(model));
     flux_defaults(model, &mut new);
     let adopted = adopt(snapshot, model, root, renderer)?;
     remarks.extend(adopted.iter().flat_map(|adopted| adopted.remarks.clone()));
@@ -231,20 +255,22 @@ fn new_spec(
             new.windows = vec![("work-week".to_owned(), window.clone())];
             new.gate.enabled = said;
             new.gate.namespace = free_namespace(snapshot, model);
+            let home = fetched_home(model, root, &clusters, &new.layout);
+            let placed =
+                |folder: &str| if home.is_empty() { folder.to_owned() } else { format!("{home}/{folder}") };
+            new.layout.gate = placed(&new.layout.gate);
+            new.layout.cluster_gate = placed(&new.layout.cluster_gate);
             let is_taken_in = |cluster: &String| {
                 let folder = expand(&new.layout.cluster_gate, &[("cluster", cluster)]);
                 root.join(&folder).is_ok_and(|folder| gate::taken_in(model, cluster, &folder).is_some())
             };
             if !clusters.is_empty() && clusters.iter().all(is_taken_in) {
-                new.layout.cluster_gate = gate::OUTSIDE.to_owned();
+                new.layout.cluster_gate = placed(gate::OUTSIDE);
             }
             if said {
                 // Without Flux Kustomizations in Git nobody can tell when the gated ones exist.
                 for cluster in &mut new.clusters {
-                    let managed = model
-                        .entry_points
-                        .iter()
-                        .any(|entry| entry.cluster == cluster.name && !entry.flux.is_empty());
+                    let managed = model.entries_of(&cluster.name).any(|entry| !entry.flux.is_empty());
                     cluster.enabled = (!managed).then_some(false);
                 }
             } else {
@@ -260,6 +286,33 @@ fn new_spec(
         }
     }
     Ok((new, remarks, default_window))
+}
+
+/// Returns the folder below which gates go, relative to that of the spec: empty, or the first around the roots of
+/// clusters in which Flux fetches the gate of each. Where there is none, the plan is refused.
+fn fetched_home(
+    model: &Model,
+    root: &RepoPath,
+    clusters: &BTreeSet<String>,
+    layout: &LayoutTemplates,
+) -> String {
+    let fits = |home: &RepoPath| {
+        let is_fetched = |cluster: &str, folder: &str| {
+            let file = home.join(folder).and_then(|folder| folder.join(FILE_NAMES[0]));
+            file.is_ok_and(|file| model.delivered.is_fetched_by(cluster, &file))
+        };
+        clusters.iter().all(|cluster| {
+            let own = expand(&layout.cluster_gate, &[("cluster", cluster)]);
+            is_fetched(cluster, &layout.gate) && is_fetched(cluster, &own)
+        })
+    };
+    let roots = model.delivered.all.iter().flat_map(|cluster| &cluster.roots).map(|one| &one.folder);
+    let around = roots.flat_map(|folder| folder.parents().chain([folder.clone()]));
+    let mut homes: Vec<RepoPath> = around.filter(|home| home.is_within(root)).collect();
+    homes.push(root.clone());
+    homes.sort_by_key(|home| (home.segments().count(), home.clone()));
+    let found = homes.into_iter().find(|home| fits(home));
+    found.filter(|home| home != root).map(|home| home.relative_to(root)).unwrap_or_default()
 }
 
 /// Takes the adopted gate's schedules, names and folders into the spec.
@@ -309,6 +362,17 @@ fn take_over(
     !found && !said
 }
 
+/// Says in one line that no cluster gets some Flux Kustomizations.
+fn not_alive(model: &Model) -> Option<Diagnostic> {
+    let first = model.unlisted.first()?;
+    let place = Place::file(first.file.clone());
+    let message = match model.unlisted.len() {
+        1 => format!("Flux Kustomization {} is not alive: no cluster gets it", first.name),
+        count => format!("{count} Flux Kustomizations are not alive: no cluster gets them"),
+    };
+    Some(Diagnostic::note(message).at(place).help("`gitops-windows clusters` lists them"))
+}
+
 /// Takes namespace and source from the Flux Kustomizations that are there, the most frequent first.
 fn flux_defaults(model: &Model, new: &mut NewSpec) {
     let mut counts: BTreeMap<(String, String, String, Option<String>), usize> = BTreeMap::new();
@@ -346,10 +410,9 @@ fn findings(model: &Model, spec: &spec::Spec) -> Vec<String> {
     let mut lines = Vec::new();
     for cluster in spec.clusters.keys() {
         lines.push(format!("cluster {cluster}"));
-        let mine = |entry: &&EntryPoint| entry.cluster == *cluster;
-        for entry in model.entry_points.iter().filter(mine) {
+        for entry in model.entries_of(cluster) {
             let flux: Vec<&str> =
-                model.flux_of(entry).map(|kustomization| kustomization.name.as_str()).collect();
+                model.flux_in(entry, cluster).map(|kustomization| kustomization.name.as_str()).collect();
             let by = match flux.as_slice() {
                 [] => "no Flux Kustomization in Git".to_owned(),
                 names => format!("Flux Kustomization {}", names.join(", ")),

@@ -3,6 +3,8 @@
 use serde_json::json;
 
 use crate::delivery::Input;
+use crate::delivery::Known;
+use crate::delivery::Model;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -11,7 +13,7 @@ use crate::plan::command::{InitOptions, schema_text};
 use crate::plan::edit::Builder;
 use crate::plan::{Plan, gate};
 use crate::render::{Renderer, Request};
-use crate::repo::{ClusterFolders, Graph, Model, Snapshot};
+use crate::repo::{Graph, Snapshot};
 use crate::spec::{self, AlertDef, NewCluster, NewSpec, expand_folder, write_new};
 use crate::template::Templates;
 
@@ -59,7 +61,7 @@ pub fn scaffold(
         builder.create(&path, &text)?;
     }
     let with_files = builder.now().clone();
-    let model = Model::read(&with_files, &root, &ClusterFolders::new());
+    let model = Model::read(&with_files, &root, &Known::default(), renderer);
     let input = Input { spec: &parsed.spec, snapshot: &with_files, model: &model, renderer };
     let leftover = gate::sync_verified(&input, templates, &mut builder)?;
     builds(&builder, &model, renderer)?;

@@ -8,6 +8,7 @@ use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
+use crate::plan::refuse_unfetched;
 use crate::plan::split::refresh::refresh;
 use crate::plan::split::transfer::Transfer;
 use crate::plan::split::{later, layout, relocation};
@@ -33,7 +34,8 @@ pub const SCHEMA_FILE: &str = "windows.schema.json";
 ///
 /// # Errors
 ///
-/// When a generated file was edited by hand, when a value or a list can't be edited in place, and when a
+/// When the gate of a cluster would change of which something does not build, when a generated file was
+/// edited by hand, when a value or a list can't be edited in place, and when a
 /// cluster may delete an object that changes sides and nothing else is left to do. Without
 /// `allow_deletion` also when a cluster would delete a Namespace with what is written anew of a gate.
 pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> Result<Plan, Error> {
@@ -41,6 +43,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
     layout::check(input)?;
     let mut builder = Builder::new(input.snapshot);
     let mut leftover = gate::sync(input, templates, &mut builder)?;
+    gate::unbuilt(input, &builder)?;
     let idle = std::mem::take(&mut leftover.idle);
     let left = if allow_deletion { gate::leave(input, &mut builder, &idle)? } else { gate::Left::default() };
     leftover.remarks.splice(..0, gate::told(input, &left, &idle));
@@ -56,7 +59,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
     plan.remarks.splice(..0, leftover.remarks);
     plan.remarks.extend(refused);
     let after = plan.changes.apply(input.snapshot);
-    let model = input.model.again(&after);
+    let model = input.again(&after);
     if !allow_deletion && !plan.changes.is_empty() {
         gate::keeps_all(input, &after)?;
     }
@@ -69,6 +72,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
             |deletion: Deletion| Diagnostic::warning(gate::deletes(&deletion)).at(deletion.place.clone());
         plan.remarks.extend(deletions(&old, &new).into_iter().map(said));
     }
+    refuse_unfetched(input, &plan.changes)?;
     let next = Input { snapshot: &after, model: &model, ..*input };
     plan.commands.extend(gate::released(input, &next)?);
     plan.entries = relocation::misplaced(&next);
@@ -132,7 +136,7 @@ fn transferred(
     left: &gate::Left,
 ) -> Result<(Plan, Vec<Diagnostic>), Error> {
     let snapshot = builder.now().clone();
-    let model = input.model.again(&snapshot);
+    let model = input.again(&snapshot);
     let transfer = Transfer::of(&Input { snapshot: &snapshot, model: &model, ..*input });
     let mut all = builder.clone();
     let touched: BTreeSet<RepoPath> =

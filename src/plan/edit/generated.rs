@@ -42,10 +42,15 @@ pub fn ownership(file: &File) -> Ownership {
     }
 }
 
+/// Tells whether a file was written by the tool, and not edited since.
+pub fn is_generated(file: &File) -> bool {
+    ownership(file) == Ownership::Ours
+}
+
 /// Tells whether the kustomization of a folder is the tool's own.
 pub fn is_ours(input: &Input<'_>, folder: &RepoPath) -> bool {
     let file = input.model.graph.get(folder).and_then(|found| input.snapshot.file(&found.file));
-    file.is_some_and(|file| ownership(file) == Ownership::Ours)
+    file.is_some_and(is_generated)
 }
 
 fn checksum(body: &str) -> String {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::delivery::EntryPoint;
 use crate::delivery::{Child, Input};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::refusal::Refusal;
-use crate::repo::{EntryPoint, Target};
+use crate::repo::Target;
 use crate::spec::{Spec, expand_folder};
 
 /// The folders that stand for one folder, by the position of their type.

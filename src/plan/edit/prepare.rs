@@ -9,7 +9,6 @@ mod lines;
 use serde_json::Value;
 
 use crate::delivery::inventory::deletes_anyway;
-use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::stop::Stop;
 use crate::repo::flux::{API_VERSION, flux_kustomizations, refused_value};
@@ -69,7 +68,7 @@ fn wanted(kustomization: &FluxKustomization) -> Result<Vec<Wanted>, Stop> {
     let mut values: Vec<Wanted> = Vec::new();
     if kustomization.value["apiVersion"] != API_VERSION {
         // `deletionPolicy` came with v1; older versions of the object would refuse or drop it.
-        if let Some(field) = GONE_WITH_V1.iter().find(|field| !kustomization.spec(field).is_null()) {
+        if let Some(field) = GONE_WITH_V1.iter().find(|field| !kustomization.said(field).is_null()) {
             return Err(Stop::lasting(
                 format!("{} has `spec.{field}`, which {API_VERSION} does not know", kustomization.name),
                 "take that field out and let it reach the cluster, then give the same command again",
@@ -78,10 +77,10 @@ fn wanted(kustomization: &FluxKustomization) -> Result<Vec<Wanted>, Stop> {
         }
         values.push((&["apiVersion"], API_VERSION.into()));
     }
-    if kustomization.spec("prune") != &Value::Bool(false) {
+    if kustomization.said("prune") != &Value::Bool(false) {
         values.push((&["spec", "prune"], ScalarText::Bool(false)));
     }
-    if kustomization.spec("deletionPolicy") != "Orphan" {
+    if kustomization.said("deletionPolicy") != "Orphan" {
         values.push((&["spec", "deletionPolicy"], "Orphan".into()));
     }
     Ok(values)
@@ -130,7 +129,7 @@ pub fn unprepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -
 fn is_prepared_as(restored: &str, text: &str, kustomization: &FluxKustomization) -> bool {
     let mut snapshot = Snapshot::default();
     snapshot.insert(kustomization.file.clone(), File::new(restored.as_bytes()));
-    let (found, _) = flux_kustomizations(&snapshot, &RepoPath::top());
+    let (found, _) = flux_kustomizations(&snapshot);
     let again = found.iter().find(|found| found.document == kustomization.document);
     let again = again.and_then(|found| edited(restored, found.document, &wanted(found).ok()?).ok());
     again.as_deref() == Some(text)
@@ -155,7 +154,7 @@ fn without_remarks(text: &str) -> String {
 
 /// Tells whether a Kustomization keeps its objects when it loses them or goes.
 pub fn is_prepared(kustomization: &FluxKustomization) -> bool {
-    *kustomization.spec("prune") == Value::Bool(false) && kustomization.spec("deletionPolicy") == "Orphan"
+    *kustomization.said("prune") == Value::Bool(false) && kustomization.said("deletionPolicy") == "Orphan"
 }
 
 /// Tells whether a Kustomization remembers what it was before, so that its migration is not finished.
@@ -261,12 +260,13 @@ fn remark(text: &str, document: usize, path: &[&str], was: &str) -> Option<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::path::RepoPath;
 
     fn prepared(text: &str) -> Result<String, Stop> {
         let path = RepoPath::parse("flux/apps.yaml").unwrap();
         let mut snapshot = Snapshot::default();
         snapshot.insert(path.clone(), File::new(text.as_bytes()));
-        let (found, _) = flux_kustomizations(&snapshot, &RepoPath::top());
+        let (found, _) = flux_kustomizations(&snapshot);
         let mut builder = Builder::new(&snapshot);
         prepare(&mut builder, &found[0])?;
         Ok(builder.now().file(&path).unwrap().text().unwrap().to_owned())
@@ -299,7 +299,7 @@ mod tests {
             let path = RepoPath::parse("flux/apps.yaml").unwrap();
             let mut snapshot = Snapshot::default();
             snapshot.insert(path.clone(), File::new(prepared(text).unwrap().as_bytes()));
-            let (found, _) = flux_kustomizations(&snapshot, &RepoPath::top());
+            let (found, _) = flux_kustomizations(&snapshot);
             let mut builder = Builder::new(&snapshot);
             unprepare(&mut builder, &found[0]).unwrap();
             assert_eq!(builder.now().file(&path).unwrap().text().unwrap(), text);
@@ -351,7 +351,7 @@ mod tests {
         let path = RepoPath::parse("flux/apps.yaml").unwrap();
         let mut snapshot = Snapshot::default();
         snapshot.insert(path, File::new(edited.as_bytes()));
-        let (found, _) = flux_kustomizations(&snapshot, &RepoPath::top());
+        let (found, _) = flux_kustomizations(&snapshot);
         let reason = unprepare(&mut Builder::new(&snapshot), &found[0]).unwrap_err();
         assert!(reason.contains("was edited"), "{reason}");
     }

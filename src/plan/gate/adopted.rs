@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::delivery::gate::patch;
 use crate::delivery::{Input, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -16,7 +17,6 @@ use crate::plan::gate::{ClusterGate, GateTarget, Gates};
 use crate::render::Request;
 use crate::repo::Graph;
 use crate::repo::command::Action;
-use crate::repo::gate::patch;
 use crate::template::Templates;
 use crate::yaml::{EditError, Editor, Key, ScalarText};
 

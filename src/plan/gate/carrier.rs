@@ -1,5 +1,6 @@
 //! Sees to it that something applies a cluster's gate, and that it is nothing gated.
 
+use crate::delivery::{EntryPoint, Model};
 use crate::delivery::{Input, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -7,7 +8,7 @@ use crate::path::RepoPath;
 use crate::plan::edit::{Builder, resources};
 use crate::plan::gate::files::Leftover;
 use crate::plan::gate::{ClusterGate, GateTarget, own};
-use crate::repo::{EntryPoint, FluxKustomization, Model, built};
+use crate::repo::{FluxKustomization, built};
 use crate::template::Templates;
 
 /// Lists the gate in the entry point that lies above it, or gives it a Flux Kustomization.
@@ -75,7 +76,7 @@ pub fn taken_in(model: &Model, cluster: &str, gate: &RepoPath) -> Option<RepoPat
     let holds_gate = |one: &&FluxKustomization| {
         one.file.parent().is_some_and(|above| !above.is_top() && gate.is_within(&above))
     };
-    let own = model.flux.iter().filter(holds_gate).filter(|one| model.cluster_of(one) == cluster);
+    let own = model.flux.iter().filter(holds_gate).filter(|one| one.cluster == cluster);
     own.filter_map(|one| one.file.parent()).find(|above| !is_listed(above) && !is_known(above))
 }
 
@@ -90,7 +91,7 @@ pub fn carrier_of<'a>(
     cluster: &str,
     folder: &RepoPath,
 ) -> Option<&'a EntryPoint> {
-    let all = || input.model.entry_points.iter().filter(|entry| entry.is_of(cluster));
+    let all = || input.model.entries_of(cluster);
     let is_applied = |entry: &EntryPoint| !entry.flux.is_empty() || entry.through.is_some();
     let managed = all().any(|entry| !entry.flux.is_empty());
     let mine = || all().filter(|entry| !managed || is_applied(entry) || sides.contains_key(&entry.path));

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::EntryPoint;
 use crate::delivery::{Input, builds};
 use crate::error::Error;
 use crate::plan::Command;
 use crate::plan::gate::{GateTarget, folder_of};
 use crate::render::{Object, Request};
-use crate::repo::EntryPoint;
 use crate::repo::command::{Action, turns};
 
 /// What the gates close as they stand in Git, by the clusters whose gate's folder stands.
@@ -46,7 +46,7 @@ impl Closings {
         let entries = input.model.entry_points.iter().filter(has_job);
         let requests = entries.flat_map(|entry| {
             let builds = builds(input.model, entry).into_iter();
-            builds.map(|flux| Request { path: entry.path.clone(), origins: false, flux })
+            builds.map(|flux| Request::of(entry.path.clone(), flux.as_ref()))
         });
         // A gate that nothing in Git applies is applied by hand.
         let own = folder_of(input, cluster).ok().flatten().map(Request::folder);
@@ -86,7 +86,7 @@ fn closed(objects: impl Iterator<Item = Object>) -> impl Iterator<Item = GateTar
 pub fn released(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Command>, Error> {
     let (now, then) = (Closings::of(input)?, Closings::of(next)?);
     let released = |cluster: &String| {
-        let own = next.model.flux.iter().filter(|flux| next.model.cluster_of(flux) == *cluster);
+        let own = next.model.flux.iter().filter(|flux| flux.cluster == *cluster);
         let released = own
             .map(|flux| GateTarget::of(next, flux))
             .filter(|target| now.holds(cluster, target) && !then.holds(cluster, target));

@@ -194,7 +194,7 @@ fn waits_for_gated(input: &Input<'_>, gates: &Gates) -> Vec<Diagnostic> {
     let of_cluster = |gate: &ClusterGate| (gate.cluster.clone(), gate.held());
     let clusters: BTreeMap<String, BTreeSet<GateTarget>> = gates.clusters.iter().map(of_cluster).collect();
     for kustomization in &input.model.flux {
-        let Some(held) = clusters.get(&input.model.cluster_of(kustomization)) else { continue };
+        let Some(held) = clusters.get(&kustomization.cluster) else { continue };
         if held.contains(&GateTarget::of(input, kustomization)) {
             continue;
         }

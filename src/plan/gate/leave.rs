@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::delivery::Input;
+use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -18,7 +19,7 @@ use crate::plan::gate::carrier::reaches;
 use crate::plan::gate::files::conflict;
 use crate::plan::gate::own::NAME;
 use crate::proof::Renames;
-use crate::repo::{EntryPoint, FluxKustomization, Role, built};
+use crate::repo::{FluxKustomization, built};
 
 /// Tells whether the spec speaks of no cluster that applies an entry point.
 fn is_forgotten(input: &Input<'_>, entry: &EntryPoint) -> bool {
@@ -40,7 +41,7 @@ fn needless<'a>(input: &Input<'a>, idle: &BTreeSet<String>) -> Vec<&'a EntryPoin
 
 /// Gives what the gates of a cluster hold back there.
 fn held(input: &Input<'_>, cluster: &str) -> Vec<GateTarget> {
-    let own = input.model.flux.iter().filter(|one| input.model.cluster_of(one) == cluster);
+    let own = input.model.flux.iter().filter(|one| one.cluster == cluster);
     let is_held = |target: &GateTarget| input.model.gates.iter().any(|gate| target.is_held_by(gate));
     own.map(|one| GateTarget::of(input, one)).filter(is_held).collect()
 }
@@ -155,7 +156,7 @@ pub fn leave(input: &Input<'_>, builder: &mut Builder<'_>, idle: &BTreeSet<Strin
         unlist(input, builder, &gate)?;
         for one in own {
             unlist(input, builder, &one.file)?;
-            let name = (input.model.cluster_of(one), one.namespace.clone(), one.name.clone());
+            let name = (one.cluster.clone(), one.namespace.clone(), one.name.clone());
             left.kustomizations.gone.insert(name);
         }
         left.entries.insert(entry.path.clone());

@@ -50,15 +50,14 @@ fn losses(input: &Input<'_>, after: &Snapshot) -> Result<Vec<Deletion>, Error> {
     if gone.is_empty() {
         return Ok(Vec::new());
     }
-    let name =
-        |flux: &FluxKustomization| (input.model.cluster_of(flux), flux.namespace.clone(), flux.name.clone());
+    let name = |flux: &FluxKustomization| (flux.cluster.clone(), flux.namespace.clone(), flux.name.clone());
     let carries = |flux: &&FluxKustomization| {
         let reach = flux.path.as_ref().map(|path| built(&input.model.graph, path));
         reach.is_some_and(|reach| reach.iter().any(|folder| folders.contains(folder)))
     };
     let carriers: BTreeSet<_> = input.model.flux.iter().filter(carries).map(name).collect();
     let is_carrier = |flux: &FluxKustomization| carriers.contains(&name(flux));
-    let model = input.model.again(after);
+    let model = input.again(after);
     let old = inventories_of(input.model, input.snapshot, input.renderer, &is_carrier);
     let new = inventories_of(&model, after, input.renderer, &is_carrier);
     let mut found = deletions(&old, &new);

@@ -13,9 +13,11 @@ mod cron_jobs;
 mod files;
 mod folders;
 mod leave;
+mod lone;
 mod loss;
 mod own;
 mod target;
+mod unbuilt;
 mod upkeep;
 mod verify;
 mod whole;
@@ -25,10 +27,12 @@ pub use closing::{Closings, released};
 pub use files::{Leftover, conflict, sync};
 pub use folders::{Carriers, GateFolders, carriers, cluster_folders, folder_of};
 pub use leave::{Left, leave, told};
+pub(crate) use lone::Lone;
 pub use loss::{deletes, keeps_all};
 pub use own::NAME as CARRIER_NAME;
 pub use target::{GateTarget, OutOfReach, out_of_reach, shared};
 pub(crate) use target::{is_namespace, is_object_name};
+pub use unbuilt::unbuilt;
 pub use upkeep::{follow, sync_verified};
 pub use verify::verify;
 
@@ -36,6 +40,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::tz::TimeZone;
 
+use crate::delivery::{EntryPoint, Role};
 use crate::delivery::{Input, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -43,8 +48,8 @@ use crate::path::RepoPath;
 use crate::plan::edit::prepare::{is_prepared, is_remembering};
 use crate::plan::gate::folders::cluster_folder;
 use crate::plan::gate::target::{check_target, is_held, no_name};
-use crate::plan::gate::whole::Whole;
-use crate::repo::{EntryPoint, FluxKustomization, Role};
+use crate::plan::gate::whole::{Whole, is_managed};
+use crate::repo::FluxKustomization;
 use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
 
 /// How a gate is held closed.
@@ -167,8 +172,9 @@ impl Gates {
         let mut measured = Measured::default();
         let sides = input.sides();
         Whole::prepare(input, &sides);
+        let lone = Lone::of(input, &sides);
         for cluster in spec.clusters.keys() {
-            clusters.push(cluster_gate(input, &sides, cluster, &gated, &slots, &mut measured)?);
+            clusters.push(cluster_gate(input, &sides, &lone, cluster, &gated, &slots, &mut measured)?);
         }
         Ok(Some(Gates { mechanism: Mechanism::CronJobs, base, slots, clusters }))
     }
@@ -208,6 +214,7 @@ impl Measured {
 fn cluster_gate(
     input: &Input<'_>,
     sides: &Sides,
+    lone: &Lone,
     cluster: &str,
     gated: &[usize],
     slots: &[Slot],
@@ -243,7 +250,7 @@ fn cluster_gate(
     let mut targets = BTreeMap::new();
     let mut switched_on = BTreeSet::new();
     let carrier = carrier::carrier_of(input, sides, cluster, &folder).map(|entry| &entry.path);
-    let whole = Whole::of(input, sides, cluster, carrier);
+    let whole = Whole::of(input, sides, lone, cluster, carrier);
     for position in gated {
         let jobs =
             slots.iter().filter(|slot| slot.change_type == *position).map(|slot| slot.open_job.as_str());
@@ -280,8 +287,11 @@ fn targets_of(
     let managed = input.model.entry_points.iter().any(|entry| entry.is_of(cluster) && !entry.flux.is_empty());
     let type_name = &input.spec.types[change_type].name.value;
     let mut entries: BTreeMap<RepoPath, GateTarget> = BTreeMap::new();
+    let in_git = is_managed(input, cluster);
     let mine = |entry: &&EntryPoint| {
         entry.is_of(cluster)
+            // Of what left the lists of the cluster nothing is applied.
+            && (!in_git || !entry.flux.is_empty() || entry.through.is_some() || sides.contains_key(&entry.path))
             && entry.role == Role::Apps
             && Some(&entry.path) != carrier
             // One that is split and stands outside is refused below, not overlooked.
@@ -305,9 +315,7 @@ fn targets_of(
     for (path, target) in &entries {
         if let Some(targets) = whole.targets(path, change_type) {
             // Another cluster's may have the same path and name, in a namespace of its own.
-            let own = |flux: &&FluxKustomization| {
-                flux.path.as_ref() == Some(path) && input.model.cluster_of(flux) == cluster
-            };
+            let own = |flux: &&FluxKustomization| flux.path.as_ref() == Some(path) && flux.cluster == cluster;
             for kustomization in input.model.flux.iter().filter(own) {
                 if targets.contains(&GateTarget::of(input, kustomization)) {
                     check_target(input, kustomization)?;
@@ -321,9 +329,9 @@ fn targets_of(
         }
         let side = side_of(path);
         let live = input.applying(|path| Some(path) == side.as_ref());
-        let live: Vec<_> = live.filter(|one| input.model.cluster_of(one) == cluster).collect();
+        let live: Vec<_> = live.filter(|one| one.cluster == cluster).collect();
         // With `targetNamespace`, several make different objects of one side.
-        for kustomization in &live {
+        for kustomization in live.iter().filter(|one| !one.is_suspended()) {
             check_target(input, kustomization)?;
             // Until it has taken over its objects for good it must not be suspended.
             // One that is kept from pruning for a later split was live before.
@@ -334,7 +342,10 @@ fn targets_of(
         if !live.is_empty() {
             continue;
         }
-        if !whole.is_real_time(path) && is_held(input, &folder, path, target, jobs) {
+        if !whole.is_real_time(path)
+            && !input.model.is_suspended(path, cluster)
+            && is_held(input, &folder, path, target, jobs)
+        {
             standing.insert(target.clone());
             continue;
         }

@@ -85,9 +85,9 @@ pub fn ensure(
 /// Gives Flux Kustomizations of the cluster, one of each folder in which nothing reaches another
 /// cluster; those in the namespace of the spec come first.
 fn siblings<'a>(input: &Input<'a>, cluster: &ClusterGate) -> Vec<&'a FluxKustomization> {
-    let entries = input.model.entry_points.iter().filter(|entry| entry.is_of(&cluster.cluster));
+    let entries = input.model.entries_of(&cluster.cluster);
     // Of an entry point that several clusters apply, only this cluster's Kustomizations are siblings.
-    let mine = |one: &&FluxKustomization| input.model.cluster_of(one) == cluster.cluster;
+    let mine = |one: &&FluxKustomization| one.cluster == cluster.cluster;
     let mut folders: BTreeSet<RepoPath> = BTreeSet::new();
     let mut found: Vec<&FluxKustomization> =
         entries.flat_map(|entry| input.model.flux_of(entry)).filter(mine).collect();

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use crate::delivery::EntryPoint;
 use crate::delivery::Input;
+use crate::delivery::gate::Gate;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::render::{Object, Request};
+use crate::repo::FluxKustomization;
 use crate::repo::command::{Turn, turns};
-use crate::repo::gate::Gate;
-use crate::repo::{EntryPoint, FluxKustomization};
 use crate::spec::Spec;
 
 /// A Flux Kustomization as a gate names it.
@@ -92,13 +93,12 @@ pub fn out_of_reach<'a>(input: &Input<'a>, entry: &'a EntryPoint, cluster: &str)
     })
 }
 
-/// Gives the Flux Kustomization of an entry point that a further cluster of the spec applies from the same file:
-/// the gate of its own cluster names it, and that cluster's does not.
+/// Gives the Flux Kustomization of an entry point that a further cluster of the spec applies from the same file: what
+/// is handed over in that file is handed over in all of them at once.
 pub fn shared<'a>(input: &Input<'a>, entry: &'a EntryPoint) -> Option<OutOfReach<'a>> {
     input.model.flux_of(entry).find_map(|flux| {
         let other = flux.elsewhere.iter().find(|cluster| input.spec.clusters.contains_key(*cluster))?;
-        let own = input.model.cluster_of(flux);
-        let why = format!("is applied by cluster {other} too, where the gate of {own} does not reach");
+        let why = format!("is applied by cluster {other} too, from the same file");
         Some(OutOfReach { flux, why, help: "give each cluster a Flux Kustomization in a file of its own" })
     })
 }
@@ -106,16 +106,6 @@ pub fn shared<'a>(input: &Input<'a>, entry: &'a EntryPoint) -> Option<OutOfReach
 /// Says that the namespace of a Flux Kustomization is none or not known, as the end of a sentence that begins
 /// with its name, and what to do.
 fn nowhere(input: &Input<'_>, kustomization: &FluxKustomization) -> Option<(String, &'static str)> {
-    let given = kustomization.disputed.iter().map(|one| input.spec.flux.namespace_of(one));
-    let given: BTreeSet<&str> = given.collect();
-    if given.len() > 1 {
-        let given = given.into_iter().collect::<Vec<_>>().join(" and ");
-        let why = format!("gets namespace {given} from what applies it, so no gate knows where it is");
-        return Some((
-            why,
-            "let every list that takes it in give it the same namespace, or give each a file of its own",
-        ));
-    }
     let namespace = input.namespace(kustomization);
     let why =
         format!("is in namespace {namespace}, which no namespace can be called, so no gate can reach it");

@@ -39,7 +39,7 @@ pub fn follow(
         return Ok(Vec::new());
     }
     let after = builder.now().clone();
-    let model = input.model.again(&after);
+    let model = input.again(&after);
     let next = Input { snapshot: &after, model: &model, ..*input };
     let commands = sync_verified(&next, templates, builder)?.commands;
     keeps_all(input, builder.now())?;

@@ -3,13 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::{EntryPoint, Role};
 use crate::delivery::{Input, Sides, Typed, TypedError, parent};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
-use crate::plan::gate::target::waits_for_held;
-use crate::plan::gate::{GateTarget, OutOfReach, out_of_reach, shared};
+use crate::plan::gate::Lone;
+use crate::plan::gate::target::{shown, waits_for_held};
+use crate::plan::gate::{GateTarget, OutOfReach, out_of_reach, own};
 use crate::plan::refusal::{ADDED_TYPES, REMEDY_FOR_TYPES, is_remote};
-use crate::repo::{EntryPoint, FluxKustomization, Role};
+use crate::repo::FluxKustomization;
 
 /// The entry points of one cluster that a gate holds back as they are.
 #[derive(Clone, Debug, Default)]
@@ -28,10 +30,18 @@ impl Whole {
     /// Left out is what something real-time depends on, directly or through others: kustomize-controller
     /// demands of a dependency that it has applied the same revision (`checkDependencies`), so while
     /// the window is closed the dependant would stop at the next commit.
-    pub fn of(input: &Input<'_>, sides: &Sides, cluster: &str, carrier: Option<&RepoPath>) -> Whole {
+    pub fn of(
+        input: &Input<'_>,
+        sides: &Sides,
+        lone: &Lone,
+        cluster: &str,
+        carrier: Option<&RepoPath>,
+    ) -> Whole {
         let mut whole = Whole::default();
+        let managed = is_managed(input, cluster);
         let mine = |entry: &&EntryPoint| {
-            entry.is_of(cluster)
+            (!managed || !entry.flux.is_empty())
+                && entry.is_of(cluster)
                 && entry.role == Role::Apps
                 && Some(&entry.path) != carrier
                 && entry.through.is_none()
@@ -42,11 +52,12 @@ impl Whole {
                 continue;
             }
             let typed = match typed(input, entry, cluster) {
-                Ok(Some(typed)) => typed,
+                Ok(Some(typed)) => lone.settle(&entry.path, typed),
                 Ok(None) => {
                     whole.left.push(apart(input, entry, cluster));
                     continue;
                 }
+                Err(TypedError::Render(_)) if input.model.is_suspended(&entry.path, cluster) => continue,
                 Err(TypedError::Render(message)) => {
                     whole.left.push(unknown(input, entry, cluster, &message));
                     continue;
@@ -72,13 +83,10 @@ impl Whole {
                     whole.left.push(unheld("no gate", &format!(" of cluster {cluster}"), &outside));
                     continue;
                 }
-                let of_this = |one: &OutOfReach<'_>| input.model.cluster_of(one.flux) == cluster;
-                if let Some(outside) = shared(input, entry).filter(of_this) {
-                    whole.left.push(unheld("not every cluster's gate", "", &outside));
-                }
                 whole.entries.insert(entry.path.clone(), (*only, targets(input, entry, cluster)));
             }
         }
+        whole.left.extend(suspended(input, sides, &whole.entries, cluster));
         whole.leave_needed(input, sides, cluster);
         whole
     }
@@ -113,7 +121,7 @@ impl Whole {
 
     fn leave_needed(&mut self, input: &Input<'_>, sides: &Sides, cluster: &str) {
         let of_cluster: Vec<&FluxKustomization> =
-            input.model.flux.iter().filter(|flux| input.model.cluster_of(flux) == cluster).collect();
+            input.model.flux.iter().filter(|flux| flux.cluster == cluster).collect();
         let gated_side = |flux: &FluxKustomization| {
             let side = flux.path.as_ref().and_then(|path| sides.get(path));
             side.is_some_and(|(_, position)| !input.spec.types[*position].is_real_time())
@@ -139,6 +147,14 @@ impl Whole {
             );
         }
     }
+}
+
+/// Tells whether Flux Kustomizations of a cluster are in Git beside the bootstrap one, so that what none of them
+/// applies is not applied at all.
+pub fn is_managed(input: &Input<'_>, cluster: &str) -> bool {
+    let own = |flux: &&FluxKustomization| !flux.applies_itself() && flux.cluster == cluster;
+    let mut others = input.model.flux.iter().filter(own);
+    others.any(|flux| flux.name != own::NAME)
 }
 
 /// Gives what a cluster gets of an entry point; `None` where its Flux Kustomizations make objects of other types of it.
@@ -221,9 +237,33 @@ fn is_split(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> bool {
     })
 }
 
-/// Gives an entry point's Flux Kustomizations in a cluster, as they are or would be.
+/// Gives an entry point's Flux Kustomizations in a cluster, as they are or would be, but for those that Git suspends:
+/// an opening would resume them.
 fn targets(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> BTreeSet<GateTarget> {
-    let own = input.model.flux_in(entry, cluster);
-    let targets: BTreeSet<GateTarget> = own.map(|flux| GateTarget::of(input, flux)).collect();
-    if targets.is_empty() { BTreeSet::from([GateTarget::of_entry(input, entry, cluster)]) } else { targets }
+    let mut own = input.model.flux_in(entry, cluster).peekable();
+    if own.peek().is_none() {
+        return BTreeSet::from([GateTarget::of_entry(input, entry, cluster)]);
+    }
+    own.filter(|flux| !flux.is_suspended()).map(|flux| GateTarget::of(input, flux)).collect()
+}
+
+/// Says which Flux Kustomizations a gate would hold back if Git did not suspend them.
+fn suspended(
+    input: &Input<'_>,
+    sides: &Sides,
+    entries: &BTreeMap<RepoPath, (usize, BTreeSet<GateTarget>)>,
+    cluster: &str,
+) -> Option<Diagnostic> {
+    let is_gated = |path: &RepoPath| {
+        let side = sides.get(path).map(|(_, position)| *position);
+        side.is_some_and(|position| !input.spec.types[position].is_real_time()) || entries.contains_key(path)
+    };
+    let own = input.model.flux.iter().filter(|flux| flux.cluster == cluster && flux.is_suspended());
+    let own = own.filter(|flux| flux.path.as_ref().is_some_and(is_gated));
+    let names = shown(&own.map(|flux| GateTarget::of(input, flux)).collect::<BTreeSet<_>>(), input.spec);
+    (!names.is_empty()).then(|| {
+        Diagnostic::note(format!(
+            "the gate of cluster {cluster} leaves out {names}: `suspend: true` stands in Git"
+        ))
+    })
 }

@@ -16,7 +16,7 @@ pub fn left_behind(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory])
         return Vec::new();
     }
     let keeps = |parent: &&FluxKustomization| {
-        let cluster = input.model.cluster_of(parent);
+        let cluster = parent.cluster.clone();
         Inventory::find(inventories, &cluster, parent).is_some_and(|inventory| !inventory.prune)
     };
     let left = |old: &&FluxKustomization| {

@@ -20,7 +20,7 @@ pub fn commands(input: &Input<'_>, one: &Move<'_>, live: Option<&[LiveKustomizat
         let same = |live: &&LiveKustomization| artifact_path(&live.path).is_some_and(|own| own == *path);
         live.unwrap_or_default().iter().find(same)
     };
-    let entry = input.model.entry_points.iter().find(|entry| entry.path == one.whole);
+    let entry = input.model.entry(&one.whole);
     let planned =
         entry.map_or_else(|| one.whole.name().unwrap_or("apps"), |entry| input.model.name_of(entry));
     let old_live = applies(&one.whole);
@@ -71,7 +71,7 @@ pub fn commands(input: &Input<'_>, one: &Move<'_>, live: Option<&[LiveKustomizat
 
 /// Says that there is a better way.
 pub fn advice(input: &Input<'_>, one: &Move<'_>) -> Diagnostic {
-    let entry = input.model.entry_points.iter().find(|entry| entry.path == one.whole);
+    let entry = input.model.entry(&one.whole);
     let name = entry.map_or_else(|| one.whole.name().unwrap_or("apps"), |entry| input.model.name_of(entry));
     Diagnostic::note(format!(
         "no Flux Kustomization in Git applies {} in cluster {}, so each step is a command for you; wait after each until the cluster is ready",
@@ -86,14 +86,14 @@ pub fn advice(input: &Input<'_>, one: &Move<'_>) -> Diagnostic {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
 
     use serde_json::json;
 
     use super::*;
+    use crate::delivery::Model;
     use crate::plan::migrate::standing::moves;
     use crate::render::Nothing;
-    use crate::repo::{File, Model, Snapshot};
+    use crate::repo::{File, Snapshot};
     use crate::spec;
 
     const SPEC: &str = "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  rw: { window: nights }\nwindows:\n  nights: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN }\nclusters:\n  edge: {}\n";
@@ -113,7 +113,7 @@ mod tests {
         ] {
             snapshot.insert(path(&format!("clusters/edge/apps/{file}")), File::new(text.as_bytes()));
         }
-        let model = Model::read(&snapshot, &RepoPath::top(), &BTreeMap::new());
+        let model = Model::read(&snapshot, &RepoPath::top(), &crate::delivery::Known::default(), &Nothing);
         let input = Input { spec: &parsed.spec, snapshot: &snapshot, model: &model, renderer: &Nothing };
         let live = live.iter().map(|(namespace, name, folder)| {
             LiveKustomization::of(&json!({

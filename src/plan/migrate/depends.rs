@@ -31,7 +31,7 @@ pub struct Succession {
 impl Succession {
     /// Gives the name of a Flux Kustomization as others find it.
     pub fn name(input: &Input<'_>, one: &FluxKustomization) -> Name {
-        (input.model.cluster_of(one), input.namespace(one).to_owned(), one.name.clone())
+        (one.cluster.clone(), input.namespace(one).to_owned(), one.name.clone())
     }
 
     /// Gives what the hand-over of some makes of each old Flux Kustomization.
@@ -78,7 +78,7 @@ impl Succession {
     ) -> (Vec<Dependency>, Vec<String>) {
         let (cluster, own, _) = Self::name(input, waiter);
         let (mut found, mut lost) = (Vec::new(), Vec::new());
-        let items = waiter.spec("dependsOn").as_array().map(Vec::as_slice).unwrap_or_default();
+        let items = waiter.said("dependsOn").as_array().map(Vec::as_slice).unwrap_or_default();
         for (index, item) in items.iter().enumerate() {
             let name = item["name"].as_str().unwrap_or_default();
             let namespace = item["namespace"].as_str().unwrap_or(&own);

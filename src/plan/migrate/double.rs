@@ -10,7 +10,7 @@ use crate::repo::FluxKustomization;
 
 /// Gives what decides the objects that a Flux Kustomization makes of a folder.
 fn made(input: &Input<'_>, folder: &RepoPath, one: &FluxKustomization) -> (Option<Value>, [Value; 2]) {
-    (build(input.model, folder, &one.value["spec"]), beyond(one))
+    (build(input.model, folder, &one.effective["spec"]), beyond(one))
 }
 
 /// Tells whether one that applies a side makes the same objects of it as an old one does, so that it can

@@ -71,7 +71,7 @@ fn kept_in_file_alone(
     names: &[String],
     inventories: &[Inventory],
 ) -> Option<Stop> {
-    let own = Inventory::find(inventories, &input.model.cluster_of(old), old)?;
+    let own = Inventory::find(inventories, &old.cluster, old)?;
     sets_otherwise(input, old, names, own.prune, &own.deletion_policy)
         .or_else(|| unknown(input, old, inventories))
         .or_else(|| by_lists(input, old, names).filter(|_| input.parents(old).is_empty()))
@@ -81,7 +81,7 @@ fn kept_in_file_alone(
 fn unknown(input: &Input<'_>, old: &FluxKustomization, inventories: &[Inventory]) -> Option<Stop> {
     input.parents(old).into_iter().find_map(|parent| {
         let path = parent.path.as_ref()?;
-        let cluster = input.model.cluster_of(parent);
+        let cluster = parent.cluster.clone();
         let Err(message) = &Inventory::find(inventories, &cluster, parent)?.objects else { return None };
         may_change(input, parent, path).then(|| {
             Stop::lasting(
@@ -109,7 +109,7 @@ pub fn suspended_above<'a>(
         if *next.spec("suspend") == Value::Bool(true) {
             return Some((next, Held::InGit));
         }
-        let (cluster, target) = (input.model.cluster_of(next), GateTarget::of(input, next));
+        let (cluster, target) = (next.cluster.clone(), GateTarget::of(input, next));
         let all = |cluster: &String| Closings::of_all_jobs(input, cluster);
         if closings.entry(cluster.clone()).or_insert_with_key(all).holds(&cluster, &target) {
             return Some((next, Held::ByJob));

@@ -74,7 +74,7 @@ pub fn clear(input: &Input<'_>, builder: &mut Builder<'_>, one: &Move<'_>) {
     loop {
         let graph = Graph::read(builder.now());
         // What a cluster builds by a Flux Kustomization that is not in Git is not for us to take.
-        let is_entry = |folder: &RepoPath| model.entry_points.iter().any(|entry| entry.path == *folder);
+        let is_entry = |folder: &RepoPath| model.entry(folder).is_some();
         let unused = graph.iter().find(|found| {
             found.folder.is_within(&input.spec.folder())
                 && is_unused(&graph, found)

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::delivery::EntryPoint;
+use crate::delivery::gate::{Gate, GateJob};
 use crate::delivery::{Input, build, rebuilt};
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
@@ -19,8 +21,7 @@ use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::migrate::{Rewritten, reader};
 use crate::plan::stop::Stop;
 use crate::render::{Object, Request};
-use crate::repo::gate::{Gate, GateJob};
-use crate::repo::{EntryPoint, FluxKustomization, built};
+use crate::repo::{FluxKustomization, built};
 use crate::yaml::{EditError, read_documents};
 
 /// Adds to a succession what a hand-over makes of each old Flux Kustomization.
@@ -99,14 +100,14 @@ pub fn hand_over(
             }
             let heir = Heir {
                 path: crate::plan::edit::resources::respell(
-                    old.spec("path").as_str().unwrap_or_default(),
+                    old.said("path").as_str().unwrap_or_default(),
                     side.as_str(),
                 ),
                 components: components(old, &one.whole, side),
                 decryption: contents.iter().all(|objects| !objects.iter().any(is_encrypted))
                     || contents[index].iter().any(is_encrypted),
-                health_checks: kept(old.spec("healthChecks"), &contents, index, &is_checked),
-                health_check_exprs: kept(old.spec("healthCheckExprs"), &contents, index, &is_of_kind),
+                health_checks: kept(old.said("healthChecks"), &contents, index, &is_checked),
+                health_check_exprs: kept(old.said("healthCheckExprs"), &contents, index, &is_of_kind),
                 depends_on,
                 name,
             };
@@ -164,13 +165,13 @@ fn still_held(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Res
 
 /// Renders what each side applies, as the old Flux Kustomization would build it.
 fn contents(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Result<Vec<Vec<Object>>, Stop> {
-    let own = build(input.model, &one.whole, &old.value["spec"]);
+    let own = build(input.model, &one.whole, &old.effective["spec"]);
     let requests: Vec<Request> = one
         .sides
         .values()
         .map(|side| {
             let flux = own.as_ref().map(|own| rebuilt(own, &one.whole, side));
-            Request { path: side.clone(), origins: false, flux }
+            Request::of(side.clone(), flux.as_ref())
         })
         .collect();
     let results = input.renderer.render(input.snapshot, &requests);
@@ -234,9 +235,7 @@ fn free(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization, name: &str) 
         ));
     }
     let taken = input.model.flux.iter().find(|other| {
-        other.name == name
-            && input.namespace(other) == input.namespace(old)
-            && input.model.cluster_of(other) == one.cluster
+        other.name == name && input.namespace(other) == input.namespace(old) && other.cluster == one.cluster
     });
     match taken {
         Some(other) => Err(Stop::lasting(
@@ -266,7 +265,7 @@ pub fn rewrite_waiters(
             continue;
         }
         let (wanted, lost) = succession.depends_on(input, waiter, succession.held.get(&key).copied(), false);
-        let list = waiter.spec("dependsOn").as_array().map(Vec::as_slice).unwrap_or_default();
+        let list = waiter.said("dependsOn").as_array().map(Vec::as_slice).unwrap_or_default();
         let same = wanted.len() == list.len()
             && wanted
                 .iter()

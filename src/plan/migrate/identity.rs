@@ -9,7 +9,7 @@ use crate::plan::edit::prepare::{is_remembering, refused};
 use crate::plan::migrate::standing::Move;
 use crate::plan::stop::Stop;
 use crate::repo::FluxKustomization;
-use crate::repo::flux::holds_variable;
+use crate::repo::flux::{artifact_path, holds_variable};
 
 /// What helps where a variable stands.
 const WRITTEN_OUT: &str = "write it out as the cluster has it, in a file for each cluster where several share this one, and let that reach the cluster; then go on";
@@ -29,17 +29,17 @@ pub fn unclear(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
 
 /// Stops at a variable in what a Flux Kustomization is known by, or goes by.
 fn variable(flux: &FluxKustomization) -> Option<Stop> {
-    let (metadata, source) = (&flux.value["metadata"], flux.spec("sourceRef"));
+    let (metadata, source) = (&flux.value["metadata"], flux.said("sourceRef"));
     // A list may give another one.
     let namespace = Value::from(flux.namespace.as_str());
     let fields = [
         ("metadata.name", "metadata", &metadata["name"]),
         ("metadata.namespace", "metadata", &namespace),
-        ("spec.path", "path", flux.spec("path")),
+        ("spec.path", "path", flux.said("path")),
         ("spec.sourceRef.kind", "sourceRef", &source["kind"]),
         ("spec.sourceRef.name", "sourceRef", &source["name"]),
         ("spec.sourceRef.namespace", "sourceRef", &source["namespace"]),
-        ("spec.suspend", "suspend", flux.spec("suspend")),
+        ("spec.suspend", "suspend", flux.said("suspend")),
     ];
     let (field, key, _) = fields.into_iter().find(|(_, _, value)| holds_variable(value))?;
     Some(Stop::lasting(
@@ -73,9 +73,10 @@ fn veiled(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
 pub fn may_apply<'a>(input: &Input<'a>, cluster: &str, folder: &RepoPath) -> Option<&'a FluxKustomization> {
     let veiled = input.model.flux.iter().filter(|flux| holds_variable(flux.spec("path")));
     let mut meant = veiled.filter(|flux| {
-        let Some(pattern) = flux.path.as_ref().map(|path| pattern(path.as_str())) else { return false };
-        let own = input.model.cluster_of(flux);
-        (own == cluster || !input.spec.clusters.contains_key(&own)) && wildcard(&pattern, folder.as_str())
+        let path = flux.spec("path").as_str().and_then(artifact_path);
+        let Some(pattern) = path.map(|path| pattern(path.as_str())) else { return false };
+        let own = &flux.cluster;
+        (own == cluster || !input.spec.clusters.contains_key(own)) && wildcard(&pattern, folder.as_str())
     });
     meant.next()
 }

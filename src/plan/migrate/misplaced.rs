@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::EntryPoint;
 use crate::delivery::{self, Input, Sides};
 use crate::path::RepoPath;
 use crate::plan::edit::generated::is_ours;
 use crate::plan::gate::Carriers;
 use crate::render::Request;
+use crate::repo::Target;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{EntryPoint, Target};
 
 /// Gives the sides of an entry point that stand, with the positions of their types.
 pub fn sides_of(input: &Input<'_>, all: &Sides, whole: &RepoPath) -> BTreeMap<RepoPath, usize> {
@@ -18,7 +19,7 @@ pub fn sides_of(input: &Input<'_>, all: &Sides, whole: &RepoPath) -> BTreeMap<Re
 
 /// Gives the entry point that was divided, or that of a side where only those are left.
 pub fn standing<'a>(input: &Input<'a>, side: &RepoPath, whole: &RepoPath) -> Option<&'a EntryPoint> {
-    let find = |path: &RepoPath| input.model.entry_points.iter().find(|entry| entry.path == *path);
+    let find = |path: &RepoPath| input.model.entry(path);
     find(whole).or_else(|| find(side))
 }
 

@@ -47,6 +47,7 @@ use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::prepare;
 use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::standing::{Move, moves};
+use crate::plan::refuse_unfetched;
 use crate::plan::stop::Stop;
 use crate::plan::{EntryOutcome, Plan, Stage, gate};
 use crate::proof::{Obligation, Renames};
@@ -87,12 +88,10 @@ impl Rewritten {
     /// Gives the clusters in which something applies it: its own, and that of a hub whose build takes it in.
     fn applied_in(&self, input: &Input<'_>) -> BTreeSet<String> {
         let is_it = |flux: &&FluxKustomization| {
-            flux.value == self.before
-                && flux.namespace == self.namespace
-                && input.model.cluster_of(flux) == self.cluster
+            flux.value == self.before && flux.namespace == self.namespace && flux.cluster == self.cluster
         };
         let parents = input.model.flux.iter().filter(is_it).flat_map(|flux| input.parents(flux));
-        parents.map(|parent| input.model.cluster_of(parent)).chain([self.cluster.clone()]).collect()
+        parents.map(|parent| parent.cluster.clone()).chain([self.cluster.clone()]).collect()
     }
 }
 
@@ -163,7 +162,7 @@ pub fn migrate(
         if !builder.finish().changes.is_empty() {
             gate::follow(input, templates, &mut builder)?;
         }
-        let model = input.model.again(builder.now());
+        let model = input.again(builder.now());
         let after = inventories(&model, builder.now(), input.renderer);
         let renamed = succession.names(input);
         let wrong = verify::wrong(input, builder.now(), (&before, &after), &rewritten, &renamed);
@@ -193,6 +192,7 @@ pub fn migrate(
             continue;
         }
         let mut plan = builder.finish();
+        refuse_unfetched(input, &plan.changes)?;
         plan.remarks.extend(active.iter().flat_map(|one| behind::left_behind(input, one, &before)));
         plan.remarks.extend(allowed(deletions(&before, &after), options)?);
         plan.remarks.extend(notes.into_iter().map(Diagnostic::note));
@@ -355,7 +355,7 @@ fn obligations(input: &Input<'_>, plan: &Plan, active: &[&Move<'_>]) -> Vec<Obli
     for one in active.iter().filter(|one| one.stage == Stage::Restructured) {
         let rest = one.leaves_rest().then(|| one.whole.clone());
         let parts: Vec<RepoPath> = one.sides.values().cloned().chain(rest).collect();
-        let Some(entry) = input.model.entry_points.iter().find(|entry| entry.path == one.whole) else {
+        let Some(entry) = input.model.entry(&one.whole) else {
             continue;
         };
         for build in builds(input.model, entry) {

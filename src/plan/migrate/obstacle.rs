@@ -29,9 +29,7 @@ fn missing_folder(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
         .filter_map(|name| input.side(&one.whole, &one.cluster, name))
         .filter(|side| !input.snapshot.is_dir(side))
         .collect();
-    let found = input
-        .applying(|path| gone.contains(path))
-        .find(|found| input.model.cluster_of(found) == one.cluster)?;
+    let found = input.applying(|path| gone.contains(path)).find(|found| found.cluster == one.cluster)?;
     let stop = Stop::new(
         format!(
             "Flux Kustomization {} names {}, which is not there, so what it applied is applied by nothing",
@@ -51,7 +49,7 @@ fn twin(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
         let other = input.model.flux.iter().find(|other| {
             (&other.name, &other.namespace) == (&found.name, &found.namespace)
                 && (&other.file, other.document) != (&found.file, found.document)
-                && input.model.cluster_of(other) == one.cluster
+                && other.cluster == one.cluster
         });
         Some((found, other?))
     })?;
@@ -150,7 +148,7 @@ pub fn outside(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
         let path = flux.spec("path").as_str().and_then(artifact_path);
         path.is_some_and(|path| is_meant(&path) || built(&input.model.graph, &path).iter().any(is_meant))
     };
-    let found = input.model.outside(input.snapshot).iter().find(|flux| builds(flux))?;
+    let found = input.model.outside().iter().find(|flux| builds(flux))?;
     let spec = &input.spec.path;
     Some(Stop::lasting(
         format!(

@@ -116,8 +116,7 @@ fn finished_early(one: &Move<'_>, base: &Input<'_>, options: &MigrateOptions) ->
     if one.stage != Stage::Finished || !one.old.is_empty() {
         return None;
     }
-    let old =
-        base.applying(|path| *path == one.whole).find(|old| base.model.cluster_of(old) == one.cluster)?;
+    let old = base.applying(|path| *path == one.whole).find(|old| old.cluster == one.cluster)?;
     Some(Stop::new(
         format!(
             "it is finished here, and {} still has {}, which would delete what it applies when it goes",

@@ -1,10 +1,11 @@
 //! What stays with an old entry point once its divided apps have left it.
 
+use crate::delivery::EntryPoint;
 use crate::delivery::{Input, app};
 use crate::plan::edit::resources::{Item, rewrite};
 use crate::plan::edit::{Builder, parts};
 use crate::render::Request;
-use crate::repo::{EntryPoint, umbrella};
+use crate::repo::umbrella;
 
 /// What stays with the old entry point once the divided apps have left it.
 #[derive(Clone, Debug)]

@@ -13,7 +13,7 @@ pub fn stood(input: &Input<'_>, base: &Input<'_>, found: &[Move<'_>]) -> Vec<Inv
         return Vec::new();
     }
     let is_meant = |flux: &FluxKustomization| {
-        let cluster = base.model.cluster_of(flux);
+        let cluster = flux.cluster.clone();
         found.iter().any(|one| one.cluster == cluster && takes_part(one, &flux.name))
     };
     inventories_of(base.model, base.snapshot, base.renderer, &is_meant)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::delivery::{EntryPoint, Model};
 use crate::delivery::{Input, unapplied};
 use crate::path::RepoPath;
 use crate::plan::edit::prepare::{is_prepared, is_remembering};
@@ -9,8 +10,8 @@ use crate::plan::migrate::obstacle;
 use crate::plan::migrate::rest::{Rest, rest};
 use crate::plan::stop::Stop;
 use crate::plan::{Stage, Standing};
+use crate::repo::FluxKustomization;
 use crate::repo::flux::artifact_path;
-use crate::repo::{EntryPoint, FluxKustomization, Model};
 
 /// A cluster and one of its entry points.
 pub type Key = (String, RepoPath);
@@ -86,7 +87,7 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
     // What another source has is no entry point of this repository, and its sides may stand here all the same.
     let foreign = foreign(model);
     for (other, whole) in &foreign {
-        let cluster = model.cluster_of(other);
+        let cluster = other.cluster.clone();
         for (position, change_type) in input.spec.types.iter().enumerate() {
             let side = input.side(whole, &cluster, &change_type.name.value);
             if let Some(side) = side.filter(|side| model.graph.has(side)) {
@@ -101,7 +102,7 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
     let mut found = Vec::new();
     for (whole, sides) in wholes {
         let lost = unapplied.iter().find(|one| one.whole == whole);
-        let entry = model.entry_points.iter().find(|entry| entry.path == whole);
+        let entry = model.entry(&whole);
         let applies = |path: &RepoPath| {
             model.flux.iter().filter(move |one| one.path.as_ref() == Some(path)).collect::<Vec<_>>()
         };
@@ -120,12 +121,12 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
         let mut clusters: Vec<String> =
             entry.into_iter().flat_map(EntryPoint::clusters).map(str::to_owned).collect();
         let all = old.iter().chain(new.values().flatten()).chain(&others);
-        clusters.extend(all.map(|one| model.cluster_of(one)));
+        clusters.extend(all.map(|one| one.cluster.clone()));
         clusters.extend(lost.map(|one| one.cluster.clone()));
         clusters.sort();
         clusters.dedup();
         for cluster in clusters.into_iter().filter(|cluster| input.spec.clusters.contains_key(cluster)) {
-            let mine = |one: &&FluxKustomization| model.cluster_of(one) == cluster;
+            let mine = |one: &&FluxKustomization| one.cluster == cluster;
             let mut one = Move {
                 whole: whole.clone(),
                 sides: sides.clone(),

@@ -61,7 +61,7 @@ fn is_involved(input: &Input<'_>, wrong: &Wrong, one: &Move<'_>) -> bool {
         old().flat_map(|old| one.sides.keys().map(move |position| heir_name(input, old, *position)));
     let mut waiters = input.model.flux.iter().filter(|flux| {
         flux.name == *name
-            && input.model.cluster_of(flux) == one.cluster
+            && flux.cluster == one.cluster
             && flux.depends_on().into_iter().any(|wanted| old().any(|old| old == wanted))
     });
     own.any(|own| own == name) || heirs.any(|heir| heir == *name) || waiters.next().is_some()

@@ -78,12 +78,12 @@ fn clusters(input: &Input<'_>, file: &RepoPath) -> BTreeSet<String> {
         builders.contains(path) || (file.is_within(path) && is_generated(&model.graph, path))
     };
     let applied = model.flux.iter().filter(|one| one.path.as_ref().is_some_and(builds));
-    let found: BTreeSet<String> = applied.map(|one| model.cluster_of(one)).collect();
+    let found: BTreeSet<String> = applied.map(|one| one.cluster.clone()).collect();
     if !found.is_empty() {
         return found;
     }
     let beside = model.flux.iter().filter(|one| one.file.parent() == file.parent());
-    beside.map(|one| model.cluster_of(one)).collect()
+    beside.map(|one| one.cluster.clone()).collect()
 }
 
 /// Edits the list of one document; gives what became of it.

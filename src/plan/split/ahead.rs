@@ -1,11 +1,11 @@
 //! Builds that a split will ask for one by one, made side by side before.
 
+use crate::delivery::Role;
 use crate::delivery::{Input, Sides, builds, children};
 use crate::path::RepoPath;
 use crate::plan::split::Selection;
 use crate::plan::split::folder::is_constant;
 use crate::render::Request;
-use crate::repo::Role;
 
 /// Builds ahead, side by side, every entry point that is to be divided and the apps in it; as its Flux
 /// Kustomizations build it, in the repository as it is.
@@ -24,7 +24,7 @@ pub fn build(input: &Input<'_>, original: &Input<'_>, sides: &Sides, selection: 
         if whole || !apps.is_empty() {
             folders.push(entry.path.clone());
             let fields = builds(original.model, entry).into_iter().flatten();
-            requests.extend(fields.map(|fields| Request::flux(entry.path.clone(), fields)));
+            requests.extend(fields.map(|fields| Request::flux(entry.path.clone(), &fields)));
             // With a field that speaks of all of them it is divided as a whole.
             if kustomization.keys().all(is_constant) {
                 folders.extend(apps);

@@ -3,23 +3,25 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::{Child, Input, Sides, app_names, parent};
+use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
+use crate::plan::gate::Lone;
 use crate::plan::migrate::part;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::split::parent::refused;
 use crate::plan::split::promise::Promise;
 use crate::plan::split::settle::Watch;
 use crate::plan::split::step::{Live, Run, Step};
-use crate::plan::split::{ahead, layout, obligations};
+use crate::plan::split::{ahead, layout, newcomer, obligations};
 use crate::plan::stop::Stop;
 use crate::plan::{Plan, gate};
 use crate::proof::Obligation;
 use crate::repo::flux::artifact_path;
 use crate::repo::listing::listing;
-use crate::repo::{EntryPoint, File, Role, Snapshot};
+use crate::repo::{File, Snapshot};
 use crate::template::Templates;
 use crate::text::nearest;
 
@@ -78,7 +80,7 @@ pub(super) fn split_with(
     known(input, selection)?;
     layout::check(input)?;
     let listed = listed(input);
-    let model = input.model.again(&listed);
+    let model = input.again(&listed);
     let original = input;
     let input = &Input { snapshot: &listed, model: &model, ..*original };
     let mut builder = Builder::new(original.snapshot);
@@ -94,8 +96,9 @@ pub(super) fn split_with(
     let sides = input.sides();
     let carriers = gate::carriers(input)?;
     let live = Live { wholes: input.live(&sides), base };
-    let run = Run { input, original, selection, sides: &sides, live };
     ahead::build(input, original, &sides, selection);
+    let lone = Lone::of(input, &sides);
+    let run = Run { input, original, selection, sides: &sides, lone: &lone, live };
     // What applies others' Flux Kustomizations comes after them.
     let parents = parent::children(input.model);
     let (last, first): (Vec<_>, Vec<_>) =
@@ -110,7 +113,7 @@ pub(super) fn split_with(
         }
         if entry.role == Role::Bootstrap && *selection == Selection::All && input.knows_cluster(entry) {
             let reason = "it applies Flux Kustomizations, which gate what they apply themselves";
-            outcomes.push(EntryOutcome::new(&entry.cluster, &entry.path).untouched(reason));
+            outcomes.push(EntryOutcome::new(&entry.named_clusters(), &entry.path).untouched(reason));
         }
         if entry.role == Role::Bootstrap {
             continue;
@@ -120,15 +123,15 @@ pub(super) fn split_with(
         let trusts = doubted.is_some_and(|doubted| !doubted.contains(&entry.path));
         let stopped = hindered.get(&entry.path).cloned();
         let refused = stopped
-            .map(|stop| stop.refuse(EntryOutcome::new(&entry.cluster, &entry.path)))
-            .or_else(|| refused(input, entry, selection, &outcomes, children?));
+            .map(|stop| stop.refuse(EntryOutcome::new(&entry.named_clusters(), &entry.path)))
+            .or_else(|| refused(input, entry, selection, &lone, &outcomes, children?));
         let Step { mut outcome, promise, command } = match refused {
             Some(outcome) => outcome.into(),
             None => run.step(&mut trial, entry, trusts),
         };
         let divides = matches!(outcome.way, Way::Plain | Way::Projection);
         if let Some(change) = divides.then(|| watch.step(&entry.path, trial.now())).flatten() {
-            outcome = EntryOutcome::new(&entry.cluster, &entry.path).refused(
+            outcome = EntryOutcome::new(&entry.named_clusters(), &entry.path).refused(
                 format!("dividing it would change something else: {change}"),
                 "let no entry point use another's files but through its kustomization.yaml, then split again",
             );
@@ -145,14 +148,22 @@ pub(super) fn split_with(
         }
         outcomes.push(outcome);
     }
+    let came = newcomer::split(input, original, base, selection, &sides, &mut builder);
+    outcomes.retain(|outcome| !outcome.is_untouched() || came.iter().all(|one| one.before != outcome.before));
+    outcomes.extend(came.iter().cloned());
     outcomes.sort_by(|a, b| a.before.cmp(&b.before));
-    outcomes.extend(handed_over(input, &sides));
+    // Where a newcomer is named, those that do not list it have nothing to say.
+    if came.is_empty() || *selection == Selection::All {
+        let split_before = handed_over(input, &sides).into_iter();
+        outcomes.extend(split_before.filter(|outcome| came.iter().all(|one| one.before != outcome.before)));
+    }
     outcomes.extend(unplaced(input));
     if !builder.is_unchanged() {
         commands.extend(gate::follow(original, templates, &mut builder)?);
     }
     let mut plan = builder.finish();
     plan.obligations = obligations::all(original, &plan, &outcomes);
+    newcomer::hold(original, &mut plan, &came);
     remarks.extend(outcomes.iter().flat_map(|outcome| &outcome.notes).map(Diagnostic::note));
     // Where an app is used somewhere, those that do not use it have nothing to say.
     if !outcomes.iter().all(EntryOutcome::is_beside) {
@@ -166,7 +177,7 @@ pub(super) fn split_with(
 
 /// Says what an entry point lacks before its sides can be applied each by its own Kustomization.
 fn without_flux(input: &Input<'_>, entry: &EntryPoint, above: &RepoPath) -> Diagnostic {
-    let bootstrap = input.model.entry_points.iter().find(|other| other.path == *above);
+    let bootstrap = input.model.entry(above);
     let name = bootstrap.map_or("flux-system", |bootstrap| input.model.name_of(bootstrap));
     Diagnostic::warning(format!(
         "{} has no Flux Kustomization of its own: {name} applies it through {above}, all types together",
@@ -185,12 +196,12 @@ fn handed_over(input: &Input<'_>, sides: &Sides) -> Vec<EntryOutcome> {
     let mut found: BTreeMap<RepoPath, EntryOutcome> = BTreeMap::new();
     for entry in &input.model.entry_points {
         let Some((whole, position)) = sides.get(&entry.path) else { continue };
-        if input.model.entry_points.iter().any(|other| other.path == *whole) {
+        if input.model.entry(whole).is_some() {
             continue;
         }
-        let outcome = found
-            .entry(whole.clone())
-            .or_insert_with(|| EntryOutcome::new(&entry.cluster, whole).untouched("it was split before"));
+        let outcome = found.entry(whole.clone()).or_insert_with(|| {
+            EntryOutcome::new(&entry.named_clusters(), whole).untouched("it was split before")
+        });
         outcome.after.push((input.spec.types[*position].name.value.clone(), entry.path.clone()));
     }
     found.into_values().collect()
@@ -213,7 +224,7 @@ fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
         .filter_map(|kustomization| {
             let text = kustomization.spec("path").as_str()?;
             let path = artifact_path(text)?;
-            let cluster = input.model.cluster_of(kustomization);
+            let cluster = kustomization.cluster.clone();
             let (kind, name) = (kustomization.source_kind(), kustomization.source_name());
             Some(EntryOutcome::new(&cluster, &path).refused(
                 format!("its path is relative to {kind} {name}, not to this repository"),
@@ -262,7 +273,7 @@ fn listed(input: &Input<'_>) -> Snapshot {
         if entry.role != Role::Apps || entry.flux.is_empty() || !input.knows_cluster(entry) {
             continue;
         }
-        if let Some(text) = listing(input.model, input.snapshot, &entry.path)
+        if let Some(text) = listing(&input.model.graph, input.snapshot, &entry.path)
             && let Ok(path) = entry.path.join("kustomization.yaml")
         {
             snapshot.insert(path, File::new(text.as_bytes()));

@@ -1,14 +1,16 @@
 //! Splits one entry point.
 
+use crate::delivery::EntryPoint;
 use crate::delivery::{Child, Input, Typed, children, parent};
 use crate::plan::BACK;
 use crate::plan::edit::{Builder, parts};
+use crate::plan::gate::Lone;
 use crate::plan::outcome::{AppOutcome, BESIDE, EntryOutcome, Way};
 use crate::plan::refusal::{ADDED_TYPES, REMEDY_FOR_TYPES, Refusal, refuse, refuse_alone};
 use crate::plan::split::child::Placed;
 use crate::plan::split::folder::is_constant;
 use crate::plan::split::{Selection, later};
-use crate::repo::{EntryPoint, Kustomization};
+use crate::repo::Kustomization;
 
 /// One entry point that is being split.
 pub struct EntrySplit<'a, 'i> {
@@ -17,6 +19,8 @@ pub struct EntrySplit<'a, 'i> {
     pub(super) kustomization: &'a Kustomization,
     /// Whether what it writes is taken to build the same until all of it is proven together.
     pub(super) trusts: bool,
+    /// What a Namespace alone does not divide.
+    pub(super) lone: Option<&'a Lone>,
 }
 
 impl<'a, 'i> EntrySplit<'a, 'i> {
@@ -26,7 +30,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         entry: &'a EntryPoint,
         kustomization: &'a Kustomization,
     ) -> EntrySplit<'a, 'i> {
-        EntrySplit { input, entry, kustomization, trusts: false }
+        EntrySplit { input, entry, kustomization, trusts: false, lone: None }
     }
 
     /// Leaves it to the caller to compare each side with the objects of its type.
@@ -35,11 +39,17 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         EntrySplit { trusts, ..self }
     }
 
+    /// Leaves it whole where a Namespace alone would be divided from the rest.
+    #[must_use]
+    pub fn leaving(self, lone: &'a Lone) -> EntrySplit<'a, 'i> {
+        EntrySplit { lone: Some(lone), ..self }
+    }
+
     /// Splits the selected apps of the entry point into the builder; nothing stays in it after a refusal.
     ///
     /// Where nothing was compared on the way, the objects that its sides must build are given too.
     pub fn split(&self, builder: &mut Builder<'_>, selection: &Selection) -> (EntryOutcome, Option<Typed>) {
-        let outcome = EntryOutcome::new(&self.entry.cluster, &self.entry.path);
+        let outcome = EntryOutcome::new(&self.entry.named_clusters(), &self.entry.path);
         let (all, loose) = children(self.input.model, self.entry, self.kustomization);
         let whole = selection.names_entry(self.input.model.name_of(self.entry), &self.entry.path);
         let (selected, rest): (Vec<Child>, Vec<Child>) =
@@ -65,6 +75,9 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         }
         if let Some(reason) = parent::reason(self.input.model, &typed.objects) {
             return (outcome.untouched(reason), None);
+        }
+        if let Some(rest) = self.lone.and_then(|lone| lone.rest(&self.entry.path)) {
+            return (outcome.untouched(self.input.unparted(self.entry, rest)), None);
         }
         let foreign = self.kustomization.keys().find(|key| !is_constant(key)).map(str::to_owned);
         let entry_level = foreign.is_some() || (whole && !loose.is_empty());
@@ -143,7 +156,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         loose: &[usize],
         typed: &Typed,
     ) -> Result<EntryOutcome, Refusal> {
-        let mut outcome = EntryOutcome::new(&self.entry.cluster, &self.entry.path);
+        let mut outcome = EntryOutcome::new(&self.entry.named_clusters(), &self.entry.path);
         let mut placed: Vec<(&Child, Placed)> = Vec::new();
         for child in selected {
             if let Some(parts) = parts::listed(self.input, self.entry, builder, child)? {
@@ -169,7 +182,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             && done.is_empty()
             && loose.is_empty()
         {
-            return Ok(outcome.untouched(self.input.undivided(only)));
+            return Ok(outcome.untouched(self.input.undivided(self.entry, only)));
         }
         let others: Vec<Child> = rest.iter().chain(done).cloned().collect();
         for position in &present {

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::{Child, Input, app_names};
+use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -17,7 +18,7 @@ use crate::plan::split::restore::{restore, unchanged};
 use crate::plan::split::{Selection, obligations};
 use crate::plan::{BACK, EntryOutcome, Plan, Way, gate};
 use crate::repo::listing::is_listing;
-use crate::repo::{EntryPoint, Graph, Kustomization, Role, Target, umbrella};
+use crate::repo::{Graph, Kustomization, Target, umbrella};
 use crate::template::Templates;
 use crate::text::nearest;
 
@@ -38,8 +39,10 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
             continue;
         }
         if let Some(reason) = handed_over(input, entry) {
-            outcomes
-                .push(EntryOutcome::new(&entry.cluster, &entry.path).refused(reason, format!("{BACK} join")));
+            outcomes.push(
+                EntryOutcome::new(&entry.named_clusters(), &entry.path)
+                    .refused(reason, format!("{BACK} join")),
+            );
             continue;
         }
         let mut trial = builder.clone();
@@ -47,14 +50,14 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
             Ok(Some(folders)) => {
                 freed.extend(folders);
                 builder = trial;
-                let mut outcome = EntryOutcome::new(&entry.cluster, &entry.path);
+                let mut outcome = EntryOutcome::new(&entry.named_clusters(), &entry.path);
                 outcome.way = Way::Plain;
                 outcome.reason = "its parts are one again".into();
                 outcomes.push(outcome);
             }
             Ok(None) => {}
             Err(reason) => outcomes.push(
-                EntryOutcome::new(&entry.cluster, &entry.path)
+                EntryOutcome::new(&entry.named_clusters(), &entry.path)
                     .refused(reason, "take that edit over by hand, or take it back, then join again"),
             ),
         }
@@ -133,7 +136,7 @@ fn only_sides(
         if is_meant && !entries.iter().any(|other| other.path == *whole) {
             found.entry(whole).or_insert_with(|| {
                 let reason = format!("Flux Kustomization {name} applies one of its sides");
-                EntryOutcome::new(&entry.cluster, whole).refused(reason, format!("{BACK} join"))
+                EntryOutcome::new(&entry.named_clusters(), whole).refused(reason, format!("{BACK} join"))
             });
         }
     }

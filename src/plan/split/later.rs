@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::delivery::EntryPoint;
 use crate::delivery::inventory::{deletions, inventories};
 use crate::delivery::{Input, Sides, sides_of};
 use crate::path::RepoPath;
@@ -17,9 +18,10 @@ use crate::plan::edit::prepare::{is_prepared, prepare};
 use crate::plan::migrate::verify::{Wrong, wrong};
 use crate::plan::migrate::{self, effective};
 use crate::plan::outcome::EntryOutcome;
+use crate::plan::split::newcomer::newcomers;
 use crate::plan::stop::Stop;
 use crate::proof::Obligation;
-use crate::repo::{EntryPoint, FluxKustomization};
+use crate::repo::FluxKustomization;
 
 /// Gives the Flux Kustomizations that apply sides of an entry point of a cluster.
 pub fn applied_sides<'a>(input: &Input<'a>, whole: &RepoPath, cluster: &str) -> Vec<&'a FluxKustomization> {
@@ -28,10 +30,10 @@ pub fn applied_sides<'a>(input: &Input<'a>, whole: &RepoPath, cluster: &str) -> 
     input.applying(|path| sides.contains(path)).collect()
 }
 
-/// Tells whether a later split may be at its second step here, so that it must be known what the
-/// clusters have.
+/// Tells whether a later split may be at its second step here, or an app came after the split, so that it
+/// must be known what the clusters have.
 pub fn needs_base(input: &Input<'_>) -> bool {
-    input.model.flux.iter().any(is_prepared)
+    input.model.flux.iter().any(is_prepared) || !newcomers(input, &input.sides()).is_empty()
 }
 
 /// Makes of a trial, in which an entry point was divided, the next step of the three.
@@ -49,7 +51,7 @@ pub fn step<'a>(
     let live = applied_sides(input, &entry.path, &entry.cluster);
     let all: Vec<&FluxKustomization> = input.model.flux_of(entry).chain(live).collect();
     if all.iter().all(|one| is_prepared(one)) {
-        if let Some(one) = all.iter().find(|one| !base.is_some_and(|base| was_prepared(input, base, one))) {
+        if let Some(one) = all.iter().find(|one| !base.is_some_and(|base| was_prepared(base, one))) {
             return outcome.refused(
                 format!("Flux Kustomization {} is kept from pruning here and not yet in HEAD", one.name),
                 "commit this step by itself and let it reach the cluster; only then comes the next one",
@@ -79,7 +81,7 @@ pub fn step<'a>(
 /// Stops where something else decides what those that were prepared just now delete: the next step would
 /// wait for good.
 fn overridden(input: &Input<'_>, trial: &Builder<'_>, all: &[&FluxKustomization]) -> Option<Stop> {
-    let model = input.model.again(trial.now());
+    let model = input.again(trial.now());
     let next = Input { snapshot: trial.now(), model: &model, ..*input };
     let is_one = |flux: &&FluxKustomization| {
         all.iter().any(|one| (&one.file, one.document, &one.name) == (&flux.file, flux.document, &flux.name))
@@ -89,12 +91,10 @@ fn overridden(input: &Input<'_>, trial: &Builder<'_>, all: &[&FluxKustomization]
 }
 
 /// Tells whether a Flux Kustomization is prepared in the base as well.
-fn was_prepared(input: &Input<'_>, base: &Input<'_>, one: &FluxKustomization) -> bool {
-    let key = |input: &Input<'_>, one: &FluxKustomization| {
-        (input.model.cluster_of(one), one.namespace.clone(), one.name.clone())
-    };
-    let wanted = key(input, one);
-    base.model.flux.iter().any(|other| is_prepared(other) && key(base, other) == wanted)
+fn was_prepared(base: &Input<'_>, one: &FluxKustomization) -> bool {
+    let key = |one: &FluxKustomization| (one.cluster.clone(), one.namespace.clone(), one.name.clone());
+    let wanted = key(one);
+    base.model.flux.iter().any(|other| is_prepared(other) && key(other) == wanted)
 }
 
 /// Lets the sides take over what was divided, where no cluster deletes anything by that.
@@ -106,7 +106,7 @@ fn hand_over(
     mut outcome: EntryOutcome,
 ) -> EntryOutcome {
     let divided = trial.now().clone();
-    let model = input.model.again(&divided);
+    let model = input.again(&divided);
     let next = Input { snapshot: &divided, model: &model, ..*input };
     let migrate::TakenOver { renamed, rewritten, notes } = match migrate::take_over(&next, trial, &entry.path)
     {
@@ -114,9 +114,9 @@ fn hand_over(
         Err(stop) => return stop.refuse(outcome),
     };
     let after = trial.now();
-    let model = input.model.again(after);
+    let model = input.again(after);
     // What other entry points did in the same run is not this one's doing.
-    let again = (!before.is_unchanged()).then(|| input.model.again(before.now()));
+    let again = (!before.is_unchanged()).then(|| input.again(before.now()));
     let old = inventories(again.as_ref().unwrap_or(input.model), before.now(), input.renderer);
     let new = inventories(&model, after, input.renderer);
     if let Some(deletion) = deletions(&old, &new).first() {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::delivery::Input;
+use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::gate::GateTarget;
-use crate::repo::{EntryPoint, Role};
 
 /// Makes sure that no two types of entry points share a folder or the name of a Flux Kustomization.
 ///
@@ -75,7 +75,7 @@ fn names(input: &Input<'_>, cluster: &str, wholes: &[&EntryPoint]) -> Vec<Diagno
             let heir = GateTarget { name: name.clone(), ..whole };
             let standing = input.model.flux.iter().find(|flux| {
                 GateTarget::of(input, flux) == heir
-                    && input.model.cluster_of(flux) == cluster
+                    && flux.cluster == cluster
                     && flux.path.is_some()
                     && flux.path != input.side(&entry.path, cluster, type_name)
             });

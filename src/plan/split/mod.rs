@@ -8,6 +8,7 @@ mod folder;
 mod join;
 pub(crate) mod later;
 pub(crate) mod layout;
+pub(crate) mod newcomer;
 mod obligations;
 mod parent;
 mod projection;

@@ -1,5 +1,6 @@
 //! What must be true of the entry points when some of them were divided.
 
+use crate::delivery::EntryPoint;
 use crate::delivery::{Input, Sides, builds};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
@@ -7,7 +8,6 @@ use crate::plan::outcome::EntryOutcome;
 use crate::plan::split::later;
 use crate::plan::{Plan, gate};
 use crate::proof::{Mismatch, Obligation, Renames, first_mismatch};
-use crate::repo::EntryPoint;
 
 /// Every old entry point must go on rendering what it did, and the sides must add up to it.
 pub fn all(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec<Obligation> {
@@ -28,7 +28,7 @@ pub fn all(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec<Obl
         if renames.is_empty() {
             continue;
         }
-        let of = input.model.entry_points.iter().filter(|entry| entry.path == obligation.before);
+        let of = input.model.entry(&obligation.before).into_iter();
         obligation.renamed = renames.of(of.flat_map(EntryPoint::clusters));
     }
     found
@@ -37,7 +37,7 @@ pub fn all(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec<Obl
 /// What must be true of one entry point, for each way in which a cluster builds it.
 fn of_entry(input: &Input<'_>, sides: &Sides, path: &RepoPath, outcomes: &[EntryOutcome]) -> Vec<Obligation> {
     let mut found = Vec::new();
-    let entry = input.model.entry_points.iter().find(|entry| entry.path == *path);
+    let entry = input.model.entry(path);
     let builds = entry.map_or_else(|| vec![None], |entry| builds(input.model, entry));
     if let Some(found) = later::obligations(input, sides, path, builds.clone(), outcomes) {
         return found;

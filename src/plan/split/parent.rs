@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use crate::delivery::EntryPoint;
 use crate::delivery::parent::reason;
 use crate::delivery::{Input, children};
 use crate::path::RepoPath;
 use crate::plan::EntryOutcome;
+use crate::plan::gate::Lone;
 use crate::plan::split::Selection;
-use crate::repo::EntryPoint;
 
 /// Refuses an entry point that would be divided although some of these, whose Flux Kustomizations it
 /// applies, have sides.
@@ -15,12 +16,16 @@ pub(super) fn refused(
     input: &Input<'_>,
     entry: &EntryPoint,
     selection: &Selection,
+    lone: &Lone,
     outcomes: &[EntryOutcome],
     children: &BTreeSet<&RepoPath>,
 ) -> Option<EntryOutcome> {
     let has_sides = |outcome: &&EntryOutcome| !outcome.after.is_empty() && children.contains(&outcome.before);
-    let child = outcomes.iter().find(has_sides).filter(|_| is_mixed(input, entry, selection))?;
-    let outcome = EntryOutcome::new(&entry.cluster, &entry.path);
+    let child = outcomes
+        .iter()
+        .find(has_sides)
+        .filter(|_| lone.rest(&entry.path).is_none() && is_mixed(input, entry, selection))?;
+    let outcome = EntryOutcome::new(&entry.named_clusters(), &entry.path);
     Some(outcome.refused(
         format!(
             "it applies Flux Kustomizations of entry points that are divided, as {}, and runs something itself",

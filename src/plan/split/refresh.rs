@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::delivery::EntryPoint;
 use crate::delivery::{Input, TypedError};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -13,7 +14,7 @@ use crate::plan::split::projection::Manner;
 use crate::plan::split::whole::projection_text;
 use crate::proof::compare;
 use crate::render::Request;
-use crate::repo::{EntryPoint, Target};
+use crate::repo::Target;
 
 /// Brings every generated projection of the entry points that are meant up to date with the rules; gives
 /// those, present or not, of which a side was written anew.

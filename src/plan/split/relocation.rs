@@ -16,6 +16,7 @@ use crate::plan::gate::{Closings, GateTarget};
 use crate::plan::migrate::contents::is_encrypted;
 use crate::plan::migrate::misplaced::{Misplaced, misplaced_in, sides_of, standing};
 use crate::plan::migrate::{held, verify};
+use crate::plan::split::newcomer::newcomers;
 use crate::plan::{EntryOutcome, Plan, gate};
 use crate::proof::difference::differences;
 use crate::proof::{FluxName, Obligation};
@@ -24,7 +25,7 @@ use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, umbrella};
 
 /// What keeps an object from being pruned.
-const KEEP: &str = "kustomize.toolkit.fluxcd.io/prune: disabled";
+pub const KEEP: &str = "kustomize.toolkit.fluxcd.io/prune: disabled";
 
 /// How many objects of one entry point are named.
 const NAMED: usize = 5;
@@ -46,7 +47,7 @@ pub fn guard(
         return Ok(Vec::new());
     }
     let after = plan.changes.apply(input.snapshot);
-    let model = input.model.again(&after);
+    let model = input.again(&after);
     let next = Input { snapshot: &after, model: &model, ..*input };
     let free = verify::gate_objects(input, &after);
     let (mut old, mut new) = (
@@ -139,8 +140,7 @@ fn unheld(now: &Closings, later: &Closings, cluster: &str, own: &GateTarget) -> 
 fn undecrypted(input: &Input<'_>, old: &[Inventory], new: &[Inventory]) -> Option<Diagnostic> {
     let decrypts = |one: &Inventory| {
         let same = |flux: &&FluxKustomization| {
-            (&flux.name, &flux.namespace) == (&one.name, &one.namespace)
-                && input.model.cluster_of(flux) == one.cluster
+            (&flux.name, &flux.namespace) == (&one.name, &one.namespace) && flux.cluster == one.cluster
         };
         input.model.flux.iter().find(same).is_none_or(|flux| !flux.spec("decryption").is_null())
     };
@@ -201,6 +201,14 @@ fn unknown(
     }
 }
 
+/// Lets the proof hold the sides of these entry points to the same objects together.
+pub fn hold_together(input: &Input<'_>, plan: &mut Plan, wholes: &BTreeSet<RepoPath>) {
+    let all = input.sides();
+    for whole in wholes {
+        together(plan, &sides_of(input, &all, whole).into_keys().collect::<Vec<_>>());
+    }
+}
+
 /// Holds sides to their objects together.
 fn together(plan: &mut Plan, sides: &[RepoPath]) {
     let is_side = |path: &RepoPath| sides.contains(path);
@@ -239,7 +247,10 @@ fn told(input: &Input<'_>, all: &Sides, whole: &RepoPath, found: &[Misplaced]) -
     let is_whole =
         input.model.graph.get(whole).is_some_and(|found| umbrella::original(&found.text).is_some());
     let (here, there) = (name(first.side), name(first.rule));
-    let help = if !is_live {
+    let newcomer = newcomers(input, all).into_iter().find(|one| one.whole == *whole);
+    let help = if let Some(newcomer) = newcomer {
+        newcomer.help()
+    } else if !is_live {
         let what = if is_whole { "--all" } else { "app NAME" };
         format!(
             "before the hand-over nothing is deleted by it: `gitops-windows join {what}`, then split again"

@@ -8,7 +8,7 @@ use crate::path::RepoPath;
 use crate::plan::split::divide::{Care, split_with};
 use crate::plan::split::{Selection, promise};
 use crate::plan::stop::Stop;
-use crate::plan::{EntryOutcome, Plan, Way, migrate};
+use crate::plan::{EntryOutcome, Plan, Way, migrate, refuse_unfetched};
 use crate::proof::{Obligation, Verdict, prove};
 use crate::repo::Snapshot;
 use crate::template::Templates;
@@ -38,6 +38,7 @@ pub fn split(
         let plan = settled(input, base, templates, selection, &hindered)?;
         let found = no_hand_over(input, &plan);
         if found.is_empty() {
+            refuse_unfetched(input, &plan.changes)?;
             return Ok(plan);
         }
         hindered.extend(found);
@@ -55,7 +56,7 @@ fn no_hand_over(input: &Input<'_>, plan: &Plan) -> BTreeMap<RepoPath, Stop> {
         return BTreeMap::new();
     }
     let after = plan.changes.apply(input.snapshot);
-    let model = input.model.again(&after);
+    let model = input.again(&after);
     migrate::hindered(&Input { snapshot: &after, model: &model, ..*input }, &divided)
 }
 

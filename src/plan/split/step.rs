@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use crate::delivery::EntryPoint;
 use crate::delivery::{Input, Sides, TypedError, build};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::prepare;
+use crate::plan::gate::Lone;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::refusal::refuse;
 use crate::plan::split::promise::Promise;
@@ -14,7 +16,6 @@ use crate::plan::split::side::OWN_FIELDS;
 use crate::plan::split::{EntrySplit, Selection, later, obligations};
 use crate::plan::{Command, gate};
 use crate::render::Request;
-use crate::repo::EntryPoint;
 
 /// What sides that are live ask of a split.
 pub struct Live<'a> {
@@ -34,6 +35,8 @@ pub struct Run<'a> {
     pub selection: &'a Selection,
     /// The folders that are a side of an entry point.
     pub sides: &'a Sides,
+    /// What a Namespace alone does not divide.
+    pub lone: &'a Lone,
     /// What sides that are live ask of it.
     pub live: Live<'a>,
 }
@@ -67,7 +70,7 @@ impl Run<'_> {
 
 fn split(run: &Run<'_>, builder: &mut Builder<'_>, entry: &EntryPoint, trusts: bool) -> Step {
     let Run { input, original, selection, live, .. } = run;
-    let outcome = EntryOutcome::new(&entry.cluster, &entry.path);
+    let outcome = EntryOutcome::new(&entry.named_clusters(), &entry.path);
     if !input.knows_cluster(entry) {
         return outcome.untouched(format!("the spec has no cluster `{}`", entry.cluster)).into();
     }
@@ -99,7 +102,7 @@ fn split(run: &Run<'_>, builder: &mut Builder<'_>, entry: &EntryPoint, trusts: b
         trial.put(&kustomization.file, &kustomization.text);
     }
     let is_live = live.wholes.contains(&entry.path);
-    let split = EntrySplit::new(input, entry, kustomization).trusting(trusts && !is_live);
+    let split = EntrySplit::new(input, entry, kustomization).trusting(trusts && !is_live).leaving(run.lone);
     let (mut outcome, promised) = split.split(&mut trial, selection);
     let changes = trial.now() != builder.now();
     if outcome.way == Way::Refused {
@@ -118,7 +121,7 @@ fn split(run: &Run<'_>, builder: &mut Builder<'_>, entry: &EntryPoint, trusts: b
             "its Flux Kustomization {} {}, so nothing would hold back a side of it",
             outside.flux.name, outside.why
         );
-        let refused = EntryOutcome::new(&entry.cluster, &entry.path).refused(why, outside.help);
+        let refused = EntryOutcome::new(&entry.named_clusters(), &entry.path).refused(why, outside.help);
         return EntryOutcome { place: Some(outside.flux.place("path")), ..refused }.into();
     }
     if outcome.way == Way::Untouched {
@@ -169,8 +172,8 @@ fn split(run: &Run<'_>, builder: &mut Builder<'_>, entry: &EntryPoint, trusts: b
 /// Gives the first Flux Kustomization with which an entry point does not build, though it does alone.
 fn unbuildable(input: &Input<'_>, entry: &EntryPoint) -> Option<(String, String)> {
     input.model.flux_of(entry).find_map(|kustomization| {
-        let fields = build(input.model, &entry.path, &kustomization.value["spec"])?;
-        let request = Request::flux(entry.path.clone(), fields);
+        let fields = build(input.model, &entry.path, &kustomization.effective["spec"])?;
+        let request = Request::flux(entry.path.clone(), &fields);
         let error = input.renderer.render(input.snapshot, &[request]).pop()?.err()?;
         Some((kustomization.name.clone(), error.message))
     })

@@ -78,7 +78,7 @@ impl<'a> Transfer<'a> {
         touched: &BTreeSet<RepoPath>,
         ids: &[Misplaced],
     ) -> bool {
-        let model = self.input.model.again(trial.now());
+        let model = self.input.again(trial.now());
         let next = Input { snapshot: trial.now(), model: &model, ..self.input };
         self.reaching(touched).iter().all(|of| {
             let before = self.misplaced.get(of).map(Vec::as_slice).unwrap_or_default();
@@ -97,7 +97,7 @@ impl<'a> Transfer<'a> {
             if own.is_empty() {
                 continue;
             }
-            let request = Request { path: side.clone(), origins: true, flux: None };
+            let request = Request::folder(side.clone()).with_origins();
             let Some(Ok(rendered)) = input.renderer.render(input.snapshot, &[request]).pop() else {
                 continue;
             };

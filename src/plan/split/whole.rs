@@ -54,10 +54,10 @@ impl EntrySplit<'_, '_> {
         field: Option<&str>,
         earlier: Option<&str>,
     ) -> Result<EntryOutcome, Refusal> {
-        let mut outcome = EntryOutcome::new(&self.entry.cluster, &self.entry.path);
+        let mut outcome = EntryOutcome::new(&self.entry.named_clusters(), &self.entry.path);
         let present = typed.present();
         if let [only] = present[..] {
-            return Ok(outcome.untouched(self.input.undivided(only)));
+            return Ok(outcome.untouched(self.input.undivided(self.entry, only)));
         }
         let whole = self
             .input

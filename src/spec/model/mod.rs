@@ -73,6 +73,13 @@ impl Spec {
         }
     }
 
+    /// Tells whether a rule is one of those that a spec without `rules` has, but for the last.
+    pub fn is_default(&self, rule: &Rule) -> bool {
+        let of_kind = |kind: &str| Matcher { kind: Some(kind.to_owned()), ..Matcher::default() };
+        self.types.first().is_some_and(|first| first.name == rule.type_name)
+            && ["Namespace", "ConfigMap"].into_iter().any(|kind| rule.matcher == of_kind(kind))
+    }
+
     /// Gives the folder of a cluster's gate, relative to the spec's.
     pub fn gate_folder(&self, cluster: &str) -> String {
         let folders = self.clusters.get(cluster).map(|cluster| cluster.paths.as_slice()).unwrap_or_default();
@@ -120,6 +127,9 @@ pub struct Cluster {
     pub name: Placed<String>,
     /// The cluster's folders, relative to the spec's folder; empty where the layout says it.
     pub paths: Vec<Placed<String>>,
+    /// The folders that are applied to the cluster before anything else, relative to the spec's folder; empty where Git
+    /// says it.
+    pub roots: Vec<Placed<String>>,
     /// By type, the windows that replace the type's own in this cluster; none of them is empty.
     pub windows: IndexMap<String, Placed<Vec<WindowUse>>>,
     /// Whether the cluster's CronJobs run; `None` where [`GateDef::enabled`] decides.

@@ -38,4 +38,19 @@ impl Matcher {
     pub fn matches_all(&self) -> bool {
         *self == Matcher::default()
     }
+
+    /// Tells whether it matches every object that the other matches, as far as equal conditions show it.
+    pub fn covers(&self, other: &Matcher) -> bool {
+        fn asks_no_more<T: PartialEq>(own: &Option<T>, other: &Option<T>) -> bool {
+            own.is_none() || own == other
+        }
+        asks_no_more(&self.kind, &other.kind)
+            && asks_no_more(&self.api_group, &other.api_group)
+            && asks_no_more(&self.name, &other.name)
+            && asks_no_more(&self.namespace, &other.namespace)
+            && asks_no_more(&self.app, &other.app)
+            && asks_no_more(&self.label, &other.label)
+            && asks_no_more(&self.annotation, &other.annotation)
+            && asks_no_more(&self.path, &other.path)
+    }
 }

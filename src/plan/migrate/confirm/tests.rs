@@ -1,13 +1,12 @@
-use std::collections::BTreeMap;
-
 use serde_json::json;
 
 use super::*;
+use crate::delivery::Model;
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
 use crate::plan::migrate::standing::moves;
 use crate::render::{Nothing, Object};
-use crate::repo::{File, Model, Snapshot};
+use crate::repo::{File, Snapshot};
 use crate::spec;
 
 const SPEC: &str = "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  rw: { window: nights }\nwindows:\n  nights: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN }\nclusters:\n  edge: {}\n";
@@ -70,7 +69,7 @@ fn told(change: impl Fn(&mut Vec<LiveKustomization>)) -> Vec<String> {
 fn told_of(name: &str, change: impl Fn(&mut Vec<LiveKustomization>)) -> Vec<String> {
     let parsed = spec::parse(&path("windows.yaml"), SPEC.as_bytes()).unwrap();
     let snapshot = snapshot();
-    let model = Model::read(&snapshot, &RepoPath::top(), &BTreeMap::new());
+    let model = Model::read(&snapshot, &RepoPath::top(), &crate::delivery::Known::default(), &Nothing);
     let input = Input { spec: &parsed.spec, snapshot: &snapshot, model: &model, renderer: &Nothing };
     let moves = moves(&input);
     let [one] = &moves[..] else { panic!("{} moves", moves.len()) };

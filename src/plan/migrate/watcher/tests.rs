@@ -1,6 +1,8 @@
 use super::*;
+use crate::delivery::Known;
+use crate::delivery::Model;
 use crate::render::Nothing;
-use crate::repo::{ClusterFolders, File, Model, Snapshot};
+use crate::repo::{File, Snapshot};
 use crate::spec;
 
 const SPEC: &str = "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  rw: { window: nights }\nwindows:\n  nights: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN }\nclusters:\n  edge: {}\n";
@@ -23,7 +25,7 @@ fn handed_over(list: &str) -> Result<String, String> {
         snapshot.insert(path, File::new(text.as_bytes()));
     }
     let parsed = spec::parse(&path("windows.yaml"), SPEC.as_bytes()).unwrap();
-    let model = Model::read(&snapshot, &RepoPath::top(), &ClusterFolders::new());
+    let model = Model::read(&snapshot, &RepoPath::top(), &Known::default(), &Nothing);
     let input = Input { spec: &parsed.spec, snapshot: &snapshot, model: &model, renderer: &Nothing };
     let heirs = vec![(0, "apps-rt".to_owned()), (1, "apps-rw".to_owned())];
     let old = ("edge".to_owned(), "flux-system".to_owned(), "apps".to_owned());

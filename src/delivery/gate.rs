@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::delivery::namespaces::Namespaces;
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
 use crate::repo::command::{Action, Turn, Unclear, read};
 use crate::repo::flux::is_yaml;
 use crate::repo::manifest::manifests;
-use crate::repo::namespaces::Namespaces;
 use crate::repo::{Entry, FluxKustomization, Graph, Snapshot, Target};
 
 /// A CronJob whose containers suspend or resume Flux Kustomizations.

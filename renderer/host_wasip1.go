@@ -30,6 +30,9 @@ func hostTake(room unsafe.Pointer, length uint32)
 // hostTree is the snapshot that the host holds.
 type hostTree struct{}
 
+// open gives the files of the repository.
+func open() tree { return hostTree{} }
+
 func (hostTree) look(path string) (kind, string) {
 	answer := hostLook(unsafe.Pointer(unsafe.StringData(path)), uint32(len(path)))
 	return kind(answer & 0xff), string(taken(answer >> 8))

@@ -1,0 +1,163 @@
+//! `clusters`: the belief, for people and programs: which clusters there are, what Flux applies to each, what is not
+//! alive.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::delivery::{Cluster, Model, Reached, Reason, Sides, sides};
+use crate::path::RepoPath;
+use crate::spec::{ChangeType, Spec};
+
+/// The version of the JSON.
+const VERSION: u64 = 1;
+
+/// Returns the belief as JSON: `version`, `clusters` and `notAlive`, with paths from the top of the git repository.
+///
+/// `gated` is the type whose window holds a Flux Kustomization back; where no spec says the type, it is the CronJob that
+/// suspends it. A cluster of which no Flux Kustomization is in Git has no roots. `proposed` is true where nothing in
+/// Git says what the roots are.
+pub fn json(model: &Model, spec: Option<&Spec>) -> Value {
+    let belief = Belief::new(model, spec);
+    let clusters = belief.clusters().into_iter().map(|(name, cluster)| {
+        json!({
+            "name": name,
+            "roots": cluster.map(roots).unwrap_or_default(),
+            "proposed": cluster.is_some_and(is_proposed),
+            "kustomizations": cluster.map(|cluster| kustomizations(&belief, cluster)).unwrap_or_default(),
+        })
+    });
+    let not_alive = model
+        .unlisted
+        .iter()
+        .map(|one| json!({ "path": one.file.to_string(), "kind": "Kustomization", "name": one.name }));
+    json!({
+        "version": VERSION,
+        "clusters": clusters.collect::<Vec<_>>(),
+        "notAlive": not_alive.collect::<Vec<_>>(),
+    })
+}
+
+fn kustomizations(belief: &Belief<'_>, cluster: &Cluster) -> Vec<Value> {
+    let gated = belief.gated(cluster);
+    let one = |one: &Reached| {
+        let source = one.source();
+        json!({
+            "namespace": one.namespace(),
+            "name": one.name(),
+            "path": one.path.as_ref().map(|path| path.to_string()),
+            "appliedBy": one.applied_by.as_ref().map(|(namespace, name)| format!("{namespace}/{name}")),
+            "source": { "kind": source.kind, "namespace": source.namespace, "name": source.name },
+            "prune": one.value["spec"]["prune"] == true,
+            "suspend": one.value["spec"]["suspend"] == true,
+            "gated": gated(one),
+            "alive": true,
+        })
+    };
+    cluster.kustomizations.iter().map(one).collect()
+}
+
+/// Returns the belief as lines: a heading for each cluster, a line for each Flux Kustomization.
+pub fn text(model: &Model, spec: Option<&Spec>) -> String {
+    let (belief, mut text) = (Belief::new(model, spec), String::new());
+    for (name, cluster) in belief.clusters() {
+        let Some(cluster) = cluster else {
+            text.push_str(&format!("{name}  no Flux Kustomization of it is in Git\n"));
+            continue;
+        };
+        let gated = belief.gated(cluster);
+        let proposed = if is_proposed(cluster) { " (proposed: nothing in Git names it)" } else { "" };
+        text.push_str(&format!("{name}  root {}{proposed}\n", roots(cluster).join(", ")));
+        let ids = cluster.kustomizations.iter().map(|one| format!("{}/{}", one.namespace(), one.name()));
+        let ids: Vec<String> = ids.collect();
+        let width = ids.iter().map(String::len).max().unwrap_or_default();
+        for (id, one) in ids.iter().zip(&cluster.kustomizations) {
+            let source = one.source();
+            let path = match &one.path {
+                Some(path) => path.to_string(),
+                None => format!("{} of {} {}", path_of(one), source.kind, source.name),
+            };
+            let mut facts = vec![path];
+            facts.extend(gated(one).map(|gated| format!("gated by {gated}")));
+            if one.value["spec"]["suspend"] == true {
+                facts.push("suspended in Git".to_owned());
+            }
+            if one.value["spec"]["prune"] != true {
+                facts.push("prunes nothing".to_owned());
+            }
+            if let Some(error) = &one.error {
+                facts.push(format!("does not build: {}", error.lines().next().unwrap_or_default()));
+            }
+            text.push_str(&format!("  {id:width$}  {}\n", facts.join(", ")));
+        }
+    }
+    if !model.unlisted.is_empty() {
+        text.push_str("not alive: no cluster gets them\n");
+        for one in &model.unlisted {
+            text.push_str(&format!("  {}  {}\n", one.file, one.name));
+        }
+    }
+    text.lines().map(|line| format!("{}\n", crate::diff::clean(line.as_bytes()))).collect()
+}
+
+fn path_of(one: &Reached) -> &str {
+    one.value["spec"]["path"].as_str().filter(|path| !path.is_empty()).unwrap_or("./")
+}
+
+fn roots(cluster: &Cluster) -> Vec<String> {
+    let mut roots: Vec<String> = cluster.roots.iter().map(|root| root.folder.to_string()).collect();
+    roots.dedup();
+    roots
+}
+
+fn is_proposed(cluster: &Cluster) -> bool {
+    cluster.roots.iter().any(|root| root.reason == Reason::Proposed)
+}
+
+/// What Flux applies to clusters, and the gates that hold it back.
+struct Belief<'a> {
+    model: &'a Model,
+    spec: Option<&'a Spec>,
+    sides: Sides,
+}
+
+impl<'a> Belief<'a> {
+    fn new(model: &'a Model, spec: Option<&'a Spec>) -> Belief<'a> {
+        Belief { model, spec, sides: spec.map(|spec| sides(spec, model)).unwrap_or_default() }
+    }
+
+    /// Returns the clusters by name: those with roots, and those that only have entry points.
+    fn clusters(&self) -> Vec<(&'a str, Option<&'a Cluster>)> {
+        let delivered = &self.model.delivered.all;
+        let rooted: BTreeSet<&str> = delivered.iter().map(|cluster| cluster.name.as_str()).collect();
+        let others = self.model.clusters().into_iter().filter(|name| !rooted.contains(name));
+        let mut all: Vec<_> = others.map(|name| (name, None)).collect();
+        all.extend(delivered.iter().map(|cluster| (cluster.name.as_str(), Some(cluster))));
+        all.sort_by_key(|(name, _)| *name);
+        all
+    }
+
+    /// Returns what holds each Flux Kustomization of a cluster back.
+    ///
+    /// It is the type, or the name of the CronJob where no spec says the type; nothing where the spec keeps the
+    /// CronJobs suspended.
+    fn gated(&self, cluster: &'a Cluster) -> impl Fn(&Reached) -> Option<&'a str> {
+        let is_on = self.spec.is_none_or(|spec| spec.gate_enabled(&cluster.name));
+        let gates = if is_on { self.model.gates_of(&cluster.name) } else { Vec::new() };
+        move |one| {
+            let gate = gates.iter().find(|gate| gate.holds(one.namespace(), one.name()))?;
+            let change_type = self.spec.and_then(|spec| self.change_type(spec, one.path.as_ref()));
+            Some(change_type.map_or(gate.close.name.as_str(), |change_type| change_type.name.as_str()))
+        }
+    }
+
+    /// Returns the type whose windows hold a folder back: its own, or the only one that has some.
+    fn change_type(&self, spec: &'a Spec, path: Option<&RepoPath>) -> Option<&'a ChangeType> {
+        let is_gated = |change_type: &&ChangeType| !change_type.is_real_time();
+        if let Some((_, position)) = path.and_then(|path| self.sides.get(path)) {
+            return spec.types.get(*position).filter(is_gated);
+        }
+        let mut gated = spec.types.iter().filter(is_gated);
+        gated.next().filter(|_| gated.next().is_none())
+    }
+}

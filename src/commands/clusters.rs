@@ -1,0 +1,43 @@
+//! `clusters`.
+
+use clap::Args;
+
+use crate::cli::{DEFAULT_SPEC, Global, TextFormat};
+use crate::clusters::{json, text};
+use crate::commands::apply::Exit;
+use crate::commands::workspace::Workspace;
+use crate::delivery::Known;
+use crate::delivery::Model;
+use crate::error::Error;
+use crate::output::Output;
+use crate::render::OnDemand;
+
+/// Arguments of `clusters`.
+#[derive(Args, Debug)]
+pub struct Clusters {
+    /// How to answer
+    #[arg(long, value_enum, default_value_t)]
+    pub format: TextFormat,
+}
+
+/// Runs the command.
+pub fn run(global: &Global, arguments: &Clusters, output: &Output) -> Result<Exit, Error> {
+    let workspace = Workspace::open(global, output)?;
+    let renderer = OnDemand::new(global.renderer, !global.no_cache);
+    let is_missing = workspace.snapshot.entry(&workspace.spec_path).is_none() && global.spec == DEFAULT_SPEC;
+    let spec = if is_missing { None } else { Some(workspace.spec(output)?) };
+    let model = match &spec {
+        Some(spec) => workspace.model(spec, &renderer),
+        None => {
+            let folder = workspace.repository.spec_dir();
+            Model::read(&workspace.snapshot, folder, &Known::default(), &renderer)
+        }
+    };
+    match arguments.format {
+        TextFormat::Text => output.result(text(&model, spec.as_ref()).as_bytes()),
+        TextFormat::Json => {
+            output.result(format!("{:#}\n", json(&model, spec.as_ref())).as_bytes());
+        }
+    }
+    Ok(Exit::Clean)
+}

@@ -1,0 +1,58 @@
+//! The renderer of a command.
+
+use crate::cli::Global;
+use crate::error::Error;
+use crate::output::Output;
+use crate::render::{Object, RenderError, Renderer, Request, Tally, detect};
+use crate::repo::Snapshot;
+
+/// Returns the renderer that the options ask for. With `--verbose` it tells at its end how many builds
+/// there were.
+///
+/// # Errors
+///
+/// When it is not there.
+pub fn renderer(global: &Global, output: &Output) -> Result<Box<dyn Renderer>, Error> {
+    let inner = detect(global.renderer, !global.no_cache)?;
+    Ok(if global.verbose { Box::new(Telling { inner, output: *output }) } else { inner })
+}
+
+/// A renderer that tells of its builds when it is dropped.
+struct Telling {
+    inner: Box<dyn Renderer>,
+    output: Output,
+}
+
+impl Drop for Telling {
+    fn drop(&mut self) {
+        if let Some(tally) = self.inner.tally() {
+            self.output.say(&format!("Builds: {tally}."));
+        }
+    }
+}
+
+impl Renderer for Telling {
+    fn describe(&self) -> String {
+        self.inner.describe()
+    }
+
+    fn render(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Result<Vec<Object>, RenderError>> {
+        self.inner.render(snapshot, requests)
+    }
+
+    fn render_anew(
+        &self,
+        snapshot: &Snapshot,
+        requests: &[Request],
+    ) -> Vec<Result<Vec<Object>, RenderError>> {
+        self.inner.render_anew(snapshot, requests)
+    }
+
+    fn prepare(&self, snapshot: &Snapshot, requests: &[Request]) {
+        self.inner.prepare(snapshot, requests);
+    }
+
+    fn tally(&self) -> Option<Tally> {
+        self.inner.tally()
+    }
+}

@@ -1,0 +1,177 @@
+//! What a source fetches: the files that no ignore pattern leaves out.
+
+use crate::path::RepoPath;
+use crate::repo::{Entry, Snapshot};
+
+/// The file in which a folder names what is left out (fluxcd/pkg/sourceignore, `IgnoreFile`).
+const FILE: &str = ".sourceignore";
+
+/// The patterns of a source, in the order in which it reads them; the last that matches decides.
+///
+/// They are those of gitignore as go-git reads them, which differ from git's own: the order alone decides, not the
+/// depth, so a file below an excluded folder can be taken back in (go-git, `gitignore.Matcher`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ignore(Vec<Pattern>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Pattern {
+    /// The folder whose file names it.
+    domain: RepoPath,
+    parts: Vec<String>,
+    includes: bool,
+    only_folders: bool,
+    /// Whether it holds a `/`, so that it counts from its folder on.
+    is_path: bool,
+}
+
+impl Ignore {
+    /// Reads the `.sourceignore` files below the artifact's top, then the `spec.ignore` of the source
+    /// (source-controller, `GitRepositoryReconciler.reconcileArtifact`).
+    pub fn read(snapshot: &Snapshot, top: &RepoPath, spec_ignore: Option<&str>) -> Ignore {
+        let mut found = Ignore::default();
+        let files = snapshot.below(top).filter(|(path, _)| path.name() == Some(FILE));
+        for (path, entry) in files {
+            if let Entry::File(file) = entry {
+                found.add(&path.parent().unwrap_or_default(), file.text().unwrap_or_default());
+            }
+        }
+        found.add(top, spec_ignore.unwrap_or_default());
+        found
+    }
+
+    /// Tells whether it leaves nothing out.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn add(&mut self, domain: &RepoPath, text: &str) {
+        let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+        self.0.extend(lines.map(|line| Pattern::parse(domain, line)));
+    }
+
+    /// Tells whether the source leaves a file out.
+    pub fn leaves_out(&self, file: &RepoPath) -> bool {
+        let decides = self.0.iter().rev().find(|pattern| pattern.matches(file));
+        decides.is_some_and(|pattern| !pattern.includes)
+    }
+
+    /// Returns the snapshot without the files that the source leaves out.
+    pub fn applied(&self, snapshot: &Snapshot) -> Snapshot {
+        let kept = snapshot.entries().filter(|(path, _)| !self.leaves_out(path));
+        Snapshot::new(kept.map(|(path, entry)| (path.clone(), entry.clone())).collect())
+    }
+}
+
+impl Pattern {
+    /// Reads one line (go-git, `gitignore.ParsePattern`).
+    fn parse(domain: &RepoPath, line: &str) -> Pattern {
+        let (includes, rest) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
+        let rest = if rest.ends_with("\\ ") { rest } else { rest.trim_end_matches(' ') };
+        let (only_folders, rest) = rest.strip_suffix('/').map_or((false, rest), |rest| (true, rest));
+        Pattern {
+            domain: domain.clone(),
+            includes,
+            only_folders,
+            is_path: rest.contains('/'),
+            parts: rest.trim_start_matches('/').split('/').map(str::to_owned).collect(),
+        }
+    }
+
+    /// Tells whether the file, or a folder above it, matches.
+    fn matches(&self, file: &RepoPath) -> bool {
+        if !file.is_within(&self.domain) {
+            return false;
+        }
+        let names: Vec<&str> = file.segments().skip(self.domain.segments().count()).collect();
+        if self.is_path {
+            return self.matches_path(&self.parts, &names);
+        }
+        let last = names.len().saturating_sub(1);
+        let mut named = names.iter().enumerate();
+        named.any(|(at, name)| (!self.only_folders || at < last) && glob(&self.parts[0], name))
+    }
+
+    /// Matches from the pattern's folder on; what lies below a match matches too (go-git, `globMatch`).
+    fn matches_path(&self, parts: &[String], names: &[&str]) -> bool {
+        match (parts, names) {
+            ([], []) => !self.only_folders,
+            ([], _) => true,
+            ([part, rest @ ..], _) if part == "**" => {
+                if rest.is_empty() {
+                    return !names.is_empty();
+                }
+                (0..names.len()).any(|skipped| self.matches_path(rest, &names[skipped..]))
+            }
+            ([part, rest @ ..], [name, below @ ..]) => glob(part, name) && self.matches_path(rest, below),
+            (_, []) => false,
+        }
+    }
+}
+
+/// Matches one segment as Go's `filepath.Match` does; a pattern that is none matches nothing.
+fn glob(pattern: &str, name: &str) -> bool {
+    let mut expression = String::from("^");
+    let mut left = pattern.chars();
+    while let Some(next) = left.next() {
+        match next {
+            '*' => expression.push_str(".*"),
+            '?' => expression.push('.'),
+            '[' => {
+                expression.push('[');
+                for inside in left.by_ref().take_while(|inside| *inside != ']') {
+                    if matches!(inside, '[' | '&' | '~') {
+                        expression.push('\\');
+                    }
+                    expression.push(inside);
+                }
+                expression.push(']');
+            }
+            '\\' => expression.push_str(&regex::escape(&left.next().unwrap_or('\\').to_string())),
+            plain => expression.push_str(&regex::escape(&plain.to_string())),
+        }
+    }
+    expression.push('$');
+    match (pattern.contains(['*', '?', '[', '\\']), regex::Regex::new(&expression)) {
+        (false, _) => pattern == name,
+        (true, compiled) => compiled.is_ok_and(|compiled| compiled.is_match(name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repo::File;
+
+    /// Returns which of some files a source leaves out.
+    fn left_out<'f>(ignore: &str, files: &[&'f str]) -> Vec<&'f str> {
+        let mut snapshot = Snapshot::default();
+        for file in files {
+            snapshot.insert(RepoPath::parse(file).unwrap(), File::new(&b""[..]));
+        }
+        let ignore = Ignore::read(&snapshot, &RepoPath::top(), Some(ignore));
+        files.iter().copied().filter(|file| ignore.leaves_out(&RepoPath::parse(file).unwrap())).collect()
+    }
+
+    #[test]
+    fn the_last_pattern_that_matches_decides() {
+        let files = ["README.md", "clusters/prod/a.yaml", "kube/README.md", "kube/apps/a/s.yaml"];
+        assert_eq!(left_out("/*\n!/kube\n", &files), files[..2]);
+        assert_eq!(left_out("# all\n/*\n!/kube\n*.md\n", &files), files[..3]);
+        // git would go by depth; go-git goes by order.
+        assert_eq!(left_out("*.md\n/*\n!/kube\n", &files), files[..2]);
+        assert_eq!(left_out("kube/**/s.yaml", &files), files[3..]);
+        assert_eq!(left_out("apps/", &files), files[3..]);
+        assert_eq!(left_out("s.yaml/\n", &files), [""; 0]);
+        assert_eq!(left_out("?lusters/[a-p]rod", &files), files[1..2]);
+    }
+
+    #[test]
+    fn a_file_of_a_folder_speaks_of_that_folder() {
+        let mut snapshot = Snapshot::default();
+        let path = |text: &str| RepoPath::parse(text).unwrap();
+        snapshot.insert(path("kube/.sourceignore"), File::new(&b"/apps\n"[..]));
+        let ignore = Ignore::read(&snapshot, &RepoPath::top(), None);
+        assert!(ignore.leaves_out(&path("kube/apps/a.yaml")));
+        assert!(!ignore.leaves_out(&path("apps/a.yaml")));
+    }
+}

@@ -1,0 +1,436 @@
+//! What the repository means: clusters, entry points, apps and gates.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::delivery::gate::{Gate, Jobs, LooseJob, jobs};
+use crate::delivery::naming;
+use crate::delivery::reading::said;
+use crate::delivery::{Clusters, Known, Reached, Reason};
+use crate::diagnostic::Diagnostic;
+use crate::path::RepoPath;
+use crate::render::Renderer;
+use crate::repo::flux::{FluxKustomization, flux_kustomizations, holds_variable};
+use crate::repo::{Graph, Kustomization, Snapshot, Target, built, generated_children};
+
+/// A folder that a Flux Kustomization builds, or would build where none stands in Git.
+#[derive(Clone, Debug)]
+pub struct EntryPoint {
+    /// The folder.
+    pub path: RepoPath,
+    /// The cluster that applies it; of several the first.
+    pub cluster: String,
+    /// Further clusters that apply the same folder.
+    pub also: BTreeSet<String>,
+    /// The Flux Kustomizations that name it, as positions in [`Model::flux`].
+    pub flux: Vec<usize>,
+    /// Why it is what it is.
+    pub role: Role,
+    /// The root of the cluster that applies it, or that it is, where it has no Flux Kustomization of its own in Git.
+    pub through: Option<RepoPath>,
+}
+
+impl EntryPoint {
+    fn new(path: RepoPath, cluster: String, through: Option<RepoPath>) -> EntryPoint {
+        EntryPoint { path, cluster, also: BTreeSet::new(), flux: Vec::new(), role: Role::Apps, through }
+    }
+
+    /// Gives the clusters that apply it.
+    pub fn clusters(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.cluster.as_str()).chain(self.also.iter().map(String::as_str))
+    }
+
+    /// Returns the clusters that apply it, for people.
+    pub fn named_clusters(&self) -> String {
+        self.clusters().collect::<Vec<_>>().join(", ")
+    }
+
+    /// Tells whether a cluster applies it.
+    pub fn is_of(&self, cluster: &str) -> bool {
+        self.clusters().any(|own| own == cluster)
+    }
+}
+
+/// What an entry point is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It applies apps: the one that a split divides.
+    Apps,
+    /// It carries a gate, so it must stay real-time.
+    Gate,
+    /// It applies the cluster's Flux Kustomizations and nothing else, or itself too.
+    Bootstrap,
+}
+
+/// The repository, understood.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The folder that holds the spec, and the scope of this model.
+    pub root: RepoPath,
+    /// Every kustomization folder.
+    pub graph: Graph,
+    /// The clusters, as their roots make them.
+    pub delivered: Clusters,
+    /// Every Flux Kustomization below the root that some cluster gets, once for each cluster.
+    pub flux: Vec<FluxKustomization>,
+    /// Those that none gets.
+    pub unlisted: Vec<FluxKustomization>,
+    /// The entry points in the order of their paths.
+    pub entry_points: Vec<EntryPoint>,
+    /// The gates that already stand there.
+    pub gates: Vec<Gate>,
+    /// CronJobs that suspend or resume Flux Kustomizations and are no part of these.
+    pub loose_jobs: Vec<LooseJob>,
+    /// The files of CronJobs that suspend some, gates' or not.
+    pub closing_jobs: BTreeSet<RepoPath>,
+    known: Known,
+    /// The Flux Kustomizations outside of the root.
+    outside: Vec<FluxKustomization>,
+    /// What could not be placed or read.
+    pub remarks: Vec<Diagnostic>,
+}
+
+/// Folders that a cluster is known to own, by cluster name.
+pub type ClusterFolders = BTreeMap<String, Vec<RepoPath>>;
+
+impl Model {
+    /// Understands a snapshot.
+    ///
+    /// `root` is the folder of the spec: Flux Kustomizations outside of it belong to another spec.
+    /// `known` says of clusters what the spec does; everything else is found.
+    pub fn read(snapshot: &Snapshot, root: &RepoPath, known: &Known, renderer: &dyn Renderer) -> Model {
+        let graph = Graph::read(snapshot);
+        let (written, mut remarks) = flux_kustomizations(snapshot);
+        remarks.retain(|remark| remark.place.as_ref().is_none_or(|place| place.path.is_within(root)));
+        let delivered = Clusters::read(snapshot, &graph, &written, known, root, renderer);
+        let (flux, outside) =
+            alive(&delivered, &written, &known.paths).into_iter().partition(|one| one.file.is_within(root));
+        let flux: Vec<FluxKustomization> = flux;
+        let unlisted = delivered.not_alive.iter().map(|position| written[*position].clone());
+        let unlisted: Vec<FluxKustomization> =
+            unlisted.filter(|one| one.has_source() && one.file.is_within(root)).collect();
+        let Jobs { gates, loose: loose_jobs, closing: closing_jobs } = jobs(snapshot, &graph, &flux, root);
+        let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
+        for (index, kustomization) in flux.iter().enumerate() {
+            let Some(path) = &kustomization.path else {
+                remarks.extend(unplaced(kustomization));
+                continue;
+            };
+            if !graph.has(path) && !snapshot.is_dir(path) {
+                remarks.push(
+                    Diagnostic::warning(format!(
+                        "Flux Kustomization {} names the path {path}, which is not in this repository",
+                        kustomization.name
+                    ))
+                    .at(kustomization.place("path"))
+                    .help("mend spec.path; it is relative to the top of the source, not to the file"),
+                );
+                continue;
+            }
+            let entry = by_path
+                .entry(path.clone())
+                .or_insert_with(|| EntryPoint::new(path.clone(), kustomization.cluster.clone(), None));
+            if kustomization.cluster != entry.cluster {
+                entry.also.insert(kustomization.cluster.clone());
+            }
+            entry.flux.push(index);
+        }
+        let tops = roots(&delivered);
+        for (folder, cluster) in tops.iter().filter(|(folder, _)| folder.is_within(root)) {
+            let new = || EntryPoint::new(folder.clone(), (*cluster).to_owned(), Some(folder.clone()));
+            by_path.entry(folder.clone()).or_insert_with(new);
+        }
+        for (path, above) in applied_by_roots(&by_path, &tops, &graph) {
+            let cluster = by_path[&above].cluster.clone();
+            by_path.entry(path.clone()).or_insert_with(|| EntryPoint::new(path, cluster, Some(above)));
+        }
+        let mut covered = BTreeSet::new();
+        // What an unlisted one would apply is no entry point either.
+        let disabled = unlisted.iter().filter_map(|one| one.path.as_ref());
+        for path in by_path.keys().chain(disabled) {
+            covered.extend(built(&graph, path));
+        }
+        let has_flux = !by_path.is_empty();
+        let roots: Vec<RepoPath> = graph
+            .roots()
+            .filter(|root_folder| {
+                root_folder.folder.is_within(root) && !covered.contains(&root_folder.folder)
+            })
+            .filter(|root_folder| !root_folder.is_component())
+            .map(|root_folder| root_folder.folder.clone())
+            .collect();
+        // What a split left empty inside of an entry point stands there for whoever joins it again.
+        let above: BTreeSet<RepoPath> = by_path.keys().chain(&roots).cloned().collect();
+        let inside = |path: &RepoPath| path.parents().any(|folder| above.contains(&folder));
+        // An umbrella over parts of its own is an entry point that was divided.
+        let is_left = |path: &RepoPath| {
+            graph.get(path).is_some_and(Kustomization::is_umbrella)
+                && !graph.children(path).iter().all(|part| part.is_within(path))
+        };
+        let roots: Vec<RepoPath> =
+            roots.into_iter().filter(|path| !(is_left(path) && inside(path))).collect();
+        // A gate that this tool put into `clusters/` does not make that folder the home of the apps.
+        let is_gate = |path: &RepoPath| gates.iter().any(|gate| graph.reach(path).contains(&gate.base));
+        let is_chosen = |path: &RepoPath| {
+            // A gate that is switched on where nothing applies it is worth telling.
+            naming::by_folder_name(root, path).is_some()
+                && (!delivered.is_read_from_git(path) || is_gate(path))
+        };
+        let has_folders = has_flux || roots.iter().any(|path| is_chosen(path) && !is_gate(path));
+        let chosen: Vec<&RepoPath> = roots
+            .iter()
+            .filter(|path| is_chosen(path) || (!has_folders && !graph.children(path).is_empty()))
+            .collect();
+        for path in chosen {
+            let named = || naming::of_path(&known.paths, root, path);
+            let cluster = delivered.at(path).map_or_else(named, str::to_owned);
+            by_path.entry(path.clone()).or_insert_with(|| EntryPoint::new(path.clone(), cluster, None));
+        }
+        let mut entry_points: Vec<EntryPoint> = by_path.into_values().collect();
+        let files: BTreeSet<&RepoPath> = flux.iter().map(|kustomization| &kustomization.file).collect();
+        for entry in &mut entry_points {
+            let is_root = tops.contains_key(&entry.path);
+            entry.role = if is_root { Role::Bootstrap } else { role(entry, &graph, &flux, &files, &gates) };
+        }
+        Model {
+            root: root.clone(),
+            graph,
+            delivered,
+            flux,
+            unlisted,
+            entry_points,
+            gates,
+            loose_jobs,
+            closing_jobs,
+            known: known.clone(),
+            outside,
+            remarks,
+        }
+    }
+
+    /// Gives the Flux Kustomizations that stand outside of the folder of the spec and that some cluster gets.
+    ///
+    /// They belong to another spec, or to none; what they apply may lie here all the same.
+    pub fn outside(&self) -> &[FluxKustomization] {
+        &self.outside
+    }
+
+    /// Gives the folders that clusters are known to own.
+    pub fn known(&self) -> &ClusterFolders {
+        &self.known.paths
+    }
+
+    /// Returns the entry point that is this folder.
+    pub fn entry(&self, path: &RepoPath) -> Option<&EntryPoint> {
+        let position = self.entry_points.binary_search_by(|entry| entry.path.cmp(path)).ok()?;
+        self.entry_points.get(position)
+    }
+
+    /// Returns the entry points that a cluster applies, in the order of their paths.
+    pub fn entries_of<'m, 'c>(
+        &'m self,
+        cluster: &'c str,
+    ) -> impl Iterator<Item = &'m EntryPoint> + Clone + use<'m, 'c> {
+        self.entry_points.iter().filter(move |entry| entry.is_of(cluster))
+    }
+
+    /// Returns the gates that a cluster gets: those that an entry point of it builds and that Flux fetches.
+    pub fn gates_of(&self, cluster: &str) -> Vec<&Gate> {
+        // Those of apps hold none, or they would not have that role.
+        let carriers = self.entries_of(cluster).filter(|entry| entry.role != Role::Apps);
+        let built: Vec<_> = carriers.map(|entry| built(&self.graph, &entry.path)).collect();
+        let is_built = |gate: &&Gate| built.iter().any(|folders| folders.contains(&gate.base));
+        let fetched = self.gates.iter().filter(|gate| self.delivered.is_fetched(&gate.close.file));
+        fetched.filter(is_built).collect()
+    }
+
+    /// Gives the cluster names in order.
+    pub fn clusters(&self) -> BTreeSet<&str> {
+        self.entry_points.iter().flat_map(EntryPoint::clusters).collect()
+    }
+
+    /// Gives the Flux Kustomizations that build an entry point.
+    pub fn flux_of(&self, entry: &EntryPoint) -> impl Iterator<Item = &FluxKustomization> {
+        entry.flux.iter().map(|index| &self.flux[*index])
+    }
+
+    /// As [`flux_of`](Model::flux_of), those of one cluster.
+    pub fn flux_in<'m, 'c>(
+        &'m self,
+        entry: &'m EntryPoint,
+        cluster: &'c str,
+    ) -> impl Iterator<Item = &'m FluxKustomization> + use<'m, 'c> {
+        self.flux_of(entry).filter(move |one| one.cluster == cluster)
+    }
+
+    /// Tells whether Git suspends every Flux Kustomization by which a cluster gets a folder, and there is one.
+    pub fn is_suspended(&self, folder: &RepoPath, cluster: &str) -> bool {
+        let is_own = |one: &&FluxKustomization| one.cluster == cluster && one.path.as_ref() == Some(folder);
+        let mut own = self.flux.iter().filter(is_own).peekable();
+        own.peek().is_some() && own.all(FluxKustomization::is_suspended)
+    }
+
+    /// Gives the folder that holds the folders of clusters of which a Flux Kustomization has one; empty where that is the
+    /// top or not known.
+    pub fn home_of<'m>(&self, kustomization: &'m FluxKustomization) -> &'m str {
+        &kustomization.home
+    }
+
+    /// As [`home_of`](Model::home_of), of an entry point without one.
+    pub fn home_of_entry(&self, entry: &EntryPoint) -> String {
+        naming::home(&entry.path, None, &entry.cluster)
+    }
+
+    /// Gives the cluster that a folder is named after, whether anything applies it or not.
+    pub fn cluster_of_folder(&self, folder: &RepoPath) -> String {
+        naming::of_path(&self.known.paths, &self.root, folder)
+    }
+
+    /// Understands another state of the same repository.
+    pub fn again(&self, snapshot: &Snapshot, renderer: &dyn Renderer) -> Model {
+        Model::read(snapshot, &self.root, &self.known, renderer)
+    }
+
+    /// Gives the name that an entry point's Flux Kustomization has in one of its clusters, or would have.
+    pub fn name_in<'a>(&'a self, entry: &'a EntryPoint, cluster: &str) -> &'a str {
+        let own = self.flux_of(entry).find(|kustomization| kustomization.cluster == cluster);
+        own.map_or_else(|| self.name_of(entry), |kustomization| kustomization.name.as_str())
+    }
+
+    /// Gives the name that an entry point's Flux Kustomization has, or would have.
+    pub fn name_of<'a>(&'a self, entry: &'a EntryPoint) -> &'a str {
+        let first = self.flux_of(entry).next().map(|kustomization| kustomization.name.as_str());
+        first.or_else(|| entry.path.name()).unwrap_or("apps")
+    }
+}
+
+fn role(
+    entry: &EntryPoint,
+    graph: &Graph,
+    flux: &[FluxKustomization],
+    files: &BTreeSet<&RepoPath>,
+    gates: &[Gate],
+) -> Role {
+    if entry.flux.iter().any(|index| flux[*index].applies_itself()) || is_of_flux(&entry.path, graph) {
+        return Role::Bootstrap;
+    }
+    let reach = built(graph, &entry.path);
+    if gates.iter().any(|gate| reach.contains(&gate.base)) {
+        return Role::Gate;
+    }
+    if holds_only_flux(&reach, graph, files) { Role::Bootstrap } else { Role::Apps }
+}
+
+/// Gives the Flux Kustomizations that stand in files and that clusters get, once for each cluster, in the order of files.
+fn alive(
+    clusters: &Clusters,
+    written: &[FluxKustomization],
+    paths: &ClusterFolders,
+) -> Vec<FluxKustomization> {
+    let mut by_position: BTreeMap<usize, Vec<(String, String, &Reached)>> = BTreeMap::new();
+    for cluster in &clusters.all {
+        for one in &cluster.kustomizations {
+            if let Some(position) = one.written {
+                // The spec's word counts first: a hub applies what goes by `kubeConfig` to other clusters.
+                let said = |path: &RepoPath| said(paths, path, false);
+                let own = one.path.as_ref().and_then(said).or_else(|| said(&written[position].file));
+                let name = own.unwrap_or_else(|| cluster.name.clone());
+                by_position.entry(position).or_default().push((name, cluster.home(), one));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (position, all) in by_position {
+        let names: BTreeSet<&String> = all.iter().map(|(cluster, ..)| cluster).collect();
+        for (cluster, home, one) in &all {
+            let is_of_git = one.source().kind == "GitRepository";
+            found.push(FluxKustomization {
+                // What a prefix makes of a name no edit of the file can say.
+                name: if written[position].name.contains("${") {
+                    one.name()
+                } else {
+                    &written[position].name
+                }
+                .to_owned(),
+                namespace: one.namespace().to_owned(),
+                effective: one.value.clone(),
+                is_certain: one.is_certain,
+                path: one.path.clone().filter(|_| is_of_git),
+                cluster: cluster.clone(),
+                home: home.clone(),
+                elsewhere: names
+                    .iter()
+                    .filter(|name| **name != cluster)
+                    .map(|name| (*name).clone())
+                    .collect(),
+                ..written[position].clone()
+            });
+        }
+    }
+    found
+}
+
+/// Gives the folders that Git says to be the roots of clusters.
+fn roots(clusters: &Clusters) -> BTreeMap<RepoPath, &str> {
+    let all = clusters.all.iter().flat_map(|cluster| cluster.roots.iter().map(move |root| (cluster, root)));
+    let said = all.filter(|(_, root)| matches!(root.reason, Reason::AppliesItself | Reason::FluxInstance));
+    said.map(|(cluster, root)| (root.folder.clone(), cluster.name.as_str())).collect()
+}
+
+/// Gives the folders that roots apply by themselves, each with the root.
+///
+/// A folder that the root lists, or that Flux lists in its place, is an entry point without a Flux Kustomization of its
+/// own where it lies in the root's folder.
+fn applied_by_roots(
+    by_path: &BTreeMap<RepoPath, EntryPoint>,
+    roots: &BTreeMap<RepoPath, &str>,
+    graph: &Graph,
+) -> Vec<(RepoPath, RepoPath)> {
+    let mut found = Vec::new();
+    for root in roots.keys().filter(|root| by_path.contains_key(*root)) {
+        let children = if graph.has(root) { graph.children(root) } else { generated_children(graph, root) };
+        let own = children.into_iter().filter(|child| child.is_within(root));
+        found.extend(own.filter(|child| !by_path.contains_key(child)).map(|child| (child, root.clone())));
+    }
+    found
+}
+
+/// Tells whether a folder is the one that `flux bootstrap` writes.
+fn is_of_flux(folder: &RepoPath, graph: &Graph) -> bool {
+    graph.get(folder).is_some_and(|kustomization| {
+        kustomization.resources().iter().any(|reference| reference.text.ends_with("gotk-components.yaml"))
+    })
+}
+
+/// Tells whether all that a build takes in are files of Flux Kustomizations, and at least one.
+fn holds_only_flux(reach: &BTreeSet<RepoPath>, graph: &Graph, files: &BTreeSet<&RepoPath>) -> bool {
+    let mut found = false;
+    for reference in reach.iter().filter_map(|folder| graph.get(folder)).flat_map(Kustomization::resources) {
+        match &reference.target {
+            Target::Path(path) if files.contains(path) => found = true,
+            Target::Path(path) if graph.has(path) => {}
+            _ => return false,
+        }
+    }
+    found
+}
+
+/// Says that the folder of a Flux Kustomization is not known; one of another repository is nobody's business here.
+fn unplaced(kustomization: &FluxKustomization) -> Option<Diagnostic> {
+    let (name, kind) = (&kustomization.name, kustomization.source_kind());
+    let place = kustomization.place("path");
+    if kind == "GitRepository" {
+        return holds_variable(&kustomization.effective["spec"]["path"]).then(|| {
+            Diagnostic::warning(format!("only the cluster knows the path of Flux Kustomization {name}"))
+                .at(place)
+                .help("its entry point is not touched")
+        });
+    }
+    Some(
+        Diagnostic::warning(format!(
+            "Flux Kustomization {name} builds from {kind} {}, whose paths are not those of this repository",
+            kustomization.source_name()
+        ))
+        .at(place)
+        .help("its entry point is not touched: split it where the artifact is made"),
+    )
+}

@@ -1,0 +1,182 @@
+//! Roots where nothing in Git says what they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::delivery::ClusterFolders;
+use crate::delivery::naming::{below_clusters, prefix};
+use crate::delivery::root::{Reason, Root};
+use crate::delivery::view::View;
+use crate::path::RepoPath;
+use crate::repo::FluxKustomization;
+use crate::repo::flux::holds_variable;
+
+/// Folder names of what people keep and no cluster gets. They count for proposals alone, which people see first.
+const KEPT: [&str; 17] = [
+    "archive",
+    "archived",
+    "attic",
+    "backup",
+    "deprecated",
+    "disabled",
+    "docs",
+    "example",
+    "examples",
+    "old",
+    "removed",
+    "retired",
+    "template",
+    "templates",
+    "test",
+    "tests",
+    "unused",
+];
+
+/// Proposes roots for Flux Kustomizations that no root brings: the folders in which they stand, where no build could
+/// have brought them.
+///
+/// `left` has their positions in `flux`, and `roots` the folders that are roots without doubt. Beside these only
+/// neighbours below the same `clusters` folder are proposed: what else nothing brings is switched off.
+pub(super) fn propose(
+    flux: &[FluxKustomization],
+    left: &BTreeSet<usize>,
+    view: &View,
+    paths: &ClusterFolders,
+    roots: &[RepoPath],
+) -> Vec<Root> {
+    let is_said = |path: &RepoPath| paths.values().flatten().any(|folder| path.is_within(folder));
+    let mut homes: BTreeMap<RepoPath, Vec<usize>> = BTreeMap::new();
+    let mut found = Vec::new();
+    for position in left.iter().copied() {
+        let one = &flux[position];
+        // One of another repository, or whose path only the cluster knows, is applied here too.
+        let is_elsewhere = one.source_kind() != "GitRepository" || holds_variable(one.spec("path"));
+        let stands = one.path.as_ref().is_some_and(|path| view.graph.has(path) || view.snapshot.is_dir(path));
+        if !one.has_source() || !(stands || is_elsewhere) || is_kept(&one.file) {
+            continue;
+        }
+        // Where the spec speaks of what is applied, and not of where that is said, each counts by itself.
+        match one.path.as_ref().filter(|path| is_said(path) && !is_said(&one.file)) {
+            Some(path) => found.push(Root::folder(path, Reason::Proposed)),
+            None => homes.entry(home(one, view, paths)).or_default().push(position),
+        }
+    }
+    let mut homes = joined(flux, homes);
+    // What holds one name twice is not applied as it is.
+    homes.retain(|_, own| {
+        let mut names = BTreeSet::new();
+        own.iter().all(|position| names.insert((&flux[*position].namespace, &flux[*position].name)))
+    });
+    let is_free = |(home, own): &(&RepoPath, &Vec<usize>)| {
+        let others = flux.iter().enumerate().filter(|(position, _)| !own.contains(position));
+        let mut paths = others.filter_map(|(_, other)| other.path.as_ref());
+        !paths.any(|path| {
+            let takes_in = || own.iter().any(|position| view.graph.takes_in(path, &flux[*position].file));
+            !path.is_top() && (home.is_within(path) || takes_in())
+        })
+    };
+    // A project of its own may lie beside others that have roots.
+    let is_beside = |home: &RepoPath| {
+        clusters_folder(home).is_some_and(|folder| {
+            let project = folder.parent().unwrap_or_default();
+            let is_neighbour = |root: &RepoPath| clusters_folder(root).as_ref() == Some(&folder);
+            roots.iter().any(is_neighbour) || !roots.iter().any(|root| root.is_within(&project))
+        })
+    };
+    let free: Vec<&RepoPath> = homes
+        .iter()
+        .filter(is_free)
+        .map(|(home, _)| home)
+        .filter(|home| roots.is_empty() || is_beside(home))
+        .collect();
+    let is_inside =
+        |home: &RepoPath| free.iter().any(|other| !other.is_top() && *other != home && home.is_within(other));
+    for home in free.iter().filter(|home| !is_inside(home)) {
+        found.extend(of_home(home, homes[*home].iter().filter_map(|position| flux[*position].path.as_ref())));
+    }
+    found
+}
+
+/// Returns the roots of Flux Kustomizations that stand in one folder and build these paths.
+///
+/// Where the paths are those of clusters and the folder is not, they say more. Nobody applies all of a repository: what
+/// stands at its top is applied file by file.
+fn of_home<'p>(home: &RepoPath, paths: impl Iterator<Item = &'p RepoPath> + Clone) -> Vec<Root> {
+    let is_named = |path: &RepoPath| below_clusters(path).is_some();
+    let folders: BTreeSet<RepoPath> = paths.clone().filter(|path| is_named(path)).map(prefix).collect();
+    let root = |folder: &RepoPath| Root::folder(folder, Reason::Proposed);
+    if is_named(home) {
+        return vec![root(home)];
+    }
+    if paths.clone().all(is_named) && !folders.is_empty() {
+        return folders.iter().map(root).collect();
+    }
+    let group = match (folders.iter().next(), folders.len()) {
+        (Some(only), 1) => only,
+        _ => home,
+    };
+    let of_group = |root: Root| Root { group: group.clone(), ..root };
+    if home.is_top() {
+        return paths.map(|path| of_group(root(path))).collect();
+    }
+    vec![of_group(root(home))]
+}
+
+/// Tells whether a file lies in a hidden folder or in one for what is only kept.
+pub(super) fn is_kept(file: &RepoPath) -> bool {
+    file.segments().any(|name| name.starts_with('.') || KEPT.contains(&name.to_lowercase().as_str()))
+}
+
+/// Returns the `clusters` folder that a path lies in.
+fn clusters_folder(path: &RepoPath) -> Option<RepoPath> {
+    path.parents().filter(|above| above.name() == Some("clusters")).last()
+}
+
+/// Returns the folder with which a file is applied: that of its cluster where the path or the spec says it, else the
+/// topmost list that has it, else its own.
+fn home(one: &FluxKustomization, view: &View, paths: &ClusterFolders) -> RepoPath {
+    let folder = match &view.graph.tops(&one.file)[..] {
+        [top] => top.clone(),
+        _ => one.file.parent().unwrap_or_default(),
+    };
+    let said = paths.values().flatten().filter(|path| folder.is_within(path));
+    if let Some(said) = said.max_by_key(|path| path.segments().count()) {
+        return said.clone();
+    }
+    let cluster = below_clusters(&folder).and_then(|name| clusters_folder(&folder)?.join(&name).ok());
+    cluster.unwrap_or(folder)
+}
+
+/// Joins homes beside each other of which one waits for what another has: a dependency is in the same cluster
+/// (kustomize-controller, `checkDependencies`). Two that have something of one name are two clusters.
+fn joined(
+    flux: &[FluxKustomization],
+    homes: BTreeMap<RepoPath, Vec<usize>>,
+) -> BTreeMap<RepoPath, Vec<usize>> {
+    let mut beside: BTreeMap<RepoPath, Vec<RepoPath>> = BTreeMap::new();
+    for home in homes.keys() {
+        beside.entry(home.parent().unwrap_or_default()).or_default().push(home.clone());
+    }
+    let mut found = homes;
+    for (above, several) in beside.into_iter().filter(|(above, _)| !above.is_top()) {
+        let mut owners: BTreeMap<(&str, &str), &RepoPath> = BTreeMap::new();
+        let all = || several.iter().flat_map(|home| found[home].iter().map(move |at| (home, &flux[*at])));
+        let mut are_one = true;
+        for (home, one) in all() {
+            are_one &= owners.insert((&one.namespace, &one.name), home).is_none_or(|other| other == home);
+        }
+        let waits = all().any(|(home, one)| {
+            let elsewhere = |name: &str| {
+                let mut named = owners.iter().filter(|((_, of), _)| *of == name).map(|(_, home)| *home);
+                let first = named.next();
+                first.is_some_and(|first| first != home) && named.all(|other| other != home)
+            };
+            one.depends_on().into_iter().any(elsewhere)
+        });
+        if are_one && waits {
+            let positions = several.iter().flat_map(|home| found[home].clone()).collect();
+            found.retain(|home, _| !several.contains(home));
+            found.insert(above, positions);
+        }
+    }
+    found
+}

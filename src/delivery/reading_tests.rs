@@ -1,0 +1,266 @@
+//! Small repositories, each with what every cluster gets from them.
+
+use std::fmt::Write;
+
+use crate::delivery::{ClusterFolders, Model};
+use crate::delivery::{Known, Reason};
+use crate::path::RepoPath;
+use crate::render::{Embedded, Limits};
+use crate::repo::{File, Snapshot};
+
+/// A Flux Kustomization of the namespace `flux-system` that reads the source of that name, with more of its `spec`.
+fn flux(name: &str, path: &str, more: &str) -> String {
+    format!(
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec: {{ interval: 5m, path: {path}, prune: true, sourceRef: {{ kind: GitRepository, name: flux-system }}, {more} }}\n"
+    )
+}
+
+/// A GitRepository of that namespace.
+fn source(name: &str, url: &str, more: &str) -> String {
+    format!(
+        "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec: {{ interval: 1m, url: \"{url}\", {more} }}\n"
+    )
+}
+
+const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: { name: s, namespace: default }\n";
+const LIST: &str = "resources: [s.yaml]\n";
+
+/// Returns the belief: a line for each cluster, Flux Kustomization and one that is not alive.
+fn believed_with(known: &Known, files: &[(&str, &str)]) -> String {
+    let mut snapshot = Snapshot::default();
+    for (path, text) in files {
+        snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes()));
+    }
+    let renderer = Embedded::new(Limits::default());
+    let model = Model::read(&snapshot, &RepoPath::top(), known, &renderer);
+    let mut told = String::new();
+    for cluster in &model.delivered.all {
+        for root in &cluster.roots {
+            let reason = match root.reason {
+                Reason::Spec => "by the spec",
+                Reason::AppliesItself => "applies itself",
+                Reason::FluxInstance => "by a FluxInstance",
+                Reason::Proposed => "proposed",
+            };
+            writeln!(told, "{}: {} {reason}", cluster.name, root.folder).unwrap();
+        }
+        for one in &cluster.kustomizations {
+            let by = one.applied_by.as_ref().map(|(namespace, name)| format!("{namespace}/{name}"));
+            let path = one.path.as_ref().map_or("elsewhere".to_owned(), |path| path.to_string());
+            let by = by.unwrap_or("nobody".to_owned());
+            writeln!(told, "  {}/{} {path} by {by}", one.namespace(), one.name()).unwrap();
+        }
+    }
+    for one in &model.unlisted {
+        writeln!(told, "not alive: {} {}", one.file, one.name).unwrap();
+    }
+    told
+}
+
+fn believed(files: &[(&str, &str)]) -> String {
+    believed_with(&Known::default(), files)
+}
+
+#[test]
+fn a_cluster_is_read_from_what_applies_itself() {
+    let (root, apps) = (flux("flux-system", "./clusters/prod", ""), flux("apps", "./apps", ""));
+    let files = [
+        ("clusters/prod/flux-system/gotk-sync.yaml", root.as_str()),
+        ("clusters/prod/apps.yaml", apps.as_str()),
+        ("apps/kustomization.yaml", LIST),
+        ("apps/s.yaml", SERVICE),
+        (".archive/old/ks.yaml", apps.as_str()),
+        ("apps/off/ks.yaml", apps.as_str()),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    prod: clusters/prod applies itself
+      flux-system/flux-system clusters/prod by flux-system/flux-system
+      flux-system/apps apps by flux-system/flux-system
+    not alive: .archive/old/ks.yaml apps
+    not alive: apps/off/ks.yaml apps
+    ");
+}
+
+#[test]
+fn a_flux_instance_names_a_root_also_by_its_chart() {
+    let (apps, sync) =
+        (flux("apps", "./apps", ""), "sync: { kind: GitRepository, url: u, path: kubernetes/flux }");
+    let instance = format!(
+        "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {{ name: flux, namespace: flux-system }}\nspec: {{ {sync} }}\n"
+    );
+    let release = format!(
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{ name: flux-instance }}\nspec: {{ values: {{ instance: {{ {sync} }} }} }}\n"
+    );
+    let values = format!("instance: {{ {sync} }}\n");
+    let told = "cluster: kubernetes/flux by a FluxInstance\n  flux-system/flux-system kubernetes/flux by nobody\n  flux-system/apps apps by flux-system/flux-system\n";
+    for of_instance in [&instance, &release, &values] {
+        let files = [
+            ("bootstrap/instance.yaml", of_instance.as_str()),
+            ("kubernetes/flux/apps.yaml", apps.as_str()),
+            ("apps/s.yaml", SERVICE),
+        ];
+        assert_eq!(believed(&files), told);
+    }
+}
+
+#[test]
+fn an_artifact_may_begin_below_the_top() {
+    let sync = "sync: { kind: OCIRepository, url: \"oci://x\", path: ./clusters/one }";
+    let instance = format!(
+        "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {{ name: flux, namespace: flux-system }}\nspec: {{ {sync} }}\n"
+    );
+    let apps = flux("apps", "./apps", "").replace("kind: GitRepository", "kind: OCIRepository");
+    let files = [
+        ("k/clusters/one/instance.yaml", instance.as_str()),
+        ("k/clusters/one/apps.yaml", apps.as_str()),
+        ("k/apps/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    one: k/clusters/one by a FluxInstance
+      flux-system/flux-system k/clusters/one by nobody
+      flux-system/apps k/apps by flux-system/flux-system
+    ");
+}
+
+#[test]
+fn where_nothing_says_so_folders_are_proposed_but_none_that_a_build_left_out() {
+    let (parent, on, off) = (flux("parent", "./apps", ""), flux("on", "./on", ""), flux("off", "./off", ""));
+    let files = [
+        ("clusters/dev/ks.yaml", parent.as_str()),
+        ("clusters/prod/ks.yaml", parent.as_str()),
+        ("apps/team/kustomization.yaml", "resources:\n- on.yaml\n# - off.yaml\n"),
+        ("apps/team/on.yaml", on.as_str()),
+        ("apps/team/off.yaml", off.as_str()),
+        ("on/s.yaml", SERVICE),
+        ("off/s.yaml", SERVICE),
+        ("archive/ks.yaml", on.as_str()),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    dev: clusters/dev proposed
+      flux-system/parent apps by nobody
+      flux-system/on on by flux-system/parent
+    prod: clusters/prod proposed
+      flux-system/parent apps by nobody
+      flux-system/on on by flux-system/parent
+    not alive: apps/team/off.yaml off
+    not alive: archive/ks.yaml on
+    ");
+    // The spec's word counts.
+    let folders = |folder: &str| vec![RepoPath::parse(folder).unwrap()];
+    let known = Known {
+        roots: ClusterFolders::from([("eu".to_owned(), folders("clusters/prod"))]),
+        ..Known::default()
+    };
+    insta::assert_snapshot!(believed_with(&known, &files), @r"
+    eu: clusters/prod by the spec
+      flux-system/parent apps by nobody
+      flux-system/on on by flux-system/parent
+    not alive: apps/team/off.yaml off
+    not alive: archive/ks.yaml on
+    not alive: clusters/dev/ks.yaml parent
+    ");
+}
+
+#[test]
+fn what_a_parent_patches_is_what_its_child_is() {
+    let patch = |spec: &str| {
+        format!(
+            "patches: [{{ target: {{ kind: Kustomization }}, patch: \"{{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {{name: _}}, spec: {{{spec}}}}}\" }}]"
+        )
+    };
+    let parent = flux(
+        "parent",
+        "./apps",
+        &patch("path: ./other, sourceRef: {kind: GitRepository, name: flux-system}"),
+    );
+    // Without a source of its own.
+    let child = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: child, namespace: flux-system }\nspec: { interval: 5m, path: ./mine }\n";
+    let files = [
+        ("clusters/prod/ks.yaml", parent.as_str()),
+        ("apps/child.yaml", child),
+        ("other/s.yaml", SERVICE),
+        ("mine/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    prod: clusters/prod proposed
+      flux-system/parent apps by nobody
+      flux-system/child other by flux-system/parent
+    ");
+}
+
+#[test]
+fn a_parent_s_variables_are_filled_in() {
+    let parent = flux("parent", "./all", "postBuild: { substitute: { CLUSTER: prod } }");
+    let child = flux("child", "\"./apps/${CLUSTER}\"", "");
+    let unknown = flux("unknown", "\"./apps/${REGION}\"", "");
+    let files = [
+        ("clusters/prod/ks.yaml", parent.as_str()),
+        ("all/child.yaml", child.as_str()),
+        ("all/unknown.yaml", unknown.as_str()),
+        ("apps/prod/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    prod: clusters/prod proposed
+      flux-system/parent all by nobody
+      flux-system/child apps/prod by flux-system/parent
+      flux-system/unknown elsewhere by flux-system/parent
+    ");
+}
+
+#[test]
+fn only_what_is_fetched_is_there() {
+    let root = flux("flux-system", "./kube/clusters/prod", "");
+    let (a, hidden) = (flux("a", "./kube/apps/a", ""), flux("hidden", "./kube/apps/a", ""));
+    let own = source("flux-system", "https://example.com/mono.git", "ignore: \"/*\\n!/kube\\n\"");
+    let other = source("other", "https://example.com/other.git", "");
+    let alien = flux("alien", "./kube/apps/a", "").replace("name: flux-system }", "name: other }");
+    let files = [
+        ("kube/clusters/prod/sync.yaml", root.as_str()),
+        ("kube/clusters/prod/source.yaml", own.as_str()),
+        ("kube/clusters/prod/other.yaml", other.as_str()),
+        ("kube/clusters/prod/alien.yaml", alien.as_str()),
+        ("kube/clusters/prod/a.yaml", a.as_str()),
+        (
+            "kube/clusters/prod/kustomization.yaml",
+            "resources: [sync.yaml, source.yaml, other.yaml, alien.yaml, a.yaml, ../../../outside]\n",
+        ),
+        ("outside/kustomization.yaml", "resources: [hidden.yaml]\n"),
+        ("outside/hidden.yaml", hidden.as_str()),
+        ("kube/apps/a/s.yaml", SERVICE),
+    ];
+    // The list names a folder that Flux does not fetch, so that its build fails: what it lists otherwise counts.
+    insta::assert_snapshot!(believed(&files), @r"
+    prod: kube/clusters/prod applies itself
+      flux-system/flux-system kube/clusters/prod by flux-system/flux-system
+      flux-system/alien elsewhere by flux-system/flux-system
+      flux-system/a kube/apps/a by flux-system/flux-system
+    not alive: outside/hidden.yaml hidden
+    ");
+}
+
+#[test]
+fn a_namespace_comes_from_the_outermost_that_says_it() {
+    let of = |parent: &str, list: &str| {
+        let root = flux("root", "./clusters/prod", "");
+        let parent = flux("parent", "./apps", parent);
+        let child = flux("child", "./a", "").replace(", namespace: flux-system }", " }");
+        let files = [
+            ("clusters/prod/root.yaml", root.as_str()),
+            ("clusters/prod/parent.yaml", parent.as_str()),
+            ("apps/kustomization.yaml", list),
+            ("apps/child.yaml", child.as_str()),
+            ("c/kustomization.yaml", "kind: Component\nnamespace: common\n"),
+            ("a/s.yaml", SERVICE),
+        ];
+        let told = believed(&files);
+        told.lines().find(|line| line.contains("/child")).unwrap().trim().to_owned()
+    };
+    let by = "a by flux-system/parent";
+    assert_eq!(of("", "resources: [child.yaml]\n"), format!("/child {by}"));
+    assert_eq!(of("", "namespace: media\nresources: [child.yaml]\n"), format!("media/child {by}"));
+    let component = "resources: [child.yaml]\ncomponents: [../c]\n";
+    assert_eq!(of("", component), format!("common/child {by}"));
+    assert_eq!(of("targetNamespace: target", component), format!("target/child {by}"));
+    let namespaced = "namespace: media\nresources: [child.yaml]\n";
+    assert_eq!(of("targetNamespace: target", namespaced), format!("target/child {by}"));
+}

@@ -1,0 +1,257 @@
+//! The files that a source fetches, with what Flux reads a cluster by.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::path::RepoPath;
+use crate::render::Request;
+use crate::repo::flux::{GROUP, is_yaml};
+use crate::repo::manifest::{ObjectId, manifests, objects};
+use crate::repo::{Entry, File, Graph, Snapshot, Target, generated_children};
+
+/// The API group of sources.
+const SOURCES: &str = "source.toolkit.fluxcd.io";
+
+/// The API group of Flux Operator, whose FluxInstance brings a cluster's root.
+const OPERATOR: &str = "fluxcd.controlplane.io";
+
+/// An object that a build brings, with the file that it comes from where that is known.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Built {
+    pub value: Value,
+    pub file: Option<RepoPath>,
+}
+
+/// Tells whether what a cluster gets depends on an object: Flux Kustomizations, and the sources that they read.
+pub(super) fn is_of_interest(value: &Value) -> bool {
+    let group = value["apiVersion"].as_str().unwrap_or_default().split('/').next().unwrap_or_default();
+    match value["kind"].as_str() {
+        Some("Kustomization") => group == GROUP,
+        Some("GitRepository") => group == SOURCES,
+        Some("FluxInstance") => group == OPERATOR,
+        _ => false,
+    }
+}
+
+/// Fields of a kustomization that change nothing in the objects that [`is_of_interest`] means, but for their labels and
+/// annotations.
+const HARMLESS: [&str; 14] = [
+    "apiversion",
+    "kind",
+    "metadata",
+    "resources",
+    "bases",
+    "namespace",
+    "configmapgenerator",
+    "secretgenerator",
+    "generatoroptions",
+    "labels",
+    "commonlabels",
+    "commonannotations",
+    "images",
+    "sortoptions",
+];
+
+/// Fields of a Flux Kustomization that may change them.
+const CHANGING: [&str; 4] = ["namePrefix", "nameSuffix", "components", "patches"];
+
+/// The files of one artifact.
+#[derive(Debug)]
+pub(super) struct View {
+    pub snapshot: Snapshot,
+    pub graph: Graph,
+    /// The files that may hold objects of interest.
+    files: BTreeSet<RepoPath>,
+    /// The folders whose builds take one of these in.
+    folders: BTreeSet<RepoPath>,
+}
+
+impl View {
+    pub(super) fn new(snapshot: Snapshot, graph: Graph) -> View {
+        let holds = |entry: &Entry| matches!(entry, Entry::File(file) if holds_flux(file));
+        let files = snapshot.entries().filter(|(path, entry)| is_yaml(path) && holds(entry));
+        let files: BTreeSet<RepoPath> = files.map(|(path, _)| path.clone()).collect();
+        let mut queue: Vec<RepoPath> = files.iter().cloned().collect();
+        // A link to a file stands for it.
+        queue.extend(graph.links().filter(|link| files.contains(&graph.real(link))).cloned());
+        let mut folders = BTreeSet::new();
+        while let Some(next) = queue.pop() {
+            for folder in graph.referrers(&next) {
+                if folders.insert(folder.clone()) {
+                    queue.push(folder.clone());
+                }
+            }
+        }
+        View { snapshot, graph, files, folders }
+    }
+
+    /// Tells whether the build of a folder by a Flux Kustomization with this `spec` may bring an object of interest.
+    pub(super) fn may_bring(&self, folder: &RepoPath, spec: &Value) -> bool {
+        let folder = self.graph.real(folder);
+        let components = spec["components"].as_array().into_iter().flatten();
+        let mut components = components.filter_map(|path| folder.join(path.as_str()?).ok());
+        if self.folders.contains(&folder) || components.any(|path| self.folders.contains(&path)) {
+            return true;
+        }
+        let is_inside = |set: &BTreeSet<RepoPath>| within(set, &folder).next().is_some();
+        !self.graph.has(&folder) && (is_inside(&self.files) || is_inside(&self.folders))
+    }
+
+    /// Returns the request by which kustomize builds a folder for a Flux Kustomization with this `spec`.
+    pub(super) fn request(folder: &RepoPath, spec: &Value) -> Request {
+        Request::flux(folder.clone(), spec).with_origins()
+    }
+
+    /// Returns the objects of interest that a build brings, where kustomize would only put files together: `None` where
+    /// it does more, or refuses.
+    pub(super) fn listed(&self, folder: &RepoPath, spec: &Value) -> Option<Vec<Built>> {
+        let is_set = |field: &str| spec[field].as_array().is_none_or(|list| !list.is_empty());
+        if CHANGING.iter().filter(|field| !spec[**field].is_null()).any(|field| is_set(field)) {
+            return None;
+        }
+        let mut listing = Listing { view: self, is_exact: true, seen: BTreeSet::new(), found: Vec::new() };
+        let namespace = spec["targetNamespace"].as_str().filter(|namespace| !namespace.is_empty());
+        listing.top(&self.graph.real(folder), namespace)?;
+        let mut ids = BTreeSet::new();
+        listing.found.iter().all(|one| ids.insert(ObjectId::of(&one.value))).then_some(listing.found)
+    }
+
+    /// As [`listed`](View::listed), whatever else the build does and whether it succeeds: what the files say.
+    pub(super) fn written(&self, folder: &RepoPath, spec: &Value) -> Vec<Built> {
+        let mut listing = Listing { view: self, is_exact: false, seen: BTreeSet::new(), found: Vec::new() };
+        let folder = self.graph.real(folder);
+        let namespace = spec["targetNamespace"].as_str().filter(|namespace| !namespace.is_empty());
+        _ = listing.top(&folder, namespace);
+        for component in spec["components"].as_array().into_iter().flatten() {
+            let component = component.as_str().and_then(|path| folder.join(path).ok());
+            _ = component.and_then(|component| listing.folder(&component, namespace));
+        }
+        listing.found
+    }
+}
+
+/// Returns the paths that lie in a folder.
+fn within<'s>(
+    set: &'s BTreeSet<RepoPath>,
+    folder: &RepoPath,
+) -> impl Iterator<Item = &'s RepoPath> + use<'s> {
+    let prefix = if folder.is_top() { String::new() } else { format!("{folder}/") };
+    let below = set.range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded));
+    below.take_while(move |path| path.as_str().starts_with(&prefix))
+}
+
+/// Tells whether a file may hold an object of interest: one that can't be read as YAML may, if it speaks of it.
+fn holds_flux(file: &File) -> bool {
+    let has = |word: &str| file.bytes.windows(word.len()).any(|window| window == word.as_bytes());
+    // Most files hold none of these words; jobs of gates hold them in their commands.
+    let speaks = has("fluxcd.") && (has(GROUP) || has(OPERATOR) || (has(SOURCES) && has("GitRepository")));
+    let holds = |value: &Value| objects(value).into_iter().any(is_of_interest);
+    speaks && manifests(file).is_none_or(|found| found.iter().any(|manifest| holds(&manifest.value)))
+}
+
+/// Walks over the files of a build.
+struct Listing<'v> {
+    view: &'v View,
+    is_exact: bool,
+    seen: BTreeSet<RepoPath>,
+    found: Vec<Built>,
+}
+
+impl Listing<'_> {
+    fn top(&mut self, folder: &RepoPath, namespace: Option<&str>) -> Option<()> {
+        let graph = &self.view.graph;
+        if graph.has(folder) {
+            return self.folder(folder, namespace);
+        }
+        // Flux lists by itself what lies below (fluxcd/pkg/kustomize, `scanManifests`).
+        let lists = generated_children(graph, folder);
+        for list in &lists {
+            self.folder(list, namespace)?;
+        }
+        let is_loose = |file: &RepoPath| {
+            let mut above = file.parents().take_while(|above| above.is_within(folder));
+            !above.any(|above| graph.has(&above))
+        };
+        let mut links = graph.links().filter(|link| link.is_within(folder) && is_yaml(link));
+        if self.is_exact && links.next().is_some() {
+            return None;
+        }
+        for file in within(&self.view.files, folder).filter(|file| is_loose(file)) {
+            self.file(file, namespace)?;
+        }
+        Some(())
+    }
+
+    fn folder(&mut self, folder: &RepoPath, namespace: Option<&str>) -> Option<()> {
+        let graph = &self.view.graph;
+        if !self.seen.insert(folder.clone()) {
+            // The second time is an error to kustomize, or a cycle.
+            return (!self.is_exact).then_some(());
+        }
+        // What it does, it does to its own objects.
+        if self.is_exact && !self.view.folders.contains(folder) {
+            return Some(());
+        }
+        let Some(list) = graph.get(folder) else { return (!self.is_exact).then_some(()) };
+        let is_harmless = |key: &str| HARMLESS.contains(&key.to_lowercase().as_str());
+        if self.is_exact && (list.is_component() || !list.keys().all(is_harmless)) {
+            return None;
+        }
+        let own = list.field("namespace").and_then(|node| node.as_str()).filter(|own| !own.is_empty());
+        let namespace = namespace.or(own);
+        let fields = ["resources", "bases", "components"];
+        for reference in list.references().into_iter().filter(|one| fields.contains(&one.field)) {
+            let Target::Path(path) = reference.target else {
+                self.wanting()?;
+                continue;
+            };
+            let path = graph.real(&path);
+            if graph.has(&path) {
+                self.folder(&path, namespace)?;
+            } else if self.view.snapshot.file(&path).is_some() {
+                self.file(&path, namespace)?;
+            } else {
+                self.wanting()?;
+            }
+        }
+        Some(())
+    }
+
+    /// Stops where kustomize would have to say what comes of it.
+    fn wanting(&self) -> Option<()> {
+        (!self.is_exact).then_some(())
+    }
+
+    fn file(&mut self, path: &RepoPath, namespace: Option<&str>) -> Option<()> {
+        if !self.view.files.contains(path) {
+            return Some(());
+        }
+        let Some(documents) = self.view.snapshot.file(path).and_then(manifests) else {
+            return self.wanting();
+        };
+        for manifest in documents {
+            for value in objects(&manifest.value).into_iter().filter(|value| is_of_interest(value)) {
+                let annotations = value["metadata"]["annotations"].as_object();
+                let speaks_to_kustomize = |key: &String| key.starts_with("config.kubernetes.io/");
+                if self.is_exact && annotations.is_some_and(|all| all.keys().any(speaks_to_kustomize)) {
+                    return None;
+                }
+                let mut value = value.clone();
+                if let (Some(namespace), Some(metadata)) = (namespace, value["metadata"].as_object_mut()) {
+                    metadata.insert("namespace".to_owned(), Value::from(namespace));
+                }
+                self.found.push(Built { value, file: Some(path.clone()) });
+            }
+        }
+        Some(())
+    }
+}
+
+/// What tells views apart: the artifact's top, and what its source leaves out.
+pub(super) type ViewKey = (RepoPath, Option<String>);
+
+/// The views of a repository.
+pub(super) type Views = BTreeMap<ViewKey, Arc<View>>;

@@ -1,0 +1,113 @@
+//! What does not build tells nothing of what a gate is to hold back.
+
+use std::collections::BTreeSet;
+
+use crate::delivery::{EntryPoint, Role};
+use crate::delivery::{Input, TypedError};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
+use crate::plan::edit::Builder;
+use crate::plan::gate::folders::cluster_folder;
+use crate::plan::gate::layout_error;
+use crate::plan::refusal::is_remote;
+use crate::repo::flux::is_yaml;
+use crate::repo::manifest::manifests;
+use crate::repo::{Kustomization, Target};
+
+/// Why something must be mended before a gate changes.
+const UNKNOWN: &str = "until then nobody knows what the gate of the cluster holds back";
+
+/// Makes sure that no gate changes of a cluster of which something does not build.
+///
+/// Without what it holds back a gate would be written anew, and the jobs in the cluster would open what
+/// should wait, or act on what is not there. What needs the network to build says the same each time, so it
+/// changes no gate.
+///
+/// # Errors
+///
+/// When one would: each entry point that does not build, once.
+pub fn unbuilt(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
+    let base = input.spec.folder().join(&input.spec.layout.gate).map_err(layout_error)?;
+    let changes = builder.finish().changes;
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let mut broken: Vec<Diagnostic> = Vec::new();
+    for cluster in input.spec.clusters.keys() {
+        let own = cluster_folder(input, cluster)?;
+        if !changes.keys().any(|path| path.is_within(&own) || path.is_within(&base)) {
+            continue;
+        }
+        for entry in input.model.entries_of(cluster) {
+            let Some(diagnostic) = reason(input, entry, cluster) else { continue };
+            if !broken.iter().any(|other| other.place == diagnostic.place) {
+                broken.push(diagnostic);
+            }
+        }
+        broken.extend(unread(input, cluster));
+    }
+    if broken.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics: broken }) }
+}
+
+fn reason(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Option<Diagnostic> {
+    let told = |message: &str, place: Place| {
+        Diagnostic::error(format!("{} of cluster {cluster} does not build: {message}", entry.path))
+            .at(place)
+            .help(format!("mend it first: {UNKNOWN}"))
+    };
+    let graph = &input.model.graph;
+    if let Some(broken) = graph.reach(&entry.path).iter().find_map(|folder| graph.broken(folder)) {
+        let place = broken.place.clone().unwrap_or_else(|| Place::file(entry.path.clone()));
+        return Some(told(&broken.message, place));
+    }
+    if let Some(file) = files(input, entry).into_iter().find(|file| is_unreadable(input, file)) {
+        return Some(told(&format!("{file} is not valid YAML"), Place::file(file)));
+    }
+    // `flux bootstrap` may bring what else a bootstrap folder lists.
+    if entry.role == Role::Bootstrap {
+        return None;
+    }
+    let Err(TypedError::Render(message)) = input.typed_entry(input.snapshot, entry) else { return None };
+    let as_applied = || matches!(input.typed_as_applied(entry, cluster), Ok(Some(_)));
+    (!is_remote(&message) && !as_applied()).then(|| told(&message, Place::file(entry.path.clone())))
+}
+
+/// Finds files beside the Flux Kustomizations of a cluster in which one may stand that nobody can read.
+fn unread(input: &Input<'_>, cluster: &str) -> Vec<Diagnostic> {
+    let own = input.model.flux.iter().filter(|flux| flux.cluster == cluster);
+    let folders: BTreeSet<RepoPath> = own.filter_map(|flux| flux.file.parent()).collect();
+    let is_beside = |place: &Place| place.path.parent().is_some_and(|folder| folders.contains(&folder));
+    let remarks = input.model.remarks.iter().filter(|remark| {
+        remark.place.as_ref().is_some_and(|place| is_beside(place) && is_unreadable(input, &place.path))
+    });
+    let told = remarks.map(|remark| {
+        let found = Diagnostic::error(remark.message.clone()).help(format!("mend it first: {UNKNOWN}"));
+        Diagnostic { place: remark.place.clone(), ..found }
+    });
+    told.collect()
+}
+
+/// Gives the files that an entry point lists, or that Flux lists in its place.
+fn files(input: &Input<'_>, entry: &EntryPoint) -> Vec<RepoPath> {
+    let graph = &input.model.graph;
+    if graph.has(&entry.path) {
+        let lists = graph.reach(&entry.path).into_iter().filter_map(|folder| graph.get(&folder));
+        let references = lists.flat_map(Kustomization::resources).map(|reference| reference.target);
+        let paths = references.filter_map(|target| match target {
+            Target::Path(path) => Some(path),
+            Target::Remote | Target::Outside => None,
+        });
+        return paths.collect();
+    }
+    let is_own = |file: &RepoPath| {
+        let mut folders = file.parents().take_while(|folder| folder.is_within(&entry.path));
+        is_yaml(file) && !folders.any(|folder| graph.has(&folder))
+    };
+    let all = input.snapshot.below(&entry.path).map(|(file, _)| file);
+    all.filter(|file| is_own(file)).cloned().collect()
+}
+
+fn is_unreadable(input: &Input<'_>, file: &RepoPath) -> bool {
+    input.snapshot.file(file).is_some_and(|file| manifests(file).is_none())
+}

@@ -1,0 +1,41 @@
+//! Files that no source fetches: what a plan writes there never reaches a cluster.
+
+use std::collections::BTreeMap;
+
+use crate::change::{Change, Changes};
+use crate::delivery::Input;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::path::RepoPath;
+use crate::plan::command::SCHEMA_FILE;
+
+/// Refuses changes that write a file for Flux where no source fetches it.
+///
+/// The spec and its schema are for people and their editors. What moves from one such place to another was not for Flux
+/// before either.
+///
+/// # Errors
+///
+/// When there is one; of each folder the first is named.
+pub fn refuse_unfetched(input: &Input<'_>, changes: &Changes) -> Result<(), Error> {
+    let is_fetched = |path: &RepoPath| input.model.delivered.is_fetched(path);
+    let is_for_people = |path: &RepoPath| {
+        *path == input.spec.path
+            || path.parent() == Some(input.spec.folder()) && path.name() == Some(SCHEMA_FILE)
+    };
+    let is_written =
+        |change: &Change| change.after.is_some() && change.moved_from.as_ref().is_none_or(is_fetched);
+    let mut found: BTreeMap<RepoPath, &RepoPath> = BTreeMap::new();
+    for (path, change) in changes.iter() {
+        if is_written(change) && !is_fetched(path) && !is_for_people(path) {
+            found.entry(path.parent().unwrap_or_default()).or_insert(path);
+        }
+    }
+    let told = found.into_values().map(|path| {
+        Diagnostic::error(format!("{path} would reach no cluster: its source leaves it out"))
+            .at(Place::file(path.clone()))
+            .help("name folders that Flux fetches under `layout`, or mend `spec.ignore` and .sourceignore")
+    });
+    let diagnostics: Vec<Diagnostic> = told.collect();
+    if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics }) }
+}

@@ -1,0 +1,239 @@
+//! Builds that are kept between runs.
+//!
+//! A build is a function of its request and of what it looked at, so each is kept with where it looked
+//! and a digest of what it saw there. The folder may go at any time; what can't be read, written or
+//! understood is built again. Nothing of it reaches the proof of what is about to be written.
+#![allow(clippy::disallowed_methods, reason = "the cache is not the user's repository")]
+
+use std::collections::HashMap;
+use std::fs::{self, DirBuilder, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::render::Request;
+use crate::render::seen::{Places, Seen, hex};
+use crate::render::tree::Tree;
+
+/// The code that makes builds: of another, nothing is taken.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("RENDERER_VERSION"));
+
+/// How much is kept, in bytes; what was used least recently goes.
+const LIMIT: u64 = 256 << 20;
+
+/// How many builds of one request are kept.
+const VARIANTS: usize = 8;
+
+/// How exactly it is known when something was used last.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A folder of builds. Several processes may use it at once.
+#[derive(Debug)]
+pub(super) struct Cache {
+    folder: PathBuf,
+    limit: u64,
+    has_grown: AtomicBool,
+    /// The digests of files, by place.
+    digests: Mutex<HashMap<String, Known>>,
+}
+
+/// A file's content, and its digest.
+type Known = (Arc<[u8]>, [u8; 32]);
+
+/// One build: a line of this, and a line of the renderer's answer.
+#[derive(Deserialize, Serialize)]
+struct Head {
+    places: Places,
+    seen: String,
+    origins: bool,
+}
+
+impl Cache {
+    /// Returns the user's cache; `None` where the environment names no place for one.
+    pub(super) fn of_user() -> Option<Cache> {
+        let place = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let folder = place("XDG_CACHE_HOME").or_else(|| Some(place("HOME")?.join(".cache")))?;
+        Some(Cache::at(&folder.join("gitops-windows").join("builds")))
+    }
+
+    /// Returns the cache in a folder, which is made when there is something to keep.
+    pub(super) fn at(folder: &Path) -> Cache {
+        Cache {
+            folder: folder.to_owned(),
+            limit: LIMIT,
+            has_grown: AtomicBool::new(false),
+            digests: Mutex::default(),
+        }
+    }
+
+    /// Returns what a build of this tree would look at and the renderer's answer, if both are known.
+    pub(super) fn recall(&self, tree: &Tree, request: &Request) -> Option<(Seen, Vec<u8>)> {
+        let file = File::open(self.place(request)).ok()?;
+        let text = checked(&file)?;
+        let (seen, answer) = builds(&text).find_map(|(head, answer)| {
+            let head: Head = serde_json::from_slice(head).ok()?;
+            if request.origins && !head.origins {
+                return None;
+            }
+            let seen = Seen::again(tree, &head.places);
+            (self.fingerprint(&seen) == head.seen).then(|| (seen, answer.to_vec()))
+        })?;
+        let used = file.metadata().and_then(|found| found.modified()).ok();
+        if used.and_then(|used| used.elapsed().ok()).is_some_and(|since| since > DAY) {
+            // Where that fails it only goes earlier.
+            let _ = file.set_modified(SystemTime::now());
+        }
+        Some((seen, answer))
+    }
+
+    /// Keeps the renderer's answer to a request; that nothing is kept is no error.
+    pub(super) fn keep(&self, request: &Request, seen: &Seen, answer: &[u8]) {
+        let head = Head { places: seen.places(), seen: self.fingerprint(seen), origins: request.origins };
+        let Ok(line) = serde_json::to_vec(&head) else { return };
+        let place = self.place(request);
+        let old = File::open(&place).ok().and_then(|file| checked(&file)).unwrap_or_default();
+        let others = builds(&old).filter(|(other, _)| *other != line).take(VARIANTS - 1);
+        let lines = std::iter::once((line.as_slice(), answer)).chain(others);
+        let text = lines.flat_map(|(head, answer)| [head, answer]).collect::<Vec<_>>().join(&b'\n');
+        if text.len() as u64 <= self.limit / 8 && self.write(&place, &text).is_ok() {
+            self.has_grown.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn write(&self, place: &Path, text: &[u8]) -> std::io::Result<()> {
+        let mut builder = DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(&self.folder)?;
+        // Another process sees the old file or the new one.
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        file.write_all(digest(text).as_bytes())?;
+        file.write_all(b"\n")?;
+        file.write_all(text)?;
+        file.persist(place)?;
+        Ok(())
+    }
+
+    /// Returns the file of a request, whether with or without origins.
+    fn place(&self, request: &Request) -> PathBuf {
+        let fields = request.fields().map(ToString::to_string);
+        let key = serde_json::json!([VERSION, request.path.as_str(), fields]);
+        self.folder.join(digest(key.to_string().as_bytes()))
+    }
+
+    fn fingerprint(&self, seen: &Seen) -> String {
+        let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.fingerprint(|place, bytes| match digests.get(place) {
+            Some((known, digest)) if Arc::ptr_eq(known, bytes) => *digest,
+            _ => {
+                let digest = Sha256::digest(bytes).into();
+                digests.insert(place.to_owned(), (Arc::clone(bytes), digest));
+                digest
+            }
+        })
+    }
+
+    /// Takes away what was used least recently, down to three quarters of the limit, where there is more.
+    fn shrink(&self) -> std::io::Result<()> {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            let found = entry.metadata()?;
+            files.push((found.modified()?, entry.path(), found.len()));
+        }
+        let mut size: u64 = files.iter().map(|(_, _, length)| length).sum();
+        if size <= self.limit {
+            return Ok(());
+        }
+        files.sort();
+        for (_, path, length) in files {
+            if size <= self.limit / 4 * 3 {
+                break;
+            }
+            // Another process may have been faster.
+            let _ = fs::remove_file(path);
+            size -= length;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        if self.has_grown.load(Ordering::Relaxed) {
+            // The next run tries again.
+            let _ = self.shrink();
+        }
+    }
+}
+
+fn digest(bytes: &[u8]) -> String {
+    hex(Sha256::new_with_prefix(bytes))
+}
+
+/// Reads a file whose first line is the digest of the others; `None` where it is not.
+fn checked(mut file: &File) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    file.read_to_end(&mut text).ok()?;
+    let end = text.iter().position(|byte| *byte == b'\n')?;
+    let rest = text.split_off(end + 1);
+    (text[..end] == *digest(&rest).as_bytes()).then_some(rest)
+}
+
+/// Splits a file into its builds, the newest first.
+fn builds(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let mut lines = text.split(|byte| *byte == b'\n');
+    std::iter::from_fn(move || Some((lines.next()?, lines.next()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::RepoPath;
+    use crate::repo::Snapshot;
+
+    #[test]
+    fn what_was_used_least_recently_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let request = |name: &str| Request::folder(RepoPath::parse(name).unwrap());
+        let answer = vec![b' '; 1000];
+        for (age, name) in ["new", "old", "older"].into_iter().enumerate() {
+            let cache = Cache::at(folder.path());
+            cache.keep(&request(name), &Seen::default(), &answer);
+            let file = File::open(cache.place(&request(name))).unwrap();
+            file.set_modified(SystemTime::now() - DAY * (2 * age as u32)).unwrap();
+        }
+        let has = |name: &str| {
+            let tree = Tree::new(&Snapshot::default());
+            Cache::at(folder.path()).recall(&tree, &request(name)).is_some()
+        };
+        assert!(has("older"), "it is used, which makes it new");
+        let mut cache = Cache::at(folder.path());
+        cache.limit = 3300;
+        cache.has_grown.store(true, Ordering::Relaxed);
+        drop(cache);
+        assert_eq!(["new", "old", "older"].map(has), [true, false, true]);
+    }
+
+    #[test]
+    fn only_so_many_builds_of_one_request_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let request = Request::folder(RepoPath::top());
+        let cache = Cache::at(folder.path());
+        for number in 0..2 * VARIANTS {
+            let mut snapshot = Snapshot::default();
+            let text = number.to_string();
+            snapshot.insert(RepoPath::parse("a").unwrap(), crate::repo::File::new(text.as_bytes()));
+            let mut seen = Seen::default();
+            seen.find(&Tree::new(&snapshot), "a");
+            cache.keep(&request, &seen, b"{}");
+        }
+        let text = checked(&File::open(cache.place(&request)).unwrap()).unwrap();
+        assert_eq!(builds(&text).count(), VARIANTS);
+    }
+}

@@ -1,0 +1,48 @@
+//! A renderer that is looked for when the first build is wanted.
+
+use std::sync::OnceLock;
+
+use crate::render::{Object, RenderError, Renderer, RendererChoice, Request, detect};
+use crate::repo::Snapshot;
+
+/// Builds with what [`detect`] finds, and asks for it only once something has to be built.
+///
+/// For commands that answer most questions without a build. Where there is no renderer, each build fails with the
+/// reason.
+pub struct OnDemand {
+    choice: Option<RendererChoice>,
+    keeps: bool,
+    found: OnceLock<Result<Box<dyn Renderer>, String>>,
+}
+
+impl OnDemand {
+    /// Makes a renderer of what is wanted, or of the first that is there; `keeps` tells whether it keeps builds between
+    /// runs.
+    pub fn new(choice: Option<RendererChoice>, keeps: bool) -> OnDemand {
+        OnDemand { choice, keeps, found: OnceLock::new() }
+    }
+
+    fn found(&self) -> Result<&dyn Renderer, &str> {
+        let reason = |error: crate::error::Error| {
+            let first = error.diagnostics.into_iter().next();
+            first.map(|diagnostic| diagnostic.message).unwrap_or_default()
+        };
+        match self.found.get_or_init(|| detect(self.choice, self.keeps).map_err(reason)) {
+            Ok(renderer) => Ok(renderer.as_ref()),
+            Err(reason) => Err(reason),
+        }
+    }
+}
+
+impl Renderer for OnDemand {
+    fn describe(&self) -> String {
+        self.found().map_or_else(str::to_owned, |renderer| renderer.describe())
+    }
+
+    fn render(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Result<Vec<Object>, RenderError>> {
+        match self.found() {
+            Ok(renderer) => renderer.render(snapshot, requests),
+            Err(reason) => requests.iter().map(|_| Err(RenderError { message: reason.to_owned() })).collect(),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The questions never disagree about who applies an object and what it waits for, and `clusters` as a whole.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test may fail and speak")]
+
+#[path = "support/agree.rs"]
+mod agree;
+mod common;
+mod support;
+
+use std::path::Path;
+
+use agree::disagreements;
+use common::Copy;
+use gitops_windows::delivery::{Known, Model};
+use gitops_windows::path::RepoPath;
+use gitops_windows::render::Embedded;
+use support::scratch::{Scratch, WINDOW};
+use support::{corpus, flux_kustomization, path, read, side_by_side, snapshot};
+
+/// Asks about the files of a folder, with its spec at the top.
+fn ask(top: &Path, renderer: &Embedded, when: &str, wrong: &mut Vec<String>) {
+    let found = disagreements(&read(top), &RepoPath::top(), renderer);
+    wrong.extend(found.into_iter().map(|one| format!("{when}: {one}")));
+}
+
+#[test]
+fn invariant_10_the_questions_agree_about_the_fixtures() {
+    let fixtures = ["adopted", "features", "overlays", "per-app", "record", "sample"];
+    let wrong = side_by_side(&fixtures, |fixture| {
+        let (scratch, mut wrong) = (Scratch::fixture(fixture), Vec::new());
+        let renderer = Embedded::default();
+        ask(scratch.top(), &renderer, &format!("{fixture} as it is"), &mut wrong);
+        if !scratch.top().join("windows.yaml").exists() {
+            let own = if *fixture == "adopted" { &[][..] } else { &WINDOW[..] };
+            scratch.take(&[&["init", "--yes"], own].concat());
+            ask(scratch.top(), &renderer, &format!("{fixture} after init"), &mut wrong);
+        }
+        scratch.take(&["sync", "--yes"]);
+        scratch.take(&["split", "--all", "--yes"]);
+        ask(scratch.top(), &renderer, &format!("{fixture} after split"), &mut wrong);
+        for step in ["hand-over", "finish"] {
+            if scratch.run(&["migrate", "--yes"]).code == 0 {
+                scratch.commit();
+                ask(scratch.top(), &renderer, &format!("{fixture} after the {step}"), &mut wrong);
+            } else {
+                eprintln!("{fixture}: no {step}");
+            }
+        }
+        wrong
+    });
+    let wrong = wrong.concat();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn invariant_10_the_questions_agree_about_real_repositories() {
+    let wrong = side_by_side(&corpus(), |origin| {
+        let name = origin.file_name().unwrap().to_string_lossy().into_owned();
+        let (copy, mut wrong) = (Copy::bare(origin), Vec::new());
+        let renderer = Embedded::default();
+        ask(copy.top(), &renderer, &format!("{name} as it is"), &mut wrong);
+        for step in [&[&["init", "--yes"], &WINDOW[..]].concat(), &["split", "--all", "--yes"][..]] {
+            let output = copy.run(step);
+            if !output.status.success() {
+                eprintln!("{name}, {}: {}", step[0], String::from_utf8_lossy(&output.stderr));
+                break;
+            }
+            copy.commit();
+            ask(copy.top(), &renderer, &format!("{name} after {}", step[0]), &mut wrong);
+        }
+        wrong
+    });
+    let wrong = wrong.concat();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What `clusters` prints, for people and for programs.
+fn clusters(scratch: &Scratch) -> String {
+    let told = scratch.expect(0, &["clusters"]).stdout;
+    let json = scratch.expect(0, &["clusters", "--format", "json"]).stdout;
+    format!("{told}\n{json}")
+}
+
+#[test]
+fn clusters_of_the_sample_before_init() {
+    insta::assert_snapshot!(clusters(&Scratch::fixture("sample")));
+}
+
+#[test]
+fn clusters_of_the_sample_after_init() {
+    let scratch = Scratch::fixture("sample");
+    scratch.take(&[&["init", "--yes"], &WINDOW[..]].concat());
+    insta::assert_snapshot!(clusters(&scratch));
+}
+
+#[test]
+fn clusters_of_the_sample_after_split() {
+    let scratch = Scratch::fixture("sample");
+    scratch.take(&[&["init", "--yes"], &WINDOW[..]].concat());
+    scratch.take(&["split", "--all", "--yes"]);
+    insta::assert_snapshot!(clusters(&scratch));
+}
+
+#[test]
+fn clusters_of_a_repository_without_flux_kustomizations() {
+    let scratch = Scratch::fixture("sample");
+    scratch.git(&["rm", "-r", "--quiet", "clusters/edge-01/flux", "clusters/edge-02/flux"]);
+    insta::assert_snapshot!(clusters(&scratch));
+}
+
+/// A CronJob that suspends or resumes two Flux Kustomizations.
+fn job(verb: &str) -> String {
+    format!(
+        "apiVersion: batch/v1\nkind: CronJob\nmetadata: {{ name: {verb}, namespace: flux-system }}\nspec:\n  schedule: 0 4 * * *\n  jobTemplate:\n    spec:\n      template:\n        spec:\n          restartPolicy: Never\n          containers:\n          - name: {verb}\n            image: ghcr.io/fluxcd/flux-cli:v2.9.4\n            command: [/bin/sh, -c, \"flux {verb} kustomization apps c-rt -n flux-system\"]\n"
+    )
+}
+
+#[test]
+fn a_gate_holds_back_in_the_clusters_that_get_it() {
+    let map = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {name} }}\n");
+    let flux = |name: &str, path: &str| flux_kustomization(name, path, "");
+    let tree = snapshot(&[
+        ("windows.yaml", &format!("{SPEC_OF_TYPES}clusters: {{ a: {{}}, b: {{}}, c: {{}} }}\n")),
+        ("clusters/a/apps.yaml", &flux("apps", "apps/a")),
+        ("clusters/a/infra.yaml", &flux("infra", "infra")),
+        ("clusters/b/apps.yaml", &flux("apps", "apps/b")),
+        ("clusters/c/infra.yaml", &flux("infra", "infra")),
+        ("clusters/c/rt.yaml", &flux("c-rt", "apps/c/c-rt")),
+        ("clusters/c/rw.yaml", &flux("c-rw", "apps/c/c-rw")),
+        ("apps/a/map.yaml", &map("a")),
+        ("apps/b/map.yaml", &map("b")),
+        ("apps/c/c-rt/kustomization.yaml", "resources: [map.yaml]\n"),
+        ("apps/c/c-rt/map.yaml", &map("c")),
+        ("apps/c/c-rw/kustomization.yaml", "resources: [account.yaml]\n"),
+        ("apps/c/c-rw/account.yaml", &map("c").replace("ConfigMap", "ServiceAccount")),
+        ("infra/kustomization.yaml", "resources: [suspend.yaml, resume.yaml]\n"),
+        ("infra/suspend.yaml", &job("suspend")),
+        ("infra/resume.yaml", &job("resume")),
+    ]);
+    let renderer = Embedded::default();
+    let found = disagreements(&tree, &RepoPath::top(), &renderer);
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    let spec = gitops_windows::spec::read(&tree, &path("windows.yaml")).unwrap().spec;
+    let model = Model::read(&tree, &RepoPath::top(), &Known::of(&spec), &renderer);
+    insta::assert_snapshot!(gitops_windows::clusters::text(&model, Some(&spec)), @r"
+    a  root clusters/a (proposed: nothing in Git names it)
+      flux-system/apps   apps/a, gated by rw
+      flux-system/infra  infra
+    b  root clusters/b (proposed: nothing in Git names it)
+      flux-system/apps  apps/b
+    c  root clusters/c (proposed: nothing in Git names it)
+      flux-system/infra  infra
+      flux-system/c-rt   apps/c/c-rt, gated by suspend
+      flux-system/c-rw   apps/c/c-rw
+    ");
+}
+
+/// A spec without its clusters.
+const SPEC_OF_TYPES: &str = "apiVersion: gitops-windows/v1\ntypes: { rt: {}, rw: { window: nights } }\nwindows: { nights: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN } }\n";

@@ -1,0 +1,67 @@
+//! What a source leaves out of its artifact.
+
+use crate::repository::{INIT, SERVICE, notes, repository, root, spoken, told};
+use crate::support::flux_kustomization;
+use crate::support::scratch::Scratch;
+
+/// A cluster whose source fetches one folder of the repository.
+fn narrow() -> Scratch {
+    let source = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n\
+        metadata: { name: flux-system, namespace: flux-system }\n\
+        spec: { interval: 1m, url: https://example.com/all.git, ignore: \"/*\\n!/deploy\\n\" }\n";
+    repository(&[
+        ("deploy/clusters/prod/source.yaml", source),
+        ("deploy/clusters/prod/flux.yaml", &root("prod").replace("./clusters", "./deploy/clusters")),
+        ("deploy/clusters/prod/shop.yaml", &flux_kustomization("shop", "deploy/shop", "")),
+        ("deploy/shop/kustomization.yaml", "resources: [service.yaml]\n"),
+        ("deploy/shop/service.yaml", &SERVICE.replace("NAME", "shop")),
+    ])
+}
+
+#[test]
+fn a_gate_goes_where_flux_fetches_it() {
+    let scratch = narrow();
+    insta::assert_snapshot!(told(&scratch, &INIT), @r"
+    note: the gate of cluster prod holds back all of shop: every object there has a window
+     --> windows.yaml
+     = help: give what must not wait a real-time type under `rules`, and split it
+    cluster prod
+      entry point deploy/clusters/prod: Flux Kustomization flux-system; bootstraps the cluster
+      entry point deploy/shop: Flux Kustomization shop; no apps
+    ");
+    let files = scratch.git(&["ls-files"]);
+    let outside: Vec<&str> = files.lines().filter(|path| !path.starts_with("deploy/")).collect();
+    assert_eq!(outside, ["windows.schema.json", "windows.yaml"]);
+    assert_eq!(notes(&scratch), [""; 0]);
+    let when = scratch.expect(0, &["when", "shop", "--now", "2026-11-23T12:00:00Z"]);
+    assert!(when.stdout.contains("closed"), "{}", when.stdout);
+}
+
+#[test]
+fn no_gate_is_written_where_flux_fetches_nothing() {
+    let scratch = narrow();
+    told(&scratch, &INIT);
+    scratch.replace("windows.yaml", "\"deploy/", "\"").commit();
+    let run = scratch.expect(5, &["sync", "--yes"]);
+    insta::assert_snapshot!(spoken(&run), @r"
+    error: clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml would reach no cluster: its source leaves it out
+     --> clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml
+     = help: name folders that Flux fetches under `layout`, or mend `spec.ignore` and .sourceignore
+    ");
+}
+
+#[test]
+fn a_gate_that_flux_does_not_fetch_is_told() {
+    let scratch = narrow();
+    told(&scratch, &INIT);
+    let source = "deploy/clusters/prod/source.yaml";
+    scratch.replace(source, "!/deploy", "!/deploy\\n/deploy/infra").commit();
+    let run = scratch.expect(1, &["check"]);
+    insta::assert_snapshot!(run.stdout, @r"
+    error[GW039]: the sources of cluster prod leave out files of deploy/infra/reconciliation-windows, so nothing runs `close-reconciliation-window` and `open-reconciliation-window` there
+     --> deploy/infra/reconciliation-windows/kustomization.yaml
+     = help: name folders that Flux fetches for `gate` and `clusterGate` under `layout`, or mend `spec.ignore`
+    ");
+    let when = scratch.expect(0, &["when", "shop", "--now", "2026-11-23T12:00:00Z"]);
+    assert!(!when.stdout.contains("closed"), "{}", when.stdout);
+}

@@ -1,0 +1,112 @@
+//! What is not alive, or stands still on purpose.
+
+use crate::repository::{CONFIG_MAP, INIT, SERVICE, finished, gate, notes, repository, root, told};
+use crate::support::flux_kustomization;
+use crate::support::scratch::Scratch;
+
+#[test]
+fn what_git_suspends_is_left_out_of_the_gate() {
+    let sleeping = flux_kustomization("old", "apps/old", "  suspend: true\n");
+    let scratch = repository(&[
+        ("clusters/prod/flux.yaml", &root("prod")),
+        ("clusters/prod/old.yaml", &sleeping),
+        ("clusters/prod/shop.yaml", &flux_kustomization("shop", "apps/shop", "")),
+        ("apps/old/kustomization.yaml", "resources: [service.yaml]\n"),
+        ("apps/old/service.yaml", &SERVICE.replace("NAME", "old")),
+        ("apps/shop/kustomization.yaml", "resources: [service.yaml]\n"),
+        ("apps/shop/service.yaml", &SERVICE.replace("NAME", "shop")),
+    ]);
+    insta::assert_snapshot!(told(&scratch, &INIT), @r"
+    note: the gate of cluster prod leaves out old: `suspend: true` stands in Git
+
+    note: the gate of cluster prod holds back all of shop: every object there has a window
+     --> windows.yaml
+     = help: give what must not wait a real-time type under `rules`, and split it
+    cluster prod
+      entry point apps/old: Flux Kustomization old; no apps
+      entry point apps/shop: Flux Kustomization shop; no apps
+      entry point clusters/prod: Flux Kustomization flux-system; bootstraps the cluster
+    ");
+    let gate = gate(&scratch);
+    assert!(gate.contains("\"shop\"") && !gate.contains("\"old\""), "{gate}");
+    assert_eq!(notes(&scratch), [""; 0]);
+    let when = scratch.expect(0, &["when", "old", "--now", "2026-11-23T12:00:00Z"]);
+    insta::assert_snapshot!(when.stdout, @r"
+    CLUSTER  TYPE   FLUX KUSTOMIZATION  NOW        NEXT OPENING  NEXT CLOSING  TIME ZONE
+    prod     (all)  old                 suspended
+
+    prod: `spec.suspend: true` stands in Git: nothing lands, and the windows can't change that for long.
+      → remove the line from the Flux Kustomization.
+    ");
+    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r"
+    apps/old (prod): untouched, all of its objects are of type rw, so there is nothing to divide: Git suspends its Flux Kustomization
+    apps/shop (prod): untouched, all of its objects are of type rw, so there is nothing to divide: its own Flux Kustomization is what a gate holds back
+    Nothing to change.
+    ");
+
+    // Woken up, it waits for its window like the others.
+    scratch.replace("clusters/prod/old.yaml", "  suspend: true\n", "").commit();
+    scratch.take(&["sync", "--yes"]);
+    assert!(crate::repository::gate(&scratch).contains("\"old\", \"shop\""));
+}
+
+/// A Flux Kustomization and an app that lists have beside others, and that they list no more.
+fn commented_out() -> Scratch {
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: { name: shop }\n";
+    let list = "resources: [config.yaml, service.yaml]\n";
+    let (on, off) = (flux_kustomization("on", "base/on", ""), flux_kustomization("off", "base/off", ""));
+    repository(&[
+        ("clusters/prod/apps.yaml", &flux_kustomization("apps", "apps/prod", "")),
+        (
+            "apps/prod/team/kustomization.yaml",
+            "resources:\n  - namespace.yaml\n  - on.yaml\n  # - off.yaml\n",
+        ),
+        ("apps/prod/team/namespace.yaml", namespace),
+        ("apps/prod/team/on.yaml", &on),
+        ("apps/prod/team/off.yaml", &off),
+        ("apps/prod/site/kustomization.yaml", "resources:\n  - live\n  # - gone\n"),
+        ("apps/prod/site/live/kustomization.yaml", list),
+        ("apps/prod/site/live/config.yaml", &CONFIG_MAP.replace("NAME", "live")),
+        ("apps/prod/site/live/service.yaml", &SERVICE.replace("NAME", "live")),
+        ("apps/prod/site/gone/kustomization.yaml", list),
+        ("apps/prod/site/gone/config.yaml", &CONFIG_MAP.replace("NAME", "gone")),
+        ("apps/prod/site/gone/service.yaml", &SERVICE.replace("NAME", "gone")),
+        ("base/on/kustomization.yaml", "resources: [service.yaml]\n"),
+        ("base/on/service.yaml", &SERVICE.replace("NAME", "on")),
+        ("base/off/kustomization.yaml", "resources: [service.yaml]\n"),
+        ("base/off/service.yaml", &SERVICE.replace("NAME", "off")),
+    ])
+}
+
+#[test]
+fn what_no_list_names_is_not_in_the_way() {
+    let scratch = commented_out();
+    insta::assert_snapshot!(told(&scratch, &INIT), @r"
+    note: Flux Kustomization off is not alive: no cluster gets it
+     --> apps/prod/team/off.yaml
+     = help: `gitops-windows clusters` lists them
+
+    note: the gate of cluster prod holds back all of on: every object there has a window
+     --> windows.yaml
+     = help: give what must not wait a real-time type under `rules`, and split it
+    cluster prod
+      entry point apps/prod: Flux Kustomization apps; no kustomization.yaml: Flux makes one
+      entry point base/on: Flux Kustomization on; no apps
+    ");
+    let untouched = |scratch: &Scratch| {
+        let is_off = |path: &str| path.contains("/off") || path.contains("/gone");
+        let files = scratch.git(&["ls-files"]);
+        let files = files.lines().filter(|path| is_off(path));
+        files.map(|path| (path.to_owned(), scratch.text(path))).collect::<Vec<_>>()
+    };
+    let before = untouched(&scratch);
+    insta::assert_snapshot!(finished(&scratch), @r"
+    apps/prod (prod): finished, apps-rt, apps-rw apply it
+    Nothing to change.
+    ");
+    assert_eq!(untouched(&scratch), before);
+    let gate = gate(&scratch);
+    assert!(gate.contains("\"apps-rw\"") && !gate.contains("\"off\"") && !gate.contains("gone"), "{gate}");
+    assert_eq!(notes(&scratch), [""; 0]);
+    assert!(scratch.text("clusters/prod/apps-rw.yaml").contains("prune: true"));
+}

@@ -1,0 +1,12 @@
+//! Small repositories of shapes that mislead whoever reads files in place of builds: the whole way through each.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod fetched;
+mod left_out;
+mod patched;
+mod repository;
+mod shared;
+mod waiting;

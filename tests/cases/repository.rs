@@ -1,0 +1,68 @@
+//! The small repositories and what they are made of.
+
+use crate::support::flux_kustomization;
+use crate::support::scratch::{Run, Scratch};
+
+/// What `init` is told.
+pub const INIT: [&str; 8] =
+    ["init", "--yes", "--open", "0 22 * * SAT", "--close", "0 4 * * SUN", "--time-zone", "UTC"];
+
+/// A Service; `NAME` stands for its name.
+pub const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: { name: NAME, namespace: shop }\nspec: { ports: [{ port: 80 }] }\n";
+
+/// A ConfigMap; `NAME` stands for its name.
+pub const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: NAME, namespace: shop }\n";
+
+/// A repository of these files, committed.
+pub fn repository(files: &[(&str, &str)]) -> Scratch {
+    let scratch = Scratch::empty();
+    for (path, text) in files {
+        scratch.write(path, text);
+    }
+    scratch.commit();
+    scratch
+}
+
+/// The Flux Kustomization that applies the folder of a cluster, its own file included.
+pub fn root(cluster: &str) -> String {
+    flux_kustomization("flux-system", &format!("clusters/{cluster}"), "")
+}
+
+/// Runs a command that must succeed, commits, and returns what it told people, but for the proof and the count.
+#[track_caller]
+pub fn told(scratch: &Scratch, arguments: &[&str]) -> String {
+    spoken(&scratch.take(arguments))
+}
+
+/// What a run told people, but for the proof and the count.
+pub fn spoken(run: &Run) -> String {
+    let is_kept = |line: &&str| !line.starts_with("Proven with") && !line.starts_with("Wrote ");
+    run.stderr.lines().filter(is_kept).map(|line| format!("{line}\n")).collect()
+}
+
+/// Splits everything and takes every step; returns what the step after the last one says.
+#[track_caller]
+pub fn finished(scratch: &Scratch) -> String {
+    scratch.take(&["split", "--all", "--yes"]);
+    for _ in 0..2 {
+        scratch.take(&["migrate", "--yes"]);
+    }
+    told(scratch, &["migrate", "--yes"])
+}
+
+/// Holds `check` to nothing worse than a note, and returns the codes of those.
+#[track_caller]
+pub fn notes(scratch: &Scratch) -> Vec<String> {
+    let run = scratch.expect(0, &["check", "--format", "json", "--fail-on", "warning"]);
+    let json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let codes =
+        json["findings"].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap().to_owned());
+    codes.collect()
+}
+
+/// Returns every text of CronJobs and roles that a gate's folder holds.
+pub fn gate(scratch: &Scratch) -> String {
+    let is_gate = |path: &str| path.contains("reconciliation-windows");
+    let files = scratch.git(&["ls-files"]);
+    files.lines().filter(|path| is_gate(path)).map(|path| scratch.text(path)).collect()
+}

@@ -1,0 +1,50 @@
+//! Clusters that apply one folder.
+
+use crate::repository::{CONFIG_MAP, INIT, SERVICE, finished, notes, repository, told};
+use crate::support::flux_kustomization;
+
+#[test]
+fn every_cluster_of_a_shared_folder_is_named_and_gated() {
+    let shop = flux_kustomization("shop", "components/shop", "");
+    let scratch = repository(&[
+        ("clusters/dev/shop.yaml", &shop),
+        ("clusters/prod/shop.yaml", &shop),
+        ("components/shop/kustomization.yaml", "resources: [service.yaml, config.yaml]\n"),
+        ("components/shop/service.yaml", &SERVICE.replace("NAME", "shop")),
+        ("components/shop/config.yaml", &CONFIG_MAP.replace("NAME", "shop")),
+    ]);
+    insta::assert_snapshot!(told(&scratch, &INIT), @r"
+    cluster dev
+      entry point components/shop: Flux Kustomization shop; no apps
+    cluster prod
+      entry point components/shop: Flux Kustomization shop; no apps
+    ");
+    assert!(!scratch.text("windows.yaml").contains("enabled: false"));
+    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r"
+    components/shop (dev, prod): projection, components/shop/kustomization.yaml lists files of its own
+    ");
+    insta::assert_snapshot!(finished(&scratch), @r"
+    components/shop (dev): finished, shop-rt, shop-rw apply it
+    components/shop (prod): finished, shop-rt, shop-rw apply it
+    Nothing to change.
+    ");
+    for cluster in ["dev", "prod"] {
+        for job in ["open", "close"] {
+            let patch =
+                format!("infra/reconciliation-windows-{cluster}/{job}-reconciliation-window-patch.yaml");
+            assert!(scratch.text(&patch).contains("suspend: false"), "{patch}");
+        }
+    }
+    assert_eq!(notes(&scratch), [""; 0]);
+    insta::assert_snapshot!(scratch.expect(0, &["verify"]).stdout, @r"
+    components/shop (dev, prod): equal, 2 objects
+    ");
+    insta::assert_snapshot!(scratch.expect(0, &["explain", "components/shop"]).stdout, @r"
+    ConfigMap shop/shop: rt (rule 2 of the spec)
+      from components/shop/config.yaml
+      in clusters dev, prod, components/shop/shop-rt
+    Service shop/shop: rw (rule 3 of the spec)
+      from components/shop/service.yaml
+      in clusters dev, prod, components/shop/shop-rw
+    ");
+}

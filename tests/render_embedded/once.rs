@@ -1,0 +1,138 @@
+//! Each distinct build is made once.
+
+use gitops_windows::render::{Embedded, Renderer, Request, Tally};
+use gitops_windows::repo::Snapshot;
+use serde_json::json;
+
+use super::{CONFIG, folder, names, path, snapshot};
+
+/// A folder `a` with a kustomization and one object.
+fn one(kustomization: &str) -> Snapshot {
+    snapshot(&[("a/kustomization.yaml", kustomization), ("a/x.yaml", CONFIG)])
+}
+
+/// Asks for one build after the other, and tells how many were made.
+fn made(tree: &Snapshot, requests: &[Request]) -> usize {
+    let renderer = Embedded::default();
+    requests.iter().for_each(|request| drop(renderer.render(tree, std::slice::from_ref(request))));
+    renderer.tally().unwrap().made
+}
+
+fn flux(spec: &serde_json::Value) -> Request {
+    Request::flux(path("a"), spec)
+}
+
+#[test]
+fn fields_that_no_build_depends_on_make_no_other() {
+    let spec = json!({"interval": "1m", "dependsOn": [{"name": "b"}], "targetNamespace": "web"});
+    let same = json!({
+        "interval": "9m", "sourceRef": {"kind": "Bucket"}, "targetNamespace": "web",
+        "postBuild": {"substitute": {"key": "1"}},
+    });
+    let other = json!({"interval": "1m", "targetNamespace": "api"});
+    assert_eq!(made(&one("resources: [x.yaml]\n"), &[flux(&spec), flux(&same), flux(&other)]), 2);
+}
+
+#[test]
+fn kustomize_and_a_flux_kustomization_without_fields_share_a_build() {
+    let both = [folder("a"), flux(&json!({"prune": true}))];
+    for (kustomization, count) in [
+        ("resources: [x.yaml]\nnamePrefix: p-\n", 1),
+        // The controller asks for origins here.
+        ("configMapGenerator: [{name: made}]\n", 2),
+        // It leaves out what it does not know.
+        ("resources: [x.yaml]\nunknown: 1\n", 2),
+        // And what is read as a file is what it has written.
+        ("resources: [x.yaml]\nconfigMapGenerator: [{name: made, files: [kustomization.yaml]}]\n", 2),
+    ] {
+        let tree = one(kustomization);
+        assert_eq!(made(&tree, &both), count, "{kustomization}");
+        let mut turned = both.clone();
+        turned.reverse();
+        assert_eq!(made(&tree, &turned), count, "{kustomization}");
+        let together = Embedded::default();
+        let apart =
+            both.each_ref().map(|one| Embedded::default().render(&tree, std::slice::from_ref(one)).remove(0));
+        assert_eq!(together.render(&tree, &both), apart, "{kustomization}");
+        assert_eq!(together.tally().unwrap().made, count, "{kustomization}");
+    }
+}
+
+#[test]
+fn a_batch_builds_what_it_names_often_once_and_with_origins() {
+    let tree = one("resources: [x.yaml]\n");
+    let renderer = Embedded::default();
+    let built = renderer.render(&tree, &[folder("a"), folder("a").with_origins(), folder("a"), folder("b")]);
+    assert_eq!(renderer.tally(), Some(Tally { asked: 4, distinct: 2, made: 2, remembered: 2, kept: 0 }));
+    let origins: Vec<bool> = built[..3].iter().map(|one| one.as_ref().unwrap()[0].origin.is_some()).collect();
+    assert_eq!(origins, [false, true, false]);
+    assert!(built[3].is_err());
+}
+
+#[test]
+fn what_is_built_ahead_is_not_asked_for() {
+    let tree = one("resources: [x.yaml]\n");
+    let renderer = Embedded::default();
+    renderer.prepare(&tree, &[folder("a")]);
+    renderer.render(&tree, &[folder("a")]);
+    let tally = renderer.tally().unwrap();
+    assert_eq!(tally.to_string(), "1 asked for, 1 distinct, 1 made, 1 from memory, 0 from the cache");
+}
+
+#[test]
+fn an_empty_kustomization_builds_no_better_with_origins() {
+    let tree = one("namePrefix: \"\"\n");
+    let built = Embedded::default().render(&tree, &[folder("a").with_origins()]).remove(0);
+    assert_eq!(built.unwrap_err().message, "kustomization.yaml is empty");
+}
+
+/// Whatever meets the annotation by which kustomize tells origins gives what it gives without.
+#[test]
+fn origins_are_told_beside_everything_that_reads_annotations() {
+    let annotated = CONFIG.replace("{name: settings}", "{name: settings, annotations: {a: b}}");
+    let hashed = CONFIG.replace("ConfigMap", "Service").replace(
+        "{name: settings}",
+        "{name: settings, annotations: {internal.config.kubernetes.io/needsHashSuffix: enabled}}",
+    );
+    let merge = |annotations: &str| {
+        format!(
+            "resources: [x.yaml]\npatches: [{{patch: '{{apiVersion: v1, kind: ConfigMap, metadata: {{name: settings, annotations: {annotations}}}}}'}}]\n"
+        )
+    };
+    let step = |step: &str| {
+        format!("resources: [x.yaml]\npatches: [{{target: {{kind: ConfigMap}}, patch: '[{{{step}}}]'}}]\n")
+    };
+    for (kustomization, file) in [
+        (merge("{c: d}"), CONFIG),
+        (merge("{a: null}"), &annotated),
+        (merge("null"), &annotated),
+        (merge("{$patch: replace, c: d}"), &annotated),
+        (step("op: add, path: /metadata/annotations/c, value: d"), CONFIG),
+        (step("op: add, path: /metadata/annotations, value: {c: d}"), CONFIG),
+        (step("op: remove, path: /metadata/annotations/a"), &annotated),
+        (step("op: copy, from: /metadata, path: /data/copy"), &annotated),
+        (step("op: replace, path: /data/key, value: other"), &annotated),
+        ("resources: [x.yaml]\nlabels: [{pairs: {c: d}, fields: [{path: metadata/annotations}]}]\n".to_owned(), CONFIG),
+        ("resources: [x.yaml]\ncommonAnnotations: {c: d}\n".to_owned(), CONFIG),
+        (
+            "resources: [x.yaml]\npatches: [{target: {annotationSelector: '!a'}, patch: '[{op: remove, path: /data}]'}]\n"
+                .to_owned(),
+            CONFIG,
+        ),
+        ("resources: [x.yaml]\n".to_owned(), &hashed),
+        ("resources: [x.yaml]\nbuildMetadata: [transformerAnnotations]\nnamePrefix: p-\n".to_owned(), CONFIG),
+    ] {
+        let tree = snapshot(&[("a/kustomization.yaml", &kustomization), ("a/x.yaml", file)]);
+        let build = |request| Embedded::default().render(&tree, &[request]).remove(0);
+        match (build(folder("a")), build(folder("a").with_origins())) {
+            (Ok(plain), Ok(told)) => {
+                let values = |objects: &[gitops_windows::render::Object]| -> Vec<serde_json::Value> {
+                    objects.iter().map(|object| object.value.clone()).collect()
+                };
+                assert_eq!(values(&plain), values(&told), "{kustomization}");
+                assert_eq!(names(&plain).len(), 1);
+            }
+            (plain, told) => assert_eq!(plain, told, "{kustomization}"),
+        }
+    }
+}
