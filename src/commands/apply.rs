@@ -8,10 +8,10 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::path::RepoPath;
-use crate::plan::command::SCHEMA_FILE;
 use crate::plan::{Command, Plan, Standing, Way};
 use crate::proof::{Mismatch, Verdict, prove};
 use crate::render::{Anew, Renderer};
+use crate::spec::SCHEMA_FILE;
 use crate::{diff, write};
 
 /// How a command ended when nothing failed.

@@ -253,6 +253,14 @@ impl Model {
         entry.flux.iter().map(|index| &self.flux[*index])
     }
 
+    /// Returns the Flux Kustomizations that a cluster gets.
+    pub fn flux_of_cluster<'m, 'c>(
+        &'m self,
+        cluster: &'c str,
+    ) -> impl Iterator<Item = &'m FluxKustomization> + use<'m, 'c> {
+        self.flux.iter().filter(move |one| one.cluster == cluster)
+    }
+
     /// As [`flux_of`](Model::flux_of), those of one cluster.
     pub fn flux_in<'m, 'c>(
         &'m self,

@@ -7,7 +7,7 @@ use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::plan::command::SCHEMA_FILE;
+use crate::spec::SCHEMA_FILE;
 
 /// Refuses changes that write a file for Flux where no source fetches it.
 ///

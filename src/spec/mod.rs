@@ -32,6 +32,6 @@ pub use model::{
 pub use parse::{Parsed, parse};
 pub use placed::Placed;
 pub use read::read;
-pub use schema::schema;
+pub use schema::{SCHEMA_FILE, schema};
 pub use template::{expand, expand_folder};
 pub use text::{NewCluster, NewSpec, NewWindow, NewWindowUse, write_new};

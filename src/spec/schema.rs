@@ -5,6 +5,9 @@ use serde_json::{Map as Object, Value as Json, json};
 use crate::spec::keys::{self, Map, Shape, Table};
 use crate::spec::names::TextRule;
 
+/// The file of the JSON Schema, beside the spec.
+pub const SCHEMA_FILE: &str = "windows.schema.json";
+
 /// Gives the JSON Schema (draft 2020-12) of the spec.
 ///
 /// It is made of the table that the parser reads by, so that an editor accepts a key exactly when

@@ -11,14 +11,15 @@ use crate::path::RepoPath;
 use crate::plan::command::absence::nothing_found;
 use crate::plan::command::adopt::{Adopted, adopt, not_taken_over, suspend_in_git};
 use crate::plan::command::free_namespace::free_namespace;
+use crate::plan::command::schema_text;
 use crate::plan::command::sync::obligations;
-use crate::plan::command::{SCHEMA_FILE, schema_text};
 use crate::plan::edit::Builder;
 use crate::plan::{Plan, gate, refuse_unfetched};
 use crate::render::Renderer;
 use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::{FluxKustomization, Kustomization, Snapshot};
 use crate::schedule::{CronExpr, zone};
+use crate::spec::SCHEMA_FILE;
 use crate::spec::{
     self, AlertDef, LayoutTemplates, NewCluster, NewSpec, NewWindow, NewWindowUse, expand, write_new,
 };

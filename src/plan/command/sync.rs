@@ -15,10 +15,8 @@ use crate::plan::split::{later, layout, relocation};
 use crate::plan::{BACK, Plan, gate};
 use crate::proof::Obligation;
 use crate::spec;
+use crate::spec::SCHEMA_FILE;
 use crate::template::Templates;
-
-/// The file of the JSON Schema, beside the spec.
-pub const SCHEMA_FILE: &str = "windows.schema.json";
 
 /// Plans what the spec implies and the repository lacks: gates, patches, projections, the schema.
 ///

@@ -75,7 +75,7 @@ fn reason(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Option<Diagno
 
 /// Finds files beside the Flux Kustomizations of a cluster in which one may stand that nobody can read.
 fn unread(input: &Input<'_>, cluster: &str) -> Vec<Diagnostic> {
-    let own = input.model.flux.iter().filter(|flux| flux.cluster == cluster);
+    let own = input.model.flux_of_cluster(cluster);
     let folders: BTreeSet<RepoPath> = own.filter_map(|flux| flux.file.parent()).collect();
     let is_beside = |place: &Place| place.path.parent().is_some_and(|folder| folders.contains(&folder));
     let remarks = input.model.remarks.iter().filter(|remark| {

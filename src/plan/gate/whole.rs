@@ -120,8 +120,7 @@ impl Whole {
     }
 
     fn leave_needed(&mut self, input: &Input<'_>, sides: &Sides, cluster: &str) {
-        let of_cluster: Vec<&FluxKustomization> =
-            input.model.flux.iter().filter(|flux| flux.cluster == cluster).collect();
+        let of_cluster: Vec<&FluxKustomization> = input.model.flux_of_cluster(cluster).collect();
         let gated_side = |flux: &FluxKustomization| {
             let side = flux.path.as_ref().and_then(|path| sides.get(path));
             side.is_some_and(|(_, position)| !input.spec.types[*position].is_real_time())
