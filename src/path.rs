@@ -1,6 +1,8 @@
 //! Paths inside the repository, which can't name anything outside of it.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Bound;
 use std::sync::Arc;
 
 /// A normalised path relative to the top of the git repository.
@@ -141,6 +143,16 @@ impl RepoPath {
         parts.extend(&to[shared..]);
         if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
     }
+}
+
+/// Returns what a map has for the paths below a folder, in their order.
+pub fn below<'m, V>(
+    map: &'m BTreeMap<RepoPath, V>,
+    folder: &RepoPath,
+) -> impl Iterator<Item = (&'m RepoPath, &'m V)> + use<'m, V> {
+    let prefix = if folder.is_top() { String::new() } else { format!("{folder}/") };
+    let from = map.range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded));
+    from.take_while(move |(path, _)| path.as_str().starts_with(&prefix))
 }
 
 /// A path compares and hashes as its text does, so a map of paths can be searched by text.

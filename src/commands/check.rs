@@ -7,7 +7,7 @@ use crate::check::{
     CODES, Code, SpecLintOptions, Subject, audit, explain, generated, github, history, ignore, json, sarif,
     sort, spec_lints_with,
 };
-use crate::cli::{DEFAULT_SPEC, Global};
+use crate::cli::Global;
 use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::renderer::renderer;
@@ -18,7 +18,7 @@ use crate::diagnostic::{self, Diagnostic, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::render::{OnDemand, Renderer};
-use crate::spec::{self, Parsed, Spec};
+use crate::spec::{self, Spec};
 use crate::template::Templates;
 use crate::text::did_you_mean;
 
@@ -79,7 +79,7 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
     }
     let now = clock::now(global)?;
     let workspace = Workspace::open(global, output)?;
-    let parsed = match read_spec(global, &workspace) {
+    let parsed = match workspace.spec_if_any(global) {
         Ok(parsed) => parsed,
         Err(error) if arguments.format != CheckFormat::Text && error.kind == ErrorKind::Invalid => {
             show(&error.diagnostics, arguments.format, output);
@@ -100,13 +100,7 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
     };
     let unable = OnDemand::new(global.renderer, !global.no_cache);
     let reader: &dyn Renderer = renderer.as_deref().unwrap_or(&unable);
-    let model = match spec {
-        Some(spec) => workspace.model(spec, reader),
-        None => {
-            let folder = workspace.repository.spec_dir();
-            Model::read(&workspace.snapshot, folder, &Known::default(), reader)
-        }
-    };
+    let model = workspace.model(spec, reader);
     let mut findings = Vec::new();
     if let Some(parsed) = &parsed {
         findings.extend(parsed.warnings.iter().cloned());
@@ -173,15 +167,6 @@ fn long_text(code: &str) -> Result<&'static str, Error> {
             Diagnostic::error(format!("--explain: there is no code `{code}`")).help(help),
         )
     })
-}
-
-/// Reads the spec; a repository that has none is looked at as it is.
-fn read_spec(global: &Global, workspace: &Workspace) -> Result<Option<Parsed>, Error> {
-    let missing = workspace.snapshot.entry(&workspace.spec_path).is_none();
-    if missing && global.spec == DEFAULT_SPEC {
-        return Ok(None);
-    }
-    spec::read(&workspace.snapshot, &workspace.spec_path).map(Some)
 }
 
 fn fails(findings: &[Diagnostic], fail_on: FailOn) -> bool {

@@ -2,12 +2,10 @@
 
 use clap::Args;
 
-use crate::cli::{DEFAULT_SPEC, Global, TextFormat};
+use crate::cli::{Global, TextFormat};
 use crate::clusters::{json, text};
 use crate::commands::apply::Exit;
 use crate::commands::workspace::Workspace;
-use crate::delivery::Known;
-use crate::delivery::Model;
 use crate::error::Error;
 use crate::output::Output;
 use crate::render::OnDemand;
@@ -24,15 +22,8 @@ pub struct Clusters {
 pub fn run(global: &Global, arguments: &Clusters, output: &Output) -> Result<Exit, Error> {
     let workspace = Workspace::open(global, output)?;
     let renderer = OnDemand::new(global.renderer, !global.no_cache);
-    let is_missing = workspace.snapshot.entry(&workspace.spec_path).is_none() && global.spec == DEFAULT_SPEC;
-    let spec = if is_missing { None } else { Some(workspace.spec(output)?) };
-    let model = match &spec {
-        Some(spec) => workspace.model(spec, &renderer),
-        None => {
-            let folder = workspace.repository.spec_dir();
-            Model::read(&workspace.snapshot, folder, &Known::default(), &renderer)
-        }
-    };
+    let spec = workspace.spec_if_any(global)?.map(|parsed| workspace.shown(parsed, output));
+    let model = workspace.model(spec.as_ref(), &renderer);
     match arguments.format {
         TextFormat::Text => output.result(text(&model, spec.as_ref()).as_bytes()),
         TextFormat::Json => {

@@ -176,7 +176,7 @@ fn write(global: &Global, output: &Output, wish: &Edit, arguments: &WindowsEdit)
     let original = workspace.snapshot.clone();
     workspace.snapshot.insert(path.clone(), edited.clone());
     let renderer = renderer(global, output)?;
-    let model = workspace.model(&spec, renderer.as_ref());
+    let model = workspace.model(Some(&spec), renderer.as_ref());
     let loaded = Loaded { workspace, spec, model, renderer };
     let mut plan = sync::plan_of(global, output, &loaded, false)?;
     plan.changes

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::check::unwanted;
-use crate::cli::Global;
+use crate::cli::{DEFAULT_SPEC, Global};
 use crate::commands::renderer::renderer;
 use crate::delivery::Model;
 use crate::delivery::{Input, Known};
@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::path::RepoPath;
 use crate::render::Renderer;
 use crate::repo::{Entry, Repository, Snapshot};
-use crate::spec::{self, Spec};
+use crate::spec::{self, Parsed, Spec};
 use crate::write;
 
 /// The repository as it was read.
@@ -72,15 +72,28 @@ impl Workspace {
 
     /// Reads the spec and shows what is doubtful about it and not wanted.
     pub fn spec(&self, output: &Output) -> Result<Spec, Error> {
-        let parsed = spec::read(&self.snapshot, &self.spec_path)?;
-        let warnings = unwanted(parsed.warnings, Some(&parsed.spec), &self.snapshot, &parsed.spec.folder());
-        output.diagnostics(&warnings);
-        Ok(parsed.spec)
+        Ok(self.shown(spec::read(&self.snapshot, &self.spec_path)?, output))
     }
 
-    /// Understands the repository in the light of a spec.
-    pub fn model(&self, spec: &Spec, renderer: &dyn Renderer) -> Model {
-        Model::read(&self.snapshot, &spec.folder(), &Known::of(spec), renderer)
+    /// Reads the spec for a question that can be asked without; `None` where nobody named one and there is none.
+    pub fn spec_if_any(&self, global: &Global) -> Result<Option<Parsed>, Error> {
+        if global.spec == DEFAULT_SPEC && self.snapshot.entry(&self.spec_path).is_none() {
+            return Ok(None);
+        }
+        spec::read(&self.snapshot, &self.spec_path).map(Some)
+    }
+
+    /// Shows what is doubtful about a spec and not wanted.
+    pub fn shown(&self, parsed: Parsed, output: &Output) -> Spec {
+        let warnings = unwanted(parsed.warnings, Some(&parsed.spec), &self.snapshot, &parsed.spec.folder());
+        output.diagnostics(&warnings);
+        parsed.spec
+    }
+
+    /// Understands the repository, in the light of a spec where there is one.
+    pub fn model(&self, spec: Option<&Spec>, renderer: &dyn Renderer) -> Model {
+        let folder = self.spec_path.parent().unwrap_or_default();
+        Model::read(&self.snapshot, &folder, &spec.map(Known::of).unwrap_or_default(), renderer)
     }
 }
 
@@ -102,7 +115,7 @@ impl Loaded {
         let workspace = Workspace::open(global, output)?;
         let spec = workspace.spec(output)?;
         let renderer = renderer(global, output)?;
-        let model = workspace.model(&spec, renderer.as_ref());
+        let model = workspace.model(Some(&spec), renderer.as_ref());
         Ok(Loaded { workspace, spec, model, renderer })
     }
 

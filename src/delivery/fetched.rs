@@ -24,18 +24,27 @@ struct Pattern {
     is_path: bool,
 }
 
+/// What a source makes of this repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Artifact {
+    /// Where it begins.
+    pub top: RepoPath,
+    /// The `spec.ignore` of the source.
+    pub ignore: Option<String>,
+}
+
 impl Ignore {
     /// Reads the `.sourceignore` files below the artifact's top, then the `spec.ignore` of the source
     /// (source-controller, `GitRepositoryReconciler.reconcileArtifact`).
-    pub fn read(snapshot: &Snapshot, top: &RepoPath, spec_ignore: Option<&str>) -> Ignore {
+    pub fn read(snapshot: &Snapshot, artifact: &Artifact) -> Ignore {
         let mut found = Ignore::default();
-        let files = snapshot.below(top).filter(|(path, _)| path.name() == Some(FILE));
+        let files = snapshot.below(&artifact.top).filter(|(path, _)| path.name() == Some(FILE));
         for (path, entry) in files {
             if let Entry::File(file) = entry {
                 found.add(&path.parent().unwrap_or_default(), file.text().unwrap_or_default());
             }
         }
-        found.add(top, spec_ignore.unwrap_or_default());
+        found.add(&artifact.top, artifact.ignore.as_deref().unwrap_or_default());
         found
     }
 
@@ -148,7 +157,8 @@ mod tests {
         for file in files {
             snapshot.insert(RepoPath::parse(file).unwrap(), File::new(&b""[..]));
         }
-        let ignore = Ignore::read(&snapshot, &RepoPath::top(), Some(ignore));
+        let ignore =
+            Ignore::read(&snapshot, &Artifact { ignore: Some(ignore.to_owned()), ..Artifact::default() });
         files.iter().copied().filter(|file| ignore.leaves_out(&RepoPath::parse(file).unwrap())).collect()
     }
 
@@ -170,7 +180,7 @@ mod tests {
         let mut snapshot = Snapshot::default();
         let path = |text: &str| RepoPath::parse(text).unwrap();
         snapshot.insert(path("kube/.sourceignore"), File::new(&b"/apps\n"[..]));
-        let ignore = Ignore::read(&snapshot, &RepoPath::top(), None);
+        let ignore = Ignore::read(&snapshot, &Artifact::default());
         assert!(ignore.leaves_out(&path("kube/apps/a.yaml")));
         assert!(!ignore.leaves_out(&path("apps/a.yaml")));
     }

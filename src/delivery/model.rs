@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::gate::{Gate, Jobs, LooseJob, jobs};
 use crate::delivery::naming;
-use crate::delivery::reading::said;
-use crate::delivery::{Clusters, Known, Reached, Reason};
+use crate::delivery::{ClusterFolders, Clusters, Known, Reached, Reason};
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::render::Renderer;
@@ -88,9 +87,6 @@ pub struct Model {
     /// What could not be placed or read.
     pub remarks: Vec<Diagnostic>,
 }
-
-/// Folders that a cluster is known to own, by cluster name.
-pub type ClusterFolders = BTreeMap<String, Vec<RepoPath>>;
 
 impl Model {
     /// Understands a snapshot.
@@ -285,7 +281,7 @@ impl Model {
 
     /// As [`home_of`](Model::home_of), of an entry point without one.
     pub fn home_of_entry(&self, entry: &EntryPoint) -> String {
-        naming::home(&entry.path, None, &entry.cluster)
+        naming::home(&entry.path, &entry.cluster)
     }
 
     /// Gives the cluster that a folder is named after, whether anything applies it or not.
@@ -336,13 +332,14 @@ fn alive(
 ) -> Vec<FluxKustomization> {
     let mut by_position: BTreeMap<usize, Vec<(String, String, &Reached)>> = BTreeMap::new();
     for cluster in &clusters.all {
+        let home = cluster.home();
         for one in &cluster.kustomizations {
             if let Some(position) = one.written {
                 // The spec's word counts first: a hub applies what goes by `kubeConfig` to other clusters.
-                let said = |path: &RepoPath| said(paths, path, false);
+                let said = |path: &RepoPath| naming::by_spec(paths, path);
                 let own = one.path.as_ref().and_then(said).or_else(|| said(&written[position].file));
                 let name = own.unwrap_or_else(|| cluster.name.clone());
-                by_position.entry(position).or_default().push((name, cluster.home(), one));
+                by_position.entry(position).or_default().push((name, home.clone(), one));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The namespaces that Flux Kustomizations get from what applies them.
+//! The namespaces that the CronJobs of gates get from the lists and Flux Kustomizations above them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +16,8 @@ fn agreed(ways: &BTreeSet<Way>) -> Option<Option<String>> {
 /// A way in which something gets into a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Way {
-    /// The position of the Flux Kustomization in Git that begins it.
-    applier: Option<usize>,
+    /// Whether a Flux Kustomization in Git begins it.
+    is_applied: bool,
     /// The namespace that is given on it.
     namespace: Option<String>,
 }
@@ -34,10 +34,10 @@ pub(super) struct Namespaces<'a> {
 impl<'a> Namespaces<'a> {
     pub(super) fn new(flux: &[FluxKustomization], graph: &'a Graph) -> Namespaces<'a> {
         let mut appliers: BTreeMap<RepoPath, BTreeSet<Way>> = BTreeMap::new();
-        for (position, one) in flux.iter().enumerate() {
+        for one in flux {
             if let Some(path) = &one.path {
                 let namespace = one.spec("targetNamespace").as_str().map(str::to_owned);
-                let way = Way { applier: Some(position), namespace };
+                let way = Way { is_applied: true, namespace };
                 appliers.entry(path.clone()).or_default().insert(way);
             }
         }
@@ -59,8 +59,8 @@ impl<'a> Namespaces<'a> {
         let mut above = above.take_while(|folder| !self.graph.has(folder));
         ways.extend(above.find_map(|folder| self.appliers.get(&folder).cloned()).unwrap_or_default());
         // A list that nothing in Git applies, such as one for tests, counts where no other does.
-        if ways.iter().any(|way| way.applier.is_some()) {
-            ways.retain(|way| way.applier.is_some());
+        if ways.iter().any(|way| way.is_applied) {
+            ways.retain(|way| way.is_applied);
         }
         ways
     }
@@ -79,7 +79,7 @@ impl<'a> Namespaces<'a> {
         let mut above = above.take_while(|above| above == folder || !self.graph.has(above));
         found.extend(above.find_map(|above| self.appliers.get(&above).cloned()).unwrap_or_default());
         if found.is_empty() {
-            found.insert(Way { applier: None, namespace: None });
+            found.insert(Way { is_applied: false, namespace: None });
         }
         let given = |way: Way| Way { namespace: way.namespace.or_else(|| own.clone()), ..way };
         let found: BTreeSet<Way> = found.into_iter().map(given).collect();

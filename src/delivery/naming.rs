@@ -35,9 +35,7 @@ pub(super) fn names(folders: &[RepoPath]) -> Vec<String> {
 
 /// Returns the folder below `clusters` that a path lies in, by its name.
 pub(super) fn below_clusters(path: &RepoPath) -> Option<String> {
-    let mut segments = path.segments();
-    segments.find(|segment| *segment == "clusters")?;
-    segments.next().map(str::to_owned)
+    below(&RepoPath::top(), path, &["clusters"])
 }
 
 /// Returns the last word of a folder in which it differs from those that end alike.
@@ -56,27 +54,23 @@ pub(super) fn of_path(known: &ClusterFolders, root: &RepoPath, path: &RepoPath) 
     by_spec(known, path).or_else(|| by_folder_name(root, path)).unwrap_or_else(|| by_last_name(path))
 }
 
-/// Gives the folder above `clusters/`, by what is applied or else by the file that says so; empty where there is none.
+/// Returns the folder above `clusters/` on the way to a folder of a cluster; empty where there is none.
 ///
 /// A folder `cluster` may be anything, as people call databases so. It counts where the folder below it has the name of
-/// the cluster and holds both.
-pub(crate) fn home(path: &RepoPath, file: Option<&RepoPath>, cluster: &str) -> String {
-    let above = |path: &RepoPath| {
-        let segments: Vec<&str> = path.segments().collect();
-        let is_singular = |position: usize| {
-            let home = segments[..position].join("/");
-            let holds = |file: &RepoPath| RepoPath::parse(&home).is_ok_and(|home| file.is_within(&home));
-            segments[position] == "cluster"
-                && segments.get(position + 1) == Some(&cluster)
-                && file.is_none_or(holds)
-        };
-        let is_it = |position: &usize| segments[*position] == "clusters" || is_singular(*position);
-        (0..segments.len()).find(is_it).map(|position| segments[..position].join("/"))
+/// the cluster.
+pub(super) fn home(path: &RepoPath, cluster: &str) -> String {
+    let segments: Vec<&str> = path.segments().collect();
+    let is_it = |position: &usize| match segments[*position] {
+        "clusters" => true,
+        "cluster" => segments.get(position + 1) == Some(&cluster),
+        _ => false,
     };
-    above(path).or_else(|| above(file?)).unwrap_or_default()
+    let found = (0..segments.len()).find(is_it);
+    found.map(|position| segments[..position].join("/")).unwrap_or_default()
 }
 
-fn by_spec(known: &ClusterFolders, path: &RepoPath) -> Option<String> {
+/// Returns the cluster that the spec says to own a folder, or what lies around it.
+pub(super) fn by_spec(known: &ClusterFolders, path: &RepoPath) -> Option<String> {
     let owner = |(name, folders): (&String, &Vec<RepoPath>)| {
         let depth =
             folders.iter().filter(|folder| path.is_within(folder)).map(|f| f.segments().count()).max();

@@ -128,7 +128,7 @@ pub(super) fn is_kept(file: &RepoPath) -> bool {
 
 /// Returns the `clusters` folder that a path lies in.
 fn clusters_folder(path: &RepoPath) -> Option<RepoPath> {
-    path.parents().filter(|above| above.name() == Some("clusters")).last()
+    prefix(path).parent().filter(|above| above.name() == Some("clusters"))
 }
 
 /// Returns the folder with which a file is applied: that of its cluster where the path or the spec says it, else the
@@ -142,8 +142,7 @@ fn home(one: &FluxKustomization, view: &View, paths: &ClusterFolders) -> RepoPat
     if let Some(said) = said.max_by_key(|path| path.segments().count()) {
         return said.clone();
     }
-    let cluster = below_clusters(&folder).and_then(|name| clusters_folder(&folder)?.join(&name).ok());
-    cluster.unwrap_or(folder)
+    prefix(&folder)
 }
 
 /// Joins homes beside each other of which one waits for what another has: a dependency is in the same cluster

@@ -1,14 +1,12 @@
 //! The files that a source fetches, with what Flux reads a cluster by.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound;
-use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::path::RepoPath;
-use crate::render::Request;
-use crate::repo::flux::{GROUP, is_yaml};
+use crate::path::{RepoPath, below};
+use crate::render::{Object, Request};
+use crate::repo::flux::{GROUP, is_flux_kustomization, is_yaml};
 use crate::repo::manifest::{ObjectId, manifests, objects};
 use crate::repo::{Entry, File, Graph, Snapshot, Target, generated_children};
 
@@ -25,11 +23,17 @@ pub(super) struct Built {
     pub file: Option<RepoPath>,
 }
 
+impl From<Object> for Built {
+    fn from(object: Object) -> Built {
+        Built { value: object.value, file: object.origin.map(|origin| origin.path) }
+    }
+}
+
 /// Tells whether what a cluster gets depends on an object: Flux Kustomizations, and the sources that they read.
 pub(super) fn is_of_interest(value: &Value) -> bool {
     let group = value["apiVersion"].as_str().unwrap_or_default().split('/').next().unwrap_or_default();
     match value["kind"].as_str() {
-        Some("Kustomization") => group == GROUP,
+        Some("Kustomization") => is_flux_kustomization(value),
         Some("GitRepository") => group == SOURCES,
         Some("FluxInstance") => group == OPERATOR,
         _ => false,
@@ -63,20 +67,26 @@ const CHANGING: [&str; 4] = ["namePrefix", "nameSuffix", "components", "patches"
 pub(super) struct View {
     pub snapshot: Snapshot,
     pub graph: Graph,
-    /// The files that may hold objects of interest.
-    files: BTreeSet<RepoPath>,
+    /// The files that may hold objects of interest, each with these; `None` where it can't be read as YAML.
+    files: BTreeMap<RepoPath, Option<Vec<Value>>>,
     /// The folders whose builds take one of these in.
     folders: BTreeSet<RepoPath>,
+    /// All of these with the folders in which they lie.
+    around: BTreeSet<RepoPath>,
 }
 
 impl View {
     pub(super) fn new(snapshot: Snapshot, graph: Graph) -> View {
-        let holds = |entry: &Entry| matches!(entry, Entry::File(file) if holds_flux(file));
-        let files = snapshot.entries().filter(|(path, entry)| is_yaml(path) && holds(entry));
-        let files: BTreeSet<RepoPath> = files.map(|(path, _)| path.clone()).collect();
-        let mut queue: Vec<RepoPath> = files.iter().cloned().collect();
+        let files = snapshot.entries().filter(|(path, _)| is_yaml(path));
+        let files: BTreeMap<RepoPath, Option<Vec<Value>>> = files
+            .filter_map(|(path, entry)| match entry {
+                Entry::File(file) => Some((path.clone(), of_interest(file)?)),
+                _ => None,
+            })
+            .collect();
+        let mut queue: Vec<RepoPath> = files.keys().cloned().collect();
         // A link to a file stands for it.
-        queue.extend(graph.links().filter(|link| files.contains(&graph.real(link))).cloned());
+        queue.extend(graph.links().filter(|link| files.contains_key(&graph.real(link))).cloned());
         let mut folders = BTreeSet::new();
         while let Some(next) = queue.pop() {
             for folder in graph.referrers(&next) {
@@ -85,7 +95,8 @@ impl View {
                 }
             }
         }
-        View { snapshot, graph, files, folders }
+        let around = files.keys().chain(&folders).flat_map(RepoPath::ancestors).collect();
+        View { snapshot, graph, files, folders, around }
     }
 
     /// Tells whether the build of a folder by a Flux Kustomization with this `spec` may bring an object of interest.
@@ -96,8 +107,7 @@ impl View {
         if self.folders.contains(&folder) || components.any(|path| self.folders.contains(&path)) {
             return true;
         }
-        let is_inside = |set: &BTreeSet<RepoPath>| within(set, &folder).next().is_some();
-        !self.graph.has(&folder) && (is_inside(&self.files) || is_inside(&self.folders))
+        !self.graph.has(&folder) && self.around.contains(&folder)
     }
 
     /// Returns the request by which kustomize builds a folder for a Flux Kustomization with this `spec`.
@@ -133,23 +143,18 @@ impl View {
     }
 }
 
-/// Returns the paths that lie in a folder.
-fn within<'s>(
-    set: &'s BTreeSet<RepoPath>,
-    folder: &RepoPath,
-) -> impl Iterator<Item = &'s RepoPath> + use<'s> {
-    let prefix = if folder.is_top() { String::new() } else { format!("{folder}/") };
-    let below = set.range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded));
-    below.take_while(move |path| path.as_str().starts_with(&prefix))
-}
-
-/// Tells whether a file may hold an object of interest: one that can't be read as YAML may, if it speaks of it.
-fn holds_flux(file: &File) -> bool {
+/// Returns the objects of interest of a file: `Some(None)` where it speaks of such and can't be read as YAML, `None`
+/// where it has none.
+fn of_interest(file: &File) -> Option<Option<Vec<Value>>> {
     let has = |word: &str| file.bytes.windows(word.len()).any(|window| window == word.as_bytes());
     // Most files hold none of these words; jobs of gates hold them in their commands.
-    let speaks = has("fluxcd.") && (has(GROUP) || has(OPERATOR) || (has(SOURCES) && has("GitRepository")));
-    let holds = |value: &Value| objects(value).into_iter().any(is_of_interest);
-    speaks && manifests(file).is_none_or(|found| found.iter().any(|manifest| holds(&manifest.value)))
+    if !has("fluxcd.") || !(has(GROUP) || has(OPERATOR) || (has(SOURCES) && has("GitRepository"))) {
+        return None;
+    }
+    let Some(documents) = manifests(file) else { return Some(None) };
+    let objects = documents.iter().flat_map(|manifest| objects(&manifest.value));
+    let found: Vec<Value> = objects.filter(|value| is_of_interest(value)).cloned().collect();
+    (!found.is_empty()).then_some(Some(found))
 }
 
 /// Walks over the files of a build.
@@ -179,7 +184,7 @@ impl Listing<'_> {
         if self.is_exact && links.next().is_some() {
             return None;
         }
-        for file in within(&self.view.files, folder).filter(|file| is_loose(file)) {
+        for (file, _) in below(&self.view.files, folder).filter(|(file, _)| is_loose(file)) {
             self.file(file, namespace)?;
         }
         Some(())
@@ -226,32 +231,20 @@ impl Listing<'_> {
     }
 
     fn file(&mut self, path: &RepoPath, namespace: Option<&str>) -> Option<()> {
-        if !self.view.files.contains(path) {
-            return Some(());
-        }
-        let Some(documents) = self.view.snapshot.file(path).and_then(manifests) else {
-            return self.wanting();
-        };
-        for manifest in documents {
-            for value in objects(&manifest.value).into_iter().filter(|value| is_of_interest(value)) {
-                let annotations = value["metadata"]["annotations"].as_object();
-                let speaks_to_kustomize = |key: &String| key.starts_with("config.kubernetes.io/");
-                if self.is_exact && annotations.is_some_and(|all| all.keys().any(speaks_to_kustomize)) {
-                    return None;
-                }
-                let mut value = value.clone();
-                if let (Some(namespace), Some(metadata)) = (namespace, value["metadata"].as_object_mut()) {
-                    metadata.insert("namespace".to_owned(), Value::from(namespace));
-                }
-                self.found.push(Built { value, file: Some(path.clone()) });
+        let Some(objects) = self.view.files.get(path) else { return Some(()) };
+        let Some(objects) = objects else { return self.wanting() };
+        for value in objects {
+            let annotations = value["metadata"]["annotations"].as_object();
+            let speaks_to_kustomize = |key: &String| key.starts_with("config.kubernetes.io/");
+            if self.is_exact && annotations.is_some_and(|all| all.keys().any(speaks_to_kustomize)) {
+                return None;
             }
+            let mut value = value.clone();
+            if let (Some(namespace), Some(metadata)) = (namespace, value["metadata"].as_object_mut()) {
+                metadata.insert("namespace".to_owned(), Value::from(namespace));
+            }
+            self.found.push(Built { value, file: Some(path.clone()) });
         }
         Some(())
     }
 }
-
-/// What tells views apart: the artifact's top, and what its source leaves out.
-pub(super) type ViewKey = (RepoPath, Option<String>);
-
-/// The views of a repository.
-pub(super) type Views = BTreeMap<ViewKey, Arc<View>>;

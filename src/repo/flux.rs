@@ -294,7 +294,8 @@ pub fn artifact_path(text: &str) -> Option<RepoPath> {
     RepoPath::parse(&parts.join("/")).ok()
 }
 
-fn is_flux_kustomization(value: &Value) -> bool {
+/// Tells whether an object is a Flux Kustomization, of whichever version.
+pub fn is_flux_kustomization(value: &Value) -> bool {
     value["kind"] == "Kustomization"
         && value["apiVersion"].as_str().is_some_and(|version| version.split('/').next() == Some(GROUP))
 }

@@ -1,10 +1,9 @@
 //! The graph of kustomization folders and what they refer to.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound;
 
 use crate::diagnostic::{Diagnostic, Place};
-use crate::path::RepoPath;
+use crate::path::{RepoPath, below};
 use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::{Entry, Kustomization, Reference, Snapshot, Target};
 
@@ -107,10 +106,7 @@ impl Graph {
 
     /// Gives the folders below a folder that have a usable kustomization, in their order.
     pub fn below(&self, folder: &RepoPath) -> impl Iterator<Item = &RepoPath> {
-        let prefix = if folder.is_top() { String::new() } else { format!("{folder}/") };
-        let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
-        let rest = self.folders.range::<str, _>(from);
-        let below = rest.take_while(move |(path, _)| path.as_str().starts_with(&prefix));
+        let below = below(&self.folders, folder);
         below.filter(move |(path, found)| found.is_ok() && *path != folder).map(|(path, _)| path)
     }
 

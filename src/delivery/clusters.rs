@@ -1,0 +1,152 @@
+//! What each cluster gets, and what is known of clusters before they are read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::delivery::Root;
+use crate::delivery::fetched::{Artifact, Ignore};
+use crate::delivery::naming::home;
+use crate::delivery::source::SourceId;
+use crate::path::RepoPath;
+use crate::spec::{self, Placed, Spec};
+
+/// Folders that a cluster is known to own, by cluster name.
+pub type ClusterFolders = BTreeMap<String, Vec<RepoPath>>;
+
+/// What is known of clusters before anything is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// The folders that each cluster owns.
+    pub paths: ClusterFolders,
+    /// The folders that are applied to each cluster before anything else.
+    pub roots: ClusterFolders,
+}
+
+impl Known {
+    /// Returns what a spec says of each cluster's folders and roots.
+    pub fn of(spec: &Spec) -> Known {
+        let folders = |of: &dyn Fn(&spec::Cluster) -> &[Placed<String>]| {
+            let joined = |cluster: &spec::Cluster| -> Vec<RepoPath> {
+                of(cluster).iter().filter_map(|path| spec.folder().join(path).ok()).collect()
+            };
+            let all = spec.clusters.iter().map(|(name, cluster)| (name.clone(), joined(cluster)));
+            all.filter(|(_, folders)| !folders.is_empty()).collect()
+        };
+        Known { paths: folders(&|cluster| &cluster.paths), roots: folders(&|cluster| &cluster.roots) }
+    }
+}
+
+/// A cluster as its roots make it.
+#[derive(Clone, Debug, Default)]
+pub struct Cluster {
+    /// The name: what the spec says, or else what tells its root from those of others.
+    pub name: String,
+    /// The roots, in the order of their folders.
+    pub roots: Vec<Root>,
+    /// The Flux Kustomizations that Flux applies to it, in the order in which they are reached.
+    pub kustomizations: Vec<Reached>,
+    /// The artifacts of this repository that its Flux Kustomizations read: where each begins, and what it leaves out.
+    pub(super) artifacts: BTreeSet<Artifact>,
+}
+
+/// A Flux Kustomization that a cluster gets.
+#[derive(Clone, Debug)]
+pub struct Reached {
+    /// The object, as the build that applies it makes it, with the variables of that one's `postBuild` as far as Git
+    /// tells them.
+    pub value: Value,
+    /// The file that it comes from, and its position among the Flux Kustomizations that stand in files; `None` where it
+    /// stands in none.
+    pub written: Option<usize>,
+    /// `spec.path` as a folder of the repository; `None` where the source is no artifact of this repository, or only
+    /// the cluster knows the path.
+    pub path: Option<RepoPath>,
+    /// Where the artifact begins that `path` is a part of.
+    pub artifact: RepoPath,
+    /// Namespace and name of the one that applies it; `None` for a root that Git does not say more of.
+    pub applied_by: Option<(String, String)>,
+    /// The secrets of `kubeConfig` on the way, where it is applied to another cluster than that of its root.
+    pub remote: String,
+    /// Why its build fails; then what its files list is taken for what it applies.
+    pub error: Option<String>,
+    /// Whether all builds on the way to it succeed; otherwise `value` is what its file says.
+    pub is_certain: bool,
+}
+
+impl Cluster {
+    /// Tells whether something of it lies in a folder.
+    pub(super) fn concerns(&self, folder: &RepoPath) -> bool {
+        let roots = self.roots.iter().map(|root| &root.folder);
+        let paths = self.kustomizations.iter().filter_map(|one| one.path.as_ref());
+        roots.chain(paths).any(|path| path.is_within(folder))
+    }
+
+    /// Returns the folder above `clusters` that holds its first root; empty where there is none.
+    pub(crate) fn home(&self) -> String {
+        self.roots.first().map(|root| home(&root.folder, &self.name)).unwrap_or_default()
+    }
+}
+
+impl Reached {
+    /// Returns `metadata.namespace`, as it is built; empty where Git does not say it.
+    pub fn namespace(&self) -> &str {
+        self.value["metadata"]["namespace"].as_str().unwrap_or_default()
+    }
+
+    /// Returns `metadata.name`, as it is built.
+    pub fn name(&self) -> &str {
+        self.value["metadata"]["name"].as_str().unwrap_or_default()
+    }
+
+    /// Returns the source that it reads.
+    pub fn source(&self) -> SourceId {
+        SourceId::of(&self.value["spec"], self.namespace())
+    }
+}
+
+/// The clusters of a repository.
+#[derive(Clone, Debug, Default)]
+pub struct Clusters {
+    /// In the order of their names.
+    pub all: Vec<Cluster>,
+    /// The positions of the Flux Kustomizations that stand in files and that no cluster gets.
+    pub not_alive: BTreeSet<usize>,
+    /// What artifacts leave out.
+    pub(super) ignored: BTreeMap<Artifact, Ignore>,
+}
+
+impl Clusters {
+    /// Returns the name of the cluster in the folder of which a path lies.
+    pub(crate) fn at(&self, path: &RepoPath) -> Option<&str> {
+        let roots = self.all.iter().flat_map(|cluster| cluster.roots.iter().map(move |root| (cluster, root)));
+        let own = roots.filter(|(_, root)| !root.group.is_top() && path.is_within(&root.group));
+        let nearest = own.max_by_key(|(_, root)| root.group.segments().count());
+        nearest.map(|(cluster, _)| cluster.name.as_str())
+    }
+
+    /// Tells whether a folder lies where a cluster is read from what Git says of its roots.
+    pub(crate) fn is_read_from_git(&self, folder: &RepoPath) -> bool {
+        let roots = self.all.iter().flat_map(|cluster| &cluster.roots);
+        let mut said = roots.filter(|root| root.kustomization.is_some());
+        said.any(|root| folder.is_within(&root.group))
+    }
+
+    /// Tells whether Flux fetches a file for some cluster, as far as Git says what Flux fetches.
+    pub fn is_fetched(&self, file: &RepoPath) -> bool {
+        let mut clusters = self.all.iter().filter(|cluster| !cluster.artifacts.is_empty()).peekable();
+        clusters.peek().is_none() || clusters.any(|cluster| self.has_fetched(cluster, file))
+    }
+
+    /// As [`is_fetched`](Clusters::is_fetched), for one cluster.
+    pub fn is_fetched_by(&self, name: &str, file: &RepoPath) -> bool {
+        let mut own = self.all.iter().filter(|cluster| cluster.name == name);
+        own.all(|cluster| cluster.artifacts.is_empty() || self.has_fetched(cluster, file))
+    }
+
+    fn has_fetched(&self, cluster: &Cluster, file: &RepoPath) -> bool {
+        let is_left_out =
+            |artifact: &Artifact| self.ignored.get(artifact).is_some_and(|ignore| ignore.leaves_out(file));
+        cluster.artifacts.iter().any(|artifact| file.is_within(&artifact.top) && !is_left_out(artifact))
+    }
+}

@@ -1,0 +1,251 @@
+//! Walks over one cluster, from its roots through builds, level by level.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde_json::Value;
+
+use crate::delivery::clusters::{Cluster, Reached};
+use crate::delivery::fetched::Artifact;
+use crate::delivery::reading::Reader;
+use crate::delivery::root::Root;
+use crate::delivery::secure_join::secure_join;
+use crate::delivery::source::{SourceId, bare_url};
+use crate::delivery::view::{Built, View};
+use crate::path::RepoPath;
+use crate::render::Request;
+use crate::repo::flux::{holds_variable, is_flux_kustomization};
+use crate::repo::manifest::ObjectId;
+use crate::repo::post_build::substitute;
+
+/// A build that is to be made.
+struct Step {
+    /// The position of its Flux Kustomization among those that are reached; `None` for a folder that nothing in Git
+    /// applies.
+    by: Option<usize>,
+    folder: RepoPath,
+    artifact: RepoPath,
+    spec: Value,
+    remote: String,
+}
+
+/// A cluster while it is read.
+pub(super) struct Walk<'r, 'a> {
+    reader: &'r mut Reader<'a>,
+    cluster: Cluster,
+    /// The sources that builds bring, with their values.
+    sources: Vec<(SourceId, Value)>,
+    /// The positions of those that are reached, by the secrets of `kubeConfig` on the way and their id.
+    seen: BTreeMap<(String, ObjectId), Vec<usize>>,
+    queue: VecDeque<Step>,
+}
+
+impl<'r, 'a> Walk<'r, 'a> {
+    /// Reads the cluster of some roots; it has no name yet.
+    pub(super) fn over(reader: &'r mut Reader<'a>, roots: Vec<Root>) -> Cluster {
+        let mut walk = Walk {
+            reader,
+            cluster: Cluster::default(),
+            sources: Vec::new(),
+            seen: BTreeMap::new(),
+            queue: VecDeque::new(),
+        };
+        for root in roots {
+            walk.begin(root);
+        }
+        while !walk.queue.is_empty() {
+            walk.level();
+        }
+        // Whatever applied a root first, it is that which stands in its file.
+        for root in &walk.cluster.roots {
+            let is_root =
+                |one: &&mut Reached| one.written.is_none() && root.kustomization.as_ref() == Some(&one.value);
+            if let Some(one) = walk.cluster.kustomizations.iter_mut().find(is_root) {
+                one.written = root.written;
+            }
+        }
+        walk.cluster
+    }
+
+    fn begin(&mut self, root: Root) {
+        self.sources.extend(root.source.clone().filter(|(_, value)| !value.is_null()));
+        self.cluster.roots.push(root.clone());
+        if let Some(value) = root.kustomization {
+            return self.reach(Built { value, file: None }, None, "");
+        }
+        self.queue.push_back(Step {
+            by: None,
+            folder: root.folder.clone(),
+            artifact: root.artifact,
+            spec: Value::Null,
+            remote: String::new(),
+        });
+        for position in self.reader.by_hand.get(&root.folder).cloned().unwrap_or_default() {
+            let one = &self.reader.flux[position];
+            self.reach(Built { value: one.value.clone(), file: Some(one.file.clone()) }, None, "");
+        }
+    }
+
+    /// Makes the builds that are wanted and takes in what they bring.
+    fn level(&mut self) {
+        let steps: Vec<Step> = self.queue.drain(..).collect();
+        let mut answers: Vec<(Vec<Built>, Option<String>)> = Vec::with_capacity(steps.len());
+        let mut wanted: BTreeMap<Artifact, Vec<(usize, Request)>> = BTreeMap::new();
+        for (index, step) in steps.iter().enumerate() {
+            let artifact = self.read_by(step);
+            if step.by.is_some() && step.remote.is_empty() {
+                self.cluster.artifacts.insert(artifact.clone());
+            }
+            let view = self.reader.view(&artifact);
+            let known = if view.may_bring(&step.folder, &step.spec) {
+                view.listed(&step.folder, &step.spec)
+            } else {
+                Some(Vec::new())
+            };
+            if known.is_none() {
+                wanted.entry(artifact).or_default().push((index, View::request(&step.folder, &step.spec)));
+            }
+            answers.push((known.unwrap_or_default(), None));
+        }
+        for (artifact, requests) in wanted {
+            let view = self.reader.view(&artifact);
+            let (indexes, requests): (Vec<usize>, Vec<Request>) = requests.into_iter().unzip();
+            let results = self.reader.renderer.render(&view.snapshot, &requests);
+            for (index, result) in indexes.into_iter().zip(results) {
+                answers[index] = match result {
+                    Ok(objects) => (objects.into_iter().map(Built::from).collect(), None),
+                    Err(error) => {
+                        (view.written(&steps[index].folder, &steps[index].spec), Some(error.message))
+                    }
+                };
+            }
+        }
+        for (step, (_, error)) in steps.iter().zip(&answers) {
+            if let (Some(by), Some(_)) = (step.by, error) {
+                self.cluster.kustomizations[by].error.clone_from(error);
+            }
+        }
+        // A source may come with what reads it.
+        for (step, (objects, _)) in steps.iter().zip(&answers) {
+            for one in objects.iter().filter(|one| one.value["kind"] == "GitRepository") {
+                let ObjectId { kind, namespace, name, .. } = ObjectId::of(&one.value);
+                let id = SourceId { kind, namespace, name };
+                if step.remote.is_empty() && !self.sources.iter().any(|(other, _)| *other == id) {
+                    self.sources.push((id, one.value.clone()));
+                }
+            }
+        }
+        for (step, (objects, _)) in steps.into_iter().zip(answers) {
+            for mut one in objects.into_iter().filter(|one| is_flux_kustomization(&one.value)) {
+                substitute(&step.spec["postBuild"], &mut one.value);
+                self.reach(one, step.by, &step.remote);
+            }
+        }
+    }
+
+    /// Takes in a Flux Kustomization that the cluster gets.
+    fn reach(&mut self, one: Built, by: Option<usize>, remote: &str) {
+        let id = ObjectId::of(&one.value);
+        let above = by.map(|by| &self.cluster.kustomizations[by]);
+        let applied_by = above.map(|above| (above.namespace().to_owned(), above.name().to_owned()));
+        let is_certain = above.is_none_or(|above| above.is_certain && above.error.is_none());
+        let written = one.file.as_ref().and_then(|file| self.reader.written(file, &id.namespace, &id.name));
+        let seen = self.seen.entry((remote.to_owned(), id)).or_default();
+        for position in seen.iter().copied() {
+            let known = &mut self.cluster.kustomizations[position];
+            // A root's own build says more of it than its file does.
+            if known.applied_by.is_none() && known.written.is_none() {
+                (known.written, known.applied_by) = (written, applied_by);
+                let is_same = known.value["spec"] == one.value["spec"];
+                known.value = one.value;
+                if !is_same {
+                    self.resolve(position);
+                }
+                return;
+            }
+            // Two files may fight over one name.
+            if known.written == written {
+                return;
+            }
+        }
+        let position = self.cluster.kustomizations.len();
+        seen.push(position);
+        self.cluster.kustomizations.push(Reached {
+            value: one.value,
+            written,
+            path: None,
+            artifact: RepoPath::top(),
+            applied_by,
+            remote: remote.to_owned(),
+            error: None,
+            is_certain,
+        });
+        self.resolve(position);
+    }
+
+    /// Finds out which folder one builds, and asks for that build.
+    fn resolve(&mut self, position: usize) {
+        let one = &self.cluster.kustomizations[position];
+        let spec = one.value["spec"].clone();
+        let Some(artifact) = self.artifact(one) else { return };
+        let path = Some(&spec["path"]).filter(|path| !holds_variable(path));
+        let path = path
+            .and_then(|path| secure_join(self.reader.snapshot, &artifact, path.as_str().unwrap_or_default()));
+        let secret = spec["kubeConfig"]["secretRef"]["name"].as_str();
+        let secret =
+            secret.or_else(|| spec["kubeConfig"]["configMapRef"]["name"].as_str()).unwrap_or_default();
+        let remote = format!("{}{secret}", one.remote);
+        let one = &mut self.cluster.kustomizations[position];
+        (one.path, one.artifact) = (path.clone(), artifact.clone());
+        if let Some(folder) = path {
+            self.queue.push_back(Step { by: Some(position), folder, artifact, spec, remote });
+        }
+    }
+
+    /// Returns where the artifact begins that a Flux Kustomization reads; `None` where it is none of this repository.
+    ///
+    /// That is so for the source of the root, for another one with the same URL, and for one that does not stand in
+    /// Git: `flux bootstrap` and Flux Operator made that.
+    fn artifact(&self, one: &Reached) -> Option<RepoPath> {
+        let id = one.source();
+        let roots = || self.cluster.roots.iter();
+        let own = roots().find(|root| root.source.as_ref().is_some_and(|(own, _)| own.is(&id)));
+        if let Some(root) = own {
+            return Some(root.artifact.clone());
+        }
+        if id.kind != "GitRepository" {
+            return None;
+        }
+        let Some(url) = self.url(&id) else { return Some(RepoPath::top()) };
+        let sources = roots().filter_map(|root| root.source.as_ref());
+        let known: Vec<String> = sources.filter_map(|(own, _)| self.url(own)).collect();
+        if known.is_empty() {
+            // Beside a source that Git does not say, one with a URL is another repository where it could be any.
+            let path = one.value["spec"]["path"].as_str()?;
+            let path = secure_join(self.reader.snapshot, &RepoPath::top(), path)?;
+            let is_here = !path.is_top() && self.reader.snapshot.is_dir(&path);
+            let is_only = !self.reader.flux.iter().any(|other| self.reader.is_of_unsaid_source(other));
+            return (is_here || is_only).then(RepoPath::top);
+        }
+        known.contains(&url).then(RepoPath::top)
+    }
+
+    /// Returns the URL of a source: as builds bring it, or else as it stands in a file.
+    fn url(&self, id: &SourceId) -> Option<String> {
+        let url = self.source(id)?["url"].as_str()?;
+        (!url.contains("${")).then(|| bare_url(url))
+    }
+
+    /// Returns the `spec` of a source: as builds bring it, or else as it stands in a file.
+    fn source(&self, id: &SourceId) -> Option<&Value> {
+        let built = self.sources.iter().find(|(other, _)| other.is(id)).map(|(_, value)| &value["spec"]);
+        let written = || self.reader.sources.get(&id.name).filter(|_| id.kind == "GitRepository");
+        built.or_else(written)
+    }
+
+    /// Returns the artifact that a build sees.
+    fn read_by(&self, step: &Step) -> Artifact {
+        let id = step.by.map(|by| self.cluster.kustomizations[by].source());
+        let ignore = id.and_then(|id| self.source(&id)?["ignore"].as_str().map(str::to_owned));
+        Artifact { top: step.artifact.clone(), ignore }
+    }
+}
