@@ -50,6 +50,44 @@ fn what_git_suspends_is_left_out_of_the_gate() {
     assert!(crate::repository::gate(&scratch).contains("\"old\", \"shop\""));
 }
 
+#[test]
+fn what_git_suspends_is_not_divided() {
+    let scratch = repository(&[
+        ("clusters/prod/flux.yaml", &root("prod")),
+        ("clusters/prod/old.yaml", &flux_kustomization("old", "apps/old", "  suspend: true\n")),
+        ("clusters/prod/shop.yaml", &flux_kustomization("shop", "apps/shop", "")),
+        ("apps/old/kustomization.yaml", "resources: [config.yaml, service.yaml]\n"),
+        ("apps/old/config.yaml", &CONFIG_MAP.replace("NAME", "old")),
+        ("apps/old/service.yaml", &SERVICE.replace("NAME", "old")),
+        ("apps/shop/kustomization.yaml", "resources: [config.yaml, service.yaml]\n"),
+        ("apps/shop/config.yaml", &CONFIG_MAP.replace("NAME", "shop")),
+        ("apps/shop/service.yaml", &SERVICE.replace("NAME", "shop")),
+    ]);
+    scratch.take(&INIT);
+    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r"
+    warning: apps/old in cluster prod is left as it is: Flux Kustomization old has `suspend: true` in Git, so nothing of it reaches the cluster
+     --> clusters/prod/old.yaml:9:12
+      |
+    9 |   suspend: true
+      |            ^^^^
+      |
+      = help: take that line out, let it reach the cluster, then go on
+    apps/shop (prod): projection, apps/shop/kustomization.yaml lists files of its own
+    1 entry point is left as before, for the reasons above.
+    ");
+    scratch.commit();
+    let gate = gate(&scratch);
+    assert!(gate.contains("\"shop-rw\"") && !gate.contains("\"old"), "{gate}");
+    // What was not begun needs no step.
+    scratch.take(&["migrate", "--yes"]);
+    scratch.take(&["migrate", "--yes"]);
+    insta::assert_snapshot!(told(&scratch, &["migrate", "--yes"]), @r"
+    apps/shop (prod): finished, shop-rt, shop-rw apply it
+    Nothing to change.
+    ");
+    assert_eq!(notes(&scratch), [""; 0]);
+}
+
 /// A Flux Kustomization and an app that lists have beside others, and that they list no more.
 fn commented_out() -> Scratch {
     let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: { name: shop }\n";

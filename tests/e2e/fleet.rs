@@ -101,7 +101,8 @@ impl Fleet {
     /// Starts a cluster and bootstraps it onto a folder, as `flux bootstrap` does.
     ///
     /// What bootstrap commits into the folder is committed here: the GitRepository and the
-    /// Kustomization of the folder itself.
+    /// Kustomization of the folder itself. Where a FluxInstance stands in Git nothing is committed, as Flux Operator
+    /// makes these two in the cluster alone.
     pub fn bootstrap(&mut self, name: &str, folder: &str) -> usize {
         let cluster = Cluster::start(name, &self.binaries);
         let url = format!("--url={}", self.server.url("fleet.git"));
@@ -119,11 +120,15 @@ impl Fleet {
             "--interval=10m",
             "--export",
         ]);
-        let file = format!("{folder}/flux-system/gotk-sync.yaml");
-        self.tree.write(&file, format!("{source}{itself}"));
+        let of_operator = !self.tree.git(&["log", "-S", "kind: FluxInstance", "--format=%h"]).is_empty();
+        let place = match of_operator {
+            true => self.tree.outside().join("instance.yaml"),
+            false => self.tree.top().join(format!("{folder}/flux-system/gotk-sync.yaml")),
+        };
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::fs::write(&place, format!("{source}{itself}")).unwrap();
         self.clusters.push(cluster);
         self.merge(&format!("Add Flux to {name}"));
-        let place = self.tree.top().join(file);
         self.clusters.last().unwrap().kubectl(&["apply", "--filename", place.to_str().unwrap()]);
         self.clusters.len() - 1
     }

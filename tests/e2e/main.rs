@@ -12,6 +12,7 @@
 #![allow(clippy::disallowed_methods, reason = "writes into temporary folders and its own cache")]
 
 mod api;
+mod belief;
 mod binaries;
 mod cluster;
 mod fleet;

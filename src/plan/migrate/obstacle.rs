@@ -66,14 +66,14 @@ fn twin(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
 /// One that is suspended in Git, or above which something is.
 fn suspended(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
     if let Some(found) = one.all().find(|found| *found.spec("suspend") == true) {
-        let stop = Stop::new(
+        return Some(Stop::lasting(
             format!(
                 "Flux Kustomization {} has `suspend: true` in Git, so nothing of it reaches the cluster",
                 found.name
             ),
             "take that line out, let it reach the cluster, then go on",
-        );
-        return Some(stop.at(found.place("suspend")));
+            found.place("suspend"),
+        ));
     }
     let (found, (above, held)) = one.all().find_map(|found| Some((found, suspended_above(input, found)?)))?;
     let (above_name, name) = (&above.name, &found.name);

@@ -6,6 +6,7 @@ mod moves;
 mod namespaces;
 mod outages;
 mod real_time;
+mod roots;
 mod suspend;
 mod walk_through;
 
@@ -29,6 +30,8 @@ pub const ALL: &[Scene] = &[
     Scene { name: "migration_with_substitutions_and_alerts", play: migrations::notified },
     Scene { name: "migration_of_bases_and_overlays", play: migrations::layered },
     Scene { name: "gates_in_the_namespaces_of_their_apps", play: namespaces::play },
+    Scene { name: "a_root_of_flux_operator_and_a_suspended_app", play: roots::instance },
+    Scene { name: "parents_that_patch_their_children", play: roots::patched },
     Scene { name: "confirm_waits_for_the_cluster", play: migrations::confirm },
     Scene { name: "join_before_the_hand_over", play: migrations::join },
     Scene { name: "failing_job_is_seen_as_failed", play: gates::failed_job },
