@@ -41,6 +41,25 @@
 //! cli  output  commands                       wiring; a command's arguments stand beside it
 //! ```
 //!
+//! # How a cluster is read
+//!
+//! As Flux reads it. Only builds whose files may bring a Flux Kustomization or a source are asked for, and kustomize
+//! is run only for those that do more than put files together.
+//!
+//! ```text
+//! delivery::root      roots that Git names: what applies its own folder, FluxInstance, the spec
+//!      │              delivery::propose, where Git names none: what stands there and nothing brings
+//!      ▼
+//! delivery::walk ◄────────────────────────────────┐
+//!      │   folder ◄ source, spec.path (secure_join)│ the next level: Flux Kustomizations and
+//!      │   files  ◄ spec.ignore, .sourceignore     │ sources among the built objects,
+//!      │            (fetched, view)                │ postBuild applied
+//!      └─► build: View::listed, else the renderer ─┘
+//!      │
+//!      ▼   nothing new comes
+//! delivery::Clusters ─► delivery::Model: entry points, gates, what is not alive
+//! ```
+//!
 //! CONTRIBUTING.md says which file to open for which change.
 pub mod calendar;
 pub mod change;
