@@ -1,13 +1,25 @@
 //! The only place that prints: results to stdout, everything else to stderr.
 
 use std::io::{IsTerminal, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cli::{Color, Global};
 use crate::diagnostic::{Diagnostic, Severity, clean, render};
 
+/// What a command printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// The results.
+    pub stdout: Vec<u8>,
+    /// All that is for people.
+    pub stderr: Vec<u8>,
+}
+
 /// The two streams and how to write to them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Output {
+    /// Where both go instead of to those of the process, when nobody sits there.
+    kept: Option<Arc<Mutex<Printed>>>,
     stdout_color: bool,
     stderr_color: bool,
     quiet: bool,
@@ -28,11 +40,24 @@ impl Output {
             terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width))
         });
         Output {
+            kept: None,
             stdout_color: wanted(std::io::stdout().is_terminal()),
             stderr_color: wanted(std::io::stderr().is_terminal()),
             quiet: global.quiet,
             width: columns.unwrap_or(120),
         }
+    }
+
+    /// Keeps what is printed, without colours and for a width in characters, and asks nobody.
+    pub fn kept(global: &Global, width: usize) -> Output {
+        let kept = Some(Arc::default());
+        Output { kept, stdout_color: false, stderr_color: false, quiet: global.quiet, width }
+    }
+
+    /// Returns what was kept so far.
+    pub fn printed(&self) -> Printed {
+        let kept = self.kept.as_ref();
+        kept.map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner).clone()).unwrap_or_default()
     }
 
     /// Tells whether results are coloured.
@@ -47,20 +72,28 @@ impl Output {
 
     /// Prints a result. A closed pipe is no error: whoever reads had enough.
     pub fn result(&self, bytes: &[u8]) {
+        if let Some(kept) = &self.kept {
+            kept.lock().unwrap_or_else(PoisonError::into_inner).stdout.extend(bytes);
+            return;
+        }
         let mut stdout = std::io::stdout().lock();
         let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
+    }
+
+    fn for_people(&self, text: &str) {
+        if let Some(kept) = &self.kept {
+            kept.lock().unwrap_or_else(PoisonError::into_inner).stderr.extend(text.as_bytes());
+            return;
+        }
+        let mut stderr = std::io::stderr().lock();
+        let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
     }
 
     /// Prints a line for people, unless they asked for quiet.
     pub fn say(&self, line: &str) {
         if !self.quiet {
-            self.line(line);
+            self.for_people(&format!("{}\n", clean(line)));
         }
-    }
-
-    fn line(&self, line: &str) {
-        let mut stderr = std::io::stderr().lock();
-        let _ = writeln!(stderr, "{}", clean(line));
     }
 
     /// Prints diagnostics; of a quiet run only errors.
@@ -73,20 +106,17 @@ impl Output {
         if shown.is_empty() {
             return;
         }
-        let text = render(&shown, self.stderr_color, self.width);
-        let mut stderr = std::io::stderr().lock();
-        let _ = stderr.write_all(text.as_bytes());
+        self.for_people(&render(&shown, self.stderr_color, self.width));
     }
 
     /// Tells whether somebody can be asked.
     pub fn can_ask(&self) -> bool {
-        std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+        self.kept.is_none() && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
 
     /// Asks for a line; `None` at the end of input.
     pub fn ask(&self, question: &str) -> Option<String> {
-        let mut stderr = std::io::stderr().lock();
-        let _ = write!(stderr, "{} ", clean(question)).and_then(|()| stderr.flush());
+        self.for_people(&format!("{} ", clean(question)));
         let mut answer = String::new();
         match std::io::stdin().read_line(&mut answer) {
             Ok(0) | Err(_) => None,

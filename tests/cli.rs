@@ -10,7 +10,7 @@ use support::scratch::{Run, SPEC, Scratch, assert_same, clean};
 
 /// The sample with a spec.
 fn sample() -> Scratch {
-    let scratch = Scratch::fixture("sample");
+    let scratch = Scratch::fixture("sample").with_binary();
     scratch.write("windows.yaml", SPEC).commit();
     scratch
 }
@@ -45,7 +45,7 @@ const SPLIT: [&str; 3] = ["split", "app", "web"];
 
 #[test]
 fn a_missing_spec() {
-    let scratch = Scratch::fixture("sample");
+    let scratch = Scratch::fixture("sample").with_binary();
     for command in [&SPLIT[..], &["sync"]] {
         refused(&scratch, 3, command, &["there is no spec", "--> windows.yaml", "gitops-windows init"]);
     }
@@ -305,7 +305,7 @@ fn init_twice() {
 
 #[test]
 fn init_with_half_a_window() {
-    let scratch = Scratch::fixture("sample");
+    let scratch = Scratch::fixture("sample").with_binary();
     refused(&scratch, 2, &["init", "--open", "0 8 * * *"], &["--close", "help: "]);
     let window = |open, zone| ["init", "--open", open, "--close", "0 9 * * *", "--time-zone", zone];
     refused(&scratch, 2, &window("0 8 * *", "UTC"), &["--open '0 8 * *'", "help: "]);
@@ -319,13 +319,13 @@ fn init_with_half_a_window() {
 
 #[test]
 fn init_where_nothing_is() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::empty().with_binary();
     refused(&scratch, 3, &["init"], &["help: ", "--cluster"]);
 }
 
 #[test]
 fn hostile_names_for_a_new_repository() {
-    let scratch = Scratch::empty();
+    let scratch = Scratch::empty().with_binary();
     for name in ["../out", "a/b", "", "a b", "-x", "A\u{202e}b", "x: y", "{{ a }}", "."] {
         let run = scratch.run(&["init", &format!("--cluster={name}"), "--app=web", "--yes"]);
         assert!([2, 3].contains(&run.code), "{name:?}: {} {}", run.code, run.stderr);
@@ -383,7 +383,7 @@ fn a_closed_pipe_is_no_error() {
 
 #[test]
 fn what_is_wanted_is_not_told_by_sync_either() {
-    let scratch = Scratch::fixture("sample");
+    let scratch = Scratch::fixture("sample").with_binary();
     scratch.expect(
         0,
         &["init", "--open", "0 8 1 * MON", "--close", "0 17 1 * MON", "--time-zone", "UTC", "--yes"],

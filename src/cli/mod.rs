@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::render::RendererChoice;
+use crate::render::{RendererChoice, Shared};
 
 pub use format::{Answer, Format, TextFormat};
 
@@ -49,6 +49,9 @@ pub struct Global {
     /// Say more: how many builds it took
     #[arg(short, long, global = true)]
     pub verbose: bool,
+    /// What builds instead of what would be found, for a process that runs several commands.
+    #[arg(skip)]
+    pub builder: Option<Shared>,
 }
 
 /// Whether to colour.

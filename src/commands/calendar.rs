@@ -7,12 +7,12 @@ use crate::calendar::{self, ics, svg, text};
 use crate::cli::Global;
 use crate::commands::apply::Exit;
 use crate::commands::clock;
+use crate::commands::renderer::on_demand;
 use crate::commands::workspace::Workspace;
 use crate::delivery::fleet::{Fleet, Schedules};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::render::OnDemand;
 use crate::when::unknown_clusters;
 
 /// Arguments of `calendar`.
@@ -72,7 +72,7 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     let to = to.timestamp();
     let workspace = Workspace::open(global, output)?;
     let spec = workspace.spec(output)?;
-    let model = workspace.model(Some(&spec), &OnDemand::new(global.renderer, !global.no_cache));
+    let model = workspace.model(Some(&spec), on_demand(global).as_ref());
     let schedules =
         Schedules::new(&spec).map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
     let fleet = Fleet::new(&spec, &model, &schedules);

@@ -10,14 +10,14 @@ use crate::check::{
 use crate::cli::Global;
 use crate::commands::apply::Exit;
 use crate::commands::clock;
-use crate::commands::renderer::renderer;
+use crate::commands::renderer::{on_demand, renderer};
 use crate::commands::workspace::Workspace;
 use crate::delivery::Model;
 use crate::delivery::{Input, Known};
 use crate::diagnostic::{self, Diagnostic, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::render::{OnDemand, Renderer};
+use crate::render::Renderer;
 use crate::spec::{self, Spec};
 use crate::template::Templates;
 use crate::text::did_you_mean;
@@ -98,8 +98,8 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
         }
         Ok(renderer) => Some(renderer),
     };
-    let unable = OnDemand::new(global.renderer, !global.no_cache);
-    let reader: &dyn Renderer = renderer.as_deref().unwrap_or(&unable);
+    let unable = on_demand(global);
+    let reader: &dyn Renderer = renderer.as_deref().unwrap_or(unable.as_ref());
     let model = workspace.model(spec, reader);
     let mut findings = Vec::new();
     if let Some(parsed) = &parsed {

@@ -5,10 +5,10 @@ use clap::Args;
 use crate::cli::{Global, TextFormat};
 use crate::clusters::{json, text};
 use crate::commands::apply::Exit;
+use crate::commands::renderer::on_demand;
 use crate::commands::workspace::Workspace;
 use crate::error::Error;
 use crate::output::Output;
-use crate::render::OnDemand;
 
 /// Arguments of `clusters`.
 #[derive(Args, Debug)]
@@ -21,9 +21,9 @@ pub struct Clusters {
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Clusters, output: &Output) -> Result<Exit, Error> {
     let workspace = Workspace::open(global, output)?;
-    let renderer = OnDemand::new(global.renderer, !global.no_cache);
+    let renderer = on_demand(global);
     let spec = workspace.spec_if_any(global)?.map(|parsed| workspace.shown(parsed, output));
-    let model = workspace.model(spec.as_ref(), &renderer);
+    let model = workspace.model(spec.as_ref(), renderer.as_ref());
     match arguments.format {
         TextFormat::Text => output.result(text(&model, spec.as_ref()).as_bytes()),
         TextFormat::Json => {

@@ -31,8 +31,12 @@ pub use list::{Cli, Command};
 
 /// Runs a command and gives the exit code of the process.
 pub fn run(cli: &Cli) -> u8 {
-    let output = Output::new(&cli.global);
-    match dispatch(cli, &output) {
+    run_to(cli, &Output::new(&cli.global))
+}
+
+/// As [`run`], with another output than that of the process.
+pub fn run_to(cli: &Cli, output: &Output) -> u8 {
+    match dispatch(cli, output) {
         Ok(exit) => exit as u8,
         Err(error) => {
             output.diagnostics(&error.diagnostics);

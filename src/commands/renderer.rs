@@ -3,7 +3,7 @@
 use crate::cli::Global;
 use crate::error::Error;
 use crate::output::Output;
-use crate::render::{Object, RenderError, Renderer, Request, Tally, detect};
+use crate::render::{Object, OnDemand, RenderError, Renderer, Request, Tally, detect};
 use crate::repo::Snapshot;
 
 /// Returns the renderer that the options ask for. With `--verbose` it tells at its end how many builds
@@ -13,8 +13,19 @@ use crate::repo::Snapshot;
 ///
 /// When it is not there.
 pub fn renderer(global: &Global, output: &Output) -> Result<Box<dyn Renderer>, Error> {
-    let inner = detect(global.renderer, !global.no_cache)?;
-    Ok(if global.verbose { Box::new(Telling { inner, output: *output }) } else { inner })
+    let inner = match &global.builder {
+        Some(shared) if global.renderer.is_none() => Box::new(shared.clone()),
+        _ => detect(global.renderer, !global.no_cache)?,
+    };
+    Ok(if global.verbose { Box::new(Telling { inner, output: output.clone() }) } else { inner })
+}
+
+/// Returns a renderer that is looked for when the first build is wanted.
+pub fn on_demand(global: &Global) -> Box<dyn Renderer> {
+    match &global.builder {
+        Some(shared) if global.renderer.is_none() => Box::new(shared.clone()),
+        _ => Box::new(OnDemand::new(global.renderer, !global.no_cache)),
+    }
 }
 
 /// A renderer that tells of its builds when it is dropped.

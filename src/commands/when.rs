@@ -5,11 +5,11 @@ use clap::Args;
 use crate::cli::{Global, TextFormat};
 use crate::commands::apply::Exit;
 use crate::commands::clock;
+use crate::commands::renderer::on_demand;
 use crate::commands::workspace::Workspace;
 use crate::delivery::fleet::{Fleet, Schedules};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::render::OnDemand;
 use crate::when::{Question, answer, json, select, text};
 
 /// Arguments of `when`.
@@ -35,7 +35,7 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
     let at = arguments.at.as_deref().map_or(Ok(now), |text| clock::instant("--at", text))?;
     let workspace = Workspace::open(global, output)?;
     let spec = workspace.spec(output)?;
-    let model = workspace.model(Some(&spec), &OnDemand::new(global.renderer, !global.no_cache));
+    let model = workspace.model(Some(&spec), on_demand(global).as_ref());
     let schedules =
         Schedules::new(&spec).map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
     let fleet = Fleet::new(&spec, &model, &schedules);

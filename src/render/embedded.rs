@@ -56,6 +56,12 @@ impl Embedded {
         Embedded { memo: Arc::default(), ..self.clone() }
     }
 
+    /// Returns a renderer with instances of its own that knows and keeps the same builds, for another thread.
+    #[must_use]
+    pub fn beside(&self) -> Embedded {
+        Embedded { pool: Arc::default(), ..self.clone() }
+    }
+
     /// Tells why this program has no embedded kustomize; `None` when it has.
     pub fn missing() -> Option<String> {
         Sandbox::missing()

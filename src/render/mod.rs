@@ -19,6 +19,7 @@ mod pool;
 mod request;
 mod sandbox;
 mod seen;
+mod shared;
 mod tally;
 mod tree;
 mod wasi;
@@ -32,6 +33,7 @@ pub use nothing::Nothing;
 pub use on_demand::OnDemand;
 pub use request::{Request, build_fields};
 pub use sandbox::Limits;
+pub use shared::Shared;
 pub use tally::Tally;
 
 use crate::path::RepoPath;

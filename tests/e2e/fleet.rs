@@ -49,7 +49,7 @@ pub struct Fleet {
 impl Fleet {
     /// Begins with an empty repository and no cluster.
     pub fn new(binaries: &Arc<Binaries>) -> Fleet {
-        let tree = Scratch::empty();
+        let tree = Scratch::empty().with_binary();
         let bare = tree.outside().join("fleet.git");
         tree.git(&["init", "--quiet", "--bare", "--initial-branch=main", bare.to_str().unwrap()]);
         tree.git(&["remote", "add", "origin", bare.to_str().unwrap()]);

@@ -5,6 +5,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use clap::Parser;
+use gitops_windows::commands::Cli;
+use gitops_windows::output::Printed;
+use gitops_windows::render::{Embedded, Shared};
 
 /// The binary: cargo names it to tests, but not to the examples that share this module.
 const PROGRAM: Option<&str> = option_env!("CARGO_BIN_EXE_gitops-windows");
@@ -56,7 +62,11 @@ pub struct Run {
 pub struct Scratch {
     temporary: tempfile::TempDir,
     top: PathBuf,
+    is_of_binary: bool,
 }
+
+/// Renderers that no test uses at the moment. All know the same builds; each has instances of its own.
+static RENDERERS: Mutex<Vec<Embedded>> = Mutex::new(Vec::new());
 
 impl Scratch {
     /// Makes an empty folder with a git repository.
@@ -64,7 +74,7 @@ impl Scratch {
         let temporary = tempfile::tempdir().unwrap();
         let top = temporary.path().join("fleet");
         std::fs::create_dir(&top).unwrap();
-        let scratch = Scratch { temporary, top };
+        let scratch = Scratch { temporary, top, is_of_binary: false };
         scratch.git(&["init", "--quiet", "--initial-branch=main"]);
         scratch
     }
@@ -75,6 +85,11 @@ impl Scratch {
         copy(&fixtures().join(name), &scratch.top);
         scratch.commit();
         scratch
+    }
+
+    /// Runs the binary itself from now on.
+    pub fn with_binary(self) -> Scratch {
+        Scratch { is_of_binary: true, ..self }
     }
 
     /// Gives the top of the repository.
@@ -121,9 +136,9 @@ impl Scratch {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs the binary at the top of the repository.
+    /// Does at the top of the repository what the binary does.
     pub fn run(&self, arguments: &[&str]) -> Run {
-        self.run_in(&self.top, arguments)
+        if self.is_of_binary { self.run_in(&self.top, arguments) } else { self.play(arguments) }
     }
 
     /// Runs the binary in a folder.
@@ -131,6 +146,26 @@ impl Scratch {
         let program = Command::new(PROGRAM.unwrap());
         let output = clean(program, folder).args(arguments).output().unwrap();
         Run::of(&output)
+    }
+
+    /// Does at the top of the repository what the binary does, with what was built before in this process.
+    ///
+    /// Proofs believe builds of their own process, so what another test has built is not built again.
+    fn play(&self, arguments: &[&str]) -> Run {
+        let place = ["gitops-windows", "--directory", self.top.to_str().unwrap()];
+        let Ok(mut cli) = Cli::try_parse_from(place.iter().chain(arguments)) else {
+            return self.run_in(&self.top, arguments);
+        };
+        static SHARED: LazyLock<Embedded> = LazyLock::new(Embedded::default);
+        let free = || RENDERERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let renderer = free().pop().unwrap_or_else(|| SHARED.beside());
+        cli.global.builder = Some(Shared(Arc::new(renderer.clone())));
+        let output = gitops_windows::output::Output::kept(&cli.global, 100);
+        let code = gitops_windows::commands::run_to(&cli, &output);
+        free().push(renderer);
+        let Printed { stdout, stderr } = output.printed();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Run { code: code.into(), stdout: text(stdout), stderr: text(stderr) }
     }
 
     /// Runs the binary, which must end with this code.
