@@ -22,6 +22,8 @@ const ROOMS: &[&str] = &[
     "schedule",
     "spec",
     "template",
+    // How gates open and close.
+    "mechanism",
     // Builds, clusters.
     "render",
     "live",

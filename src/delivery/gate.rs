@@ -8,11 +8,12 @@ use serde_json::Value;
 
 use crate::delivery::namespaces::Namespaces;
 use crate::diagnostic::Place;
+use crate::mechanism::{Action, Reading, Unclear, read};
 use crate::path::RepoPath;
-use crate::repo::command::{Action, Turn, Unclear, read};
 use crate::repo::flux::is_yaml;
 use crate::repo::manifest::manifests;
 use crate::repo::{Entry, FluxKustomization, Graph, Snapshot, Target};
+use crate::spec::MechanismName;
 
 /// A CronJob whose containers suspend or resume Flux Kustomizations.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct GateJob {
     pub span: Range<usize>,
     /// `metadata.name`.
     pub name: String,
+    /// The mechanism by which it does it.
+    pub mechanism: MechanismName,
     /// Whether it opens or closes.
     pub action: Action,
     /// What it resumes or suspends, as (namespace, name).
@@ -46,7 +49,7 @@ impl GateJob {
     }
 }
 
-/// A pair of jobs over the same Flux Kustomizations, in one folder.
+/// A pair of jobs over the same Flux Kustomizations, in one folder; or one job that is both halves.
 #[derive(Clone, Debug)]
 pub struct Gate {
     /// The folder whose kustomization lists the jobs.
@@ -135,7 +138,7 @@ pub(super) fn jobs(
     flux: &[FluxKustomization],
     folder: &RepoPath,
 ) -> Jobs {
-    let mut jobs: Vec<(RepoPath, GateJob)> = Vec::new();
+    let (mut gates, mut jobs): (Vec<Gate>, Vec<(RepoPath, GateJob)>) = Default::default();
     let (mut loose, mut unclear, mut closing) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut namespaces = Namespaces::new(flux, graph);
     for (path, entry) in snapshot.entries() {
@@ -158,16 +161,23 @@ pub(super) fn jobs(
             unclear.extend(
                 found.unclear.iter().map(|one| (name.clone(), not_understood(&name, one), place.clone())),
             );
-            if found.turns.iter().any(|turn| turn.action != found.turns[0].action) {
-                let told =
-                    format!("CronJob `{name}` both suspends and resumes Flux Kustomizations, {BESIDE}");
-                loose.push(LooseJob { told, help: PAIR, place });
+            let Some(action) = found.action() else {
+                if !found.turns.is_empty() {
+                    let told =
+                        format!("CronJob `{name}` both suspends and resumes Flux Kustomizations, {BESIDE}");
+                    loose.push(LooseJob { told, help: PAIR, place });
+                }
                 continue;
-            }
-            if found.turns.iter().any(|turn| turn.action == Action::Close) {
+            };
+            if action == Action::Close {
                 closing.insert(path.clone());
             }
-            match job(path, text, manifest.span, manifest.value, found.turns) {
+            let is_level = found.mechanism().is_level();
+            match job(path, text, manifest.span, manifest.value, action, found) {
+                Some(close) if base.is_some() && is_level => {
+                    let open = GateJob { action: Action::Open, ..close.clone() };
+                    gates.push(Gate { base: home.clone(), open, close });
+                }
                 Some(job) if base.is_some() => jobs.push((home.clone(), job)),
                 Some(job) => {
                     let told = format!("{}, and no kustomization.yaml lists it, {BESIDE}", job.told());
@@ -179,7 +189,9 @@ pub(super) fn jobs(
     }
     jobs.sort_by(|a, b| (&a.0, &a.1.name).cmp(&(&b.0, &b.1.name)));
     let all = jobs.clone();
-    let (gates, left) = pair(jobs);
+    let (pairs, left) = pair(jobs);
+    gates.extend(pairs);
+    gates.sort_by(|a, b| (&a.base, &a.close.name).cmp(&(&b.base, &b.close.name)));
     let is_alone = |(base, job): &&(RepoPath, GateJob)| {
         !all.iter().any(|(folder, other)| {
             folder == base && other.action != job.action && !other.targets.is_disjoint(&job.targets)
@@ -211,15 +223,22 @@ fn base_folder(graph: &Graph, file: &RepoPath) -> Option<RepoPath> {
     graph.referrers(file).find(lists).cloned()
 }
 
-fn job(file: &RepoPath, text: &str, span: Range<usize>, value: Value, found: Vec<Turn>) -> Option<GateJob> {
-    let action = found.first()?.action;
+fn job(
+    file: &RepoPath,
+    text: &str,
+    span: Range<usize>,
+    value: Value,
+    action: Action,
+    found: Reading,
+) -> Option<GateJob> {
     Some(GateJob {
         file: file.clone(),
         text: Arc::from(text),
         span,
         name: value["metadata"]["name"].as_str()?.to_owned(),
+        mechanism: found.mechanism,
         action,
-        targets: found.into_iter().map(|turn| (turn.namespace, turn.name)).collect(),
+        targets: found.turns.into_iter().map(|turn| (turn.namespace, turn.name)).collect(),
         value,
     })
 }
@@ -245,7 +264,6 @@ fn pair(jobs: Vec<(RepoPath, GateJob)>) -> (Vec<Gate>, Vec<(RepoPath, GateJob)>)
         }
         closes = left;
     }
-    gates.sort_by(|a, b| (&a.base, &a.close.name).cmp(&(&b.base, &b.close.name)));
     (gates, opens.into_iter().chain(closes).collect())
 }
 

@@ -9,8 +9,8 @@ use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::spec::keys::{self, Shape};
 use crate::spec::model::{
-    AlertDef, ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, Ignore, LayoutTemplates, Matcher, Rule,
-    Runner, Spec, WindowDef, WindowForm, WindowUse,
+    AlertDef, ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, Ignore, LayoutTemplates, Matcher,
+    MechanismName, Rule, Runner, Spec, WindowDef, WindowForm, WindowUse,
 };
 use crate::spec::names::TextRule;
 use crate::spec::node::{self, Node, Value};
@@ -330,6 +330,10 @@ impl Parser {
         self.set(&mut gate.namespace, fields.get("namespace"));
         self.set(&mut gate.image, fields.get("image"));
         self.set(&mut gate.service_account, fields.get("serviceAccount"));
+        if let Some(word) = self.reader.field_text(fields.get("mechanism")) {
+            let named = MechanismName::ALL.into_iter().find(|name| name.as_str() == word.value);
+            gate.mechanism = named.unwrap_or_default();
+        }
         if let Some(runner) = self.reader.field_text(fields.get("runner")) {
             gate.runner = if runner.value == Runner::Flux.as_str() { Runner::Flux } else { Runner::Kubectl };
         }

@@ -232,6 +232,7 @@ prop_compose! {
                 name: labels[0].clone(), namespace: source_namespace, ..Default::default()
             } },
             gate: GateDef {
+                mechanism: MechanismName::default(),
                 image,
                 namespace: labels[3].clone(),
                 enabled: gate_enabled,

@@ -14,7 +14,7 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use gitops_windows::render::{Embedded, Renderer};
-use gitops_windows::repo::command::turns;
+use gitops_windows::mechanism::turns;
 use serde_json::Value;
 use support::scratch::Scratch;
 use support::{folder, read};

@@ -8,9 +8,9 @@ use crate::delivery::gate::{Gate, LooseJob, patch};
 use crate::delivery::{EntryPoint, Model};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
+use crate::mechanism::{Action, pod_of, turns};
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
-use crate::repo::command::{Action, pod_of, turns};
 use crate::repo::{FluxKustomization, Snapshot};
 use crate::spec::{GateDef, NewWindow, Runner};
 
@@ -99,6 +99,7 @@ pub fn adopt(
         open_job: gate.open.name.clone(),
         close_job: gate.close.name.clone(),
         gate: GateDef {
+            mechanism: gate.close.mechanism,
             namespace: namespace(model, gate, renderer, snapshot).unwrap_or(defaults.namespace),
             image: text(&container["image"], &defaults.image),
             runner: if uses_flux { Runner::Flux } else { Runner::Kubectl },

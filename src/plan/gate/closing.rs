@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::delivery::EntryPoint;
 use crate::delivery::{Input, builds};
 use crate::error::Error;
+use crate::mechanism::{Action, GateTarget, read};
 use crate::plan::Command;
-use crate::plan::gate::{GateTarget, folder_of};
+use crate::plan::gate::folder_of;
 use crate::render::{Object, Request};
-use crate::repo::command::{Action, turns};
 
 /// What the gates close as they stand in Git, by the clusters whose gate's folder stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,9 +72,8 @@ impl Closings {
 fn closed(objects: impl Iterator<Item = Object>) -> impl Iterator<Item = GateTarget> {
     let jobs = objects.map(|object| object.value);
     let run = jobs.filter(|job| job["kind"] == "CronJob" && job["spec"]["suspend"] != true);
-    let turned =
-        run.map(|job| turns(&job)).filter(|turns| turns.iter().all(|turn| turn.action == Action::Close));
-    turned.flatten().map(GateTarget::from)
+    let closing = run.map(|job| read(&job, None)).filter(|reading| reading.action() == Some(Action::Close));
+    closing.flat_map(|reading| reading.turns).map(GateTarget::from)
 }
 
 /// Gives the commands that resume what jobs close so far and close no more in `next`, where a gate stands
@@ -90,7 +89,7 @@ pub fn released(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Command>, Err
         let released = own
             .map(|flux| GateTarget::of(next, flux))
             .filter(|target| now.holds(cluster, target) && !then.holds(cluster, target));
-        released.map(|target| Command::resume(&target.name, &target.namespace, cluster)).collect::<Vec<_>>()
+        released.map(|target| Command::release(&target, input.spec, cluster)).collect::<Vec<_>>()
     };
     let stands = |cluster: &&String| then.has_gate(cluster);
     Ok(input.spec.clusters.keys().filter(stands).flat_map(released).collect())

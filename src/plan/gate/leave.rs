@@ -9,12 +9,12 @@ use crate::delivery::Input;
 use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::plan::Command;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, is_ours, ownership};
 use crate::plan::edit::resources::remove;
-use crate::plan::gate::GateTarget;
 use crate::plan::gate::carrier::reaches;
 use crate::plan::gate::files::conflict;
 use crate::plan::gate::own::NAME;
@@ -48,9 +48,7 @@ fn held(input: &Input<'_>, cluster: &str) -> Vec<GateTarget> {
 
 fn resume(input: &Input<'_>, entry: &EntryPoint) -> Vec<Command> {
     let of = |cluster| {
-        held(input, cluster)
-            .into_iter()
-            .map(move |target| Command::resume(&target.name, &target.namespace, cluster))
+        held(input, cluster).into_iter().map(move |target| Command::release(&target, input.spec, cluster))
     };
     entry.clusters().flat_map(of).collect()
 }

@@ -328,7 +328,7 @@ metadata: {{ name: {name}{space} }}
         let input = Input { spec: &spec, snapshot: &snapshot, model: &model, renderer: &renderer };
         let templates = Templates::new(BTreeMap::new()).unwrap();
         let plan = split(&input, None, &templates, &Selection::All).unwrap();
-        let gates = gate::Gates::of(&input).unwrap().unwrap();
+        let gates = gate::gates(&input).unwrap().unwrap();
         let held: Vec<String> = gates.clusters[0].whole.iter().map(|target| target.name.clone()).collect();
         let ways =
             plan.entries.iter().map(|one| format!("{}: {}", one.before.name().unwrap(), one.way.as_str()));

@@ -7,20 +7,11 @@ use crate::delivery::Input;
 use crate::delivery::gate::Gate;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
+use crate::mechanism::{GateTarget, turns};
 use crate::path::RepoPath;
 use crate::render::{Object, Request};
 use crate::repo::FluxKustomization;
-use crate::repo::command::{Turn, turns};
 use crate::spec::Spec;
-
-/// A Flux Kustomization as a gate names it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct GateTarget {
-    /// Its namespace in the cluster.
-    pub namespace: String,
-    /// `metadata.name`.
-    pub name: String,
-}
 
 impl GateTarget {
     /// Gives the target of a name in a namespace; an empty one is that of the spec.
@@ -44,21 +35,6 @@ impl GateTarget {
     /// Tells whether a gate in Git closes it.
     pub fn is_held_by(&self, gate: &Gate) -> bool {
         gate.holds(&self.namespace, &self.name)
-    }
-
-    /// Gives its name, with the namespace where that is not the one of the spec.
-    pub fn shown(&self, spec: &Spec) -> String {
-        if self.namespace == spec.flux.namespace {
-            self.name.clone()
-        } else {
-            format!("{}/{}", self.namespace, self.name)
-        }
-    }
-}
-
-impl From<Turn> for GateTarget {
-    fn from(turn: Turn) -> GateTarget {
-        GateTarget { namespace: turn.namespace, name: turn.name }
     }
 }
 

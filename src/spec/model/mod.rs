@@ -12,7 +12,7 @@ use crate::path::RepoPath;
 use crate::spec::{Placed, expand};
 
 pub use flux::{FluxDefaults, FluxSource};
-pub use gate::{ALERT_TYPES, AlertDef, GateDef, Runner};
+pub use gate::{ALERT_TYPES, AlertDef, GateDef, MechanismName, Runner};
 pub use layout::LayoutTemplates;
 pub use rule::{Matcher, Rule};
 pub use window::{WindowDef, WindowForm, WindowUse};
