@@ -74,7 +74,7 @@ pub trait Mechanism: Sync {
     fn read(&self, job: &Value, namespace: Option<&str>) -> Reading;
 
     /// Returns the words of the command by which people let go on what a gate held that is gone.
-    fn release(&self, target: &GateTarget) -> Vec<String>;
+    fn release(&self, spec: &Spec, target: &GateTarget) -> Vec<String>;
 
     /// Returns the kinds of the objects that make a gate.
     fn kinds(&self) -> &'static [&'static str];

@@ -88,7 +88,7 @@ impl Command {
             "let {} go on, which the last closing may have left suspended (once no job in the cluster closes it any more)",
             target.name
         );
-        let words = mechanism::of(spec.gate.mechanism).release(target);
+        let words = mechanism::of(spec.gate.mechanism).release(spec, target);
         Command { cluster: cluster.to_owned(), purpose, words }
     }
 

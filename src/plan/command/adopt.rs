@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::delivery::gate::{Gate, LooseJob, patch};
-use crate::delivery::{EntryPoint, Model};
+use crate::delivery::gate::{Gate, LooseJob};
+use crate::delivery::{EntryPoint, Model, gate_patch};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{Action, pod_of, turns};
@@ -192,7 +192,7 @@ fn cluster(
     let enabled = [&open, &close].iter().all(|job| job["suspend"] != true && !job.is_null());
     let mut set = enabled;
     for (job, name) in [(&mut open, &gate.open.name), (&mut close, &gate.close.name)] {
-        let Some(found) = patch(snapshot, &model.graph, overlay, name) else { continue };
+        let Some(found) = gate_patch(snapshot, &model.graph, overlay, name) else { continue };
         if found.listed {
             set = true;
         } else if found.value["spec"]["schedule"].is_string() {

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::delivery::gate::patch;
-use crate::delivery::{Input, Sides};
+use crate::delivery::{Input, Sides, gate_patch};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{self, ClusterGate, GateTarget, Gates, Writing, join};
@@ -59,7 +58,7 @@ pub fn sync(
         if suspended == cluster.enabled {
             edits.push(("suspend", ScalarText::Bool(!cluster.enabled)));
         }
-        let found = patch(builder.now(), &graph, &cluster.folder, name);
+        let found = gate_patch(builder.now(), &graph, &cluster.folder, name);
         let file = match &found {
             Some(found) if edits.is_empty() && found.listed => continue,
             Some(found) => found.file.clone(),

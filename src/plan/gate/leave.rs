@@ -106,7 +106,7 @@ enum Carried<'a> {
 
 /// Gives the folder of the gate that the tool wrote for a cluster.
 fn written(input: &Input<'_>, entry: &EntryPoint) -> Option<RepoPath> {
-    let base = input.spec.folder().join(&input.spec.layout.gate).ok()?;
+    let base = input.spec.gate_base().ok()?;
     let graph = &input.model.graph;
     let is_it = |folder: &RepoPath| is_ours(input, folder) && graph.children(folder).contains(&base);
     built(graph, &entry.path).into_iter().find(is_it)

@@ -7,9 +7,9 @@
 mod adopted;
 mod alerts;
 mod carrier;
-mod closing;
 mod files;
 mod folders;
+mod landing;
 mod leave;
 mod lone;
 mod loss;
@@ -21,9 +21,8 @@ mod verify;
 mod whole;
 
 pub use carrier::{OUTSIDE, taken_in};
-pub use closing::{Closings, released};
 pub use files::{Leftover, conflict, sync};
-pub use folders::{Carriers, GateFolders, carriers, cluster_folders, folder_of};
+pub use folders::{Carriers, GateFolders, carriers, cluster_folders};
 pub use leave::{Left, leave, told};
 pub(crate) use lone::Lone;
 pub use loss::{deletes, keeps_all};
@@ -31,19 +30,18 @@ pub use own::NAME as CARRIER_NAME;
 pub use target::{OutOfReach, out_of_reach, shared};
 pub(crate) use target::{is_namespace, is_object_name};
 pub use unbuilt::unbuilt;
-pub use upkeep::{follow, sync_verified};
+pub use upkeep::{follow, released, sync_verified};
 pub use verify::verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::{EntryPoint, Role};
 use crate::delivery::{Input, Sides};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::Place;
 use crate::error::Error;
 use crate::mechanism::{self, ClusterGate, GateTarget, Gates, Jobs};
 use crate::path::RepoPath;
 use crate::plan::edit::prepare::{is_prepared, is_remembering};
-use crate::plan::gate::folders::cluster_folder;
 use crate::plan::gate::target::{check_target, is_held, no_name};
 use crate::plan::gate::whole::{Whole, is_managed};
 use crate::repo::FluxKustomization;
@@ -60,7 +58,7 @@ pub fn gates(input: &Input<'_>) -> Result<Option<Gates>, Error> {
     if gated.is_empty() {
         return Ok(None);
     }
-    let base = spec.folder().join(&spec.layout.gate).map_err(layout_error)?;
+    let base = spec.gate_base()?;
     let mut jobs = mechanism::of(spec.gate.mechanism).jobs(spec)?;
     let mut clusters = Vec::new();
     let sides = input.sides();
@@ -80,7 +78,7 @@ fn cluster_gate(
     gated: &[usize],
     jobs: &mut Jobs,
 ) -> Result<ClusterGate, Error> {
-    let folder = cluster_folder(input, cluster)?;
+    let folder = input.spec.gate_folder(cluster)?;
     let mut targets = BTreeMap::new();
     let mut switched_on = BTreeSet::new();
     let carrier = carrier::carrier_of(input, sides, cluster, &folder).map(|entry| &entry.path);
@@ -117,7 +115,7 @@ fn targets_of(
     whole: &Whole,
     jobs: Option<&[&str]>,
 ) -> Result<(BTreeSet<GateTarget>, bool), Error> {
-    let folder = cluster_folder(input, cluster)?;
+    let folder = input.spec.gate_folder(cluster)?;
     let managed = input.model.entry_points.iter().any(|entry| entry.is_of(cluster) && !entry.flux.is_empty());
     let type_name = &input.spec.types[change_type].name.value;
     let mut entries: BTreeMap<RepoPath, GateTarget> = BTreeMap::new();
@@ -190,10 +188,4 @@ fn targets_of(
         planned.insert(GateTarget { name, ..target.clone() });
     }
     Ok(if standing.is_empty() { (planned, !managed) } else { (standing, true) })
-}
-
-fn layout_error(error: crate::path::RepoPathError) -> Error {
-    Error::invalid(
-        Diagnostic::error(format!("`layout`: {error}")).help("name folders below the spec's folder"),
-    )
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::delivery::EntryPoint;
 use crate::delivery::Input;
-use crate::delivery::gate::Gate;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::mechanism::{GateTarget, turns};
@@ -12,31 +11,6 @@ use crate::path::RepoPath;
 use crate::render::{Object, Request};
 use crate::repo::FluxKustomization;
 use crate::spec::Spec;
-
-impl GateTarget {
-    /// Gives the target of a name in a namespace; an empty one is that of the spec.
-    pub fn new(input: &Input<'_>, namespace: &str, name: impl Into<String>) -> GateTarget {
-        let namespace = input.spec.flux.namespace_of(namespace).to_owned();
-        GateTarget { namespace, name: name.into() }
-    }
-
-    /// Gives the target that a Flux Kustomization in Git is.
-    pub fn of(input: &Input<'_>, kustomization: &FluxKustomization) -> GateTarget {
-        GateTarget::new(input, &kustomization.namespace, &kustomization.name)
-    }
-
-    /// Gives the target that an entry point's Flux Kustomization is in a cluster, or would be.
-    pub fn of_entry(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> GateTarget {
-        let mut own = input.model.flux_in(entry, cluster);
-        let namespace = own.next().map_or("", |flux| &flux.namespace);
-        GateTarget::new(input, namespace, input.model.name_in(entry, cluster))
-    }
-
-    /// Tells whether a gate in Git closes it.
-    pub fn is_held_by(&self, gate: &Gate) -> bool {
-        gate.holds(&self.namespace, &self.name)
-    }
-}
 
 /// Names targets one after another, as [`GateTarget::shown`] does.
 pub fn shown<'t>(targets: impl IntoIterator<Item = &'t GateTarget>, spec: &Spec) -> String {
