@@ -3,9 +3,9 @@
 use crate::diagnostic::{Diagnostic, Severity, line_column};
 use crate::error::Error;
 use crate::path::RepoPath;
+use crate::schedule::WindowKey;
 use crate::spec::{
-    FluxDefaults, GateDef, LayoutTemplates, Matcher, Parsed, Placed, Runner, Spec, WindowForm, WindowUse,
-    parse,
+    FluxDefaults, GateDef, LayoutTemplates, Matcher, Parsed, Placed, Runner, Spec, WindowUse, parse,
 };
 
 pub(super) const HEAD: &str = "apiVersion: gitops-windows/v1\n";
@@ -92,10 +92,8 @@ fn everything_is_read() {
     let ignored: Vec<_> =
         spec.ignores.iter().map(|ignore| (ignore.code.as_str(), ignore.path.as_deref())).collect();
     assert_eq!(ignored, [("GW009", Some("clusters/**")), ("GW101", None)]);
-    let WindowForm::OpenFor { length, .. } = &spec.windows["saturday"].form else { panic!() };
-    assert_eq!(length.value, "4h");
-    let WindowForm::FromTo { to, .. } = &spec.windows["weekly"].form else { panic!() };
-    assert_eq!(to.value, "Thu 17:00");
+    assert_eq!(spec.windows["saturday"].text(WindowKey::For).unwrap().value, "4h");
+    assert_eq!(spec.windows["weekly"].text(WindowKey::To).unwrap().value, "Thu 17:00");
     assert_eq!(spec.rules[1].matcher.label, Some(("app.kubernetes.io/part-of".into(), Some("web".into()))));
     assert_eq!(spec.rules[1].matcher.annotation, Some(("live".into(), None)));
     assert_eq!(spec.rules[2].matcher.api_group.as_deref(), Some(""));

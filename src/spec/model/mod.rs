@@ -17,7 +17,7 @@ pub use flux::{FluxDefaults, FluxSource};
 pub use gate::{ALERT_TYPES, AlertDef, GateDef, MechanismName, Runner};
 pub use layout::LayoutTemplates;
 pub use rule::{Matcher, Rule};
-pub use window::{WindowDef, WindowForm, WindowUse};
+pub use window::{WindowDef, WindowUse};
 
 /// The whole of a valid `windows.yaml`.
 ///
