@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::delivery::{Cluster, Model, Reached, Reason, Sides, sides};
-use crate::path::RepoPath;
-use crate::spec::{ChangeType, Spec};
+use crate::delivery::{Cluster, Hold, Holds, Model, Reached, Reason};
+use crate::spec::Spec;
 
 /// The version of the JSON.
 const VERSION: u64 = 1;
@@ -39,8 +38,8 @@ pub fn json(model: &Model, spec: Option<&Spec>) -> Value {
 }
 
 fn kustomizations(belief: &Belief<'_>, cluster: &Cluster) -> Vec<Value> {
-    let gated = belief.gated(cluster);
     let one = |one: &Reached| {
+        let hold = belief.hold(cluster, one);
         let source = one.source();
         json!({
             "namespace": one.namespace(),
@@ -50,7 +49,7 @@ fn kustomizations(belief: &Belief<'_>, cluster: &Cluster) -> Vec<Value> {
             "source": { "kind": source.kind, "namespace": source.namespace, "name": source.name },
             "prune": one.value["spec"]["prune"] == true,
             "suspend": one.value["spec"]["suspend"] == true,
-            "gated": gated(one),
+            "gated": hold.as_ref().and_then(Hold::name),
             "alive": true,
         })
     };
@@ -65,7 +64,6 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
             text.push_str(&format!("{name}  no Flux Kustomization of it is in Git\n"));
             continue;
         };
-        let gated = belief.gated(cluster);
         let proposed = if is_proposed(cluster) { " (proposed: nothing in Git names it)" } else { "" };
         text.push_str(&format!("{name}  root {}{proposed}\n", roots(cluster).join(", ")));
         let ids = cluster.kustomizations.iter().map(|one| format!("{}/{}", one.namespace(), one.name()));
@@ -78,7 +76,8 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
                 None => format!("{} of {} {}", path_of(one), source.kind, source.name),
             };
             let mut facts = vec![path];
-            facts.extend(gated(one).map(|gated| format!("gated by {gated}")));
+            let hold = belief.hold(cluster, one);
+            facts.extend(hold.as_ref().and_then(Hold::name).map(|gated| format!("gated by {gated}")));
             if one.value["spec"]["suspend"] == true {
                 facts.push("suspended in Git".to_owned());
             }
@@ -114,16 +113,15 @@ fn is_proposed(cluster: &Cluster) -> bool {
     cluster.roots.iter().any(|root| root.reason == Reason::Proposed)
 }
 
-/// What Flux applies to clusters, and the gates that hold it back.
+/// What Flux applies to clusters, and what holds it back.
 struct Belief<'a> {
     model: &'a Model,
-    spec: Option<&'a Spec>,
-    sides: Sides,
+    holds: Holds<'a>,
 }
 
 impl<'a> Belief<'a> {
     fn new(model: &'a Model, spec: Option<&'a Spec>) -> Belief<'a> {
-        Belief { model, spec, sides: spec.map(|spec| sides(spec, model)).unwrap_or_default() }
+        Belief { model, holds: Holds::new(model, spec) }
     }
 
     /// Returns the clusters by name: those with roots, and those that only have entry points.
@@ -137,27 +135,8 @@ impl<'a> Belief<'a> {
         all
     }
 
-    /// Returns what holds each Flux Kustomization of a cluster back.
-    ///
-    /// It is the type, or the name of the CronJob where no spec says the type; nothing where the spec keeps the
-    /// CronJobs suspended.
-    fn gated(&self, cluster: &'a Cluster) -> impl Fn(&Reached) -> Option<&'a str> {
-        let is_on = self.spec.is_none_or(|spec| spec.gate_enabled(&cluster.name));
-        let gates = if is_on { self.model.gates_of(&cluster.name) } else { Vec::new() };
-        move |one| {
-            let gate = gates.iter().find(|gate| gate.holds(one.namespace(), one.name()))?;
-            let change_type = self.spec.and_then(|spec| self.change_type(spec, one.path.as_ref()));
-            Some(change_type.map_or(gate.close.name.as_str(), |change_type| change_type.name.as_str()))
-        }
-    }
-
-    /// Returns the type whose windows hold a folder back: its own, or the only one that has some.
-    fn change_type(&self, spec: &'a Spec, path: Option<&RepoPath>) -> Option<&'a ChangeType> {
-        let is_gated = |change_type: &&ChangeType| !change_type.is_real_time();
-        if let Some((_, position)) = path.and_then(|path| self.sides.get(path)) {
-            return spec.types.get(*position).filter(is_gated);
-        }
-        let mut gated = spec.types.iter().filter(is_gated);
-        gated.next().filter(|_| gated.next().is_none())
+    /// Returns what holds a Flux Kustomization of a cluster back.
+    fn hold(&self, cluster: &Cluster, one: &Reached) -> Option<Hold> {
+        self.holds.of(&cluster.name, one.namespace(), one.name(), one.path.as_ref())
     }
 }

@@ -27,6 +27,7 @@
 //! ```text
 //! path  diagnostic  error  yaml  text         no domain
 //! repo  schedule  spec  template              files, kustomize, Git | time | windows.yaml | generated texts
+//! mechanism                                   how gates open and close: written and read
 //! render  live                                builds | kubectl
 //! delivery                                    who gets what from where, and what it waits for
 //! change  proof  diff  write                  what becomes of a plan
@@ -73,6 +74,7 @@ pub mod diff;
 pub mod error;
 pub mod explain;
 pub mod live;
+pub mod mechanism;
 pub mod output;
 pub mod path;
 pub mod plan;

@@ -11,6 +11,7 @@ use renames::without_awaited;
 pub(crate) use renames::without_names;
 pub use renames::{FluxName, Renamed, Renames};
 
+use crate::mechanism;
 use crate::path::RepoPath;
 use crate::render::{Object, RenderError, Renderer, Request};
 use crate::repo::manifest::ObjectId;
@@ -160,17 +161,13 @@ pub struct Verdict {
 /// The name of the Provider and the Alert beside a gate.
 pub(crate) const ALERTS: &str = "reconciliation-windows";
 
-/// What a gate is made of.
-const GATE_KINDS: [&str; 7] =
-    ["CronJob", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ServiceAccount", "Namespace"];
-
 /// Tells whether an object in the folder of a gate is part of it, and may change with it; of alerts
 /// only those that the tool names, since a gate that people wrote may hold others.
 pub(crate) fn is_of_gate(id: &ObjectId) -> bool {
     let is_alert = id.group == flux::NOTIFICATION_GROUP
         && ["Provider", "Alert"].contains(&id.kind.as_str())
         && id.name == ALERTS;
-    is_alert || GATE_KINDS.contains(&id.kind.as_str())
+    is_alert || mechanism::is_kind(&id.kind)
 }
 
 /// Renders what the obligations speak of and compares.

@@ -10,7 +10,7 @@ use crate::check::setting::setting;
 use crate::check::subject::Subject;
 use crate::delivery::GateJob;
 use crate::diagnostic::{Diagnostic, distinct};
-use crate::repo::command::Action;
+use crate::mechanism::Action;
 
 use crate::schedule::lint::{Lint, LintOptions, lints};
 use crate::schedule::{CronExpr, Window, WindowForm, WindowKey, zone};

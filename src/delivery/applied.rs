@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::delivery;
 use crate::delivery::classify::classify_all;
-use crate::delivery::{Apps, ClusterKey, GateJob};
+use crate::delivery::{Apps, ClusterKey, GateJob, Hold};
 use crate::delivery::{EntryPoint, Model, Role};
+use crate::mechanism::Action;
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::Snapshot;
-use crate::repo::command::Action;
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::live_id;
 use crate::spec::Spec;
@@ -27,8 +27,8 @@ pub struct Applied {
     pub object: Object,
     /// The position of its type, where a spec gives it one.
     pub change_type: Option<usize>,
-    /// What keeps it from landing at once, in words: a type or a CronJob.
-    pub held: Option<String>,
+    /// What keeps it from landing at once.
+    pub held: Option<Hold>,
 }
 
 impl Applied {
@@ -87,8 +87,8 @@ pub struct Delivery {
     pub unjudged: bool,
     /// The type of all of its objects, where a spec says so.
     pub change_type: Option<usize>,
-    /// What suspends it as a whole, in words.
-    pub held: Option<String>,
+    /// What holds it back as a whole.
+    pub held: Option<Hold>,
 }
 
 /// Tells whether a namespace and a name, which may be `*`, mean those of a Flux Kustomization; an empty
@@ -110,11 +110,8 @@ impl Delivery {
                 && job.action == Action::Close
                 && job.turns(&self.namespace, &self.name)
         });
-        let by_job = close.map(|job| format!("CronJob `{}`", job.name));
-        let by_type = |position: Option<usize>| {
-            let change_type = spec?.types.get(position?)?;
-            (!change_type.is_real_time()).then(|| format!("type `{}`", change_type.name.value))
-        };
+        let by_job = close.map(|job| Hold::Job(job.name.clone()));
+        let by_type = |position: Option<usize>| Hold::of_type(spec?, position?);
         self.held = by_type(self.change_type).or_else(|| by_job.clone());
         for applied in &mut self.objects {
             applied.held = by_type(applied.change_type).or_else(|| by_job.clone());

@@ -94,7 +94,8 @@ pub fn lies_in_gate(spec: &Spec, path: &str) -> bool {
     // Of a fleet's files few end as its gates do, so the clusters are asked about few.
     let last = spec.layout.cluster_gate.rsplit('}').next().unwrap_or_default();
     is_in(&spec.layout.gate)
-        || (path.contains(last) && spec.clusters.keys().any(|cluster| is_in(&spec.gate_folder(cluster))))
+        || (path.contains(last)
+            && spec.clusters.keys().any(|cluster| is_in(&spec.gate_folder_below(cluster))))
 }
 
 fn type_names(spec: &Spec) -> String {

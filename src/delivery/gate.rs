@@ -8,11 +8,12 @@ use serde_json::Value;
 
 use crate::delivery::namespaces::Namespaces;
 use crate::diagnostic::Place;
+use crate::mechanism::{Action, Reading, Unclear, read};
 use crate::path::RepoPath;
-use crate::repo::command::{Action, Turn, Unclear, read};
 use crate::repo::flux::is_yaml;
 use crate::repo::manifest::manifests;
 use crate::repo::{Entry, FluxKustomization, Graph, Snapshot, Target};
+use crate::spec::MechanismName;
 
 /// A CronJob whose containers suspend or resume Flux Kustomizations.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct GateJob {
     pub span: Range<usize>,
     /// `metadata.name`.
     pub name: String,
+    /// The mechanism by which it does it.
+    pub mechanism: MechanismName,
     /// Whether it opens or closes.
     pub action: Action,
     /// What it resumes or suspends, as (namespace, name).
@@ -46,7 +49,7 @@ impl GateJob {
     }
 }
 
-/// A pair of jobs over the same Flux Kustomizations, in one folder.
+/// A pair of jobs over the same Flux Kustomizations, in one folder; or one job that is both halves.
 #[derive(Clone, Debug)]
 pub struct Gate {
     /// The folder whose kustomization lists the jobs.
@@ -114,17 +117,6 @@ pub fn not_understood(job: &str, unclear: &Unclear) -> String {
     format!("which Flux Kustomizations CronJob `{job}` {verb} is not understood (`{}`)", command.trim())
 }
 
-/// A cluster's copy of a job's settings: a patch file beside the overlay of a gate.
-#[derive(Clone, Debug)]
-pub struct GatePatch {
-    /// The file.
-    pub file: RepoPath,
-    /// Whether the overlay's kustomization applies it.
-    pub listed: bool,
-    /// The patch.
-    pub value: Value,
-}
-
 /// Finds the gates below a folder.
 ///
 /// A job counts when every command of it that touches a Flux Kustomization turns it the same way.
@@ -135,7 +127,7 @@ pub(super) fn jobs(
     flux: &[FluxKustomization],
     folder: &RepoPath,
 ) -> Jobs {
-    let mut jobs: Vec<(RepoPath, GateJob)> = Vec::new();
+    let (mut gates, mut jobs): (Vec<Gate>, Vec<(RepoPath, GateJob)>) = Default::default();
     let (mut loose, mut unclear, mut closing) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut namespaces = Namespaces::new(flux, graph);
     for (path, entry) in snapshot.entries() {
@@ -158,16 +150,23 @@ pub(super) fn jobs(
             unclear.extend(
                 found.unclear.iter().map(|one| (name.clone(), not_understood(&name, one), place.clone())),
             );
-            if found.turns.iter().any(|turn| turn.action != found.turns[0].action) {
-                let told =
-                    format!("CronJob `{name}` both suspends and resumes Flux Kustomizations, {BESIDE}");
-                loose.push(LooseJob { told, help: PAIR, place });
+            let Some(action) = found.action() else {
+                if !found.turns.is_empty() {
+                    let told =
+                        format!("CronJob `{name}` both suspends and resumes Flux Kustomizations, {BESIDE}");
+                    loose.push(LooseJob { told, help: PAIR, place });
+                }
                 continue;
-            }
-            if found.turns.iter().any(|turn| turn.action == Action::Close) {
+            };
+            if action == Action::Close {
                 closing.insert(path.clone());
             }
-            match job(path, text, manifest.span, manifest.value, found.turns) {
+            let is_level = found.mechanism().is_level();
+            match job(path, text, manifest.span, manifest.value, action, found) {
+                Some(close) if base.is_some() && is_level => {
+                    let open = GateJob { action: Action::Open, ..close.clone() };
+                    gates.push(Gate { base: home.clone(), open, close });
+                }
                 Some(job) if base.is_some() => jobs.push((home.clone(), job)),
                 Some(job) => {
                     let told = format!("{}, and no kustomization.yaml lists it, {BESIDE}", job.told());
@@ -179,7 +178,9 @@ pub(super) fn jobs(
     }
     jobs.sort_by(|a, b| (&a.0, &a.1.name).cmp(&(&b.0, &b.1.name)));
     let all = jobs.clone();
-    let (gates, left) = pair(jobs);
+    let (pairs, left) = pair(jobs);
+    gates.extend(pairs);
+    gates.sort_by(|a, b| (&a.base, &a.close.name).cmp(&(&b.base, &b.close.name)));
     let is_alone = |(base, job): &&(RepoPath, GateJob)| {
         !all.iter().any(|(folder, other)| {
             folder == base && other.action != job.action && !other.targets.is_disjoint(&job.targets)
@@ -211,15 +212,22 @@ fn base_folder(graph: &Graph, file: &RepoPath) -> Option<RepoPath> {
     graph.referrers(file).find(lists).cloned()
 }
 
-fn job(file: &RepoPath, text: &str, span: Range<usize>, value: Value, found: Vec<Turn>) -> Option<GateJob> {
-    let action = found.first()?.action;
+fn job(
+    file: &RepoPath,
+    text: &str,
+    span: Range<usize>,
+    value: Value,
+    action: Action,
+    found: Reading,
+) -> Option<GateJob> {
     Some(GateJob {
         file: file.clone(),
         text: Arc::from(text),
         span,
         name: value["metadata"]["name"].as_str()?.to_owned(),
+        mechanism: found.mechanism,
         action,
-        targets: found.into_iter().map(|turn| (turn.namespace, turn.name)).collect(),
+        targets: found.turns.into_iter().map(|turn| (turn.namespace, turn.name)).collect(),
         value,
     })
 }
@@ -245,49 +253,5 @@ fn pair(jobs: Vec<(RepoPath, GateJob)>) -> (Vec<Gate>, Vec<(RepoPath, GateJob)>)
         }
         closes = left;
     }
-    gates.sort_by(|a, b| (&a.base, &a.close.name).cmp(&(&b.base, &b.close.name)));
     (gates, opens.into_iter().chain(closes).collect())
-}
-
-/// Finds a job's patch in the folder of an overlay: a CronJob of that name that is listed as a patch, or one without a
-/// pod beside the kustomization.
-///
-/// A patch that lies there and that the kustomization forgot to list is found too; it has no
-/// effect, which its owner will want to know.
-pub fn patch(snapshot: &Snapshot, graph: &Graph, overlay: &RepoPath, job: &str) -> Option<GatePatch> {
-    let kustomization = graph.get(overlay)?;
-    let references = kustomization.references();
-    let is_patch_field = |field: &str| matches!(field, "patches" | "patchesStrategicMerge");
-    let listed = references.iter().filter(|reference| is_patch_field(reference.field));
-    let listed: Vec<RepoPath> = listed
-        .filter_map(|reference| match &reference.target {
-            Target::Path(path) => Some(path.clone()),
-            _ => None,
-        })
-        .collect();
-    let beside =
-        snapshot.entries().map(|(path, _)| path).filter(|path| path.parent().as_ref() == Some(overlay));
-    let candidates = listed.iter().chain(beside.filter(|path| is_yaml(path)));
-    for path in candidates {
-        for manifest in snapshot.file(path).and_then(manifests).into_iter().flatten() {
-            let value = manifest.value;
-            if value["kind"] == "CronJob"
-                && value["metadata"]["name"] == job
-                && (listed.contains(path) || value["spec"]["jobTemplate"]["spec"].get("template").is_none())
-            {
-                return Some(GatePatch { file: path.clone(), listed: listed.contains(path), value });
-            }
-        }
-    }
-    // A gate without an overlay keeps the settings in the job itself.
-    let resources = kustomization.resources();
-    let own = resources.iter().filter_map(|reference| match &reference.target {
-        Target::Path(path) => Some(path),
-        _ => None,
-    });
-    own.filter_map(|path| Some((path, snapshot.file(path)?))).find_map(|(path, file)| {
-        let is_job = |value: &Value| value["kind"] == "CronJob" && value["metadata"]["name"] == job;
-        let found = manifests(file)?.into_iter().find(|manifest| is_job(&manifest.value))?;
-        Some(GatePatch { file: path.clone(), listed: true, value: found.value })
-    })
 }

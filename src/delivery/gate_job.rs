@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::delivery::{Applied, ClusterKey, Delivery, Sources, names};
 use crate::diagnostic::Place;
-use crate::repo::command::{Action, Reading, Unclear, pod_of, read};
+use crate::mechanism::{Action, Reading, Unclear, pod_of, read};
 use crate::yaml::Node;
 
 /// A CronJob that suspends or resumes Flux Kustomizations.
@@ -48,6 +48,11 @@ pub struct UnclearJob {
 }
 
 impl GateJob {
+    /// Tells whether it only opens or only closes, so that another one has to do the reverse.
+    pub fn is_half(&self) -> bool {
+        !self.reading.mechanism().is_level()
+    }
+
     /// Gives the spec of its pods.
     pub fn pod(&self) -> &Value {
         pod_of(&self.value)
@@ -90,10 +95,7 @@ pub fn gate_jobs(deliveries: &[Delivery], sources: &Sources<'_>) -> (Vec<GateJob
                 unclear: unclear.clone(),
                 place: place.clone(),
             }));
-            let Some(action) = reading.turns.first().map(|turn| turn.action) else { continue };
-            if reading.turns.iter().any(|turn| turn.action != action) {
-                continue;
-            }
+            let Some(action) = reading.action() else { continue };
             jobs.push(GateJob {
                 cluster: delivery.cluster.clone(),
                 delivery: position,

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::mechanism::{self, GateTarget, shell_line};
 use crate::path::RepoPath;
 use crate::spec::{FluxSource, Spec};
 
@@ -82,12 +83,13 @@ impl Command {
     }
 
     /// Lets a live Flux Kustomization go on whose gate is gone.
-    pub fn resume(name: &str, namespace: &str, cluster: &str) -> Command {
-        let words = ["flux", "resume", "kustomization", name, "--namespace", namespace];
+    pub fn release(target: &GateTarget, spec: &Spec, cluster: &str) -> Command {
         let purpose = format!(
-            "let {name} go on, which the last closing may have left suspended (once no job in the cluster closes it any more)"
+            "let {} go on, which the last closing may have left suspended (once no job in the cluster closes it any more)",
+            target.name
         );
-        Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
+        let words = mechanism::of(spec.gate.mechanism).release(spec, target);
+        Command { cluster: cluster.to_owned(), purpose, words }
     }
 
     /// Creates the Flux Kustomization that applies a gate.
@@ -137,11 +139,6 @@ impl Command {
     }
 }
 
-/// Joins words to a line for a POSIX shell.
-pub(crate) fn shell_line(words: &[String]) -> String {
-    words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
-}
-
 /// Writes a source as `--source` takes it. What follows the last dot is read as its namespace (flux2
 /// `internal/utils`, `ParseObjectKindNameNamespace`), so a name with a dot needs one.
 fn source(spec: &Spec) -> String {
@@ -149,15 +146,6 @@ fn source(spec: &Spec) -> String {
     let own = name.contains('.').then_some(&spec.flux.namespace);
     let namespace = namespace.as_ref().or(own).map_or(String::new(), |namespace| format!(".{namespace}"));
     format!("{kind}/{name}{namespace}")
-}
-
-fn shell_word(word: &str) -> String {
-    let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(&byte);
-    if !word.is_empty() && word.bytes().all(safe) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

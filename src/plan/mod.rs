@@ -16,7 +16,6 @@ mod stop;
 mod unfetched;
 
 pub use by_hand::Command;
-pub(crate) use by_hand::shell_line;
 pub use outcome::{AppOutcome, EntryOutcome, Way};
 pub(crate) use refusal::is_remote;
 pub use stage::{Stage, Standing};

@@ -1,6 +1,5 @@
 //! The repository as a value: paths, files, and the views that the plan reads.
 
-pub mod command;
 pub mod flux;
 mod git;
 mod graph;
@@ -13,7 +12,6 @@ pub mod post_build;
 mod read;
 #[cfg(test)]
 pub(crate) mod scratch;
-mod shell;
 mod snapshot;
 pub(crate) mod umbrella;
 

@@ -63,6 +63,15 @@ pub enum WindowKey {
 }
 
 impl WindowKey {
+    /// The keys that say when a window opens and closes, in the order in which they are told.
+    pub const TIMES: [WindowKey; 5] =
+        [WindowKey::Open, WindowKey::Close, WindowKey::For, WindowKey::From, WindowKey::To];
+
+    /// Gives all keys.
+    pub fn all() -> impl Iterator<Item = WindowKey> {
+        [WindowKey::TimeZone].into_iter().chain(WindowKey::TIMES)
+    }
+
     /// Gives the key as the spec writes it.
     pub fn as_str(self) -> &'static str {
         match self {

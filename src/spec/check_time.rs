@@ -3,9 +3,10 @@
 use jiff::tz::TimeZone;
 
 use crate::diagnostic::Diagnostic;
-use crate::schedule::{self, CronExpr, WindowKey};
+use crate::schedule::{self, CronExpr, WindowForm, WindowKey};
 use crate::spec::Placed;
-use crate::spec::model::{WindowDef, WindowForm};
+use crate::spec::keys::WINDOW;
+use crate::spec::model::WindowDef;
 
 impl WindowDef {
     /// Gives the window as [`crate::schedule`] computes with it.
@@ -23,7 +24,7 @@ impl WindowDef {
             Some(zone) => time_zone(zone).map_err(|error| diagnostics.push(*error)).ok(),
             None => None,
         };
-        let form = form(&self.form, &mut diagnostics);
+        let form = self.form(&mut diagnostics);
         match form {
             Some(form) if diagnostics.is_empty() => Ok(schedule::Window { zone, form }),
             _ => Err(diagnostics),
@@ -48,15 +49,35 @@ impl WindowDef {
 
     /// Gives what stands under a key.
     pub fn text(&self, key: WindowKey) -> Option<&Placed<String>> {
-        match (key, &self.form) {
-            (WindowKey::TimeZone, _) => self.time_zone.as_ref(),
-            (WindowKey::Open, WindowForm::OpenClose { open, .. } | WindowForm::OpenFor { open, .. }) => {
-                Some(open)
+        match key {
+            WindowKey::TimeZone => self.time_zone.as_ref(),
+            _ => self.times.iter().find(|(own, _)| *own == key).map(|(_, text)| text),
+        }
+    }
+
+    /// Tells whether its keys are one way to write a window; where they are not, that is said elsewhere.
+    pub(crate) fn is_whole(&self) -> bool {
+        let is_it = |form: &&[&str]| self.times.iter().map(|(key, _)| key.as_str()).eq(form.iter().copied());
+        WINDOW.forms.iter().any(is_it)
+    }
+
+    fn form(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<WindowForm> {
+        match &self.times[..] {
+            [(WindowKey::Open, open), (WindowKey::Close, close)] => {
+                let (open, close) = (cron(open, "open", diagnostics), cron(close, "close", diagnostics));
+                Some(WindowForm::OpenClose { open: open?, close: close? })
             }
-            (WindowKey::Close, WindowForm::OpenClose { close, .. }) => Some(close),
-            (WindowKey::For, WindowForm::OpenFor { length, .. }) => Some(length),
-            (WindowKey::From, WindowForm::FromTo { from, .. }) => Some(from),
-            (WindowKey::To, WindowForm::FromTo { to, .. }) => Some(to),
+            [(WindowKey::Open, open), (WindowKey::For, length)] => {
+                let open = cron(open, "open", diagnostics);
+                let help = |_: &schedule::LengthError| "write a length such as `4h` or `1h30m`".to_owned();
+                let length = other(length, help, diagnostics);
+                Some(WindowForm::OpenFor { open: open?, length: length? })
+            }
+            [(WindowKey::From, from), (WindowKey::To, to)] => {
+                let help = |error: &schedule::WeekTimeError| error.help.clone();
+                let (from, to) = (other(from, help, diagnostics), other(to, help, diagnostics));
+                Some(WindowForm::FromTo { from: from?, to: to? })
+            }
             _ => None,
         }
     }
@@ -67,26 +88,6 @@ fn time_zone(name: &Placed<String>) -> Result<TimeZone, Box<Diagnostic>> {
         let help = error.help();
         Box::new(Diagnostic::error(error.message).at(name.place.clone()).help(help))
     })
-}
-
-fn form(form: &WindowForm, diagnostics: &mut Vec<Diagnostic>) -> Option<schedule::WindowForm> {
-    match form {
-        WindowForm::OpenClose { open, close } => {
-            let (open, close) = (cron(open, "open", diagnostics), cron(close, "close", diagnostics));
-            Some(schedule::WindowForm::OpenClose { open: open?, close: close? })
-        }
-        WindowForm::OpenFor { open, length } => {
-            let open = cron(open, "open", diagnostics);
-            let help = |_: &schedule::LengthError| "write a length such as `4h` or `1h30m`".to_owned();
-            let length = other(length, help, diagnostics);
-            Some(schedule::WindowForm::OpenFor { open: open?, length: length? })
-        }
-        WindowForm::FromTo { from, to } => {
-            let help = |error: &schedule::WeekTimeError| error.help.clone();
-            let (from, to) = (other(from, help, diagnostics), other(to, help, diagnostics));
-            Some(schedule::WindowForm::FromTo { from: from?, to: to? })
-        }
-    }
 }
 
 fn cron(text: &Placed<String>, key: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<CronExpr> {

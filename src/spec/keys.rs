@@ -1,6 +1,6 @@
 //! Every key of `windows.yaml`: what the parser knows and what the schema says, in one table.
 
-use crate::spec::model::ALERT_TYPES;
+use crate::spec::model::{ALERT_TYPES, MechanismName};
 use crate::spec::names::TextRule;
 use crate::spec::template::{TemplateKind, TemplateRule};
 
@@ -245,6 +245,11 @@ pub(crate) const SOURCE: Table = table(
 pub(crate) const GATE: Table = table(
     "the gate",
     &[
+        key(
+            "mechanism",
+            Shape::Text(TextRule::OneOf(MechanismName::WORDS)),
+            "How windows open and close: CronJobs suspend and resume. Default: suspend.",
+        ),
         key("namespace", LABEL, "The namespace of the CronJobs. Default: jobs."),
         key("image", Shape::Text(TextRule::Image), "The image that holds kubectl and flux."),
         key("runner", Shape::Text(TextRule::OneOf(&["kubectl", "flux"])), "The command. Default: kubectl."),

@@ -27,7 +27,7 @@ pub mod windows;
 pub use invert::folder_of;
 pub use model::{
     ALERT_TYPES, AlertDef, ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, Ignore, LayoutTemplates,
-    Matcher, Rule, Runner, Spec, WindowDef, WindowForm, WindowUse,
+    Matcher, MechanismName, Rule, Runner, Spec, WindowDef, WindowUse,
 };
 pub use parse::{Parsed, parse};
 pub use placed::Placed;

@@ -7,10 +7,11 @@ use indexmap::IndexMap;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
+use crate::schedule::WindowKey;
 use crate::spec::keys::{self, Shape};
 use crate::spec::model::{
-    AlertDef, ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, Ignore, LayoutTemplates, Matcher, Rule,
-    Runner, Spec, WindowDef, WindowForm, WindowUse,
+    AlertDef, ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, Ignore, LayoutTemplates, Matcher,
+    MechanismName, Rule, Runner, Spec, WindowDef, WindowUse,
 };
 use crate::spec::names::TextRule;
 use crate::spec::node::{self, Node, Value};
@@ -194,22 +195,10 @@ impl Parser {
         let fields = self.reader.table(node, home, &keys::WINDOW);
         let mut text = |name: &str| self.reader.field_text(fields.get(name));
         let time_zone = text("timeZone");
-        let (open, close, length) = (text("open"), text("close"), text("for"));
-        let (from, to) = (text("from"), text("to"));
-        let form = match (open, close, length, from, to) {
-            (Some(open), Some(close), None, None, None) => WindowForm::OpenClose { open, close },
-            (Some(open), None, Some(length), None, None) => WindowForm::OpenFor { open, length },
-            (None, None, None, Some(from), Some(to)) => WindowForm::FromTo { from, to },
-            // Said already; the window stays, so that what refers to it does not fail too.
-            _ => WindowForm::FromTo { from: self.nothing(), to: self.nothing() },
-        };
+        let times = WindowKey::TIMES.into_iter().filter_map(|key| Some((key, text(key.as_str())?))).collect();
         let place = self.reader.place(&home.span);
         let zone_refused = time_zone.is_none() && fields.get("timeZone").is_some();
-        Some(Placed::new(WindowDef { name, time_zone, zone_refused, form }, place))
-    }
-
-    fn nothing(&self) -> Placed<String> {
-        Placed::new(String::new(), self.reader.file())
+        Some(Placed::new(WindowDef { name, time_zone, zone_refused, times }, place))
     }
 
     fn clusters(&mut self, field: Option<Field<'_>>) -> IndexMap<String, Cluster> {
@@ -330,6 +319,10 @@ impl Parser {
         self.set(&mut gate.namespace, fields.get("namespace"));
         self.set(&mut gate.image, fields.get("image"));
         self.set(&mut gate.service_account, fields.get("serviceAccount"));
+        if let Some(word) = self.reader.field_text(fields.get("mechanism")) {
+            let named = MechanismName::ALL.into_iter().find(|name| name.as_str() == word.value);
+            gate.mechanism = named.unwrap_or_default();
+        }
         if let Some(runner) = self.reader.field_text(fields.get("runner")) {
             gate.runner = if runner.value == Runner::Flux.as_str() { Runner::Flux } else { Runner::Kubectl };
         }

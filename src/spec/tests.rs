@@ -3,9 +3,9 @@
 use crate::diagnostic::{Diagnostic, Severity, line_column};
 use crate::error::Error;
 use crate::path::RepoPath;
+use crate::schedule::WindowKey;
 use crate::spec::{
-    FluxDefaults, GateDef, LayoutTemplates, Matcher, Parsed, Placed, Runner, Spec, WindowForm, WindowUse,
-    parse,
+    FluxDefaults, GateDef, LayoutTemplates, Matcher, Parsed, Placed, Runner, Spec, WindowUse, parse,
 };
 
 pub(super) const HEAD: &str = "apiVersion: gitops-windows/v1\n";
@@ -92,10 +92,8 @@ fn everything_is_read() {
     let ignored: Vec<_> =
         spec.ignores.iter().map(|ignore| (ignore.code.as_str(), ignore.path.as_deref())).collect();
     assert_eq!(ignored, [("GW009", Some("clusters/**")), ("GW101", None)]);
-    let WindowForm::OpenFor { length, .. } = &spec.windows["saturday"].form else { panic!() };
-    assert_eq!(length.value, "4h");
-    let WindowForm::FromTo { to, .. } = &spec.windows["weekly"].form else { panic!() };
-    assert_eq!(to.value, "Thu 17:00");
+    assert_eq!(spec.windows["saturday"].text(WindowKey::For).unwrap().value, "4h");
+    assert_eq!(spec.windows["weekly"].text(WindowKey::To).unwrap().value, "Thu 17:00");
     assert_eq!(spec.rules[1].matcher.label, Some(("app.kubernetes.io/part-of".into(), Some("web".into()))));
     assert_eq!(spec.rules[1].matcher.annotation, Some(("live".into(), None)));
     assert_eq!(spec.rules[2].matcher.api_group.as_deref(), Some(""));
@@ -154,7 +152,7 @@ rules:
   - { kind: A }
   - 7
 flux: []
-gate: { enabled: yes, runner: kubctl, image: a b, serviceAccount: }
+gate: { enabled: yes, runner: kubctl, image: a b, serviceAccount: , mechanism: suspnd }
 layout: { app: '{path}/x', kustomization: {name}, openJob: '{type}' }
 extra: 1
 ";
@@ -184,6 +182,7 @@ extra: 1
         "21:31 kubctl | runner `kubctl` is not `kubectl` or `flux` | did you mean `kubectl`?",
         "21:46 a b | image `a b` is no image reference such as `ghcr.io/fluxcd/flux-cli:v2.9.4` | ",
         "21:51 serviceAccount | serviceAccount has no value | give a value, or remove the key",
+        "21:80 suspnd | mechanism `suspnd` is not `suspend` | did you mean `suspend`?",
         "22:16 '{path}/x' | app `{path}/x` lacks `{path}` and `{type}`, or `{name}` and `{type}`, or `{1}` and `{type}`, so two things would get the same name | ",
         "22:43 {name} | kustomization must be text, not a mapping | put the template in quotes, since `{` begins a mapping",
         "22:60 '{type}' | openJob `{type}` holds the unknown placeholder `{type}`; this one takes none | ",

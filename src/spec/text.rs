@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::spec::model::{AlertDef, FluxDefaults, GateDef, LayoutTemplates};
+use crate::spec::model::{AlertDef, FluxDefaults, GateDef, LayoutTemplates, MechanismName};
 use crate::spec::{keys, trap};
 
 /// What a fresh `windows.yaml` is to say.
@@ -234,6 +234,9 @@ impl Writer {
 
     fn gate(&mut self, gate: &GateDef) {
         self.section("The CronJobs that open and close the windows; suspended while not enabled.", "gate");
+        if gate.mechanism != MechanismName::default() {
+            self.pair(2, "mechanism", gate.mechanism.as_str());
+        }
         self.line(2, &format!("enabled: {}", gate.enabled));
         self.pair(2, "namespace", &gate.namespace);
         self.pair(2, "image", &gate.image);

@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::schedule::WindowKey;
 use crate::spec::node::{self, Node, Value};
 use crate::spec::tests::read;
-use crate::spec::{AlertDef, Runner, Spec, WindowDef, WindowForm, WindowUse};
+use crate::spec::{AlertDef, Runner, Spec, WindowDef, WindowUse};
 
 #[test]
 fn a_fresh_spec_reads_well() {
@@ -94,7 +95,9 @@ layout:
 }
 
 fn window_of(window: &WindowDef) -> NewWindow {
-    let WindowForm::OpenClose { open, close } = &window.form else { panic!("{window:?}") };
+    let [(WindowKey::Open, open), (WindowKey::Close, close)] = &window.times[..] else {
+        panic!("{window:?}")
+    };
     NewWindow {
         time_zone: window.time_zone.as_ref().map(|zone| zone.value.clone()),
         open: open.value.clone(),
@@ -232,6 +235,7 @@ prop_compose! {
                 name: labels[0].clone(), namespace: source_namespace, ..Default::default()
             } },
             gate: GateDef {
+                mechanism: MechanismName::default(),
                 image,
                 namespace: labels[3].clone(),
                 enabled: gate_enabled,

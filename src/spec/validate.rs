@@ -205,7 +205,7 @@ fn several_gates(spec: &Spec) -> bool {
 }
 
 fn times(window: &Placed<WindowDef>, diagnostics: &mut Vec<Diagnostic>) {
-    if !window.form.is_whole() {
+    if !window.is_whole() {
         return;
     }
     if window.time_zone.is_none() && !window.zone_refused {

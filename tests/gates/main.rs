@@ -13,8 +13,8 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use gitops_windows::mechanism::turns;
 use gitops_windows::render::{Embedded, Renderer};
-use gitops_windows::repo::command::turns;
 use serde_json::Value;
 use support::scratch::Scratch;
 use support::{folder, read};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gitops_windows::repo::command::{pod_of, turns};
+use gitops_windows::mechanism::{pod_of, turns};
 use serde_json::Value;
 
 use crate::divided::SPEC;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gitops_windows::check::Subject;
 use gitops_windows::delivery::fleet::{Fleet, Schedules};
-use gitops_windows::delivery::{Input, Known, Model, Role};
+use gitops_windows::delivery::{Hold, Input, Known, Model, Role};
 use gitops_windows::path::RepoPath;
 use gitops_windows::render::Renderer;
 use gitops_windows::repo::Snapshot;
@@ -105,14 +105,15 @@ impl Answers<'_> {
                 continue;
             };
             if let Some(gated) = one["gated"].as_str()
-                && !delivery
-                    .held
-                    .as_ref()
-                    .is_some_and(|held| held.contains(&format!("`{gated}`")) || held.starts_with("CronJob"))
+                && !delivery.held.as_ref().is_some_and(|held| match held {
+                    Hold::Window(name) => name == gated,
+                    Hold::Job(_) => true,
+                    Hold::Suspended => false,
+                })
             {
                 wrong.push(format!("{place}: held by {:?}, and clusters says {gated}", delivery.held));
             }
-            let by_job = delivery.held.as_ref().is_some_and(|held| held.starts_with("CronJob"));
+            let by_job = matches!(delivery.held, Some(Hold::Job(_)));
             if by_job && one["gated"].is_null() {
                 wrong.push(format!("{place}: held by {:?}, and clusters says nothing", delivery.held));
             }

@@ -7,7 +7,7 @@ use crate::check::subject::Subject;
 use crate::delivery::gate;
 use crate::delivery::{GateJob, UnclearJob};
 use crate::diagnostic::Diagnostic;
-use crate::repo::command::{Action, SuspendPatch};
+use crate::mechanism::{Action, SuspendPatch};
 
 /// Finds commands that fail, that may leave a window open without a word, and that are not understood.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {

@@ -6,7 +6,7 @@ use crate::check::code::{DEFINED_TWICE, GATE_GATES_ITSELF, MISSING_DEPENDENCY, W
 use crate::check::subject::Subject;
 use crate::delivery::Delivery;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::command::Action;
+use crate::mechanism::Action;
 use crate::repo::flux::GROUP;
 
 /// Finds Kustomizations that land at once and depend on ones that wait, and gates that close themselves.

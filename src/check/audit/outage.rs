@@ -6,7 +6,7 @@ use crate::check::setting::setting;
 use crate::check::subject::Subject;
 use crate::delivery::GateJob;
 use crate::diagnostic::Diagnostic;
-use crate::repo::command::Action;
+use crate::mechanism::Action;
 use crate::schedule::{Timeline, deadlines};
 
 /// Finds CronJobs whose deadlines make an outage open a window late, or leave it open.

@@ -73,7 +73,7 @@ fn finding(
     if first.held.is_some() && (second.held.is_none() || first.change_type > second.change_type) {
         (early, late, one_at, other_at) = (second, first, other, one);
     }
-    let held = late.held.clone().unwrap_or_default();
+    let held = late.held.as_ref().map(ToString::to_string).unwrap_or_default();
     let lands = match &early.held {
         Some(held) => format!("{} brings in the windows of {held}", early.name),
         None => format!("{} lands at once", early.name),

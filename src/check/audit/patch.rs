@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::check::code::{PATCH_WITHOUT_MATCH, UNLISTED_PATCH};
 use crate::check::subject::Subject;
 use crate::delivery::Applied;
-use crate::delivery::gate;
+use crate::delivery::gate_patch;
 use crate::delivery::{Sides, sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
@@ -43,7 +43,7 @@ fn unlisted(subject: &Subject<'_>) -> Vec<Diagnostic> {
             subject.model.gates.iter().filter(|gate| gate.base != folder && below.contains(&gate.base))
         {
             for job in [&gate.open, &gate.close] {
-                let found = gate::patch(subject.snapshot, graph, &folder, &job.name);
+                let found = gate_patch(subject.snapshot, graph, &folder, &job.name);
                 let Some(found) = found.filter(|found| !found.listed) else { continue };
                 let source = subject.sources.get(&found.file);
                 let name = source.as_ref().and_then(|source| {

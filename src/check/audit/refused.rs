@@ -5,7 +5,7 @@ use crate::check::setting::setting;
 use crate::check::subject::Subject;
 use crate::delivery::GateJob;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::plan::gate::LONGEST_JOB_NAME;
+use crate::mechanism::LONGEST_JOB_NAME;
 use crate::schedule::{CronExpr, zone};
 
 /// Finds CronJobs of gates that the API server refuses (Kubernetes `pkg/apis/batch/validation`,

@@ -6,7 +6,7 @@ use crate::check::code::{ONE_SIDED_GATE, UNKNOWN_TARGET};
 use crate::check::subject::Subject;
 use crate::delivery::{ClusterKey, GateJob, UnclearJob};
 use crate::diagnostic::Diagnostic;
-use crate::repo::command::Action;
+use crate::mechanism::Action;
 
 /// Finds targets that do not exist, and gates of which one half is missing or off.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
@@ -73,7 +73,7 @@ fn one_sided(subject: &Subject<'_>, cluster: &ClusterKey) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let mut findings = Vec::new();
-    for job in jobs.iter().filter(|job| !job.suspended) {
+    for job in jobs.iter().filter(|job| !job.suspended && job.is_half()) {
         let opposite = |other: &&&GateJob| other.action != job.action;
         let turns = |other: &GateJob, target: &(String, String)| {
             other.targets.iter().any(|(namespace, name)| {

@@ -170,7 +170,7 @@ impl<'s> Change<'s> {
         let (count, listed) = (counted(ids), listed(ids));
         let now = self.still(delivery);
         let flux_now = now.and_then(|now| self.step.after.flux(now));
-        let is_suspended = flux_now.is_some_and(|now| *now.spec("suspend") == true);
+        let is_suspended = flux_now.is_some_and(FluxKustomization::is_suspended);
         let when = match now.and_then(|now| now.held.as_ref()) {
             Some(held) => format!(" when {held} opens"),
             None if is_suspended => " when it is resumed".to_owned(),

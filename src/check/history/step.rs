@@ -74,7 +74,7 @@ impl<'s> Step<'s> {
             return Fate::Keeps;
         }
         // A finalizer of a suspended one deletes nothing (kustomize-controller, `finalize`).
-        let is_idle = now.is_none() && is_suspended(&self.before.model.flux[index]);
+        let is_idle = now.is_none() && self.before.model.flux[index].is_suspended();
         if self.old[index].deletes(now) && !is_idle { Fate::Deletes } else { Fate::Leaves }
     }
 
@@ -102,7 +102,7 @@ impl<'s> Step<'s> {
             (Some(now), _) => now.objects.is_ok() && old.deletes(Some(now)),
             // It goes on building its folder as long as that is there, and so takes itself down.
             (None, Some(path)) if flux.applies_itself() => old.prune && self.has_now(path),
-            (None, _) => old.deletes(None) && !is_suspended(flux) && !self.stands_below(parent, seen),
+            (None, _) => old.deletes(None) && !flux.is_suspended() && !self.stands_below(parent, seen),
         }
     }
 
@@ -169,10 +169,6 @@ fn find_now(one: &Inventory, old: &[Inventory], new: &[Inventory]) -> Option<usi
         |other: &Inventory| is_gone && has_name(other) && other.path == one.path && !has(old, &other.cluster);
     let position = |is_it: &dyn Fn(&Inventory) -> bool| new.iter().position(is_it);
     position(&|other| other.is_same(one)).or_else(|| position(&in_file)).or_else(|| position(&renamed))
-}
-
-fn is_suspended(flux: &FluxKustomization) -> bool {
-    *flux.spec("suspend") == true
 }
 
 /// Gives the cluster of a Flux Kustomization.

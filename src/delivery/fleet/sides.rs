@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::delivery;
 use crate::delivery::fleet::Schedules;
-use crate::delivery::gate::Gate;
-use crate::delivery::{EntryPoint, Model, Role};
+use crate::delivery::{EntryPoint, Hold, Holds, Model, Role};
 use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
 use crate::spec::Spec;
@@ -119,8 +118,7 @@ impl Fleet {
         } else {
             spec.clusters.keys().cloned().collect()
         };
-        let gates = clusters.iter().map(|cluster| (cluster.as_str(), model.gates_of(cluster))).collect();
-        let read = Reading { spec, model, schedules, gates };
+        let read = Reading { spec, model, schedules, holds: Holds::new(model, Some(spec)) };
         let index = delivery::sides(spec, model);
         let mut groups: BTreeMap<(&str, RepoPath), Group<'_>> = BTreeMap::new();
         let mut support: BTreeMap<&str, Vec<&EntryPoint>> = BTreeMap::new();
@@ -158,8 +156,7 @@ struct Reading<'m> {
     spec: &'m Spec,
     model: &'m Model,
     schedules: &'m Schedules,
-    /// The gates of each cluster that is asked about.
-    gates: BTreeMap<&'m str, Vec<&'m Gate>>,
+    holds: Holds<'m>,
 }
 
 impl Reading<'_> {
@@ -251,18 +248,18 @@ impl Reading<'_> {
             || self.unseen(&self.spec.flux.namespace, self.model.name_in(entry, cluster).to_owned()),
             |flux| self.named(flux),
         );
-        let closed = self.is_closed(cluster, &kustomization.namespace, &kustomization.name);
+        let KustomizationName { namespace, name, .. } = &kustomization;
+        let hold = self.holds.by_jobs(cluster, namespace, name, Some(&entry.path));
         // Of several gated types nobody can tell by which one it waits.
-        let mut gated = self.spec.types.iter().filter(|change_type| !change_type.is_real_time());
-        let schedule = match (gated.next(), gated.next()) {
-            (Some(only), None) if closed => self.schedules.of(cluster, &only.name),
+        let schedule = match &hold {
+            Some(Hold::Window(change_type)) => self.schedules.of(cluster, change_type),
             _ => None,
         };
         let gate = match schedule {
             Some(_) if !self.spec.gate_enabled(cluster) => GateState::Off,
             Some(_) if kustomization.in_git => GateState::Closes,
             Some(_) => GateState::Unseen,
-            None if closed => GateState::Foreign,
+            None if hold.is_some() => GateState::Foreign,
             None => GateState::RealTime,
         };
         Side {
@@ -282,7 +279,7 @@ impl Reading<'_> {
             namespace: self.spec.flux.namespace_of(&flux.namespace).to_owned(),
             in_git: true,
             interval: flux.spec("interval").as_str().map(str::to_owned),
-            suspended: flux.spec("suspend").as_bool() == Some(true),
+            suspended: flux.is_suspended(),
         }
     }
 
@@ -308,7 +305,7 @@ impl Reading<'_> {
 
     /// Tells whether a CronJob of the cluster closes a Flux Kustomization, by its name or with all others.
     fn is_closed(&self, cluster: &str, namespace: &str, name: &str) -> bool {
-        self.gates.get(cluster).into_iter().flatten().any(|gate| gate.holds(namespace, name))
+        self.holds.by_jobs(cluster, namespace, name, None).is_some()
     }
 
     fn gate(&self, cluster: &str, change_type: &str, name: Option<&KustomizationName>) -> GateState {

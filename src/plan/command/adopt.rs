@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::delivery::gate::{Gate, LooseJob, patch};
-use crate::delivery::{EntryPoint, Model};
+use crate::delivery::gate::{Gate, LooseJob};
+use crate::delivery::{EntryPoint, Model, gate_patch};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
+use crate::mechanism::{Action, pod_of, turns};
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
-use crate::repo::command::{Action, pod_of, turns};
 use crate::repo::{FluxKustomization, Snapshot};
 use crate::spec::{GateDef, NewWindow, Runner};
 
@@ -99,6 +99,7 @@ pub fn adopt(
         open_job: gate.open.name.clone(),
         close_job: gate.close.name.clone(),
         gate: GateDef {
+            mechanism: gate.close.mechanism,
             namespace: namespace(model, gate, renderer, snapshot).unwrap_or(defaults.namespace),
             image: text(&container["image"], &defaults.image),
             runner: if uses_flux { Runner::Flux } else { Runner::Kubectl },
@@ -191,7 +192,7 @@ fn cluster(
     let enabled = [&open, &close].iter().all(|job| job["suspend"] != true && !job.is_null());
     let mut set = enabled;
     for (job, name) in [(&mut open, &gate.open.name), (&mut close, &gate.close.name)] {
-        let Some(found) = patch(snapshot, &model.graph, overlay, name) else { continue };
+        let Some(found) = gate_patch(snapshot, &model.graph, overlay, name) else { continue };
         if found.listed {
             set = true;
         } else if found.value["spec"]["schedule"].is_string() {

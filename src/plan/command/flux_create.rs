@@ -60,7 +60,7 @@ pub fn flux_create(
             commands.extend(of_entry(input, cluster, path, name, &mut refused));
         }
         let carried = carriers.iter().any(|(path, _)| mine().any(|entry| entry.path == *path));
-        if let Some(folder) = gate::folder_of(input, cluster)?.filter(|_| !carried) {
+        if let Some(folder) = input.gate_of(cluster)?.filter(|_| !carried) {
             commands.push(Command::create_gate(gate::CARRIER_NAME, input.spec, cluster, &folder));
         }
     }

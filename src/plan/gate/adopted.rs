@@ -4,20 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::delivery::gate::patch;
-use crate::delivery::{Input, Sides};
+use crate::delivery::{Input, Sides, gate_patch};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::mechanism::{self, ClusterGate, GateTarget, Gates, Writing, join};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership, with_header};
-use crate::plan::gate::files::{join, slot_patches};
 use crate::plan::gate::target::shown;
-use crate::plan::gate::{ClusterGate, GateTarget, Gates};
 use crate::render::Request;
 use crate::repo::Graph;
-use crate::repo::command::Action;
-use crate::template::Templates;
 use crate::yaml::{EditError, Editor, Key, ScalarText};
 
 /// Tells whether a folder of a gate belongs to its authors: it has a kustomization that is not ours.
@@ -37,57 +33,48 @@ pub fn is_adopted(builder: &Builder<'_>, folder: &RepoPath) -> bool {
 /// CronJob that is suspended has none.
 pub fn sync(
     input: &Input<'_>,
-    templates: &Templates,
     builder: &mut Builder<'_>,
-    gates: &Gates,
+    writing: &Writing<'_>,
     cluster: &ClusterGate,
 ) -> Result<(), Error> {
+    let Writing { spec, gates, .. } = *writing;
     same_targets(input, gates, cluster)?;
     let jobs = effective(input, builder, &cluster.folder)?;
     let graph = Graph::read(builder.now());
-    for (index, slot) in gates.slots.iter().enumerate() {
-        let Some(window) = cluster.windows.get(&index) else { continue };
-        for (position, (action, name)) in
-            [(Action::Open, &slot.open_job), (Action::Close, &slot.close_job)].into_iter().enumerate()
-        {
-            let schedule = match action {
-                Action::Open => window.pair.open.as_str(),
-                Action::Close => window.pair.close.as_str(),
-            };
-            let job = jobs.get(name.as_str()).unwrap_or(&Value::Null);
-            let suspended = job["suspend"].as_bool().unwrap_or(false);
-            if !cluster.enabled && suspended {
-                continue;
+    for (index, schedule) in &cluster.schedules {
+        let name = gates.jobs[*index].name.as_str();
+        let job = jobs.get(name).unwrap_or(&Value::Null);
+        let suspended = job["suspend"].as_bool().unwrap_or(false);
+        if !cluster.enabled && suspended {
+            continue;
+        }
+        let mut edits: Vec<(&str, ScalarText)> = Vec::new();
+        if job["schedule"] != schedule.cron.as_str() {
+            edits.push(("schedule", schedule.cron.as_str().into()));
+        }
+        if let Some(zone) = schedule.time_zone.as_deref().filter(|zone| job["timeZone"] != *zone) {
+            edits.push(("timeZone", zone.into()));
+        }
+        if suspended == cluster.enabled {
+            edits.push(("suspend", ScalarText::Bool(!cluster.enabled)));
+        }
+        let found = gate_patch(builder.now(), &graph, &cluster.folder, name);
+        let file = match &found {
+            Some(found) if edits.is_empty() && found.listed => continue,
+            Some(found) => found.file.clone(),
+            None if edits.is_empty() => continue,
+            None => {
+                let written = mechanism::of(spec.gate.mechanism).patch(writing, cluster, *index)?;
+                let Some((file, text)) = written else { continue };
+                let path = join(&cluster.folder, &file)?;
+                builder.create(&path, &with_header(&text))?;
+                edits.clear();
+                path
             }
-            let zone = window.time_zone.as_deref();
-            let mut edits: Vec<(&str, ScalarText)> = Vec::new();
-            if job["schedule"] != schedule {
-                edits.push(("schedule", schedule.into()));
-            }
-            if let Some(zone) = zone.filter(|zone| job["timeZone"] != *zone) {
-                edits.push(("timeZone", zone.into()));
-            }
-            if suspended == cluster.enabled {
-                edits.push(("suspend", ScalarText::Bool(!cluster.enabled)));
-            }
-            let found = patch(builder.now(), &graph, &cluster.folder, name);
-            let file = match &found {
-                Some(found) if edits.is_empty() && found.listed => continue,
-                Some(found) => found.file.clone(),
-                None if edits.is_empty() => continue,
-                None => {
-                    let files = slot_patches(input.spec, templates, gates, cluster, index, slot)?;
-                    let Some((file, text)) = files.into_iter().nth(position) else { continue };
-                    let path = join(&cluster.folder, &file)?;
-                    builder.create(&path, &with_header(&text))?;
-                    edits.clear();
-                    path
-                }
-            };
-            edit(builder, &file, name, &edits)?;
-            if !found.is_some_and(|found| found.listed) {
-                list_patch(builder, &cluster.folder, &file)?;
-            }
+        };
+        edit(builder, &file, name, &edits)?;
+        if !found.is_some_and(|found| found.listed) {
+            list_patch(builder, &cluster.folder, &file)?;
         }
     }
     Ok(())

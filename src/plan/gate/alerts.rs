@@ -1,18 +1,16 @@
 //! Alerts: a Flux notification Provider and Alert beside each cluster's gate, so that people hear
 //! when what a window lets in fails to apply.
 
-use std::collections::BTreeMap;
-
 use serde_json::json;
 
 use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::mechanism::{ClusterGate, Files, GateTarget, add, join};
 use crate::path::RepoPath;
 use crate::plan::edit::generated::{Ownership, ownership};
 use crate::plan::edit::{Builder, resources};
-use crate::plan::gate::files::join;
-use crate::plan::gate::{ClusterGate, GateTarget, adopted, carrier, files};
+use crate::plan::gate::{adopted, carrier};
 use crate::proof::ALERTS;
 use crate::spec::Spec;
 use crate::template::Templates;
@@ -37,7 +35,7 @@ pub fn sync(
     templates: &Templates,
     builder: &mut Builder<'_>,
     cluster: &ClusterGate,
-    wanted: &mut BTreeMap<RepoPath, String>,
+    wanted: &mut Files,
 ) -> Result<(), Error> {
     let names = names(input.spec, cluster);
     let is_adopted = adopted::is_adopted(builder, &cluster.folder);
@@ -65,7 +63,7 @@ pub fn sync(
             }),
         )?;
         let path = join(&cluster.folder, file)?;
-        files::add(input.spec, wanted, path.clone(), ("an alert", text))?;
+        add(input.spec, wanted, path.clone(), ("an alert", text))?;
         if is_adopted {
             carrier::add(builder, &cluster.folder, &path)?;
         }

@@ -4,10 +4,11 @@ use crate::delivery::{EntryPoint, Model};
 use crate::delivery::{Input, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::mechanism::{ClusterGate, GateTarget};
 use crate::path::RepoPath;
 use crate::plan::edit::{Builder, resources};
 use crate::plan::gate::files::Leftover;
-use crate::plan::gate::{ClusterGate, GateTarget, own};
+use crate::plan::gate::own;
 use crate::repo::{FluxKustomization, built};
 use crate::template::Templates;
 

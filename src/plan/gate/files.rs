@@ -2,19 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
-
 use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::mechanism::{self, ClusterGate, Files, GateTarget, Gates, Writing};
 use crate::path::RepoPath;
 use crate::plan::Command;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership, with_header};
 use crate::plan::gate::target::{shown, waits_for_held};
-use crate::plan::gate::{ClusterGate, GateTarget, Gates, Slot, adopted, alerts, carrier, cron_jobs};
-use crate::repo::command::Action;
-use crate::spec::{Spec, expand};
+use crate::plan::gate::{adopted, alerts, carrier, gates};
 use crate::template::Templates;
 use crate::text::did_you_mean;
 
@@ -39,14 +36,15 @@ pub struct Leftover {
 /// When a generated file was edited by hand, or a value can't be edited in place.
 pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) -> Result<Leftover, Error> {
     let mut leftover = Leftover::default();
-    let Some(gates) = Gates::of(input)? else { return Ok(leftover) };
+    let Some(gates) = gates(input)? else { return Ok(leftover) };
+    let mechanism = mechanism::of(input.spec.gate.mechanism);
     let sides = input.sides();
     leftover.remarks.extend(waits_for_gated(input, &gates));
     leftover.remarks.extend(gates.clusters.iter().flat_map(|cluster| cluster.left.iter().cloned()));
     leftover.remarks.extend(held_whole(input, builder, &gates));
     leftover.remarks.extend(alerts::needs(input, &gates.clusters));
     let has_adopted_base = adopted::is_adopted(builder, &gates.base);
-    let mut wanted: BTreeMap<RepoPath, String> = BTreeMap::new();
+    let mut wanted = Files::new();
     if has_adopted_base && !input.model.gates.iter().any(|gate| gate.base == gates.base) {
         return Err(Error::new(
             ErrorKind::Conflict,
@@ -58,8 +56,9 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
             .help("choose another folder for `gate` under `layout`"),
         ));
     }
+    let writing = Writing { spec: input.spec, templates, gates: &gates, has_adopted_base };
     if !has_adopted_base {
-        base(input.spec, templates, &gates, &mut wanted)?;
+        mechanism.base(&writing, &mut wanted)?;
     }
     for cluster in &gates.clusters {
         if cluster.is_idle() {
@@ -72,13 +71,13 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
             continue;
         }
         if adopted::is_adopted(builder, &cluster.folder) {
-            adopted::sync(input, templates, builder, &gates, cluster)?;
+            adopted::sync(input, builder, &writing, cluster)?;
             leftover.remarks.extend(adopted::not_held(input, &sides, cluster));
         } else {
             if has_adopted_base {
                 fits_base(input, &gates, cluster)?;
             }
-            cluster_files(input.spec, templates, &gates, cluster, has_adopted_base, &mut wanted)?;
+            mechanism.cluster(&writing, cluster, &alerts::names(input.spec, cluster), &mut wanted)?;
         }
         alerts::sync(input, templates, builder, cluster, &mut wanted)?;
     }
@@ -105,12 +104,7 @@ fn needs_none(input: &Input<'_>, cluster: &str) -> Diagnostic {
 }
 
 /// Replaces what is ours, adds what is missing, takes away what is ours and no longer wanted.
-fn write(
-    input: &Input<'_>,
-    builder: &mut Builder<'_>,
-    gates: &Gates,
-    wanted: &BTreeMap<RepoPath, String>,
-) -> Result<(), Error> {
+fn write(input: &Input<'_>, builder: &mut Builder<'_>, gates: &Gates, wanted: &Files) -> Result<(), Error> {
     let mut edited = Vec::new();
     for (path, body) in wanted {
         match builder.now().file(path).map(ownership) {
@@ -233,169 +227,4 @@ fn fits_base(input: &Input<'_>, gates: &Gates, cluster: &ClusterGate) -> Result<
         .at(Place::file(gates.base.clone()))
         .help("add it to both jobs and to their Role, or choose another folder for `gate` under `layout` to have a gate written"),
     ))
-}
-
-fn base(
-    spec: &Spec,
-    templates: &Templates,
-    gates: &Gates,
-    wanted: &mut BTreeMap<RepoPath, String>,
-) -> Result<(), Error> {
-    let held = gates.held();
-    if held.is_empty() {
-        return Ok(());
-    }
-    let (usual, _) = reached(spec, &held);
-    let mut names = vec!["namespace.yaml", "service-account.yaml"];
-    if !usual.is_empty() {
-        names.extend(["role.yaml", "role-binding.yaml"]);
-    }
-    let mut files: Vec<(String, String)> = Vec::new();
-    for name in names {
-        files.push((name.to_owned(), templates.render(name, permission(spec, &usual))?));
-    }
-    for slot in &gates.slots {
-        let targets = gates.targets(slot.change_type);
-        for (action, template, name) in [
-            (Action::Open, &spec.layout.open_job_file, &slot.open_job),
-            (Action::Close, &spec.layout.close_job_file, &slot.close_job),
-        ] {
-            let text = cron_jobs::job(templates, spec, slot, action, &targets)?;
-            files.push((expand(template, &[("job", name)]), text));
-        }
-    }
-    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    let list = templates.render("gate-kustomization.yaml", json!({ "files": names }))?;
-    files.push(("kustomization.yaml".to_owned(), list));
-    for (name, text) in files {
-        wanted.insert(join(&gates.base, &name)?, text);
-    }
-    Ok(())
-}
-
-/// Gives the names of what is held back: in the namespace of the spec, and in all others.
-///
-/// A Role in each of the others would keep a cluster that is built anew from ever coming up: whatever
-/// applies the gate stops at a namespace that is not there yet (kustomize-controller tries all objects
-/// before it applies one), and may be what brings that namespace. So a ClusterRole names them.
-pub(super) fn reached<'t>(
-    spec: &Spec,
-    held: &'t BTreeSet<GateTarget>,
-) -> (BTreeSet<&'t str>, BTreeSet<&'t str>) {
-    let (usual, others): (Vec<_>, Vec<_>) =
-        held.iter().partition(|target| target.namespace == spec.flux.namespace);
-    let names =
-        |targets: Vec<&'t GateTarget>| targets.into_iter().map(|target| target.name.as_str()).collect();
-    (names(usual), names(others))
-}
-
-/// What the templates of roles and bindings fill in.
-fn permission(spec: &Spec, names: &BTreeSet<&str>) -> Value {
-    json!({
-        "namespace": spec.gate.namespace,
-        "service_account": spec.gate.service_account,
-        "flux_namespace": spec.flux.namespace,
-        "targets": names,
-        "verbs": cron_jobs::verbs(spec),
-    })
-}
-
-/// Adds a file to what is wanted; `what` it holds is told where something else has its place.
-///
-/// # Errors
-///
-/// When the layout has another one of that name.
-pub(super) fn add(
-    spec: &Spec,
-    wanted: &mut BTreeMap<RepoPath, String>,
-    path: RepoPath,
-    (what, text): (&str, String),
-) -> Result<(), Error> {
-    if wanted.insert(path.clone(), text).is_none() {
-        return Ok(());
-    }
-    Err(Error::invalid(
-        Diagnostic::error(format!("{path} would hold both {what} and a patch of a CronJob"))
-            .at(Place::file(spec.path.clone()))
-            .help("choose another name for the patch under `layout`"),
-    ))
-}
-
-fn cluster_files(
-    spec: &Spec,
-    templates: &Templates,
-    gates: &Gates,
-    cluster: &ClusterGate,
-    has_adopted_base: bool,
-    wanted: &mut BTreeMap<RepoPath, String>,
-) -> Result<(), Error> {
-    let mut patches = Vec::new();
-    for (index, slot) in gates.slots.iter().enumerate() {
-        for (name, text) in slot_patches(spec, templates, gates, cluster, index, slot)? {
-            wanted.insert(join(&cluster.folder, &name)?, text);
-            patches.push(name);
-        }
-    }
-    let (all, own) = (gates.held(), cluster.held());
-    let ((all, _), (own, elsewhere)) = (reached(spec, &all), reached(spec, &own));
-    // Without a name left, a Role would allow all of them.
-    let drops_role = !all.is_empty() && own.is_empty() && !has_adopted_base;
-    let role_patch = (all != own && !drops_role).then_some("role-patch.yaml");
-    if let Some(name) = role_patch {
-        let text = templates.render("role-patch.yaml", json!({ "targets": own }))?;
-        add(spec, wanted, join(&cluster.folder, name)?, ("a role", text))?;
-    }
-    let mut roles = Vec::new();
-    // What the jobs of a base that is not ours may do is its authors' to say.
-    if !elsewhere.is_empty() && !has_adopted_base {
-        roles.extend(["cluster-role.yaml", "cluster-role-binding.yaml"]);
-    }
-    for name in &roles {
-        let text = templates.render(name, permission(spec, &elsewhere))?;
-        add(spec, wanted, join(&cluster.folder, name)?, ("a role", text))?;
-    }
-    let list = templates.render(
-        "cluster-gate-kustomization.yaml",
-        json!({
-            "base": gates.base.relative_to(&cluster.folder),
-            "alerts": alerts::names(spec, cluster),
-            "patches": patches,
-            "roles": roles,
-            "role_patch": role_patch,
-            "drops_role": drops_role,
-            "flux_namespace": spec.flux.namespace,
-            "service_account": spec.gate.service_account,
-        }),
-    )?;
-    wanted.insert(join(&cluster.folder, "kustomization.yaml")?, list);
-    Ok(())
-}
-
-/// Gives the files of a cluster's patches for one slot: opening, then closing.
-pub fn slot_patches(
-    spec: &Spec,
-    templates: &Templates,
-    gates: &Gates,
-    cluster: &ClusterGate,
-    index: usize,
-    slot: &Slot,
-) -> Result<Vec<(String, String)>, Error> {
-    let Some(window) = cluster.windows.get(&index) else { return Ok(Vec::new()) };
-    let own = cluster.targets.get(&slot.change_type);
-    let differs = own.filter(|own| **own != gates.targets(slot.change_type) && !own.is_empty());
-    let mut files = Vec::new();
-    for (action, template, name) in [
-        (Action::Open, &spec.layout.open_patch_file, &slot.open_job),
-        (Action::Close, &spec.layout.close_patch_file, &slot.close_job),
-    ] {
-        let text = cron_jobs::patch(templates, spec, cluster, slot, window, action, differs)?;
-        files.push((expand(template, &[("job", name)]), text));
-    }
-    Ok(files)
-}
-
-pub(super) fn join(folder: &RepoPath, name: &str) -> Result<RepoPath, Error> {
-    folder.join(name).map_err(|error| {
-        Error::invalid(Diagnostic::error(format!("`layout`: {error}")).help("use plain file names"))
-    })
 }

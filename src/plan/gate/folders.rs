@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::delivery::Input;
 use crate::error::Error;
 use crate::path::RepoPath;
-use crate::plan::gate::{carrier, layout_error};
+use crate::plan::gate::carrier;
 use crate::repo::built;
 
 /// For each entry point that applies a gate or will, the gate's folder.
@@ -20,21 +20,12 @@ pub fn carriers(input: &Input<'_>) -> Result<Carriers, Error> {
     let mut found = Carriers::new();
     let sides = input.sides();
     for cluster in input.spec.clusters.keys() {
-        let folder = cluster_folder(input, cluster)?;
+        let folder = input.spec.gate_folder(cluster)?;
         if let Some(entry) = carrier::carrier_of(input, &sides, cluster, &folder) {
             found.insert(entry.path.clone(), folder);
         }
     }
     Ok(found)
-}
-
-/// Gives the folder of a cluster's gate, if the gate stands there.
-///
-/// # Errors
-///
-/// When the layout gives no folder.
-pub fn folder_of(input: &Input<'_>, cluster: &str) -> Result<Option<RepoPath>, Error> {
-    Ok(Some(cluster_folder(input, cluster)?).filter(|folder| input.model.graph.has(folder)))
 }
 
 /// Gives the folders of all clusters' gates, whether or not they stand.
@@ -43,11 +34,7 @@ pub fn folder_of(input: &Input<'_>, cluster: &str) -> Result<Option<RepoPath>, E
 ///
 /// When the layout gives no folder.
 pub fn cluster_folders(input: &Input<'_>) -> Result<Vec<RepoPath>, Error> {
-    input.spec.clusters.keys().map(|cluster| cluster_folder(input, cluster)).collect()
-}
-
-pub(super) fn cluster_folder(input: &Input<'_>, cluster: &str) -> Result<RepoPath, Error> {
-    input.spec.folder().join(&input.spec.gate_folder(cluster)).map_err(layout_error)
+    input.spec.clusters.keys().map(|cluster| input.spec.gate_folder(cluster)).collect()
 }
 
 /// The folders of gates, with the entry points that apply them or will: found once, as it takes time.
@@ -65,7 +52,7 @@ impl GateFolders {
     ///
     /// When the layout gives no folder.
     pub fn of(input: &Input<'_>) -> Result<GateFolders, Error> {
-        let base = input.spec.folder().join(&input.spec.layout.gate).map_err(layout_error)?;
+        let base = input.spec.gate_base()?;
         let all = cluster_folders(input)?.into_iter().chain([base]).collect();
         Ok(GateFolders { carriers: carriers(input)?, all })
     }

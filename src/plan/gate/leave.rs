@@ -9,12 +9,12 @@ use crate::delivery::Input;
 use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::plan::Command;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, is_ours, ownership};
 use crate::plan::edit::resources::remove;
-use crate::plan::gate::GateTarget;
 use crate::plan::gate::carrier::reaches;
 use crate::plan::gate::files::conflict;
 use crate::plan::gate::own::NAME;
@@ -48,9 +48,7 @@ fn held(input: &Input<'_>, cluster: &str) -> Vec<GateTarget> {
 
 fn resume(input: &Input<'_>, entry: &EntryPoint) -> Vec<Command> {
     let of = |cluster| {
-        held(input, cluster)
-            .into_iter()
-            .map(move |target| Command::resume(&target.name, &target.namespace, cluster))
+        held(input, cluster).into_iter().map(move |target| Command::release(&target, input.spec, cluster))
     };
     entry.clusters().flat_map(of).collect()
 }
@@ -108,7 +106,7 @@ enum Carried<'a> {
 
 /// Gives the folder of the gate that the tool wrote for a cluster.
 fn written(input: &Input<'_>, entry: &EntryPoint) -> Option<RepoPath> {
-    let base = input.spec.folder().join(&input.spec.layout.gate).ok()?;
+    let base = input.spec.gate_base().ok()?;
     let graph = &input.model.graph;
     let is_it = |folder: &RepoPath| is_ours(input, folder) && graph.children(folder).contains(&base);
     built(graph, &entry.path).into_iter().find(is_it)

@@ -4,63 +4,13 @@ use std::collections::BTreeSet;
 
 use crate::delivery::EntryPoint;
 use crate::delivery::Input;
-use crate::delivery::gate::Gate;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
+use crate::mechanism::{GateTarget, turns};
 use crate::path::RepoPath;
 use crate::render::{Object, Request};
 use crate::repo::FluxKustomization;
-use crate::repo::command::{Turn, turns};
 use crate::spec::Spec;
-
-/// A Flux Kustomization as a gate names it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct GateTarget {
-    /// Its namespace in the cluster.
-    pub namespace: String,
-    /// `metadata.name`.
-    pub name: String,
-}
-
-impl GateTarget {
-    /// Gives the target of a name in a namespace; an empty one is that of the spec.
-    pub fn new(input: &Input<'_>, namespace: &str, name: impl Into<String>) -> GateTarget {
-        let namespace = input.spec.flux.namespace_of(namespace).to_owned();
-        GateTarget { namespace, name: name.into() }
-    }
-
-    /// Gives the target that a Flux Kustomization in Git is.
-    pub fn of(input: &Input<'_>, kustomization: &FluxKustomization) -> GateTarget {
-        GateTarget::new(input, &kustomization.namespace, &kustomization.name)
-    }
-
-    /// Gives the target that an entry point's Flux Kustomization is in a cluster, or would be.
-    pub fn of_entry(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> GateTarget {
-        let mut own = input.model.flux_in(entry, cluster);
-        let namespace = own.next().map_or("", |flux| &flux.namespace);
-        GateTarget::new(input, namespace, input.model.name_in(entry, cluster))
-    }
-
-    /// Tells whether a gate in Git closes it.
-    pub fn is_held_by(&self, gate: &Gate) -> bool {
-        gate.holds(&self.namespace, &self.name)
-    }
-
-    /// Gives its name, with the namespace where that is not the one of the spec.
-    pub fn shown(&self, spec: &Spec) -> String {
-        if self.namespace == spec.flux.namespace {
-            self.name.clone()
-        } else {
-            format!("{}/{}", self.namespace, self.name)
-        }
-    }
-}
-
-impl From<Turn> for GateTarget {
-    fn from(turn: Turn) -> GateTarget {
-        GateTarget { namespace: turn.namespace, name: turn.name }
-    }
-}
 
 /// Names targets one after another, as [`GateTarget::shown`] does.
 pub fn shown<'t>(targets: impl IntoIterator<Item = &'t GateTarget>, spec: &Spec) -> String {

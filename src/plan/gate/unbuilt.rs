@@ -8,8 +8,6 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
-use crate::plan::gate::folders::cluster_folder;
-use crate::plan::gate::layout_error;
 use crate::plan::refusal::is_remote;
 use crate::repo::flux::is_yaml;
 use crate::repo::manifest::manifests;
@@ -28,14 +26,14 @@ const UNKNOWN: &str = "until then nobody knows what the gate of the cluster hold
 ///
 /// When one would: each entry point that does not build, once.
 pub fn unbuilt(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
-    let base = input.spec.folder().join(&input.spec.layout.gate).map_err(layout_error)?;
+    let base = input.spec.gate_base()?;
     let changes = builder.finish().changes;
     if changes.is_empty() {
         return Ok(());
     }
     let mut broken: Vec<Diagnostic> = Vec::new();
     for cluster in input.spec.clusters.keys() {
-        let own = cluster_folder(input, cluster)?;
+        let own = input.spec.gate_folder(cluster)?;
         if !changes.keys().any(|path| path.is_within(&own) || path.is_within(&base)) {
             continue;
         }

@@ -1,7 +1,8 @@
 //! Brings gates up to date and proves that they do what the spec says then.
 
-use crate::delivery::Input;
+use crate::delivery::{Closings, Input};
 use crate::error::Error;
+use crate::mechanism::GateTarget;
 use crate::plan::Command;
 use crate::plan::edit::Builder;
 use crate::plan::gate::{Leftover, keeps_all, sync, verify};
@@ -34,7 +35,7 @@ pub fn follow(
     templates: &Templates,
     builder: &mut Builder<'_>,
 ) -> Result<Vec<Command>, Error> {
-    let base = input.spec.folder().join(&input.spec.layout.gate).unwrap_or_default();
+    let base = input.spec.gate_base()?;
     if !input.model.graph.has(&base) {
         return Ok(Vec::new());
     }
@@ -44,4 +45,23 @@ pub fn follow(
     let commands = sync_verified(&next, templates, builder)?.commands;
     keeps_all(input, builder.now())?;
     Ok(commands)
+}
+
+/// Gives the commands that resume what jobs close so far and close no more in `next`, where a gate stands
+/// still: no job opens it either, so what the last closing suspended would stay so.
+///
+/// # Errors
+///
+/// As [`Closings::of`].
+pub fn released(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Command>, Error> {
+    let (now, then) = (Closings::of(input)?, Closings::of(next)?);
+    let released = |cluster: &String| {
+        let own = next.model.flux.iter().filter(|flux| flux.cluster == *cluster);
+        let released = own
+            .map(|flux| GateTarget::of(next, flux))
+            .filter(|target| now.hold(cluster, target).is_some() && then.hold(cluster, target).is_none());
+        released.map(|target| Command::release(&target, input.spec, cluster)).collect::<Vec<_>>()
+    };
+    let stands = |cluster: &&String| then.has_gate(cluster);
+    Ok(input.spec.clusters.keys().filter(stands).flat_map(released).collect())
 }

@@ -7,12 +7,11 @@ use serde_json::Value;
 use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::mechanism::{self, ClusterGate, GateTarget, Gates, Job, pod_of, turns};
 use crate::plan::edit::Builder;
-use crate::plan::gate::files::reached;
 use crate::plan::gate::target::shown;
-use crate::plan::gate::{ClusterGate, GateTarget, Gates, adopted};
+use crate::plan::gate::{adopted, gates};
 use crate::render::Request;
-use crate::repo::command::{pod_of, turns};
 use crate::spec::Spec;
 
 /// Builds each cluster's generated gate as it will be and looks at what comes out.
@@ -25,7 +24,7 @@ use crate::spec::Spec;
 /// When a gate does not build or differs from the spec; templates that a user replaced are the
 /// likeliest reason.
 pub fn verify(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
-    let Some(gates) = Gates::of(input)? else { return Ok(()) };
+    let Some(gates) = gates(input)? else { return Ok(()) };
     let active = || gates.clusters.iter().filter(|cluster| !cluster.is_idle());
     let folders = active().map(|cluster| &cluster.folder);
     let standing = folders.filter(|folder| matches!(builder.kustomization(folder), Ok(Some(_))));
@@ -60,54 +59,22 @@ pub fn verify(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
 }
 
 fn problem(spec: &Spec, gates: &Gates, cluster: &ClusterGate, objects: &[&Value]) -> Option<String> {
-    let of_kind = |kind: &'static str| objects.iter().filter(move |object| object["kind"] == kind);
-    for (index, slot) in gates.slots.iter().enumerate() {
-        if !cluster.windows.contains_key(&index) {
-            continue;
+    let jobs = objects.iter().filter(|object| object["kind"] == "CronJob");
+    for index in cluster.schedules.keys() {
+        let Job { name, change_type, .. } = &gates.jobs[*index];
+        let wanted = cluster.targets.get(change_type)?;
+        let Some(job) = jobs.clone().find(|job| job["metadata"]["name"] == name.as_str()) else {
+            return Some(format!("it has no CronJob {name}"));
+        };
+        let containers = pod_of(job)["containers"].as_array().map(Vec::as_slice).unwrap_or_default();
+        if containers.iter().any(|container| !container["image"].is_string()) {
+            return Some(format!("a container of CronJob {name} has no image"));
         }
-        let wanted = cluster.targets.get(&slot.change_type)?;
-        for name in [&slot.open_job, &slot.close_job] {
-            let Some(job) = of_kind("CronJob").find(|job| job["metadata"]["name"] == name.as_str()) else {
-                return Some(format!("it has no CronJob {name}"));
-            };
-            let pod = pod_of(job);
-            let containers = pod["containers"].as_array().map(Vec::as_slice).unwrap_or_default();
-            if containers.iter().any(|container| !container["image"].is_string()) {
-                return Some(format!("a container of CronJob {name} has no image"));
-            }
-            let turned: BTreeSet<GateTarget> = turns(job).into_iter().map(GateTarget::from).collect();
-            if turned != *wanted {
-                let (turned, wanted) = (shown(&turned, spec), shown(wanted, spec));
-                return Some(format!("CronJob {name} acts on {turned} and not on {wanted}"));
-            }
+        let turned: BTreeSet<GateTarget> = turns(job).into_iter().map(GateTarget::from).collect();
+        if turned != *wanted {
+            let (turned, wanted) = (shown(&turned, spec), shown(wanted, spec));
+            return Some(format!("CronJob {name} acts on {turned} and not on {wanted}"));
         }
     }
-    permitted(spec, &cluster.held(), objects)
-}
-
-/// Says where the roles allow something else than what is held back, or are not bound.
-fn permitted(spec: &Spec, held: &BTreeSet<GateTarget>, objects: &[&Value]) -> Option<String> {
-    let of_kind = |kind: &str| objects.iter().filter(|object| object["kind"] == *kind).collect::<Vec<_>>();
-    let (usual, others) = reached(spec, held);
-    for (role, binding, wanted) in
-        [("Role", "RoleBinding", usual), ("ClusterRole", "ClusterRoleBinding", others)]
-    {
-        let mut allowed = BTreeSet::new();
-        for rule in of_kind(role).into_iter().flat_map(|role| role["rules"].as_array().into_iter().flatten())
-        {
-            let names = rule["resourceNames"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            let mut names = names.peekable();
-            if names.peek().is_none() {
-                return Some(format!("a rule of its {role} names nothing, so it allows everything"));
-            }
-            allowed.extend(names);
-        }
-        if allowed != wanted {
-            return Some(format!("its {role} allows {allowed:?} and not {wanted:?}"));
-        }
-        if !wanted.is_empty() && of_kind(binding).is_empty() {
-            return Some(format!("it has no {binding}"));
-        }
-    }
-    None
+    mechanism::of(spec.gate.mechanism).unpermitted(spec, cluster, objects)
 }

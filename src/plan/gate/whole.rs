@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::delivery::{EntryPoint, Role};
 use crate::delivery::{Input, Sides, Typed, TypedError, parent};
 use crate::diagnostic::{Diagnostic, Place};
+use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::plan::gate::Lone;
 use crate::plan::gate::target::{shown, waits_for_held};
-use crate::plan::gate::{GateTarget, OutOfReach, out_of_reach, own};
+use crate::plan::gate::{OutOfReach, out_of_reach, own};
 use crate::plan::refusal::{ADDED_TYPES, REMEDY_FOR_TYPES, is_remote};
 use crate::repo::FluxKustomization;
 

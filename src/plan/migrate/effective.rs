@@ -3,15 +3,12 @@
 //! A file may say `prune: false` while a patch of the parent says otherwise for all of its children; the
 //! controller goes by what the cluster has.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use crate::delivery::Input;
 use crate::delivery::inventory::{Inventory, inventories_of, prunes};
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
-use crate::plan::gate::{Closings, GateTarget};
 use crate::plan::migrate::patch::{setting, spelt};
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::stop::Stop;
@@ -94,41 +91,6 @@ fn unknown(input: &Input<'_>, old: &FluxKustomization, inventories: &[Inventory]
             )
         })
     })
-}
-
-/// Gives one that applies a Flux Kustomization, directly or through others, and is suspended in Git or held back
-/// by a gate.
-pub fn suspended_above<'a>(
-    input: &Input<'a>,
-    one: &FluxKustomization,
-) -> Option<(&'a FluxKustomization, Held)> {
-    let mut seen: Vec<&FluxKustomization> = Vec::new();
-    let mut queue = input.parents(one);
-    let mut closings: BTreeMap<String, Closings> = BTreeMap::new();
-    while let Some(next) = queue.pop() {
-        if *next.spec("suspend") == Value::Bool(true) {
-            return Some((next, Held::InGit));
-        }
-        let (cluster, target) = (next.cluster.clone(), GateTarget::of(input, next));
-        let all = |cluster: &String| Closings::of_all_jobs(input, cluster);
-        if closings.entry(cluster.clone()).or_insert_with_key(all).holds(&cluster, &target) {
-            return Some((next, Held::ByJob));
-        }
-        if !seen.iter().any(|known| std::ptr::eq(*known, next)) {
-            seen.push(next);
-            queue.extend(input.parents(next));
-        }
-    }
-    None
-}
-
-/// What keeps a Flux Kustomization from applying what Git says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
-    /// `spec.suspend` in Git.
-    InGit,
-    /// A gate or another CronJob, until one opens.
-    ByJob,
 }
 
 /// Stops by what the topmost kustomizations that list a Flux Kustomization make of it, where nothing in

@@ -42,6 +42,7 @@ use crate::delivery::{Input, builds};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::live::LiveKustomization;
+use crate::mechanism;
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::prepare;
@@ -334,10 +335,10 @@ pub(super) fn take_over(
 /// Gives what gates hold back, or will, with the positions of the types.
 pub(crate) fn held(input: &Input<'_>) -> BTreeMap<depends::Name, usize> {
     let mut held = BTreeMap::new();
-    let Ok(Some(gates)) = gate::Gates::of(input) else { return held };
+    let Ok(Some(gates)) = gate::gates(input) else { return held };
     for cluster in &gates.clusters {
         for (position, targets) in &cluster.targets {
-            for gate::GateTarget { namespace, name } in targets {
+            for mechanism::GateTarget { namespace, name } in targets {
                 held.insert((cluster.cluster.clone(), namespace.clone(), name.clone()), *position);
             }
         }

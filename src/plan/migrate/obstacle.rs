@@ -1,10 +1,9 @@
 //! What an entry point of a cluster is stuck at: states that no step leads out of.
 
-use crate::delivery::{Input, Unapplied};
+use crate::delivery::{Hold, Input, Unapplied};
 use crate::path::RepoPath;
 use crate::plan::BACK;
 use crate::plan::migrate::double::{differ, doubled};
-use crate::plan::migrate::effective::{Held, suspended_above};
 use crate::plan::migrate::identity::unclear;
 use crate::plan::migrate::part;
 use crate::plan::migrate::standing::{Move, heir_name};
@@ -65,7 +64,7 @@ fn twin(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
 
 /// One that is suspended in Git, or above which something is.
 fn suspended(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
-    if let Some(found) = one.all().find(|found| *found.spec("suspend") == true) {
+    if let Some(found) = one.all().find(|found| found.is_suspended()) {
         return Some(Stop::lasting(
             format!(
                 "Flux Kustomization {} has `suspend: true` in Git, so nothing of it reaches the cluster",
@@ -75,17 +74,17 @@ fn suspended(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
             found.place("suspend"),
         ));
     }
-    let (found, (above, held)) = one.all().find_map(|found| Some((found, suspended_above(input, found)?)))?;
+    let (found, (above, held)) = one.all().find_map(|found| Some((found, input.held_above(found)?)))?;
     let (above_name, name) = (&above.name, &found.name);
     Some(match held {
-        Held::InGit => Stop::new(
+        Hold::Suspended => Stop::new(
             format!(
                 "Flux Kustomization {above_name}, which applies {name}, has `suspend: true` in Git: the steps would reach the cluster all at once"
             ),
             format!("resume {above_name}, let it reach the cluster, then go on"),
         )
         .at(above.place("suspend")),
-        Held::ByJob => Stop::lasting(
+        Hold::Job(_) | Hold::Window(_) => Stop::lasting(
             format!(
                 "a CronJob holds back Flux Kustomization {above_name}, which applies {name}: the steps would reach the cluster all at once when it is resumed"
             ),

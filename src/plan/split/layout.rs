@@ -6,8 +6,8 @@ use crate::delivery::Input;
 use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
-use crate::plan::gate::GateTarget;
 
 /// Makes sure that no two types of entry points share a folder or the name of a Flux Kustomization.
 ///

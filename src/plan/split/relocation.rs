@@ -8,11 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::inventory::{Deletion, Inventory, deletions, inventories};
-use crate::delivery::{self, Input, Sides};
+use crate::delivery::{self, Closings, Input, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
-use crate::plan::gate::{Closings, GateTarget};
 use crate::plan::migrate::contents::is_encrypted;
 use crate::plan::migrate::misplaced::{Misplaced, misplaced_in, sides_of, standing};
 use crate::plan::migrate::{held, verify};
@@ -124,7 +124,7 @@ pub fn guard(
 
 /// Says why no job holds back a Flux Kustomization yet; `later` are the gates after the step.
 fn unheld(now: &Closings, later: &Closings, cluster: &str, own: &GateTarget) -> Option<String> {
-    if now.holds(cluster, own) {
+    if now.hold(cluster, own).is_some() {
         return None;
     }
     let name = &own.name;

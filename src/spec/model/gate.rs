@@ -3,6 +3,8 @@
 /// What opens and closes: the CronJobs' common part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateDef {
+    /// How a gate is held closed.
+    pub mechanism: MechanismName,
     /// The namespace of the CronJobs and their ServiceAccount.
     pub namespace: String,
     /// The image, which holds `kubectl` and `flux`.
@@ -18,11 +20,43 @@ pub struct GateDef {
 impl Default for GateDef {
     fn default() -> GateDef {
         GateDef {
+            mechanism: MechanismName::Suspend,
             namespace: "jobs".into(),
             image: "ghcr.io/fluxcd/flux-cli:v2.9.4".into(),
             runner: Runner::Kubectl,
             enabled: true,
             service_account: "reconciliation-window".into(),
+        }
+    }
+}
+
+/// How a gate is held closed, by name; what it does stands in [`mechanism`](crate::mechanism).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum MechanismName {
+    /// CronJobs suspend and resume.
+    #[default]
+    Suspend,
+}
+
+impl MechanismName {
+    /// All of them.
+    pub const ALL: [MechanismName; 1] = [MechanismName::Suspend];
+
+    /// All of them as the spec writes them.
+    pub(crate) const WORDS: &[&str] = &{
+        let mut words = [""; MechanismName::ALL.len()];
+        let mut position = 0;
+        while position < words.len() {
+            words[position] = MechanismName::ALL[position].as_str();
+            position += 1;
+        }
+        words
+    };
+
+    /// Gives the name as the spec writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            MechanismName::Suspend => "suspend",
         }
     }
 }

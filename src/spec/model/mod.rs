@@ -8,14 +8,16 @@ mod window;
 
 use indexmap::IndexMap;
 
-use crate::path::RepoPath;
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use crate::path::{RepoPath, RepoPathError};
 use crate::spec::{Placed, expand};
 
 pub use flux::{FluxDefaults, FluxSource};
-pub use gate::{ALERT_TYPES, AlertDef, GateDef, Runner};
+pub use gate::{ALERT_TYPES, AlertDef, GateDef, MechanismName, Runner};
 pub use layout::LayoutTemplates;
 pub use rule::{Matcher, Rule};
-pub use window::{WindowDef, WindowForm, WindowUse};
+pub use window::{WindowDef, WindowUse};
 
 /// The whole of a valid `windows.yaml`.
 ///
@@ -80,8 +82,26 @@ impl Spec {
             && ["Namespace", "ConfigMap"].into_iter().any(|kind| rule.matcher == of_kind(kind))
     }
 
-    /// Gives the folder of a cluster's gate, relative to the spec's.
-    pub fn gate_folder(&self, cluster: &str) -> String {
+    /// Returns the folder of what the gates of all clusters share.
+    ///
+    /// # Errors
+    ///
+    /// When the layout leads out of the repository.
+    pub fn gate_base(&self) -> Result<RepoPath, Error> {
+        self.folder().join(&self.layout.gate).map_err(layout_error)
+    }
+
+    /// Returns the folder of a cluster's gate.
+    ///
+    /// # Errors
+    ///
+    /// As [`gate_base`](Spec::gate_base).
+    pub fn gate_folder(&self, cluster: &str) -> Result<RepoPath, Error> {
+        self.folder().join(&self.gate_folder_below(cluster)).map_err(layout_error)
+    }
+
+    /// Returns the folder of a cluster's gate, relative to the spec's.
+    pub fn gate_folder_below(&self, cluster: &str) -> String {
         let folders = self.clusters.get(cluster).map(|cluster| cluster.paths.as_slice()).unwrap_or_default();
         let path = folders.first().map_or(cluster, |path| path.value.as_str());
         expand(&self.layout.cluster_gate, &[("cluster", cluster), ("path", path)])
@@ -91,6 +111,12 @@ impl Spec {
     pub fn gate_enabled(&self, cluster: &str) -> bool {
         self.clusters.get(cluster).and_then(|cluster| cluster.enabled).unwrap_or(self.gate.enabled)
     }
+}
+
+fn layout_error(error: RepoPathError) -> Error {
+    Error::invalid(
+        Diagnostic::error(format!("`layout`: {error}")).help("name folders below the spec's folder"),
+    )
 }
 
 /// Findings that `check` leaves out.

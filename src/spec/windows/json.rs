@@ -7,9 +7,6 @@ use crate::schedule::WindowKey;
 use crate::spec::windows::{VERSION, revision, unknown_cluster, unknown_window};
 use crate::spec::{Cluster, Spec, WindowDef, WindowUse};
 
-const KEYS: [WindowKey; 6] =
-    [WindowKey::TimeZone, WindowKey::Open, WindowKey::Close, WindowKey::For, WindowKey::From, WindowKey::To];
-
 /// Answers with every window, and who uses it: types and clusters.
 ///
 /// The form is [`schema`](crate::spec::schema())'s `WindowList`; everything is in the order of the spec.
@@ -79,7 +76,7 @@ fn window(definition: &WindowDef) -> Map<String, Value> {
     if let Some(name) = &definition.name {
         window.insert("name".into(), name.value.as_str().into());
     }
-    for key in KEYS {
+    for key in WindowKey::all() {
         if let Some(text) = definition.text(key) {
             window.insert(key.as_str().into(), text.value.as_str().into());
         }

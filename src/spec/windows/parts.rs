@@ -1,6 +1,7 @@
 //! The values of one window, set in place.
 
 use crate::schedule::WindowKey;
+use crate::spec::keys::WINDOW;
 use crate::yaml::{EditError, Editor, Key};
 
 /// Sets values of the window at a path, and takes away those that another way to write a window
@@ -22,18 +23,14 @@ pub(super) fn set(editor: &mut Editor, path: &[Key], parts: &[(WindowKey, String
         return replace(editor, path, write);
     }
     write(editor, path)?;
-    let given = |key: WindowKey| parts.iter().any(|(other, _)| *other == key);
-    let weekly = given(WindowKey::From) || given(WindowKey::To);
-    let cron = given(WindowKey::Open) || given(WindowKey::Close) || given(WindowKey::For);
-    for (key, gone) in [
-        (WindowKey::Open, weekly),
-        (WindowKey::Close, weekly || given(WindowKey::For)),
-        (WindowKey::For, weekly || given(WindowKey::Close)),
-        (WindowKey::From, cron),
-        (WindowKey::To, cron),
-    ] {
-        let key_path = below(path, key.as_str());
-        if gone && !given(key) && at(editor, &key_path).is_some() {
+    let given: Vec<&str> = parts.iter().map(|(key, _)| key.as_str()).collect();
+    let times = || given.iter().filter(|key| **key != WindowKey::TimeZone.as_str());
+    let fits = |form: &&&[&str]| times().all(|key| form.contains(key));
+    let meant: Vec<&str> = WINDOW.forms.iter().filter(fits).copied().flatten().copied().collect();
+    for key in WindowKey::TIMES.map(WindowKey::as_str) {
+        let key_path = below(path, key);
+        let is_gone = !meant.contains(&key) && !given.contains(&key);
+        if is_gone && at(editor, &key_path).is_some() {
             editor.remove_key(&key_path)?;
         }
     }

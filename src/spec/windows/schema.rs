@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::schedule::WindowKey;
 use crate::spec::windows::VERSION;
 
 /// Gives the JSON Schema (draft 2020-12) of every answer of `windows`; `kind` tells them apart.
@@ -65,8 +66,8 @@ pub fn schema() -> Value {
 }
 
 /// The ways to write a window are the spec's.
-fn times() -> [(&'static str, Value); 6] {
-    ["timeZone", "open", "close", "for", "from", "to"].map(|key| (key, json!({ "type": "string" })))
+fn times() -> Vec<(&'static str, Value)> {
+    WindowKey::all().map(|key| (key.as_str(), json!({ "type": "string" }))).collect()
 }
 
 fn answer(kind: &str, fields: &[(&str, Value)]) -> Value {

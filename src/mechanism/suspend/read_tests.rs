@@ -1,6 +1,11 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::*;
+use super::read::read;
+use crate::mechanism::{Action, Reading, Turn};
+
+fn turns(job: &Value) -> Vec<Turn> {
+    read(job, None).turns
+}
 
 fn close(name: &str) -> Turn {
     Turn { action: Action::Close, namespace: "flux-system".into(), name: name.into() }

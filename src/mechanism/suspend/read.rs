@@ -4,72 +4,17 @@
 //! apps`, or a `kubectl patch` of `spec.suspend`, mostly in a shell. They are known by what they
 //! do, so this reads the command line the way a shell would cut it, without running anything.
 
-mod line;
-mod patch;
-#[cfg(test)]
-mod tests;
-
-pub use patch::SuspendPatch;
-
 use serde_json::Value;
 
-use crate::repo::command::line::Line;
-use crate::repo::command::patch::{parsed, suspend_of};
-use crate::repo::shell::{is_shell, is_shell_flag, shell_commands};
+use super::line::Line;
+use super::patch::{SuspendPatch, parsed, suspend_of};
+use super::shell::{is_shell, is_shell_flag, shell_commands};
+use crate::mechanism::{Action, Reading, Turn, Unclear, pod_of};
 
-/// Which way a command turns a Flux Kustomization.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Action {
-    /// It resumes: a window opens.
-    Open,
-    /// It suspends: a window closes.
-    Close,
-}
-
-impl Action {
-    /// Tells what a job that does it does, as a verb.
-    pub fn verb(self) -> &'static str {
-        match self {
-            Action::Open => "resumes",
-            Action::Close => "suspends",
-        }
-    }
-}
-
-/// One Flux Kustomization that a command suspends or resumes.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Turn {
-    /// Which way.
-    pub action: Action,
-    /// The Kustomization's namespace. Where the command names none, kubectl takes `POD_NAMESPACE`, else that
-    /// of its pod (client-go, `inClusterClientConfig.Namespace`), and flux takes `FLUX_SYSTEM_NAMESPACE`,
-    /// else `flux-system` (flux2, `configureDefaultNamespace`). `flux-system` also where the pod's is not
-    /// known; what a script or a command line sets and what a kubeconfig says is not read.
-    pub namespace: String,
-    /// The Kustomization's name; `*` for `--all`.
-    pub name: String,
-}
-
-/// A command that suspends or resumes Flux Kustomizations that its words do not tell.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unclear {
-    /// Which way, where the words tell that.
-    pub action: Option<Action>,
-    /// The words of the command.
-    pub command: String,
-}
-
-/// What the containers of a pod do to Flux Kustomizations.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reading {
-    /// What they suspend and resume, in order and once.
-    pub turns: Vec<Turn>,
-    /// The commands of which it is not known what they turn: variables, input of `xargs`, files.
-    pub unclear: Vec<Unclear>,
-    /// The patches among the commands.
-    pub patches: Vec<SuspendPatch>,
-    /// The first container, by position, that has one of these commands.
-    pub container: Option<usize>,
+/// What is read of the containers of a pod, with what counts in the one at hand.
+#[derive(Default)]
+struct Reader {
+    found: Reading,
     /// The namespace that kubectl takes in the container at hand.
     kubectl_namespace: Option<String>,
     /// The namespace that flux takes there.
@@ -79,20 +24,10 @@ pub struct Reading {
 /// The namespace that the flux CLI takes.
 const FLUX: &str = "flux-system";
 
-/// Gives the `spec` of the pods that a CronJob makes.
-pub fn pod_of(job: &Value) -> &Value {
-    &job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-}
-
-/// Reads what the containers of a CronJob suspend and resume, as far as the words tell it.
-pub fn turns(job: &Value) -> Vec<Turn> {
-    read(job, None).turns
-}
-
 /// Reads what the containers of a CronJob do to Flux Kustomizations; a list may have `given` it a namespace.
-pub fn read(job: &Value, given: Option<&str>) -> Reading {
+pub(super) fn read(job: &Value, given: Option<&str>) -> Reading {
     let namespace = given.or_else(|| job["metadata"]["namespace"].as_str()).map(str::to_owned);
-    let mut reading = Reading::default();
+    let mut reader = Reader::default();
     for (position, container) in pod_of(job)["containers"].as_array().into_iter().flatten().enumerate() {
         let words = |key: &str| {
             let list = container[key].as_array().into_iter().flatten();
@@ -109,8 +44,8 @@ pub fn read(job: &Value, given: Option<&str>) -> Reading {
             let value = if from.is_null() { variable["value"].as_str()? } else { "$" };
             (!value.is_empty()).then(|| value.to_owned())
         };
-        reading.kubectl_namespace = set("POD_NAMESPACE").or_else(|| namespace.clone());
-        reading.flux_namespace = set("FLUX_SYSTEM_NAMESPACE");
+        reader.kubectl_namespace = set("POD_NAMESPACE").or_else(|| namespace.clone());
+        reader.flux_namespace = set("FLUX_SYSTEM_NAMESPACE");
         let command = words("command");
         let is_flux_image = container["image"].as_str().is_some_and(|image| image.contains("flux-cli"));
         let mut line = command.clone();
@@ -118,13 +53,14 @@ pub fn read(job: &Value, given: Option<&str>) -> Reading {
             line.push("flux".to_owned());
         }
         line.extend(words("args"));
-        let before = reading.turns.len() + reading.unclear.len();
-        reading.line(&line);
-        if reading.container.is_none() && reading.turns.len() + reading.unclear.len() > before {
-            reading.container = Some(position);
+        let before = reader.found.turns.len() + reader.found.unclear.len();
+        reader.line(&line);
+        let found = &mut reader.found;
+        if found.container.is_none() && found.turns.len() + found.unclear.len() > before {
+            found.container = Some(position);
         }
     }
-    (reading.kubectl_namespace, reading.flux_namespace) = (None, None);
+    let mut reading = reader.found;
     reading.turns.sort();
     reading.turns.dedup();
     reading
@@ -134,7 +70,7 @@ pub fn read(job: &Value, given: Option<&str>) -> Reading {
 const RUNNERS: [&str; 9] =
     ["xargs", "timeout", "env", "sudo", "nohup", "nice", "command", "eval", "parallel"];
 
-impl Reading {
+impl Reader {
     /// Reads one command with its arguments.
     fn line(&mut self, words: &[String]) {
         let assigns = |word: &&String| {
@@ -165,10 +101,11 @@ impl Reading {
                 let Some(position) = rest.iter().position(known) else { return };
                 if matches!(name, "xargs" | "parallel") {
                     // Some of its names come from elsewhere, whatever it names itself.
-                    let mut inner = Reading::default();
+                    let mut inner = Reader::default();
                     inner.line(&[&rest[position..], &["$input".to_owned()]].concat());
-                    self.unclear.extend(
+                    self.found.unclear.extend(
                         inner
+                            .found
                             .unclear
                             .into_iter()
                             .map(|unclear| Unclear { command: words.join(" "), ..unclear }),
@@ -185,7 +122,7 @@ impl Reading {
     }
 
     fn unclear(&mut self, action: Option<Action>, words: &[String]) {
-        self.unclear.push(Unclear { action, command: words.join(" ") });
+        self.found.unclear.push(Unclear { action, command: words.join(" ") });
     }
 
     /// Takes the names that a command turns, if all of them stand there.
@@ -193,7 +130,11 @@ impl Reading {
         if names.is_empty() || is_open(&namespace) || names.iter().any(|name| is_open(name)) {
             return self.unclear(Some(action), words);
         }
-        self.turns.extend(names.into_iter().map(|name| Turn { action, namespace: namespace.clone(), name }));
+        self.found.turns.extend(names.into_iter().map(|name| Turn {
+            action,
+            namespace: namespace.clone(),
+            name,
+        }));
     }
 
     fn flux(&mut self, rest: &[String], words: &[String]) {
@@ -256,7 +197,7 @@ impl Reading {
             return;
         };
         let kind = line.flag(["--type", "--type"]).map(str::to_owned);
-        self.patches.push(SuspendPatch { kind, patch });
+        self.found.patches.push(SuspendPatch { kind, patch });
         let action = if suspend { Action::Close } else { Action::Open };
         let namespace = line.namespace().or(self.kubectl_namespace.as_deref()).unwrap_or(FLUX).to_owned();
         self.turn(action, namespace, names, words);

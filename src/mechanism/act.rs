@@ -1,0 +1,83 @@
+//! What an object does to Flux Kustomizations.
+
+use crate::mechanism::{self, Mechanism, SuspendPatch};
+use crate::spec::MechanismName;
+
+/// Which way a Flux Kustomization is turned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Action {
+    /// A window opens: it is resumed.
+    Open,
+    /// A window closes: it is suspended.
+    Close,
+}
+
+impl Action {
+    /// Tells what a job that does it does, as a verb.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Action::Open => "resumes",
+            Action::Close => "suspends",
+        }
+    }
+}
+
+/// One Flux Kustomization that a command suspends or resumes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Turn {
+    /// Which way.
+    pub action: Action,
+    /// The Kustomization's namespace. Where the command names none, kubectl takes `POD_NAMESPACE`, else that
+    /// of its pod (client-go, `inClusterClientConfig.Namespace`), and flux takes `FLUX_SYSTEM_NAMESPACE`,
+    /// else `flux-system` (flux2, `configureDefaultNamespace`). `flux-system` also where the pod's is not
+    /// known; what a script or a command line sets and what a kubeconfig says is not read.
+    pub namespace: String,
+    /// The Kustomization's name; `*` for `--all`.
+    pub name: String,
+}
+
+/// A command that suspends or resumes Flux Kustomizations that its words do not tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unclear {
+    /// Which way, where the words tell that.
+    pub action: Option<Action>,
+    /// The words of the command.
+    pub command: String,
+}
+
+/// What the containers of a pod do to Flux Kustomizations.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// The mechanism that understands them.
+    pub mechanism: MechanismName,
+    /// What they suspend and resume, in order and once.
+    pub turns: Vec<Turn>,
+    /// The commands of which it is not known what they turn: variables, input of `xargs`, files.
+    pub unclear: Vec<Unclear>,
+    /// The patches among the commands.
+    pub patches: Vec<SuspendPatch>,
+    /// The first container, by position, that has one of these commands.
+    pub container: Option<usize>,
+}
+
+impl Reading {
+    /// Tells whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.turns.is_empty() && self.unclear.is_empty()
+    }
+
+    /// Returns the mechanism that understands them.
+    pub fn mechanism(&self) -> &'static dyn Mechanism {
+        mechanism::of(self.mechanism)
+    }
+
+    /// Returns which way the job turns all that it turns, which is closing where the job does both by itself; `None`
+    /// where it turns nothing, or goes both ways in one run.
+    pub fn action(&self) -> Option<Action> {
+        if self.mechanism().is_level() {
+            return (!self.turns.is_empty()).then_some(Action::Close);
+        }
+        let first = self.turns.first()?.action;
+        self.turns.iter().all(|turn| turn.action == first).then_some(first)
+    }
+}

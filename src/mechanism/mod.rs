@@ -1,0 +1,108 @@
+//! Mechanisms: how a gate opens and closes in a cluster.
+//!
+//! A mechanism is one implementation of [`Mechanism`]: which files make a gate, what its objects do to Flux
+//! Kustomizations, what people run by hand, and which windows it refuses. It works on values alone, so that both of
+//! its halves, writing and reading, stand in one place. Nobody else knows how Flux Kustomizations are held back.
+//!
+//! A new one is a file here, its name in [`MechanismName`] and a line in [`of`].
+
+mod act;
+mod cron_job;
+mod gate;
+mod suspend;
+
+use serde_json::Value;
+
+pub use act::{Action, Reading, Turn, Unclear};
+pub use cron_job::{LONGEST_JOB_NAME, pod_of};
+pub(crate) use cron_job::{command_line, shell_line};
+pub use gate::{ClusterGate, Files, GateTarget, Gates, Job, Jobs, Schedule, Writing, add, join};
+pub use suspend::SuspendPatch;
+
+use crate::error::Error;
+use crate::spec::{MechanismName, Spec};
+
+/// How a gate is held closed.
+pub trait Mechanism: Sync {
+    /// Returns the CronJobs of the gates, with what each cluster makes of them.
+    ///
+    /// # Errors
+    ///
+    /// When a window can't be said by it, a name is too long, or two names are the same.
+    fn jobs(&self, spec: &Spec) -> Result<Jobs, Error>;
+
+    /// Tells whether one job both opens and closes, by itself.
+    fn is_level(&self) -> bool;
+
+    /// Adds the files that all clusters share.
+    ///
+    /// # Errors
+    ///
+    /// When a template fails, or the layout has no place for a file.
+    fn base(&self, writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error>;
+
+    /// Adds the files of one cluster, whose gate lists the files of its `alerts` too.
+    ///
+    /// # Errors
+    ///
+    /// As [`base`](Mechanism::base).
+    fn cluster(
+        &self,
+        writing: &Writing<'_>,
+        cluster: &ClusterGate,
+        alerts: &[&str],
+        wanted: &mut Files,
+    ) -> Result<(), Error>;
+
+    /// Returns the name and the text of a cluster's patch of a job, by its position; `None` where the cluster has no
+    /// use for the job.
+    ///
+    /// # Errors
+    ///
+    /// When a template fails.
+    fn patch(
+        &self,
+        writing: &Writing<'_>,
+        cluster: &ClusterGate,
+        job: usize,
+    ) -> Result<Option<(String, String)>, Error>;
+
+    /// Says where the built objects of a cluster's gate allow their jobs something else than the gate needs.
+    fn unpermitted(&self, spec: &Spec, cluster: &ClusterGate, objects: &[&Value]) -> Option<String>;
+
+    /// Reads what a CronJob does to Flux Kustomizations; a list may have given it a `namespace`.
+    fn read(&self, job: &Value, namespace: Option<&str>) -> Reading;
+
+    /// Returns the words of the command by which people let go on what a gate held that is gone.
+    fn release(&self, spec: &Spec, target: &GateTarget) -> Vec<String>;
+
+    /// Returns the kinds of the objects that make a gate.
+    fn kinds(&self) -> &'static [&'static str];
+}
+
+/// Returns the mechanism of a name.
+pub fn of(name: MechanismName) -> &'static dyn Mechanism {
+    match name {
+        MechanismName::Suspend => &suspend::Suspend,
+    }
+}
+
+fn all() -> impl Iterator<Item = (MechanismName, &'static dyn Mechanism)> {
+    MechanismName::ALL.into_iter().map(|name| (name, of(name)))
+}
+
+/// Reads what a CronJob does to Flux Kustomizations, by whatever mechanism; a list may have given it a `namespace`.
+pub fn read(job: &Value, namespace: Option<&str>) -> Reading {
+    let found = all().map(|(name, mechanism)| Reading { mechanism: name, ..mechanism.read(job, namespace) });
+    found.into_iter().find(|reading| !reading.is_empty()).unwrap_or_default()
+}
+
+/// Reads which Flux Kustomizations a CronJob turns.
+pub fn turns(job: &Value) -> Vec<Turn> {
+    read(job, None).turns
+}
+
+/// Tells whether some mechanism makes a gate of objects of a kind.
+pub fn is_kind(kind: &str) -> bool {
+    all().any(|(_, mechanism)| mechanism.kinds().contains(&kind))
+}

@@ -1,0 +1,51 @@
+//! The commands that suspend and resume.
+
+use std::collections::BTreeSet;
+
+use crate::mechanism::cron_job::in_shell;
+use crate::mechanism::{Action, GateTarget, command_line};
+use crate::spec::{Runner, Spec};
+
+/// Returns the command of a job.
+///
+/// `kubectl patch` fails loudly when an object is missing or forbidden. The field manager is
+/// `flux`, since kustomize-controller takes back what plain `kubectl` managers set. `flux suspend`
+/// exits 0 even when it failed, so its script asks afterwards.
+pub fn command(spec: &Spec, action: Action, targets: &BTreeSet<GateTarget>) -> Vec<String> {
+    command_line(targets, &spec.flux.namespace, |namespace, names| {
+        in_one_namespace(spec.gate.runner, action, namespace, names)
+    })
+}
+
+fn in_one_namespace(runner: Runner, action: Action, namespace: &str, names: &BTreeSet<&str>) -> Vec<String> {
+    let names = names.iter().map(|name| (*name).to_owned());
+    let suspend = action == Action::Close;
+    match runner {
+        Runner::Kubectl => ["kubectl", "patch", "kustomizations.kustomize.toolkit.fluxcd.io"]
+            .into_iter()
+            .map(str::to_owned)
+            .chain(names)
+            .chain([
+                format!("--namespace={namespace}"),
+                "--type=merge".to_owned(),
+                "--field-manager=flux".to_owned(),
+                format!(r#"--patch={{"spec":{{"suspend":{suspend}}}}}"#),
+            ])
+            .collect(),
+        Runner::Flux => {
+            let names = names.collect::<Vec<_>>().join(" ");
+            let verb = if suspend { "suspend" } else { "resume --wait=false" };
+            let wanted = if suspend { "=" } else { "!=" };
+            let script = format!(
+                "set -eu\n\
+                 flux {verb} kustomization {names} --namespace={namespace}\n\
+                 for name in {names}; do\n  \
+                 state=$(kubectl get kustomizations.kustomize.toolkit.fluxcd.io \"$name\" \
+                 --namespace={namespace} --output=jsonpath={{.spec.suspend}})\n  \
+                 [ \"$state\" {wanted} true ]\n\
+                 done"
+            );
+            in_shell(script)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Which pairs of CronJobs a spec needs, and when they run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::tz::TimeZone;
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::mechanism::{Action, Job, Jobs, LONGEST_JOB_NAME, Schedule};
+use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
+use crate::spec::{Placed, Spec, WindowDef};
+
+/// One window of one gated type, by its place in the spec: the same in every cluster.
+struct Slot {
+    change_type: usize,
+    /// Which of the type's windows, from 0.
+    number: usize,
+}
+
+/// Returns two jobs for each window of each gated type, the one that opens first.
+pub fn jobs(spec: &Spec) -> Result<Jobs, Error> {
+    let gated = (0..spec.types.len()).filter(|position| !spec.types[*position].is_real_time());
+    let (mut slots, mut found) = (Vec::new(), Jobs::default());
+    for (order, change_type) in gated.enumerate() {
+        let name = spec.types[change_type].name.value.as_str();
+        let widest = spec.clusters.keys().map(|cluster| spec.windows_of(cluster, name).len()).max();
+        for number in 0..widest.unwrap_or(spec.types[change_type].windows.len()).max(1) {
+            let mut suffix = String::new();
+            if order > 0 {
+                suffix.push_str(&format!("-{name}"));
+            }
+            if number > 0 {
+                suffix.push_str(&format!("-{}", number + 1));
+            }
+            slots.push(Slot { change_type, number });
+            for (action, name) in
+                [(Action::Open, &spec.layout.open_job), (Action::Close, &spec.layout.close_job)]
+            {
+                found.all.push(Job { name: format!("{name}{suffix}"), change_type, action });
+            }
+        }
+    }
+    check_names(spec, &found.all)?;
+    let mut measured = Measured::default();
+    for cluster in spec.clusters.keys() {
+        found.schedules.insert(cluster.clone(), schedules(spec, cluster, &slots, &mut measured)?);
+    }
+    Ok(found)
+}
+
+/// The deadlines of the windows of a type, measured once for all clusters that have the same.
+#[derive(Default)]
+struct Measured {
+    known: BTreeMap<String, Vec<Deadlines>>,
+}
+
+impl Measured {
+    fn of(&mut self, windows: &[(CronPair, TimeZone)]) -> &[Deadlines] {
+        let line = |(pair, zone): &(CronPair, TimeZone)| {
+            format!("{}\t{}\t{}\n", zone.iana_name().unwrap_or("UTC"), pair.open, pair.close)
+        };
+        let key = windows.iter().map(line).collect();
+        self.known.entry(key).or_insert_with(|| deadlines(&Timeline::of_pairs(windows.iter().cloned())))
+    }
+}
+
+fn schedules(
+    spec: &Spec,
+    cluster: &str,
+    slots: &[Slot],
+    measured: &mut Measured,
+) -> Result<BTreeMap<usize, Schedule>, Error> {
+    let mut windows: BTreeMap<usize, Vec<(CronPair, TimeZone)>> = BTreeMap::new();
+    let mut zones: BTreeMap<(usize, usize), Option<String>> = BTreeMap::new();
+    for slot in slots {
+        let defs = spec.windows_of(cluster, &spec.types[slot.change_type].name.value);
+        let Some(def) = defs.get(slot.number) else { continue };
+        windows.entry(slot.change_type).or_default().push(pair(def)?);
+        let zone = def.time_zone.as_ref().map(|zone| zone.value.clone());
+        zones.insert((slot.change_type, slot.number), zone);
+    }
+    let mut found = BTreeMap::new();
+    for (index, slot) in slots.iter().enumerate() {
+        let Some(time_zone) = zones.remove(&(slot.change_type, slot.number)) else { continue };
+        let own = &windows[&slot.change_type];
+        let (pair, deadlines) = (&own[slot.number].0, measured.of(own).get(slot.number).copied());
+        let Deadlines { open, close } = deadlines.unwrap_or_default();
+        for (position, (expression, deadline)) in
+            [(&pair.open, open), (&pair.close, close)].into_iter().enumerate()
+        {
+            let cron = expression.as_str().to_owned();
+            found.insert(2 * index + position, Schedule { cron, time_zone: time_zone.clone(), deadline });
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the expressions of a window.
+///
+/// A pair that the tool makes of `for` or `from` and `to` must fire exactly then, changes of the clocks included;
+/// expressions that people wrote are theirs, and `check` judges them.
+fn pair(def: &Placed<WindowDef>) -> Result<(CronPair, TimeZone), Error> {
+    let window = def.schedule().map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
+    let pair = match window.form {
+        WindowForm::OpenClose { .. } => window.pair(),
+        _ => window.resolve(reference()),
+    };
+    let pair = pair.map_err(|error| {
+        Error::invalid(Diagnostic::error(error.message).at(def.place.clone()).help(error.help))
+    })?;
+    Ok((pair, window.zone_or_utc()))
+}
+
+fn check_names(spec: &Spec, jobs: &[Job]) -> Result<(), Error> {
+    let mut diagnostics = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut refuse = |message: String, help: &str| {
+        diagnostics.push(Diagnostic::error(message).at(Place::file(spec.path.clone())).help(help));
+    };
+    for name in jobs.iter().map(|job| job.name.as_str()) {
+        if name.len() > LONGEST_JOB_NAME {
+            refuse(
+                format!(
+                    "the CronJob name `{name}` has {} characters; Kubernetes takes at most {LONGEST_JOB_NAME}",
+                    name.len()
+                ),
+                "shorten the type's name, or `openJob` and `closeJob` under `layout`",
+            );
+        }
+        if !seen.insert(name) {
+            refuse(
+                format!("two windows would both have the CronJob `{name}`"),
+                "rename the type whose name is a number, or `openJob` and `closeJob` under `layout`",
+            );
+        }
+    }
+    if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics }) }
+}

@@ -1,0 +1,80 @@
+//! Two CronJobs a window: one suspends the Flux Kustomizations, the other resumes them.
+
+mod command;
+mod files;
+mod jobs;
+mod line;
+mod patch;
+mod read;
+#[cfg(test)]
+mod read_tests;
+mod role;
+mod shell;
+
+use serde_json::Value;
+
+pub use patch::SuspendPatch;
+
+use crate::error::Error;
+use crate::mechanism::{ClusterGate, Files, GateTarget, Jobs, Mechanism, Reading, Writing};
+use crate::spec::Spec;
+
+/// The mechanism of the guides.
+pub(super) struct Suspend;
+
+impl Mechanism for Suspend {
+    fn jobs(&self, spec: &Spec) -> Result<Jobs, Error> {
+        jobs::jobs(spec)
+    }
+
+    fn is_level(&self) -> bool {
+        false
+    }
+
+    fn base(&self, writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
+        files::base(writing, wanted)
+    }
+
+    fn cluster(
+        &self,
+        writing: &Writing<'_>,
+        cluster: &ClusterGate,
+        alerts: &[&str],
+        wanted: &mut Files,
+    ) -> Result<(), Error> {
+        files::cluster(writing, cluster, alerts, wanted)
+    }
+
+    fn patch(
+        &self,
+        writing: &Writing<'_>,
+        cluster: &ClusterGate,
+        job: usize,
+    ) -> Result<Option<(String, String)>, Error> {
+        files::patch(writing, cluster, job)
+    }
+
+    fn unpermitted(&self, spec: &Spec, cluster: &ClusterGate, objects: &[&Value]) -> Option<String> {
+        role::unpermitted(spec, &cluster.held(), objects)
+    }
+
+    fn read(&self, job: &Value, namespace: Option<&str>) -> Reading {
+        read::read(job, namespace)
+    }
+
+    fn release(&self, _: &Spec, GateTarget { namespace, name }: &GateTarget) -> Vec<String> {
+        ["flux", "resume", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        &[
+            "CronJob",
+            "ClusterRole",
+            "ClusterRoleBinding",
+            "Role",
+            "RoleBinding",
+            "ServiceAccount",
+            "Namespace",
+        ]
+    }
+}
