@@ -18,7 +18,6 @@ use crate::plan::edit::prepare::{is_prepared, prepare};
 use crate::plan::migrate::verify::{Wrong, wrong};
 use crate::plan::migrate::{self, effective};
 use crate::plan::outcome::EntryOutcome;
-use crate::plan::split::newcomer::newcomers;
 use crate::plan::stop::Stop;
 use crate::proof::Obligation;
 use crate::repo::FluxKustomization;
@@ -28,12 +27,6 @@ pub fn applied_sides<'a>(input: &Input<'a>, whole: &RepoPath, cluster: &str) -> 
     let names = input.spec.types.iter().map(|change_type| change_type.name.value.as_str());
     let sides: BTreeSet<RepoPath> = names.filter_map(|name| input.side(whole, cluster, name)).collect();
     input.applying(|path| sides.contains(path)).collect()
-}
-
-/// Tells whether a later split may be at its second step here, or an app came after the split, so that it
-/// must be known what the clusters have.
-pub fn needs_base(input: &Input<'_>) -> bool {
-    input.model.flux.iter().any(is_prepared) || !newcomers(input, &input.sides()).is_empty()
 }
 
 /// Makes of a trial, in which an entry point was divided, the next step of the three.

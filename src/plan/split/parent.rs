@@ -7,16 +7,14 @@ use crate::delivery::parent::reason;
 use crate::delivery::{Input, children};
 use crate::path::RepoPath;
 use crate::plan::EntryOutcome;
-use crate::plan::gate::Lone;
 use crate::plan::split::Selection;
+use crate::plan::split::run::Run;
 
 /// Refuses an entry point that would be divided although some of these, whose Flux Kustomizations it
 /// applies, have sides.
 pub(super) fn refused(
-    input: &Input<'_>,
+    run: &Run<'_>,
     entry: &EntryPoint,
-    selection: &Selection,
-    lone: &Lone,
     outcomes: &[EntryOutcome],
     children: &BTreeSet<&RepoPath>,
 ) -> Option<EntryOutcome> {
@@ -24,7 +22,7 @@ pub(super) fn refused(
     let child = outcomes
         .iter()
         .find(has_sides)
-        .filter(|_| lone.rest(&entry.path).is_none() && is_mixed(input, entry, selection))?;
+        .filter(|_| run.lone.rest(&entry.path).is_none() && is_mixed(run.input, entry, run.selection))?;
     let outcome = EntryOutcome::new(&entry.named_clusters(), &entry.path);
     Some(outcome.refused(
         format!(
