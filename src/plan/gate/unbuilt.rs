@@ -10,7 +10,7 @@ use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::gate::folders::cluster_folder;
 use crate::plan::gate::layout_error;
-use crate::plan::refusal::is_remote;
+use crate::plan::problem::is_remote;
 use crate::repo::flux::is_yaml;
 use crate::repo::manifest::manifests;
 use crate::repo::{Kustomization, Target};

@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::plan::edit::Builder;
 use crate::plan::edit::resources::{self, Item, respell, rewrite};
 use crate::plan::outcome::{AppOutcome, EntryOutcome, Way};
-use crate::plan::refusal::Refusal;
+use crate::plan::problem::Problem;
 use crate::plan::split::child::Placed;
 use crate::plan::split::entry::EntrySplit;
 use crate::plan::split::newcomer::{Newcomer, newcomers};
@@ -30,14 +30,14 @@ pub fn split(run: &Run<'_>, builder: &mut Builder<'_>) -> Vec<EntryOutcome> {
         let outcome = EntryOutcome::new(cluster, whole);
         let mut trial = builder.clone();
         outcomes.push(match divide(input, sides, &mut trial, &own, outcome.clone()) {
-            Err(Refusal { reason, remedy }) => outcome.refused(reason, remedy),
+            Err(problem) => outcome.refused(problem),
             // What no cluster has, none can lose.
             Ok(done) if live.base.is_some_and(|base| own.iter().all(|one| one.is_new_since(base))) => {
                 *builder = trial;
                 done
             }
             Ok(mut done) => match judged(original, &trial, whole) {
-                Err((reason, remedy)) => outcome.refused(reason, remedy),
+                Err(problem) => outcome.refused(problem),
                 Ok(notes) => {
                     *builder = trial;
                     done.notes = notes;
@@ -56,11 +56,7 @@ pub fn hold(original: &Input<'_>, plan: &mut Plan, outcomes: &[EntryOutcome]) {
 }
 
 /// Judges what changes sides by a step; gives what is to be known of it.
-fn judged(
-    original: &Input<'_>,
-    trial: &Builder<'_>,
-    whole: &RepoPath,
-) -> Result<Vec<String>, (String, String)> {
+fn judged(original: &Input<'_>, trial: &Builder<'_>, whole: &RepoPath) -> Result<Vec<String>, Problem> {
     let mut plan = trial.finish();
     match relocation::guard(original, &mut plan, &BTreeSet::from([whole.clone()])) {
         Ok(remarks) => Ok(remarks
@@ -75,7 +71,7 @@ fn judged(
             let remedy = format!(
                 "commit the annotation `{KEEP}` on it and let that reach the cluster, then give the same command again"
             );
-            Err((said.unwrap_or_default(), remedy))
+            Err(Problem::new(said.unwrap_or_default(), remedy))
         }
     }
 }
@@ -86,7 +82,7 @@ fn divide(
     builder: &mut Builder<'_>,
     newcomers: &[&Newcomer<'_>],
     mut outcome: EntryOutcome,
-) -> Result<EntryOutcome, Refusal> {
+) -> Result<EntryOutcome, Problem> {
     for one in newcomers {
         let placed = place(input, builder, one)?;
         for (position, folder) in &placed.parts {
@@ -113,15 +109,15 @@ fn divide(
 }
 
 /// Divides an app as its entry point would have.
-fn place(input: &Input<'_>, builder: &mut Builder<'_>, one: &Newcomer<'_>) -> Result<Placed, Refusal> {
+fn place(input: &Input<'_>, builder: &mut Builder<'_>, one: &Newcomer<'_>) -> Result<Placed, Problem> {
     let Newcomer { whole, side, child, .. } = one;
     if child.folder.is_within(&side.path) {
-        return Err(Refusal {
-            reason: format!("{} lies in the side that lists it, where its parts belong", child.folder),
-            remedy: format!("move it out of {}, list it there again, then split it", side.path),
-        });
+        return Err(Problem::new(
+            format!("{} lies in the side that lists it, where its parts belong", child.folder),
+            format!("move it out of {}, list it there again, then split it", side.path),
+        ));
     }
-    let list = input.model.graph.get(&side.path).ok_or_else(|| Refusal::bug("a side vanished"))?;
+    let list = input.model.graph.get(&side.path).ok_or_else(|| Problem::bug("a side vanished"))?;
     let entry = EntryPoint { path: whole.clone(), flux: Vec::new(), ..(*side).clone() };
     EntrySplit::new(input, &entry, list).split_child(builder, child)
 }
@@ -134,38 +130,36 @@ fn list(
     one: &Newcomer<'_>,
     position: usize,
     folder: &RepoPath,
-) -> Result<(), Refusal> {
+) -> Result<(), Problem> {
     let mut of_type = sides_of(sides, &one.whole).filter(|(_, at)| *at == position).map(|(side, _)| side);
     let listing = of_type.find_map(|side| current(builder, side).transpose());
     let Some(listing) = listing.transpose()? else {
         let name = &input.spec.types[position].name.value;
-        return Err(Refusal {
-            reason: format!("{} has no side of type {name} that could list a part of {}", one.whole, one.child.app),
-            remedy: "give its objects one type by a rule or an annotation, or list it in an entry point of its own".into(),
-        });
+        return Err(Problem::new(
+            format!("{} has no side of type {name} that could list a part of {}", one.whole, one.child.app),
+            "give its objects one type by a rule or an annotation, or list it in an entry point of its own",
+        ));
     };
-    let text = resources::add(&listing, folder)
-        .map_err(|error| Refusal::of_edit(&listing.file, &error.to_string()))?;
+    let text = resources::add(&listing, folder).map_err(|error| Problem::list(&listing.file, &error))?;
     builder.put(&listing.file, &text);
     Ok(())
 }
 
 /// Puts the part of its type in the place of an app on the side that lists it.
-fn replace(builder: &mut Builder<'_>, one: &Newcomer<'_>, placed: &Placed) -> Result<(), Refusal> {
+fn replace(builder: &mut Builder<'_>, one: &Newcomer<'_>, placed: &Placed) -> Result<(), Problem> {
     let side = &one.side.path;
-    let listing = current(builder, side)?.ok_or_else(|| Refusal::bug("a side vanished"))?;
+    let listing = current(builder, side)?.ok_or_else(|| Problem::bug("a side vanished"))?;
     let item = |index: usize| match placed.parts.get(&one.position) {
         _ if index != one.child.index => Item::Keep,
         Some(part) => Item::Replace(respell(&one.child.reference.text, &part.relative_to(side))),
         None => Item::Remove,
     };
     let items: Vec<Item> = (0..listing.resources().len()).map(item).collect();
-    let text =
-        rewrite(&listing, &items).map_err(|error| Refusal::of_edit(&listing.file, &error.to_string()))?;
+    let text = rewrite(&listing, &items).map_err(|error| Problem::list(&listing.file, &error))?;
     builder.put(&listing.file, &text);
     Ok(())
 }
 
-fn current(builder: &Builder<'_>, folder: &RepoPath) -> Result<Option<Kustomization>, Refusal> {
-    builder.kustomization(folder).map_err(|diagnostic| Refusal::of_diagnostic(&diagnostic))
+fn current(builder: &Builder<'_>, folder: &RepoPath) -> Result<Option<Kustomization>, Problem> {
+    builder.kustomization(folder).map_err(|diagnostic| Problem::from(&*diagnostic))
 }

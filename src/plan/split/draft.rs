@@ -9,12 +9,12 @@ use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::migrate::part;
 use crate::plan::outcome::{EntryOutcome, Way};
+use crate::plan::problem::Problem;
 use crate::plan::split::parent::refused;
 use crate::plan::split::promise::Promise;
 use crate::plan::split::run::Run;
 use crate::plan::split::step::Step;
 use crate::plan::split::{Selection, admission, obligations};
-use crate::plan::stop::Stop;
 use crate::plan::{Plan, gate};
 use crate::repo::Snapshot;
 use crate::repo::flux::artifact_path;
@@ -26,7 +26,7 @@ pub struct Known {
     /// divide them is proven before the next one is tried.
     pub doubted: BTreeSet<RepoPath>,
     /// Those that are left as they are, with the reason.
-    pub refused: BTreeMap<RepoPath, Stop>,
+    pub refused: BTreeMap<RepoPath, Problem>,
 }
 
 /// A plan of which it is not known yet whether it comes out right.
@@ -61,7 +61,7 @@ impl Run<'_> {
                 continue;
             }
             let trusts = !known.doubted.contains(&entry.path);
-            let stopped = known.refused.get(&entry.path).map(|stop| stop.clone().refuse(new()));
+            let stopped = known.refused.get(&entry.path).map(|problem| new().refused(problem.clone()));
             let of_parent = || refused(self, entry, &outcomes, self.parents.get(&entry.path)?);
             let Step { outcome, promise, command } = match stopped.or_else(of_parent) {
                 Some(outcome) => outcome.into(),
@@ -184,10 +184,10 @@ fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
             let path = artifact_path(text)?;
             let cluster = kustomization.cluster.clone();
             let (kind, name) = (kustomization.source_kind(), kustomization.source_name());
-            Some(EntryOutcome::new(&cluster, &path).refused(
+            Some(EntryOutcome::new(&cluster, &path).refused(Problem::new(
                 format!("its path is relative to {kind} {name}, not to this repository"),
                 "split it in the repository that the artifact is made from",
-            ))
+            )))
         })
         .collect()
 }

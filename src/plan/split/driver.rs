@@ -17,10 +17,10 @@ use crate::delivery::{Input, Role, parent};
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::plan::gate::{self, Lone};
+use crate::plan::problem::Problem;
 use crate::plan::split::draft::{Draft, Known};
 use crate::plan::split::run::{Live, Run};
 use crate::plan::split::{Selection, ahead, layout, promise};
-use crate::plan::stop::Stop;
 use crate::plan::{Plan, migrate, refuse_unfetched};
 use crate::proof::{Obligation, first_mismatch, prove};
 use crate::render::Request;
@@ -113,7 +113,7 @@ impl Run<'_> {
     /// Finds the entry points whose division changes what another one builds: for each obligation that is
     /// not met, the first step after which it is not. What no step breaks is not for a step to mend, and
     /// the proof says what is wrong.
-    fn culprits(&self, draft: &Draft, broken: &[&Obligation]) -> BTreeMap<RepoPath, Stop> {
+    fn culprits(&self, draft: &Draft, broken: &[&Obligation]) -> BTreeMap<RepoPath, Problem> {
         let divides = |one: &&&Obligation| one.after != std::slice::from_ref(&one.before);
         let (divided, whole): (Vec<_>, Vec<_>) = broken.iter().partition(divides);
         let mut found = BTreeMap::new();
@@ -136,7 +136,7 @@ impl Run<'_> {
         obligation: &Obligation,
         before: &Snapshot,
         steps: &[(RepoPath, Snapshot)],
-        found: &mut BTreeMap<RepoPath, Stop>,
+        found: &mut BTreeMap<RepoPath, Problem>,
     ) {
         let mismatch = |tree: &Snapshot| {
             let one = std::slice::from_ref(obligation);
@@ -149,13 +149,13 @@ impl Run<'_> {
         if let Some((entry, mismatch)) = broken {
             let reason =
                 format!("dividing it would change something else: in {}, {mismatch}", obligation.before);
-            found.entry(entry.clone()).or_insert_with(|| Stop::new(reason, OWN_LIST));
+            found.entry(entry.clone()).or_insert_with(|| Problem::new(reason, OWN_LIST));
         }
     }
 
     /// Finds the entry points that a draft divides and nothing could hand over, since their Flux
     /// Kustomizations or what names these can't be edited.
-    fn no_hand_over(&self, draft: &Draft, after: &Snapshot) -> BTreeMap<RepoPath, Stop> {
+    fn no_hand_over(&self, draft: &Draft, after: &Snapshot) -> BTreeMap<RepoPath, Problem> {
         let at_once: BTreeSet<&RepoPath> = draft
             .plan
             .entries

@@ -6,13 +6,14 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::prepare;
 use crate::plan::outcome::{EntryOutcome, Way};
-use crate::plan::refusal::refuse;
+use crate::plan::problem::Problem;
 use crate::plan::split::promise::Promise;
 use crate::plan::split::run::Run;
 use crate::plan::split::side::OWN_FIELDS;
 use crate::plan::split::{EntrySplit, later, obligations};
 use crate::plan::{Command, gate};
 use crate::render::Request;
+use crate::repo::Kustomization;
 
 /// What a split of an entry point leaves beside the tree.
 pub struct Step {
@@ -40,32 +41,9 @@ impl Run<'_> {
         if !input.knows_cluster(entry) {
             return outcome.untouched(format!("the spec has no cluster `{}`", entry.cluster)).into();
         }
-        if let Some(chain) = input.model.graph.cycle(&entry.path) {
-            let texts: Vec<String> = chain.iter().map(ToString::to_string).collect();
-            let file = chain
-                .first()
-                .and_then(|folder| input.model.graph.get(folder))
-                .map(|found| found.file.clone());
-            let message = format!("its kustomizations go in a circle: {}", texts.join(" → "));
-            let diagnostic = Diagnostic::error(message).help("take one of the references out");
-            return outcome
-                .broken(&diagnostic.at(Place::file(file.unwrap_or_else(|| entry.path.clone()))))
-                .into();
-        }
-        let reach = input.model.graph.reach(&entry.path);
-        if let Some(broken) = reach.iter().find_map(|folder| input.model.graph.broken(folder)) {
-            return outcome.broken(broken).into();
-        }
-        let Some(kustomization) = input.model.graph.get(&entry.path) else {
-            return outcome
-                .refused(
-                    format!(
-                        "{} has no kustomization.yaml, and nothing that Flux could list in one",
-                        entry.path
-                    ),
-                    "mend spec.path, or put manifests there",
-                )
-                .into();
+        let kustomization = match usable(input, entry) {
+            Ok(kustomization) => kustomization,
+            Err(problem) => return outcome.refused(problem).into(),
         };
         let mut trial = builder.clone();
         if !original.model.graph.has(&entry.path) {
@@ -75,15 +53,15 @@ impl Run<'_> {
         let is_live = live.wholes.contains(&entry.path);
         let split =
             EntrySplit::new(input, entry, kustomization).trusting(trusts && !is_live).leaving(self.lone);
-        let (mut outcome, promised) = split.split(&mut trial, selection);
+        let (mut outcome, promised) = match split.split(&mut trial, selection) {
+            Ok(done) => done,
+            Err(problem) => return outcome.refused(problem).into(),
+        };
         let changes = trial.now() != builder.now();
-        if outcome.way == Way::Refused {
-            return outcome.into();
-        }
         if changes && let Some((name, error)) = unbuildable(original, entry) {
-            let mut outcome = refuse(outcome, &entry.path, &TypedError::Render(error));
-            outcome.reason = format!("Flux Kustomization {name} can't build it: {}", outcome.reason);
-            return outcome.into();
+            let mut problem = Problem::unbuilt(&entry.path, &TypedError::Render(error));
+            problem.reason = format!("Flux Kustomization {name} can't build it: {}", problem.reason);
+            return outcome.refused(problem).into();
         }
         let is_gated = input.spec.types.iter().any(|change_type| !change_type.is_real_time());
         let outside = entry.clusters().find_map(|cluster| gate::out_of_reach(input, entry, cluster));
@@ -93,8 +71,8 @@ impl Run<'_> {
                 "its Flux Kustomization {} {}, so nothing would hold back a side of it",
                 outside.flux.name, outside.why
             );
-            let refused = EntryOutcome::new(&entry.named_clusters(), &entry.path).refused(why, outside.help);
-            return EntryOutcome { place: Some(outside.flux.place("path")), ..refused }.into();
+            let problem = Problem::new(why, outside.help).at(outside.flux.place("path"));
+            return EntryOutcome::new(&entry.named_clusters(), &entry.path).refused(problem).into();
         }
         if outcome.way == Way::Untouched {
             if outcome.after.is_empty() {
@@ -115,7 +93,7 @@ impl Run<'_> {
         }
         for kustomization in input.model.flux_of(entry).filter(|_| !is_live) {
             if let Err(stop) = prepare(&mut trial, kustomization) {
-                return stop.refuse(outcome).into();
+                return outcome.refused(stop).into();
             }
         }
         let promise = promised.map(|typed| Promise::new(input, &outcome, &typed));
@@ -123,7 +101,7 @@ impl Run<'_> {
             promise.is_none().then(|| obligations::mismatch(original, self.sides, &trial, entry, &outcome));
         if let Some(mismatch) = proven.flatten() {
             let reason = format!("{} would not render the same: {mismatch}", entry.path);
-            return outcome.refused(reason, OWN_FIELDS).into();
+            return outcome.refused(Problem::new(reason, OWN_FIELDS)).into();
         }
         // kustomize-controller asks for origins where `resources` is empty, and a divided one lists its parts
         // (fluxcd/pkg/kustomize, `Generator.WriteFile`).
@@ -141,6 +119,31 @@ impl Run<'_> {
         });
         Step { outcome, promise, command }
     }
+}
+
+/// Returns the kustomization of an entry point of which all can be read.
+///
+/// # Errors
+///
+/// When it goes in a circle, a part of it can't be read, or there is none.
+fn usable<'a>(input: &Input<'a>, entry: &EntryPoint) -> Result<&'a Kustomization, Problem> {
+    let graph = &input.model.graph;
+    if let Some(chain) = graph.cycle(&entry.path) {
+        let texts: Vec<String> = chain.iter().map(ToString::to_string).collect();
+        let file = chain.first().and_then(|folder| graph.get(folder)).map(|found| found.file.clone());
+        let message = format!("its kustomizations go in a circle: {}", texts.join(" → "));
+        let fault = Diagnostic::error(message).help("take one of the references out");
+        return Err(Problem::broken(&fault.at(Place::file(file.unwrap_or_else(|| entry.path.clone())))));
+    }
+    if let Some(broken) = graph.reach(&entry.path).iter().find_map(|folder| graph.broken(folder)) {
+        return Err(Problem::broken(broken));
+    }
+    graph.get(&entry.path).ok_or_else(|| {
+        Problem::new(
+            format!("{} has no kustomization.yaml, and nothing that Flux could list in one", entry.path),
+            "mend spec.path, or put manifests there",
+        )
+    })
 }
 
 /// Gives the first Flux Kustomization with which an entry point does not build, though it does alone.
