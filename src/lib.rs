@@ -31,7 +31,7 @@
 //! render  live                                builds | kubectl
 //! delivery                                    who gets what from where, and what it waits for
 //! change  proof  diff  write                  what becomes of a plan
-//! plan                                        what a plan says: outcomes, refusals, standings, commands by hand
+//! plan                                        what a plan says: outcomes, problems, standings, commands by hand
 //! plan/edit                                   edits of text: builder, lists of resources, generated files
 //! plan/gate                                   what opens and closes: wanted files, reading, removal
 //! plan/migrate                                from one Flux Kustomization to several, step by step

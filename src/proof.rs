@@ -61,8 +61,8 @@ impl Obligation {
         std::iter::once(self.request()).chain(self.beside.iter().map(|path| self.request_of(path)))
     }
 
-    /// The builds that stand for the old one.
-    fn requests(&self) -> Vec<Request> {
+    /// Returns the builds that stand for the old one.
+    pub fn requests(&self) -> Vec<Request> {
         self.after.iter().map(|path| self.request_of(path)).collect()
     }
 

@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::path::RepoPath;
-use crate::plan::{Command, Plan, Standing, Way};
+use crate::plan::{Command, EntryOutcome, Plan, Standing, Way};
 use crate::proof::{Mismatch, Verdict, prove};
 use crate::render::{Anew, Renderer};
 use crate::spec::SCHEMA_FILE;
@@ -101,7 +101,7 @@ fn failure(plan: &Plan) -> Option<Exit> {
     if plan.entries.iter().any(|entry| !entry.after.is_empty()) {
         return None;
     }
-    Some(if refused().any(|entry| entry.invalid) { Exit::Invalid } else { Exit::Refused })
+    Some(if refused().any(EntryOutcome::is_broken) { Exit::Invalid } else { Exit::Refused })
 }
 
 /// Proves and shows a plan that is never written.
@@ -262,20 +262,13 @@ fn report(output: &Output, plan: &Plan) {
         output.say(&standing.to_string());
     }
     for entry in &plan.entries {
-        if entry.way == Way::Refused {
+        if let Some(problem) = &entry.problem {
             // Where nothing else goes on, it is what the command failed of.
             let make = if failure(plan).is_some() { Diagnostic::error } else { Diagnostic::warning };
-            let mut diagnostic = make(format!(
-                "{} in cluster {} is left as it is: {}",
-                entry.before, entry.cluster, entry.reason
-            ));
-            if let Some(remedy) = &entry.remedy {
-                diagnostic = diagnostic.help(remedy.clone());
-            }
-            if let Some(place) = &entry.place {
-                diagnostic = diagnostic.at(place.clone());
-            }
-            output.diagnostics(&[diagnostic]);
+            let (before, cluster, reason) = (&entry.before, &entry.cluster, &problem.reason);
+            let told = make(format!("{before} in cluster {cluster} is left as it is: {reason}"));
+            let place = problem.place.as_deref().cloned();
+            output.diagnostics(&[Diagnostic { place, ..told.help(problem.remedy()) }]);
             continue;
         }
         output.say(&format!(

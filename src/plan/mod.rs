@@ -9,18 +9,16 @@ pub mod edit;
 pub mod gate;
 pub mod migrate;
 mod outcome;
-pub(crate) mod refusal;
+mod problem;
 pub mod split;
 mod stage;
-mod stop;
 mod unfetched;
 
 pub use by_hand::Command;
 pub use outcome::{AppOutcome, EntryOutcome, Way};
-pub(crate) use refusal::is_remote;
+pub(crate) use problem::{BACK, is_remote};
+pub use problem::{Nature, Problem};
 pub use stage::{Stage, Standing};
-pub(crate) use stop::BACK;
-pub use stop::Stop;
 pub(crate) use unfetched::refuse_unfetched;
 
 use crate::change::Changes;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
+use crate::plan::problem::{Nature, Problem};
 use crate::proof::Renames;
 
 /// Why an entry point is left alone that has nothing to do with what was asked for.
@@ -56,14 +56,10 @@ pub struct EntryOutcome {
     pub after: Vec<(String, RepoPath)>,
     /// The way that was taken; with several apps the least plain.
     pub way: Way,
-    /// Why, in one sentence.
+    /// Why, in one sentence; empty where a problem says it.
     pub reason: String,
-    /// What to do about a refusal.
-    pub remedy: Option<String>,
-    /// Whether it was refused because the repository is broken, not because a split would be unsafe.
-    pub invalid: bool,
-    /// Where the reason for a refusal stands.
-    pub place: Option<Place>,
+    /// What it was refused for.
+    pub problem: Option<Problem>,
     /// The apps that were looked at.
     pub apps: Vec<AppOutcome>,
     /// What stays with the old entry point for good, since nobody named it.
@@ -86,9 +82,7 @@ impl EntryOutcome {
             after: Vec::new(),
             way: Way::Untouched,
             reason: String::new(),
-            remedy: None,
-            invalid: false,
-            place: None,
+            problem: None,
             apps: Vec::new(),
             remaining: Vec::new(),
             taken_over: Vec::new(),
@@ -109,22 +103,24 @@ impl EntryOutcome {
 
     /// Makes it a refusal.
     #[must_use]
-    pub fn refused(mut self, reason: impl Into<String>, remedy: impl Into<String>) -> EntryOutcome {
-        self.way = Way::Refused;
-        self.reason = reason.into();
-        self.remedy = Some(remedy.into());
-        self.after.clear();
-        self
+    pub fn refused(self, problem: Problem) -> EntryOutcome {
+        EntryOutcome {
+            way: Way::Refused,
+            reason: String::new(),
+            problem: Some(problem),
+            after: Vec::new(),
+            ..self
+        }
     }
 
-    /// Makes it a refusal for a fault in the repository, with the fault's own words and place.
-    #[must_use]
-    pub fn broken(self, diagnostic: &Diagnostic) -> EntryOutcome {
-        let mut outcome =
-            self.refused(diagnostic.message.clone(), diagnostic.help.clone().unwrap_or_default());
-        outcome.invalid = true;
-        outcome.place.clone_from(&diagnostic.place);
-        outcome
+    /// Returns why it came out so, in one sentence.
+    pub fn why(&self) -> &str {
+        self.problem.as_ref().map_or(&self.reason, |problem| &problem.reason)
+    }
+
+    /// Tells whether it was refused because the repository is broken, not because a split would be unsafe.
+    pub fn is_broken(&self) -> bool {
+        self.problem.as_ref().is_some_and(|problem| problem.nature == Nature::Broken)
     }
 
     /// Makes it an entry point that nothing is done to.
@@ -149,12 +145,12 @@ impl EntryOutcome {
             "before": { "path": self.before.to_string() },
             "after": after,
             "way": self.way.as_str(),
-            "reason": self.reason,
+            "reason": self.why(),
             "apps": apps,
             "remaining": self.remaining,
         });
-        if let Some(remedy) = &self.remedy {
-            value["remedy"] = json!(remedy);
+        if let Some(problem) = &self.problem {
+            value["remedy"] = json!(problem.remedy());
         }
         value
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::path::RepoPath;
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 
 /// How far one entry point of one cluster has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Stage {
     /// No Flux Kustomization in Git applies it, so only people can move it.
     NotInGit,
     /// Something is in the way.
-    Stuck(Stop),
+    Stuck(Problem),
 }
 
 impl Stage {
@@ -65,7 +65,7 @@ impl Standing {
         });
         if let Stage::Stuck(stop) = &self.stage {
             value["reason"] = json!(stop.reason);
-            value["remedy"] = json!(stop.remedy);
+            value["remedy"] = json!(stop.remedy());
         }
         value
     }

@@ -142,11 +142,11 @@ impl Trial {
         let place = outcome.before.as_str();
         if outcome.way == Way::Refused {
             let meant = self.repository.broken.contains(place);
-            let remedy = outcome.remedy.as_deref().unwrap_or_default();
-            if outcome.reason.is_empty() || remedy.is_empty() {
+            let said = outcome.problem.as_ref();
+            if said.is_none_or(|problem| problem.reason.is_empty() || problem.remedy().is_empty()) {
                 return Err(format!("{place} is refused without a reason or a remedy: {outcome:?}"));
             }
-            if outcome.invalid {
+            if outcome.is_broken() {
                 count(if meant { "refused: broken on purpose" } else { "refused: does not build" });
                 if !meant {
                     count(&format!("  {}", self.reason(outcome)));
@@ -171,7 +171,7 @@ impl Trial {
 
     /// A reason without what is this repository's own.
     fn reason(&self, outcome: &EntryOutcome) -> String {
-        let mut words: Vec<&str> = outcome.reason.split_whitespace().collect();
+        let mut words: Vec<&str> = outcome.why().split_whitespace().collect();
         words.retain(|word| !word.contains(['/', '`', '"']));
         let mut text = words.join(" ");
         for app in &self.repository.apps {

@@ -6,7 +6,7 @@ use crate::delivery::EntryPoint;
 use crate::delivery::{Child, Input};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
-use crate::plan::refusal::Refusal;
+use crate::plan::problem::Problem;
 use crate::repo::Target;
 use crate::spec::{Spec, expand_folder};
 
@@ -28,10 +28,10 @@ pub(in crate::plan) fn side(
     input: &Input<'_>,
     entry: &EntryPoint,
     position: usize,
-) -> Result<RepoPath, Refusal> {
+) -> Result<RepoPath, Problem> {
     let name = &input.spec.types[position].name.value;
     let side = input.side(&entry.path, &entry.cluster, name);
-    side.ok_or_else(|| Refusal::of_layout("entryPoint", &entry.path))
+    side.ok_or_else(|| Problem::layout("entryPoint", &entry.path))
 }
 
 /// Returns the parts of an app that the sides of its entry point list already; `None` where they list none.
@@ -44,7 +44,7 @@ pub(in crate::plan) fn listed(
     entry: &EntryPoint,
     builder: &Builder<'_>,
     child: &Child,
-) -> Result<Option<Parts>, Refusal> {
+) -> Result<Option<Parts>, Problem> {
     let mut parts = Parts::new();
     for (position, change_type) in input.spec.types.iter().enumerate() {
         let side = side(input, entry, position)?;

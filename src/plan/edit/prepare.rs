@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::delivery::inventory::deletes_anyway;
 use crate::plan::edit::Builder;
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 use crate::repo::flux::{API_VERSION, flux_kustomizations, refused_value};
 use crate::repo::{File, FluxKustomization, Snapshot};
 use crate::yaml::{EditError, Editor, Key, Node, NodeKind, ScalarText, read_documents};
@@ -27,9 +27,9 @@ const GONE_WITH_V1: [&str; 3] = ["validation", "patchesStrategicMerge", "patches
 ///
 /// When the manifest can't be edited in place, uses fields that went with `v1`, or has a value that the
 /// API server refuses.
-pub fn prepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -> Result<(), Stop> {
+pub fn prepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -> Result<(), Problem> {
     if !kustomization.is_document {
-        return Err(Stop::listed(kustomization));
+        return Err(Problem::listed(kustomization));
     }
     // The remark would remember it, and the last step bring it back.
     if let Some(stop) = refused(kustomization) {
@@ -38,17 +38,17 @@ pub fn prepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -> 
     let path = &kustomization.file;
     let file = builder.now().file(path).cloned();
     let text = file.as_ref().and_then(File::text);
-    let text = text.ok_or_else(|| Stop::file(format!("{path} is no text any more"), path))?;
+    let text = text.ok_or_else(|| Problem::file(format!("{path} is no text any more"), path))?;
     let values = wanted(kustomization)?;
     let edited = edited(text, kustomization.document, &values);
-    builder.put(path, &edited.map_err(|error| Stop::edit(path, text, &error))?);
+    builder.put(path, &edited.map_err(|error| Problem::edit(path, text, &error))?);
     Ok(())
 }
 
 /// Stops at a value that the API server refuses: the cluster goes by what it had before.
-pub fn refused(flux: &FluxKustomization) -> Option<Stop> {
+pub fn refused(flux: &FluxKustomization) -> Option<Problem> {
     let (field, wanted) = refused_value(&flux.value["spec"])?;
-    Some(Stop::lasting(
+    Some(Problem::lasting(
         format!(
             "Flux Kustomization {} in {} has {} as `spec.{field}`, which the API server refuses, so the cluster goes by what it had before",
             flux.name,
@@ -64,12 +64,12 @@ pub fn refused(flux: &FluxKustomization) -> Option<Stop> {
 type Wanted = (&'static [&'static str], ScalarText);
 
 /// Lists what must change.
-fn wanted(kustomization: &FluxKustomization) -> Result<Vec<Wanted>, Stop> {
+fn wanted(kustomization: &FluxKustomization) -> Result<Vec<Wanted>, Problem> {
     let mut values: Vec<Wanted> = Vec::new();
     if kustomization.value["apiVersion"] != API_VERSION {
         // `deletionPolicy` came with v1; older versions of the object would refuse or drop it.
         if let Some(field) = GONE_WITH_V1.iter().find(|field| !kustomization.said(field).is_null()) {
-            return Err(Stop::lasting(
+            return Err(Problem::lasting(
                 format!("{} has `spec.{field}`, which {API_VERSION} does not know", kustomization.name),
                 "take that field out and let it reach the cluster, then give the same command again",
                 kustomization.place(field),
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
     use crate::path::RepoPath;
 
-    fn prepared(text: &str) -> Result<String, Stop> {
+    fn prepared(text: &str) -> Result<String, Problem> {
         let path = RepoPath::parse("flux/apps.yaml").unwrap();
         let mut snapshot = Snapshot::default();
         snapshot.insert(path.clone(), File::new(text.as_bytes()));

@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
-use crate::plan::refusal::is_remote;
+use crate::plan::problem::is_remote;
 use crate::repo::flux::is_yaml;
 use crate::repo::manifest::manifests;
 use crate::repo::{Kustomization, Target};

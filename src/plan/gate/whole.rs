@@ -11,7 +11,7 @@ use crate::path::RepoPath;
 use crate::plan::gate::Lone;
 use crate::plan::gate::target::{shown, waits_for_held};
 use crate::plan::gate::{OutOfReach, out_of_reach, own};
-use crate::plan::refusal::{ADDED_TYPES, REMEDY_FOR_TYPES, is_remote};
+use crate::plan::problem::{ADDED_TYPES, REMEDY_FOR_TYPES, is_remote};
 use crate::repo::FluxKustomization;
 
 /// The entry points of one cluster that a gate holds back as they are.

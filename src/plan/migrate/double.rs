@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::delivery::{Input, beyond, build, rebuilt};
 use crate::path::RepoPath;
 use crate::plan::migrate::standing::Move;
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 use crate::repo::FluxKustomization;
 
 /// Gives what decides the objects that a Flux Kustomization makes of a folder.
@@ -38,14 +38,14 @@ pub fn differ(input: &Input<'_>, folder: &RepoPath, several: &[&FluxKustomizatio
 
 /// What is said where several old ones apply the same objects: so would their successors, and no step
 /// leads out of that.
-pub fn doubled(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+pub fn doubled(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     // What stays with them when they hand nothing over was applied twice before.
     if !one.rest.as_ref().is_some_and(|rest| rest.overlaps) || differ(input, &one.whole, &one.old) {
         return None;
     }
     let names: Vec<String> = one.old.iter().map(|old| format!("{} in {}", old.name, old.file)).collect();
     let second = one.old.get(1)?;
-    Some(Stop::lasting(
+    Some(Problem::lasting(
         format!(
             "Flux Kustomizations {} all apply the same of it, and so would their successors",
             names.join(" and ")

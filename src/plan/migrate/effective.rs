@@ -11,7 +11,7 @@ use crate::diagnostic::Place;
 use crate::path::RepoPath;
 use crate::plan::migrate::patch::{setting, spelt};
 use crate::plan::migrate::standing::{Move, heir_name};
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 use crate::render::Request;
 use crate::repo::flux::{self, artifact_path};
 use crate::repo::manifest::ObjectId;
@@ -45,7 +45,7 @@ fn parents_of(input: &Input<'_>, olds: &[&FluxKustomization]) -> Vec<Inventory> 
 /// what applies it does not build and may change that.
 ///
 /// `inventories` hold what its parents apply.
-pub fn overridden(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory]) -> Option<Stop> {
+pub fn overridden(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory]) -> Option<Problem> {
     one.old.iter().find_map(|old| {
         let heirs = (0..input.spec.types.len()).map(|position| heir_name(input, &old.name, position));
         let names: Vec<String> = std::iter::once(old.name.clone()).chain(heirs).collect();
@@ -55,7 +55,7 @@ pub fn overridden(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory]) 
 
 /// Gives the first of some Flux Kustomizations that are kept from deleting in their files alone, as
 /// [`overridden`] does for those that a move replaces.
-pub fn any_overridden(input: &Input<'_>, several: &[&FluxKustomization]) -> Option<Stop> {
+pub fn any_overridden(input: &Input<'_>, several: &[&FluxKustomization]) -> Option<Problem> {
     let inventories = parents_of(input, several);
     let names: Vec<String> = several.iter().map(|one| one.name.clone()).collect();
     several.iter().find_map(|one| kept_in_file_alone(input, one, &names, &inventories))
@@ -67,7 +67,7 @@ fn kept_in_file_alone(
     old: &FluxKustomization,
     names: &[String],
     inventories: &[Inventory],
-) -> Option<Stop> {
+) -> Option<Problem> {
     let own = Inventory::find(inventories, &old.cluster, old)?;
     sets_otherwise(input, old, names, own.prune, &own.deletion_policy)
         .or_else(|| unknown(input, old, inventories))
@@ -75,13 +75,13 @@ fn kept_in_file_alone(
 }
 
 /// Stops where a parent that may change an old Flux Kustomization does not build.
-fn unknown(input: &Input<'_>, old: &FluxKustomization, inventories: &[Inventory]) -> Option<Stop> {
+fn unknown(input: &Input<'_>, old: &FluxKustomization, inventories: &[Inventory]) -> Option<Problem> {
     input.parents(old).into_iter().find_map(|parent| {
         let path = parent.path.as_ref()?;
         let cluster = parent.cluster.clone();
         let Err(message) = &Inventory::find(inventories, &cluster, parent)?.objects else { return None };
         may_change(input, parent, path).then(|| {
-            Stop::lasting(
+            Problem::lasting(
                 format!(
                     "{path}, by which {} applies {}, does not build, and may patch its `prune` and `deletionPolicy`: {message}",
                     parent.name, old.name
@@ -95,7 +95,7 @@ fn unknown(input: &Input<'_>, old: &FluxKustomization, inventories: &[Inventory]
 
 /// Stops by what the topmost kustomizations that list a Flux Kustomization make of it, where nothing in
 /// Git applies them: something outside of Git does.
-fn by_lists(input: &Input<'_>, old: &FluxKustomization, names: &[String]) -> Option<Stop> {
+fn by_lists(input: &Input<'_>, old: &FluxKustomization, names: &[String]) -> Option<Problem> {
     let mut tops = input.model.graph.tops(&old.file);
     tops.retain(|top| may_change_below(input, top));
     let requests: Vec<Request> = tops.iter().map(|top| Request::folder(top.clone())).collect();
@@ -109,7 +109,7 @@ fn by_lists(input: &Input<'_>, old: &FluxKustomization, names: &[String]) -> Opt
             let policy = spec["deletionPolicy"].as_str().unwrap_or_default();
             sets_otherwise(input, old, names, prunes(&spec["prune"]), policy).filter(|_| is_it)
         }),
-        Err(error) => Some(Stop::lasting(
+        Err(error) => Some(Problem::lasting(
             format!(
                 "{top}, which lists {}, does not build, and may patch its `prune` and `deletionPolicy`: {error}",
                 old.name
@@ -127,7 +127,7 @@ fn sets_otherwise(
     names: &[String],
     prune: bool,
     policy: &str,
-) -> Option<Stop> {
+) -> Option<Problem> {
     let (field, value) = match (prune, policy) {
         (true, _) => ("prune", "false"),
         (false, "Orphan") => return None,
@@ -135,7 +135,7 @@ fn sets_otherwise(
     };
     let found = setting(input, old, field);
     let which = found.as_ref().map(|place| format!(" in {}", spelt(place))).unwrap_or_default();
-    Some(Stop::lasting(
+    Some(Problem::lasting(
         format!(
             "{} in {} would delete what it loses: the build that applies it sets its `spec.{field}` otherwise",
             old.name, old.file

@@ -10,7 +10,7 @@ use crate::plan::migrate::Rewritten;
 use crate::plan::migrate::place::find;
 use crate::plan::migrate::reader::unseen;
 use crate::plan::migrate::standing::Move;
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 use crate::proof::compare;
 use crate::render::Request;
 use crate::repo::{FluxKustomization, Graph, Kustomization, umbrella};
@@ -21,7 +21,11 @@ use crate::yaml::{EditError, read_documents};
 /// # Errors
 ///
 /// When the result would not read as meant.
-pub fn finish(builder: &mut Builder<'_>, one: &Move<'_>, rewritten: &mut Vec<Rewritten>) -> Result<(), Stop> {
+pub fn finish(
+    builder: &mut Builder<'_>,
+    one: &Move<'_>,
+    rewritten: &mut Vec<Rewritten>,
+) -> Result<(), Problem> {
     for found in one.all() {
         settle(builder, &one.cluster, found, rewritten)?;
     }
@@ -33,12 +37,12 @@ fn settle(
     cluster: &str,
     one: &FluxKustomization,
     rewritten: &mut Vec<Rewritten>,
-) -> Result<(), Stop> {
+) -> Result<(), Problem> {
     if !is_remembering(one) {
         return Ok(());
     }
     let (text, index) = find(builder, one)?;
-    let edit = |error: EditError| Stop::edit(&one.file, &text, &EditError { span: None, ..error });
+    let edit = |error: EditError| Problem::edit(&one.file, &text, &EditError { span: None, ..error });
     let unfit = || edit(EditError::new("its remembered values don't fit any more"));
     let documents = read_documents(&text).map_err(|error| edit(error.into()))?;
     let Some(range) = documents.get(index).map(|document| document.whole.clone()) else { return Ok(()) };

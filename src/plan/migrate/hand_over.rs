@@ -19,7 +19,7 @@ use crate::plan::migrate::patch::follow;
 use crate::plan::migrate::place::{find, succeed};
 use crate::plan::migrate::standing::{Move, heir_name};
 use crate::plan::migrate::{Rewritten, reader};
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 use crate::render::{Object, Request};
 use crate::repo::{FluxKustomization, built};
 use crate::yaml::{EditError, read_documents};
@@ -63,7 +63,7 @@ pub fn hand_over(
     one: &Move<'_>,
     succession: &Succession,
     rewritten: &mut Vec<Rewritten>,
-) -> Result<Vec<String>, Stop> {
+) -> Result<Vec<String>, Problem> {
     let stays = one.rest.as_ref().and_then(|rest| rest.text.as_ref());
     if stays.is_some()
         && let Some(stop) = reader::stop(input, &one.whole)
@@ -78,7 +78,7 @@ pub fn hand_over(
         follow(input, old, &heirs)?;
         let contents = contents(input, one, old)?;
         let (text, document) = find(builder, old)?;
-        let edit = |error: EditError| Stop::edit(&old.file, &text, &error);
+        let edit = |error: EditError| Problem::edit(&old.file, &text, &error);
         let (mut files, mut values) = (Vec::new(), Vec::new());
         for (index, (position, side)) in one.sides.iter().enumerate() {
             if standing(input, one, old, *position).is_some() {
@@ -127,7 +127,7 @@ pub fn hand_over(
 }
 
 /// A gate that people wrote goes on naming the old one, and nothing would hold back its successors.
-fn still_held(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Result<(), Stop> {
+fn still_held(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Result<(), Problem> {
     let gated = one.sides.keys().filter(|position| !input.spec.types[**position].is_real_time());
     let wanted: Vec<String> = gated.map(|position| name_of(input, one, old, *position)).collect();
     let own = input.namespace(old);
@@ -147,7 +147,7 @@ fn still_held(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Res
         for job in [&gate.open, &gate.close].into_iter().filter(|job| is_theirs(job)) {
             let missing = wanted.iter().find(|name| !names(job, name));
             if let Some(name) = missing {
-                return Err(Stop::new(
+                return Err(Problem::new(
                     format!(
                         "CronJob {} in {} acts on {} and not on {name}, which nothing would hold back then",
                         job.name, job.file, old.name
@@ -164,7 +164,7 @@ fn still_held(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Res
 }
 
 /// Renders what each side applies, as the old Flux Kustomization would build it.
-fn contents(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Result<Vec<Vec<Object>>, Stop> {
+fn contents(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Result<Vec<Vec<Object>>, Problem> {
     let own = build(input.model, &one.whole, &old.effective["spec"]);
     let requests: Vec<Request> = one
         .sides
@@ -179,8 +179,9 @@ fn contents(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Resul
         .into_iter()
         .zip(one.sides.values())
         .map(|(result, side)| {
-            result
-                .map_err(|error| Stop::new(format!("{side} does not build: {error}"), "mend it, then go on"))
+            result.map_err(|error| {
+                Problem::new(format!("{side} does not build: {error}"), "mend it, then go on")
+            })
         })
         .collect()
 }
@@ -210,14 +211,14 @@ fn components(old: &FluxKustomization, whole: &RepoPath, side: &RepoPath) -> Vec
 }
 
 /// Names the file of a successor after that of the old one.
-fn file_of(input: &Input<'_>, old: &FluxKustomization, position: usize) -> Result<RepoPath, Stop> {
+fn file_of(input: &Input<'_>, old: &FluxKustomization, position: usize) -> Result<RepoPath, Problem> {
     let name = old.file.name().unwrap_or("kustomization.yaml");
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "yaml"));
     let of = input.spec.types[position].name.value.as_str();
     let file = input.spec.layout.kustomization_of(stem, of);
     let folder = old.file.parent().unwrap_or_else(RepoPath::top);
     folder.join(&format!("{file}.{extension}")).map_err(|error| {
-        Stop::lasting(
+        Problem::lasting(
             error.to_string(),
             "choose another `kustomization` under `layout`",
             Place::file(old.file.clone()),
@@ -226,9 +227,9 @@ fn file_of(input: &Input<'_>, old: &FluxKustomization, position: usize) -> Resul
 }
 
 /// Makes sure that a name is one and is free.
-fn free(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization, name: &str) -> Result<(), Stop> {
+fn free(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization, name: &str) -> Result<(), Problem> {
     if !crate::plan::gate::is_object_name(name) {
-        return Err(Stop::lasting(
+        return Err(Problem::lasting(
             format!("`{name}` is no name that a Flux Kustomization can have"),
             "choose another `kustomization` under `layout`",
             Place::file(old.file.clone()),
@@ -238,7 +239,7 @@ fn free(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization, name: &str) 
         other.name == name && input.namespace(other) == input.namespace(old) && other.cluster == one.cluster
     });
     match taken {
-        Some(other) => Err(Stop::lasting(
+        Some(other) => Err(Problem::lasting(
             format!("Flux Kustomization {name} stands in {} already and applies something else", other.file),
             "rename it in three steps of its own, or choose another `kustomization` under `layout`",
             Place::file(other.file.clone()),
@@ -257,7 +258,7 @@ pub fn rewrite_waiters(
     builder: &mut Builder<'_>,
     succession: &Succession,
     rewritten: &mut Vec<Rewritten>,
-) -> Result<Vec<String>, (String, Stop)> {
+) -> Result<Vec<String>, (String, Problem)> {
     let mut notes = Vec::new();
     for waiter in &input.model.flux {
         let key = Succession::name(input, waiter);
@@ -274,9 +275,9 @@ pub fn rewrite_waiters(
         if same && lost.is_empty() {
             continue;
         }
-        let stop = |stop: Stop| (key.0.clone(), stop);
+        let stop = |stop: Problem| (key.0.clone(), stop);
         if let Some(lost) = lost.first() {
-            return Err(stop(Stop::new(
+            return Err(stop(Problem::new(
                 format!(
                     "Flux Kustomization {} waits for {lost}, all of which will be held back: it would stop at the next commit",
                     waiter.name
@@ -285,7 +286,7 @@ pub fn rewrite_waiters(
             )));
         }
         let (text, document) = find(builder, waiter).map_err(stop)?;
-        let edit = |error: EditError| stop(Stop::edit(&waiter.file, &text, &error));
+        let edit = |error: EditError| stop(Problem::edit(&waiter.file, &text, &error));
         let edited = rewrite_dependencies(&text, document, &wanted).map_err(edit)?;
         let after = read_documents(&edited).map_err(|error| edit(EditError::new(error.message)))?;
         let after = after.get(document).map(|document| document.root.to_json()).into_iter().collect();

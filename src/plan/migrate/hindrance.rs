@@ -10,14 +10,14 @@ use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::hand_over::hand_over;
 use crate::plan::migrate::standing::{Move, moves};
 use crate::plan::migrate::{effective, held, steps};
-use crate::plan::stop::Stop;
+use crate::plan::problem::{Nature, Problem};
 
 /// Gives the entry points among these whose hand-over nothing but an edit by hand would let go on,
 /// each with what is in the way: tried with the code that would do it.
-pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<RepoPath, Stop> {
+pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<RepoPath, Problem> {
     let mut active: Vec<Move<'_>> = moves(input);
     active.retain(|one| wholes.contains(&one.whole));
-    let mut hindered: BTreeMap<RepoPath, Stop> =
+    let mut hindered: BTreeMap<RepoPath, Problem> =
         active.iter().filter_map(|one| Some((one.whole.clone(), stuck(one)?))).collect();
     active.retain(|one| one.stage == Stage::Restructured);
     let parents = effective::of_parents(input, &active.iter().collect::<Vec<_>>());
@@ -34,7 +34,7 @@ pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<Repo
         let mut builder = Builder::new(input.snapshot);
         let stop = hand_over(input, &mut builder, one, &all, &mut Vec::new()).err();
         let is_free = stop.is_none();
-        let lasting = stop.filter(|stop| stop.is_lasting);
+        let lasting = stop.filter(|stop| stop.nature == Nature::Lasting);
         hindered.extend(lasting.map(|stop| (one.whole.clone(), stop)));
         is_free
     });
@@ -44,7 +44,7 @@ pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<Repo
     };
     while let Err(halt) = tried(&active.iter().collect::<Vec<_>>()) {
         let of_cluster = |one: &&Move<'_>| one.cluster == halt.cluster;
-        let mut stops: BTreeMap<RepoPath, Stop> = match &halt.whole {
+        let mut stops: BTreeMap<RepoPath, Problem> = match &halt.whole {
             Some(whole) => BTreeMap::from([(whole.clone(), halt.stop.clone())]),
             // Somebody who names several of them is in the way of those that he is for each alone.
             None => {
@@ -58,7 +58,7 @@ pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<Repo
         }
         let count = active.len();
         active.retain(|one| one.cluster != halt.cluster || !stops.contains_key(&one.whole));
-        hindered.extend(stops.into_iter().filter(|(_, stop)| stop.is_lasting));
+        hindered.extend(stops.into_iter().filter(|(_, stop)| stop.nature == Nature::Lasting));
         if active.len() == count {
             break;
         }
@@ -67,7 +67,7 @@ pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<Repo
 }
 
 /// What a move is stuck at, if an edit by hand must come before anything else.
-fn stuck(one: &Move<'_>) -> Option<Stop> {
+fn stuck(one: &Move<'_>) -> Option<Problem> {
     let Stage::Stuck(stop) = &one.stage else { return None };
-    stop.is_lasting.then(|| stop.clone())
+    (stop.nature == Nature::Lasting).then(|| stop.clone())
 }

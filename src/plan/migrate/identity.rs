@@ -7,7 +7,7 @@ use crate::delivery::classify::wildcard;
 use crate::path::RepoPath;
 use crate::plan::edit::prepare::{is_remembering, refused};
 use crate::plan::migrate::standing::Move;
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::{artifact_path, holds_variable};
 
@@ -19,7 +19,7 @@ const WRITTEN_OUT: &str = "write it out as the cluster has it, in a file for eac
 ///
 /// A variable in `prune` or `deletionPolicy` is no such thing: the first step writes over it, and the
 /// last one gives it back.
-pub fn unclear(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+pub fn unclear(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     let stop = one.all().find_map(|flux| variable(flux).or_else(|| refused(flux)));
     let stop = stop.or_else(|| veiled(input, one))?;
     let overlaps = one.rest.as_ref().is_some_and(|rest| rest.overlaps);
@@ -28,7 +28,7 @@ pub fn unclear(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
 }
 
 /// Stops at a variable in what a Flux Kustomization is known by, or goes by.
-fn variable(flux: &FluxKustomization) -> Option<Stop> {
+fn variable(flux: &FluxKustomization) -> Option<Problem> {
     let (metadata, source) = (&flux.value["metadata"], flux.said("sourceRef"));
     // A list may give another one.
     let namespace = Value::from(flux.namespace.as_str());
@@ -42,7 +42,7 @@ fn variable(flux: &FluxKustomization) -> Option<Stop> {
         ("spec.suspend", "suspend", flux.said("suspend")),
     ];
     let (field, key, _) = fields.into_iter().find(|(_, _, value)| holds_variable(value))?;
-    Some(Stop::lasting(
+    Some(Problem::lasting(
         format!(
             "Flux Kustomization {} in {} has a variable in `{field}`, so Git does not say what the cluster has there",
             flux.name, flux.file
@@ -53,13 +53,13 @@ fn variable(flux: &FluxKustomization) -> Option<Stop> {
 }
 
 /// Stops where nothing in Git names an entry point, and a path with a variable may be that of it.
-fn veiled(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+fn veiled(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     if one.all().next().is_some() {
         return None;
     }
     let mut paths = [&one.whole].into_iter().chain(one.sides.values());
     let flux = paths.find_map(|path| may_apply(input, &one.cluster, path))?;
-    Some(Stop::lasting(
+    Some(Problem::lasting(
         format!(
             "Flux Kustomization {} in {} has a variable in `spec.path`, and may be what applies it",
             flux.name, flux.file

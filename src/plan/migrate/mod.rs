@@ -48,8 +48,8 @@ use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::prepare;
 use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::standing::{Move, moves};
+use crate::plan::problem::Problem;
 use crate::plan::refuse_unfetched;
-use crate::plan::stop::Stop;
 use crate::plan::{EntryOutcome, Plan, Stage, gate};
 use crate::proof::{Obligation, Renames};
 use crate::repo::{FluxKustomization, Relation};
@@ -100,7 +100,7 @@ impl Rewritten {
 struct Halt {
     cluster: String,
     whole: Option<RepoPath>,
-    stop: Stop,
+    stop: Problem,
 }
 
 /// Gives the clusters in which the next step of something depends on what is live.
@@ -172,7 +172,7 @@ pub fn migrate(
             for (one, reason) in blamed {
                 stopped.insert(
                     one.key(),
-                    Stop::new(
+                    Problem::new(
                         format!("the cluster would not get the same: {reason}"),
                         "mend that by hand, or report this with the Flux Kustomizations involved",
                     ),
@@ -221,7 +221,7 @@ pub fn migrate(
         .iter()
         .filter_map(|one| {
             let stop = stopped.get(&one.key())?;
-            Some(stop.clone().refuse(EntryOutcome::new(&one.cluster, &one.whole)))
+            Some(EntryOutcome::new(&one.cluster, &one.whole).refused(stop.clone()))
         })
         .collect();
     Ok(plan)
@@ -308,7 +308,7 @@ pub(super) fn take_over(
     input: &Input<'_>,
     builder: &mut Builder<'_>,
     whole: &RepoPath,
-) -> Result<TakenOver, Stop> {
+) -> Result<TakenOver, Problem> {
     let found: Vec<Move<'_>> = moves(input).into_iter().filter(|one| one.whole == *whole).collect();
     for one in &found {
         if let Stage::Stuck(stop) = &one.stage {
@@ -317,7 +317,7 @@ pub(super) fn take_over(
     }
     let active: Vec<&Move<'_>> = found.iter().filter(|one| one.stage == Stage::Restructured).collect();
     if active.is_empty() {
-        return Err(Stop::new(
+        return Err(Problem::new(
             format!(
                 "nothing of {whole} would change hands: no Flux Kustomization of it is kept from pruning and applies what its sides hold too"
             ),

@@ -7,12 +7,12 @@ use crate::plan::migrate::double::{differ, doubled};
 use crate::plan::migrate::identity::unclear;
 use crate::plan::migrate::part;
 use crate::plan::migrate::standing::{Move, heir_name};
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 use crate::repo::flux::artifact_path;
 use crate::repo::{FluxKustomization, built};
 
 /// Gives what is wrong with the Flux Kustomizations of an entry point, whatever its next step is.
-pub fn obstacle(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+pub fn obstacle(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     missing_folder(input, one)
         .or_else(|| twin(input, one))
         .or_else(|| unclear(input, one))
@@ -22,14 +22,14 @@ pub fn obstacle(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
 }
 
 /// A Flux Kustomization of a side that is not there any more.
-fn missing_folder(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+fn missing_folder(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     let names = input.spec.types.iter().map(|change_type| change_type.name.value.as_str());
     let gone: Vec<RepoPath> = names
         .filter_map(|name| input.side(&one.whole, &one.cluster, name))
         .filter(|side| !input.snapshot.is_dir(side))
         .collect();
     let found = input.applying(|path| gone.contains(path)).find(|found| found.cluster == one.cluster)?;
-    let stop = Stop::new(
+    let stop = Problem::new(
         format!(
             "Flux Kustomization {} names {}, which is not there, so what it applied is applied by nothing",
             found.name,
@@ -43,7 +43,7 @@ fn missing_folder(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
 }
 
 /// Two Flux Kustomizations of one name in a cluster.
-fn twin(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+fn twin(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     let (found, other) = one.all().find_map(|found| {
         let other = input.model.flux.iter().find(|other| {
             (&other.name, &other.namespace) == (&found.name, &found.namespace)
@@ -52,7 +52,7 @@ fn twin(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
         });
         Some((found, other?))
     })?;
-    Some(Stop::lasting(
+    Some(Problem::lasting(
         format!("Flux Kustomization {} stands twice, in {} and in {}", found.name, found.file, other.file),
         format!(
             "a cluster keeps only one of them, and what applied the other deletes {0} with all that it applied if it applied it last: first give both the annotation `kustomize.toolkit.fluxcd.io/prune: disabled` and let that reach the cluster; then remove one of the two from Git; when that has reached the cluster too, take the annotation out again",
@@ -63,9 +63,9 @@ fn twin(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
 }
 
 /// One that is suspended in Git, or above which something is.
-fn suspended(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+fn suspended(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     if let Some(found) = one.all().find(|found| found.is_suspended()) {
-        return Some(Stop::lasting(
+        return Some(Problem::lasting(
             format!(
                 "Flux Kustomization {} has `suspend: true` in Git, so nothing of it reaches the cluster",
                 found.name
@@ -77,14 +77,14 @@ fn suspended(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
     let (found, (above, held)) = one.all().find_map(|found| Some((found, input.held_above(found)?)))?;
     let (above_name, name) = (&above.name, &found.name);
     Some(match held {
-        Hold::Suspended => Stop::new(
+        Hold::Suspended => Problem::new(
             format!(
                 "Flux Kustomization {above_name}, which applies {name}, has `suspend: true` in Git: the steps would reach the cluster all at once"
             ),
             format!("resume {above_name}, let it reach the cluster, then go on"),
         )
         .at(above.place("suspend")),
-        Hold::Job(_) | Hold::Window(_) => Stop::lasting(
+        Hold::Job(_) | Hold::Window(_) => Problem::lasting(
             format!(
                 "a CronJob holds back Flux Kustomization {above_name}, which applies {name}: the steps would reach the cluster all at once when it is resumed"
             ),
@@ -98,12 +98,12 @@ fn suspended(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
 
 /// More Flux Kustomizations of a side than there are old ones that each have a successor, and which do not
 /// differ as those of several old ones do.
-fn several(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+fn several(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     let (position, several) = one.new.iter().find(|(position, several)| {
         several.len() > one.old.len().max(1) && !differ(input, &one.sides[position], several)
     })?;
     let names: Vec<&str> = several.iter().map(|one| one.name.as_str()).collect();
-    let stop = Stop::new(
+    let stop = Problem::new(
         format!("{} all apply {}", names.join(" and "), one.sides[position]),
         "give all but one `prune: false` and `deletionPolicy: Orphan`, let that reach the cluster, then remove them",
     );
@@ -111,9 +111,9 @@ fn several(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
 }
 
 /// An entry point whose Flux Kustomizations have left Git.
-pub fn left(unapplied: &Unapplied) -> Stop {
+pub fn left(unapplied: &Unapplied) -> Problem {
     let sides = unapplied.sides.values().map(ToString::to_string).collect::<Vec<_>>();
-    Stop::new(
+    Problem::new(
         format!(
             "no Flux Kustomization in Git applies it or its sides, though others of cluster {} are in Git: what it applied is deleted, or left to nobody",
             unapplied.cluster
@@ -126,8 +126,8 @@ pub fn left(unapplied: &Unapplied) -> Stop {
 }
 
 /// A Flux Kustomization that names the folder in another source.
-pub fn elsewhere(found: &FluxKustomization) -> Stop {
-    let stop = Stop::new(
+pub fn elsewhere(found: &FluxKustomization) -> Problem {
+    let stop = Problem::new(
         format!(
             "Flux Kustomization {} names its folder, and builds from {} {}, which is not this repository",
             found.name,
@@ -141,7 +141,7 @@ pub fn elsewhere(found: &FluxKustomization) -> Stop {
 
 /// A Flux Kustomization outside of the spec's folder that builds an entry point or a side of it, which
 /// nothing inside does.
-pub fn outside(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
+pub fn outside(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     let is_meant = |path: &RepoPath| *path == one.whole || one.sides.values().any(|side| side == path);
     let builds = |flux: &FluxKustomization| {
         let path = flux.spec("path").as_str().and_then(artifact_path);
@@ -149,7 +149,7 @@ pub fn outside(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
     };
     let found = input.model.outside().iter().find(|flux| builds(flux))?;
     let spec = &input.spec.path;
-    Some(Stop::lasting(
+    Some(Problem::lasting(
         format!(
             "Flux Kustomization {} in {} applies it and lies outside of the folder of {spec}, which is all that is read and written here",
             found.name, found.file
@@ -163,15 +163,15 @@ pub fn outside(input: &Input<'_>, one: &Move<'_>) -> Option<Stop> {
 }
 
 /// An entry point that is built only as part of another, above it.
-pub fn part_of(input: &Input<'_>, one: &Move<'_>, above: &RepoPath) -> Stop {
-    Stop::new(
+pub fn part_of(input: &Input<'_>, one: &Move<'_>, above: &RepoPath) -> Problem {
+    Problem::new(
         format!("it has no Flux Kustomization of its own: the one of {above} applies all types together"),
         part::apart(input, &one.whole, above),
     )
 }
 
 /// Sides without a Flux Kustomization where others have one.
-pub fn incomplete(input: &Input<'_>, one: &Move<'_>, missing: &[usize]) -> Stop {
+pub fn incomplete(input: &Input<'_>, one: &Move<'_>, missing: &[usize]) -> Problem {
     let of = |position: usize| input.spec.types[position].name.value.as_str();
     let sibling = one.new.iter().find_map(|(position, several)| Some((*position, several.first()?)));
     let wanted = missing.iter().map(|position| {
@@ -181,7 +181,7 @@ pub fn incomplete(input: &Input<'_>, one: &Move<'_>, missing: &[usize]) -> Stop 
     });
     let wanted = wanted.collect::<Vec<_>>().join(" and ");
     let like = sibling.map(|(_, found)| format!(", otherwise like {} in {}", found.name, found.file));
-    Stop::new(
+    Problem::new(
         format!(
             "nothing applies its side for {}",
             missing.iter().map(|position| of(*position)).collect::<Vec<_>>().join(" and ")

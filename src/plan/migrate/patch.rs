@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::delivery::Input;
 use crate::diagnostic::{Place, line_column};
 use crate::path::RepoPath;
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 use crate::repo::flux::GROUP;
 use crate::repo::{File, FluxKustomization, Kustomization, built};
 use crate::yaml::{Node, read_documents};
@@ -121,7 +121,7 @@ impl Patch {
 ///
 /// When a patch is for the old one alone, or something puts a prefix or a suffix to its name: gates and
 /// `dependsOn` name what stands in the files.
-pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> Result<(), Stop> {
+pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> Result<(), Problem> {
     let above = input.parents(old);
     if let Some(stop) = renamed(input, old, &above) {
         return Err(stop);
@@ -134,7 +134,7 @@ pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> R
         let missed: Vec<&str> = heirs.iter().map(String::as_str).filter(|heir| !reaches(heir)).collect();
         if !missed.is_empty() {
             let place = patch.place(true);
-            return Err(Stop::lasting(
+            return Err(Problem::lasting(
                 format!(
                     "the patch in {} is for {} by name, and would not be for {}, which take over",
                     spelt(&place),
@@ -165,7 +165,7 @@ pub fn spelt(place: &Place) -> String {
     }
 }
 
-fn renamed(input: &Input<'_>, old: &FluxKustomization, above: &[&FluxKustomization]) -> Option<Stop> {
+fn renamed(input: &Input<'_>, old: &FluxKustomization, above: &[&FluxKustomization]) -> Option<Problem> {
     let of_parents = above.iter().flat_map(|parent| {
         let set = RENAMING.iter().filter(|field| parent.spec(field).as_str().is_some_and(|s| !s.is_empty()));
         set.map(|field| (*field, parent.place(field)))
@@ -179,7 +179,7 @@ fn renamed(input: &Input<'_>, old: &FluxKustomization, above: &[&FluxKustomizati
         })
     });
     let (field, place) = of_parents.chain(of_lists).next()?;
-    Some(Stop::lasting(
+    Some(Problem::lasting(
         format!(
             "{} has another name in the cluster: `{field}` in {} changes it, which no gate and no `dependsOn` follows",
             old.name,

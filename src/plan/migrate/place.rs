@@ -7,7 +7,7 @@ use crate::diagnostic::Place;
 use crate::path::RepoPath;
 use crate::plan::edit::resources::{Item, respell, rewrite};
 use crate::plan::edit::{Builder, resources};
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 use crate::repo::{File, FluxKustomization, Target};
 use crate::yaml::{EditError, cut_documents, read_documents};
 
@@ -16,11 +16,12 @@ use crate::yaml::{EditError, cut_documents, read_documents};
 /// # Errors
 ///
 /// When the file or the document is gone.
-pub fn find(builder: &Builder<'_>, one: &FluxKustomization) -> Result<(String, usize), Stop> {
-    let lost =
-        || Stop::file(format!("{} is not to be found in {} as one document", one.name, one.file), &one.file);
+pub fn find(builder: &Builder<'_>, one: &FluxKustomization) -> Result<(String, usize), Problem> {
+    let lost = || {
+        Problem::file(format!("{} is not to be found in {} as one document", one.name, one.file), &one.file)
+    };
     let text = builder.now().file(&one.file).and_then(File::text).ok_or_else(lost)?.to_owned();
-    let documents = read_documents(&text).map_err(|error| Stop::edit(&one.file, &text, &error.into()))?;
+    let documents = read_documents(&text).map_err(|error| Problem::edit(&one.file, &text, &error.into()))?;
     let is_it = |value: &Value| {
         value["kind"] == "Kustomization"
             && value["spec"]["sourceRef"] == one.value["spec"]["sourceRef"]
@@ -33,7 +34,7 @@ pub fn find(builder: &Builder<'_>, one: &FluxKustomization) -> Result<(String, u
     match found[..] {
         [index] => Ok((text, index)),
         _ if one.is_document => Err(lost()),
-        _ => Err(Stop::listed(one)),
+        _ => Err(Problem::listed(one)),
     }
 }
 
@@ -51,9 +52,9 @@ pub fn succeed(
     old: &FluxKustomization,
     heirs: &[(RepoPath, String)],
     stays: bool,
-) -> Result<(), Stop> {
+) -> Result<(), Problem> {
     let (text, index) = find(builder, old)?;
-    let edit = |error: EditError| Stop::edit(&old.file, &text, &error);
+    let edit = |error: EditError| Problem::edit(&old.file, &text, &error);
     let documents = read_documents(&text).map_err(|error| edit(error.into()))?;
     let alone = documents.iter().enumerate().all(|(other, document)| other == index || document.is_empty());
     if !alone {
@@ -63,7 +64,7 @@ pub fn succeed(
         return Ok(());
     }
     for (path, text) in heirs {
-        builder.create(path, text).map_err(|error| Stop::write(path, &error))?;
+        builder.create(path, text).map_err(|error| Problem::write(path, &error))?;
     }
     if !stays {
         builder.remove(&old.file);
@@ -82,18 +83,18 @@ fn relist(
     old: &RepoPath,
     heirs: &[(RepoPath, String)],
     stays: bool,
-) -> Result<(), Stop> {
+) -> Result<(), Problem> {
     let read = |builder: &Builder<'_>| {
         builder
             .kustomization(folder)
-            .map_err(|broken| Stop::file(broken.message, folder))?
-            .ok_or_else(|| Stop::file(format!("{folder} lost its kustomization.yaml"), folder))
+            .map_err(|broken| Problem::file(broken.message, folder))?
+            .ok_or_else(|| Problem::file(format!("{folder} lost its kustomization.yaml"), folder))
     };
     let kustomization = read(builder)?;
     let resources = kustomization.resources();
     let lists = |target: &Target| *target == Target::Path(old.clone());
     if !resources.iter().any(|reference| lists(&reference.target)) {
-        return Err(Stop::lasting(
+        return Err(Problem::lasting(
             format!("{} names {old} otherwise than as a resource", kustomization.file),
             "list it under `resources` and commit that; then give the same command again",
             Place::file(kustomization.file.clone()),
@@ -111,12 +112,12 @@ fn relist(
             })
             .collect();
         let text = rewrite(&kustomization, &items)
-            .map_err(|error| Stop::edit(&kustomization.file, &kustomization.text, &error))?;
+            .map_err(|error| Problem::edit(&kustomization.file, &kustomization.text, &error))?;
         builder.put(&kustomization.file, &text);
     }
     for (path, _) in left {
         let now = read(builder)?;
-        let text = resources::add(&now, path).map_err(|error| Stop::edit(&now.file, &now.text, &error))?;
+        let text = resources::add(&now, path).map_err(|error| Problem::edit(&now.file, &now.text, &error))?;
         builder.put(&kustomization.file, &text);
     }
     Ok(())

@@ -4,7 +4,7 @@ use crate::delivery::Input;
 use crate::delivery::classify::wildcard;
 use crate::path::RepoPath;
 use crate::plan::migrate::identity::pattern;
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::{artifact_path, holds_variable};
 
@@ -35,10 +35,10 @@ pub fn unseen<'a>(input: &Input<'a>, folder: &RepoPath) -> Option<(&'a FluxKusto
 }
 
 /// Stops where a folder may lose something that such a one applies.
-pub fn stop(input: &Input<'_>, folder: &RepoPath) -> Option<Stop> {
+pub fn stop(input: &Input<'_>, folder: &RepoPath) -> Option<Problem> {
     let (flux, why) = unseen(input, folder)?;
     let name = &flux.name;
-    Some(Stop::lasting(
+    Some(Problem::lasting(
         format!(
             "Flux Kustomization {name} in {} may build {folder} too ({why}), and would lose what goes to the sides",
             flux.file

@@ -6,7 +6,7 @@ use crate::delivery::Input;
 use crate::delivery::inventory::{Inventory, deletes_anyway, prunes};
 use crate::plan::migrate::standing::{Key, Move, moves};
 use crate::plan::migrate::{MigrateOptions, confirm, effective, is_under_way, rules};
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 use crate::plan::{BACK, Stage};
 use crate::repo::FluxKustomization;
 
@@ -23,7 +23,7 @@ pub fn stopped(
     found: &[Move<'_>],
     before: &[Inventory],
     options: &MigrateOptions,
-) -> BTreeMap<Key, Stop> {
+) -> BTreeMap<Key, Problem> {
     let bases: BTreeMap<Key, Move<'_>> = moves(base).into_iter().map(|one| (one.key(), one)).collect();
     let restructured = found.iter().filter(|one| one.stage == Stage::Restructured);
     let stood: Vec<&Move<'_>> = restructured.filter_map(|one| bases.get(&one.key())).collect();
@@ -43,7 +43,7 @@ pub fn stopped(
 }
 
 /// A step that can't be taken at all, or one that clusters don't have yet.
-fn stuck_or_ahead(one: &Move<'_>, stood: Option<&Move<'_>>, options: &MigrateOptions) -> Option<Stop> {
+fn stuck_or_ahead(one: &Move<'_>, stood: Option<&Move<'_>>, options: &MigrateOptions) -> Option<Problem> {
     let step = match &one.stage {
         Stage::Stuck(stop) => return Some(stop.clone()),
         Stage::Restructured => "restructured",
@@ -57,7 +57,7 @@ fn stuck_or_ahead(one: &Move<'_>, stood: Option<&Move<'_>>, options: &MigrateOpt
         return Some(stop);
     }
     (stood.map(|stood| &stood.stage) != Some(&one.stage)).then(|| {
-        Stop::new(
+        Problem::new(
             format!("it is {step} here and not yet in {}", options.base),
             "commit this step by itself and let it reach the cluster; only then comes the next one",
         )
@@ -65,7 +65,7 @@ fn stuck_or_ahead(one: &Move<'_>, stood: Option<&Move<'_>>, options: &MigrateOpt
 }
 
 /// A hand-over that was taken back while what took over still deletes what it loses.
-fn reverted_at_once(one: &Move<'_>, stood: &Move<'_>, options: &MigrateOptions) -> Option<Stop> {
+fn reverted_at_once(one: &Move<'_>, stood: &Move<'_>, options: &MigrateOptions) -> Option<Problem> {
     let stays = |new: &FluxKustomization| {
         one.all().any(|other| (&other.name, &other.namespace) == (&new.name, &new.namespace))
     };
@@ -75,7 +75,7 @@ fn reverted_at_once(one: &Move<'_>, stood: &Move<'_>, options: &MigrateOptions) 
     let (_, with) = gone.first()?;
     let names: Vec<&str> = gone.iter().map(|(name, _)| *name).collect();
     let step = if stood.stage == Stage::Finished { "finished" } else { "handed over" };
-    Some(Stop::new(
+    Some(Problem::new(
         format!(
             "it is restructured here and {step} in {}: {} would go with `{with}`, and delete what they apply",
             options.base,
@@ -97,13 +97,13 @@ fn deleting(one: &FluxKustomization) -> Option<String> {
 }
 
 /// A side that took over and does not build: nothing would look after its objects.
-fn unbuilt(one: &Move<'_>, before: &[Inventory]) -> Option<Stop> {
+fn unbuilt(one: &Move<'_>, before: &[Inventory]) -> Option<Problem> {
     if one.stage != Stage::HandedOver {
         return None;
     }
     one.all().find_map(|flux| {
         let message = Inventory::find(before, &one.cluster, flux)?.objects.as_ref().err()?;
-        Some(Stop::new(
+        Some(Problem::new(
             format!("{} does not build: {message}", flux.path.as_ref()?),
             "mend it, let that reach the cluster, then go on",
         ))
@@ -112,12 +112,12 @@ fn unbuilt(one: &Move<'_>, before: &[Inventory]) -> Option<Stop> {
 
 /// Steps that went into one commit: the old Flux Kustomization goes before the cluster was told to keep
 /// what it applies.
-fn finished_early(one: &Move<'_>, base: &Input<'_>, options: &MigrateOptions) -> Option<Stop> {
+fn finished_early(one: &Move<'_>, base: &Input<'_>, options: &MigrateOptions) -> Option<Problem> {
     if one.stage != Stage::Finished || !one.old.is_empty() {
         return None;
     }
     let old = base.applying(|path| *path == one.whole).find(|old| old.cluster == one.cluster)?;
-    Some(Stop::new(
+    Some(Problem::new(
         format!(
             "it is finished here, and {} still has {}, which would delete what it applies when it goes",
             options.base, old.name
@@ -126,7 +126,7 @@ fn finished_early(one: &Move<'_>, base: &Input<'_>, options: &MigrateOptions) ->
     ))
 }
 
-fn overridden(one: &Move<'_>, input: &Input<'_>, inventories: &[Inventory]) -> Option<Stop> {
+fn overridden(one: &Move<'_>, input: &Input<'_>, inventories: &[Inventory]) -> Option<Problem> {
     (one.stage == Stage::Restructured).then(|| effective::overridden(input, one, inventories)).flatten()
 }
 
@@ -136,7 +136,7 @@ fn not_live(
     input: &Input<'_>,
     before: &[Inventory],
     options: &MigrateOptions,
-) -> Option<Stop> {
+) -> Option<Problem> {
     let live = options.live.get(&one.cluster).filter(|_| is_under_way(one))?;
     let missing = confirm::missing(input, one, before, live, options);
     if missing.is_empty() {
@@ -145,7 +145,7 @@ fn not_live(
     let more = missing.len().saturating_sub(MISSING);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let some = missing.iter().take(MISSING).map(String::as_str).collect::<Vec<_>>().join("; ");
-    Some(Stop::new(
+    Some(Problem::new(
         format!("the live cluster is not ready: {some}{more}"),
         "wait until it is, then run this again; `flux get kustomizations` shows how far it is",
     ))

@@ -8,11 +8,11 @@ use crate::plan::gate;
 use crate::plan::migrate::is_under_way;
 use crate::plan::migrate::misplaced::misplaced_in;
 use crate::plan::migrate::standing::Move;
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 
 /// Gives the entry points under way of which an object is on the side of another type than the rules say:
 /// the spec was edited since, and a step would give the object to the wrong Flux Kustomization.
-pub fn outdated(input: &Input<'_>, found: &[Move<'_>]) -> BTreeMap<RepoPath, Stop> {
+pub fn outdated(input: &Input<'_>, found: &[Move<'_>]) -> BTreeMap<RepoPath, Problem> {
     let wholes: BTreeSet<&RepoPath> =
         found.iter().filter(|one| is_under_way(one)).map(|one| &one.whole).collect();
     if wholes.is_empty() {
@@ -27,7 +27,7 @@ pub fn outdated(input: &Input<'_>, found: &[Move<'_>]) -> BTreeMap<RepoPath, Sto
             0 => String::new(),
             more => format!(", and {more} more are on a wrong side"),
         };
-        Some(Stop::new(
+        Some(Problem::new(
             format!(
                 "{} is on the side of {} and by the rules of {} it is {}{more}",
                 first.id,

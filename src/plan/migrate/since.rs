@@ -4,7 +4,7 @@ use crate::delivery::Input;
 use crate::delivery::inventory::{Inventory, deletions, inventories_of};
 use crate::plan::migrate::MigrateOptions;
 use crate::plan::migrate::standing::{Key, Move};
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 use crate::repo::FluxKustomization;
 
 /// Gives what the Flux Kustomizations of some moves apply in the base, where that is another tree.
@@ -32,7 +32,7 @@ pub fn lost(
     after: &[Inventory],
     active: &[&Move<'_>],
     options: &MigrateOptions,
-) -> Vec<(Key, Stop)> {
+) -> Vec<(Key, Problem)> {
     let base = &options.base;
     let mut found = Vec::new();
     for deletion in deletions(stood, after).into_iter().filter(|deletion| deletion.next.is_some()) {
@@ -40,7 +40,7 @@ pub fn lost(
             one.cluster == deletion.cluster && one.moves() && takes_part(one, &deletion.kustomization)
         });
         let Some(one) = meant else { continue };
-        let stop = Stop::new(
+        let stop = Problem::new(
             format!("with what was changed since {base}, the cluster may delete {deletion}"),
             format!(
                 "let that change reach the cluster by itself; then run this again with a `--base` that has it, in place of {base}"

@@ -8,7 +8,7 @@ use crate::path::RepoPath;
 use crate::plan::edit::prepare::{is_prepared, is_remembering};
 use crate::plan::migrate::obstacle;
 use crate::plan::migrate::rest::{Rest, rest};
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 use crate::plan::{Stage, Standing};
 use crate::repo::FluxKustomization;
 use crate::repo::flux::artifact_path;
@@ -142,7 +142,7 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
             };
             one.stage = match &rest {
                 Some(Err(reason)) if !one.old.is_empty() => {
-                    Stage::Stuck(Stop::new(reason, "mend that, then run `gitops-windows migrate` again"))
+                    Stage::Stuck(Problem::new(reason, "mend that, then run `gitops-windows migrate` again"))
                 }
                 Some(Ok(rest)) => {
                     one.rest = Some(rest.clone());

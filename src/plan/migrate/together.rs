@@ -5,13 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::delivery::Input;
 use crate::plan::Stage;
 use crate::plan::migrate::standing::{Key, Move, moves};
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 
 /// Gives the moves that can't be handed over by themselves: another cluster would lose what moves, since
 /// it applies the same folder and does not take this step.
 ///
 /// `found` are the moves that were asked for, of which those go that are not `stopped`.
-pub fn apart(input: &Input<'_>, found: &[Move<'_>], stopped: &BTreeMap<Key, Stop>) -> BTreeMap<Key, Stop> {
+pub fn apart(
+    input: &Input<'_>,
+    found: &[Move<'_>],
+    stopped: &BTreeMap<Key, Problem>,
+) -> BTreeMap<Key, Problem> {
     let goes = |one: &&Move<'_>| one.stage == Stage::Restructured && !stopped.contains_key(&one.key());
     let going: Vec<&Move<'_>> = found.iter().filter(goes).collect();
     let mut stops = BTreeMap::new();
@@ -34,12 +38,12 @@ fn stop(
     one: &Move<'_>,
     other: &str,
     found: &[Move<'_>],
-    stopped: &BTreeMap<Key, Stop>,
-) -> Stop {
+    stopped: &BTreeMap<Key, Problem>,
+) -> Problem {
     let key = (other.to_owned(), one.whole.clone());
     let remedy = match (stopped.get(&key), found.iter().any(|found| found.key() == key)) {
         (Some(stop), _) => {
-            format!("{other} is held up: {}; {}; then let both go on together", stop.reason, stop.remedy)
+            format!("{other} is held up: {}; {}; then let both go on together", stop.reason, stop.remedy())
         }
         (None, true) => format!("let {other} come to the same step first, then let both go on together"),
         (None, false) if !input.spec.clusters.contains_key(other) => format!(
@@ -52,14 +56,15 @@ fn stop(
                 Some(Stage::Stuck(stop)) => {
                     format!(
                         "{other} is stuck: {}; {}; then let both go on together",
-                        stop.reason, stop.remedy
+                        stop.reason,
+                        stop.remedy()
                     )
                 }
                 _ => format!("add `--cluster {other}`, so that both take the step in one commit"),
             }
         }
     };
-    Stop::new(
+    Problem::new(
         format!(
             "cluster {other} applies {} too, and would lose what leaves it: it does not take this step",
             one.whole

@@ -14,7 +14,7 @@ use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership};
 use crate::plan::migrate::depends::{Name, Succession};
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 use crate::repo::Entry;
 use crate::repo::flux::{GROUP, is_yaml, names_kustomization, watches};
 use crate::repo::listing::is_generated;
@@ -30,7 +30,7 @@ pub fn rewrite(
     input: &Input<'_>,
     builder: &mut Builder<'_>,
     succession: &Succession,
-) -> Result<Vec<String>, (String, Stop)> {
+) -> Result<Vec<String>, (String, Problem)> {
     let mut notes = Vec::new();
     if succession.heirs.is_empty() {
         return Ok(notes);
@@ -95,14 +95,14 @@ fn edit(
     field: &str,
     clusters: &BTreeSet<String>,
     succession: &Succession,
-) -> Result<Option<String>, Stop> {
+) -> Result<Option<String>, Problem> {
     let list = manifest.value["spec"][field].as_array().map(Vec::as_slice).unwrap_or_default();
     let own = manifest.value["metadata"]["namespace"].as_str().unwrap_or_default();
     let path = [Key::from("spec"), Key::from(field)];
     let text = builder.now().file(file).and_then(|file| file.text()).unwrap_or_default().to_owned();
     let stop = |error: EditError| {
-        let stop = Stop::edit(file, &text, &error);
-        Stop {
+        let stop = Problem::edit(file, &text, &error);
+        Problem {
             reason: format!("{} names what goes, and {}", ObjectId::of(&manifest.value), stop.reason),
             ..stop
         }

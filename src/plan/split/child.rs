@@ -5,7 +5,7 @@ use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::parts::{self, Parts};
 use crate::plan::outcome::Way;
-use crate::plan::refusal::Refusal;
+use crate::plan::problem::Problem;
 use crate::plan::split::EntrySplit;
 use crate::plan::split::folder::FolderSplit;
 
@@ -17,11 +17,11 @@ pub(super) struct Placed {
 }
 
 impl EntrySplit<'_, '_> {
-    pub(super) fn split_child(&self, builder: &mut Builder<'_>, child: &Child) -> Result<Placed, Refusal> {
+    pub(super) fn split_child(&self, builder: &mut Builder<'_>, child: &Child) -> Result<Placed, Problem> {
         let typed = self
             .input
             .typed(self.input.snapshot, &child.folder, &child.app)
-            .map_err(|error| Refusal::of(&child.folder, &error))?;
+            .map_err(|error| Problem::unbuilt(&child.folder, &error))?;
         let present = typed.present();
         if let [only] = present[..] {
             let name = &self.input.spec.types[only].name.value;
@@ -96,13 +96,13 @@ impl EntrySplit<'_, '_> {
         builder: &mut Builder<'_>,
         child: &Child,
         typed: &Typed,
-    ) -> Result<Parts, Refusal> {
+    ) -> Result<Parts, Problem> {
         let name = &child.name;
         let mut folders = Parts::new();
         for position in typed.present() {
             let folder = parts::side(self.input, self.entry, position)?
                 .join(name)
-                .map_err(|error| Refusal::bug(&error.to_string()))?;
+                .map_err(|error| Problem::bug(error))?;
             folders.insert(position, folder);
         }
         self.project(builder, &child.app, &child.folder, typed, &folders)?;

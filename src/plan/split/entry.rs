@@ -6,7 +6,7 @@ use crate::plan::BACK;
 use crate::plan::edit::{Builder, parts};
 use crate::plan::gate::Lone;
 use crate::plan::outcome::{AppOutcome, BESIDE, EntryOutcome, Way};
-use crate::plan::refusal::{ADDED_TYPES, REMEDY_FOR_TYPES, Refusal, refuse, refuse_alone};
+use crate::plan::problem::{ADDED_TYPES, Nature, Problem, REMEDY_FOR_ADDED, REMEDY_FOR_TYPES};
 use crate::plan::split::child::Placed;
 use crate::plan::split::folder::is_constant;
 use crate::plan::split::{Selection, later};
@@ -48,7 +48,15 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
     /// Splits the selected apps of the entry point into the builder; nothing stays in it after a refusal.
     ///
     /// Where nothing was compared on the way, the objects that its sides must build are given too.
-    pub fn split(&self, builder: &mut Builder<'_>, selection: &Selection) -> (EntryOutcome, Option<Typed>) {
+    ///
+    /// # Errors
+    ///
+    /// When it can't be divided.
+    pub fn split(
+        &self,
+        builder: &mut Builder<'_>,
+        selection: &Selection,
+    ) -> Result<(EntryOutcome, Option<Typed>), Problem> {
         let outcome = EntryOutcome::new(&self.entry.named_clusters(), &self.entry.path);
         let (all, loose) = children(self.input.model, self.entry, self.kustomization);
         let whole = selection.names_entry(self.input.model.name_of(self.entry), &self.entry.path);
@@ -56,28 +64,20 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             all.into_iter().partition(|child| whole || selection.names(child));
         let nothing = selected.is_empty() && (!whole || loose.is_empty());
         if nothing && *selection != Selection::All {
-            return (outcome.untouched(BESIDE), None);
+            return Ok((outcome.untouched(BESIDE), None));
         }
-        let typed = match self.input.typed_entry(self.input.snapshot, self.entry) {
-            Ok(typed) => typed,
-            Err(error) => {
-                let builds =
-                    |cluster| matches!(self.input.typed_as_applied(self.entry, cluster), Ok(Some(_)));
-                let refuse = if self.entry.clusters().all(builds) { refuse_alone } else { refuse };
-                return (refuse(outcome, &self.entry.path, &error), None);
-            }
-        };
+        let typed = self.typed()?;
         if self.adds_types(&typed) {
-            return (outcome.refused(ADDED_TYPES, REMEDY_FOR_TYPES), None);
+            return Err(Problem::new(ADDED_TYPES, REMEDY_FOR_TYPES));
         }
         if typed.objects.is_empty() {
-            return (outcome.untouched("it renders no objects"), None);
+            return Ok((outcome.untouched("it renders no objects"), None));
         }
         if let Some(reason) = parent::reason(self.input.model, &typed.objects) {
-            return (outcome.untouched(reason), None);
+            return Ok((outcome.untouched(reason), None));
         }
         if let Some(rest) = self.lone.and_then(|lone| lone.rest(&self.entry.path)) {
-            return (outcome.untouched(self.input.unparted(self.entry, rest)), None);
+            return Ok((outcome.untouched(self.input.unparted(self.entry, rest)), None));
         }
         let foreign = self.kustomization.keys().find(|key| !is_constant(key)).map(str::to_owned);
         let entry_level = foreign.is_some() || (whole && !loose.is_empty());
@@ -102,39 +102,44 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
                 Ok(mut outcome) => {
                     *builder = trial;
                     outcome.remaining = rest.iter().map(|child| child.app.clone()).collect();
-                    return (outcome, Some(typed).filter(|_| split.trusts));
+                    return Ok((outcome, Some(typed).filter(|_| split.trusts)));
                 }
-                Err(Refusal { reason, remedy }) => refusal = Some((reason, remedy)),
+                Err(problem) => refusal = Some(problem),
             }
         }
         if rest.is_empty() && (whole || loose.is_empty()) && !is_live {
             let mut trial = builder.clone();
-            return match self.project_entry(
-                &mut trial,
-                &typed,
-                foreign.as_deref(),
-                refusal.as_ref().map(|r| r.0.as_str()),
-            ) {
-                Ok(done) => {
-                    *builder = trial;
-                    (done, Some(typed).filter(|_| self.trusts))
-                }
-                Err(Refusal { reason, remedy }) => (outcome.refused(reason, remedy), None),
-            };
+            let earlier = refusal.as_ref().map(|problem| problem.reason.as_str());
+            let done = self.project_entry(&mut trial, &typed, foreign.as_deref(), earlier)?;
+            *builder = trial;
+            return Ok((done, Some(typed).filter(|_| self.trusts)));
         }
-        let (mut reason, mut remedy) = refusal.unwrap_or_default();
+        let mut problem = refusal.unwrap_or_default();
         if let Some(field) = foreign {
             let file = &self.kustomization.file;
-            let why = if reason.is_empty() { reason } else { format!(": {reason}") };
-            reason = format!("{file} has `{field}`, which speaks of all apps together{why}");
-            remedy = "split all of its apps at once with `split --all`".to_owned();
+            let why = if problem.reason.is_empty() { String::new() } else { format!(": {}", problem.reason) };
+            problem.reason = format!("{file} has `{field}`, which speaks of all apps together{why}");
+            problem.steps = vec!["split all of its apps at once with `split --all`".to_owned()];
         }
         if is_live {
-            remedy = format!(
+            problem.steps = vec![format!(
                 "{BACK}, `gitops-windows split` what is to be divided, and `gitops-windows migrate` all of it together"
-            );
+            )];
         }
-        (outcome.refused(reason, remedy), None)
+        Err(problem)
+    }
+
+    /// Builds the entry point's folder, and gives each object its type.
+    fn typed(&self) -> Result<Typed, Problem> {
+        self.input.typed_entry(self.input.snapshot, self.entry).map_err(|error| {
+            let problem = Problem::unbuilt(&self.entry.path, &error);
+            let builds = |cluster| matches!(self.input.typed_as_applied(self.entry, cluster), Ok(Some(_)));
+            if !self.entry.clusters().all(builds) {
+                return problem;
+            }
+            let reason = format!("without what its Flux Kustomization adds {}", problem.reason);
+            Problem { reason, steps: vec![REMEDY_FOR_ADDED.into()], nature: Nature::Passing, ..problem }
+        })
     }
 
     /// Tells whether objects come with a Flux Kustomization and are of a type that the folder alone has not.
@@ -155,7 +160,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         done: &[Child],
         loose: &[usize],
         typed: &Typed,
-    ) -> Result<EntryOutcome, Refusal> {
+    ) -> Result<EntryOutcome, Problem> {
         let mut outcome = EntryOutcome::new(&self.entry.named_clusters(), &self.entry.path);
         let mut placed: Vec<(&Child, Placed)> = Vec::new();
         for child in selected {

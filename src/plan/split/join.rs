@@ -16,7 +16,7 @@ use crate::plan::edit::prepare::unprepare;
 use crate::plan::edit::resources::{Item, rewrite};
 use crate::plan::split::restore::{restore, unchanged};
 use crate::plan::split::{Selection, obligations};
-use crate::plan::{BACK, EntryOutcome, Plan, Way, gate};
+use crate::plan::{BACK, EntryOutcome, Plan, Problem, Way, gate};
 use crate::repo::listing::is_listing;
 use crate::repo::{Graph, Kustomization, Target, umbrella};
 use crate::template::Templates;
@@ -41,7 +41,7 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
         if let Some(reason) = handed_over(input, entry) {
             outcomes.push(
                 EntryOutcome::new(&entry.named_clusters(), &entry.path)
-                    .refused(reason, format!("{BACK} join")),
+                    .refused(Problem::new(reason, format!("{BACK} join"))),
             );
             continue;
         }
@@ -56,21 +56,20 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
                 outcomes.push(outcome);
             }
             Ok(None) => {}
-            Err(reason) => outcomes.push(
-                EntryOutcome::new(&entry.named_clusters(), &entry.path)
-                    .refused(reason, "take that edit over by hand, or take it back, then join again"),
-            ),
+            Err(reason) => outcomes.push(EntryOutcome::new(&entry.named_clusters(), &entry.path).refused(
+                Problem::new(reason, "take that edit over by hand, or take it back, then join again"),
+            )),
         }
     }
     outcomes.extend(only_sides(input, selection, &sides));
     if outcomes.is_empty() {
         known(input, selection)?;
     }
-    let refused = outcomes.iter().find(|outcome| outcome.way == Way::Refused);
-    if let (Some(outcome), Selection::All) = (refused, selection) {
-        let mut error = unsafe_to_join(&outcome.before, &outcome.reason);
+    let refused = outcomes.iter().find_map(|outcome| Some((&outcome.before, outcome.problem.as_ref()?)));
+    if let (Some((entry, problem)), Selection::All) = (refused, selection) {
+        let mut error = unsafe_to_join(entry, &problem.reason);
         for diagnostic in &mut error.diagnostics {
-            diagnostic.help.clone_from(&outcome.remedy);
+            diagnostic.help = Some(problem.remedy());
         }
         return Err(error);
     }
@@ -136,7 +135,8 @@ fn only_sides(
         if is_meant && !entries.iter().any(|other| other.path == *whole) {
             found.entry(whole).or_insert_with(|| {
                 let reason = format!("Flux Kustomization {name} applies one of its sides");
-                EntryOutcome::new(&entry.named_clusters(), whole).refused(reason, format!("{BACK} join"))
+                EntryOutcome::new(&entry.named_clusters(), whole)
+                    .refused(Problem::new(reason, format!("{BACK} join")))
             });
         }
     }

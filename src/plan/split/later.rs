@@ -18,8 +18,7 @@ use crate::plan::edit::prepare::{is_prepared, prepare};
 use crate::plan::migrate::verify::{Wrong, wrong};
 use crate::plan::migrate::{self, effective};
 use crate::plan::outcome::EntryOutcome;
-use crate::plan::split::newcomer::newcomers;
-use crate::plan::stop::Stop;
+use crate::plan::problem::Problem;
 use crate::proof::Obligation;
 use crate::repo::FluxKustomization;
 
@@ -28,12 +27,6 @@ pub fn applied_sides<'a>(input: &Input<'a>, whole: &RepoPath, cluster: &str) -> 
     let names = input.spec.types.iter().map(|change_type| change_type.name.value.as_str());
     let sides: BTreeSet<RepoPath> = names.filter_map(|name| input.side(whole, cluster, name)).collect();
     input.applying(|path| sides.contains(path)).collect()
-}
-
-/// Tells whether a later split may be at its second step here, or an app came after the split, so that it
-/// must be known what the clusters have.
-pub fn needs_base(input: &Input<'_>) -> bool {
-    input.model.flux.iter().any(is_prepared) || !newcomers(input, &input.sides()).is_empty()
 }
 
 /// Makes of a trial, in which an entry point was divided, the next step of the three.
@@ -52,24 +45,24 @@ pub fn step<'a>(
     let all: Vec<&FluxKustomization> = input.model.flux_of(entry).chain(live).collect();
     if all.iter().all(|one| is_prepared(one)) {
         if let Some(one) = all.iter().find(|one| !base.is_some_and(|base| was_prepared(base, one))) {
-            return outcome.refused(
+            return outcome.refused(Problem::new(
                 format!("Flux Kustomization {} is kept from pruning here and not yet in HEAD", one.name),
                 "commit this step by itself and let it reach the cluster; only then comes the next one",
-            );
+            ));
         }
         return match effective::any_overridden(input, &all) {
-            Some(stop) => stop.refuse(outcome),
+            Some(stop) => outcome.refused(stop),
             None => hand_over(input, before, trial, entry, outcome),
         };
     }
     *trial = before.clone();
     for one in &all {
         if let Err(stop) = prepare(trial, one) {
-            return stop.refuse(outcome);
+            return outcome.refused(stop);
         }
     }
     if let Some(stop) = overridden(input, trial, &all) {
-        return stop.refuse(outcome);
+        return outcome.refused(stop);
     }
     let mut outcome = outcome.untouched(
         "its sides are live, so first nothing of it prunes: commit this, let it reach the clusters, then give the same command again",
@@ -80,7 +73,7 @@ pub fn step<'a>(
 
 /// Stops where something else decides what those that were prepared just now delete: the next step would
 /// wait for good.
-fn overridden(input: &Input<'_>, trial: &Builder<'_>, all: &[&FluxKustomization]) -> Option<Stop> {
+fn overridden(input: &Input<'_>, trial: &Builder<'_>, all: &[&FluxKustomization]) -> Option<Problem> {
     let model = input.again(trial.now());
     let next = Input { snapshot: trial.now(), model: &model, ..*input };
     let is_one = |flux: &&FluxKustomization| {
@@ -111,7 +104,7 @@ fn hand_over(
     let migrate::TakenOver { renamed, rewritten, notes } = match migrate::take_over(&next, trial, &entry.path)
     {
         Ok(done) => done,
-        Err(stop) => return stop.refuse(outcome),
+        Err(stop) => return outcome.refused(stop),
     };
     let after = trial.now();
     let model = input.again(after);
@@ -120,17 +113,17 @@ fn hand_over(
     let old = inventories(again.as_ref().unwrap_or(input.model), before.now(), input.renderer);
     let new = inventories(&model, after, input.renderer);
     if let Some(deletion) = deletions(&old, &new).first() {
-        return outcome.refused(
+        return outcome.refused(Problem::new(
             format!("a cluster may delete {deletion}"),
             "give that Flux Kustomization `prune: false` and `deletionPolicy: Orphan`, let that reach the cluster, then split again",
-        );
+        ));
     }
     let wrong = wrong(input, after, (&old, &new), &rewritten, &renamed);
     if let Some(Wrong { cluster, text, .. }) = wrong.first() {
-        return outcome.refused(
+        return outcome.refused(Problem::new(
             format!("{cluster} would not get the same: {text}"),
             "give its sides the fields that the old Flux Kustomization has, let that reach the cluster, then split again",
-        );
+        ));
     }
     outcome.reason =
         format!("{}; its sides take over at once, and none prunes before `migrate`", outcome.reason);

@@ -1,8 +1,10 @@
 //! `split` and `join`: divides entry points by change type, plainly or by projection, and puts them together again.
 
+mod admission;
 mod ahead;
 mod child;
-mod divide;
+mod draft;
+mod driver;
 mod entry;
 mod folder;
 mod join;
@@ -16,14 +18,15 @@ mod promise;
 pub(crate) mod refresh;
 pub(crate) mod relocation;
 mod restore;
-mod settle;
+mod run;
+mod selection;
 mod side;
 mod step;
 pub(crate) mod transfer;
 mod whole;
 
-pub use divide::Selection;
+pub use driver::split;
 use entry::EntrySplit;
 pub use join::join;
-pub use later::needs_base;
-pub use settle::split;
+pub use newcomer::needs_base;
+pub use selection::Selection;

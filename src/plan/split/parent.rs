@@ -6,17 +6,15 @@ use crate::delivery::EntryPoint;
 use crate::delivery::parent::reason;
 use crate::delivery::{Input, children};
 use crate::path::RepoPath;
-use crate::plan::EntryOutcome;
-use crate::plan::gate::Lone;
 use crate::plan::split::Selection;
+use crate::plan::split::run::Run;
+use crate::plan::{EntryOutcome, Problem};
 
 /// Refuses an entry point that would be divided although some of these, whose Flux Kustomizations it
 /// applies, have sides.
 pub(super) fn refused(
-    input: &Input<'_>,
+    run: &Run<'_>,
     entry: &EntryPoint,
-    selection: &Selection,
-    lone: &Lone,
     outcomes: &[EntryOutcome],
     children: &BTreeSet<&RepoPath>,
 ) -> Option<EntryOutcome> {
@@ -24,15 +22,15 @@ pub(super) fn refused(
     let child = outcomes
         .iter()
         .find(has_sides)
-        .filter(|_| lone.rest(&entry.path).is_none() && is_mixed(input, entry, selection))?;
+        .filter(|_| run.lone.rest(&entry.path).is_none() && is_mixed(run.input, entry, run.selection))?;
     let outcome = EntryOutcome::new(&entry.named_clusters(), &entry.path);
-    Some(outcome.refused(
+    Some(outcome.refused(Problem::new(
         format!(
             "it applies Flux Kustomizations of entry points that are divided, as {}, and runs something itself",
             child.before
         ),
         "let an entry point of its own apply what it runs, or leave it whole: windows hold for those that it applies",
-    ))
+    )))
 }
 
 /// Tells whether an entry point is meant and would be divided: it is no mere parent, and has objects

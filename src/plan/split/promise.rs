@@ -50,15 +50,14 @@ impl Promise {
         })
     }
 
-    fn requests(&self) -> impl Iterator<Item = Request> + '_ {
+    /// Returns the builds that show whether it is kept.
+    pub fn requests(&self) -> impl Iterator<Item = Request> + '_ {
         self.types.iter().filter_map(|(folder, _)| folder.clone()).map(Request::folder)
     }
 }
 
 /// Gives the entry points of which a promise is not kept in this tree.
 pub fn unkept(input: &Input<'_>, tree: &Snapshot, promises: &[Promise]) -> BTreeSet<RepoPath> {
-    let all: Vec<Request> = promises.iter().flat_map(Promise::requests).collect();
-    input.renderer.prepare(tree, &all);
     let unkept = promises.iter().filter(|promise| promise.mismatch(tree, input.renderer).is_some());
     unkept.map(|promise| promise.entry.clone()).collect()
 }

@@ -17,7 +17,7 @@ use crate::plan::migrate::contents::is_encrypted;
 use crate::plan::migrate::misplaced::{Misplaced, misplaced_in, sides_of, standing};
 use crate::plan::migrate::{held, verify};
 use crate::plan::split::newcomer::newcomers;
-use crate::plan::{EntryOutcome, Plan, gate};
+use crate::plan::{EntryOutcome, Plan, Problem, gate};
 use crate::proof::difference::differences;
 use crate::proof::{FluxName, Obligation};
 use crate::render::{Object, Request};
@@ -269,7 +269,6 @@ fn told(input: &Input<'_>, all: &Sides, whole: &RepoPath, found: &[Misplaced]) -
     };
     let cluster = sides.keys().find_map(|side| standing(input, side, whole));
     let cluster = cluster.map_or("", |entry| entry.cluster.as_str());
-    let mut outcome = EntryOutcome::new(cluster, whole).refused(format!("{some}{more}"), help);
-    outcome.place = Some(Place::file(whole.clone()));
-    Some(outcome)
+    let problem = Problem::new(format!("{some}{more}"), help).at(Place::file(whole.clone()));
+    Some(EntryOutcome::new(cluster, whole).refused(problem))
 }

@@ -8,7 +8,7 @@ use crate::plan::edit::parts::{self, Parts};
 use crate::plan::edit::resources::{Item, respell, rewrite};
 use crate::plan::edit::{Builder, resources};
 use crate::plan::outcome::EntryOutcome;
-use crate::plan::refusal::Refusal;
+use crate::plan::problem::Problem;
 use crate::plan::split::child::Placed;
 use crate::plan::split::promise::Promise;
 use crate::plan::split::{EntrySplit, later};
@@ -39,19 +39,19 @@ impl EntrySplit<'_, '_> {
         placed: &[(&Child, Placed)],
         rest: &[Child],
         loose: &[usize],
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Problem> {
         let side = parts::side(self.input, self.entry, position)?;
         if let Some(mut existing) =
-            builder.kustomization(&side).map_err(|diagnostic| Refusal::of_diagnostic(&diagnostic))?
+            builder.kustomization(&side).map_err(|diagnostic| Problem::from(&*diagnostic))?
         {
             for folder in placed.iter().filter_map(|(_, placed)| placed.parts.get(&position)) {
                 let text = resources::add(&existing, folder)
-                    .map_err(|error| Refusal::of_edit(&existing.file, &error.to_string()))?;
+                    .map_err(|error| Problem::list(&existing.file, &error))?;
                 builder.put(&existing.file, &text);
                 existing.text = text.into();
                 let reread =
-                    builder.kustomization(&side).map_err(|diagnostic| Refusal::of_diagnostic(&diagnostic))?;
-                existing = reread.ok_or_else(|| Refusal::bug("a kustomization vanished"))?;
+                    builder.kustomization(&side).map_err(|diagnostic| Problem::from(&*diagnostic))?;
+                existing = reread.ok_or_else(|| Problem::bug("a kustomization vanished"))?;
             }
             return Ok(());
         }
@@ -66,10 +66,10 @@ impl EntrySplit<'_, '_> {
             };
         }
         let text = rewrite(self.kustomization, &items)
-            .map_err(|error| Refusal::of_edit(&self.kustomization.file, &error.to_string()))?;
+            .map_err(|error| Problem::list(&self.kustomization.file, &error))?;
         let name = self.kustomization.file.name().unwrap_or("kustomization.yaml");
-        let file = side.join(name).map_err(|error| Refusal::bug(&error.to_string()))?;
-        builder.create(&file, &text).map_err(|error| Refusal::of_error(&error))
+        let file = side.join(name).map_err(|error| Problem::bug(error))?;
+        builder.create(&file, &text).map_err(|error| Problem::from(&error))
     }
 
     /// Gives what sides that are live apply already, and the old entry point no more.
@@ -93,7 +93,7 @@ impl EntrySplit<'_, '_> {
         outcome: &EntryOutcome,
         rest: &[Child],
         loose: &[usize],
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Problem> {
         let mut trial = builder.clone();
         let mut folders: Vec<RepoPath> = outcome.after.iter().map(|(_, folder)| folder.clone()).collect();
         if !rest.is_empty() || !loose.is_empty() {
@@ -103,7 +103,7 @@ impl EntrySplit<'_, '_> {
             let items: Vec<Item> =
                 (0..count).map(|index| if stays(&index) { Item::Keep } else { Item::Remove }).collect();
             let text = rewrite(self.kustomization, &items)
-                .map_err(|error| Refusal::of_edit(&self.kustomization.file, &error.to_string()))?;
+                .map_err(|error| Problem::list(&self.kustomization.file, &error))?;
             trial.put(&self.kustomization.file, &text);
             folders.push(self.entry.path.clone());
         }
@@ -111,21 +111,21 @@ impl EntrySplit<'_, '_> {
         let results = self.input.renderer.render(trial.now(), &requests);
         let parts: Vec<_> = folders.iter().zip(results.iter()).collect();
         let all: Vec<Object> = typed.objects.iter().cloned().chain(self.held_by_sides(typed)).collect();
-        let refusal = |mismatch: &Mismatch, remedy: &str| Refusal {
-            reason: format!("the parts of {} would not render the same: {mismatch}", self.entry.path),
-            remedy: remedy.into(),
+        let refusal = |mismatch: &Mismatch, remedy: &str| {
+            let path = &self.entry.path;
+            Problem::new(format!("the parts of {path} would not render the same: {mismatch}"), remedy)
         };
         if let Some(mismatch) = compare(&all, &parts).first() {
             return Err(refusal(mismatch, "split all of its apps at once with `split --all`"));
         }
         if let Some((id, side, by_rules)) = self.misplaced(typed, outcome, &results) {
-            return Err(Refusal {
-                reason: format!(
+            return Err(Problem::new(
+                format!(
                     "{id} would be on the side of {side} and is {by_rules} as {} builds it",
                     self.entry.path
                 ),
-                remedy: "split all of its apps at once with `split --all`".into(),
-            });
+                "split all of its apps at once with `split --all`",
+            ));
         }
         match self.differs_in_flux(&trial, &folders) {
             None => Ok(()),

@@ -1,45 +1,19 @@
 //! One entry point's step of a split.
 
-use std::collections::BTreeSet;
-
 use crate::delivery::EntryPoint;
-use crate::delivery::{Input, Sides, TypedError, build};
+use crate::delivery::{Input, TypedError, build};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::prepare;
-use crate::plan::gate::Lone;
 use crate::plan::outcome::{EntryOutcome, Way};
-use crate::plan::refusal::refuse;
+use crate::plan::problem::Problem;
 use crate::plan::split::promise::Promise;
+use crate::plan::split::run::Run;
 use crate::plan::split::side::OWN_FIELDS;
-use crate::plan::split::{EntrySplit, Selection, later, obligations};
+use crate::plan::split::{EntrySplit, later, obligations};
 use crate::plan::{Command, gate};
 use crate::render::Request;
-
-/// What sides that are live ask of a split.
-pub struct Live<'a> {
-    /// The entry points of which a side is live.
-    pub wholes: BTreeSet<&'a RepoPath>,
-    /// The repository as the clusters are taken to have it.
-    pub base: Option<&'a Input<'a>>,
-}
-
-/// What all entry points of a split have in common.
-pub struct Run<'a> {
-    /// The repository with what Flux makes up by itself written down.
-    pub input: &'a Input<'a>,
-    /// The repository as it is.
-    pub original: &'a Input<'a>,
-    /// Which apps are to be divided.
-    pub selection: &'a Selection,
-    /// The folders that are a side of an entry point.
-    pub sides: &'a Sides,
-    /// What a Namespace alone does not divide.
-    pub lone: &'a Lone,
-    /// What sides that are live ask of it.
-    pub live: Live<'a>,
-}
+use crate::repo::Kustomization;
 
 /// What a split of an entry point leaves beside the tree.
 pub struct Step {
@@ -62,111 +36,114 @@ impl Run<'_> {
     ///
     /// What is not trusted is proven at once.
     pub fn step(&self, builder: &mut Builder<'_>, entry: &EntryPoint, trusts: bool) -> Step {
-        let step = split(self, builder, entry, trusts);
-        // What trust refuses may come out right with care.
-        if trusts && step.outcome.way == Way::Refused { split(self, builder, entry, false) } else { step }
+        let Run { input, original, selection, live, .. } = self;
+        let outcome = EntryOutcome::new(&entry.named_clusters(), &entry.path);
+        if !input.knows_cluster(entry) {
+            return outcome.untouched(format!("the spec has no cluster `{}`", entry.cluster)).into();
+        }
+        let kustomization = match usable(input, entry) {
+            Ok(kustomization) => kustomization,
+            Err(problem) => return outcome.refused(problem).into(),
+        };
+        let mut trial = builder.clone();
+        if !original.model.graph.has(&entry.path) {
+            // What Flux made up by itself is written down, so that it can be divided.
+            trial.put(&kustomization.file, &kustomization.text);
+        }
+        let is_live = live.wholes.contains(&entry.path);
+        let split =
+            EntrySplit::new(input, entry, kustomization).trusting(trusts && !is_live).leaving(self.lone);
+        let (mut outcome, promised) = match split.split(&mut trial, selection) {
+            Ok(done) => done,
+            Err(problem) => return outcome.refused(problem).into(),
+        };
+        let changes = trial.now() != builder.now();
+        if changes && let Some((name, error)) = unbuildable(original, entry) {
+            let mut problem = Problem::unbuilt(&entry.path, &TypedError::Render(error));
+            problem.reason = format!("Flux Kustomization {name} can't build it: {}", problem.reason);
+            return outcome.refused(problem).into();
+        }
+        let is_gated = input.spec.types.iter().any(|change_type| !change_type.is_real_time());
+        let outside = entry.clusters().find_map(|cluster| gate::out_of_reach(input, entry, cluster));
+        let outside = outside.or_else(|| gate::shared(input, entry));
+        if let Some(outside) = outside.filter(|_| is_gated && changes && !outcome.after.is_empty()) {
+            let why = format!(
+                "its Flux Kustomization {} {}, so nothing would hold back a side of it",
+                outside.flux.name, outside.why
+            );
+            let problem = Problem::new(why, outside.help).at(outside.flux.place("path"));
+            return EntryOutcome::new(&entry.named_clusters(), &entry.path).refused(problem).into();
+        }
+        if outcome.way == Way::Untouched {
+            if outcome.after.is_empty() {
+                return outcome.into();
+            }
+            if !changes {
+                outcome.reason = "it was split before".into();
+                return outcome.into();
+            }
+            // An app of one type alone joins the side that others made.
+            outcome.way = Way::Plain;
+        }
+        if is_live {
+            outcome = later::step(original, live.base, builder, &mut trial, entry, outcome);
+            if outcome.way == Way::Refused {
+                return outcome.into();
+            }
+        }
+        for kustomization in input.model.flux_of(entry).filter(|_| !is_live) {
+            if let Err(stop) = prepare(&mut trial, kustomization) {
+                return outcome.refused(stop).into();
+            }
+        }
+        let promise = promised.map(|typed| Promise::new(input, &outcome, &typed));
+        let proven =
+            promise.is_none().then(|| obligations::mismatch(original, self.sides, &trial, entry, &outcome));
+        if let Some(mismatch) = proven.flatten() {
+            let reason = format!("{} would not render the same: {mismatch}", entry.path);
+            return outcome.refused(Problem::new(reason, OWN_FIELDS)).into();
+        }
+        // kustomize-controller asks for origins where `resources` is empty, and a divided one lists its parts
+        // (fluxcd/pkg/kustomize, `Generator.WriteFile`).
+        let lists_none = kustomization.resources().iter().all(|one| one.field != "resources");
+        if lists_none && !outcome.after.is_empty() && !entry.flux.is_empty() {
+            outcome.notes.push(format!(
+                "the objects of {} lose the annotation `config.kubernetes.io/origin`: kustomize-controller sets it where a kustomization has no `resources`",
+                entry.path
+            ));
+        }
+        *builder = trial;
+        let is_by_hand = entry.flux.is_empty() && entry.through.is_none();
+        let command = is_by_hand.then(|| {
+            Command::prepare(input.model.name_of(entry), &input.spec.flux.namespace, &entry.cluster)
+        });
+        Step { outcome, promise, command }
     }
 }
 
-fn split(run: &Run<'_>, builder: &mut Builder<'_>, entry: &EntryPoint, trusts: bool) -> Step {
-    let Run { input, original, selection, live, .. } = run;
-    let outcome = EntryOutcome::new(&entry.named_clusters(), &entry.path);
-    if !input.knows_cluster(entry) {
-        return outcome.untouched(format!("the spec has no cluster `{}`", entry.cluster)).into();
-    }
-    if let Some(chain) = input.model.graph.cycle(&entry.path) {
+/// Returns the kustomization of an entry point of which all can be read.
+///
+/// # Errors
+///
+/// When it goes in a circle, a part of it can't be read, or there is none.
+fn usable<'a>(input: &Input<'a>, entry: &EntryPoint) -> Result<&'a Kustomization, Problem> {
+    let graph = &input.model.graph;
+    if let Some(chain) = graph.cycle(&entry.path) {
         let texts: Vec<String> = chain.iter().map(ToString::to_string).collect();
-        let file =
-            chain.first().and_then(|folder| input.model.graph.get(folder)).map(|found| found.file.clone());
+        let file = chain.first().and_then(|folder| graph.get(folder)).map(|found| found.file.clone());
         let message = format!("its kustomizations go in a circle: {}", texts.join(" → "));
-        let diagnostic = Diagnostic::error(message).help("take one of the references out");
-        return outcome
-            .broken(&diagnostic.at(Place::file(file.unwrap_or_else(|| entry.path.clone()))))
-            .into();
+        let fault = Diagnostic::error(message).help("take one of the references out");
+        return Err(Problem::broken(&fault.at(Place::file(file.unwrap_or_else(|| entry.path.clone())))));
     }
-    let reach = input.model.graph.reach(&entry.path);
-    if let Some(broken) = reach.iter().find_map(|folder| input.model.graph.broken(folder)) {
-        return outcome.broken(broken).into();
+    if let Some(broken) = graph.reach(&entry.path).iter().find_map(|folder| graph.broken(folder)) {
+        return Err(Problem::broken(broken));
     }
-    let Some(kustomization) = input.model.graph.get(&entry.path) else {
-        return outcome
-            .refused(
-                format!("{} has no kustomization.yaml, and nothing that Flux could list in one", entry.path),
-                "mend spec.path, or put manifests there",
-            )
-            .into();
-    };
-    let mut trial = builder.clone();
-    if !original.model.graph.has(&entry.path) {
-        // What Flux made up by itself is written down, so that it can be divided.
-        trial.put(&kustomization.file, &kustomization.text);
-    }
-    let is_live = live.wholes.contains(&entry.path);
-    let split = EntrySplit::new(input, entry, kustomization).trusting(trusts && !is_live).leaving(run.lone);
-    let (mut outcome, promised) = split.split(&mut trial, selection);
-    let changes = trial.now() != builder.now();
-    if outcome.way == Way::Refused {
-        return outcome.into();
-    }
-    if changes && let Some((name, error)) = unbuildable(original, entry) {
-        let mut outcome = refuse(outcome, &entry.path, &TypedError::Render(error));
-        outcome.reason = format!("Flux Kustomization {name} can't build it: {}", outcome.reason);
-        return outcome.into();
-    }
-    let is_gated = input.spec.types.iter().any(|change_type| !change_type.is_real_time());
-    let outside = entry.clusters().find_map(|cluster| gate::out_of_reach(input, entry, cluster));
-    let outside = outside.or_else(|| gate::shared(input, entry));
-    if let Some(outside) = outside.filter(|_| is_gated && changes && !outcome.after.is_empty()) {
-        let why = format!(
-            "its Flux Kustomization {} {}, so nothing would hold back a side of it",
-            outside.flux.name, outside.why
-        );
-        let refused = EntryOutcome::new(&entry.named_clusters(), &entry.path).refused(why, outside.help);
-        return EntryOutcome { place: Some(outside.flux.place("path")), ..refused }.into();
-    }
-    if outcome.way == Way::Untouched {
-        if outcome.after.is_empty() {
-            return outcome.into();
-        }
-        if !changes {
-            outcome.reason = "it was split before".into();
-            return outcome.into();
-        }
-        // An app of one type alone joins the side that others made.
-        outcome.way = Way::Plain;
-    }
-    if is_live {
-        outcome = later::step(original, live.base, builder, &mut trial, entry, outcome);
-        if outcome.way == Way::Refused {
-            return outcome.into();
-        }
-    }
-    for kustomization in input.model.flux_of(entry).filter(|_| !is_live) {
-        if let Err(stop) = prepare(&mut trial, kustomization) {
-            return stop.refuse(outcome).into();
-        }
-    }
-    let promise = promised.map(|typed| Promise::new(input, &outcome, &typed));
-    let proven =
-        promise.is_none().then(|| obligations::mismatch(original, run.sides, &trial, entry, &outcome));
-    if let Some(mismatch) = proven.flatten() {
-        let reason = format!("{} would not render the same: {mismatch}", entry.path);
-        return outcome.refused(reason, OWN_FIELDS).into();
-    }
-    // kustomize-controller asks for origins where `resources` is empty, and a divided one lists its parts
-    // (fluxcd/pkg/kustomize, `Generator.WriteFile`).
-    let lists_none = kustomization.resources().iter().all(|one| one.field != "resources");
-    if lists_none && !outcome.after.is_empty() && !entry.flux.is_empty() {
-        outcome.notes.push(format!(
-            "the objects of {} lose the annotation `config.kubernetes.io/origin`: kustomize-controller sets it where a kustomization has no `resources`",
-            entry.path
-        ));
-    }
-    *builder = trial;
-    let is_by_hand = entry.flux.is_empty() && entry.through.is_none();
-    let command = is_by_hand
-        .then(|| Command::prepare(input.model.name_of(entry), &input.spec.flux.namespace, &entry.cluster));
-    Step { outcome, promise, command }
+    graph.get(&entry.path).ok_or_else(|| {
+        Problem::new(
+            format!("{} has no kustomization.yaml, and nothing that Flux could list in one", entry.path),
+            "mend spec.path, or put manifests there",
+        )
+    })
 }
 
 /// Gives the first Flux Kustomization with which an entry point does not build, though it does alone.

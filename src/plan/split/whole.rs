@@ -6,7 +6,7 @@ use crate::path::RepoPath;
 use crate::plan::edit::parts::{self, Parts};
 use crate::plan::edit::{Builder, generated};
 use crate::plan::outcome::{EntryOutcome, Way};
-use crate::plan::refusal::Refusal;
+use crate::plan::problem::Problem;
 use crate::plan::split::projection::{Manner, Member};
 use crate::plan::split::{EntrySplit, projection};
 use crate::render::Object;
@@ -22,15 +22,14 @@ impl EntrySplit<'_, '_> {
         whole: &RepoPath,
         typed: &Typed,
         folders: &Parts,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Problem> {
         let mut last = String::new();
         for manner in Manner::ALL {
             let mut trial = builder.clone();
             for (position, folder) in folders {
                 let text = projection_text(self.input, app, whole, folder, *position, typed, manner);
-                let file =
-                    folder.join("kustomization.yaml").map_err(|error| Refusal::bug(&error.to_string()))?;
-                trial.create(&file, &text).map_err(|error| Refusal::of_error(&error))?;
+                let file = folder.join("kustomization.yaml").map_err(|error| Problem::bug(error))?;
+                trial.create(&file, &text).map_err(|error| Problem::from(&error))?;
             }
             match self.differs(&trial, typed, folders) {
                 None => {
@@ -40,10 +39,10 @@ impl EntrySplit<'_, '_> {
                 Some(mismatch) => last = mismatch.to_string(),
             }
         }
-        Err(Refusal {
-            reason: format!("neither a plain split nor a projection of {whole} renders the same: {last}"),
-            remedy: "report this with the folder's kustomization.yaml; nothing was changed".into(),
-        })
+        Err(Problem::new(
+            format!("neither a plain split nor a projection of {whole} renders the same: {last}"),
+            "report this with the folder's kustomization.yaml; nothing was changed",
+        ))
     }
 
     /// Projects the entry point as a whole: its content moves to a folder beside the sides.
@@ -53,7 +52,7 @@ impl EntrySplit<'_, '_> {
         typed: &Typed,
         field: Option<&str>,
         earlier: Option<&str>,
-    ) -> Result<EntryOutcome, Refusal> {
+    ) -> Result<EntryOutcome, Problem> {
         let mut outcome = EntryOutcome::new(&self.entry.named_clusters(), &self.entry.path);
         let present = typed.present();
         if let [only] = present[..] {
@@ -62,10 +61,10 @@ impl EntrySplit<'_, '_> {
         let whole = self
             .input
             .side(&self.entry.path, &self.entry.cluster, "all")
-            .ok_or_else(|| Refusal::of_layout("entryPoint", &self.entry.path))?;
-        generated::move_whole(builder, self.kustomization, &whole).map_err(|reason| Refusal {
-            reason,
-            remedy: "make the named field a list in block style, or split this entry point by hand".into(),
+            .ok_or_else(|| Problem::layout("entryPoint", &self.entry.path))?;
+        generated::move_whole(builder, self.kustomization, &whole).map_err(|reason| {
+            let remedy = "make the named field a list in block style, or split this entry point by hand";
+            Problem::new(reason, remedy)
         })?;
         let mut folders = Parts::new();
         for position in present {

@@ -1,0 +1,181 @@
+//! What is in the way of a step, and what to do about it.
+
+use crate::delivery::TypedError;
+use crate::delivery::classify::ClassifyError;
+use crate::diagnostic::{Diagnostic, Place, line_column};
+use crate::error::Error;
+use crate::path::RepoPath;
+use crate::repo::FluxKustomization;
+use crate::yaml::EditError;
+
+/// What helps where a file can't be edited in its place.
+const PLAIN: &str = "write that place in plain block style, without anchors, aliases and merge keys, and commit that; then give the same command again";
+
+/// The way back from a migration, in which nothing is deleted.
+pub(crate) const BACK: &str = "go back as you came, a step at a time: `git revert` the commit of the last `migrate`, which takes `prune: true` away again, and let it reach every cluster; then `git revert` that of the hand-over, and let it reach every cluster; then";
+
+/// What is said where the `components` of a Flux Kustomization bring objects of a type that its folder has none of.
+pub(super) const ADDED_TYPES: &str = "the `components` of its Flux Kustomization bring objects of another type than those of its folder, and no side would have them alone";
+
+/// What to do about these.
+pub(super) const REMEDY_FOR_TYPES: &str = "list the components in its kustomization.yaml in place of the `spec` of the Flux Kustomization, and split it then; or give what they bring the type of the rest, by a rule or by the annotation `gitops-windows/type`";
+
+/// What to do where a Flux Kustomization adds to its folder what counts for a split.
+pub(super) const REMEDY_FOR_ADDED: &str = "move what every cluster takes from the `spec` of its Flux Kustomization into its kustomization.yaml; or leave it whole: a gate holds it back where all of its objects have one type";
+
+/// Why one entry point can't be divided, or can't take its next step in a cluster, and what to do about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problem {
+    /// What is in the way.
+    pub reason: String,
+    /// What to do, one step after the other.
+    pub steps: Vec<String>,
+    /// Where it stands, if it is in a file; boxed, since problems travel as errors.
+    pub place: Option<Box<Place>>,
+    /// What it would take to be otherwise.
+    pub nature: Nature,
+}
+
+/// What it would take for a problem to be gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Nature {
+    /// Time, another command or another step: what is begun can be finished.
+    #[default]
+    Passing,
+    /// A file written otherwise. No step would come to be before, so what is not begun should not be.
+    Lasting,
+    /// A repository that builds: it is broken, and nothing here is unsafe.
+    Broken,
+}
+
+impl Problem {
+    /// Something that may be otherwise at another time.
+    pub fn new(reason: impl Into<String>, remedy: impl Into<String>) -> Problem {
+        Problem { reason: reason.into(), steps: vec![remedy.into()], ..Problem::default() }
+    }
+
+    /// Something that no step leads past until a file is written otherwise.
+    pub fn lasting(reason: impl Into<String>, remedy: impl Into<String>, place: Place) -> Problem {
+        Problem { nature: Nature::Lasting, ..Problem::new(reason, remedy).at(place) }
+    }
+
+    /// A fault in the repository, with the fault's own words and place.
+    pub fn broken(fault: &Diagnostic) -> Problem {
+        let place = fault.place.clone().map(Box::new);
+        Problem { place, nature: Nature::Broken, ..Problem::from(fault) }
+    }
+
+    /// A folder that can't be built, or not be typed.
+    pub fn unbuilt(folder: &RepoPath, error: &TypedError) -> Problem {
+        match error {
+            TypedError::Render(message) if is_remote(message) => Problem::new(
+                format!("{folder} {message}, and the proof never asks the network"),
+                "put a copy of it into the repository and list that, or leave this entry point whole",
+            ),
+            TypedError::Render(message) => Problem {
+                nature: Nature::Broken,
+                ..Problem::new(
+                    format!("{folder} does not build: {message}"),
+                    format!("mend it until `kustomize build {folder}` works"),
+                )
+            },
+            TypedError::Classify(ClassifyError { message, help }) => Problem::new(message, help),
+        }
+        .at(Place::file(folder.clone()))
+    }
+
+    /// A file that can't be edited.
+    pub fn file(reason: impl Into<String>, file: &RepoPath) -> Problem {
+        Problem::lasting(reason, PLAIN, Place::file(file.clone()))
+    }
+
+    /// A place of a file that can't be edited; the error points into this text of it.
+    pub fn edit(file: &RepoPath, text: &str, error: &EditError) -> Problem {
+        let Some(span) = &error.span else {
+            return Problem::file(format!("{file} can't be edited: {}", error.message), file);
+        };
+        let line = line_column(text, span.start).0;
+        let place = Place::span(file.clone(), text.into(), span.clone());
+        Problem::lasting(format!("line {line} of {file} can't be edited: {}", error.message), PLAIN, place)
+    }
+
+    /// A kustomization whose lists can't be edited.
+    pub(super) fn list(file: &RepoPath, error: &EditError) -> Problem {
+        Problem::new(format!("{file} can't be edited: {error}"), "write its lists in block style")
+    }
+
+    /// A file that can't be written, with the error's own remedy.
+    pub fn write(file: &RepoPath, error: &Error) -> Problem {
+        Problem { nature: Nature::Lasting, ..Problem::from(error).at(Place::file(file.clone())) }
+    }
+
+    /// A Flux Kustomization that is an item of a list.
+    pub fn listed(one: &FluxKustomization) -> Problem {
+        Problem::lasting(
+            format!("Flux Kustomization {} stands inside a list in {}", one.name, one.file),
+            "write it as a document of its own and commit that; then give the same command again",
+            one.place("metadata"),
+        )
+    }
+
+    /// A template that names segments of a path which has fewer.
+    pub(super) fn layout(template: &str, folder: &RepoPath) -> Problem {
+        Problem::new(
+            format!("`{template}` of the layout names segments that {folder} does not have"),
+            "choose a template that fits every folder, such as `{path}/{name}-{type}`",
+        )
+    }
+
+    /// Something that only a fault of this program can lead to.
+    pub(super) fn bug(reason: impl ToString) -> Problem {
+        Problem::new(reason.to_string(), "report this")
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn then(mut self, step: impl Into<String>) -> Problem {
+        self.steps.push(step.into());
+        self
+    }
+
+    /// Returns what to do, with numbers where that takes several steps.
+    pub fn remedy(&self) -> String {
+        match &self.steps[..] {
+            [only] => only.clone(),
+            several => {
+                let numbered = several.iter().enumerate().map(|(at, step)| format!("{}. {step}", at + 1));
+                numbered.collect::<Vec<_>>().join("; ")
+            }
+        }
+    }
+
+    /// Adds where it stands.
+    #[must_use]
+    pub fn at(self, place: Place) -> Problem {
+        Problem { place: Some(Box::new(place)), ..self }
+    }
+
+    /// Says it of the revision that clusters are taken to have.
+    #[must_use]
+    pub fn still(self, base: &str) -> Problem {
+        Problem { reason: format!("{}, as {base} has it", self.reason), ..self }
+    }
+}
+
+impl From<&Diagnostic> for Problem {
+    fn from(diagnostic: &Diagnostic) -> Problem {
+        Problem::new(&diagnostic.message, diagnostic.help.as_deref().unwrap_or_default())
+    }
+}
+
+impl From<&Error> for Problem {
+    fn from(error: &Error) -> Problem {
+        let help = error.diagnostics.first().and_then(|diagnostic| diagnostic.help.clone());
+        Problem::new(error.to_string(), help.unwrap_or_default())
+    }
+}
+
+/// Tells whether a build failed only since it needs the network.
+pub(crate) fn is_remote(message: &str) -> bool {
+    message.contains("needs the remote base") || message.contains("needs a remote base")
+}

@@ -1,0 +1,193 @@
+//! One round of a split: every entry point is planned, and nothing is proven beyond it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::delivery::{EntryPoint, Input, Role, Sides, children};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::Error;
+use crate::path::RepoPath;
+use crate::plan::edit::Builder;
+use crate::plan::migrate::part;
+use crate::plan::outcome::{EntryOutcome, Way};
+use crate::plan::problem::Problem;
+use crate::plan::split::parent::refused;
+use crate::plan::split::promise::Promise;
+use crate::plan::split::run::Run;
+use crate::plan::split::step::Step;
+use crate::plan::split::{Selection, admission, obligations};
+use crate::plan::{Plan, gate};
+use crate::repo::Snapshot;
+use crate::repo::flux::artifact_path;
+
+/// What earlier rounds found of entry points.
+#[derive(Default)]
+pub struct Known {
+    /// Those that did not come out right, or were refused before anything was built of them: each way to
+    /// divide them is proven before the next one is tried.
+    pub doubted: BTreeSet<RepoPath>,
+    /// Those that are left as they are, with the reason.
+    pub refused: BTreeMap<RepoPath, Problem>,
+}
+
+/// A plan of which it is not known yet whether it comes out right.
+pub struct Draft {
+    /// The plan.
+    pub plan: Plan,
+    /// What must be true of its sides beside the plan's obligations.
+    pub promises: Vec<Promise>,
+    /// The entry points that it divides, in the order of their steps, each with the tree after its step.
+    pub divided: Vec<(RepoPath, Snapshot)>,
+    /// The entry points that were refused without a look at what they build.
+    pub unseen: BTreeSet<RepoPath>,
+}
+
+impl Run<'_> {
+    /// Plans every entry point that is meant, each as what is known of it says.
+    ///
+    /// # Errors
+    ///
+    /// When a gate can't be brought up to date.
+    pub fn draft(&self, known: &Known) -> Result<Draft, Error> {
+        let mut builder = Builder::new(self.original.snapshot);
+        let (mut outcomes, mut commands, mut remarks) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut promises, mut divided, mut unseen) = (Vec::new(), Vec::new(), BTreeSet::new());
+        for entry in self.entries() {
+            let new = || EntryOutcome::new(&entry.named_clusters(), &entry.path);
+            if entry.role == Role::Bootstrap {
+                if *self.selection == Selection::All && self.input.knows_cluster(entry) {
+                    let reason = "it applies Flux Kustomizations, which gate what they apply themselves";
+                    outcomes.push(new().untouched(reason));
+                }
+                continue;
+            }
+            let trusts = !known.doubted.contains(&entry.path);
+            let stopped = known.refused.get(&entry.path).map(|problem| new().refused(problem.clone()));
+            let of_parent = || refused(self, entry, &outcomes, self.parents.get(&entry.path)?);
+            let Step { outcome, promise, command } = match stopped.or_else(of_parent) {
+                Some(outcome) => outcome.into(),
+                None => {
+                    let step = self.step(&mut builder, entry, trusts);
+                    if trusts && step.outcome.way == Way::Refused {
+                        unseen.insert(entry.path.clone());
+                    }
+                    step
+                }
+            };
+            if matches!(outcome.way, Way::Plain | Way::Projection) {
+                divided.push((entry.path.clone(), builder.now().clone()));
+            }
+            commands.extend(command);
+            promises.extend(promise);
+            if let Some(above) = &entry.through
+                && !outcome.after.is_empty()
+                && outcome.way != Way::Untouched
+            {
+                remarks.push(without_flux(self.input, entry, above));
+            }
+            outcomes.push(outcome);
+        }
+        let came = admission::split(self, &mut builder);
+        self.told(&mut outcomes, &came);
+        if !builder.is_unchanged() {
+            commands.extend(gate::follow(self.original, self.templates, &mut builder)?);
+        }
+        let mut plan = builder.finish();
+        plan.obligations = obligations::all(self.original, &plan, &outcomes);
+        admission::hold(self.original, &mut plan, &came);
+        remarks.extend(outcomes.iter().flat_map(|outcome| &outcome.notes).map(Diagnostic::note));
+        // Where an app is used somewhere, those that do not use it have nothing to say.
+        if !outcomes.iter().all(EntryOutcome::is_beside) {
+            outcomes.retain(|outcome| !outcome.is_beside());
+        }
+        plan.entries = outcomes;
+        plan.commands = commands;
+        plan.remarks = remarks;
+        Ok(Draft { plan, promises, divided, unseen })
+    }
+
+    /// Gives the entry points that may be divided and those that apply them; what applies others' Flux
+    /// Kustomizations comes after them.
+    fn entries(&self) -> impl Iterator<Item = &EntryPoint> {
+        let carries =
+            |entry: &EntryPoint| entry.role == Role::Gate || self.carriers.contains_key(&entry.path);
+        let meant = self.input.model.entry_points.iter().filter(move |entry| {
+            !self.sides.contains_key(&entry.path)
+                && (!carries(entry) || is_named(self.input, entry, self.selection))
+        });
+        let (last, first): (Vec<_>, Vec<_>) = meant.partition(|entry| self.parents.contains_key(&entry.path));
+        first.into_iter().chain(last)
+    }
+
+    /// Adds what became of everything else, and sorts it as people read it.
+    fn told(&self, outcomes: &mut Vec<EntryOutcome>, came: &[EntryOutcome]) {
+        let is_new = |outcome: &EntryOutcome| came.iter().any(|one| one.before == outcome.before);
+        outcomes.retain(|outcome| !outcome.is_untouched() || !is_new(outcome));
+        outcomes.extend(came.iter().cloned());
+        outcomes.sort_by(|a, b| a.before.cmp(&b.before));
+        // Where a newcomer is named, those that do not list it have nothing to say.
+        if came.is_empty() || *self.selection == Selection::All {
+            let split_before = handed_over(self.input, self.sides).into_iter();
+            outcomes.extend(split_before.filter(|outcome| !is_new(outcome)));
+        }
+        outcomes.extend(unplaced(self.input));
+    }
+}
+
+/// Says what an entry point lacks before its sides can be applied each by its own Kustomization.
+fn without_flux(input: &Input<'_>, entry: &EntryPoint, above: &RepoPath) -> Diagnostic {
+    let bootstrap = input.model.entry(above);
+    let name = bootstrap.map_or("flux-system", |bootstrap| input.model.name_of(bootstrap));
+    Diagnostic::warning(format!(
+        "{} has no Flux Kustomization of its own: {name} applies it through {above}, all types together",
+        entry.path
+    ))
+    .at(Place::file(entry.path.clone()))
+    .help(format!(
+        "{}; `gitops-windows migrate` then hands over to its sides",
+        part::apart(input, &entry.path, above)
+    ))
+}
+
+/// Entry points of which only the sides are left are named, so that a second split says why it does
+/// nothing.
+fn handed_over(input: &Input<'_>, sides: &Sides) -> Vec<EntryOutcome> {
+    let mut found: BTreeMap<RepoPath, EntryOutcome> = BTreeMap::new();
+    for entry in &input.model.entry_points {
+        let Some((whole, position)) = sides.get(&entry.path) else { continue };
+        if input.model.entry(whole).is_some() {
+            continue;
+        }
+        let outcome = found.entry(whole.clone()).or_insert_with(|| {
+            EntryOutcome::new(&entry.named_clusters(), whole).untouched("it was split before")
+        });
+        outcome.after.push((input.spec.types[*position].name.value.clone(), entry.path.clone()));
+    }
+    found.into_values().collect()
+}
+
+/// Tells whether an app of an entry point is meant by its name.
+///
+/// What carries a gate stays real-time as a whole unless somebody asks for one of its apps; then the
+/// gate goes to the first side, so that windows can be changed while they are closed.
+fn is_named(input: &Input<'_>, entry: &EntryPoint, selection: &Selection) -> bool {
+    let Some(kustomization) = input.model.graph.get(&entry.path) else { return false };
+    let (children, _) = children(input.model, entry, kustomization);
+    *selection != Selection::All && children.iter().any(|child| selection.names(child))
+}
+
+/// Flux Kustomizations whose paths are not this repository's are named, lest they seem forgotten.
+fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
+    let flux = input.model.flux.iter().filter(|kustomization| kustomization.path.is_none());
+    flux.filter(|kustomization| kustomization.source_kind() != "GitRepository")
+        .filter_map(|kustomization| {
+            let text = kustomization.spec("path").as_str()?;
+            let path = artifact_path(text)?;
+            let cluster = kustomization.cluster.clone();
+            let (kind, name) = (kustomization.source_kind(), kustomization.source_name());
+            Some(EntryOutcome::new(&cluster, &path).refused(Problem::new(
+                format!("its path is relative to {kind} {name}, not to this repository"),
+                "split it in the repository that the artifact is made from",
+            )))
+        })
+        .collect()
+}

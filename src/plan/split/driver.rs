@@ -1,0 +1,190 @@
+//! Splits what can be split without a change for any other entry point.
+//!
+//! ```text
+//!    ┌──────────────────────────── what is known of entry points ◄─┐
+//!    ▼                                                             │
+//!   plan them all ──► prove it all in one batch ──► something new? ┤ doubted: proven step by step next time
+//!                     try the hand-over                      │     └ refused: left as they are
+//!                                                            └──► no: this is the plan
+//! ```
+//!
+//! A round knows more than the one before, or it is the last: each entry point is doubted once and refused
+//! once at most.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::delivery::{Input, Role, parent};
+use crate::error::Error;
+use crate::path::RepoPath;
+use crate::plan::gate::{self, Lone};
+use crate::plan::problem::Problem;
+use crate::plan::split::draft::{Draft, Known};
+use crate::plan::split::run::{Live, Run};
+use crate::plan::split::{Selection, ahead, layout, promise};
+use crate::plan::{Plan, migrate, refuse_unfetched};
+use crate::proof::{Obligation, first_mismatch, prove};
+use crate::render::Request;
+use crate::repo::listing::listing;
+use crate::repo::{File, Snapshot};
+use crate::template::Templates;
+
+/// The remedy where others build a file that a division moves.
+const OWN_LIST: &str =
+    "let no entry point use another's files but through its kustomization.yaml, then split again";
+
+/// Plans the restructuring of the selected apps in every cluster of the spec.
+///
+/// What a cluster applies does not change: the old entry points go on rendering what they did, and
+/// their Flux Kustomizations are prepared for the hand-over. An entry point that can't be divided,
+/// or only with a change for another, or that could never be handed over, is refused by itself and the
+/// others go on.
+///
+/// `base` is the repository as the clusters are taken to have it, usually the last commit. Where
+/// sides are live already, the second step is refused until the first one stands there;
+/// [`needs_base`](crate::plan::split::needs_base) tells whether that may matter.
+///
+/// # Errors
+///
+/// When a name means no app, or a gate can't be brought up to date.
+pub fn split(
+    original: &Input<'_>,
+    base: Option<&Input<'_>>,
+    templates: &Templates,
+    selection: &Selection,
+) -> Result<Plan, Error> {
+    selection.known(original)?;
+    layout::check(original)?;
+    let listed = listed(original);
+    let model = original.again(&listed);
+    let input = &Input { snapshot: &listed, model: &model, ..*original };
+    let sides = input.sides();
+    let carriers = gate::carriers(input)?;
+    let live = Live { wholes: input.live(&sides), base };
+    ahead::build(input, original, &sides, selection);
+    let (lone, parents) = (Lone::of(input, &sides), parent::children(input.model));
+    let (sides, carriers, parents, lone) = (&sides, &carriers, &parents, &lone);
+    let run = Run { input, original, templates, selection, sides, carriers, parents, lone, live };
+    let mut known = Known::default();
+    loop {
+        let draft = run.draft(&known)?;
+        if !run.learns(&draft, &mut known) {
+            refuse_unfetched(original, &draft.plan.changes)?;
+            return Ok(draft.plan);
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Judges a draft; tells whether anything new is known by that, so that the next one will be another.
+    fn learns(&self, draft: &Draft, known: &mut Known) -> bool {
+        if !draft.unseen.is_empty() {
+            known.doubted.extend(draft.unseen.iter().cloned());
+            return true;
+        }
+        let after = draft.plan.changes.apply(self.original.snapshot);
+        let promised = draft.promises.iter().flat_map(promise::Promise::requests);
+        let obliged = draft.plan.obligations.iter().flat_map(Obligation::requests);
+        let all: Vec<Request> = promised.chain(obliged).collect();
+        self.original.renderer.prepare(&after, &all);
+        let mut failed = promise::unkept(self.original, &after, &draft.promises);
+        let broken = self.broken(&after, &draft.plan.obligations);
+        failed.extend(broken.iter().map(|one| one.before.clone()));
+        failed.retain(|entry| draft.promises.iter().any(|promise| promise.entry == *entry));
+        if !failed.is_empty() {
+            known.doubted.extend(failed);
+            return true;
+        }
+        let mut refused = self.culprits(draft, &broken);
+        if refused.is_empty() {
+            refused = self.no_hand_over(draft, &after);
+        }
+        let is_new = !refused.is_empty();
+        known.refused.extend(refused);
+        is_new
+    }
+
+    /// Returns what is not met of the obligations.
+    fn broken<'o>(&self, after: &Snapshot, of: &'o [Obligation]) -> Vec<&'o Obligation> {
+        let verdicts = prove(self.original.snapshot, after, of, self.original.renderer);
+        let broken = of.iter().zip(verdicts).filter(|(_, verdict)| !verdict.mismatches.is_empty());
+        broken.map(|(one, _)| one).collect()
+    }
+
+    /// Finds the entry points whose division changes what another one builds: for each obligation that is
+    /// not met, the first step after which it is not. What no step breaks is not for a step to mend, and
+    /// the proof says what is wrong.
+    fn culprits(&self, draft: &Draft, broken: &[&Obligation]) -> BTreeMap<RepoPath, Problem> {
+        let divides = |one: &&&Obligation| one.after != std::slice::from_ref(&one.before);
+        let (divided, whole): (Vec<_>, Vec<_>) = broken.iter().partition(divides);
+        let mut found = BTreeMap::new();
+        for one in whole {
+            self.blame(one, self.original.snapshot, &draft.divided, &mut found);
+        }
+        // Before its own step a divided one has no sides that could be held to anything.
+        for one in divided {
+            let own = draft.divided.iter().position(|(entry, _)| *entry == one.before);
+            if let Some((tree, later)) = own.and_then(|own| draft.divided[own..].split_first()) {
+                self.blame(one, &tree.1, later, &mut found);
+            }
+        }
+        found
+    }
+
+    /// Finds the step that breaks one obligation, which is met in the tree before all of them.
+    fn blame(
+        &self,
+        obligation: &Obligation,
+        before: &Snapshot,
+        steps: &[(RepoPath, Snapshot)],
+        found: &mut BTreeMap<RepoPath, Problem>,
+    ) {
+        let mismatch = |tree: &Snapshot| {
+            let one = std::slice::from_ref(obligation);
+            first_mismatch(self.original.snapshot, tree, one, self.original.renderer)
+        };
+        if mismatch(before).is_some() {
+            return;
+        }
+        let broken = steps.iter().find_map(|(entry, tree)| Some((entry, mismatch(tree)?)));
+        if let Some((entry, mismatch)) = broken {
+            let reason =
+                format!("dividing it would change something else: in {}, {mismatch}", obligation.before);
+            found.entry(entry.clone()).or_insert_with(|| Problem::new(reason, OWN_LIST));
+        }
+    }
+
+    /// Finds the entry points that a draft divides and nothing could hand over, since their Flux
+    /// Kustomizations or what names these can't be edited.
+    fn no_hand_over(&self, draft: &Draft, after: &Snapshot) -> BTreeMap<RepoPath, Problem> {
+        let at_once: BTreeSet<&RepoPath> = draft
+            .plan
+            .entries
+            .iter()
+            .filter(|one| !one.taken_over.is_empty())
+            .map(|one| &one.before)
+            .collect();
+        let divided = draft.divided.iter().map(|(entry, _)| entry).filter(|entry| !at_once.contains(entry));
+        let divided: BTreeSet<RepoPath> = divided.cloned().collect();
+        if divided.is_empty() {
+            return BTreeMap::new();
+        }
+        let model = self.original.again(after);
+        migrate::hindered(&Input { snapshot: after, model: &model, ..*self.original }, &divided)
+    }
+}
+
+/// Gives the snapshot with a list in every entry point that has none.
+fn listed(input: &Input<'_>) -> Snapshot {
+    let mut snapshot = input.snapshot.clone();
+    for entry in &input.model.entry_points {
+        if entry.role != Role::Apps || entry.flux.is_empty() || !input.knows_cluster(entry) {
+            continue;
+        }
+        if let Some(text) = listing(&input.model.graph, input.snapshot, &entry.path)
+            && let Ok(path) = entry.path.join("kustomization.yaml")
+        {
+            snapshot.insert(path, File::new(text.as_bytes()));
+        }
+    }
+    snapshot
+}
