@@ -330,8 +330,11 @@ metadata: {{ name: {name}{space} }}
         let plan = split(&input, None, &templates, &Selection::All).unwrap();
         let gates = gate::Gates::of(&input).unwrap().unwrap();
         let held: Vec<String> = gates.clusters[0].whole.iter().map(|target| target.name.clone()).collect();
-        let ways =
-            plan.entries.iter().map(|one| format!("{}: {}", one.before.name().unwrap(), one.way.as_str()));
+        let ways = plan
+            .report
+            .entries()
+            .iter()
+            .map(|one| format!("{}: {}", one.before.name().unwrap(), one.way.as_str()));
         ways.chain([format!("held whole: {}", held.join(", "))]).collect()
     }
 
