@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::path::RepoPath;
-use crate::plan::{Command, EntryOutcome, Plan, Standing, Way};
+use crate::plan::{Command, EntryOutcome, Plan, Report, Standing, Way};
 use crate::proof::{Mismatch, Verdict, prove};
 use crate::render::{Anew, Renderer};
 use crate::spec::SCHEMA_FILE;
@@ -74,14 +74,14 @@ pub fn apply<'s>(
             output.say("Nothing to change.");
             Exit::Clean
         });
-        if !plan.standings.is_empty() {
+        if !plan.report.standings().is_empty() {
             tell_commands(output, plan, "Now run");
         }
         return Ok(exit);
     }
     refuse_ignored(workspace, plan)?;
     let written = decide(global, output, workspace, plan, shown, &verdicts, renderer)?;
-    let refused = plan.entries.iter().filter(|entry| entry.way == Way::Refused).count();
+    let refused = plan.report.entries().iter().filter(|entry| entry.way == Way::Refused).count();
     if refused > 0 {
         let them =
             if refused == 1 { "1 entry point is".to_owned() } else { format!("{refused} entry points are") };
@@ -94,11 +94,11 @@ pub fn apply<'s>(
 ///
 /// Where some entry points are divided and others refused, a second run ends like the first.
 fn failure(plan: &Plan) -> Option<Exit> {
-    let refused = || plan.entries.iter().filter(|entry| entry.way == Way::Refused);
+    let refused = || plan.report.entries().iter().filter(|entry| entry.way == Way::Refused);
     if refused().next().is_none() || !plan.changes.is_empty() {
         return None;
     }
-    if plan.entries.iter().any(|entry| !entry.after.is_empty()) {
+    if plan.report.entries().iter().any(|entry| !entry.after.is_empty()) {
         return None;
     }
     Some(if refused().any(EntryOutcome::is_broken) { Exit::Invalid } else { Exit::Refused })
@@ -255,13 +255,13 @@ fn refuse_dirty(workspace: &Workspace) -> Result<(), Error> {
 
 /// Says what became of each entry point.
 fn report(output: &Output, plan: &Plan) {
-    for line in &plan.findings {
-        output.say(line);
+    if let Report::Init { found, .. } = &plan.report {
+        found.iter().for_each(|line| output.say(line));
     }
-    for standing in &plan.standings {
+    for standing in plan.report.standings() {
         output.say(&standing.to_string());
     }
-    for entry in &plan.entries {
+    for entry in plan.report.entries() {
         if let Some(problem) = &entry.problem {
             // Where nothing else goes on, it is what the command failed of.
             let make = if failure(plan).is_some() { Diagnostic::error } else { Diagnostic::warning };
@@ -313,11 +313,11 @@ fn unified(plan: &Plan, color: bool) -> String {
 /// Gives a plan as JSON: the difference, and what became of each entry point.
 fn to_json(plan: &Plan, written: bool) -> Value {
     let mut value = diff::json(&plan.changes);
-    let entries: Vec<Value> = plan.entries.iter().map(|entry| entry.to_json()).collect();
+    let entries: Vec<Value> = plan.report.entries().iter().map(|entry| entry.to_json()).collect();
     let commands: Vec<Value> = plan.commands.iter().map(Command::to_json).collect();
     value["entryPoints"] = entries.into();
-    if !plan.standings.is_empty() {
-        let standings: Vec<Value> = plan.standings.iter().map(Standing::to_json).collect();
+    if !plan.report.standings().is_empty() {
+        let standings: Vec<Value> = plan.report.standings().iter().map(Standing::to_json).collect();
         value["standings"] = standings.into();
     }
     value["commands"] = commands.into();

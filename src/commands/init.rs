@@ -10,8 +10,8 @@ use crate::commands::workspace::Workspace;
 use crate::delivery::{Known, Model};
 use crate::error::Error;
 use crate::output::Output;
-use crate::plan::Plan;
 use crate::plan::command::{InitOptions, init, scaffold};
+use crate::plan::{Plan, Report};
 use crate::render::Renderer;
 use crate::spec;
 use crate::template::Templates;
@@ -73,7 +73,8 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
         return apply(global, output, &workspace, &plan, renderer.as_ref(), arguments.format);
     }
     let mut plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
-    if plan.default_window && !global.yes && !global.dry_run && output.can_ask() {
+    let is_guides = matches!(plan.report, Report::Init { default_window: true, .. });
+    if is_guides && !global.yes && !global.dry_run && output.can_ask() {
         ask(output, &mut options);
         options.check()?;
         plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;

@@ -10,6 +10,7 @@ pub mod gate;
 pub mod migrate;
 mod outcome;
 mod problem;
+mod report;
 pub mod split;
 mod stage;
 mod unfetched;
@@ -18,6 +19,7 @@ pub use by_hand::Command;
 pub use outcome::{AppOutcome, EntryOutcome, Way};
 pub(crate) use problem::{BACK, is_remote};
 pub use problem::{Nature, Problem};
+pub use report::Report;
 pub use stage::{Stage, Standing};
 pub(crate) use unfetched::refuse_unfetched;
 
@@ -32,16 +34,10 @@ pub struct Plan {
     pub changes: Changes,
     /// What must be true of renders before and after; the proof holds the plan to it.
     pub obligations: Vec<Obligation>,
-    /// What became of each entry point, where the command was about them.
-    pub entries: Vec<EntryOutcome>,
     /// What people must run by hand.
     pub commands: Vec<Command>,
     /// What else is to be said.
     pub remarks: Vec<Diagnostic>,
-    /// Where each entry point stands on its way to several Flux Kustomizations.
-    pub standings: Vec<Standing>,
-    /// What was found in the repository, line by line.
-    pub findings: Vec<String>,
-    /// Whether the window is the guide's, since nothing else was found or given.
-    pub default_window: bool,
+    /// What the command has to say of it.
+    pub report: Report,
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::delivery::EntryPoint;
 use crate::path::RepoPath;
 use crate::plan::problem::{Nature, Problem};
 use crate::proof::Renames;
@@ -89,6 +90,11 @@ impl EntryOutcome {
             renamed: Renames::default(),
             notes: Vec::new(),
         }
+    }
+
+    /// Begins the outcome of an entry point.
+    pub fn of(entry: &EntryPoint) -> EntryOutcome {
+        EntryOutcome::new(&entry.named_clusters(), &entry.path)
     }
 
     /// Tells whether it has nothing to do with what was asked for.

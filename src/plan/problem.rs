@@ -144,7 +144,7 @@ impl Problem {
             [only] => only.clone(),
             several => {
                 let numbered = several.iter().enumerate().map(|(at, step)| format!("{}. {step}", at + 1));
-                numbered.collect::<Vec<_>>().join("; ")
+                numbered.collect::<Vec<_>>().join(". ")
             }
         }
     }
@@ -178,4 +178,16 @@ impl From<&Error> for Problem {
 /// Tells whether a build failed only since it needs the network.
 pub(crate) fn is_remote(message: &str) -> bool {
     message.contains("needs the remote base") || message.contains("needs a remote base")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_steps_have_numbers() {
+        let problem = Problem::new("it stands twice", "remove one");
+        assert_eq!(problem.remedy(), "remove one");
+        assert_eq!(problem.then("wait").remedy(), "1. remove one. 2. wait");
+    }
 }

@@ -53,7 +53,7 @@ pub fn run(seed: u64, switches: &Switches, renderer: &Embedded) -> Result<Tally,
     let plan = trial.plan(&before, &Selection::All, true).map_err(|error| format!("split --all: {error}"))?;
     let after = plan.changes.apply(&before);
     judge.same(&after).map_err(|error| format!("after split --all, {error}"))?;
-    for outcome in &plan.entries {
+    for outcome in plan.report.entries() {
         trial.outcome(&judge, &before, &after, outcome, &mut tally)?;
     }
     trial.unchanged(&after, &Selection::All, true)?;
@@ -195,7 +195,7 @@ impl Trial {
         let (renderer, model) = (&self.renderer, self.model(after));
         let input = Input { spec: &self.spec, snapshot: after, model: &model, renderer };
         let refused = |path: &RepoPath| {
-            plan.entries.iter().any(|outcome| outcome.before == *path && outcome.way == Way::Refused)
+            plan.report.entries().iter().any(|outcome| outcome.before == *path && outcome.way == Way::Refused)
         };
         for check in verify(&input) {
             let found = check.differences.iter().find(|(_, difference)| {
@@ -244,7 +244,7 @@ impl Trial {
         let model = self.model(&self.before);
         let renderer = &self.renderer;
         let input = Input { spec: &self.spec, snapshot: &self.before, model: &model, renderer };
-        for outcome in plan.entries.iter().filter(|outcome| !outcome.after.is_empty()) {
+        for outcome in plan.report.entries().iter().filter(|outcome| !outcome.after.is_empty()) {
             judge
                 .divided(&input, &tree, outcome, outcome.remaining.is_empty())
                 .map_err(|error| format!("after the rest, {error}"))?;

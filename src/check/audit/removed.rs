@@ -4,7 +4,7 @@ use crate::check::code::UNAPPLIED_SIDE;
 use crate::check::subject::Subject;
 use crate::delivery::{Input, Unapplied, unapplied};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::plan::migrate::identity::may_apply;
+use crate::plan::migrate::precondition::identity::may_apply;
 
 /// Finds sides that stand in Git while no Flux Kustomization applies them or the whole.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {

@@ -14,7 +14,7 @@ use crate::plan::command::free_namespace::free_namespace;
 use crate::plan::command::schema_text;
 use crate::plan::command::sync::obligations;
 use crate::plan::edit::Builder;
-use crate::plan::{Plan, gate, refuse_unfetched};
+use crate::plan::{Plan, Report, gate, refuse_unfetched};
 use crate::render::Renderer;
 use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::{FluxKustomization, Kustomization, Snapshot};
@@ -187,8 +187,7 @@ pub fn init(
     remarks.extend(leftover.remarks);
     // Clusters that share a gate share what is wrong with it.
     plan.remarks = distinct(remarks);
-    plan.findings = findings(&model, &parsed.spec);
-    plan.default_window = default_window;
+    plan.report = Report::Init { found: findings(&model, &parsed.spec), default_window };
     Ok(plan)
 }
 

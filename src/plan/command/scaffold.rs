@@ -11,7 +11,7 @@ use crate::path::RepoPath;
 use crate::plan::command::init::beside;
 use crate::plan::command::{InitOptions, schema_text};
 use crate::plan::edit::Builder;
-use crate::plan::{Plan, gate};
+use crate::plan::{Plan, Report, gate};
 use crate::render::{Renderer, Request};
 use crate::repo::{Graph, Snapshot};
 use crate::spec::{self, AlertDef, NewCluster, NewSpec, expand_folder, write_new};
@@ -67,7 +67,6 @@ pub fn scaffold(
     builds(&builder, &model, renderer)?;
     let mut plan = builder.finish();
     plan.commands = leftover.commands;
-    plan.default_window = !said;
     plan.remarks = parsed.warnings;
     plan.remarks.extend(leftover.remarks);
     if !said {
@@ -76,15 +75,11 @@ pub fn scaffold(
                 .help("edit `windows` in windows.yaml, set `enabled: true` under `gate`, and run `gitops-windows sync`; or give --open, --close and --time-zone"),
         );
     }
-    plan.findings = clusters
-        .iter()
-        .map(|cluster| {
-            format!(
-                "bootstrap {cluster} with: flux bootstrap git --path={}",
-                at(&root, &["clusters", cluster, "flux"])
-            )
-        })
-        .collect();
+    let bootstrap = |cluster: &String| {
+        let path = at(&root, &["clusters", cluster, "flux"]);
+        format!("bootstrap {cluster} with: flux bootstrap git --path={path}")
+    };
+    plan.report = Report::Init { found: clusters.iter().map(bootstrap).collect(), default_window: !said };
     Ok(plan)
 }
 

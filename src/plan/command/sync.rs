@@ -12,7 +12,7 @@ use crate::plan::refuse_unfetched;
 use crate::plan::split::refresh::refresh;
 use crate::plan::split::transfer::Transfer;
 use crate::plan::split::{later, layout, relocation};
-use crate::plan::{BACK, Plan, gate};
+use crate::plan::{BACK, Plan, Report, gate};
 use crate::proof::Obligation;
 use crate::spec;
 use crate::spec::SCHEMA_FILE;
@@ -73,7 +73,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
     refuse_unfetched(input, &plan.changes)?;
     let next = Input { snapshot: &after, model: &model, ..*input };
     plan.commands.extend(gate::released(input, &next)?);
-    plan.entries = relocation::misplaced(&next);
+    plan.report = Report::EntryPoints(relocation::misplaced(&next));
     Ok(plan)
 }
 

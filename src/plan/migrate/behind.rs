@@ -3,7 +3,7 @@
 use crate::delivery::Input;
 use crate::delivery::inventory::Inventory;
 use crate::diagnostic::Diagnostic;
-use crate::plan::migrate::standing::Move;
+use crate::plan::migrate::moving::Move;
 use crate::plan::{Command, Stage};
 use crate::repo::FluxKustomization;
 

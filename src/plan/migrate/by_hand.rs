@@ -6,7 +6,7 @@ use crate::live::LiveKustomization;
 use crate::path::RepoPath;
 use crate::plan::Command;
 use crate::plan::migrate::depends::may_wait;
-use crate::plan::migrate::standing::{Move, heir_name};
+use crate::plan::migrate::moving::{Move, heir_name};
 use crate::repo::flux::artifact_path;
 
 /// What people run to move one entry point of one cluster, in order.

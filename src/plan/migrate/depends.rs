@@ -8,11 +8,11 @@
 use std::collections::BTreeMap;
 
 use crate::delivery::Input;
-use crate::plan::Stage;
-use crate::plan::migrate::hand_over::announce;
+use crate::mechanism::GateTarget;
 use crate::plan::migrate::heir::Dependency;
-use crate::plan::migrate::held;
-use crate::plan::migrate::standing::Move;
+use crate::plan::migrate::moving::Move;
+use crate::plan::migrate::successor;
+use crate::plan::{Stage, gate};
 use crate::proof::{FluxName, Renames};
 use crate::repo::FluxKustomization;
 
@@ -43,7 +43,11 @@ impl Succession {
     pub fn with(input: &Input<'_>, held: BTreeMap<Name, usize>, active: &[&Move<'_>]) -> Succession {
         let mut succession = Succession { held, ..Succession::default() };
         for one in active.iter().filter(|one| one.stage == Stage::Restructured) {
-            announce(input, one, &mut succession);
+            for old in &one.old {
+                let name = |position: &usize| (*position, successor::name_of(input, one, old, *position));
+                let heirs = one.sides.keys().map(name).collect();
+                succession.heirs.insert(Succession::name(input, old), (one.leaves_rest(), heirs));
+            }
         }
         succession
     }
@@ -132,4 +136,18 @@ pub fn may_wait(input: &Input<'_>, cluster: &str, waiter: Option<usize>, on: usi
     };
     // Windows without a name are nobody else's.
     waiter.is_some_and(|waiter| waiter == on || (windows(waiter).is_some() && windows(waiter) == windows(on)))
+}
+
+/// Gives what gates hold back, or will, with the positions of the types.
+pub(crate) fn held(input: &Input<'_>) -> BTreeMap<Name, usize> {
+    let mut held = BTreeMap::new();
+    let Ok(Some(gates)) = gate::gates(input) else { return held };
+    for cluster in &gates.clusters {
+        for (position, targets) in &cluster.targets {
+            for GateTarget { namespace, name } in targets {
+                held.insert((cluster.cluster.clone(), namespace.clone(), name.clone()), *position);
+            }
+        }
+    }
+    held
 }

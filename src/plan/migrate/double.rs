@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use crate::delivery::{Input, beyond, build, rebuilt};
 use crate::path::RepoPath;
-use crate::plan::migrate::standing::Move;
-use crate::plan::problem::Problem;
+use crate::plan::migrate::moving::Move;
 use crate::repo::FluxKustomization;
 
 /// Gives what decides the objects that a Flux Kustomization makes of a folder.
@@ -34,23 +33,4 @@ pub fn takes_over(
 pub fn differ(input: &Input<'_>, folder: &RepoPath, several: &[&FluxKustomization]) -> bool {
     let made: Vec<_> = several.iter().map(|one| made(input, folder, one)).collect();
     (1..made.len()).all(|index| !made[..index].contains(&made[index]))
-}
-
-/// What is said where several old ones apply the same objects: so would their successors, and no step
-/// leads out of that.
-pub fn doubled(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
-    // What stays with them when they hand nothing over was applied twice before.
-    if !one.rest.as_ref().is_some_and(|rest| rest.overlaps) || differ(input, &one.whole, &one.old) {
-        return None;
-    }
-    let names: Vec<String> = one.old.iter().map(|old| format!("{} in {}", old.name, old.file)).collect();
-    let second = one.old.get(1)?;
-    Some(Problem::lasting(
-        format!(
-            "Flux Kustomizations {} all apply the same of it, and so would their successors",
-            names.join(" and ")
-        ),
-        "give all but one `prune: false` and `deletionPolicy: Orphan`, let that reach the cluster, then remove them",
-        second.place("path"),
-    ))
 }

@@ -13,44 +13,17 @@ use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership};
 use crate::plan::migrate::contents::{is_checked, is_encrypted, is_of_kind};
 use crate::plan::migrate::depends::{Succession, may_wait};
-use crate::plan::migrate::double::takes_over;
 use crate::plan::migrate::heir::{Dependency, Heir, rewrite_dependencies};
+use crate::plan::migrate::moving::{Move, heir_name};
 use crate::plan::migrate::patch::follow;
 use crate::plan::migrate::place::{find, succeed};
-use crate::plan::migrate::standing::{Move, heir_name};
-use crate::plan::migrate::{Rewritten, reader};
+use crate::plan::migrate::reader;
+use crate::plan::migrate::rewritten::Rewritten;
+use crate::plan::migrate::successor::{name_of, standing};
 use crate::plan::problem::Problem;
 use crate::render::{Object, Request};
 use crate::repo::{FluxKustomization, built};
 use crate::yaml::{EditError, read_documents};
-
-/// Adds to a succession what a hand-over makes of each old Flux Kustomization.
-pub fn announce(input: &Input<'_>, one: &Move<'_>, succession: &mut Succession) {
-    let stays = one.leaves_rest();
-    for old in &one.old {
-        let heirs =
-            one.sides.keys().map(|position| (*position, name_of(input, one, old, *position))).collect();
-        succession.heirs.insert(Succession::name(input, old), (stays, heirs));
-    }
-}
-
-/// Gives the Flux Kustomization of a type: the one that stands, or the one that will.
-fn name_of(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization, position: usize) -> String {
-    standing(input, one, old, position)
-        .map_or_else(|| heir_name(input, &old.name, position), |found| found.name.clone())
-}
-
-fn standing<'a>(
-    input: &Input<'_>,
-    one: &Move<'a>,
-    old: &FluxKustomization,
-    position: usize,
-) -> Option<&'a FluxKustomization> {
-    let several = one.new.get(&position)?;
-    let named = several.iter().find(|found| found.name == heir_name(input, &old.name, position));
-    let other = || several.iter().find(|found| takes_over(input, one, old, found));
-    named.or_else(|| other().filter(|_| one.old.len() == 1)).copied()
-}
 
 /// Plans the hand-over of one entry point of one cluster.
 ///

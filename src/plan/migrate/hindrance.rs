@@ -8,8 +8,10 @@ use crate::plan::Stage;
 use crate::plan::edit::Builder;
 use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::hand_over::hand_over;
-use crate::plan::migrate::standing::{Move, moves};
-use crate::plan::migrate::{effective, held, steps};
+use crate::plan::migrate::moving::Move;
+use crate::plan::migrate::standing::moves;
+use crate::plan::migrate::steps::steps;
+use crate::plan::migrate::{effective, held};
 use crate::plan::problem::{Nature, Problem};
 
 /// Gives the entry points among these whose hand-over nothing but an edit by hand would let go on,
@@ -45,16 +47,19 @@ pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<Repo
     while let Err(halt) = tried(&active.iter().collect::<Vec<_>>()) {
         let of_cluster = |one: &&Move<'_>| one.cluster == halt.cluster;
         let mut stops: BTreeMap<RepoPath, Problem> = match &halt.whole {
-            Some(whole) => BTreeMap::from([(whole.clone(), halt.stop.clone())]),
+            Some(whole) => BTreeMap::from([(whole.clone(), halt.problem.clone())]),
             // Somebody who names several of them is in the way of those that he is for each alone.
             None => {
-                let alone = |one: &Move<'_>| Some((one.whole.clone(), tried(&[one]).err()?.stop));
+                let alone = |one: &Move<'_>| Some((one.whole.clone(), tried(&[one]).err()?.problem));
                 active.iter().filter(of_cluster).filter_map(alone).collect()
             }
         };
         if stops.is_empty() {
-            stops =
-                active.iter().filter(of_cluster).map(|one| (one.whole.clone(), halt.stop.clone())).collect();
+            stops = active
+                .iter()
+                .filter(of_cluster)
+                .map(|one| (one.whole.clone(), halt.problem.clone()))
+                .collect();
         }
         let count = active.len();
         active.retain(|one| one.cluster != halt.cluster || !stops.contains_key(&one.whole));

@@ -3,7 +3,7 @@
 use crate::delivery::Input;
 use crate::delivery::classify::wildcard;
 use crate::path::RepoPath;
-use crate::plan::migrate::identity::pattern;
+use crate::plan::migrate::precondition::identity::pattern;
 use crate::plan::problem::Problem;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::{artifact_path, holds_variable};

@@ -3,7 +3,7 @@
 use crate::delivery::Input;
 use crate::delivery::inventory::{Inventory, deletions, inventories_of};
 use crate::plan::migrate::MigrateOptions;
-use crate::plan::migrate::standing::{Key, Move};
+use crate::plan::migrate::moving::{Key, Move};
 use crate::plan::problem::Problem;
 use crate::repo::FluxKustomization;
 

@@ -5,75 +5,15 @@ use std::collections::BTreeMap;
 use crate::delivery::{EntryPoint, Model};
 use crate::delivery::{Input, unapplied};
 use crate::path::RepoPath;
+use crate::plan::Stage;
 use crate::plan::edit::prepare::{is_prepared, is_remembering};
-use crate::plan::migrate::obstacle;
-use crate::plan::migrate::rest::{Rest, rest};
+use crate::plan::migrate::dead_end;
+use crate::plan::migrate::moving::Move;
+use crate::plan::migrate::precondition::state;
+use crate::plan::migrate::rest::rest;
 use crate::plan::problem::Problem;
-use crate::plan::{Stage, Standing};
 use crate::repo::FluxKustomization;
 use crate::repo::flux::artifact_path;
-
-/// A cluster and one of its entry points.
-pub type Key = (String, RepoPath);
-
-/// One entry point of one cluster that is under way.
-#[derive(Clone)]
-pub struct Move<'a> {
-    /// The cluster.
-    pub cluster: String,
-    /// The entry point that was divided.
-    pub whole: RepoPath,
-    /// Its sides by the position of their type.
-    pub sides: BTreeMap<usize, RepoPath>,
-    /// The Flux Kustomizations of the cluster that apply it.
-    pub old: Vec<&'a FluxKustomization>,
-    /// Those that apply its sides, by the position of the type.
-    pub new: BTreeMap<usize, Vec<&'a FluxKustomization>>,
-    /// Those that name its folder or a side's, and build it from something else than this repository.
-    pub foreign: Vec<&'a FluxKustomization>,
-    /// What stays with the old ones.
-    pub rest: Option<Rest>,
-    /// How far it has come.
-    pub stage: Stage,
-}
-
-impl<'a> Move<'a> {
-    /// Gives what people are told.
-    pub fn standing(&self, input: &Input<'_>) -> Standing {
-        let name = |position: &usize| input.spec.types[*position].name.value.clone();
-        Standing {
-            cluster: self.cluster.clone(),
-            entry: self.whole.clone(),
-            stage: self.stage.clone(),
-            old: self.old.iter().map(|one| one.name.clone()).collect(),
-            new: self
-                .new
-                .iter()
-                .flat_map(|(position, several)| several.iter().map(|one| (name(position), one.name.clone())))
-                .collect(),
-        }
-    }
-
-    /// Gives what it is known by.
-    pub fn key(&self) -> Key {
-        (self.cluster.clone(), self.whole.clone())
-    }
-
-    /// Tells whether it has a step to take.
-    pub fn moves(&self) -> bool {
-        self.stage != Stage::Finished
-    }
-
-    /// Tells whether something stays with the old ones.
-    pub fn leaves_rest(&self) -> bool {
-        self.rest.as_ref().is_some_and(|rest| rest.text.is_some())
-    }
-
-    /// Gives every Flux Kustomization of it.
-    pub fn all(&self) -> impl Iterator<Item = &'a FluxKustomization> + '_ {
-        self.old.iter().chain(self.new.values().flatten()).copied()
-    }
-}
 
 /// Finds everything that was divided, in the clusters of the spec.
 pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
@@ -151,7 +91,7 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
                 _ => stage(input, &one, entry),
             };
             if let (Stage::NotInGit, Some(lost)) = (&one.stage, lost) {
-                one.stage = Stage::Stuck(obstacle::left(lost));
+                one.stage = Stage::Stuck(dead_end::left(lost));
             }
             found.push(one);
         }
@@ -161,7 +101,7 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
 }
 
 fn stage(input: &Input<'_>, one: &Move<'_>, entry: Option<&EntryPoint>) -> Stage {
-    if let Some(stop) = obstacle::obstacle(input, one) {
+    if let Some(stop) = state::problem(input, one) {
         return Stage::Stuck(stop);
     }
     let empty = one.new.iter().filter(|(_, several)| several.is_empty());
@@ -176,16 +116,16 @@ fn stage(input: &Input<'_>, one: &Move<'_>, entry: Option<&EntryPoint>) -> Stage
     }
     if missing.len() == one.new.len() {
         if let Some(above) = entry.and_then(|entry| entry.through.as_ref()) {
-            return Stage::Stuck(obstacle::part_of(input, one, above));
+            return Stage::Stuck(dead_end::part_of(input, one, above));
         }
         if one.old.is_empty() {
-            let stop = one.foreign.first().map(|other| obstacle::elsewhere(other));
-            let stop = stop.or_else(|| obstacle::outside(input, one));
+            let stop = one.foreign.first().map(|other| dead_end::elsewhere(other));
+            let stop = stop.or_else(|| dead_end::outside(input, one));
             return stop.map_or(Stage::NotInGit, Stage::Stuck);
         }
     }
     if !missing.is_empty() {
-        return Stage::Stuck(obstacle::incomplete(input, one, &missing));
+        return Stage::Stuck(dead_end::incomplete(input, one, &missing));
     }
     if one.all().any(is_remembering) { Stage::HandedOver } else { Stage::Finished }
 }
@@ -195,10 +135,4 @@ fn stage(input: &Input<'_>, one: &Move<'_>, entry: Option<&EntryPoint>) -> Stage
 fn foreign(model: &Model) -> Vec<(&FluxKustomization, RepoPath)> {
     let others = model.flux.iter().filter(|one| one.path.is_none());
     others.filter_map(|one| Some((one, artifact_path(one.spec("path").as_str()?)?))).collect()
-}
-
-/// Gives the name of the Flux Kustomization that takes over a type from an old one.
-pub fn heir_name(input: &Input<'_>, old: &str, position: usize) -> String {
-    let of = input.spec.types[position].name.value.as_str();
-    input.spec.layout.kustomization_of(old, of)
 }

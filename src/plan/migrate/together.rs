@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
 use crate::plan::Stage;
-use crate::plan::migrate::standing::{Key, Move, moves};
+use crate::plan::migrate::moving::{Key, Move};
+use crate::plan::migrate::standing::moves;
 use crate::plan::problem::Problem;
 
 /// Gives the moves that can't be handed over by themselves: another cluster would lose what moves, since

@@ -100,9 +100,7 @@ impl EntrySplit<'_, '_> {
         let name = &child.name;
         let mut folders = Parts::new();
         for position in typed.present() {
-            let folder = parts::side(self.input, self.entry, position)?
-                .join(name)
-                .map_err(|error| Problem::bug(error))?;
+            let folder = parts::side(self.input, self.entry, position)?.join(name).map_err(Problem::bug)?;
             folders.insert(position, folder);
         }
         self.project(builder, &child.app, &child.folder, typed, &folders)?;

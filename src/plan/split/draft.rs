@@ -15,7 +15,7 @@ use crate::plan::split::promise::Promise;
 use crate::plan::split::run::Run;
 use crate::plan::split::step::Step;
 use crate::plan::split::{Selection, admission, obligations};
-use crate::plan::{Plan, gate};
+use crate::plan::{Plan, Report, gate};
 use crate::repo::Snapshot;
 use crate::repo::flux::artifact_path;
 
@@ -35,24 +35,25 @@ pub struct Draft {
     pub plan: Plan,
     /// What must be true of its sides beside the plan's obligations.
     pub promises: Vec<Promise>,
-    /// The entry points that it divides, in the order of their steps, each with the tree after its step.
-    pub divided: Vec<(RepoPath, Snapshot)>,
+    /// The entry points that it divides.
+    pub divided: BTreeSet<RepoPath>,
     /// The entry points that were refused without a look at what they build.
     pub unseen: BTreeSet<RepoPath>,
 }
 
 impl Run<'_> {
-    /// Plans every entry point that is meant, each as what is known of it says.
+    /// Plans every entry point that is meant, each as what is known of it says. `seen` gets each that is
+    /// divided, with the tree after its step.
     ///
     /// # Errors
     ///
     /// When a gate can't be brought up to date.
-    pub fn draft(&self, known: &Known) -> Result<Draft, Error> {
+    pub fn draft(&self, known: &Known, seen: &mut dyn FnMut(&RepoPath, &Snapshot)) -> Result<Draft, Error> {
         let mut builder = Builder::new(self.original.snapshot);
         let (mut outcomes, mut commands, mut remarks) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut promises, mut divided, mut unseen) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let (mut promises, mut divided, mut unseen) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         for entry in self.entries() {
-            let new = || EntryOutcome::new(&entry.named_clusters(), &entry.path);
+            let new = || EntryOutcome::of(entry);
             if entry.role == Role::Bootstrap {
                 if *self.selection == Selection::All && self.input.knows_cluster(entry) {
                     let reason = "it applies Flux Kustomizations, which gate what they apply themselves";
@@ -74,7 +75,8 @@ impl Run<'_> {
                 }
             };
             if matches!(outcome.way, Way::Plain | Way::Projection) {
-                divided.push((entry.path.clone(), builder.now().clone()));
+                seen(&entry.path, builder.now());
+                divided.insert(entry.path.clone());
             }
             commands.extend(command);
             promises.extend(promise);
@@ -99,7 +101,7 @@ impl Run<'_> {
         if !outcomes.iter().all(EntryOutcome::is_beside) {
             outcomes.retain(|outcome| !outcome.is_beside());
         }
-        plan.entries = outcomes;
+        plan.report = Report::EntryPoints(outcomes);
         plan.commands = commands;
         plan.remarks = remarks;
         Ok(Draft { plan, promises, divided, unseen })

@@ -21,7 +21,7 @@ use crate::plan::problem::Problem;
 use crate::plan::split::draft::{Draft, Known};
 use crate::plan::split::run::{Live, Run};
 use crate::plan::split::{Selection, ahead, layout, promise};
-use crate::plan::{Plan, migrate, refuse_unfetched};
+use crate::plan::{EntryOutcome, Plan, migrate, refuse_unfetched};
 use crate::proof::{Obligation, first_mismatch, prove};
 use crate::render::Request;
 use crate::repo::listing::listing;
@@ -66,8 +66,8 @@ pub fn split(
     let run = Run { input, original, templates, selection, sides, carriers, parents, lone, live };
     let mut known = Known::default();
     loop {
-        let draft = run.draft(&known)?;
-        if !run.learns(&draft, &mut known) {
+        let draft = run.draft(&known, &mut |_, _| {})?;
+        if !run.learns(&draft, &mut known)? {
             refuse_unfetched(original, &draft.plan.changes)?;
             return Ok(draft.plan);
         }
@@ -76,10 +76,10 @@ pub fn split(
 
 impl Run<'_> {
     /// Judges a draft; tells whether anything new is known by that, so that the next one will be another.
-    fn learns(&self, draft: &Draft, known: &mut Known) -> bool {
+    fn learns(&self, draft: &Draft, known: &mut Known) -> Result<bool, Error> {
         if !draft.unseen.is_empty() {
             known.doubted.extend(draft.unseen.iter().cloned());
-            return true;
+            return Ok(true);
         }
         let after = draft.plan.changes.apply(self.original.snapshot);
         let promised = draft.promises.iter().flat_map(promise::Promise::requests);
@@ -87,84 +87,60 @@ impl Run<'_> {
         let all: Vec<Request> = promised.chain(obliged).collect();
         self.original.renderer.prepare(&after, &all);
         let mut failed = promise::unkept(self.original, &after, &draft.promises);
-        let broken = self.broken(&after, &draft.plan.obligations);
+        let verdicts = prove(self.original.snapshot, &after, &draft.plan.obligations, self.original.renderer);
+        let broken = verdicts.into_iter().filter(|verdict| !verdict.mismatches.is_empty());
+        let broken: Vec<Obligation> = broken.map(|verdict| verdict.obligation).collect();
         failed.extend(broken.iter().map(|one| one.before.clone()));
         failed.retain(|entry| draft.promises.iter().any(|promise| promise.entry == *entry));
         if !failed.is_empty() {
             known.doubted.extend(failed);
-            return true;
+            return Ok(true);
         }
-        let mut refused = self.culprits(draft, &broken);
+        let mut refused = if broken.is_empty() { BTreeMap::new() } else { self.culprits(known, &broken)? };
         if refused.is_empty() {
             refused = self.no_hand_over(draft, &after);
         }
         let is_new = !refused.is_empty();
         known.refused.extend(refused);
-        is_new
+        Ok(is_new)
     }
 
-    /// Returns what is not met of the obligations.
-    fn broken<'o>(&self, after: &Snapshot, of: &'o [Obligation]) -> Vec<&'o Obligation> {
-        let verdicts = prove(self.original.snapshot, after, of, self.original.renderer);
-        let broken = of.iter().zip(verdicts).filter(|(_, verdict)| !verdict.mismatches.is_empty());
-        broken.map(|(one, _)| one).collect()
-    }
-
-    /// Finds the entry points whose division changes what another one builds: for each obligation that is
-    /// not met, the first step after which it is not. What no step breaks is not for a step to mend, and
-    /// the proof says what is wrong.
-    fn culprits(&self, draft: &Draft, broken: &[&Obligation]) -> BTreeMap<RepoPath, Problem> {
-        let divides = |one: &&&Obligation| one.after != std::slice::from_ref(&one.before);
-        let (divided, whole): (Vec<_>, Vec<_>) = broken.iter().partition(divides);
-        let mut found = BTreeMap::new();
-        for one in whole {
-            self.blame(one, self.original.snapshot, &draft.divided, &mut found);
-        }
-        // Before its own step a divided one has no sides that could be held to anything.
-        for one in divided {
-            let own = draft.divided.iter().position(|(entry, _)| *entry == one.before);
-            if let Some((tree, later)) = own.and_then(|own| draft.divided[own..].split_first()) {
-                self.blame(one, &tree.1, later, &mut found);
-            }
-        }
-        found
-    }
-
-    /// Finds the step that breaks one obligation, which is met in the tree before all of them.
-    fn blame(
-        &self,
-        obligation: &Obligation,
-        before: &Snapshot,
-        steps: &[(RepoPath, Snapshot)],
-        found: &mut BTreeMap<RepoPath, Problem>,
-    ) {
-        let mismatch = |tree: &Snapshot| {
-            let one = std::slice::from_ref(obligation);
-            first_mismatch(self.original.snapshot, tree, one, self.original.renderer)
+    /// Finds the entry points whose division changes what another one builds: for each obligation that a
+    /// draft does not meet, the first step after which it is not met. What no step breaks is not for a step
+    /// to mend, and the proof says what is wrong.
+    fn culprits(&self, known: &Known, broken: &[Obligation]) -> Result<BTreeMap<RepoPath, Problem>, Error> {
+        let mismatch = |one: &Obligation, tree: &Snapshot| {
+            let (before, renderer) = (self.original.snapshot, self.original.renderer);
+            first_mismatch(before, tree, std::slice::from_ref(one), renderer)
         };
-        if mismatch(before).is_some() {
-            return;
-        }
-        let broken = steps.iter().find_map(|(entry, tree)| Some((entry, mismatch(tree)?)));
-        if let Some((entry, mismatch)) = broken {
-            let reason =
-                format!("dividing it would change something else: in {}, {mismatch}", obligation.before);
-            found.entry(entry.clone()).or_insert_with(|| Problem::new(reason, OWN_LIST));
-        }
+        let divides = |one: &&Obligation| one.after != std::slice::from_ref(&one.before);
+        let (mut waiting, mut met): (Vec<_>, Vec<_>) = broken.iter().partition(divides);
+        met.retain(|one| mismatch(one, self.original.snapshot).is_none());
+        let mut found = BTreeMap::new();
+        self.draft(known, &mut |entry, tree| {
+            met.retain(|one| {
+                let Some(mismatch) = mismatch(one, tree) else { return true };
+                let reason =
+                    format!("dividing it would change something else: in {}, {mismatch}", one.before);
+                found.entry(entry.clone()).or_insert_with(|| Problem::new(reason, OWN_LIST));
+                false
+            });
+            // Before its own step a divided one has no sides that could be held to anything.
+            waiting.retain(|one| {
+                let is_own = one.before == *entry;
+                met.extend(Some(*one).filter(|_| is_own && mismatch(one, tree).is_none()));
+                !is_own
+            });
+        })?;
+        Ok(found)
     }
 
     /// Finds the entry points that a draft divides and nothing could hand over, since their Flux
     /// Kustomizations or what names these can't be edited.
     fn no_hand_over(&self, draft: &Draft, after: &Snapshot) -> BTreeMap<RepoPath, Problem> {
-        let at_once: BTreeSet<&RepoPath> = draft
-            .plan
-            .entries
-            .iter()
-            .filter(|one| !one.taken_over.is_empty())
-            .map(|one| &one.before)
-            .collect();
-        let divided = draft.divided.iter().map(|(entry, _)| entry).filter(|entry| !at_once.contains(entry));
-        let divided: BTreeSet<RepoPath> = divided.cloned().collect();
+        let later = |one: &&EntryOutcome| one.taken_over.is_empty() && draft.divided.contains(&one.before);
+        let entries = draft.plan.report.entries().iter();
+        let divided: BTreeSet<RepoPath> = entries.filter(later).map(|one| one.before.clone()).collect();
         if divided.is_empty() {
             return BTreeMap::new();
         }

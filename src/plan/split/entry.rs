@@ -57,7 +57,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         builder: &mut Builder<'_>,
         selection: &Selection,
     ) -> Result<(EntryOutcome, Option<Typed>), Problem> {
-        let outcome = EntryOutcome::new(&self.entry.named_clusters(), &self.entry.path);
+        let outcome = EntryOutcome::of(self.entry);
         let (all, loose) = children(self.input.model, self.entry, self.kustomization);
         let whole = selection.names_entry(self.input.model.name_of(self.entry), &self.entry.path);
         let (selected, rest): (Vec<Child>, Vec<Child>) =
@@ -161,7 +161,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         loose: &[usize],
         typed: &Typed,
     ) -> Result<EntryOutcome, Problem> {
-        let mut outcome = EntryOutcome::new(&self.entry.named_clusters(), &self.entry.path);
+        let mut outcome = EntryOutcome::of(self.entry);
         let mut placed: Vec<(&Child, Placed)> = Vec::new();
         for child in selected {
             if let Some(parts) = parts::listed(self.input, self.entry, builder, child)? {

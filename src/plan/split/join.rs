@@ -16,7 +16,7 @@ use crate::plan::edit::prepare::unprepare;
 use crate::plan::edit::resources::{Item, rewrite};
 use crate::plan::split::restore::{restore, unchanged};
 use crate::plan::split::{Selection, obligations};
-use crate::plan::{BACK, EntryOutcome, Plan, Problem, Way, gate};
+use crate::plan::{BACK, EntryOutcome, Plan, Problem, Report, Way, gate};
 use crate::repo::listing::is_listing;
 use crate::repo::{Graph, Kustomization, Target, umbrella};
 use crate::template::Templates;
@@ -39,10 +39,7 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
             continue;
         }
         if let Some(reason) = handed_over(input, entry) {
-            outcomes.push(
-                EntryOutcome::new(&entry.named_clusters(), &entry.path)
-                    .refused(Problem::new(reason, format!("{BACK} join"))),
-            );
+            outcomes.push(EntryOutcome::of(entry).refused(Problem::new(reason, format!("{BACK} join"))));
             continue;
         }
         let mut trial = builder.clone();
@@ -50,15 +47,16 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
             Ok(Some(folders)) => {
                 freed.extend(folders);
                 builder = trial;
-                let mut outcome = EntryOutcome::new(&entry.named_clusters(), &entry.path);
+                let mut outcome = EntryOutcome::of(entry);
                 outcome.way = Way::Plain;
                 outcome.reason = "its parts are one again".into();
                 outcomes.push(outcome);
             }
             Ok(None) => {}
-            Err(reason) => outcomes.push(EntryOutcome::new(&entry.named_clusters(), &entry.path).refused(
-                Problem::new(reason, "take that edit over by hand, or take it back, then join again"),
-            )),
+            Err(reason) => outcomes.push(EntryOutcome::of(entry).refused(Problem::new(
+                reason,
+                "take that edit over by hand, or take it back, then join again",
+            ))),
         }
     }
     outcomes.extend(only_sides(input, selection, &sides));
@@ -84,7 +82,7 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
     // A side that went is held to nothing by itself: what it built is part of its entry point.
     plan.obligations
         .retain(|obligation| !sides.contains_key(&obligation.before) || after.is_dir(&obligation.before));
-    plan.entries = outcomes;
+    plan.report = Report::EntryPoints(outcomes);
     Ok(plan)
 }
 

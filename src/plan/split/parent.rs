@@ -23,7 +23,7 @@ pub(super) fn refused(
         .iter()
         .find(has_sides)
         .filter(|_| run.lone.rest(&entry.path).is_none() && is_mixed(run.input, entry, run.selection))?;
-    let outcome = EntryOutcome::new(&entry.named_clusters(), &entry.path);
+    let outcome = EntryOutcome::of(entry);
     Some(outcome.refused(Problem::new(
         format!(
             "it applies Flux Kustomizations of entry points that are divided, as {}, and runs something itself",

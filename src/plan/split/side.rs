@@ -68,7 +68,7 @@ impl EntrySplit<'_, '_> {
         let text = rewrite(self.kustomization, &items)
             .map_err(|error| Problem::list(&self.kustomization.file, &error))?;
         let name = self.kustomization.file.name().unwrap_or("kustomization.yaml");
-        let file = side.join(name).map_err(|error| Problem::bug(error))?;
+        let file = side.join(name).map_err(Problem::bug)?;
         builder.create(&file, &text).map_err(|error| Problem::from(&error))
     }
 

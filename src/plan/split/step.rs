@@ -37,7 +37,7 @@ impl Run<'_> {
     /// What is not trusted is proven at once.
     pub fn step(&self, builder: &mut Builder<'_>, entry: &EntryPoint, trusts: bool) -> Step {
         let Run { input, original, selection, live, .. } = self;
-        let outcome = EntryOutcome::new(&entry.named_clusters(), &entry.path);
+        let outcome = EntryOutcome::of(entry);
         if !input.knows_cluster(entry) {
             return outcome.untouched(format!("the spec has no cluster `{}`", entry.cluster)).into();
         }
@@ -72,7 +72,7 @@ impl Run<'_> {
                 outside.flux.name, outside.why
             );
             let problem = Problem::new(why, outside.help).at(outside.flux.place("path"));
-            return EntryOutcome::new(&entry.named_clusters(), &entry.path).refused(problem).into();
+            return EntryOutcome::of(entry).refused(problem).into();
         }
         if outcome.way == Way::Untouched {
             if outcome.after.is_empty() {

@@ -28,7 +28,7 @@ impl EntrySplit<'_, '_> {
             let mut trial = builder.clone();
             for (position, folder) in folders {
                 let text = projection_text(self.input, app, whole, folder, *position, typed, manner);
-                let file = folder.join("kustomization.yaml").map_err(|error| Problem::bug(error))?;
+                let file = folder.join("kustomization.yaml").map_err(Problem::bug)?;
                 trial.create(&file, &text).map_err(|error| Problem::from(&error))?;
             }
             match self.differs(&trial, typed, folders) {
@@ -53,7 +53,7 @@ impl EntrySplit<'_, '_> {
         field: Option<&str>,
         earlier: Option<&str>,
     ) -> Result<EntryOutcome, Problem> {
-        let mut outcome = EntryOutcome::new(&self.entry.named_clusters(), &self.entry.path);
+        let mut outcome = EntryOutcome::of(self.entry);
         let present = typed.present();
         if let [only] = present[..] {
             return Ok(outcome.untouched(self.input.undivided(self.entry, only)));

@@ -61,7 +61,11 @@ fn ways(rules: &str, depends: [&str; 2], other: &str) -> Vec<String> {
     let plan = split(&input, None, &templates, &Selection::All).unwrap();
     let gates = gate::gates(&input).unwrap().unwrap();
     let held: Vec<String> = gates.clusters[0].whole.iter().map(|target| target.name.clone()).collect();
-    let ways = plan.entries.iter().map(|one| format!("{}: {}", one.before.name().unwrap(), one.way.as_str()));
+    let ways = plan
+        .report
+        .entries()
+        .iter()
+        .map(|one| format!("{}: {}", one.before.name().unwrap(), one.way.as_str()));
     ways.chain([format!("held whole: {}", held.join(", "))]).collect()
 }
 

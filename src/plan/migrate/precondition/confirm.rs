@@ -7,7 +7,7 @@ use crate::delivery::inventory::Inventory;
 use crate::live::LiveKustomization;
 use crate::plan::Stage;
 use crate::plan::migrate::MigrateOptions;
-use crate::plan::migrate::standing::Move;
+use crate::plan::migrate::moving::Move;
 use crate::repo::flux::artifact_path;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, Relation};

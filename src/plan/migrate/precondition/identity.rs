@@ -6,7 +6,7 @@ use crate::delivery::Input;
 use crate::delivery::classify::wildcard;
 use crate::path::RepoPath;
 use crate::plan::edit::prepare::{is_remembering, refused};
-use crate::plan::migrate::standing::Move;
+use crate::plan::migrate::moving::Move;
 use crate::plan::problem::Problem;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::{artifact_path, holds_variable};
@@ -19,7 +19,7 @@ const WRITTEN_OUT: &str = "write it out as the cluster has it, in a file for eac
 ///
 /// A variable in `prune` or `deletionPolicy` is no such thing: the first step writes over it, and the
 /// last one gives it back.
-pub fn unclear(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
+pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     let stop = one.all().find_map(|flux| variable(flux).or_else(|| refused(flux)));
     let stop = stop.or_else(|| veiled(input, one))?;
     let overlaps = one.rest.as_ref().is_some_and(|rest| rest.overlaps);

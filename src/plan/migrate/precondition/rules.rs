@@ -5,16 +5,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::delivery::Input;
 use crate::path::RepoPath;
 use crate::plan::gate;
-use crate::plan::migrate::is_under_way;
 use crate::plan::migrate::misplaced::misplaced_in;
-use crate::plan::migrate::standing::Move;
+use crate::plan::migrate::moving::Move;
+use crate::plan::migrate::precondition::subject::Subject;
 use crate::plan::problem::Problem;
+
+/// Stops where the spec was edited since the split.
+pub fn check(subject: &Subject<'_>, one: &Move<'_>) -> Option<Problem> {
+    if !one.is_under_way() {
+        return None;
+    }
+    let all = subject.outdated.get_or_init(|| outdated(subject.input, subject.found));
+    all.get(&one.whole).cloned()
+}
 
 /// Gives the entry points under way of which an object is on the side of another type than the rules say:
 /// the spec was edited since, and a step would give the object to the wrong Flux Kustomization.
-pub fn outdated(input: &Input<'_>, found: &[Move<'_>]) -> BTreeMap<RepoPath, Problem> {
+fn outdated(input: &Input<'_>, found: &[Move<'_>]) -> BTreeMap<RepoPath, Problem> {
     let wholes: BTreeSet<&RepoPath> =
-        found.iter().filter(|one| is_under_way(one)).map(|one| &one.whole).collect();
+        found.iter().filter(|one| one.is_under_way()).map(|one| &one.whole).collect();
     if wholes.is_empty() {
         return BTreeMap::new();
     }

@@ -1,0 +1,101 @@
+//! States of an entry point of a cluster that no step leads out of.
+
+use crate::delivery::{Input, Unapplied};
+use crate::path::RepoPath;
+use crate::plan::migrate::moving::{Move, heir_name};
+use crate::plan::migrate::part;
+use crate::plan::problem::Problem;
+use crate::repo::flux::artifact_path;
+use crate::repo::{FluxKustomization, built};
+
+/// An entry point whose Flux Kustomizations have left Git.
+pub fn left(unapplied: &Unapplied) -> Problem {
+    let sides = unapplied.sides.values().map(ToString::to_string).collect::<Vec<_>>();
+    Problem::new(
+        format!(
+            "no Flux Kustomization in Git applies it or its sides, though others of cluster {} are in Git: what it applied is deleted, or left to nobody",
+            unapplied.cluster
+        ),
+        format!(
+            "take back the commit that removed or broke its Flux Kustomization; where one applies it that is not in Git, commit what `flux export kustomization` prints; where its apps are to go, remove {} too",
+            sides.join(" and ")
+        ),
+    )
+}
+
+/// A Flux Kustomization that names the folder in another source.
+pub fn elsewhere(found: &FluxKustomization) -> Problem {
+    let stop = Problem::new(
+        format!(
+            "Flux Kustomization {} names its folder, and builds from {} {}, which is not this repository",
+            found.name,
+            found.source_kind(),
+            found.source_name()
+        ),
+        "let it build from this repository, or divide it where what it builds from is made",
+    );
+    stop.at(found.place("sourceRef"))
+}
+
+/// A Flux Kustomization outside of the spec's folder that builds an entry point or a side of it, which
+/// nothing inside does.
+pub fn outside(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
+    let is_meant = |path: &RepoPath| *path == one.whole || one.sides.values().any(|side| side == path);
+    let builds = |flux: &FluxKustomization| {
+        let path = flux.spec("path").as_str().and_then(artifact_path);
+        path.is_some_and(|path| is_meant(&path) || built(&input.model.graph, &path).iter().any(is_meant))
+    };
+    let found = input.model.outside().iter().find(|flux| builds(flux))?;
+    let spec = &input.spec.path;
+    Some(Problem::lasting(
+        format!(
+            "Flux Kustomization {} in {} applies it and lies outside of the folder of {spec}, which is all that is read and written here",
+            found.name, found.file
+        ),
+        format!(
+            "move {spec} up into a folder that holds both, with the folders under `layout` and `clusters` spelt from there, then go on; a change by hand would not last, as what applies {} takes it back",
+            found.name
+        ),
+        found.place("path"),
+    ))
+}
+
+/// An entry point that is built only as part of another, above it.
+pub fn part_of(input: &Input<'_>, one: &Move<'_>, above: &RepoPath) -> Problem {
+    Problem::new(
+        format!("it has no Flux Kustomization of its own: the one of {above} applies all types together"),
+        part::apart(input, &one.whole, above),
+    )
+}
+
+/// Sides without a Flux Kustomization where others have one.
+pub fn incomplete(input: &Input<'_>, one: &Move<'_>, missing: &[usize]) -> Problem {
+    let of = |position: usize| input.spec.types[position].name.value.as_str();
+    let sibling = one.new.iter().find_map(|(position, several)| Some((*position, several.first()?)));
+    let wanted = missing.iter().map(|position| {
+        let old = sibling.and_then(|(other, found)| predecessor(input, &found.name, other));
+        let name = heir_name(input, old.as_deref().or(one.whole.name()).unwrap_or("apps"), *position);
+        format!("{name} with `path: ./{}` and `prune: false`", one.sides[position])
+    });
+    let wanted = wanted.collect::<Vec<_>>().join(" and ");
+    let like = sibling.map(|(_, found)| format!(", otherwise like {} in {}", found.name, found.file));
+    Problem::new(
+        format!(
+            "nothing applies its side for {}",
+            missing.iter().map(|position| of(*position)).collect::<Vec<_>>().join(" and ")
+        ),
+        format!(
+            "take the commit back that removed its Flux Kustomization, or write {wanted}{}",
+            like.unwrap_or_default()
+        ),
+    )
+}
+
+/// Gives the name of the old Flux Kustomization from which one took over a type; `None` where it has a
+/// name of its own.
+fn predecessor(input: &Input<'_>, heir: &str, position: usize) -> Option<String> {
+    const NAME: &str = "\0";
+    let made = heir_name(input, NAME, position);
+    let (before, after) = made.split_once(NAME)?;
+    Some(heir.strip_prefix(before)?.strip_suffix(after)?.to_owned())
+}

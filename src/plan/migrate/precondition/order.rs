@@ -1,0 +1,22 @@
+//! Steps that went into one commit.
+
+use crate::plan::Stage;
+use crate::plan::migrate::moving::Move;
+use crate::plan::migrate::precondition::subject::Subject;
+use crate::plan::problem::Problem;
+
+/// Steps that went into one commit: the old Flux Kustomization goes before the cluster was told to keep
+/// what it applies.
+pub fn check(subject: &Subject<'_>, one: &Move<'_>) -> Option<Problem> {
+    if one.stage != Stage::Finished || !one.old.is_empty() {
+        return None;
+    }
+    let old = subject.base.applying(|path| *path == one.whole).find(|old| old.cluster == one.cluster)?;
+    Some(Problem::new(
+        format!(
+            "it is finished here, and {} still has {}, which would delete what it applies when it goes",
+            subject.options.base, old.name
+        ),
+        "commit the steps one by one, each when the one before has reached the cluster",
+    ))
+}

@@ -1,0 +1,39 @@
+//! The preconditions of the next step.
+
+use std::collections::BTreeMap;
+
+use crate::plan::Stage;
+use crate::plan::migrate::moving::{Key, Move};
+use crate::plan::migrate::precondition::subject::Subject;
+use crate::plan::migrate::precondition::{build, live, order, pace, pruning, reversal, rules};
+use crate::plan::problem::Problem;
+
+/// A precondition of the next step.
+pub type Precondition = fn(&Subject<'_>, &Move<'_>) -> Option<Problem>;
+
+/// All of them, in the order in which people are told, one at a time.
+pub const PRECONDITIONS: [Precondition; 9] = [
+    stuck,
+    reversal::check,
+    pace::check,
+    build::check,
+    rules::check,
+    order::check,
+    pruning::here,
+    pruning::in_base,
+    live::check,
+];
+
+/// Returns the moves that can't take their next step as things stand, each with the first reason.
+pub fn stopped(subject: &Subject<'_>) -> BTreeMap<Key, Problem> {
+    let reason = |one: &Move<'_>| PRECONDITIONS.iter().find_map(|precondition| precondition(subject, one));
+    subject.found.iter().filter_map(|one| Some((one.key(), reason(one)?))).collect()
+}
+
+/// A state that no step leads out of.
+fn stuck(_: &Subject<'_>, one: &Move<'_>) -> Option<Problem> {
+    match &one.stage {
+        Stage::Stuck(problem) => Some(problem.clone()),
+        _ => None,
+    }
+}

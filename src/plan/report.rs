@@ -1,0 +1,45 @@
+//! What a command has to say beside its changes.
+
+use crate::plan::{EntryOutcome, Standing};
+
+/// What a plan says, by the command that it is of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Report {
+    /// Nothing but its changes and remarks.
+    #[default]
+    Changes,
+    /// `init` and `scaffold`.
+    Init {
+        /// What was found in the repository, line by line.
+        found: Vec<String>,
+        /// Whether the window is the guide's, since nothing else was found or given.
+        default_window: bool,
+    },
+    /// `split`, `join` and `sync`: what became of each entry point.
+    EntryPoints(Vec<EntryOutcome>),
+    /// `migrate`.
+    Migrate {
+        /// Where each entry point stands on its way to several Flux Kustomizations.
+        standings: Vec<Standing>,
+        /// Those that can't take their next step.
+        refused: Vec<EntryOutcome>,
+    },
+}
+
+impl Report {
+    /// Returns what became of entry points; empty where the command was not about them.
+    pub fn entries(&self) -> &[EntryOutcome] {
+        match self {
+            Report::EntryPoints(entries) | Report::Migrate { refused: entries, .. } => entries,
+            Report::Changes | Report::Init { .. } => &[],
+        }
+    }
+
+    /// Returns how far entry points have come; empty where the command was not `migrate`.
+    pub fn standings(&self) -> &[Standing] {
+        match self {
+            Report::Migrate { standings, .. } => standings,
+            _ => &[],
+        }
+    }
+}
