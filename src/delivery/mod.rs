@@ -12,6 +12,7 @@
 pub(crate) mod app;
 mod applied;
 mod build;
+mod certain;
 pub mod classify;
 mod cluster;
 mod clusters;
@@ -20,6 +21,7 @@ pub mod fleet;
 pub mod gate;
 mod gate_job;
 mod input;
+mod instance;
 pub mod inventory;
 mod model;
 mod namespaces;

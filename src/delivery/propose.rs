@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::ClusterFolders;
+use crate::delivery::clusters::is_beside;
 use crate::delivery::naming::{below_clusters, prefix};
 use crate::delivery::root::{Reason, Root};
 use crate::delivery::view::View;
@@ -74,19 +75,11 @@ pub(super) fn propose(
             !path.is_top() && (home.is_within(path) || takes_in())
         })
     };
-    // A project of its own may lie beside others that have roots.
-    let is_beside = |home: &RepoPath| {
-        clusters_folder(home).is_some_and(|folder| {
-            let project = folder.parent().unwrap_or_default();
-            let is_neighbour = |root: &RepoPath| clusters_folder(root).as_ref() == Some(&folder);
-            roots.iter().any(is_neighbour) || !roots.iter().any(|root| root.is_within(&project))
-        })
-    };
     let free: Vec<&RepoPath> = homes
         .iter()
         .filter(is_free)
         .map(|(home, _)| home)
-        .filter(|home| roots.is_empty() || is_beside(home))
+        .filter(|home| roots.is_empty() || is_beside(home, roots))
         .collect();
     let is_inside =
         |home: &RepoPath| free.iter().any(|other| !other.is_top() && *other != home && home.is_within(other));
@@ -124,11 +117,6 @@ fn of_home<'p>(home: &RepoPath, paths: impl Iterator<Item = &'p RepoPath> + Clon
 /// Tells whether a file lies in a hidden folder or in one for what is only kept.
 pub(super) fn is_kept(file: &RepoPath) -> bool {
     file.segments().any(|name| name.starts_with('.') || KEPT.contains(&name.to_lowercase().as_str()))
-}
-
-/// Returns the `clusters` folder that a path lies in.
-fn clusters_folder(path: &RepoPath) -> Option<RepoPath> {
-    prefix(path).parent().filter(|above| above.name() == Some("clusters"))
 }
 
 /// Returns the folder with which a file is applied: that of its cluster where the path or the spec says it, else the
