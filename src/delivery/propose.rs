@@ -61,13 +61,7 @@ pub(super) fn propose(
             None => homes.entry(home(one, view, paths)).or_default().push(position),
         }
     }
-    let mut homes = joined(flux, homes);
-    // What holds one name twice is not applied as it is.
-    homes.retain(|_, own| {
-        let mut names = BTreeSet::new();
-        own.iter().all(|position| names.insert((&flux[*position].namespace, &flux[*position].name)))
-    });
-    let is_free = |(home, own): &(&RepoPath, &Vec<usize>)| {
+    let is_free = |home: &RepoPath, own: &Vec<usize>| {
         let others = flux.iter().enumerate().filter(|(position, _)| !own.contains(position));
         let mut paths = others.filter_map(|(_, other)| other.path.as_ref());
         !paths.any(|path| {
@@ -75,12 +69,16 @@ pub(super) fn propose(
             !path.is_top() && (home.is_within(path) || takes_in())
         })
     };
-    let free: Vec<&RepoPath> = homes
-        .iter()
-        .filter(is_free)
-        .map(|(home, _)| home)
-        .filter(|home| roots.is_empty() || is_beside(home, roots))
-        .collect();
+    homes.retain(|home, own| is_free(home, own));
+    let mut homes = joined(flux, homes);
+    // What holds one name twice is not applied as it is.
+    homes.retain(|home, own| {
+        let mut names = BTreeSet::new();
+        own.iter().all(|position| names.insert((&flux[*position].namespace, &flux[*position].name)))
+            && is_free(home, own)
+    });
+    let free: Vec<&RepoPath> =
+        homes.keys().filter(|home| roots.is_empty() || is_beside(home, roots)).collect();
     let is_inside =
         |home: &RepoPath| free.iter().any(|other| !other.is_top() && *other != home && home.is_within(other));
     for home in free.iter().filter(|home| !is_inside(home)) {

@@ -269,3 +269,22 @@ fn a_namespace_comes_from_the_outermost_that_says_it() {
     let namespaced = "namespace: media\nresources: [child.yaml]\n";
     assert_eq!(of("targetNamespace: target", namespaced), format!("target/child {by}"));
 }
+
+#[test]
+fn what_another_home_builds_is_not_proposed_with_it() {
+    let models = flux("models", "./clusters/one-models", "dependsOn: [{ name: apps }]");
+    let (apps, gpu) = (flux("apps", "./apps", ""), flux("gpu", "./gpu", "dependsOn: [{ name: apps }]"));
+    let files = [
+        ("clusters/one/models.yaml", models.as_str()),
+        ("clusters/one/apps.yaml", apps.as_str()),
+        ("clusters/one-models/gpu.yaml", gpu.as_str()),
+        ("apps/s.yaml", SERVICE),
+        ("gpu/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    one: clusters/one proposed
+      flux-system/apps apps by nobody
+      flux-system/models clusters/one-models by nobody
+      flux-system/gpu gpu by flux-system/models
+    ");
+}
