@@ -1,6 +1,7 @@
 //! Repositories in which more looks like a root than is one, or less.
 
-use crate::delivery::reading::tests::{LIST, SERVICE, believed, flux, source};
+use crate::delivery::Known;
+use crate::delivery::reading::tests::{LIST, SERVICE, believed, flux, read, source};
 
 /// A FluxInstance with these fields of its `spec`.
 fn instance(spec: &str) -> String {
@@ -152,4 +153,23 @@ fn what_applies_the_top_of_another_repository_is_no_root_of_this_one() {
     releases: bases/releases proposed
       flux-system/releases elsewhere by nobody
     ");
+}
+
+#[test]
+fn what_a_list_leaves_out_is_no_cluster_by_the_name_of_its_folder() {
+    let own = source("flux-system", "https://example.com/fleet.git", "");
+    let (root, apps) = (flux("flux-system", "./cluster/flux", ""), flux("apps", "./cluster/apps", ""));
+    let (on, off) = ("resources: [on]\n", "resources: [../../s]\n");
+    let files = [
+        ("cluster/flux/source.yaml", own.as_str()),
+        ("cluster/flux/sync.yaml", root.as_str()),
+        ("cluster/flux/apps.yaml", apps.as_str()),
+        ("cluster/apps/kustomization.yaml", on),
+        ("cluster/apps/on/kustomization.yaml", LIST),
+        ("cluster/apps/on/s.yaml", SERVICE),
+        ("cluster/apps/off/kustomization.yaml", off),
+        ("cluster/s/kustomization.yaml", LIST),
+        ("cluster/s/s.yaml", SERVICE),
+    ];
+    assert_eq!(Vec::from_iter(read(&Known::default(), &files).clusters()), ["cluster"]);
 }

@@ -125,11 +125,13 @@ impl Clusters {
         nearest.map(|(cluster, _)| cluster.name.as_str())
     }
 
-    /// Tells whether a folder lies where a cluster is read from what Git says of its roots.
+    /// Tells whether Git says of all clusters that a folder could be of what their roots are.
     pub(crate) fn is_read_from_git(&self, folder: &RepoPath) -> bool {
         let roots = self.all.iter().flat_map(|cluster| &cluster.roots);
-        let mut said = roots.filter(|root| root.kustomization.is_some());
-        said.any(|root| folder.is_within(&root.group))
+        let said: Vec<&Root> = roots.filter(|root| root.kustomization.is_some()).collect();
+        let folders: Vec<RepoPath> = said.iter().map(|root| root.folder.clone()).collect();
+        !said.is_empty()
+            && (said.iter().any(|root| folder.is_within(&root.group)) || !is_beside(folder, &folders))
     }
 
     /// Tells whether Flux fetches a file for some cluster, as far as Git says what Flux fetches.
