@@ -50,6 +50,7 @@ fn kustomizations(belief: &Belief<'_>, cluster: &Cluster) -> Vec<Value> {
             "prune": one.value["spec"]["prune"] == true,
             "suspend": one.value["spec"]["suspend"] == true,
             "gated": hold.as_ref().and_then(Hold::name),
+            "kubeConfig": Some(&one.remote).filter(|secret| !secret.is_empty()),
             "alive": true,
         })
     };
@@ -78,6 +79,9 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
             let mut facts = vec![path];
             let hold = belief.hold(cluster, one);
             facts.extend(hold.as_ref().and_then(Hold::name).map(|gated| format!("gated by {gated}")));
+            if !one.remote.is_empty() {
+                facts.push(format!("in another cluster by kubeConfig {}", one.remote));
+            }
             if one.value["spec"]["suspend"] == true {
                 facts.push("suspended in Git".to_owned());
             }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::delivery::Root;
 use crate::delivery::fetched::{Artifact, Ignore};
-use crate::delivery::naming::home;
+use crate::delivery::naming::{home, prefix};
 use crate::delivery::source::SourceId;
 use crate::path::RepoPath;
 use crate::spec::{self, Placed, Spec};
@@ -125,11 +125,13 @@ impl Clusters {
         nearest.map(|(cluster, _)| cluster.name.as_str())
     }
 
-    /// Tells whether a folder lies where a cluster is read from what Git says of its roots.
+    /// Tells whether Git says of all clusters that a folder could be of what their roots are.
     pub(crate) fn is_read_from_git(&self, folder: &RepoPath) -> bool {
         let roots = self.all.iter().flat_map(|cluster| &cluster.roots);
-        let mut said = roots.filter(|root| root.kustomization.is_some());
-        said.any(|root| folder.is_within(&root.group))
+        let said: Vec<&Root> = roots.filter(|root| root.kustomization.is_some()).collect();
+        let folders: Vec<RepoPath> = said.iter().map(|root| root.folder.clone()).collect();
+        !said.is_empty()
+            && (said.iter().any(|root| folder.is_within(&root.group)) || !is_beside(folder, &folders))
     }
 
     /// Tells whether Flux fetches a file for some cluster, as far as Git says what Flux fetches.
@@ -149,4 +151,15 @@ impl Clusters {
             |artifact: &Artifact| self.ignored.get(artifact).is_some_and(|ignore| ignore.leaves_out(file));
         cluster.artifacts.iter().any(|artifact| file.is_within(&artifact.top) && !is_left_out(artifact))
     }
+}
+
+/// Tells whether a folder may be of a further cluster beside these roots: below the `clusters` folder of one of them, or
+/// in a project of its own.
+pub(super) fn is_beside(folder: &RepoPath, roots: &[RepoPath]) -> bool {
+    let above = |path: &RepoPath| prefix(path).parent().filter(|above| above.name() == Some("clusters"));
+    above(folder).is_some_and(|clusters| {
+        let project = clusters.parent().unwrap_or_default();
+        let is_neighbour = |root: &RepoPath| above(root).as_ref() == Some(&clusters);
+        roots.iter().any(is_neighbour) || !roots.iter().any(|root| root.is_within(&project))
+    })
 }

@@ -12,6 +12,7 @@
 pub(crate) mod app;
 mod applied;
 mod build;
+mod certain;
 pub mod classify;
 mod closing;
 mod cluster;
@@ -23,6 +24,7 @@ mod gate_job;
 mod gate_patch;
 mod hold;
 mod input;
+mod instance;
 pub mod inventory;
 mod model;
 mod namespaces;

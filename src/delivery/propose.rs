@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::ClusterFolders;
+use crate::delivery::clusters::is_beside;
 use crate::delivery::naming::{below_clusters, prefix};
 use crate::delivery::root::{Reason, Root};
 use crate::delivery::view::View;
@@ -60,13 +61,7 @@ pub(super) fn propose(
             None => homes.entry(home(one, view, paths)).or_default().push(position),
         }
     }
-    let mut homes = joined(flux, homes);
-    // What holds one name twice is not applied as it is.
-    homes.retain(|_, own| {
-        let mut names = BTreeSet::new();
-        own.iter().all(|position| names.insert((&flux[*position].namespace, &flux[*position].name)))
-    });
-    let is_free = |(home, own): &(&RepoPath, &Vec<usize>)| {
+    let is_free = |home: &RepoPath, own: &Vec<usize>| {
         let others = flux.iter().enumerate().filter(|(position, _)| !own.contains(position));
         let mut paths = others.filter_map(|(_, other)| other.path.as_ref());
         !paths.any(|path| {
@@ -74,20 +69,16 @@ pub(super) fn propose(
             !path.is_top() && (home.is_within(path) || takes_in())
         })
     };
-    // A project of its own may lie beside others that have roots.
-    let is_beside = |home: &RepoPath| {
-        clusters_folder(home).is_some_and(|folder| {
-            let project = folder.parent().unwrap_or_default();
-            let is_neighbour = |root: &RepoPath| clusters_folder(root).as_ref() == Some(&folder);
-            roots.iter().any(is_neighbour) || !roots.iter().any(|root| root.is_within(&project))
-        })
-    };
-    let free: Vec<&RepoPath> = homes
-        .iter()
-        .filter(is_free)
-        .map(|(home, _)| home)
-        .filter(|home| roots.is_empty() || is_beside(home))
-        .collect();
+    homes.retain(|home, own| is_free(home, own));
+    let mut homes = joined(flux, homes);
+    // What holds one name twice is not applied as it is.
+    homes.retain(|home, own| {
+        let mut names = BTreeSet::new();
+        own.iter().all(|position| names.insert((&flux[*position].namespace, &flux[*position].name)))
+            && is_free(home, own)
+    });
+    let free: Vec<&RepoPath> =
+        homes.keys().filter(|home| roots.is_empty() || is_beside(home, roots)).collect();
     let is_inside =
         |home: &RepoPath| free.iter().any(|other| !other.is_top() && *other != home && home.is_within(other));
     for home in free.iter().filter(|home| !is_inside(home)) {
@@ -124,11 +115,6 @@ fn of_home<'p>(home: &RepoPath, paths: impl Iterator<Item = &'p RepoPath> + Clon
 /// Tells whether a file lies in a hidden folder or in one for what is only kept.
 pub(super) fn is_kept(file: &RepoPath) -> bool {
     file.segments().any(|name| name.starts_with('.') || KEPT.contains(&name.to_lowercase().as_str()))
-}
-
-/// Returns the `clusters` folder that a path lies in.
-fn clusters_folder(path: &RepoPath) -> Option<RepoPath> {
-    prefix(path).parent().filter(|above| above.name() == Some("clusters"))
 }
 
 /// Returns the folder with which a file is applied: that of its cluster where the path or the spec says it, else the

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::delivery::clusters::{Cluster, Clusters, Known};
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming;
 use crate::delivery::propose::{is_kept, propose};
-use crate::delivery::root::{Reason, Root, applying_themselves, of_instances};
+use crate::delivery::root::Root;
 use crate::delivery::view::View;
 use crate::delivery::walk::Walk;
 use crate::path::RepoPath;
@@ -83,62 +83,18 @@ pub(super) struct Reader<'a> {
     /// The folder of the spec.
     scope: &'a RepoPath,
     views: BTreeMap<Artifact, Arc<View>>,
-    top: Arc<View>,
+    pub top: Arc<View>,
     ignored: BTreeMap<Artifact, Ignore>,
     /// By the folder of a root, the positions of those that nothing brings.
     pub by_hand: BTreeMap<RepoPath, Vec<usize>>,
 }
 
 impl Reader<'_> {
-    /// Reads the clusters of which the spec or Git says the roots.
-    fn certain(&mut self, known: &Known) -> Vec<Cluster> {
-        let mut roots = of_instances(self.snapshot);
-        let found = applying_themselves(self.snapshot, self.flux);
-        let (of_top, mut own): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|(_, root)| root.folder.is_top());
-        // Every file lies within the top, so what builds it is a root only where nothing else is.
-        let is_foreign = |one: &FluxKustomization| {
-            let is_below = |other: &FluxKustomization| other.path.as_ref().is_some_and(|path| !path.is_top());
-            let is_unsaid = |other: &FluxKustomization| is_below(other) && self.is_of_unsaid_source(other);
-            self.sources.contains_key(one.source_name()) && self.flux.iter().any(is_unsaid)
-        };
-        if own.is_empty() && roots.is_empty() {
-            own = of_top.into_iter().filter(|(position, _)| !is_foreign(&self.flux[*position])).collect();
-        }
-        // What another root brings is none, unless each brings the other.
-        if own.len() + roots.len() > 1 {
-            let mut reach = |root: &Root| Reach::of(&self.clusters(vec![root.clone()], known));
-            let of_roots: Vec<Reach> = roots.iter().map(&mut reach).collect();
-            let of_own: Vec<Reach> = own.iter().map(|(_, root)| reach(root)).collect();
-            let is_brought = |index: usize| {
-                let (position, root) = &own[index];
-                let others = (0..own.len()).filter(|other| own[*other].1.folder != root.folder);
-                // One whose own folder leaves it out stands there switched off where another builds that folder.
-                let takes = |reach: &Reach| {
-                    reach.written.contains(position)
-                        || !of_own[index].brought.contains(position) && reach.paths.contains(&root.folder)
-                };
-                let mut by_own = others.filter(|other| takes(&of_own[*other]));
-                let mut by_roots =
-                    roots.iter().zip(&of_roots).filter(|(other, _)| other.folder != root.folder);
-                by_own.any(|other| !of_own[index].written.contains(&own[other].0))
-                    || by_roots.any(|(_, reach)| takes(reach))
-            };
-            let brought: Vec<bool> = (0..own.len()).map(is_brought).collect();
-            own = own.into_iter().zip(brought).filter(|(_, brought)| !brought).map(|(one, _)| one).collect();
-        }
-        roots.extend(own.into_iter().map(|(_, root)| root));
-        // What Git says of a root is more.
-        let named = known.roots.values().flatten();
-        let named: Vec<RepoPath> =
-            named.filter(|folder| !roots.iter().any(|root| root.folder == **folder)).cloned().collect();
-        roots.extend(named.iter().map(|folder| Root::folder(folder, Reason::Spec)));
-        self.clusters(roots, known)
-    }
-
     /// Reads the clusters of some roots.
-    fn clusters(&mut self, mut roots: Vec<Root>, known: &Known) -> Vec<Cluster> {
+    pub(super) fn clusters(&mut self, mut roots: Vec<Root>, known: &Known) -> Vec<Cluster> {
         roots.sort_by(|a, b| (&a.folder, a.reason).cmp(&(&b.folder, b.reason)));
+        let of_all: BTreeSet<usize> = roots.iter().filter_map(|root| root.written).collect();
+        part(&mut roots);
         let mut groups: BTreeMap<(Option<String>, RepoPath), Vec<Root>> = BTreeMap::new();
         for root in roots {
             let named = known.roots.iter().rfind(|(_, folders)| folders.contains(&root.folder));
@@ -149,7 +105,7 @@ impl Reader<'_> {
         }
         let mut clusters: Vec<(Option<String>, RepoPath, Cluster)> = Vec::new();
         for ((said, prefix), roots) in groups {
-            let cluster = Walk::over(self, roots);
+            let cluster = Walk::over(self, roots, &of_all);
             if cluster.concerns(self.scope) {
                 clusters.push((said, prefix, cluster));
             }
@@ -205,30 +161,26 @@ impl Reader<'_> {
     }
 }
 
-/// What a root brings.
-struct Reach {
-    /// The positions of the Flux Kustomizations that stand in files, its own included.
-    written: BTreeSet<usize>,
-    /// Those that a build brings.
-    brought: BTreeSet<usize>,
-    /// The folders that they build.
-    paths: BTreeSet<RepoPath>,
-}
-
-impl Reach {
-    fn of(clusters: &[Cluster]) -> Reach {
-        let all = || clusters.iter().flat_map(|cluster| &cluster.kustomizations);
-        let brought = all().filter(|one| one.applied_by.is_some());
-        Reach {
-            written: written(clusters),
-            brought: brought.filter_map(|one| one.written).collect(),
-            paths: all().filter_map(|one| one.path.clone()).collect(),
+/// Parts roots that one folder below `clusters` holds and that are of several clusters: a cluster has one Flux
+/// Kustomization of a name.
+fn part(roots: &mut [Root]) {
+    let mut named: BTreeMap<(RepoPath, String), BTreeSet<RepoPath>> = BTreeMap::new();
+    for root in roots.iter() {
+        if let Some(value) = &root.kustomization {
+            let metadata = &value["metadata"];
+            let id = json!([metadata["namespace"], metadata["name"]]).to_string();
+            named.entry((root.group.clone(), id)).or_default().insert(root.folder.clone());
         }
+    }
+    let several = named.into_iter().filter(|(_, folders)| folders.len() > 1).map(|((group, _), _)| group);
+    let several: BTreeSet<RepoPath> = several.collect();
+    for root in roots.iter_mut().filter(|root| several.contains(&root.group)) {
+        root.group = root.folder.clone();
     }
 }
 
 /// Returns the positions of the Flux Kustomizations of clusters that stand in files.
-fn written(clusters: &[Cluster]) -> BTreeSet<usize> {
+pub(super) fn written(clusters: &[Cluster]) -> BTreeSet<usize> {
     clusters.iter().flat_map(|cluster| &cluster.kustomizations).filter_map(|one| one.written).collect()
 }
 
@@ -260,4 +212,4 @@ fn by_hand(flux: &[FluxKustomization], clusters: &[Cluster]) -> BTreeMap<RepoPat
 
 #[cfg(test)]
 #[path = "reading_tests.rs"]
-mod tests;
+pub(super) mod tests;

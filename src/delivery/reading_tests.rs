@@ -9,30 +9,35 @@ use crate::render::{Embedded, Limits};
 use crate::repo::{File, Snapshot};
 
 /// A Flux Kustomization of the namespace `flux-system` that reads the source of that name, with more of its `spec`.
-fn flux(name: &str, path: &str, more: &str) -> String {
+pub(in crate::delivery) fn flux(name: &str, path: &str, more: &str) -> String {
     format!(
         "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec: {{ interval: 5m, path: {path}, prune: true, sourceRef: {{ kind: GitRepository, name: flux-system }}, {more} }}\n"
     )
 }
 
 /// A GitRepository of that namespace.
-fn source(name: &str, url: &str, more: &str) -> String {
+pub(in crate::delivery) fn source(name: &str, url: &str, more: &str) -> String {
     format!(
         "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec: {{ interval: 1m, url: \"{url}\", {more} }}\n"
     )
 }
 
-const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: { name: s, namespace: default }\n";
-const LIST: &str = "resources: [s.yaml]\n";
+pub(in crate::delivery) const SERVICE: &str =
+    "apiVersion: v1\nkind: Service\nmetadata: { name: s, namespace: default }\n";
+pub(in crate::delivery) const LIST: &str = "resources: [s.yaml]\n";
 
-/// Returns the belief: a line for each cluster, Flux Kustomization and one that is not alive.
-fn believed_with(known: &Known, files: &[(&str, &str)]) -> String {
+/// Reads a repository.
+pub(in crate::delivery) fn read(known: &Known, files: &[(&str, &str)]) -> Model {
     let mut snapshot = Snapshot::default();
     for (path, text) in files {
         snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes()));
     }
-    let renderer = Embedded::new(Limits::default());
-    let model = Model::read(&snapshot, &RepoPath::top(), known, &renderer);
+    Model::read(&snapshot, &RepoPath::top(), known, &Embedded::new(Limits::default()))
+}
+
+/// Returns the belief: a line for each cluster, Flux Kustomization and one that is not alive.
+fn believed_with(known: &Known, files: &[(&str, &str)]) -> String {
+    let model = read(known, files);
     let mut told = String::new();
     for cluster in &model.delivered.all {
         for root in &cluster.roots {
@@ -57,7 +62,7 @@ fn believed_with(known: &Known, files: &[(&str, &str)]) -> String {
     told
 }
 
-fn believed(files: &[(&str, &str)]) -> String {
+pub(in crate::delivery) fn believed(files: &[(&str, &str)]) -> String {
     believed_with(&Known::default(), files)
 }
 
@@ -263,4 +268,23 @@ fn a_namespace_comes_from_the_outermost_that_says_it() {
     assert_eq!(of("targetNamespace: target", component), format!("target/child {by}"));
     let namespaced = "namespace: media\nresources: [child.yaml]\n";
     assert_eq!(of("targetNamespace: target", namespaced), format!("target/child {by}"));
+}
+
+#[test]
+fn what_another_home_builds_is_not_proposed_with_it() {
+    let models = flux("models", "./clusters/one-models", "dependsOn: [{ name: apps }]");
+    let (apps, gpu) = (flux("apps", "./apps", ""), flux("gpu", "./gpu", "dependsOn: [{ name: apps }]"));
+    let files = [
+        ("clusters/one/models.yaml", models.as_str()),
+        ("clusters/one/apps.yaml", apps.as_str()),
+        ("clusters/one-models/gpu.yaml", gpu.as_str()),
+        ("apps/s.yaml", SERVICE),
+        ("gpu/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    one: clusters/one proposed
+      flux-system/apps apps by nobody
+      flux-system/models clusters/one-models by nobody
+      flux-system/gpu gpu by flux-system/models
+    ");
 }

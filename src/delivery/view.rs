@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::delivery::source::SourceId;
 use crate::path::{RepoPath, below};
 use crate::render::{Object, Request};
 use crate::repo::flux::{GROUP, is_flux_kustomization, is_yaml};
@@ -108,6 +109,15 @@ impl View {
             return true;
         }
         !self.graph.has(&folder) && self.around.contains(&folder)
+    }
+
+    /// Tells whether a source stands in a file below a folder.
+    pub(super) fn holds_source(&self, folder: &RepoPath, id: &SourceId) -> bool {
+        let mut values = below(&self.files, folder).filter_map(|(_, values)| values.as_ref()).flatten();
+        values.any(|value| {
+            let ObjectId { kind, namespace, name, .. } = ObjectId::of(value);
+            id.is(&SourceId { kind, namespace, name })
+        })
     }
 
     /// Returns the request by which kustomize builds a folder for a Flux Kustomization with this `spec`.

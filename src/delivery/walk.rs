@@ -1,6 +1,6 @@
 //! Walks over one cluster, from its roots through builds, level by level.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
@@ -37,17 +37,20 @@ pub(super) struct Walk<'r, 'a> {
     /// The positions of those that are reached, by the secrets of `kubeConfig` on the way and their id.
     seen: BTreeMap<(String, ObjectId), Vec<usize>>,
     queue: VecDeque<Step>,
+    /// The positions of all roots that stand in files.
+    roots: &'r BTreeSet<usize>,
 }
 
 impl<'r, 'a> Walk<'r, 'a> {
     /// Reads the cluster of some roots; it has no name yet.
-    pub(super) fn over(reader: &'r mut Reader<'a>, roots: Vec<Root>) -> Cluster {
+    pub(super) fn over(reader: &'r mut Reader<'a>, roots: Vec<Root>, of_all: &'r BTreeSet<usize>) -> Cluster {
         let mut walk = Walk {
             reader,
             cluster: Cluster::default(),
             sources: Vec::new(),
             seen: BTreeMap::new(),
             queue: VecDeque::new(),
+            roots: of_all,
         };
         for root in roots {
             walk.begin(root);
@@ -149,6 +152,10 @@ impl<'r, 'a> Walk<'r, 'a> {
         let applied_by = above.map(|above| (above.namespace().to_owned(), above.name().to_owned()));
         let is_certain = above.is_none_or(|above| above.is_certain && above.error.is_none());
         let written = one.file.as_ref().and_then(|file| self.reader.written(file, &id.namespace, &id.name));
+        // The root of the cluster to which it is applied is read by itself.
+        if !remote.is_empty() && written.is_some_and(|position| self.roots.contains(&position)) {
+            return;
+        }
         let seen = self.seen.entry((remote.to_owned(), id)).or_default();
         for position in seen.iter().copied() {
             let known = &mut self.cluster.kustomizations[position];

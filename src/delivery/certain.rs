@@ -1,0 +1,123 @@
+//! Roots of which the spec or Git says that they are some.
+
+use std::collections::BTreeSet;
+
+use crate::delivery::clusters::{Cluster, Known, is_beside};
+use crate::delivery::propose::is_kept;
+use crate::delivery::reading::Reader;
+use crate::delivery::root::{Reason, Root, applying_themselves};
+use crate::delivery::source::SourceId;
+use crate::path::RepoPath;
+use crate::repo::FluxKustomization;
+
+impl Reader<'_> {
+    /// Reads the clusters of which the spec or Git says the roots.
+    pub(super) fn certain(&mut self, known: &Known) -> Vec<Cluster> {
+        let mut roots = self.of_instances();
+        let found = applying_themselves(self.snapshot, self.flux);
+        let (of_top, mut own): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|(_, root)| root.folder.is_top());
+        self.drop_children(&roots, &mut own);
+        // Every file lies within the top, so what builds it is a root only where nothing else is.
+        if own.is_empty() && roots.is_empty() {
+            own =
+                of_top.into_iter().filter(|(position, _)| !self.is_foreign(&self.flux[*position])).collect();
+        }
+        // What another root brings is none, unless each brings the other.
+        if own.len() + roots.len() > 1 {
+            let mut reach = |root: &Root| Reach::of(&self.clusters(vec![root.clone()], known));
+            let of_roots: Vec<Reach> = roots.iter().map(&mut reach).collect();
+            let of_own: Vec<Reach> = own.iter().map(|(_, root)| reach(root)).collect();
+            let is_brought = |index: usize| {
+                let (position, root) = &own[index];
+                let others = (0..own.len()).filter(|other| own[*other].1.folder != root.folder);
+                // One whose own folder leaves it out stands there switched off where another builds that folder.
+                let takes = |reach: &Reach| {
+                    reach.written.contains(position)
+                        || !of_own[index].brought.contains(position) && reach.paths.contains(&root.folder)
+                };
+                let mut by_own = others.filter(|other| takes(&of_own[*other]));
+                let mut by_roots =
+                    roots.iter().zip(&of_roots).filter(|(other, _)| other.folder != root.folder);
+                by_own.any(|other| !of_own[index].written.contains(&own[other].0))
+                    || by_roots.any(|(_, reach)| takes(reach))
+            };
+            let brought: Vec<bool> = (0..own.len()).map(is_brought).collect();
+            own = own.into_iter().zip(brought).filter(|(_, brought)| !brought).map(|(one, _)| one).collect();
+        }
+        roots.extend(own.into_iter().map(|(_, root)| root));
+        // What Git says of a root is more.
+        let named = known.roots.values().flatten();
+        let named: Vec<RepoPath> =
+            named.filter(|folder| !roots.iter().any(|root| root.folder == **folder)).cloned().collect();
+        roots.extend(named.iter().map(|folder| Root::folder(folder, Reason::Spec)));
+        self.clusters(roots, known)
+    }
+
+    /// Tells whether a Flux Kustomization applies the top of another repository, and not of this one: then what builds a
+    /// folder of this one reads another source.
+    fn is_foreign(&self, one: &FluxKustomization) -> bool {
+        let is_below = |other: &&FluxKustomization| other.path.as_ref().is_none_or(|path| !path.is_top());
+        let source = |of: &FluxKustomization| (of.source_kind().to_owned(), of.source_name().to_owned());
+        let mut below = self.flux.iter().filter(|other| other.has_source()).filter(is_below).peekable();
+        let is_unsaid = |other: &FluxKustomization| other.path.is_some() && self.is_of_unsaid_source(other);
+        below.peek().is_some() && below.clone().all(|other| source(other) != source(one))
+            || self.sources.contains_key(one.source_name()) && below.any(is_unsaid)
+    }
+
+    /// Drops those that apply the folder in which they stand, as roots do, and come after a root.
+    ///
+    /// A root is applied before anything else, and its source with it. So it is none where another one's build brings
+    /// it and its own does not, and none where its source comes with other roots.
+    fn drop_children(&self, roots: &[Root], own: &mut Vec<(usize, Root)>) {
+        let takes_in =
+            |folder: &RepoPath, position: usize| self.top.graph.takes_in(folder, &self.flux[position].file);
+        own.retain(|(position, root)| {
+            let is_here =
+                |other: &&FluxKustomization| !is_kept(&other.file) && other.spec("kubeConfig").is_null();
+            let others = self.flux.iter().filter(is_here).filter_map(|other| other.path.as_ref());
+            let mut others = others.filter(|path| !path.is_top() && **path != root.folder);
+            takes_in(&root.folder, *position) || !others.any(|path| takes_in(path, *position))
+        });
+        let id = |root: &Root| root.source.as_ref().map(|(id, _)| id.clone());
+        let has_source = |root: &Root| id(root).is_some_and(|id| self.top.holds_source(&root.folder, &id));
+        let complete = own.iter().map(|(_, root)| root).filter(|root| has_source(root)).chain(roots);
+        let complete: Vec<(SourceId, RepoPath)> =
+            complete.filter_map(|root| Some((id(root)?, root.folder.clone()))).collect();
+        own.retain(|(_, root)| {
+            let Some(id) = id(root).filter(|_| !has_source(root)) else { return true };
+            let folders = complete.iter().filter(|(other, _)| other.is(&id)).map(|(_, folder)| folder);
+            let folders: Vec<RepoPath> = folders.cloned().collect();
+            folders.is_empty() || is_beside(&root.folder, &folders)
+        });
+    }
+}
+
+/// What a root brings.
+struct Reach {
+    /// The positions of the Flux Kustomizations that stand in files, its own included.
+    written: BTreeSet<usize>,
+    /// Those that a build brings.
+    brought: BTreeSet<usize>,
+    /// The folders that they build.
+    paths: BTreeSet<RepoPath>,
+}
+
+impl Reach {
+    fn of(clusters: &[Cluster]) -> Reach {
+        // What is applied to another cluster may be the root of that one.
+        let all = || {
+            clusters.iter().flat_map(|cluster| &cluster.kustomizations).filter(|one| one.remote.is_empty())
+        };
+        let brought = all().filter(|one| one.applied_by.is_some());
+        Reach {
+            written: all().filter_map(|one| one.written).collect(),
+            brought: brought.filter_map(|one| one.written).collect(),
+            paths: all().filter_map(|one| one.path.clone()).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "certain_tests.rs"]
+mod tests;

@@ -1,0 +1,175 @@
+//! Repositories in which more looks like a root than is one, or less.
+
+use crate::delivery::Known;
+use crate::delivery::reading::tests::{LIST, SERVICE, believed, flux, read, source};
+
+/// A FluxInstance with these fields of its `spec`.
+fn instance(spec: &str) -> String {
+    format!(
+        "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {{ name: flux, namespace: flux-system }}\nspec: {{ {spec} }}\n"
+    )
+}
+
+#[test]
+fn what_another_one_brings_is_no_root_where_its_own_folder_leaves_it_out() {
+    let (apps, top) = (flux("apps", "./k/apps", ""), flux("database", "./k", ""));
+    let files = [
+        ("k/start/apps.yaml", apps.as_str()),
+        ("k/kustomization.yaml", "resources: []\n"),
+        ("k/apps/kustomization.yaml", "resources: [database.yaml]\n"),
+        ("k/apps/database.yaml", top.as_str()),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    not alive: k/apps/database.yaml database
+    not alive: k/start/apps.yaml apps
+    ");
+}
+
+#[test]
+fn what_reads_the_source_of_another_root_comes_after_that_root() {
+    let own = source("flux-system", "https://example.com/fleet.git", "");
+    let (root, apps) = (flux("flux-system", "./clusters/prod", ""), flux("apps", "./apps", ""));
+    let (off, beside) = (flux("charts", "./apps/off/charts", ""), flux("flux-system", "./clusters/dev", ""));
+    let files = [
+        ("clusters/prod/flux-system/source.yaml", own.as_str()),
+        ("clusters/prod/flux-system/sync.yaml", root.as_str()),
+        ("clusters/prod/apps.yaml", apps.as_str()),
+        ("clusters/dev/sync.yaml", beside.as_str()),
+        ("apps/kustomization.yaml", LIST),
+        ("apps/s.yaml", SERVICE),
+        ("apps/off/charts/ks.yaml", off.as_str()),
+        ("apps/off/charts/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    dev: clusters/dev applies itself
+      flux-system/flux-system clusters/dev by flux-system/flux-system
+    prod: clusters/prod applies itself
+      flux-system/flux-system clusters/prod by flux-system/flux-system
+      flux-system/apps apps by flux-system/flux-system
+    not alive: apps/off/charts/ks.yaml charts
+    ");
+}
+
+#[test]
+fn roots_of_one_name_are_several_clusters() {
+    let root = |folder: &str| flux("flux-system", folder, "");
+    let (one, two) = (root("./clusters/edge/one"), root("./clusters/edge/two"));
+    let files =
+        [("clusters/edge/one/sync.yaml", one.as_str()), ("clusters/edge/two/sync.yaml", two.as_str())];
+    insta::assert_snapshot!(believed(&files), @r"
+    edge-one: clusters/edge/one applies itself
+      flux-system/flux-system clusters/edge/one by flux-system/flux-system
+    edge-two: clusters/edge/two applies itself
+      flux-system/flux-system clusters/edge/two by flux-system/flux-system
+    ");
+}
+
+#[test]
+fn what_is_applied_to_another_cluster_is_a_root_there() {
+    let (hub, edge) = (flux("flux-system", "./clusters/hub", ""), flux("flux-system", "./clusters/edge", ""));
+    let remote = flux("edge", "./clusters/edge/flux-system", "kubeConfig: { secretRef: { name: edge } }");
+    let apps = flux("apps", "./apps", "");
+    let files = [
+        ("clusters/hub/sync.yaml", hub.as_str()),
+        ("clusters/hub/edge.yaml", remote.as_str()),
+        ("clusters/edge/flux-system/sync.yaml", edge.as_str()),
+        ("clusters/edge/kustomization.yaml", "resources: [apps.yaml]\n"),
+        ("clusters/edge/apps.yaml", apps.as_str()),
+        ("apps/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    edge: clusters/edge applies itself
+      flux-system/flux-system clusters/edge by nobody
+      flux-system/apps apps by flux-system/flux-system
+    hub: clusters/hub applies itself
+      flux-system/flux-system clusters/hub by flux-system/flux-system
+      flux-system/edge clusters/edge/flux-system by flux-system/flux-system
+    ");
+}
+
+#[test]
+fn a_flux_instance_has_the_variables_of_what_applies_it() {
+    let of_cluster = instance("sync: { kind: GitRepository, url: u, path: \"./clusters/${CLUSTER}\" }");
+    let operator = flux("operator", "./flux", "postBuild: { substitute: { CLUSTER: prod } }");
+    let files = [
+        ("flux/instance.yaml", of_cluster.as_str()),
+        ("clusters/prod/operator.yaml", operator.as_str()),
+        ("clusters/dev/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    prod: clusters/prod by a FluxInstance
+      flux-system/flux-system clusters/prod by nobody
+      flux-system/operator flux by flux-system/flux-system
+    ");
+}
+
+#[test]
+fn a_flux_instance_patches_what_it_makes() {
+    let patch = "- {op: add, path: /spec/postBuild, value: {substitute: {CLUSTER: prod}}}";
+    let patched = instance(&format!(
+        "sync: {{ kind: GitRepository, url: u, path: clusters/prod }}, kustomize: {{ patches: [{{ target: {{ kind: Kustomization }}, patch: \"{patch}\" }}, {{ target: {{ kind: Deployment }}, patch: \"[]\" }}] }}"
+    ));
+    let apps = flux("apps", "\"./apps/${CLUSTER}\"", "");
+    let files = [
+        ("clusters/prod/instance.yaml", patched.as_str()),
+        ("clusters/prod/apps.yaml", apps.as_str()),
+        ("apps/prod/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    prod: clusters/prod by a FluxInstance
+      flux-system/flux-system clusters/prod by nobody
+      flux-system/apps apps/prod by flux-system/flux-system
+    ");
+}
+
+#[test]
+fn a_flux_instance_without_a_path_gets_it_elsewhere() {
+    let values = "instance: { sync: { kind: GitRepository, pullSecret: flux-system } }\n";
+    let apps = flux("apps", "./apps", "");
+    let files = [
+        ("terraform/values.yaml", values),
+        ("clusters/prod/apps.yaml", apps.as_str()),
+        ("apps/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    prod: clusters/prod proposed
+      flux-system/apps apps by nobody
+    ");
+}
+
+#[test]
+fn what_applies_the_top_of_another_repository_is_no_root_of_this_one() {
+    let releases = flux("releases", "./", "").replace("name: flux-system }", "name: releases }");
+    let own = source("releases", "https://example.com/releases.git", "");
+    let infra = flux("infra", "./infra", "").replace("kind: GitRepository", "kind: OCIRepository");
+    let files = [
+        ("bases/releases/releases.yaml", releases.as_str()),
+        ("bases/releases/source.yaml", own.as_str()),
+        ("bases/infra/ks.yaml", infra.as_str()),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    infra: bases/infra proposed
+      flux-system/infra elsewhere by nobody
+    releases: bases/releases proposed
+      flux-system/releases elsewhere by nobody
+    ");
+}
+
+#[test]
+fn what_a_list_leaves_out_is_no_cluster_by_the_name_of_its_folder() {
+    let own = source("flux-system", "https://example.com/fleet.git", "");
+    let (root, apps) = (flux("flux-system", "./cluster/flux", ""), flux("apps", "./cluster/apps", ""));
+    let (on, off) = ("resources: [on]\n", "resources: [../../s]\n");
+    let files = [
+        ("cluster/flux/source.yaml", own.as_str()),
+        ("cluster/flux/sync.yaml", root.as_str()),
+        ("cluster/flux/apps.yaml", apps.as_str()),
+        ("cluster/apps/kustomization.yaml", on),
+        ("cluster/apps/on/kustomization.yaml", LIST),
+        ("cluster/apps/on/s.yaml", SERVICE),
+        ("cluster/apps/off/kustomization.yaml", off),
+        ("cluster/s/kustomization.yaml", LIST),
+        ("cluster/s/s.yaml", SERVICE),
+    ];
+    assert_eq!(Vec::from_iter(read(&Known::default(), &files).clusters()), ["cluster"]);
+}

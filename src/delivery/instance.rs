@@ -1,0 +1,157 @@
+//! What FluxInstances sync.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::delivery::naming::prefix;
+use crate::delivery::reading::Reader;
+use crate::delivery::root::{Reason, Root};
+use crate::delivery::secure_join::secure_join;
+use crate::delivery::source::SourceId;
+use crate::path::RepoPath;
+use crate::render::Request;
+use crate::repo::flux::{holds_variable, is_yaml};
+use crate::repo::manifest::{manifests, objects};
+use crate::repo::post_build::substitute;
+use crate::repo::{Entry, File, Snapshot};
+
+impl Reader<'_> {
+    /// Finds what the FluxInstances of a repository sync, and those that a HelmRelease of the chart `flux-instance` makes
+    /// (controlplaneio-fluxcd/flux-operator, `api/v1/fluxinstance_types.go` and the chart's `values.yaml`).
+    ///
+    /// Source and Kustomization of a sync have the name of the instance's namespace unless `sync.name` gives another.
+    pub(super) fn of_instances(&self) -> Vec<Root> {
+        let mut found: Vec<Root> = Vec::new();
+        for (path, entry) in self.snapshot.entries() {
+            let Entry::File(file) = entry else { continue };
+            let names_sync =
+                || file.text().is_some_and(|text| text.contains("sync:") && text.contains("lux"));
+            if !is_yaml(path) || !names_sync() {
+                continue;
+            }
+            for manifest in manifests(file).into_iter().flatten() {
+                for value in objects(&manifest.value) {
+                    let Some((namespace, spec)) = instance_of(value) else { continue };
+                    for spec in self.live(path, spec) {
+                        found.extend(self.synced(namespace, &spec).filter(|root| !found.contains(root)));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns an instance with the variables of the Flux Kustomizations that apply its file: once for each of them
+    /// where it has some.
+    fn live(&self, file: &RepoPath, spec: &Value) -> Vec<Value> {
+        if !holds_variable(&spec["sync"]["path"]) {
+            return vec![spec.clone()];
+        }
+        let takes_in = |path: &RepoPath| self.top.graph.takes_in(path, file);
+        let applying = self.flux.iter().filter(|one| one.path.as_ref().is_some_and(takes_in));
+        let filled = applying.map(|one| {
+            let mut spec = spec.clone();
+            substitute(one.spec("postBuild"), &mut spec);
+            spec
+        });
+        filled.collect()
+    }
+
+    /// Returns the root of an instance; `None` where its `sync` has no path, which then comes from elsewhere, or where
+    /// only the cluster knows it.
+    fn synced(&self, namespace: &str, spec: &Value) -> Option<Root> {
+        let sync = &spec["sync"];
+        let path = sync["path"].as_str().filter(|_| !holds_variable(&sync["path"]))?;
+        let kind = sync["kind"].as_str().unwrap_or("GitRepository");
+        let name = sync["name"].as_str().filter(|name| !name.is_empty()).unwrap_or(namespace);
+        let artifact = artifact(self.snapshot, kind, path)?;
+        let metadata = json!({ "name": name, "namespace": namespace });
+        let kustomization = json!({
+            "apiVersion": crate::repo::flux::API_VERSION,
+            "kind": "Kustomization",
+            "metadata": metadata,
+            "spec": {
+                "interval": sync["interval"].as_str().unwrap_or("10m"),
+                "path": path,
+                "prune": true,
+                "sourceRef": { "kind": kind, "name": name },
+            },
+        });
+        let source = json!({
+            "apiVersion": "source.toolkit.fluxcd.io/v1",
+            "kind": kind,
+            "metadata": metadata,
+            "spec": { "url": sync["url"] },
+        });
+        let (kustomization, source) = self.patched(kustomization, source, &spec["kustomize"]["patches"]);
+        let folder = secure_join(self.snapshot, &artifact, kustomization["spec"]["path"].as_str()?)?;
+        let id = SourceId { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() };
+        Some(Root {
+            group: prefix(&folder),
+            folder,
+            artifact,
+            kustomization: Some(kustomization),
+            written: None,
+            source: Some((id, source)),
+            reason: Reason::FluxInstance,
+        })
+    }
+
+    /// Returns the Kustomization and the source of a sync with the instance's own patches, as far as they are meant for
+    /// these two (flux-operator, `internal/builder`); as they were where kustomize refuses.
+    fn patched(&self, kustomization: Value, source: Value, patches: &Value) -> (Value, Value) {
+        let is_for_sync = |patch: &&Value| {
+            let kind = patch["target"]["kind"].as_str();
+            kind.is_some_and(|kind| source["kind"] == kind || kustomization["kind"] == kind)
+        };
+        let patches: Vec<&Value> = patches.as_array().into_iter().flatten().filter(is_for_sync).collect();
+        let mut own = Snapshot::default();
+        let mut add = |name: &str, value: &Value| {
+            RepoPath::top().join(name).map(|path| own.insert(path, File::new(value.to_string().into_bytes())))
+        };
+        let list = json!({ "resources": ["sync.yaml", "source.yaml"], "patches": patches });
+        let files = [("sync.yaml", &kustomization), ("source.yaml", &source), ("kustomization.yaml", &list)];
+        if patches.is_empty() || files.into_iter().any(|(name, value)| add(name, value).is_err()) {
+            return (kustomization, source);
+        }
+        let built = self.renderer.render(&own, &[Request::folder(RepoPath::top())]).pop();
+        let Some(Ok(built)) = built else { return (kustomization, source) };
+        let of = |kind: &Value| built.iter().map(|one| &one.value).find(|one| one["kind"] == *kind).cloned();
+        let (patched, fetched) = (of(&kustomization["kind"]), of(&source["kind"]));
+        (patched.unwrap_or(kustomization), fetched.unwrap_or(source))
+    }
+}
+
+/// Returns the namespace and the `spec` of a FluxInstance, or of the release that makes one.
+fn instance_of(value: &Value) -> Option<(&str, &Value)> {
+    let spec = match value["kind"].as_str() {
+        Some("FluxInstance") => &value["spec"],
+        Some("HelmRelease") => &value["spec"]["values"]["instance"],
+        // Values of the chart in a file of their own.
+        None => &value["instance"],
+        Some(_) => return None,
+    };
+    let namespace = value["metadata"]["namespace"].as_str().filter(|namespace| !namespace.is_empty());
+    spec["sync"].is_object().then(|| (namespace.unwrap_or("flux-system"), spec))
+}
+
+/// Returns the folder of which an artifact is made: the top, or for what is pushed (`flux push artifact --path`) the
+/// only folder that holds the path. `None` where none does: then it is no artifact of this repository.
+fn artifact(snapshot: &Snapshot, kind: &str, path: &str) -> Option<RepoPath> {
+    let holds =
+        |top: &RepoPath| secure_join(snapshot, top, path).is_some_and(|folder| snapshot.is_dir(&folder));
+    let top = RepoPath::top();
+    if holds(&top) {
+        return Some(top);
+    }
+    if kind == "GitRepository" {
+        return None;
+    }
+    let folders: BTreeSet<RepoPath> = snapshot.entries().flat_map(|(file, _)| file.parents()).collect();
+    let mut holding = folders.into_iter().filter(|folder| !folder.is_top() && holds(folder));
+    match (holding.next(), holding.next()) {
+        (Some(only), None) => Some(only),
+        _ => None,
+    }
+}
