@@ -1,6 +1,7 @@
 //! The embedded kustomize on repositories of our own: odd names, links, and ones that mean harm.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
 
+mod bases;
 mod harm;
 mod kept;
 mod once;
