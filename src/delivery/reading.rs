@@ -663,7 +663,7 @@ fn by_hand(flux: &[FluxKustomization], clusters: &[Cluster]) -> BTreeMap<RepoPat
 }
 
 fn built(object: Object) -> Built {
-    Built { value: object.value, file: object.origin.map(|origin| origin.path) }
+    Built { value: Arc::unwrap_or_clone(object.value), file: object.origin.map(|origin| origin.path) }
 }
 
 /// Returns the cluster that is said to own a folder, or what lies around it.

@@ -1,6 +1,7 @@
 //! What the jobs that stand in Git close, read from what their folders build.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::delivery::EntryPoint;
 use crate::delivery::{Input, builds};
@@ -70,7 +71,7 @@ impl Closings {
 
 /// Gives what the CronJobs among objects close.
 fn closed(objects: impl Iterator<Item = Object>) -> impl Iterator<Item = GateTarget> {
-    let jobs = objects.map(|object| object.value);
+    let jobs = objects.map(|object| Arc::unwrap_or_clone(object.value));
     let run = jobs.filter(|job| job["kind"] == "CronJob" && job["spec"]["suspend"] != true);
     let turned =
         run.map(|job| turns(&job)).filter(|turns| turns.iter().all(|turn| turn.action == Action::Close));
