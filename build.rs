@@ -90,12 +90,107 @@ fn kept(
     Ok(content)
 }
 
+/// What is changed in kustomize's module, to build the same with less work: in which file, what, by what. The files
+/// of `renderer/_kustomize` say why.
+const CHANGES: [(&str, &str, &str); 4] = [
+    (
+        "krusty/kustomizer.go",
+        "\tldr, err := fLdr.NewLoader(",
+        "\ttarget.Watch(fSys)\n\tldr, err := fLdr.NewLoader(",
+    ),
+    (
+        "internal/target/kusttarget.go",
+        "\tdefer ldr.Cleanup()\n",
+        concat!(
+            "\tdefer ldr.Cleanup()\n\tknown := kt.enter(ldr, isComponent)\n\tdefer known.leave()\n",
+            "\tif done, err := known.again(ra); done {\n\t\tif err != nil {\n\t\t\treturn nil, err\n\t\t}\n\t\treturn ra, nil\n\t}\n",
+        ),
+    ),
+    (
+        "internal/target/kusttarget.go",
+        "\terr = ra.MergeAccumulator(subRa)\n",
+        "\tknown.keep(subKt, subRa)\n\terr = ra.MergeAccumulator(subRa)\n",
+    ),
+    (
+        "internal/plugins/builtinconfig/transformerconfig.go",
+        "// Merge merges two TransformerConfigs objects into\n// a new TransformerConfig object\nfunc (t *TransformerConfig) Merge(",
+        "// merge does as Merge.\nfunc (t *TransformerConfig) merge(",
+    ),
+];
+
+/// Where the files of `renderer/_kustomize` belong in kustomize's module.
+const ADDITIONS: [(&str, &str); 3] = [
+    ("memo.go", "internal/target"),
+    ("copy.go", "internal/accumulator"),
+    ("merge.go", "internal/plugins/builtinconfig"),
+];
+
+const KUSTOMIZE: &str = "sigs.k8s.io/kustomize/api";
+
+/// Puts the Go program into a folder, beside kustomize's module with its changes.
+fn lay_out(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let kustomize = folder.join("kustomize");
+    fs::create_dir_all(&kustomize)?;
+    for source in sources()?.iter().filter(|source| source.parent() == Some(Path::new("renderer"))) {
+        fs::copy(source, folder.join(source.file_name().unwrap_or_default()))?;
+    }
+    let downloaded = go(folder, &["mod", "download", "-json", KUSTOMIZE])?;
+    let told = downloaded.lines().find_map(|line| line.trim().strip_prefix("\"Dir\": \""));
+    let module = told.and_then(|told| told.strip_suffix("\",")).ok_or("go mod download names no folder")?;
+    copy_module(Path::new(module), &kustomize)?;
+    for (file, old, new) in CHANGES {
+        let text = fs::read_to_string(kustomize.join(file))?;
+        if text.matches(old).count() != 1 {
+            return Err(format!("{KUSTOMIZE}: {file} is another than the changes of build.rs are for").into());
+        }
+        fs::write(kustomize.join(file), text.replace(old, new))?;
+    }
+    for (name, place) in ADDITIONS {
+        fs::copy(Path::new("renderer/_kustomize").join(name), kustomize.join(place).join(name))?;
+    }
+    go(folder, &["mod", "edit", "-replace", &format!("{KUSTOMIZE}=./kustomize")])?;
+    Ok(())
+}
+
+/// Copies what of a module is built; the module cache is read-only, and the copies are not.
+fn copy_module(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(to)?;
+    for path in files(from)? {
+        let place = to.join(path.file_name().unwrap_or_default());
+        let name = path.to_string_lossy();
+        if path.is_dir() {
+            copy_module(&path, &place)?;
+        } else if !name.ends_with("_test.go") {
+            fs::write(place, fs::read(&path)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs Go and gives what it prints.
+fn go(folder: &Path, arguments: &[&str]) -> Result<String, Box<dyn Error>> {
+    let output = Command::new("go")
+        .args(arguments)
+        .current_dir(folder)
+        .env("GOWORK", "off")
+        .env_remove("GOFLAGS")
+        .output()?;
+    let text = String::from_utf8(output.stdout)?;
+    if !output.status.success() {
+        let reason = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("go {} failed:\n{text}{reason}", arguments.join(" ")).into());
+    }
+    Ok(text)
+}
+
 /// Saves the compiler an eighth of its time, for what the linker leaves out.
 const NO_DEBUGGING: &str = "-gcflags=all=-dwarf=false";
 
 /// Compiles the Go program to WebAssembly.
 fn wasm(cache: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     let out = cache.join(format!("{}.go-build", std::process::id()));
+    let folder = cache.join(format!("{}.go", std::process::id()));
+    lay_out(&folder)?;
     let result = Command::new("go")
         .args([
             "build",
@@ -109,13 +204,14 @@ fn wasm(cache: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
         ])
         .arg(&out)
         .arg(".")
-        .current_dir("renderer")
+        .current_dir(&folder)
         .env("GOOS", "wasip1")
         .env("GOARCH", "wasm")
         .env("CGO_ENABLED", "0")
         .env("GOWORK", "off")
         .env_remove("GOFLAGS")
         .output()?;
+    fs::remove_dir_all(&folder)?;
     if !result.status.success() {
         return Err(format!(
             "go build of renderer/ failed:\n{}{}set GITOPS_WINDOWS_NO_RENDERER=1 to build without the embedded kustomize",
@@ -157,7 +253,7 @@ fn version_of_kustomize() -> Result<String, Box<dyn Error>> {
 fn sources() -> Result<Vec<PathBuf>, Box<dyn Error>> {
     // How it is compiled stands here.
     let mut found = vec![PathBuf::from("build.rs")];
-    for path in files(Path::new("renderer"))? {
+    for path in files(Path::new("renderer"))?.into_iter().chain(files(Path::new("renderer/_kustomize"))?) {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let source = name.ends_with(".go") && !name.ends_with("_test.go");
         if source || name == "go.mod" || name == "go.sum" {

@@ -55,10 +55,20 @@ func main() {
 	}
 }
 
+// many is how many requests make it likely that there will be more.
+const many = 8
+
+// ballast is memory that nobody uses, and that costs nothing but addresses. The collector lets memory grow by
+// a share of what there is, which is little: with this there is more, and it runs a fifth as often.
+var ballast []byte
+
 // serve answers requests until there are no more.
 func serve(in io.Reader, out io.Writer, files tree) error {
 	lines := bufio.NewReader(in)
-	for {
+	for count := 1; ; count++ {
+		if count == many {
+			ballast = make([]byte, 24<<20)
+		}
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) && len(line) == 0 {
 			return nil

@@ -66,6 +66,7 @@ type view struct {
 	readings int
 	// hasTwin tells that kustomize-controller and kustomize alone read top as the same.
 	hasTwin bool
+	log
 }
 
 var (
@@ -107,15 +108,25 @@ func failure(operation, name string, found kind) error {
 
 func (v *view) Exists(name string) bool {
 	found, _ := v.stat(name)
-	return found == file || found == folder || found == large
+	exists := found == file || found == folder || found == large
+	v.note(askExists, name, func() string { return seenTruth(exists) })
+	return exists
 }
 
 func (v *view) IsDir(name string) bool {
 	found, _ := v.stat(name)
+	v.note(askFolder, name, func() string { return seenTruth(found == folder) })
 	return found == folder
 }
 
 func (v *view) ReadFile(name string) ([]byte, error) {
+	content, err := v.asRead(name)
+	v.note(askContent, name, func() string { return seenContent(content, err) })
+	return content, err
+}
+
+// asRead gives a file's content as kustomize is to read it.
+func (v *view) asRead(name string) ([]byte, error) {
 	content, err := v.readFile(name)
 	if err == nil && slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(name)) {
 		v.kustomizations = append(v.kustomizations, kustomization{at: path.Dir(name), content: content})
@@ -153,6 +164,12 @@ func (v *view) readFile(name string) ([]byte, error) {
 }
 
 func (v *view) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
+	folder, file, err := v.real(name)
+	v.note(askReal, name, func() string { return seenReal(folder, file, err) })
+	return folder, file, err
+}
+
+func (v *view) real(name string) (filesys.ConfirmedDir, string, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(mount, name)
 	}
@@ -168,6 +185,7 @@ func (v *view) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
 
 // entries gives what is in a folder, sorted, links not followed.
 func (v *view) entries(name string) ([]info, error) {
+	v.lists++
 	found, target := v.stat(name)
 	if found != folder {
 		return nil, failure("open", name, found)
@@ -196,6 +214,7 @@ func (v *view) ReadDir(name string) ([]string, error) {
 }
 
 func (v *view) Walk(name string, visit filepath.WalkFunc) error {
+	v.lists++
 	found, _ := v.stat(name)
 	var err error
 	switch found {

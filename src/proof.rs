@@ -4,6 +4,7 @@ pub mod difference;
 mod renames;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -281,8 +282,9 @@ fn appeared(parts: &[(&RepoPath, &Result<Vec<Object>, RenderError>)]) -> Vec<Mis
 fn without_pruning(object: &Object) -> Object {
     let mut object = object.clone();
     if ObjectId::of(&object.value).group == flux::GROUP {
-        object.value["apiVersion"] = Value::String(flux::API_VERSION.to_owned());
-        if let Some(spec) = object.value["spec"].as_object_mut() {
+        let value = Arc::make_mut(&mut object.value);
+        value["apiVersion"] = Value::String(flux::API_VERSION.to_owned());
+        if let Some(spec) = value["spec"].as_object_mut() {
             spec.remove("prune");
             spec.remove("deletionPolicy");
         }
@@ -364,7 +366,9 @@ mod tests {
 
     fn object(name: &str, data: Value) -> Object {
         Object {
-            value: json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name }, "data": data }),
+            value: Arc::new(
+                json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name }, "data": data }),
+            ),
             origin: None,
         }
     }

@@ -224,8 +224,10 @@ fn build(snapshot: &gitops_windows::repo::Snapshot, folder: &str) -> Values {
     let result = kustomize().render(snapshot, &[Request::folder(support::path(folder))]).remove(0);
     let objects = result.unwrap_or_else(|error| panic!("{folder}: {error}"));
     let count = objects.len();
-    let values: Values =
-        objects.into_iter().map(|Object { value, .. }| (ObjectId::of(&value), value)).collect();
+    let values: Values = objects
+        .into_iter()
+        .map(|Object { value, .. }| (ObjectId::of(&value), std::sync::Arc::unwrap_or_clone(value)))
+        .collect();
     assert_eq!(values.len(), count, "{folder}: two objects with one id");
     values
 }

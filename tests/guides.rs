@@ -16,7 +16,13 @@ use support::{folder, read};
 /// Renders a folder and gives the one object of a kind in it.
 fn object(scratch: &Scratch, path: &str, kind: &str) -> Option<Value> {
     let results = Embedded::default().render(&read(scratch.top()), &[folder(path)]);
-    let objects = results.into_iter().next().unwrap().unwrap().into_iter().map(|object| object.value);
+    let objects = results
+        .into_iter()
+        .next()
+        .unwrap()
+        .unwrap()
+        .into_iter()
+        .map(|object| std::sync::Arc::unwrap_or_clone(object.value));
     let mut found: Vec<Value> = objects.filter(|object| object["kind"] == kind).collect();
     assert!(found.len() < 2, "{found:?}");
     found.pop()

@@ -194,7 +194,8 @@ fn command(flux: &Path, top: &Path, folder: &str, spec: &Value) -> Result<Vec<Va
 fn compare(flux: &Path, top: &Path, tree: &Snapshot, folder: &str, spec: &Value) -> Option<String> {
     let theirs = command(flux, top, folder, spec);
     let ours = Embedded::default().render(tree, &[Request::flux(path(folder), spec)]).remove(0);
-    let values = ours.as_ref().ok().map(|all| all.iter().map(|one| one.value.clone()).collect::<Vec<_>>());
+    let values =
+        ours.as_ref().ok().map(|all| all.iter().map(|one| Value::clone(&one.value)).collect::<Vec<_>>());
     let same = values.map(normal) == theirs.clone().ok().map(normal);
     (!same).then(|| format!("{folder} {spec}\nours   {ours:?}\ntheirs {theirs:?}"))
 }

@@ -167,7 +167,7 @@ impl<'a> Input<'a> {
     fn plain(&self, snapshot: &Snapshot, folder: &RepoPath) -> Request {
         let stands = |name| folder.join(name).is_ok_and(|file| snapshot.entry(&file).is_some());
         let is_listed_by_flux = !FILE_NAMES.into_iter().any(stands)
-            && self.model.entry_points.iter().any(|entry| entry.path == *folder && !entry.flux.is_empty());
+            && self.model.entry(folder).is_some_and(|entry| !entry.flux.is_empty());
         Request::of(folder.clone(), is_listed_by_flux.then_some(&Value::Null))
     }
 
@@ -237,7 +237,7 @@ impl<'a> Input<'a> {
 
     /// Tells whether a Flux Kustomization in Git applies a folder by itself: a side that is live.
     pub fn is_applied(&self, folder: &RepoPath) -> bool {
-        self.applying(|path| path == folder).next().is_some()
+        self.model.flux_at(folder).next().is_some()
     }
 
     /// Says why an entry point of one type alone is left as it is.

@@ -117,7 +117,7 @@ impl Reader<'_> {
         }
         let built = self.renderer.render(&own, &[Request::folder(RepoPath::top())]).pop();
         let Some(Ok(built)) = built else { return (kustomization, source) };
-        let of = |kind: &Value| built.iter().map(|one| &one.value).find(|one| one["kind"] == *kind).cloned();
+        let of = |kind: &Value| built.iter().map(|one| &*one.value).find(|one| one["kind"] == *kind).cloned();
         let (patched, fetched) = (of(&kustomization["kind"]), of(&source["kind"]));
         (patched.unwrap_or(kustomization), fetched.unwrap_or(source))
     }

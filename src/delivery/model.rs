@@ -82,10 +82,36 @@ pub struct Model {
     /// The files of CronJobs that suspend some, gates' or not.
     pub closing_jobs: BTreeSet<RepoPath>,
     known: Known,
+    /// The positions of each cluster's entry points and Flux Kustomizations.
+    by_cluster: BTreeMap<String, Positions>,
+    /// The positions of the Flux Kustomizations that build a folder.
+    flux_by_path: BTreeMap<RepoPath, Vec<usize>>,
     /// The Flux Kustomizations outside of the root.
     outside: Vec<FluxKustomization>,
     /// What could not be placed or read.
     pub remarks: Vec<Diagnostic>,
+}
+
+/// What is a cluster's, as positions in the lists of a [`Model`].
+#[derive(Clone, Debug, Default)]
+struct Positions {
+    entry_points: Vec<usize>,
+    flux: Vec<usize>,
+}
+
+/// Returns what is each cluster's.
+fn by_cluster(entry_points: &[EntryPoint], flux: &[FluxKustomization]) -> BTreeMap<String, Positions> {
+    let mut found: BTreeMap<String, Positions> = BTreeMap::new();
+    for (position, entry) in entry_points.iter().enumerate() {
+        let clusters: BTreeSet<&str> = entry.clusters().collect();
+        for cluster in clusters {
+            found.entry(cluster.to_owned()).or_default().entry_points.push(position);
+        }
+    }
+    for (position, one) in flux.iter().enumerate() {
+        found.entry(one.cluster.clone()).or_default().flux.push(position);
+    }
+    found
 }
 
 impl Model {
@@ -187,6 +213,13 @@ impl Model {
             let is_root = tops.contains_key(&entry.path);
             entry.role = if is_root { Role::Bootstrap } else { role(entry, &graph, &flux, &files, &gates) };
         }
+        let by_cluster = by_cluster(&entry_points, &flux);
+        let mut flux_by_path: BTreeMap<RepoPath, Vec<usize>> = BTreeMap::new();
+        for (position, one) in flux.iter().enumerate() {
+            if let Some(path) = &one.path {
+                flux_by_path.entry(path.clone()).or_default().push(position);
+            }
+        }
         Model {
             root: root.clone(),
             graph,
@@ -198,6 +231,8 @@ impl Model {
             loose_jobs,
             closing_jobs,
             known: known.clone(),
+            by_cluster,
+            flux_by_path,
             outside,
             remarks,
         }
@@ -226,7 +261,8 @@ impl Model {
         &'m self,
         cluster: &'c str,
     ) -> impl Iterator<Item = &'m EntryPoint> + Clone + use<'m, 'c> {
-        self.entry_points.iter().filter(move |entry| entry.is_of(cluster))
+        let own = self.by_cluster.get(cluster).map(|own| own.entry_points.as_slice()).unwrap_or_default();
+        own.iter().map(|position| &self.entry_points[*position])
     }
 
     /// Returns the gates that a cluster gets: those that an entry point of it builds and that Flux fetches.
@@ -254,7 +290,14 @@ impl Model {
         &'m self,
         cluster: &'c str,
     ) -> impl Iterator<Item = &'m FluxKustomization> + use<'m, 'c> {
-        self.flux.iter().filter(move |one| one.cluster == cluster)
+        let own = self.by_cluster.get(cluster).map(|own| own.flux.as_slice()).unwrap_or_default();
+        own.iter().map(|position| &self.flux[*position])
+    }
+
+    /// Returns the Flux Kustomizations that build a folder, whether it is there or not.
+    pub fn flux_at(&self, folder: &RepoPath) -> impl Iterator<Item = &FluxKustomization> {
+        let positions = self.flux_by_path.get(folder).into_iter().flatten();
+        positions.map(|position| &self.flux[*position])
     }
 
     /// As [`flux_of`](Model::flux_of), those of one cluster.
@@ -268,8 +311,7 @@ impl Model {
 
     /// Tells whether Git suspends every Flux Kustomization by which a cluster gets a folder, and there is one.
     pub fn is_suspended(&self, folder: &RepoPath, cluster: &str) -> bool {
-        let is_own = |one: &&FluxKustomization| one.cluster == cluster && one.path.as_ref() == Some(folder);
-        let mut own = self.flux.iter().filter(is_own).peekable();
+        let mut own = self.flux_at(folder).filter(|one| one.cluster == cluster).peekable();
         own.peek().is_some() && own.all(FluxKustomization::is_suspended)
     }
 

@@ -1,6 +1,7 @@
 //! The files that a source fetches, with what Flux reads a cluster by.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -26,7 +27,7 @@ pub(super) struct Built {
 
 impl From<Object> for Built {
     fn from(object: Object) -> Built {
-        Built { value: object.value, file: object.origin.map(|origin| origin.path) }
+        Built { value: Arc::unwrap_or_clone(object.value), file: object.origin.map(|origin| origin.path) }
     }
 }
 

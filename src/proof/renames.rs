@@ -1,6 +1,7 @@
 //! Flux Kustomizations that a plan takes away or brings, and what the proof forgives for them.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -86,7 +87,8 @@ fn holds(names: &BTreeSet<(String, String)>, namespace: &str, name: &str) -> boo
 pub(crate) fn without_names(mut object: Object, renamed: &Renamed) -> Object {
     let field = flux::watches(&object.value).filter(|_| !renamed.is_empty());
     let own = object.value["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
-    if let Some(list) = field.and_then(|field| object.value["spec"][field].as_array_mut()) {
+    if let Some(list) = field.and_then(|field| Arc::make_mut(&mut object.value)["spec"][field].as_array_mut())
+    {
         list.retain(|item| {
             let namespace = item["namespace"].as_str().unwrap_or(&own);
             flux::names_kustomization(item).is_none_or(|name| !renamed.speaks_of(namespace, name))
@@ -101,7 +103,7 @@ pub(super) fn without_awaited(mut object: Object, renamed: &Renamed) -> Object {
         return object;
     }
     let own = object.value["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
-    let Some(spec) = object.value["spec"].as_object_mut() else { return object };
+    let Some(spec) = Arc::make_mut(&mut object.value)["spec"].as_object_mut() else { return object };
     if let Some(list) = spec.get_mut("dependsOn").and_then(Value::as_array_mut) {
         list.retain(|item| {
             let namespace = item["namespace"].as_str().unwrap_or(&own);
@@ -143,7 +145,7 @@ mod tests {
                 "metadata": { "name": "issuer", "namespace": "flux-system" },
                 "spec": { "prune": true, "dependsOn": items },
             });
-            without_awaited(Object { value, origin: None }, &renames().of(["north"])).value["spec"].clone()
+            without_awaited(Object { value: value.into(), origin: None }, &renames().of(["north"])).value["spec"].clone()
         };
         assert_eq!(left(&["apps", "apps-rt"]), json!({ "prune": true }));
         let kept = json!({ "prune": true, "dependsOn": [{ "name": "db" }] });
@@ -165,7 +167,8 @@ mod tests {
                     { "kind": "HelmRelease", "name": "apps" },
                 ] },
             });
-            let object = without_names(Object { value: alert, origin: None }, &renames().of([cluster]));
+            let object =
+                without_names(Object { value: alert.into(), origin: None }, &renames().of([cluster]));
             object.value["spec"]["eventSources"].as_array().map_or(0, Vec::len)
         };
         // The last one handed over before, and reads the same file.

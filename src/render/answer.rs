@@ -1,5 +1,7 @@
 //! What the renderer answers.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 
 use crate::path::RepoPath;
@@ -39,7 +41,7 @@ impl Answer {
         let mut origins = self.origins.into_iter();
         let objects = values.into_iter().map(|value| {
             let origin = origins.next().flatten().and_then(|told| told.origin(tree));
-            Object { value, origin }
+            Object { value: Arc::new(value), origin }
         });
         Ok(objects.collect())
     }

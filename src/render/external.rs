@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -149,7 +150,7 @@ impl External {
             let mut bare = value.clone();
             take_origin(&mut bare);
             let origin = origins.get_mut(&bare.to_string()).and_then(Vec::pop);
-            Object { value, origin }
+            Object { value: Arc::new(value), origin }
         });
         Ok(objects.collect())
     }

@@ -5,7 +5,7 @@
 //! need not be made twice.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::render::seen::Seen;
 use crate::render::tree::Tree;
@@ -26,13 +26,28 @@ struct Build {
     origins: bool,
     /// Whether another run made it.
     is_kept: bool,
+    /// The tree in which it was found to hold last.
+    held: Mutex<Option<Tree>>,
 }
 
 impl Build {
     /// Tells whether this is what a request would come to.
     fn answers(&self, tree: &Tree, request: &Request) -> bool {
         // What does not build has no origins.
-        (self.origins || !request.origins || self.outcome.is_err()) && self.seen.holds_in(tree)
+        (self.origins || !request.origins || self.outcome.is_err()) && self.holds_in(tree)
+    }
+
+    /// Tells whether the build would see the same in a tree.
+    fn holds_in(&self, tree: &Tree) -> bool {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.as_ref().is_some_and(|held| held.is_shared_with(tree)) {
+            return true;
+        }
+        let holds = self.seen.holds_in(tree);
+        if holds {
+            *held = Some(tree.clone());
+        }
+        holds
     }
 }
 
@@ -66,10 +81,11 @@ impl Memo {
         let Built { seen, outcome, has_twin, is_kept } = built;
         let plain = request.without_origins();
         let known = self.builds.get(&plain).into_iter().flatten();
-        if !known.into_iter().any(|build| build.seen.holds_in(tree)) {
+        if !known.into_iter().any(|build| build.holds_in(tree)) {
             self.tally.distinct += 1;
         }
-        let build = Arc::new(Build { seen, outcome, origins: request.origins, is_kept });
+        let held = Mutex::new(Some(tree.clone()));
+        let build = Arc::new(Build { seen, outcome, origins: request.origins, is_kept, held });
         for request in plain.twin().filter(|_| has_twin).into_iter().chain([plain]) {
             let builds = self.builds.entry(request).or_default();
             builds.push_front(Arc::clone(&build));
@@ -135,7 +151,7 @@ mod tests {
 
     fn object() -> Object {
         let path = RepoPath::parse("a").unwrap();
-        Object { value: json!({}), origin: Some(Origin { path, generator: None }) }
+        Object { value: Arc::new(json!({})), origin: Some(Origin { path, generator: None }) }
     }
 
     fn built(outcome: Outcome, has_twin: bool) -> Built {

@@ -36,6 +36,8 @@ pub use sandbox::Limits;
 pub use shared::Shared;
 pub use tally::Tally;
 
+use std::sync::Arc;
+
 use crate::path::RepoPath;
 use crate::repo::Snapshot;
 
@@ -51,8 +53,8 @@ pub struct Origin {
 /// One object of a build's result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object {
-    /// The whole object as JSON, without the origin annotation.
-    pub value: serde_json::Value,
+    /// The whole object as JSON, without the origin annotation; the builds that are remembered share it.
+    pub value: Arc<serde_json::Value>,
     /// Where it came from, when origins were asked for and kustomize knew.
     pub origin: Option<Origin>,
 }

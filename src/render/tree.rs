@@ -33,7 +33,7 @@ pub(super) enum Kind {
 }
 
 /// The files and folders of a snapshot by path; the top is the empty path.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     snapshot: Snapshot,
 }
@@ -59,8 +59,38 @@ impl Tree {
         path.is_empty() || self.snapshot.under(path).next().is_some()
     }
 
+    /// Tells whether another tree is known to hold the same, without a look at either.
+    pub(super) fn is_shared_with(&self, other: &Tree) -> bool {
+        self.snapshot.is_shared_with(&other.snapshot)
+    }
+
     /// Tells what stands at a path, every link on the way followed.
     pub(super) fn find(&self, path: &str) -> Found {
+        self.find_here(path).unwrap_or_else(|| self.find_over_links(path))
+    }
+
+    /// As [`find`](Tree::find), of a path in its normal form without links on the way; `None` where it is another.
+    fn find_here(&self, path: &str) -> Option<Found> {
+        if path.is_empty() || path.split('/').any(|segment| matches!(segment, "" | "." | "..")) {
+            return None;
+        }
+        for (end, _) in path.match_indices('/') {
+            match self.snapshot.at(&path[..end]) {
+                None => {}
+                Some(Entry::Symlink { .. }) => return None,
+                Some(_) => return Some(Found::Missing),
+            }
+        }
+        match self.snapshot.at(path) {
+            None if self.is_folder(path) => Some(Found::Folder(path.to_owned())),
+            None => Some(Found::Missing),
+            Some(Entry::Symlink { .. }) => None,
+            Some(Entry::File(file)) => Some(Found::File(path.to_owned(), Arc::clone(&file.bytes))),
+            Some(Entry::Large { .. }) => Some(Found::Large(path.to_owned())),
+        }
+    }
+
+    fn find_over_links(&self, path: &str) -> Found {
         let mut links = 0;
         // What is still to be walked, the next segment last.
         let mut ahead: Vec<String> = segments(path).rev().map(str::to_owned).collect();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::{RepoPath, below};
 use crate::repo::kustomization::FILE_NAMES;
-use crate::repo::{Entry, Kustomization, Reference, Snapshot, Target};
+use crate::repo::{Entry, Kustomization, Snapshot, Target};
 
 /// How many links one path may lead over, as on Linux.
 const LINKS: usize = 40;
@@ -17,6 +17,8 @@ type Broken = Box<Diagnostic>;
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     folders: BTreeMap<RepoPath, Result<Kustomization, Broken>>,
+    /// The files and folders that each kustomization builds on, in the order of its lists.
+    parts: BTreeMap<RepoPath, Vec<RepoPath>>,
     /// Who refers to a file or folder, by field of a kustomization.
     referrers: BTreeMap<RepoPath, BTreeSet<RepoPath>>,
     /// Symbolic links, with where they lead in the end.
@@ -54,14 +56,18 @@ impl Graph {
             graph.folders.insert(folder, parsed);
         }
         let mut referrers: BTreeMap<RepoPath, BTreeSet<RepoPath>> = BTreeMap::new();
+        let mut parts: BTreeMap<RepoPath, Vec<RepoPath>> = BTreeMap::new();
         for kustomization in graph.iter() {
             for reference in kustomization.references() {
-                if let Target::Path(path) = reference.target {
-                    referrers.entry(graph.real(&path)).or_default().insert(kustomization.folder.clone());
+                let Target::Path(path) = reference.target else { continue };
+                let path = graph.real(&path);
+                if matches!(reference.field, "resources" | "bases" | "components") {
+                    parts.entry(kustomization.folder.clone()).or_default().push(path.clone());
                 }
+                referrers.entry(path).or_default().insert(kustomization.folder.clone());
             }
         }
-        graph.referrers = referrers;
+        (graph.referrers, graph.parts) = (referrers, parts);
         graph
     }
 
@@ -74,7 +80,7 @@ impl Graph {
     /// (`kyaml/filesys`, `CleanedAbs`).
     pub fn real(&self, path: &RepoPath) -> RepoPath {
         let mut path = path.clone();
-        for _ in 0..LINKS {
+        for _ in 0..if self.links.is_empty() { 0 } else { LINKS } {
             let above = path.ancestors();
             let link = above.into_iter().find_map(|above| Some((self.links.get(&above)?, above)));
             let Some((target, link)) = link else { break };
@@ -117,32 +123,30 @@ impl Graph {
 
     /// Gives the folders that a kustomization builds on: `resources`, `bases` and `components`.
     pub fn children(&self, folder: &RepoPath) -> Vec<RepoPath> {
-        self.builds_on(folder).filter(|path| self.has(path)).collect()
+        self.folders_of(folder).cloned().collect()
     }
 
-    fn builds_on(&self, folder: &RepoPath) -> impl Iterator<Item = RepoPath> + '_ {
-        let is_build =
-            |reference: &Reference| matches!(reference.field, "resources" | "bases" | "components");
-        let references = self.get(folder).map(Kustomization::references).unwrap_or_default();
-        references.into_iter().filter(is_build).filter_map(|reference| match reference.target {
-            Target::Path(path) => Some(self.real(&path)),
-            _ => None,
-        })
+    fn folders_of(&self, folder: &RepoPath) -> impl Iterator<Item = &RepoPath> {
+        self.builds_on(folder).filter(|path| self.has(path))
+    }
+
+    fn builds_on(&self, folder: &RepoPath) -> impl Iterator<Item = &RepoPath> {
+        self.parts.get(folder).into_iter().flatten()
     }
 
     /// Gives the folders whose kustomization builds on this file or folder, as a patch does not.
     pub fn lists(&self, path: &RepoPath) -> Vec<RepoPath> {
-        let builds_on = |folder: &&RepoPath| self.builds_on(folder).any(|part| part == *path);
+        let builds_on = |folder: &&RepoPath| self.builds_on(folder).any(|part| part == path);
         self.referrers(path).filter(builds_on).cloned().collect()
     }
 
     /// Gives every folder that a build of this one reaches, itself included.
     pub fn reach(&self, folder: &RepoPath) -> BTreeSet<RepoPath> {
         let mut reached = BTreeSet::new();
-        let mut queue = vec![folder.clone()];
+        let mut queue = vec![folder];
         while let Some(next) = queue.pop() {
             if reached.insert(next.clone()) {
-                queue.extend(self.children(&next));
+                queue.extend(self.folders_of(next));
             }
         }
         reached

@@ -73,7 +73,7 @@ pub struct Snapshot {
     /// What clones share.
     base: Arc<BTreeMap<RepoPath, Entry>>,
     /// What stands at other paths than in `base`, or is gone.
-    over: BTreeMap<RepoPath, Option<Entry>>,
+    over: Arc<BTreeMap<RepoPath, Option<Entry>>>,
 }
 
 /// How many changes a snapshot keeps beside what it shares; more grow with what is shared.
@@ -82,7 +82,12 @@ const CHANGES: usize = 64;
 impl Snapshot {
     /// Makes a snapshot of the given entries.
     pub fn new(entries: BTreeMap<RepoPath, Entry>) -> Snapshot {
-        Snapshot { base: Arc::new(entries), over: BTreeMap::new() }
+        Snapshot { base: Arc::new(entries), over: Arc::default() }
+    }
+
+    /// Tells whether another snapshot is known to hold the same because both share all that they hold.
+    pub(crate) fn is_shared_with(&self, other: &Snapshot) -> bool {
+        Arc::ptr_eq(&self.base, &other.base) && Arc::ptr_eq(&self.over, &other.over)
     }
 
     /// Gives everything, in the order of paths.
@@ -141,12 +146,12 @@ impl Snapshot {
     }
 
     fn set(&mut self, path: RepoPath, entry: Option<Entry>) {
-        self.over.insert(path, entry);
+        Arc::make_mut(&mut self.over).insert(path, entry);
         if self.over.len() <= CHANGES + self.base.len() / CHANGES {
             return;
         }
         let base = Arc::make_mut(&mut self.base);
-        for (path, entry) in std::mem::take(&mut self.over) {
+        for (path, entry) in Arc::unwrap_or_clone(std::mem::take(&mut self.over)) {
             match entry {
                 Some(entry) => base.insert(path, entry),
                 None => base.remove(&path),

@@ -1,6 +1,7 @@
 //! Which sides keep what a file holds: a projection reads everything and drops what is of another type.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::delivery::Apps;
 use crate::delivery::Model;
@@ -64,7 +65,8 @@ fn declared(model: &Model, snapshot: &Snapshot, path: &RepoPath) -> Option<Vec<O
     }
     let values = documents.iter().flat_map(|document| objects(&document.value));
     let origin = || Some(Origin { path: path.clone(), generator: None });
-    let found: Vec<Object> = values.map(|value| Object { value: value.clone(), origin: origin() }).collect();
+    let found: Vec<Object> =
+        values.map(|value| Object { value: Arc::new(value.clone()), origin: origin() }).collect();
     (!found.is_empty()).then_some(found)
 }
 

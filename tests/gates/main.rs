@@ -12,6 +12,7 @@ mod place;
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use gitops_windows::mechanism::turns;
 use gitops_windows::render::{Embedded, Renderer};
@@ -25,7 +26,14 @@ const WINDOW: [&str; 6] =
 /// Renders a folder of the repository.
 fn rendered(scratch: &Scratch, path: &str) -> Vec<Value> {
     let results = Embedded::default().render(&read(scratch.top()), &[folder(path)]);
-    results.into_iter().next().unwrap().unwrap().into_iter().map(|object| object.value).collect()
+    results
+        .into_iter()
+        .next()
+        .unwrap()
+        .unwrap()
+        .into_iter()
+        .map(|object| Arc::unwrap_or_clone(object.value))
+        .collect()
 }
 
 /// Gives each CronJob's schedule, zone, whether it is suspended, and whom it turns.

@@ -53,7 +53,7 @@ impl<'a> Judge<'a> {
                 let mut objects = Objects::new();
                 for object in result.map_err(|error| error.message)? {
                     let id = ObjectId::of(&object.value);
-                    if objects.insert(id.clone(), object.value).is_some() {
+                    if objects.insert(id.clone(), std::sync::Arc::unwrap_or_clone(object.value)).is_some() {
                         return Err(format!("{id} is built twice"));
                     }
                 }

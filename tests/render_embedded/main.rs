@@ -1,6 +1,7 @@
 //! The embedded kustomize on repositories of our own: odd names, links, and ones that mean harm.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
 
+mod bases;
 mod harm;
 mod kept;
 mod once;
@@ -220,7 +221,9 @@ fn origins_do_not_change_the_result() {
     let plain = ["json", "copy", "marked"].map(folder);
     let built = agree(&tree, &plain);
     let values = |outcome: &Result<Vec<Object>, RenderError>| -> Result<Vec<Value>, RenderError> {
-        outcome.clone().map(|objects| objects.into_iter().map(|object| object.value).collect())
+        outcome.clone().map(|objects| {
+            objects.into_iter().map(|object| std::sync::Arc::unwrap_or_clone(object.value)).collect()
+        })
     };
     let again = Embedded::default().render(&tree, &plain.map(Request::with_origins));
     assert_eq!(built.iter().map(values).collect::<Vec<_>>(), again.iter().map(values).collect::<Vec<_>>());

@@ -127,7 +127,7 @@ fn origins_are_told_beside_everything_that_reads_annotations() {
         match (build(folder("a")), build(folder("a").with_origins())) {
             (Ok(plain), Ok(told)) => {
                 let values = |objects: &[gitops_windows::render::Object]| -> Vec<serde_json::Value> {
-                    objects.iter().map(|object| object.value.clone()).collect()
+                    objects.iter().map(|object| serde_json::Value::clone(&object.value)).collect()
                 };
                 assert_eq!(values(&plain), values(&told), "{kustomization}");
                 assert_eq!(names(&plain).len(), 1);

@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -7,7 +8,10 @@ use crate::proof::Mismatch;
 use crate::proof::difference::differences;
 
 fn object(kind: &str, name: &str) -> Object {
-    Object { value: json!({ "apiVersion": "v1", "kind": kind, "metadata": { "name": name } }), origin: None }
+    Object {
+        value: json!({ "apiVersion": "v1", "kind": kind, "metadata": { "name": name } }).into(),
+        origin: None,
+    }
 }
 
 fn inventory(name: &str, prune: bool, policy: &str, objects: &[&str]) -> Inventory {
@@ -90,7 +94,7 @@ fn what_goes_is_decided_by_the_policy_and_what_stays_by_the_object() {
         assert_eq!(found.len(), loses, "{old} {new}");
     }
     let mut kept = inventory("apps", true, "", &["a"]);
-    kept.objects.as_mut().unwrap()[0].value["metadata"]["annotations"] =
+    Arc::make_mut(&mut kept.objects.as_mut().unwrap()[0].value)["metadata"]["annotations"] =
         json!({ "kustomize.toolkit.fluxcd.io/prune": "disabled" });
     assert_eq!(deletions(&[kept], &[]), []);
 }

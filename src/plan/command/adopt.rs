@@ -164,7 +164,8 @@ fn cron_jobs(renderer: &dyn Renderer, snapshot: &Snapshot, folder: &RepoPath) ->
         .into_iter()
         .filter(|object| object.value["kind"] == "CronJob")
         .map(|object| {
-            (object.value["metadata"]["name"].as_str().unwrap_or_default().to_owned(), object.value)
+            let name = object.value["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+            (name, std::sync::Arc::unwrap_or_clone(object.value))
         })
         .collect()
 }

@@ -46,7 +46,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
     let left = if allow_deletion { gate::leave(input, &mut builder, &idle)? } else { gate::Left::default() };
     leftover.remarks.splice(..0, gate::told(input, &left, &idle));
     leftover.commands.extend(left.commands.iter().cloned());
-    gate::verify(input, &builder)?;
+    gate::verify(input, leftover.gates.as_ref(), &builder)?;
     if let Ok(path) = input.spec.folder().join(SCHEMA_FILE)
         && builder.now().file(&path).is_some()
     {
@@ -57,21 +57,22 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
     plan.remarks.splice(..0, leftover.remarks);
     plan.remarks.extend(refused);
     let after = plan.changes.apply(input.snapshot);
-    let model = input.again(&after);
+    let again = (!plan.changes.is_empty()).then(|| input.again(&after));
+    let model = again.as_ref().unwrap_or(input.model);
     if !allow_deletion && !plan.changes.is_empty() {
         gate::keeps_all(input, &after)?;
     }
     if allow_deletion {
         let (old, new) = (
             inventories(input.model, input.snapshot, input.renderer),
-            inventories(&model, &after, input.renderer),
+            inventories(model, &after, input.renderer),
         );
         let said =
             |deletion: Deletion| Diagnostic::warning(gate::deletes(&deletion)).at(deletion.place.clone());
         plan.remarks.extend(deletions(&old, &new).into_iter().map(said));
     }
     refuse_unfetched(input, &plan.changes)?;
-    let next = Input { snapshot: &after, model: &model, ..*input };
+    let next = Input { snapshot: &after, model, ..*input };
     plan.commands.extend(gate::released(input, &next)?);
     plan.report = Report::EntryPoints(relocation::misplaced(&next));
     Ok(plan)

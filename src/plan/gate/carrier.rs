@@ -77,7 +77,7 @@ pub fn taken_in(model: &Model, cluster: &str, gate: &RepoPath) -> Option<RepoPat
     let holds_gate = |one: &&FluxKustomization| {
         one.file.parent().is_some_and(|above| !above.is_top() && gate.is_within(&above))
     };
-    let own = model.flux.iter().filter(holds_gate).filter(|one| one.cluster == cluster);
+    let own = model.flux_of_cluster(cluster).filter(holds_gate);
     own.filter_map(|one| one.file.parent()).find(|above| !is_listed(above) && !is_known(above))
 }
 

@@ -24,6 +24,8 @@ pub struct Leftover {
     pub remarks: Vec<Diagnostic>,
     /// The clusters of which a gate would hold back nothing.
     pub idle: BTreeSet<String>,
+    /// The gates that were written; `None` where the spec wants none.
+    pub gates: Option<Gates>,
 }
 
 /// Writes the gates' base and each cluster's patches into the builder.
@@ -85,6 +87,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
     for cluster in gates.clusters.iter().filter(|cluster| !cluster.is_idle()) {
         carrier::ensure(input, &sides, templates, builder, cluster, &mut leftover)?;
     }
+    leftover.gates = Some(gates);
     Ok(leftover)
 }
 

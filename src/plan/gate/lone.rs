@@ -81,8 +81,7 @@ impl Lone {
             .map(|entry| Landing::of(input, sides, self, cluster, entry))
             .collect();
         // What applies another source's objects is held back by nothing.
-        let others = input.model.flux.iter().filter(|flux| flux.path.is_none());
-        let others = others.filter(|flux| flux.cluster == cluster);
+        let others = input.model.flux_of_cluster(cluster).filter(|flux| flux.path.is_none());
         all.extend(others.map(Landing::foreign));
         loop {
             let mut changed = false;

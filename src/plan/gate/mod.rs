@@ -44,7 +44,6 @@ use crate::path::RepoPath;
 use crate::plan::edit::prepare::{is_prepared, is_remembering};
 use crate::plan::gate::target::{check_target, is_held, no_name};
 use crate::plan::gate::whole::{Whole, is_managed};
-use crate::repo::FluxKustomization;
 
 /// Returns the gates of a spec; `None` where no type is gated.
 ///
@@ -116,20 +115,19 @@ fn targets_of(
     jobs: Option<&[&str]>,
 ) -> Result<(BTreeSet<GateTarget>, bool), Error> {
     let folder = input.spec.gate_folder(cluster)?;
-    let managed = input.model.entry_points.iter().any(|entry| entry.is_of(cluster) && !entry.flux.is_empty());
+    let managed = input.model.entries_of(cluster).any(|entry| !entry.flux.is_empty());
     let type_name = &input.spec.types[change_type].name.value;
     let mut entries: BTreeMap<RepoPath, GateTarget> = BTreeMap::new();
     let in_git = is_managed(input, cluster);
     let mine = |entry: &&EntryPoint| {
-        entry.is_of(cluster)
-            // Of what left the lists of the cluster nothing is applied.
-            && (!in_git || !entry.flux.is_empty() || entry.through.is_some() || sides.contains_key(&entry.path))
+        // Of what left the lists of the cluster nothing is applied.
+        (!in_git || !entry.flux.is_empty() || entry.through.is_some() || sides.contains_key(&entry.path))
             && entry.role == Role::Apps
             && Some(&entry.path) != carrier
             // One that is split and stands outside is refused below, not overlooked.
             && (sides.contains_key(&entry.path) || out_of_reach(input, entry, cluster).is_none())
     };
-    for entry in input.model.entry_points.iter().filter(mine) {
+    for entry in input.model.entries_of(cluster).filter(mine) {
         match sides.get(&entry.path) {
             Some((whole, _)) => {
                 let name = whole.name().unwrap_or("apps");
@@ -147,8 +145,7 @@ fn targets_of(
     for (path, target) in &entries {
         if let Some(targets) = whole.targets(path, change_type) {
             // Another cluster's may have the same path and name, in a namespace of its own.
-            let own = |flux: &&FluxKustomization| flux.path.as_ref() == Some(path) && flux.cluster == cluster;
-            for kustomization in input.model.flux.iter().filter(own) {
+            for kustomization in input.model.flux_at(path).filter(|flux| flux.cluster == cluster) {
                 if targets.contains(&GateTarget::of(input, kustomization)) {
                     check_target(input, kustomization)?;
                 }
@@ -160,7 +157,7 @@ fn targets_of(
             continue;
         }
         let side = side_of(path);
-        let live = input.applying(|path| Some(path) == side.as_ref());
+        let live = side.iter().flat_map(|side| input.model.flux_at(side));
         let live: Vec<_> = live.filter(|one| one.cluster == cluster).collect();
         // With `targetNamespace`, several make different objects of one side.
         for kustomization in live.iter().filter(|one| !one.is_suspended()) {

@@ -19,7 +19,7 @@ pub fn sync_verified(
     builder: &mut Builder<'_>,
 ) -> Result<Leftover, Error> {
     let leftover = sync(input, templates, builder)?;
-    verify(input, builder)?;
+    verify(input, leftover.gates.as_ref(), builder)?;
     Ok(leftover)
 }
 

@@ -9,8 +9,8 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{self, ClusterGate, GateTarget, Gates, Job, pod_of, turns};
 use crate::plan::edit::Builder;
+use crate::plan::gate::adopted;
 use crate::plan::gate::target::shown;
-use crate::plan::gate::{adopted, gates};
 use crate::render::Request;
 use crate::spec::Spec;
 
@@ -23,8 +23,8 @@ use crate::spec::Spec;
 ///
 /// When a gate does not build or differs from the spec; templates that a user replaced are the
 /// likeliest reason.
-pub fn verify(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
-    let Some(gates) = gates(input)? else { return Ok(()) };
+pub fn verify(input: &Input<'_>, gates: Option<&Gates>, builder: &Builder<'_>) -> Result<(), Error> {
+    let Some(gates) = gates else { return Ok(()) };
     let active = || gates.clusters.iter().filter(|cluster| !cluster.is_idle());
     let folders = active().map(|cluster| &cluster.folder);
     let standing = folders.filter(|folder| matches!(builder.kustomization(folder), Ok(Some(_))));
@@ -40,8 +40,8 @@ pub fn verify(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
             Some(Ok(objects)) => {
                 let ours = !adopted::is_adopted(builder, &cluster.folder)
                     && !adopted::is_adopted(builder, &gates.base);
-                let values: Vec<&Value> = objects.iter().map(|object| &object.value).collect();
-                if ours { problem(input.spec, &gates, cluster, &values) } else { None }
+                let values: Vec<&Value> = objects.iter().map(|object| &*object.value).collect();
+                if ours { problem(input.spec, gates, cluster, &values) } else { None }
             }
             Some(Err(error)) => Some(format!("it would not build: {error}")),
             None => None,

@@ -42,13 +42,12 @@ impl Whole {
         let managed = is_managed(input, cluster);
         let mine = |entry: &&EntryPoint| {
             (!managed || !entry.flux.is_empty())
-                && entry.is_of(cluster)
                 && entry.role == Role::Apps
                 && Some(&entry.path) != carrier
                 && entry.through.is_none()
                 && !sides.contains_key(&entry.path)
         };
-        for entry in input.model.entry_points.iter().filter(mine) {
+        for entry in input.model.entries_of(cluster).filter(mine) {
             if is_split(input, entry, cluster) {
                 continue;
             }
@@ -152,8 +151,7 @@ impl Whole {
 /// Tells whether Flux Kustomizations of a cluster are in Git beside the bootstrap one, so that what none of them
 /// applies is not applied at all.
 pub fn is_managed(input: &Input<'_>, cluster: &str) -> bool {
-    let own = |flux: &&FluxKustomization| !flux.applies_itself() && flux.cluster == cluster;
-    let mut others = input.model.flux.iter().filter(own);
+    let mut others = input.model.flux_of_cluster(cluster).filter(|flux| !flux.applies_itself());
     others.any(|flux| flux.name != own::NAME)
 }
 
@@ -258,7 +256,7 @@ fn suspended(
         let side = sides.get(path).map(|(_, position)| *position);
         side.is_some_and(|position| !input.spec.types[position].is_real_time()) || entries.contains_key(path)
     };
-    let own = input.model.flux.iter().filter(|flux| flux.cluster == cluster && flux.is_suspended());
+    let own = input.model.flux_of_cluster(cluster).filter(|flux| flux.is_suspended());
     let own = own.filter(|flux| flux.path.as_ref().is_some_and(is_gated));
     let names = shown(&own.map(|flux| GateTarget::of(input, flux)).collect::<BTreeSet<_>>(), input.spec);
     (!names.is_empty()).then(|| {

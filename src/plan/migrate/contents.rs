@@ -75,7 +75,7 @@ mod tests {
     use serde_json::json;
 
     fn object(value: Value) -> Object {
-        Object { value, origin: None }
+        Object { value: value.into(), origin: None }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -104,7 +105,8 @@ pub fn wrong(
         let (mut expected, mut left) = (Vec::new(), BTreeSet::new());
         for object in applied {
             match carried(&object.value, &of_cluster, &mut left) {
-                Ok(values) => expected.extend(values.into_iter().map(|value| Object { value, origin: None })),
+                Ok(values) => expected
+                    .extend(values.into_iter().map(|value| Object { value: value.into(), origin: None })),
                 Err(field) => {
                     let id = ObjectId::of(&object.value);
                     found.push(Wrong {
@@ -119,7 +121,7 @@ pub fn wrong(
         }
         for object in &mut now {
             let id = ObjectId::of(&object.value);
-            if let Some(spec) = object.value["spec"].as_object_mut() {
+            if let Some(spec) = Arc::make_mut(&mut object.value)["spec"].as_object_mut() {
                 LEFT_TO_PARENTS.iter().filter(|key| left.contains(&(id.clone(), **key))).for_each(|key| {
                     spec.remove(*key);
                 });

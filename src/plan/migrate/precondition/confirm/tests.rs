@@ -19,7 +19,8 @@ fn path(text: &str) -> RepoPath {
 
 fn object(name: &str) -> Object {
     Object {
-        value: json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name, "namespace": "web" } }),
+        value: json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name, "namespace": "web" } })
+            .into(),
         origin: None,
     }
 }
