@@ -15,7 +15,9 @@ const VERSION: u64 = 1;
 ///
 /// `gated` is the type whose window holds a Flux Kustomization back; where no spec says the type, it is the CronJob that
 /// suspends it. A cluster of which no Flux Kustomization is in Git has no roots. `proposed` is true where nothing in
-/// Git says what the roots are.
+/// Git says what the roots are. `kubeConfig` has the secret or the ConfigMap by which a Flux Kustomization is applied to
+/// another cluster. `error` is why a build fails. What is brought by such a build is not `certain`: it is what files say,
+/// without the patches and variables that the build would add.
 pub fn json(model: &Model, spec: Option<&Spec>) -> Value {
     let belief = Belief::new(model, spec);
     let clusters = belief.clusters().into_iter().map(|(name, cluster)| {
@@ -50,6 +52,8 @@ fn kustomizations(belief: &Belief<'_>, cluster: &Cluster) -> Vec<Value> {
             "prune": one.value["spec"]["prune"] == true,
             "suspend": one.value["spec"]["suspend"] == true,
             "gated": hold.as_ref().and_then(Hold::name),
+            "error": one.error,
+            "certain": one.is_certain,
             "kubeConfig": Some(&one.remote).filter(|secret| !secret.is_empty()),
             "alive": true,
         })

@@ -72,7 +72,7 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     let to = to.timestamp();
     let workspace = Workspace::open(global, output)?;
     let spec = workspace.spec(output)?;
-    let model = workspace.model(Some(&spec), on_demand(global).as_ref());
+    let model = workspace.model(Some(&spec), on_demand(global, output).as_ref());
     let schedules =
         Schedules::new(&spec).map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
     let fleet = Fleet::new(&spec, &model, &schedules);

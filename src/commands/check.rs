@@ -98,8 +98,14 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
         }
         Ok(renderer) => Some(renderer),
     };
-    let unable = on_demand(global);
-    let reader: &dyn Renderer = renderer.as_deref().unwrap_or(unable.as_ref());
+    let unable: Box<dyn Renderer>;
+    let reader = match renderer.as_deref() {
+        Some(renderer) => renderer,
+        None => {
+            unable = on_demand(global, output);
+            unable.as_ref()
+        }
+    };
     let model = workspace.model(spec, reader);
     let mut findings = Vec::new();
     if let Some(parsed) = &parsed {

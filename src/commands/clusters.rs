@@ -21,7 +21,7 @@ pub struct Clusters {
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Clusters, output: &Output) -> Result<Exit, Error> {
     let workspace = Workspace::open(global, output)?;
-    let renderer = on_demand(global);
+    let renderer = on_demand(global, output);
     let spec = workspace.spec_if_any(global)?.map(|parsed| workspace.shown(parsed, output));
     let model = workspace.model(spec.as_ref(), renderer.as_ref());
     match arguments.format {

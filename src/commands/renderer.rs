@@ -17,15 +17,20 @@ pub fn renderer(global: &Global, output: &Output) -> Result<Box<dyn Renderer>, E
         Some(shared) if global.renderer.is_none() => Box::new(shared.clone()),
         _ => detect(global.renderer, !global.no_cache)?,
     };
-    Ok(if global.verbose { Box::new(Telling { inner, output: output.clone() }) } else { inner })
+    Ok(telling(inner, global, output))
 }
 
-/// Returns a renderer that is looked for when the first build is wanted.
-pub fn on_demand(global: &Global) -> Box<dyn Renderer> {
-    match &global.builder {
+/// As [`renderer`]; it is looked for when the first build is wanted.
+pub fn on_demand(global: &Global, output: &Output) -> Box<dyn Renderer> {
+    let inner: Box<dyn Renderer> = match &global.builder {
         Some(shared) if global.renderer.is_none() => Box::new(shared.clone()),
         _ => Box::new(OnDemand::new(global.renderer, !global.no_cache)),
-    }
+    };
+    telling(inner, global, output)
+}
+
+fn telling(inner: Box<dyn Renderer>, global: &Global, output: &Output) -> Box<dyn Renderer> {
+    if global.verbose { Box::new(Telling { inner, output: output.clone() }) } else { inner }
 }
 
 /// A renderer that tells of its builds when it is dropped.

@@ -35,7 +35,7 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
     let at = arguments.at.as_deref().map_or(Ok(now), |text| clock::instant("--at", text))?;
     let workspace = Workspace::open(global, output)?;
     let spec = workspace.spec(output)?;
-    let model = workspace.model(Some(&spec), on_demand(global).as_ref());
+    let model = workspace.model(Some(&spec), on_demand(global, output).as_ref());
     let schedules =
         Schedules::new(&spec).map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
     let fleet = Fleet::new(&spec, &model, &schedules);

@@ -230,8 +230,8 @@ impl<'r, 'a> Walk<'r, 'a> {
             let path = one.value["spec"]["path"].as_str()?;
             let path = secure_join(self.reader.snapshot, &RepoPath::top(), path)?;
             let is_here = !path.is_top() && self.reader.snapshot.is_dir(&path);
-            let is_only = !self.reader.flux.iter().any(|other| self.reader.is_of_unsaid_source(other));
-            return (is_here || is_only).then(RepoPath::top);
+            let is_only = || !self.reader.flux.iter().any(|other| self.reader.is_of_unsaid_source(other));
+            return (is_here || is_only()).then(RepoPath::top);
         }
         known.contains(&url).then(RepoPath::top)
     }

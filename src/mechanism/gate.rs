@@ -109,18 +109,21 @@ pub struct Gates {
     pub jobs: Vec<Job>,
     /// The clusters in the order of the spec.
     pub clusters: Vec<ClusterGate>,
+    /// By the position of the type, everything that any cluster holds back.
+    pub targets: BTreeMap<usize, BTreeSet<GateTarget>>,
+    /// Everything that any cluster holds back.
+    pub held: BTreeSet<GateTarget>,
 }
 
 impl Gates {
-    /// Returns everything that any cluster holds back.
-    pub fn held(&self) -> BTreeSet<GateTarget> {
-        self.clusters.iter().flat_map(ClusterGate::held).collect()
-    }
-
-    /// Returns everything that any cluster holds back by a type.
-    pub fn targets(&self, change_type: usize) -> BTreeSet<GateTarget> {
-        let of_type = self.clusters.iter().filter_map(|cluster| cluster.targets.get(&change_type));
-        of_type.flatten().cloned().collect()
+    /// Makes the gates of some clusters.
+    pub fn new(base: RepoPath, jobs: Vec<Job>, clusters: Vec<ClusterGate>) -> Gates {
+        let mut targets: BTreeMap<usize, BTreeSet<GateTarget>> = BTreeMap::new();
+        for (change_type, own) in clusters.iter().flat_map(|cluster| &cluster.targets) {
+            targets.entry(*change_type).or_default().extend(own.iter().cloned());
+        }
+        let held = targets.values().flatten().cloned().collect();
+        Gates { base, jobs, clusters, targets, held }
     }
 }
 

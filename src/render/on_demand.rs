@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::render::{Object, RenderError, Renderer, RendererChoice, Request, detect};
+use crate::render::{Object, RenderError, Renderer, RendererChoice, Request, Tally, detect};
 use crate::repo::Snapshot;
 
 /// Builds with what [`detect`] finds, and asks for it only once something has to be built.
@@ -43,6 +43,14 @@ impl Renderer for OnDemand {
         match self.found() {
             Ok(renderer) => renderer.render(snapshot, requests),
             Err(reason) => requests.iter().map(|_| Err(RenderError { message: reason.to_owned() })).collect(),
+        }
+    }
+
+    /// Nothing is looked for to count nothing.
+    fn tally(&self) -> Option<Tally> {
+        match self.found.get() {
+            Some(Ok(renderer)) => renderer.tally(),
+            _ => Some(Tally::default()),
         }
     }
 }

@@ -37,7 +37,7 @@ fn believed(belief: &Value, cluster: &str) -> Kustomizations {
         let path = one["path"].as_str().unwrap().to_owned();
         (id(one), fact(&path, &one["source"], &one["prune"], one["appliedBy"].as_str()))
     });
-    told.collect()
+    distinct(told)
 }
 
 fn found(cluster: &Cluster) -> Kustomizations {
@@ -52,7 +52,16 @@ fn found(cluster: &Cluster) -> Kustomizations {
         }
         (id(metadata), fact(path, &source, &spec["prune"], by.as_deref()))
     });
-    made.collect()
+    distinct(made)
+}
+
+/// Keeps them by id, none of which may come twice.
+fn distinct(all: impl Iterator<Item = (String, Value)>) -> Kustomizations {
+    let mut found = Kustomizations::new();
+    for (id, fact) in all {
+        assert!(found.insert(id.clone(), fact).is_none(), "{id} is there twice");
+    }
+    found
 }
 
 fn id(metadata: &Value) -> String {

@@ -120,7 +120,8 @@ impl Fleet {
             "--interval=10m",
             "--export",
         ]);
-        let of_operator = !self.tree.git(&["log", "-S", "kind: FluxInstance", "--format=%h"]).is_empty();
+        let files = self.tree.git(&["ls-files"]);
+        let of_operator = files.lines().any(|file| self.tree.text(file).contains("kind: FluxInstance"));
         let place = match of_operator {
             true => self.tree.outside().join("instance.yaml"),
             false => self.tree.top().join(format!("{folder}/flux-system/gotk-sync.yaml")),

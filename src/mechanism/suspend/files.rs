@@ -14,11 +14,11 @@ const CONTAINER: &str = "gate";
 /// Adds the namespace, the rights and the jobs, suspended and with schedules that only hold the place.
 pub fn base(writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
     let Writing { spec, templates, gates, .. } = *writing;
-    let held = gates.held();
+    let held = &gates.held;
     if held.is_empty() {
         return Ok(());
     }
-    let (usual, _) = reached(spec, &held);
+    let (usual, _) = reached(spec, held);
     let mut names = vec!["namespace.yaml", "service-account.yaml"];
     if !usual.is_empty() {
         names.extend(["role.yaml", "role-binding.yaml"]);
@@ -28,6 +28,7 @@ pub fn base(writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
         files.push((name.to_owned(), templates.render(name, permission(spec, &usual))?));
     }
     for job in &gates.jobs {
+        let targets = gates.targets.get(&job.change_type).cloned().unwrap_or_default();
         let template = match job.action {
             Action::Open => &spec.layout.open_job_file,
             Action::Close => &spec.layout.close_job_file,
@@ -40,7 +41,7 @@ pub fn base(writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
                 "service_account": spec.gate.service_account,
                 "container": CONTAINER,
                 "image": spec.gate.image,
-                "command": command(spec, job.action, &gates.targets(job.change_type)),
+                "command": command(spec, job.action, &targets),
             }),
         )?;
         files.push((expand(template, &[("job", &job.name)]), text));
@@ -69,8 +70,8 @@ pub fn cluster(
             patches.push(name);
         }
     }
-    let (all, own) = (gates.held(), cluster.held());
-    let ((all, _), (own, elsewhere)) = (reached(spec, &all), reached(spec, &own));
+    let own = cluster.held();
+    let ((all, _), (own, elsewhere)) = (reached(spec, &gates.held), reached(spec, &own));
     // Without a name left, a Role would allow all of them.
     let drops_role = !all.is_empty() && own.is_empty() && !has_adopted_base;
     let role_patch = (all != own && !drops_role).then_some("role-patch.yaml");
@@ -114,7 +115,7 @@ pub fn patch(
     let Some(schedule) = cluster.schedules.get(&job) else { return Ok(None) };
     let job = &gates.jobs[job];
     let own = cluster.targets.get(&job.change_type);
-    let differs = own.filter(|own| **own != gates.targets(job.change_type) && !own.is_empty());
+    let differs = own.filter(|own| gates.targets.get(&job.change_type) != Some(*own) && !own.is_empty());
     let template = match job.action {
         Action::Open => &spec.layout.open_patch_file,
         Action::Close => &spec.layout.close_patch_file,

@@ -66,7 +66,7 @@ pub fn gates(input: &Input<'_>) -> Result<Option<Gates>, Error> {
     for cluster in spec.clusters.keys() {
         clusters.push(cluster_gate(input, &sides, &lone, cluster, &gated, &mut jobs)?);
     }
-    Ok(Some(Gates { base, jobs: jobs.all, clusters }))
+    Ok(Some(Gates::new(base, jobs.all, clusters)))
 }
 
 fn cluster_gate(
@@ -168,13 +168,11 @@ fn targets_of(
             (if finished { &mut standing } else { &mut planned })
                 .insert(GateTarget::of(input, kustomization));
         }
-        if !live.is_empty() {
+        // What Git suspends is not divided either.
+        if !live.is_empty() || input.model.is_suspended(path, cluster) {
             continue;
         }
-        if !whole.is_real_time(path)
-            && !input.model.is_suspended(path, cluster)
-            && is_held(input, &folder, path, target, jobs)
-        {
+        if !whole.is_real_time(path) && is_held(input, &folder, path, target, jobs) {
             standing.insert(target.clone());
             continue;
         }

@@ -1,8 +1,11 @@
 //! What keeps steps from reaching a cluster one by one.
 
 use crate::delivery::{Hold, Input};
+use crate::diagnostic::Place;
 use crate::plan::migrate::moving::Move;
+use crate::plan::migrate::patch::setting;
 use crate::plan::problem::Problem;
+use crate::repo::FluxKustomization;
 
 /// One that is suspended in Git, or above which something is.
 pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
@@ -12,20 +15,20 @@ pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
                 "Flux Kustomization {} has `suspend: true` in Git, so nothing of it reaches the cluster",
                 found.name
             ),
-            "take that line out, let it reach the cluster, then go on",
-            found.place("suspend"),
+            "take `suspend` out there, let it reach the cluster, then go on",
+            place(input, found),
         ));
     }
     let (found, (above, held)) = one.all().find_map(|found| Some((found, input.held_above(found)?)))?;
     let (above_name, name) = (&above.name, &found.name);
     Some(match held {
-        Hold::Suspended => Problem::new(
+        Hold::Suspended => Problem::lasting(
             format!(
                 "Flux Kustomization {above_name}, which applies {name}, has `suspend: true` in Git: the steps would reach the cluster all at once"
             ),
-            format!("resume {above_name}, let it reach the cluster, then go on"),
-        )
-        .at(above.place("suspend")),
+            format!("take `suspend` out of {above_name}, let it reach the cluster, then go on"),
+            place(input, above),
+        ),
         Hold::Job(_) | Hold::Window(_) => Problem::lasting(
             format!(
                 "a CronJob holds back Flux Kustomization {above_name}, which applies {name}: the steps would reach the cluster all at once when it is resumed"
@@ -36,4 +39,12 @@ pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
             above.place("path"),
         ),
     })
+}
+
+/// Points at `suspend`: in the file, or else in the patch of a parent that sets it.
+fn place(input: &Input<'_>, flux: &FluxKustomization) -> Place {
+    let of_patch = || setting(input, flux, "suspend");
+    let is_said = *flux.said("suspend") == true;
+    let patch = if is_said { None } else { of_patch() };
+    patch.unwrap_or_else(|| flux.place("suspend"))
 }
