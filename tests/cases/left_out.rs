@@ -71,7 +71,7 @@ fn what_git_suspends_is_not_divided() {
     9 |   suspend: true
       |            ^^^^
       |
-      = help: take that line out, let it reach the cluster, then go on
+      = help: take `suspend` out there, let it reach the cluster, then go on
     apps/shop (prod): projection, apps/shop/kustomization.yaml lists files of its own
     1 entry point is left as before, for the reasons above.
     ");

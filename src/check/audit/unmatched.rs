@@ -41,7 +41,7 @@ fn clusters(subject: &Subject<'_>, spec: &Spec) -> Vec<Diagnostic> {
                 format!("cluster `{name}` has no entry point in this repository, so nothing of it is gated"),
                 cluster.name.place.clone(),
                 did_you_mean(name, free),
-                "name its folder with `path`, or remove the cluster",
+                "name its folders with `path` or `roots`, or remove the cluster",
             ));
         }
         findings.extend(missing);
@@ -53,7 +53,7 @@ fn missing_folders(subject: &Subject<'_>, spec: &Spec, cluster: &Cluster) -> Vec
     let (root, snapshot) = (spec.folder(), subject.snapshot);
     let is_missing =
         |path: &&Placed<String>| root.join(&path.value).is_ok_and(|folder| !snapshot.is_dir(&folder));
-    let missing = cluster.paths.iter().filter(is_missing).map(|path| {
+    let missing = cluster.paths.iter().chain(&cluster.roots).filter(is_missing).map(|path| {
         let folders: BTreeSet<RepoPath> =
             snapshot.below(&root).flat_map(|(file, _)| file.parents().collect::<Vec<_>>()).collect();
         let folders: Vec<String> = folders.iter().map(|folder| folder.relative_to(&root)).collect();
