@@ -61,6 +61,30 @@
 //! delivery::Clusters ─► delivery::Model: entry points, gates, what is not alive
 //! ```
 //!
+//! # How a split is planned and proven
+//!
+//! ```text
+//! plan::split::driver ──► draft: plan all ──► prove all in one batch ──► nothing new: the plan
+//!        ▲                 selection            plan::split::promise, proof        │
+//!        │                 step: folder, or projection                           ▼
+//!        │                 admission: newcomers                      commands::apply: proof anew,
+//!        └── what fails is doubted, then refused ◄──┘                diff, write
+//!            what no migration could hand over is refused (plan::migrate::hindrance)
+//! ```
+//!
+//! # How it is migrated
+//!
+//! ```text
+//! plan::migrate::standing   where each entry point of each cluster stands, from Git alone
+//!        │
+//!        ├─► precondition::state   what is wrong whatever the step is
+//!        ├─► precondition::step    what the next step asks for, and what the clusters say
+//!        ▼
+//! plan::migrate::round      the steps that may go together: prepare, hand_over, finish
+//!        │                  judged by what each cluster would get (verify) and lose (inventory)
+//!        └─► those that must wait are left out, and the round begins again
+//! ```
+//!
 //! CONTRIBUTING.md says which file to open for which change.
 pub mod calendar;
 pub mod change;
