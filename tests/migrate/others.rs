@@ -97,7 +97,9 @@ fn what_stands_outside_of_the_specs_folder_is_seen() {
         scratch.write(&file, text);
     }
     two(&scratch, "fleet/");
-    scratch.write("lab/root.yaml", flux_kustomization("lab", "lab", ""));
+    // Another cluster's root, with a source of its own as bootstrap writes it.
+    let sync = scratch.text("fleet/clusters/north/flux-system/gotk-sync.yaml");
+    scratch.write("lab/flux-system/gotk-sync.yaml", sync.replace("./fleet/clusters/north", "./lab"));
     scratch.write("lab/apps.yaml", flux_kustomization("apps", "fleet/apps/north", ""));
     scratch.write("fleet/windows.yaml", format!("{SPEC}  north: {{}}\n")).commit();
     let run = scratch.expect(5, &["split", "app", "web", "--spec", "fleet/windows.yaml", "--yes"]);
