@@ -224,7 +224,7 @@ impl<'a> Input<'a> {
     /// Gives the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization; where there
     /// are none, those of any: a hub applies what goes by `kubeConfig` to another cluster.
     pub fn parents(&self, one: &FluxKustomization) -> Vec<&'a FluxKustomization> {
-        let takes_in = |path: &RepoPath| self.model.graph.takes_in(path, &one.file);
+        let takes_in = self.model.graph.takers(&one.file);
         let is_itself =
             |other: &FluxKustomization| (&other.file, other.document) == (&one.file, one.document);
         let cluster = one.cluster.clone();

@@ -48,8 +48,8 @@ impl Reader<'_> {
         if !holds_variable(&spec["sync"]["path"]) {
             return vec![spec.clone()];
         }
-        let takes_in = |path: &RepoPath| self.top.graph.takes_in(path, file);
-        let applying = self.flux.iter().filter(|one| one.path.as_ref().is_some_and(takes_in));
+        let takes_in = self.top.graph.takers(file);
+        let applying = self.flux.iter().filter(|one| one.path.as_ref().is_some_and(&takes_in));
         let filled = applying.map(|one| {
             let mut spec = spec.clone();
             substitute(one.spec("postBuild"), &mut spec);

@@ -62,11 +62,11 @@ pub(super) fn propose(
         }
     }
     let is_free = |home: &RepoPath, own: &Vec<usize>| {
+        let takers: Vec<_> = own.iter().map(|position| view.graph.takers(&flux[*position].file)).collect();
         let others = flux.iter().enumerate().filter(|(position, _)| !own.contains(position));
         let mut paths = others.filter_map(|(_, other)| other.path.as_ref());
         !paths.any(|path| {
-            let takes_in = || own.iter().any(|position| view.graph.takes_in(path, &flux[*position].file));
-            !path.is_top() && (home.is_within(path) || takes_in())
+            !path.is_top() && (home.is_within(path) || takers.iter().any(|takes_in| takes_in(path)))
         })
     };
     homes.retain(|home, own| is_free(home, own));

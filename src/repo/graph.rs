@@ -177,10 +177,17 @@ impl Graph {
     /// Tells whether a build of a folder takes in a file. Where the folder has no list, Flux writes one of every file
     /// and list below it (fluxcd/pkg/kustomize, `scanManifests`).
     pub fn takes_in(&self, folder: &RepoPath, file: &RepoPath) -> bool {
+        self.takers(file)(folder)
+    }
+
+    /// Returns what tells [`takes_in`](Graph::takes_in) of one file, for many folders.
+    pub fn takers<'g>(&'g self, file: &'g RepoPath) -> impl Fn(&RepoPath) -> bool + use<'g> {
         let lists = self.builders(file);
-        lists.contains(folder)
-            || !self.has(folder)
-                && (file.is_within(folder) || lists.iter().any(|list| list.is_within(folder)))
+        move |folder| {
+            lists.contains(folder)
+                || !self.has(folder)
+                    && (file.is_within(folder) || lists.iter().any(|list| list.is_within(folder)))
+        }
     }
 
     /// Gives the topmost lists that take in a file: those that no other builds on.

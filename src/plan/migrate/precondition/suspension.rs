@@ -43,8 +43,6 @@ pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
 
 /// Points at `suspend`: in the file, or else in the patch of a parent that sets it.
 fn place(input: &Input<'_>, flux: &FluxKustomization) -> Place {
-    let of_patch = || setting(input, flux, "suspend");
-    let is_said = *flux.said("suspend") == true;
-    let patch = if is_said { None } else { of_patch() };
+    let patch = if *flux.said("suspend") == true { None } else { setting(input, flux, "suspend") };
     patch.unwrap_or_else(|| flux.place("suspend"))
 }
