@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=src/render");
     println!("cargo::rerun-if-changed=renderer");
     println!("cargo::rerun-if-env-changed=GITOPS_WINDOWS_NO_RENDERER");
-    let out = PathBuf::from(std::env::var("OUT_DIR")?).join("renderer.bin");
+    let out = PathBuf::from(std::env::var("OUT_DIR")?);
     let target = std::env::var("TARGET")?;
     let mut version = DefaultHasher::new();
     let module = match version_of_go() {
@@ -36,7 +36,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             Vec::new()
         }
     };
-    fs::write(out, module)?;
+    fs::write(out.join("renderer.length"), module.len().to_string())?;
+    fs::write(out.join("renderer.bin"), module)?;
     println!("cargo::rustc-env=RENDERER_KUSTOMIZE=api/{}", version_of_kustomize()?);
     // What is made of kustomize's answers, and how, decides as well.
     for source in files(Path::new("src/render"))? {

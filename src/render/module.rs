@@ -9,19 +9,29 @@ use wasmtime::{Config, CustomCodeMemory, Engine, Module, Result};
 /// It is run where it stands: among the code of this program, which the kernel reads from the disk as
 /// it is run, shares between processes and lets nobody write to. A copy costs 60 MB and half of the
 /// time of a small command.
-#[cfg_attr(
-    target_os = "linux",
-    allow(unsafe_code, reason = "only the place is chosen, and nothing is replaced")
-)]
-#[cfg_attr(target_os = "linux", unsafe(link_section = ".text.renderer"))]
-static CODE: Pages<[u8; LENGTH]> = Pages(*BYTES);
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "only a place is named, to which nobody can write")]
+mod code {
+    // Not `include_bytes!`: the compiler would carry five copies of 60 MB into what it keeps of this library.
+    std::arch::global_asm!(
+        ".pushsection .text.renderer,\"ax\"",
+        // The addresses in machine code may be relative to a page.
+        ".balign 4096",
+        ".globl gitops_windows_renderer",
+        "gitops_windows_renderer:",
+        concat!(".incbin \"", env!("OUT_DIR"), "/renderer.bin\""),
+        ".popsection",
+        options(raw)
+    );
 
-const BYTES: &[u8; LENGTH] = include_bytes!(concat!(env!("OUT_DIR"), "/renderer.bin"));
-const LENGTH: usize = include_bytes!(concat!(env!("OUT_DIR"), "/renderer.bin")).len();
+    unsafe extern "C" {
+        #[link_name = "gitops_windows_renderer"]
+        pub(super) safe static CODE: [u8; super::LENGTH];
+    }
+}
 
-/// Bytes that begin at a page, to which the addresses in machine code may be relative.
-#[repr(C, align(4096))]
-struct Pages<T>(T);
+/// How long the code is, in bytes.
+const LENGTH: usize = include!(concat!(env!("OUT_DIR"), "/renderer.length"));
 
 /// Memory that is executable already, and stays so.
 struct InPlace;
@@ -63,8 +73,8 @@ pub(super) fn load(engine: &Engine) -> Result<Module> {
     // write to them.
     unsafe {
         #[cfg(target_os = "linux")]
-        return Module::deserialize_raw(engine, std::ptr::NonNull::from(CODE.0.as_slice()));
+        return Module::deserialize_raw(engine, std::ptr::NonNull::from(code::CODE.as_slice()));
         #[cfg(not(target_os = "linux"))]
-        return Module::deserialize(engine, CODE.0);
+        return Module::deserialize(engine, include_bytes!(concat!(env!("OUT_DIR"), "/renderer.bin")));
     }
 }
