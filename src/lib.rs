@@ -102,6 +102,7 @@ pub mod mechanism;
 pub mod output;
 pub mod path;
 pub mod plan;
+pub mod pr;
 pub mod proof;
 pub mod render;
 pub mod repo;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::check::code::{ZONES_DIFFER, code_of_lint};
-use crate::check::duration;
+use crate::repo::duration;
 use crate::check::setting::setting;
 use crate::check::subject::Subject;
 use crate::delivery::GateJob;

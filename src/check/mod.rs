@@ -6,7 +6,6 @@
 //! its origin and what holds it back, by a spec's types or by the CronJobs that stand there.
 mod audit;
 mod code;
-mod duration;
 mod explain;
 mod generated;
 mod github;

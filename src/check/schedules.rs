@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::check::code::{IMPOSSIBLE_TIME, code_of_lint};
-use crate::check::duration;
+use crate::repo::duration;
 use crate::delivery::Model;
 use crate::delivery::fleet::{Fleet, GateSchedule, Part, Schedules};
 use crate::diagnostic::{Diagnostic, Place};

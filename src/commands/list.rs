@@ -14,6 +14,7 @@ use crate::commands::flux_create::FluxCreate;
 use crate::commands::init::Init;
 use crate::commands::meta::Completions;
 use crate::commands::migrate::Migrate;
+use crate::commands::pr::Pr;
 use crate::commands::split::Split;
 use crate::commands::sync::Sync;
 use crate::commands::verify::Verify;
@@ -94,6 +95,11 @@ pub enum Command {
     /// Exits with 0 where there is nothing to tell, or only what `--fail-on` lets pass, 1 where there
     /// is more, 3 where the spec is invalid. `docs/codes.md` lists all codes.
     Check(Check),
+    /// Say what a pull request changes in which cluster, and when each change lands
+    ///
+    /// Exits with 0 where there is no finding that `--fail-on` names, 1 where there is one, 3 where a
+    /// revision can't be read.
+    Pr(Pr),
     /// Print when Kubernetes fires a cron expression
     Cron(Cron),
     /// Print the JSON Schema of windows.yaml

@@ -13,6 +13,7 @@ mod join;
 mod list;
 mod meta;
 mod migrate;
+mod pr;
 mod renderer;
 mod schedules;
 mod split;
@@ -62,6 +63,7 @@ fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
         Command::Windows(arguments) => windows::run(&cli.global, arguments, output),
         Command::Clusters(arguments) => clusters::run(&cli.global, arguments, output),
         Command::Check(arguments) => check::run(&cli.global, arguments, output),
+        Command::Pr(arguments) => pr::run(&cli.global, arguments, output),
         Command::Cron(arguments) => cron::run(&cli.global, arguments, output),
         Command::Schema => meta::schema(output),
         Command::Completions(arguments) => meta::completions(arguments, output),

@@ -9,6 +9,7 @@ use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming::{home, prefix};
 use crate::delivery::source::SourceId;
 use crate::path::RepoPath;
+use crate::repo::Snapshot;
 use crate::spec::{self, Placed, Spec};
 
 /// Folders that a cluster is known to own, by cluster name.
@@ -64,6 +65,8 @@ pub struct Reached {
     pub path: Option<RepoPath>,
     /// Where the artifact begins that `path` is a part of.
     pub artifact: RepoPath,
+    /// The `spec.ignore` of the source that it reads.
+    pub ignore: Option<String>,
     /// Namespace and name of the one that applies it; `None` for a root that Git does not say more of.
     pub applied_by: Option<(String, String)>,
     /// The secrets of `kubeConfig` on the way, where it is applied to another cluster than that of its root.
@@ -97,6 +100,19 @@ impl Reached {
     /// Returns `metadata.name`, as it is built.
     pub fn name(&self) -> &str {
         self.value["metadata"]["name"].as_str().unwrap_or_default()
+    }
+
+    /// Returns the secrets of `kubeConfig` by which its objects go to another cluster than that of its root; empty for
+    /// that of the root.
+    pub fn target(&self) -> String {
+        let config = &self.value["spec"]["kubeConfig"];
+        let secret = ["secretRef", "configMapRef"].into_iter().find_map(|key| config[key]["name"].as_str());
+        format!("{}{}", self.remote, secret.unwrap_or_default())
+    }
+
+    /// Returns the artifact that its build sees.
+    pub fn fetched(&self) -> Artifact {
+        Artifact { top: self.artifact.clone(), ignore: self.ignore.clone() }
     }
 
     /// Returns the source that it reads.
@@ -144,6 +160,12 @@ impl Clusters {
     pub fn is_fetched_by(&self, name: &str, file: &RepoPath) -> bool {
         let mut own = self.all.iter().filter(|cluster| cluster.name == name);
         own.all(|cluster| cluster.artifacts.is_empty() || self.has_fetched(cluster, file))
+    }
+
+    /// Returns the files of an artifact.
+    pub(crate) fn files(&self, snapshot: &Snapshot, artifact: &Artifact) -> Snapshot {
+        let ignore = self.ignored.get(artifact).filter(|ignore| !ignore.is_empty());
+        ignore.map_or_else(|| snapshot.clone(), |ignore| ignore.applied(snapshot))
     }
 
     fn has_fetched(&self, cluster: &Cluster, file: &RepoPath) -> bool {

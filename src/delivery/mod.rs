@@ -11,12 +11,14 @@
 
 pub(crate) mod app;
 mod applied;
+mod applier;
 mod build;
 mod certain;
 pub mod classify;
 mod closing;
 mod cluster;
 mod clusters;
+mod comparison;
 mod fetched;
 pub mod fleet;
 pub mod gate;
@@ -45,11 +47,13 @@ mod walk;
 pub use app::{Apps, Child, app_names};
 pub(crate) use app::{app_name, children};
 pub use applied::{Applied, Delivery};
+pub use applier::{Applier, appliers};
 pub(crate) use applied::{deliveries, names};
 pub(crate) use build::{beyond, build, builds, rebuilt, request};
 pub use closing::Closings;
 pub use cluster::ClusterKey;
 pub use clusters::{Cluster, ClusterFolders, Clusters, Known, Reached};
+pub use comparison::{Change, Comparison, Kind, Outcome, Pair, World};
 pub use fetched::{Artifact, Ignore};
 pub(crate) use gate_job::gate_jobs;
 pub use gate_job::{GateJob, UnclearJob};

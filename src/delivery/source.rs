@@ -31,7 +31,7 @@ impl SourceId {
     }
 
     /// Tells whether two ids may name one source: a namespace that Git does not say is any.
-    pub(super) fn is(&self, other: &SourceId) -> bool {
+    pub(crate) fn is(&self, other: &SourceId) -> bool {
         let any = |namespace: &String| namespace.is_empty();
         (&self.kind, &self.name) == (&other.kind, &other.name)
             && (self.namespace == other.namespace || any(&self.namespace) || any(&other.namespace))

@@ -95,6 +95,9 @@ impl<'r, 'a> Walk<'r, 'a> {
         let mut wanted: BTreeMap<Artifact, Vec<(usize, Request)>> = BTreeMap::new();
         for (index, step) in steps.iter().enumerate() {
             let artifact = self.read_by(step);
+            if let Some(by) = step.by {
+                self.cluster.kustomizations[by].ignore.clone_from(&artifact.ignore);
+            }
             if step.by.is_some() && step.remote.is_empty() {
                 self.cluster.artifacts.insert(artifact.clone());
             }
@@ -181,6 +184,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             written,
             path: None,
             artifact: RepoPath::top(),
+            ignore: None,
             applied_by,
             remote: remote.to_owned(),
             error: None,
@@ -197,10 +201,7 @@ impl<'r, 'a> Walk<'r, 'a> {
         let path = Some(&spec["path"]).filter(|path| !holds_variable(path));
         let path = path
             .and_then(|path| secure_join(self.reader.snapshot, &artifact, path.as_str().unwrap_or_default()));
-        let secret = spec["kubeConfig"]["secretRef"]["name"].as_str();
-        let secret =
-            secret.or_else(|| spec["kubeConfig"]["configMapRef"]["name"].as_str()).unwrap_or_default();
-        let remote = format!("{}{secret}", one.remote);
+        let remote = one.target();
         let one = &mut self.cluster.kustomizations[position];
         (one.path, one.artifact) = (path.clone(), artifact.clone());
         if let Some(folder) = path {

@@ -103,6 +103,9 @@ impl Git {
             .env("LC_ALL", "C")
             .env_remove("LANGUAGE")
             .env("GIT_TERMINAL_PROMPT", "0")
+            // What a partial clone lacks is told, not fetched: who fetches runs what the configuration names.
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("GIT_ALLOW_PROTOCOL", "")
             .args(["--no-optional-locks", "--literal-pathspecs", "--no-pager"])
             // A file system monitor is a program named in the configuration: reading starts none.
             .args(["-c", "core.quotePath=false", "-c", "core.fsmonitor=false"])

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::repo::name::{keep, records};
@@ -22,21 +25,11 @@ pub enum Relation {
 impl Repository {
     /// Tells whether a commit, given by its hash, contains a revision.
     pub fn relation(&self, commit: &str, revision: &str) -> Relation {
-        let git = self.ask_git();
-        let resolve = |text: &str| {
-            // A revision is data, never an option.
-            if text.is_empty() || text.starts_with('-') {
-                return None;
-            }
-            let named = format!("{text}^{{commit}}");
-            let found = git.run(&["rev-parse", "--verify", "--quiet", &named]).ok()?;
-            Some(String::from_utf8_lossy(&found).trim().to_owned())
-        };
-        let (Some(commit), Some(revision)) = (resolve(commit), resolve(revision)) else {
+        let (Some(commit), Some(revision)) = (self.commit(commit), self.commit(revision)) else {
             return Relation::Unknown;
         };
         // It fails where history is missing, as in a shallow clone.
-        match git.run(&["rev-list", "--max-count=1", &revision, "--not", &commit]) {
+        match self.ask_git().run(&["rev-list", "--max-count=1", &revision, "--not", &commit]) {
             Ok(missing) if missing.is_empty() => Relation::Contains,
             Ok(_) => Relation::Lacks,
             Err(_) => Relation::Unknown,
@@ -53,6 +46,16 @@ impl Repository {
     /// When there is no git, the revision is unknown, or an object is missing (a shallow or
     /// partial clone).
     pub fn snapshot_at(&self, revision: &str) -> Result<Reading, Error> {
+        self.snapshot_beside(revision, &Snapshot::default())
+    }
+
+    /// As [`snapshot_at`](Repository::snapshot_at), beside a tree that is read already: what stands there too at the
+    /// same path is shared with it, and not read again.
+    ///
+    /// # Errors
+    ///
+    /// As [`snapshot_at`](Repository::snapshot_at).
+    pub fn snapshot_beside(&self, revision: &str, other: &Snapshot) -> Result<Reading, Error> {
         let doing = format!("reading the revision `{}`", revision.escape_debug());
         if self.git().is_none() {
             let message =
@@ -93,13 +96,16 @@ impl Repository {
             keep(&record[tab + 1..], (mode.to_owned(), object.to_owned(), size), &mut listed, &mut notes);
         }
 
+        let mut snapshot = other.clone();
+        let gone = other.entries().map(|(path, _)| path).filter(|path| !listed.contains_key(*path));
+        gone.for_each(|path| snapshot.remove(path));
+        listed.retain(|path, (mode, object, _)| !other.entry(path).is_some_and(|entry| is_stored(entry, mode, object)));
         let small = listed.values().filter(|(_, _, size)| *size <= LIMIT);
         let wanted: String = small.map(|(_, object, _)| format!("{object}\n")).collect();
         let answer = git
             .run_with(&["cat-file", "--batch"], wanted.into_bytes(), &[0])
             .map_err(|error| error.into_error(&doing))?;
         let mut blobs = Blobs { rest: &answer };
-        let mut entries = BTreeMap::new();
         for (path, (mode, object, size)) in listed {
             let entry = if size > LIMIT {
                 Entry::Large { bytes: size }
@@ -113,9 +119,29 @@ impl Repository {
                     mode => Entry::File(File { bytes: bytes.into(), executable: mode == "100755" }),
                 }
             };
-            entries.insert(path, entry);
+            snapshot.put(path, entry);
         }
-        Ok(Reading { snapshot: Snapshot::new(entries), notes })
+        Ok(Reading { snapshot, notes })
+    }
+}
+
+/// Tells whether git stores an entry as this object with this mode.
+fn is_stored(entry: &Entry, mode: &str, object: &str) -> bool {
+    let Entry::File(file) = entry else { return false };
+    let is_same_mode = match mode {
+        "100755" => file.executable,
+        mode => mode.starts_with("100") && !file.executable,
+    };
+    is_same_mode && blob_id(&file.bytes, object.len()) == object
+}
+
+/// Returns the name that git gives to a content: SHA-1, or SHA-256 where names have 64 digits.
+fn blob_id(bytes: &[u8], digits: usize) -> String {
+    let header = format!("blob {}\0", bytes.len());
+    let hex = |hash: &[u8]| hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    match digits {
+        64 => hex(&Sha256::new().chain_update(header).chain_update(bytes).finalize()),
+        _ => hex(&Sha1::new().chain_update(header).chain_update(bytes).finalize()),
     }
 }
 

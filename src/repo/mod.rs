@@ -1,5 +1,6 @@
 //! The repository as a value: paths, files, and the views that the plan reads.
 
+pub(crate) mod duration;
 pub mod flux;
 mod git;
 mod graph;
@@ -10,6 +11,7 @@ pub mod manifest;
 mod name;
 pub mod post_build;
 mod read;
+mod revision;
 #[cfg(test)]
 pub(crate) mod scratch;
 mod snapshot;

@@ -1,7 +1,7 @@
 //! The repository's files as one value.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -137,7 +137,22 @@ impl Snapshot {
 
     /// Puts a file in place of whatever stands at the path.
     pub fn insert(&mut self, path: RepoPath, file: File) {
-        self.set(path, Some(Entry::File(file)));
+        self.put(path, Entry::File(file));
+    }
+
+    /// As [`insert`](Snapshot::insert), whatever it is.
+    pub fn put(&mut self, path: RepoPath, entry: Entry) {
+        self.set(path, Some(entry));
+    }
+
+    /// Returns the paths at which another snapshot holds something else, in order.
+    pub fn differing(&self, other: &Snapshot) -> BTreeSet<RepoPath> {
+        if self.is_shared_with(other) {
+            return BTreeSet::new();
+        }
+        let here = self.entries().filter(|(path, entry)| other.entry(path) != Some(*entry));
+        let gone = other.entries().filter(|(path, _)| self.entry(path).is_none());
+        here.chain(gone).map(|(path, _)| path.clone()).collect()
     }
 
     /// Takes away what stands at the path.

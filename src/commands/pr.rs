@@ -1,0 +1,117 @@
+//! `pr`.
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::Global;
+use crate::commands::apply::Exit;
+use crate::commands::clock;
+use crate::commands::renderer::renderer;
+use crate::commands::workspace::Workspace;
+use crate::delivery::{Known, Model, World};
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use crate::output::Output;
+use crate::pr::{Clock, Question, Topic, Tree, json, report, text};
+use crate::render::Renderer;
+use crate::repo::{Repository, Snapshot};
+use crate::spec::{self, Spec};
+
+/// Arguments of `pr`.
+#[derive(Args, Debug)]
+pub struct Pr {
+    /// Compare with where the history parts from this revision [default: the upstream's default branch]
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
+    /// Tell of this revision [default: the files as they are]
+    #[arg(long, value_name = "REV")]
+    pub head: Option<String>,
+    /// How to answer
+    #[arg(long, value_enum, default_value_t)]
+    pub format: PrFormat,
+    /// The findings that make the exit code 1
+    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
+    pub fail_on: Vec<Topic>,
+}
+
+/// The forms of the answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PrFormat {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+}
+
+/// Runs the command.
+pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Error> {
+    let now = clock::now(global)?;
+    let workspace = Workspace::open(global, output)?;
+    let (repository, renderer) = (&workspace.repository, renderer(global, output)?);
+    let base = base_of(repository, arguments)?;
+    let head = arguments.head.as_deref().unwrap_or("HEAD");
+    let merge_base = repository.merge_base(&base, head)?;
+    let after = match &arguments.head {
+        Some(revision) => repository.snapshot_beside(revision, &workspace.snapshot)?.snapshot,
+        None => workspace.snapshot.clone(),
+    };
+    let before = repository.snapshot_beside(&merge_base, &after)?.snapshot;
+    let commit = repository.commit(head);
+    let commit = match &arguments.head {
+        Some(_) => commit,
+        None => commit.filter(|commit| is_same(repository, commit, &after)),
+    };
+    let (old, new) = (spec_of(&before, &workspace), spec_of(&after, &workspace));
+    // What the base says still tells what waits where the head's spec can't be read.
+    let broken = new.as_ref().err().map(|error| error.diagnostics.clone()).unwrap_or_default();
+    output.diagnostics(&broken);
+    let old = old.ok().flatten().or_else(|| new.as_ref().ok().cloned().flatten());
+    let new = new.unwrap_or_else(|_| old.clone());
+    let (old_model, new_model) = (
+        model(&before, old.as_ref(), &workspace, renderer.as_ref()),
+        model(&after, new.as_ref(), &workspace, renderer.as_ref()),
+    );
+    let clock = Clock {
+        before: Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref()),
+        after: Tree::new(World { snapshot: &after, model: &new_model }, new.as_ref()),
+        now,
+    };
+    let question = Question { base: merge_base, head: commit, broken: broken.into_iter().next() };
+    let report = report(question, &clock, renderer.as_ref());
+    match arguments.format {
+        PrFormat::Text => output.result(text(&report).as_bytes()),
+        PrFormat::Json => output.result(format!("{:#}\n", json(&report)).as_bytes()),
+    }
+    let fails = report.findings.iter().any(|finding| arguments.fail_on.contains(&finding.topic));
+    Ok(if fails { Exit::Pending } else { Exit::Clean })
+}
+
+/// Returns the revision from which the pull request's history parts.
+fn base_of(repository: &Repository, arguments: &Pr) -> Result<String, Error> {
+    if repository.git().is_none() {
+        let problem = Diagnostic::error("there is no git repository here, so nothing can be compared");
+        return Err(Error::invalid(problem.help("run inside a git repository, or name one with -C")));
+    }
+    arguments.base.clone().or_else(|| repository.default_branch()).ok_or_else(|| {
+        let problem = Diagnostic::error("git does not say which branch the pull request goes to");
+        Error::invalid(problem.help("name it with --base, for example --base origin/main"))
+    })
+}
+
+/// Tells whether a commit holds the same files.
+fn is_same(repository: &Repository, commit: &str, files: &Snapshot) -> bool {
+    repository.snapshot_beside(commit, files).is_ok_and(|own| files.differing(&own.snapshot).is_empty())
+}
+
+/// Reads the spec of a tree; `None` where it has none.
+fn spec_of(snapshot: &Snapshot, workspace: &Workspace) -> Result<Option<Spec>, Error> {
+    if snapshot.entry(&workspace.spec_path).is_none() {
+        return Ok(None);
+    }
+    spec::read(snapshot, &workspace.spec_path).map(|parsed| Some(parsed.spec))
+}
+
+fn model(snapshot: &Snapshot, spec: Option<&Spec>, workspace: &Workspace, renderer: &dyn Renderer) -> Model {
+    let folder = workspace.spec_path.parent().unwrap_or_default();
+    Model::read(snapshot, &folder, &spec.map(Known::of).unwrap_or_default(), renderer)
+}

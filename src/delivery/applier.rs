@@ -1,0 +1,127 @@
+//! What builds something for a cluster: a Flux Kustomization, or whoever applies a folder that Git names nobody for.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::delivery::{Artifact, Cluster, Model, Reached};
+use crate::path::RepoPath;
+use crate::render::Request;
+use crate::repo::{Graph, generated_children};
+
+/// Fields of a kustomization that name files inside of other files, so that nobody knows what its build reads.
+const HIDING: [&str; 5] = ["generators", "transformers", "validators", "helmcharts", "helmchartinflationgenerator"];
+
+/// One build that a cluster gets.
+#[derive(Clone, Debug)]
+pub struct Applier<'m> {
+    /// The name of the cluster.
+    pub cluster: &'m str,
+    /// The folder that is built.
+    pub path: RepoPath,
+    /// The Flux Kustomization; `None` where Git names none.
+    pub kustomization: Option<&'m Reached>,
+}
+
+impl Applier<'_> {
+    /// Returns what tells it from the others of its cluster: the secrets of `kubeConfig` on the way, the namespace and
+    /// the name; without a Flux Kustomization it is the folder.
+    pub fn key(&self) -> (&str, &str, &str) {
+        match self.kustomization {
+            Some(one) => (&one.remote, one.namespace(), one.name()),
+            None => ("", "", self.path.as_str()),
+        }
+    }
+
+    /// Returns the secrets of `kubeConfig` by which its objects go to another cluster.
+    pub fn target(&self) -> String {
+        self.kustomization.map(Reached::target).unwrap_or_default()
+    }
+
+    /// Returns the `spec` of the Flux Kustomization; null where there is none.
+    pub fn spec(&self) -> &Value {
+        self.kustomization.map_or(&Value::Null, |one| &one.value["spec"])
+    }
+
+    /// Returns the files that the build sees.
+    pub fn artifact(&self) -> Artifact {
+        self.kustomization.map(Reached::fetched).unwrap_or_default()
+    }
+
+    /// Returns the build, with origins.
+    ///
+    /// A root of which Git does not say who applies it is built as Flux builds it; what stands in a cluster without any
+    /// Flux Kustomization as kustomize does.
+    pub fn request(&self, graph: &Graph) -> Request {
+        match self.kustomization {
+            None if graph.has(&self.path) => Request::folder(self.path.clone()),
+            _ => Request::flux(self.path.clone(), self.spec()),
+        }
+        .with_origins()
+    }
+
+    /// Returns the files and folders below which all lies that the build may read; `None` where that is not known.
+    pub fn surroundings(&self, graph: &Graph) -> Option<BTreeSet<RepoPath>> {
+        let (mut found, mut seen) = (BTreeSet::from([self.path.clone()]), BTreeSet::new());
+        let mut queue = vec![graph.real(&self.path)];
+        let components = self.spec()["components"].as_array().into_iter().flatten();
+        for component in components {
+            queue.push(graph.real(&self.path.join(component.as_str()?).ok()?));
+        }
+        while let Some(next) = queue.pop() {
+            if !seen.insert(next.clone()) {
+                continue;
+            }
+            found.insert(next.clone());
+            if graph.broken(&next).is_some() {
+                return None;
+            }
+            let Some(list) = graph.get(&next) else {
+                if next == graph.real(&self.path) {
+                    queue.extend(generated_children(graph, &next));
+                }
+                continue;
+            };
+            if list.keys().any(|key| HIDING.contains(&key.to_lowercase().as_str())) {
+                return None;
+            }
+            for reference in list.references() {
+                let crate::repo::Target::Path(target) = reference.target else { continue };
+                let real = graph.real(&target);
+                if graph.has(&real) {
+                    queue.push(real.clone());
+                } else {
+                    found.extend([real.parent(), target.parent()].into_iter().flatten());
+                }
+                found.extend([real, target]);
+            }
+        }
+        Some(found)
+    }
+}
+
+/// Returns every build that clusters get, in the order of clusters.
+///
+/// Of Flux Kustomizations with one id in a cluster the first counts, as for everybody else; those without a path in
+/// this repository build nothing of it.
+pub fn appliers(model: &Model) -> Vec<Applier<'_>> {
+    let mut found: Vec<Applier<'_>> = Vec::new();
+    for cluster in &model.delivered.all {
+        let of = |path: &RepoPath, kustomization| Applier { cluster: &cluster.name, path: path.clone(), kustomization };
+        let unsaid = cluster.roots.iter().filter(|root| root.kustomization.is_none());
+        found.extend(unsaid.map(|root| of(&root.folder, None)));
+        let mut seen = BTreeSet::new();
+        for one in &cluster.kustomizations {
+            let Some(path) = &one.path else { continue };
+            if seen.insert((&one.remote, one.namespace(), one.name())) {
+                found.push(of(path, Some(one)));
+            }
+        }
+    }
+    let rooted: BTreeSet<&str> = model.delivered.all.iter().map(|cluster: &Cluster| cluster.name.as_str()).collect();
+    for cluster in model.clusters().into_iter().filter(|cluster| !rooted.contains(cluster)) {
+        let entries = model.entries_of(cluster);
+        found.extend(entries.map(|entry| Applier { cluster, path: entry.path.clone(), kustomization: None }));
+    }
+    found
+}

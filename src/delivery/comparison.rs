@@ -1,0 +1,276 @@
+//! What clusters get differently in one tree than in another, object by object.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::delivery::{Applier, Artifact, Model, appliers};
+use crate::path::RepoPath;
+use crate::render::{Object, RenderError, Renderer, Request};
+use crate::repo::Snapshot;
+use crate::repo::manifest::ObjectId;
+
+/// A tree and what it means.
+#[derive(Clone, Copy, Debug)]
+pub struct World<'a> {
+    /// The files.
+    pub snapshot: &'a Snapshot,
+    /// What they mean.
+    pub model: &'a Model,
+}
+
+/// What a build came to; nothing where nobody makes it.
+pub type Outcome = Result<Vec<Object>, RenderError>;
+
+/// One Flux Kustomization of one cluster before and after, of which the build may differ.
+#[derive(Clone, Debug)]
+pub struct Pair<'m> {
+    /// The name of the cluster, as it is after.
+    pub cluster: String,
+    /// As it was.
+    pub before: Option<Applier<'m>>,
+    /// As it is.
+    pub after: Option<Applier<'m>>,
+    /// What was built.
+    pub old: Outcome,
+    /// What is built.
+    pub new: Outcome,
+}
+
+impl<'m> Pair<'m> {
+    /// Returns it as it is, or as it was where it is gone.
+    pub fn latest(&self) -> Option<&Applier<'m>> {
+        self.after.as_ref().or(self.before.as_ref())
+    }
+
+    /// Tells whether both builds succeed, so that what differs is known.
+    pub fn is_known(&self) -> bool {
+        self.old.is_ok() && self.new.is_ok()
+    }
+}
+
+/// What becomes of an object in a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// It is new.
+    Created,
+    /// A field of it differs.
+    Changed,
+    /// Its Flux Kustomization builds it no more, and no other one of the cluster begins to.
+    Deleted,
+    /// Another Flux Kustomization of the cluster builds it; a field may differ too.
+    Moved,
+}
+
+impl Kind {
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Created => "created",
+            Kind::Changed => "changed",
+            Kind::Deleted => "deleted",
+            Kind::Moved => "moved",
+        }
+    }
+}
+
+/// One object that a cluster gets differently.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// Its id, as it is built.
+    pub id: ObjectId,
+    /// Where it was built, as a position in [`Comparison::pairs`], with what it was.
+    pub before: Option<(usize, Object)>,
+    /// Where it is built, and what it is.
+    pub after: Option<(usize, Object)>,
+}
+
+impl Change {
+    /// Returns what becomes of it.
+    pub fn kind(&self) -> Kind {
+        match (&self.before, &self.after) {
+            (None, _) => Kind::Created,
+            (_, None) => Kind::Deleted,
+            (Some((old, _)), Some((new, _))) if old == new => Kind::Changed,
+            _ => Kind::Moved,
+        }
+    }
+
+    /// Returns the pair that builds it, or that built it where it is deleted.
+    pub fn pair(&self) -> usize {
+        self.after.as_ref().or(self.before.as_ref()).map_or(0, |(pair, _)| *pair)
+    }
+
+    /// Returns the object as it is, or as it was where it is deleted.
+    pub fn object(&self) -> Option<&Object> {
+        self.after.as_ref().or(self.before.as_ref()).map(|(_, object)| object)
+    }
+}
+
+/// What clusters get differently.
+#[derive(Clone, Debug, Default)]
+pub struct Comparison<'m> {
+    /// The paths that hold something else.
+    pub files: BTreeSet<RepoPath>,
+    /// The Flux Kustomizations of which a build may differ, in the order of clusters.
+    pub pairs: Vec<Pair<'m>>,
+    /// The objects, in the order of pairs and ids.
+    pub changes: Vec<Change>,
+}
+
+impl<'m> Comparison<'m> {
+    /// Compares two trees, and builds only what may differ.
+    ///
+    /// Variables of `postBuild` stay text on both sides. What does not build on one side is withheld on both.
+    pub fn new(before: World<'m>, after: World<'m>, renderer: &dyn Renderer) -> Comparison<'m> {
+        let files = after.snapshot.differing(before.snapshot);
+        let touched: BTreeSet<RepoPath> = files.iter().flat_map(RepoPath::ancestors).collect();
+        let mut pairs = paired(before, after);
+        pairs.retain(|pair| {
+            let may_read = |world: World<'_>, applier: &Option<Applier<'_>>| {
+                applier.as_ref().is_some_and(|applier| {
+                    let known = applier.surroundings(&world.model.graph);
+                    known.is_none_or(|known| known.iter().any(|path| touched.contains(path) || is_below(path, &files)))
+                })
+            };
+            let (Some(old), Some(new)) = (&pair.before, &pair.after) else { return true };
+            old.request(&before.model.graph) != new.request(&after.model.graph)
+                || old.artifact() != new.artifact()
+                || may_read(before, &pair.before)
+                || may_read(after, &pair.after)
+        });
+        let (olds, news): (Vec<_>, Vec<_>) = pairs.iter().map(|pair| (&pair.before, &pair.after)).unzip();
+        let (olds, news) = (built(before, &olds, renderer), built(after, &news, renderer));
+        for ((pair, old), new) in pairs.iter_mut().zip(olds).zip(news) {
+            (pair.old, pair.new) = (old, new);
+        }
+        let changes = changes(&pairs);
+        Comparison { files, pairs, changes }
+    }
+}
+
+/// Tells whether a path lies below one that holds something else: a link to a folder may have been one before.
+fn is_below(path: &RepoPath, files: &BTreeSet<RepoPath>) -> bool {
+    path.ancestors().any(|above| files.contains(&above))
+}
+
+/// Brings together the Flux Kustomizations of both trees.
+fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
+    let names = counterparts(before.model, after.model);
+    let mut olds: BTreeMap<(String, [String; 3]), Applier<'m>> = BTreeMap::new();
+    let key = |applier: &Applier<'_>| {
+        let (remote, namespace, name) = applier.key();
+        [remote, namespace, name].map(str::to_owned)
+    };
+    for applier in appliers(before.model) {
+        let cluster = names.get(applier.cluster).copied().unwrap_or(applier.cluster);
+        olds.insert((cluster.to_owned(), key(&applier)), applier);
+    }
+    let pair = |cluster: String, before, after| Pair { cluster, before, after, old: Ok(Vec::new()), new: Ok(Vec::new()) };
+    let mut pairs = Vec::new();
+    for applier in appliers(after.model) {
+        let old = olds.remove(&(applier.cluster.to_owned(), key(&applier)));
+        pairs.push(pair(applier.cluster.to_owned(), old, Some(applier)));
+    }
+    pairs.extend(olds.into_iter().map(|((cluster, _), old)| pair(cluster, Some(old), None)));
+    pairs.sort_by(|a, b| a.cluster.cmp(&b.cluster));
+    pairs
+}
+
+/// Returns the names of clusters after, by those before: of clusters with another name, that with the same roots.
+fn counterparts<'m>(before: &'m Model, after: &'m Model) -> BTreeMap<&'m str, &'m str> {
+    let roots = |model: &'m Model| {
+        let all = model.delivered.all.iter();
+        all.map(|cluster| {
+            let folders: BTreeSet<&RepoPath> = cluster.roots.iter().map(|root| &root.folder).collect();
+            (cluster.name.as_str(), folders)
+        })
+        .collect::<Vec<_>>()
+    };
+    let (old, new) = (roots(before), roots(after));
+    let is_known = |name: &str, clusters: &[(&str, BTreeSet<&RepoPath>)]| clusters.iter().any(|(other, _)| *other == name);
+    let renamed = old.iter().filter(|(name, _)| !is_known(name, &new));
+    renamed
+        .filter_map(|(name, folders)| {
+            let mut same = new.iter().filter(|(other, own)| !is_known(other, &old) && own == folders);
+            Some((*name, same.next()?.0))
+        })
+        .collect()
+}
+
+/// Builds one side.
+fn built(world: World<'_>, appliers: &[&Option<Applier<'_>>], renderer: &dyn Renderer) -> Vec<Outcome> {
+    let mut by_artifact: BTreeMap<Artifact, Vec<(usize, Request)>> = BTreeMap::new();
+    for (position, applier) in appliers.iter().enumerate() {
+        if let Some(applier) = applier {
+            let request = applier.request(&world.model.graph);
+            by_artifact.entry(applier.artifact()).or_default().push((position, request));
+        }
+    }
+    let mut outcomes: Vec<Outcome> = appliers.iter().map(|_| Ok(Vec::new())).collect();
+    for (artifact, wanted) in by_artifact {
+        let files = world.model.delivered.files(world.snapshot, &artifact);
+        let (positions, requests): (Vec<usize>, Vec<Request>) = wanted.into_iter().unzip();
+        for (position, outcome) in positions.into_iter().zip(renderer.render(&files, &requests)) {
+            outcomes[position] = outcome;
+        }
+    }
+    outcomes
+}
+
+/// Compares the builds of pairs.
+fn changes(pairs: &[Pair<'_>]) -> Vec<Change> {
+    let mut found = Vec::new();
+    let mut deleted: BTreeMap<(String, String, ObjectId), usize> = BTreeMap::new();
+    for (position, pair) in pairs.iter().enumerate() {
+        let (Ok(old), Ok(new)) = (&pair.old, &pair.new) else { continue };
+        let mut olds: BTreeMap<ObjectId, &Object> = BTreeMap::new();
+        olds.extend(old.iter().map(|object| (ObjectId::of(&object.value), object)));
+        for object in new {
+            let id = ObjectId::of(&object.value);
+            let before = olds.remove(&id);
+            if before.is_none_or(|before| before.value != object.value) {
+                let before = before.map(|before| (position, before.clone()));
+                found.push(Change { id, before, after: Some((position, object.clone())) });
+            }
+        }
+        for (id, object) in olds {
+            found.push(Change { id, before: Some((position, object.clone())), after: None });
+        }
+    }
+    let place = |pair: usize, is_after: bool| {
+        let pair = &pairs[pair];
+        let applier = if is_after { &pair.after } else { &pair.before };
+        (pair.cluster.clone(), applier.as_ref().map(Applier::target).unwrap_or_default())
+    };
+    for (position, change) in found.iter().enumerate().filter(|(_, change)| change.after.is_none()) {
+        let (cluster, target) = place(change.pair(), false);
+        deleted.insert((cluster, target, change.id.clone()), position);
+    }
+    let mut left_out = BTreeSet::new();
+    for position in 0..found.len() {
+        if found[position].before.is_some() {
+            continue;
+        }
+        let (cluster, target) = place(found[position].pair(), true);
+        if let Some(old) = deleted.remove(&(cluster, target, found[position].id.clone())) {
+            found[position].before = found[old].before.clone();
+            left_out.insert(old);
+        }
+    }
+    // What nobody in Git applies may hold the folder of a Flux Kustomization, which builds its objects too.
+    let said: BTreeSet<(&str, ObjectId)> = found
+        .iter()
+        .filter(|change| pairs[change.pair()].latest().is_some_and(|applier| applier.kustomization.is_some()))
+        .map(|change| (pairs[change.pair()].cluster.as_str(), change.id.clone()))
+        .collect();
+    for (position, change) in found.iter().enumerate() {
+        let pair = &pairs[change.pair()];
+        let is_unsaid = pair.latest().is_some_and(|applier| applier.kustomization.is_none());
+        if is_unsaid && said.contains(&(pair.cluster.as_str(), change.id.clone())) {
+            left_out.insert(position);
+        }
+    }
+    let mut positions = 0..;
+    found.retain(|_| positions.next().is_none_or(|position: usize| !left_out.contains(&position)));
+    found.sort_by(|a, b| (a.pair(), &a.id).cmp(&(b.pair(), &b.id)));
+    found
+}

@@ -1,0 +1,328 @@
+//! Finds out when what a Flux Kustomization builds reaches its cluster.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::delivery::fleet::{GateTimes, Schedules};
+use crate::delivery::{Applier, Cluster, Hold, Holds, Pair, Reached, Sides, World, sides};
+use crate::pr::landing::{Landing, State};
+use crate::repo::duration;
+use crate::repo::flux::git_repositories;
+use crate::repo::manifest::ObjectId;
+use crate::schedule::{CronExpr, CronPair, Timeline, zone};
+use crate::spec::Spec;
+
+/// How long kustomize-controller waits before it looks again whether a dependency is ready (`--requeue-dependency`).
+const REQUEUE: Duration = Duration::from_secs(30);
+
+/// How many `dependsOn` are followed one after another; Flux refuses cycles only when it meets them.
+const DEEPEST: usize = 64;
+
+/// One of two trees, with what decides when its changes land.
+pub struct Tree<'a> {
+    /// The files and what they mean.
+    pub world: World<'a>,
+    /// What is wanted, where there is a spec.
+    pub spec: Option<&'a Spec>,
+    holds: Holds<'a>,
+    schedules: Schedules,
+    sides: Sides,
+    /// The `spec` of the GitRepositories that stand in files, by name.
+    sources: BTreeMap<String, Value>,
+}
+
+impl<'a> Tree<'a> {
+    /// Gathers what is asked for often.
+    ///
+    /// A spec whose schedules are none that Kubernetes takes says nothing of windows; `check` says what is wrong.
+    pub fn new(world: World<'a>, spec: Option<&'a Spec>) -> Tree<'a> {
+        Tree {
+            world,
+            spec,
+            holds: Holds::new(world.model, spec),
+            schedules: spec.and_then(|spec| Schedules::new(spec).ok()).unwrap_or_default(),
+            sides: spec.map(|spec| sides(spec, world.model)).unwrap_or_default(),
+            sources: git_repositories(world.snapshot),
+        }
+    }
+
+    /// Returns the type of all that an applier builds, where it is a side of one.
+    pub fn type_of(&self, applier: &Applier<'_>) -> Option<&str> {
+        let (_, position) = self.sides.get(&applier.path)?;
+        Some(&self.spec?.types.get(*position)?.name.value)
+    }
+
+    /// Returns what holds back what an applier builds.
+    pub fn hold(&self, applier: &Applier<'_>) -> Option<Hold> {
+        let one = applier.kustomization?;
+        self.holds.of(applier.cluster, one.namespace(), one.name(), one.path.as_ref())
+    }
+
+    fn cluster(&self, name: &str) -> Option<&'a Cluster> {
+        self.world.model.delivered.all.iter().find(|cluster| cluster.name == name)
+    }
+
+    /// Returns a Flux Kustomization of a cluster.
+    fn find(&self, cluster: &str, remote: &str, (namespace, name): (&str, &str)) -> Option<Applier<'a>> {
+        let cluster = self.cluster(cluster)?;
+        let is_it = |one: &&Reached| {
+            one.name() == name && one.remote == remote && (one.namespace() == namespace || namespace.is_empty())
+        };
+        let one = cluster.kustomizations.iter().find(is_it)?;
+        Some(Applier { cluster: &cluster.name, path: one.path.clone()?, kustomization: Some(one) })
+    }
+
+    /// Returns the Flux Kustomization that applies another one.
+    fn parent(&self, applier: &Applier<'_>) -> Option<Applier<'a>> {
+        let one = applier.kustomization?;
+        let (namespace, name) = one.applied_by.as_ref()?;
+        self.find(applier.cluster, &one.remote, (namespace, name))
+    }
+
+    /// Returns how often the source of a Flux Kustomization is fetched; `None` where Git does not say it.
+    fn source_interval(&self, applier: &Applier<'_>) -> Option<Duration> {
+        let id = applier.kustomization?.source();
+        let cluster = self.cluster(applier.cluster)?;
+        let mut roots = cluster.roots.iter().filter_map(|root| root.source.as_ref());
+        let own = roots.find(|(own, value)| own.is(&id) && !value.is_null()).map(|(_, value)| &value["spec"]);
+        let spec = own.or_else(|| self.sources.get(&id.name).filter(|_| id.kind == "GitRepository"));
+        duration::parse(spec?["interval"].as_str()?)
+    }
+
+    /// Returns the state of what holds a Flux Kustomization back; `None` where its times are not known.
+    fn times(&self, cluster: &str, hold: &Hold, at: Timestamp) -> Option<GateTimes> {
+        let pair = match hold {
+            Hold::Suspended => return None,
+            Hold::Window(name) => {
+                let position = self.schedules.of(cluster, name)?;
+                return Some(self.schedules.distinct().get(position)?.times(at));
+            }
+            Hold::Job(name) => {
+                let gates = self.world.model.gates_of(cluster);
+                let gate = gates.into_iter().find(|gate| gate.close.name == *name)?;
+                let expression = |job: &Value| CronExpr::parse(job["spec"]["schedule"].as_str()?).ok();
+                let zone_of = |job: &Value| job["spec"]["timeZone"].as_str().map(str::to_owned);
+                let (open, close) = (&gate.open.value, &gate.close.value);
+                let zone = zone_of(open).map(|name| zone::parse(&name)).transpose().ok()?;
+                let is_one = zone_of(open) == zone_of(close);
+                let pair = CronPair { open: expression(open)?, close: expression(close)? };
+                is_one.then(|| (pair, zone.unwrap_or(jiff::tz::TimeZone::UTC)))
+            }
+        };
+        let timeline = Timeline::of_pairs([pair?]);
+        Some(GateTimes {
+            open: timeline.is_open(at),
+            next_open: timeline.next_open(at),
+            next_close: timeline.next_close(at),
+            opens: 0,
+            closes: 0,
+            race: timeline.race_near(at),
+        })
+    }
+
+    /// Returns when a commit that is merged at an instant is applied by a Flux Kustomization that the cluster has.
+    pub fn applied(&self, applier: &Applier<'_>, merged: Timestamp) -> Landing {
+        self.applied_from(applier, merged, DEEPEST)
+    }
+
+    fn applied_from(&self, applier: &Applier<'_>, merged: Timestamp, left: usize) -> Landing {
+        let Some(one) = applier.kustomization else {
+            return Landing::unknown("Git does not say what applies the folder");
+        };
+        if applier.spec()["suspend"] == true {
+            return Landing::never(format!("Git suspends Flux Kustomization {}", one.name()));
+        }
+        let own = self.own(applier, one, merged);
+        if left == 0 {
+            return own;
+        }
+        let dependencies = applier.spec()["dependsOn"].as_array().into_iter().flatten();
+        dependencies.fold(own, |landing, item| {
+            let namespace = item["namespace"].as_str().filter(|space| !space.is_empty()).unwrap_or(one.namespace());
+            let name = item["name"].as_str().unwrap_or_default();
+            let Some(other) = self.find(applier.cluster, &one.remote, (namespace, name)) else {
+                return landing.and(Landing::unknown(format!("it depends on {name}, which is not in Git")));
+            };
+            // Only one that reads the same source has to be at the same revision (kustomize-controller,
+            // `checkDependencies`); another one is ready already.
+            if other.kustomization.is_none_or(|other| other.source() != one.source()) {
+                return landing;
+            }
+            let mut ready = self.applied_from(&other, merged, left - 1);
+            let waits = other.spec()["wait"] == true || !other.spec()["healthChecks"].is_null();
+            let timeout = || duration_of(other.spec(), "timeout").or_else(|| duration_of(other.spec(), "interval"));
+            let checks = if waits { timeout() } else { Some(Duration::ZERO) };
+            ready.latest = ready.latest.zip(checks).and_then(|(at, checks)| after(at, REQUEUE + checks));
+            if ready.state != State::AtOnce {
+                ready.reason = Some(format!("it depends on {name}"));
+            }
+            landing.and(ready)
+        })
+    }
+
+    /// As [`applied`](Tree::applied), were there no dependencies.
+    fn own(&self, applier: &Applier<'_>, one: &Reached, merged: Timestamp) -> Landing {
+        let fetched = self.source_interval(applier);
+        let arrives = fetched.and_then(|fetched| after(merged, fetched));
+        let interval = duration_of(applier.spec(), "interval");
+        let until = |start: Option<Timestamp>| start.zip(interval).and_then(|(at, interval)| after(at, interval));
+        let unsaid = || match interval {
+            None => format!("Git does not say the interval of {}", one.name()),
+            Some(_) => format!("Git does not say the interval of {} {}", one.source().kind, one.source().name),
+        };
+        let Some(hold) = self.hold(applier) else {
+            let landing = Landing::at_once(merged, until(arrives));
+            return if landing.latest.is_none() { landing.because(unsaid()) } else { landing };
+        };
+        let name = hold.name().unwrap_or_default().to_owned();
+        let Some(times) = self.times(applier.cluster, &hold, merged) else {
+            return Landing { window: Some(name), ..Landing::unknown(format!("when {hold} opens is not known")) };
+        };
+        let window = |earliest: Timestamp, latest: Option<Timestamp>, deadline: Option<Timestamp>| Landing {
+            state: State::Window,
+            earliest: Some(earliest),
+            latest,
+            window: Some(name.clone()),
+            deadline,
+            reason: None,
+        };
+        let before = |close: Option<Timestamp>| close.zip(fetched).and_then(|(at, fetched)| at.checked_sub(fetched).ok());
+        let landing = match (times.open, times.next_open) {
+            (true, next) => {
+                let deadline = before(times.next_close);
+                if times.next_close.is_none_or(|close| arrives.is_some_and(|arrives| arrives < close)) {
+                    window(merged, until(arrives), deadline)
+                } else {
+                    // It may come too late for this opening.
+                    let reason = "the window may close before the commit is fetched";
+                    window(merged, until(next), deadline).because(reason)
+                }
+            }
+            (false, Some(open)) => window(open, until(arrives.map(|at| at.max(open))), before(times.next_close)),
+            (false, None) => {
+                let reason = format!("{hold} opens no more within five years");
+                return Landing { window: Some(name), ..Landing::never(reason) };
+            }
+        };
+        if landing.latest.is_none() { landing.because(unsaid()) } else { landing }
+    }
+}
+
+fn duration_of(spec: &Value, field: &str) -> Option<Duration> {
+    duration::parse(spec[field].as_str()?)
+}
+
+fn after(at: Timestamp, duration: Duration) -> Option<Timestamp> {
+    at.checked_add(duration).ok()
+}
+
+/// Both trees.
+pub struct Clock<'a> {
+    /// What was.
+    pub before: Tree<'a>,
+    /// What is.
+    pub after: Tree<'a>,
+    /// When the commit is merged.
+    pub now: Timestamp,
+}
+
+impl Clock<'_> {
+    /// Returns when objects of a pair land that are there afterwards.
+    pub fn lands(&self, pair: &Pair<'_>) -> Landing {
+        let Some(new) = &pair.after else { return self.ends(pair) };
+        let landing = self.after.applied(new, self.now);
+        let Some(one) = new.kustomization else { return landing };
+        let Some(old) = &pair.before else {
+            // Nothing suspends a new one before the next closing.
+            let hold = self.after.hold(new);
+            let own = match (&hold, new.spec()["suspend"] == true) {
+                (Some(_), false) => self.after.parent_of(new, self.now),
+                _ => landing.and(self.after.parent_of(new, self.now)),
+            };
+            let interval = duration_of(new.spec(), "interval");
+            let latest = own.latest.zip(interval).and_then(|(at, interval)| after(at, interval));
+            let own = Landing { latest, ..own };
+            return match hold {
+                Some(hold) => own.because(format!("{} is new: {hold} does not hold it back before it closes", one.name())),
+                None => own,
+            };
+        };
+        let held_before = self.before.hold(old);
+        let landing = match (&held_before, self.after.hold(new)) {
+            (Some(hold), None) => Landing::unknown(format!("{hold} held it back and is gone: it may stay suspended")),
+            _ => landing,
+        };
+        let is_same = old.spec()["path"] == new.spec()["path"]
+            && old.request(&self.before.world.model.graph) == new.request(&self.after.world.model.graph);
+        if is_same { landing } else { landing.and(self.after.parent_of(new, self.now)) }
+    }
+
+    /// Returns when an object of a pair is deleted, and whether it is (kustomize-controller, `finalize` and `prune`).
+    pub fn deletes(&self, pair: &Pair<'_>, object: &Value) -> Landing {
+        let setting = |key: &str| object["metadata"]["annotations"][key].as_str().or(object["metadata"]["labels"][key].as_str());
+        if setting("kustomize.toolkit.fluxcd.io/prune") == Some("disabled") {
+            return Landing::never("it is kept: `kustomize.toolkit.fluxcd.io/prune: disabled`");
+        }
+        let Some(new) = &pair.after else { return self.ends(pair) };
+        if new.kustomization.is_some() && new.spec()["prune"] != true {
+            let name = new.kustomization.map(Reached::name).unwrap_or_default();
+            return Landing::never(format!("it is kept: {name} prunes nothing"));
+        }
+        self.lands(pair)
+    }
+
+    /// Returns when a Flux Kustomization that leaves Git deletes its objects, and whether it does.
+    fn ends(&self, pair: &Pair<'_>) -> Landing {
+        let Some(old) = &pair.before else { return Landing::unknown("nothing builds it") };
+        let Some(one) = old.kustomization else {
+            return Landing::unknown("Git does not say what applies the folder");
+        };
+        let spec = old.spec();
+        let policy = spec["deletionPolicy"].as_str().unwrap_or("MirrorPrune");
+        if policy == "Orphan" || policy == "MirrorPrune" && spec["prune"] != true {
+            return Landing::never(format!("it is kept: {} leaves Git and deletes nothing", one.name()));
+        }
+        let Some(parent) = self.before.parent(old) else {
+            return Landing::unknown(format!("nothing in Git deletes {}", one.name()));
+        };
+        if parent.spec()["prune"] != true {
+            return Landing::never(format!("{} stays in the cluster: {} prunes nothing", one.name(), parent_name(&parent)));
+        }
+        let landing = self.before.applied(&parent, self.now);
+        if spec["suspend"] == true {
+            return Landing::never(format!("it is kept: {} is suspended when it goes", one.name()));
+        }
+        if let Some(hold) = self.before.hold(old) {
+            let at = landing.earliest.unwrap_or(self.now);
+            if self.before.times(old.cluster, &hold, at).is_some_and(|times| !times.open) {
+                return Landing::never(format!("it is kept: {hold} suspends {} when it goes", one.name()));
+            }
+        }
+        landing
+    }
+}
+
+fn parent_name(parent: &Applier<'_>) -> String {
+    parent.kustomization.map(|one| one.name().to_owned()).unwrap_or_default()
+}
+
+impl Tree<'_> {
+    /// Returns when the object of a Flux Kustomization itself is applied.
+    fn parent_of(&self, applier: &Applier<'_>, merged: Timestamp) -> Landing {
+        match self.parent(applier) {
+            Some(parent) => self.applied(&parent, merged),
+            None => Landing::unknown("Git does not say what applies its Flux Kustomization"),
+        }
+    }
+}
+
+impl Clock<'_> {
+    /// Returns what holds back the objects of a Flux Kustomization, after the pull request or else before.
+    pub fn hold_of(&self, cluster: &str, id: &ObjectId) -> Option<Hold> {
+        let of = |tree: &Tree<'_>| tree.hold(&tree.find(cluster, "", (&id.namespace, &id.name))?);
+        of(&self.after).or_else(|| of(&self.before))
+    }
+}

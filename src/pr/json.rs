@@ -1,0 +1,95 @@
+//! The answer for programs.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::pr::field::Field;
+use crate::pr::finding::Finding;
+use crate::pr::landing::Landing;
+use crate::pr::report::{By, Line, Report};
+use crate::schedule::zone::database_release;
+
+/// The version of the form; it grows when something is taken away or means something else.
+const VERSION: u32 = 1;
+
+/// Writes a report as JSON; `schema pr` prints its schema.
+///
+/// Paths begin at the top of the git repository; times are RFC 3339 in UTC. `head` is null for a working tree that
+/// differs from its commit, `type` where the folder is no side of one.
+pub fn json(report: &Report) -> Value {
+    json!({
+        "version": VERSION,
+        "base": report.base,
+        "head": report.head,
+        "now": utc(report.now),
+        "timeZoneDatabase": database_release(),
+        "changes": report.changes.iter().map(change).collect::<Vec<_>>(),
+        "deadline": report.deadline.map(utc),
+        "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+        "notRendered": report.withheld.iter().map(|one| json!({
+            "cluster": one.cluster,
+            "path": one.by.path.to_string(),
+            "kustomization": kustomization(&one.by),
+            "side": if one.is_head { "head" } else { "base" },
+            "reason": one.reason,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn change(line: &Line) -> Value {
+    json!({
+        "cluster": line.cluster,
+        "path": line.by.path.to_string(),
+        "kustomization": kustomization(&line.by),
+        "from": line.from.as_ref().map(|from| json!({
+            "path": from.path.to_string(), "kustomization": kustomization(from),
+        })),
+        "type": line.change_type,
+        "object": {
+            "apiVersion": line.api_version,
+            "kind": line.id.kind,
+            "namespace": Some(&line.id.namespace).filter(|namespace| !namespace.is_empty()),
+            "name": line.id.name,
+        },
+        "change": line.kind.as_str(),
+        "fields": line.fields.iter().map(field).collect::<Vec<_>>(),
+        "files": line.files.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "lands": landing(&line.lands),
+    })
+}
+
+fn kustomization(by: &By) -> Value {
+    by.kustomization
+        .as_ref()
+        .map_or(Value::Null, |(namespace, name)| json!({ "namespace": namespace, "name": name }))
+}
+
+fn field(field: &Field) -> Value {
+    json!({ "path": field.path, "before": field.before, "after": field.after })
+}
+
+fn landing(landing: &Landing) -> Value {
+    json!({
+        "state": landing.state.as_str(),
+        "earliest": landing.earliest.map(utc),
+        "latest": landing.latest.map(utc),
+        "window": landing.window,
+        "deadline": landing.deadline.map(utc),
+        "reason": landing.reason,
+    })
+}
+
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "topic": finding.topic.as_str(),
+        "cluster": finding.cluster,
+        "object": finding.object.as_ref().map(ToString::to_string),
+        "message": finding.message,
+        "from": finding.from.map(utc),
+        "help": finding.help,
+    })
+}
+
+fn utc(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}

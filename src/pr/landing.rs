@@ -1,0 +1,107 @@
+//! When a change reaches its cluster.
+
+use std::fmt;
+
+use jiff::Timestamp;
+
+/// What decides when a change lands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// Nothing holds it back.
+    AtOnce,
+    /// A window.
+    Window,
+    /// Nothing brings it.
+    Never,
+    /// Git does not say it.
+    Unknown,
+}
+
+impl State {
+    /// Returns the word for it in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            State::AtOnce => "at-once",
+            State::Window => "window",
+            State::Never => "never",
+            State::Unknown => "unknown",
+        }
+    }
+}
+
+/// When a change lands.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Landing {
+    /// What decides it.
+    pub state: State,
+    /// Before this instant it does not land; `None` where it never does, or nobody knows.
+    pub earliest: Option<Timestamp>,
+    /// At this instant it has landed, as long as nothing fails; `None` where Git does not say an interval on the way.
+    pub latest: Option<Timestamp>,
+    /// The type or the CronJob whose window it waits for.
+    pub window: Option<String>,
+    /// The last instant of a merge that still lands in that window.
+    pub deadline: Option<Timestamp>,
+    /// Why, where that is not plain.
+    pub reason: Option<String>,
+}
+
+impl Landing {
+    /// A landing between two instants.
+    pub fn at_once(earliest: Timestamp, latest: Option<Timestamp>) -> Landing {
+        let none = Landing::never("");
+        Landing { state: State::AtOnce, earliest: Some(earliest), latest, reason: None, ..none }
+    }
+
+    /// No landing at all.
+    pub fn never(reason: impl Into<String>) -> Landing {
+        Landing {
+            state: State::Never,
+            earliest: None,
+            latest: None,
+            window: None,
+            deadline: None,
+            reason: Some(reason.into()),
+        }
+    }
+
+    /// A landing of which Git does not say when.
+    pub fn unknown(reason: impl Into<String>) -> Landing {
+        Landing { state: State::Unknown, ..Landing::never(reason) }
+    }
+
+    /// Adds a reason where there is none yet.
+    #[must_use]
+    pub fn because(self, reason: impl Into<String>) -> Landing {
+        Landing { reason: self.reason.or_else(|| Some(reason.into())), ..self }
+    }
+
+    /// Returns when something lands that needs this and another thing.
+    ///
+    /// What never lands decides, then what nobody knows, then the later one.
+    #[must_use]
+    pub fn and(self, other: Landing) -> Landing {
+        let worst = |landing: &Landing| match landing.state {
+            State::AtOnce | State::Window => 0,
+            State::Unknown => 1,
+            State::Never => 2,
+        };
+        match worst(&self).cmp(&worst(&other)) {
+            std::cmp::Ordering::Greater => return self,
+            std::cmp::Ordering::Less => return other,
+            std::cmp::Ordering::Equal => {}
+        }
+        let latest = self.latest.zip(other.latest).map(|(a, b)| a.max(b));
+        let deadline = self.deadline.into_iter().chain(other.deadline).min();
+        let earliest = self.earliest.max(other.earliest);
+        let is_later = other.earliest > self.earliest || (self.state == State::AtOnce && other.state == State::Window);
+        let decides = if is_later { other } else { self };
+        Landing { earliest, latest, deadline, ..decides }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,26 @@
+//! `pr`: what a pull request changes in which cluster, and when each line of it lands.
+//!
+//! ```text
+//! two trees ─► delivery::Comparison ─► report ─┬─► json, text, markdown
+//!              what differs, by object         │
+//! clock ──────────────────────────────────────┘
+//! when what a Flux Kustomization builds reaches its cluster
+//! ```
+//!
+//! Nothing here reads a clock: the instant of the merge is handed in.
+
+mod clock;
+mod field;
+mod finding;
+mod json;
+mod landing;
+mod report;
+mod text;
+
+pub use clock::{Clock, Tree};
+pub use field::{Field, fields};
+pub use finding::{Finding, Topic};
+pub use json::json;
+pub use landing::{Landing, State};
+pub use report::{By, Line, Question, Report, Withheld, report};
+pub use text::text;

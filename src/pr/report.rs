@@ -1,0 +1,226 @@
+//! What a pull request changes, as all forms of the answer tell it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::delivery::{Applier, Change, Comparison, Kind, Pair, Reached, World};
+use crate::diagnostic::Diagnostic;
+use crate::path::RepoPath;
+use crate::pr::clock::Clock;
+use crate::pr::field::{Field, fields, masked, shown};
+use crate::pr::finding::{Finding, findings};
+use crate::pr::landing::Landing;
+use crate::render::Renderer;
+use crate::repo::Graph;
+use crate::repo::manifest::ObjectId;
+
+/// What a pull request changes.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The commit that it is compared with.
+    pub base: String,
+    /// The commit of the pull request; `None` for a working tree that differs from its commit.
+    pub head: Option<String>,
+    /// When it is merged.
+    pub now: Timestamp,
+    /// The objects, by cluster, folder and id.
+    pub changes: Vec<Line>,
+    /// The last instant of a merge that reaches every window that it can still reach; `None` where nothing waits.
+    pub deadline: Option<Timestamp>,
+    /// What deserves a look.
+    pub findings: Vec<Finding>,
+    /// What does not build, so that nothing is said of its objects.
+    pub withheld: Vec<Withheld>,
+}
+
+/// One object of one cluster.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The cluster.
+    pub cluster: String,
+    /// What builds it, or built it where it is deleted.
+    pub by: By,
+    /// What built it, where that is another one.
+    pub from: Option<By>,
+    /// The type of the side that it is on.
+    pub change_type: Option<String>,
+    /// `apiVersion`, as it is, or as it was where it is deleted.
+    pub api_version: String,
+    /// Its id.
+    pub id: ObjectId,
+    /// What becomes of it.
+    pub kind: Kind,
+    /// How it differs; nothing for what is new or goes.
+    pub fields: Vec<Field>,
+    /// The whole object, where it is new or goes.
+    pub object: Option<Value>,
+    /// The changed files behind it; where none is known, the file that it comes from.
+    pub files: Vec<RepoPath>,
+    /// When it lands.
+    pub lands: Landing,
+}
+
+/// A Flux Kustomization, and the folder that it builds.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct By {
+    /// The folder, from the top of the git repository.
+    pub path: RepoPath,
+    /// Its namespace and its name; `None` where Git does not say what applies the folder.
+    pub kustomization: Option<(String, String)>,
+}
+
+impl By {
+    fn of(applier: &Applier<'_>) -> By {
+        let id = |one: &Reached| (one.namespace().to_owned(), one.name().to_owned());
+        By { path: applier.path.clone(), kustomization: applier.kustomization.map(id) }
+    }
+
+    /// Returns the name, or the folder where there is none.
+    pub fn name(&self) -> &str {
+        self.kustomization.as_ref().map_or(self.path.as_str(), |(_, name)| name)
+    }
+}
+
+/// A folder that does not build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Withheld {
+    /// The cluster.
+    pub cluster: String,
+    /// What builds it.
+    pub by: By,
+    /// Whether it is the head that does not build.
+    pub is_head: bool,
+    /// What kustomize says.
+    pub reason: String,
+}
+
+/// What is compared, beside the trees.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The commit that it is compared with.
+    pub base: String,
+    /// The commit of the pull request; `None` for a working tree that differs from its commit.
+    pub head: Option<String>,
+    /// Why the head's spec can't be read, if so.
+    pub broken: Option<Diagnostic>,
+}
+
+/// Compares two trees and says when each difference lands.
+pub fn report(question: Question, clock: &Clock<'_>, renderer: &dyn Renderer) -> Report {
+    let comparison = Comparison::new(clock.before.world, clock.after.world, renderer);
+    let mut files = Files::new(clock.before.world, clock.after.world, &comparison);
+    let changes: Vec<Line> =
+        comparison.changes.iter().filter_map(|change| line(clock, &comparison, change, &mut files)).collect();
+    let withheld = withheld(&comparison);
+    let deadline = changes.iter().filter_map(|line| line.lands.deadline).min();
+    let mut findings = findings(clock, &comparison, &changes, &withheld);
+    findings.extend(question.broken.as_ref().map(Finding::of_spec));
+    Report { base: question.base, head: question.head, now: clock.now, changes, deadline, findings, withheld }
+}
+
+fn line(clock: &Clock<'_>, comparison: &Comparison<'_>, change: &Change, files: &mut Files<'_>) -> Option<Line> {
+    let kind = change.kind();
+    let pair = comparison.pairs.get(change.pair())?;
+    let by = if kind == Kind::Deleted { &pair.before } else { &pair.after };
+    let by = by.as_ref()?;
+    let object = change.object()?;
+    let from = change.before.as_ref().filter(|_| kind == Kind::Moved);
+    let from = from.and_then(|(old, _)| comparison.pairs.get(*old)?.before.as_ref()).map(By::of);
+    let lands = match kind {
+        Kind::Deleted => clock.deletes(pair, &object.value),
+        _ => clock.lands(pair),
+    };
+    let tree = if kind == Kind::Deleted { &clock.before } else { &clock.after };
+    let differing = match (&change.before, &change.after) {
+        (Some((_, old)), Some((_, new))) => masked(&new.value, fields(&old.value, &new.value)),
+        _ => Vec::new(),
+    };
+    let word = if kind == Kind::Deleted { "before" } else { "after" };
+    Some(Line {
+        cluster: pair.cluster.clone(),
+        by: By::of(by),
+        from,
+        change_type: tree.type_of(by).map(str::to_owned),
+        api_version: object.value["apiVersion"].as_str().unwrap_or_default().to_owned(),
+        id: change.id.clone(),
+        kind,
+        fields: differing,
+        object: matches!(kind, Kind::Created | Kind::Deleted).then(|| shown(&object.value, word)),
+        files: files.behind(change),
+        lands,
+    })
+}
+
+fn withheld(comparison: &Comparison<'_>) -> Vec<Withheld> {
+    let mut found = Vec::new();
+    for pair in &comparison.pairs {
+        let sides = [(&pair.before, &pair.old, false), (&pair.after, &pair.new, true)];
+        for (applier, outcome, is_head) in sides {
+            if let (Some(applier), Err(error)) = (applier, outcome) {
+                let (cluster, by) = (pair.cluster.clone(), By::of(applier));
+                found.push(Withheld { cluster, by, is_head, reason: error.message.clone() });
+            }
+        }
+    }
+    found
+}
+
+/// Finds the changed files behind objects.
+struct Files<'a> {
+    before: &'a Graph,
+    after: &'a Graph,
+    changed: &'a BTreeSet<RepoPath>,
+    /// By changed file, the kustomization folders that take it in by a list other than their resources, or that it is
+    /// the list of.
+    shaping: BTreeMap<&'a RepoPath, BTreeSet<RepoPath>>,
+    /// By file, the kustomization folders whose builds take it in.
+    builders: BTreeMap<RepoPath, BTreeSet<RepoPath>>,
+}
+
+impl<'a> Files<'a> {
+    fn new(before: World<'a>, after: World<'a>, comparison: &'a Comparison<'_>) -> Files<'a> {
+        let origins: BTreeSet<&RepoPath> = comparison.pairs.iter().flat_map(origins).collect();
+        let (before, after) = (&before.model.graph, &after.model.graph);
+        let shaping = comparison.files.iter().filter(|file| !origins.contains(file));
+        let shaping = shaping.map(|file| {
+            let mut folders: BTreeSet<RepoPath> = BTreeSet::new();
+            for graph in [before, after] {
+                folders.extend(graph.referrers(file).cloned());
+                folders.extend(file.parent().filter(|folder| graph.get(folder).is_some_and(|list| list.file == *file)));
+            }
+            (file, folders)
+        });
+        Files { before, after, changed: &comparison.files, shaping: shaping.collect(), builders: BTreeMap::new() }
+    }
+
+    /// Returns the changed files from which an object comes, or that shape it on the way.
+    fn behind(&mut self, change: &Change) -> Vec<RepoPath> {
+        let objects = [&change.before, &change.after].into_iter().flatten();
+        let origins: BTreeSet<RepoPath> =
+            objects.filter_map(|(_, object)| Some(object.origin.as_ref()?.path.clone())).collect();
+        let mut found: BTreeSet<RepoPath> = origins.iter().filter(|file| self.changed.contains(*file)).cloned().collect();
+        for origin in &origins {
+            let (before, after) = (self.before, self.after);
+            let builders = self.builders.entry(origin.clone()).or_insert_with(|| {
+                let of = |graph: &Graph| -> BTreeSet<RepoPath> {
+                    let list = origin.parent().filter(|folder| graph.get(folder).is_some_and(|list| list.file == *origin));
+                    let above = list.iter().flat_map(|folder| graph.above(folder)).collect::<BTreeSet<_>>();
+                    above.into_iter().chain(graph.builders(origin)).collect()
+                };
+                of(before).into_iter().chain(of(after)).collect()
+            });
+            let shapes = self.shaping.iter().filter(|(_, folders)| !folders.is_disjoint(builders));
+            found.extend(shapes.map(|(file, _)| (*file).clone()));
+        }
+        if found.is_empty() { origins.into_iter().collect() } else { found.into_iter().collect() }
+    }
+}
+
+/// Returns the files from which the objects of a pair are read; a generated object comes from none.
+fn origins<'p>(pair: &'p Pair<'_>) -> impl Iterator<Item = &'p RepoPath> {
+    let objects = [&pair.old, &pair.new].into_iter().flatten().flatten();
+    let origins = objects.filter_map(|object| object.origin.as_ref());
+    origins.filter(|origin| origin.generator.is_none()).map(|origin| &origin.path)
+}

@@ -1,0 +1,75 @@
+//! Commits by name: which one is meant, and where two histories part.
+
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use crate::repo::Repository;
+
+/// The branches that are taken for the upstream's default one where git does not know it.
+const DEFAULTS: [&str; 4] =
+    ["refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"];
+
+impl Repository {
+    /// Returns the hash of the commit that a revision names; `None` where git knows none.
+    ///
+    /// A revision is data: a text that begins with `-` or holds a control character names nothing.
+    pub fn commit(&self, revision: &str) -> Option<String> {
+        if revision.is_empty() || revision.starts_with('-') || revision.contains(char::is_control) {
+            return None;
+        }
+        let named = format!("{revision}^{{commit}}");
+        let found = self.ask_git().run(&["rev-parse", "--verify", "--quiet", &named]).ok()?;
+        Some(String::from_utf8_lossy(&found).trim().to_owned())
+    }
+
+    /// Returns the upstream's default branch: what `origin/HEAD` leads to, else `main` or `master` of `origin`, else
+    /// the local ones.
+    pub fn default_branch(&self) -> Option<String> {
+        let git = self.ask_git();
+        let head = git.run(&["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"]).ok();
+        let head = head.map(|found| String::from_utf8_lossy(&found).trim().to_owned());
+        let known = head.into_iter().chain(DEFAULTS.map(str::to_owned));
+        known.into_iter().find(|name| self.commit(name).is_some())
+    }
+
+    /// Returns the commit at which two histories part.
+    ///
+    /// # Errors
+    ///
+    /// When a revision is unknown, or the clone is too shallow to hold the commit; then with the command that
+    /// fetches it.
+    pub fn merge_base(&self, base: &str, head: &str) -> Result<String, Error> {
+        let hash = |revision: &str| self.commit(revision).ok_or_else(|| self.unknown(revision));
+        let (base_hash, head_hash) = (hash(base)?, hash(head)?);
+        let answer = self.ask_git().run(&["merge-base", &base_hash, &head_hash]);
+        let found = answer.map(|found| String::from_utf8_lossy(&found).trim().to_owned());
+        found.ok().filter(|hash| !hash.is_empty()).ok_or_else(|| {
+            let (base, head) = (base.escape_debug(), head.escape_debug());
+            let problem = Diagnostic::error(format!("git finds no commit that `{base}` and `{head}` have in common"));
+            Error::invalid(match self.is_shallow() {
+                true => problem.help("the clone is shallow: run `git fetch --unshallow`, then run this again"),
+                false => problem.help("name another revision with --base"),
+            })
+        })
+    }
+
+    /// Says that git knows no such commit, and what fetches it.
+    pub fn unknown(&self, revision: &str) -> Error {
+        let problem = Diagnostic::error(format!("git knows no commit `{}`", revision.escape_debug()));
+        let branch = revision.strip_prefix("refs/remotes/").unwrap_or(revision);
+        let is_plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
+        let fetch = branch.strip_prefix("origin/").filter(|branch| is_plain(branch));
+        Error::invalid(match (fetch, self.is_shallow()) {
+            (Some(branch), _) => problem.help(format!(
+                "run `git fetch origin {branch}:refs/remotes/origin/{branch}`, then run this again"
+            )),
+            (None, true) => problem.help("the clone is shallow: run `git fetch --unshallow`, then run this again"),
+            (None, false) => problem.help("name a commit, branch or tag that is here"),
+        })
+    }
+
+    /// Tells whether the clone lacks a part of its history.
+    fn is_shallow(&self) -> bool {
+        let answer = self.ask_git().run(&["rev-parse", "--is-shallow-repository"]);
+        matches!(answer, Ok(answer) if answer.starts_with(b"true"))
+    }
+}
