@@ -5,12 +5,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::check::code::{ZONES_DIFFER, code_of_lint};
-use crate::repo::duration;
 use crate::check::setting::setting;
 use crate::check::subject::Subject;
 use crate::delivery::GateJob;
 use crate::diagnostic::{Diagnostic, distinct};
 use crate::mechanism::Action;
+use crate::repo::duration;
 
 use crate::schedule::lint::{Lint, LintOptions, lints};
 use crate::schedule::{CronExpr, Window, WindowForm, WindowKey, zone};

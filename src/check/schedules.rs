@@ -6,10 +6,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::check::code::{IMPOSSIBLE_TIME, code_of_lint};
-use crate::repo::duration;
 use crate::delivery::Model;
 use crate::delivery::fleet::{Fleet, GateSchedule, Part, Schedules};
 use crate::diagnostic::{Diagnostic, Place};
+use crate::repo::duration;
 use crate::schedule::Window;
 use crate::schedule::lint::{Lint, LintCode, LintOptions, lints};
 use crate::spec::{Placed, Spec, WindowDef, WindowUse};

@@ -11,7 +11,7 @@ use crate::delivery::{Known, Model, World};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::output::Output;
-use crate::pr::{Clock, Question, Topic, Tree, json, report, text};
+use crate::pr::{Clock, Flavor, Question, Topic, Tree, json, markdown, report, text};
 use crate::render::Renderer;
 use crate::repo::{Repository, Snapshot};
 use crate::spec::{self, Spec};
@@ -28,6 +28,12 @@ pub struct Pr {
     /// How to answer
     #[arg(long, value_enum, default_value_t)]
     pub format: PrFormat,
+    /// The forge that shows the Markdown
+    #[arg(long, value_enum, default_value_t)]
+    pub flavor: Flavor,
+    /// The most bytes of Markdown [default: what the forge takes]
+    #[arg(long, value_name = "N")]
+    pub max_bytes: Option<usize>,
     /// The findings that make the exit code 1
     #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
     pub fail_on: Vec<Topic>,
@@ -39,6 +45,8 @@ pub enum PrFormat {
     /// For people
     #[default]
     Text,
+    /// For the comment on a pull request
+    Markdown,
     /// For programs
     Json,
 }
@@ -80,6 +88,10 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
     let report = report(question, &clock, renderer.as_ref());
     match arguments.format {
         PrFormat::Text => output.result(text(&report).as_bytes()),
+        PrFormat::Markdown => {
+            let limit = arguments.max_bytes.unwrap_or_else(|| arguments.flavor.limit());
+            output.result(markdown(&report, arguments.flavor, limit).as_bytes());
+        }
         PrFormat::Json => output.result(format!("{:#}\n", json(&report)).as_bytes()),
     }
     let fails = report.findings.iter().any(|finding| arguments.fail_on.contains(&finding.topic));

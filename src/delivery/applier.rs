@@ -10,7 +10,8 @@ use crate::render::Request;
 use crate::repo::{Graph, generated_children};
 
 /// Fields of a kustomization that name files inside of other files, so that nobody knows what its build reads.
-const HIDING: [&str; 5] = ["generators", "transformers", "validators", "helmcharts", "helmchartinflationgenerator"];
+const HIDING: [&str; 5] =
+    ["generators", "transformers", "validators", "helmcharts", "helmchartinflationgenerator"];
 
 /// One build that a cluster gets.
 #[derive(Clone, Debug)]
@@ -60,6 +61,13 @@ impl Applier<'_> {
         .with_origins()
     }
 
+    /// Tells whether it is the root of a cluster that nobody in Git applies and that has no list of its own: its build
+    /// would take in the folders of Flux Kustomizations as well.
+    pub fn is_unsaid(&self, model: &Model) -> bool {
+        let is_root = || model.delivered.all.iter().any(|cluster| cluster.name == self.cluster);
+        self.kustomization.is_none() && !model.graph.has(&self.path) && is_root()
+    }
+
     /// Returns the files and folders below which all lies that the build may read; `None` where that is not known.
     pub fn surroundings(&self, graph: &Graph) -> Option<BTreeSet<RepoPath>> {
         let (mut found, mut seen) = (BTreeSet::from([self.path.clone()]), BTreeSet::new());
@@ -107,7 +115,11 @@ impl Applier<'_> {
 pub fn appliers(model: &Model) -> Vec<Applier<'_>> {
     let mut found: Vec<Applier<'_>> = Vec::new();
     for cluster in &model.delivered.all {
-        let of = |path: &RepoPath, kustomization| Applier { cluster: &cluster.name, path: path.clone(), kustomization };
+        let of = |path: &RepoPath, kustomization| Applier {
+            cluster: &cluster.name,
+            path: path.clone(),
+            kustomization,
+        };
         let unsaid = cluster.roots.iter().filter(|root| root.kustomization.is_none());
         found.extend(unsaid.map(|root| of(&root.folder, None)));
         let mut seen = BTreeSet::new();
@@ -118,7 +130,8 @@ pub fn appliers(model: &Model) -> Vec<Applier<'_>> {
             }
         }
     }
-    let rooted: BTreeSet<&str> = model.delivered.all.iter().map(|cluster: &Cluster| cluster.name.as_str()).collect();
+    let rooted: BTreeSet<&str> =
+        model.delivered.all.iter().map(|cluster: &Cluster| cluster.name.as_str()).collect();
     for cluster in model.clusters().into_iter().filter(|cluster| !rooted.contains(cluster)) {
         let entries = model.entries_of(cluster);
         found.extend(entries.map(|entry| Applier { cluster, path: entry.path.clone(), kustomization: None }));

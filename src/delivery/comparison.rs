@@ -1,10 +1,11 @@
 //! What clusters get differently in one tree than in another, object by object.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use crate::delivery::{Applier, Artifact, Model, appliers};
+use crate::delivery::{Applier, Artifact, Model, Reached, appliers};
 use crate::path::RepoPath;
-use crate::render::{Object, RenderError, Renderer, Request};
+use crate::render::{Object, Origin, RenderError, Renderer, Request};
 use crate::repo::Snapshot;
 use crate::repo::manifest::ObjectId;
 
@@ -128,7 +129,9 @@ impl<'m> Comparison<'m> {
             let may_read = |world: World<'_>, applier: &Option<Applier<'_>>| {
                 applier.as_ref().is_some_and(|applier| {
                     let known = applier.surroundings(&world.model.graph);
-                    known.is_none_or(|known| known.iter().any(|path| touched.contains(path) || is_below(path, &files)))
+                    known.is_none_or(|known| {
+                        known.iter().any(|path| touched.contains(path) || is_below(path, &files))
+                    })
                 })
             };
             let (Some(old), Some(new)) = (&pair.before, &pair.after) else { return true };
@@ -142,6 +145,11 @@ impl<'m> Comparison<'m> {
         for ((pair, old), new) in pairs.iter_mut().zip(olds).zip(news) {
             (pair.old, pair.new) = (old, new);
         }
+        // What nobody in Git applies may be no folder that builds.
+        pairs.retain(|pair| {
+            let is_said = pair.latest().is_some_and(|applier| applier.kustomization.is_some());
+            is_said || pair.old.is_ok() || pair.new.is_ok()
+        });
         let changes = changes(&pairs);
         Comparison { files, pairs, changes }
     }
@@ -164,7 +172,13 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
         let cluster = names.get(applier.cluster).copied().unwrap_or(applier.cluster);
         olds.insert((cluster.to_owned(), key(&applier)), applier);
     }
-    let pair = |cluster: String, before, after| Pair { cluster, before, after, old: Ok(Vec::new()), new: Ok(Vec::new()) };
+    let pair = |cluster: String, before, after| Pair {
+        cluster,
+        before,
+        after,
+        old: Ok(Vec::new()),
+        new: Ok(Vec::new()),
+    };
     let mut pairs = Vec::new();
     for applier in appliers(after.model) {
         let old = olds.remove(&(applier.cluster.to_owned(), key(&applier)));
@@ -186,7 +200,9 @@ fn counterparts<'m>(before: &'m Model, after: &'m Model) -> BTreeMap<&'m str, &'
         .collect::<Vec<_>>()
     };
     let (old, new) = (roots(before), roots(after));
-    let is_known = |name: &str, clusters: &[(&str, BTreeSet<&RepoPath>)]| clusters.iter().any(|(other, _)| *other == name);
+    let is_known = |name: &str, clusters: &[(&str, BTreeSet<&RepoPath>)]| {
+        clusters.iter().any(|(other, _)| *other == name)
+    };
     let renamed = old.iter().filter(|(name, _)| !is_known(name, &new));
     renamed
         .filter_map(|(name, folders)| {
@@ -199,13 +215,16 @@ fn counterparts<'m>(before: &'m Model, after: &'m Model) -> BTreeMap<&'m str, &'
 /// Builds one side.
 fn built(world: World<'_>, appliers: &[&Option<Applier<'_>>], renderer: &dyn Renderer) -> Vec<Outcome> {
     let mut by_artifact: BTreeMap<Artifact, Vec<(usize, Request)>> = BTreeMap::new();
+    let mut outcomes: Vec<Outcome> = appliers.iter().map(|_| Ok(Vec::new())).collect();
     for (position, applier) in appliers.iter().enumerate() {
-        if let Some(applier) = applier {
+        let Some(applier) = applier else { continue };
+        if applier.is_unsaid(world.model) {
+            outcomes[position] = Ok(brought(world.model, applier));
+        } else {
             let request = applier.request(&world.model.graph);
             by_artifact.entry(applier.artifact()).or_default().push((position, request));
         }
     }
-    let mut outcomes: Vec<Outcome> = appliers.iter().map(|_| Ok(Vec::new())).collect();
     for (artifact, wanted) in by_artifact {
         let files = world.model.delivered.files(world.snapshot, &artifact);
         let (positions, requests): (Vec<usize>, Vec<Request>) = wanted.into_iter().unzip();
@@ -214,6 +233,23 @@ fn built(world: World<'_>, appliers: &[&Option<Applier<'_>>], renderer: &dyn Ren
         }
     }
     outcomes
+}
+
+/// Returns the Flux Kustomizations that a root brings which nobody in Git applies.
+fn brought(model: &Model, applier: &Applier<'_>) -> Vec<Object> {
+    let cluster = model.delivered.all.iter().find(|cluster| cluster.name == applier.cluster);
+    let own = cluster
+        .into_iter()
+        .flat_map(|cluster| &cluster.kustomizations)
+        .filter(|one| one.applied_by.is_none());
+    let object = |one: &Reached| {
+        let mut same = model.flux_of_cluster(applier.cluster);
+        let written = same.find(|flux| flux.name == one.name() && flux.namespace == one.namespace())?;
+        let origin = Origin { path: written.file.clone(), generator: None };
+        let is_here = written.file.is_within(&applier.path);
+        is_here.then(|| Object { value: Arc::new(one.value.clone()), origin: Some(origin) })
+    };
+    own.filter_map(object).collect()
 }
 
 /// Compares the builds of pairs.

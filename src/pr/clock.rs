@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::delivery::fleet::{GateTimes, Schedules};
@@ -12,11 +13,14 @@ use crate::pr::landing::{Landing, State};
 use crate::repo::duration;
 use crate::repo::flux::git_repositories;
 use crate::repo::manifest::ObjectId;
-use crate::schedule::{CronExpr, CronPair, Timeline, zone};
+use crate::schedule::{self, CronExpr, CronPair, Timeline};
 use crate::spec::Spec;
 
 /// How long kustomize-controller waits before it looks again whether a dependency is ready (`--requeue-dependency`).
 const REQUEUE: Duration = Duration::from_secs(30);
+
+/// How often a source is fetched that Git does not hold: as `flux bootstrap` makes it.
+const BOOTSTRAP: Duration = Duration::from_secs(60);
 
 /// How many `dependsOn` are followed one after another; Flux refuses cycles only when it meets them.
 const DEEPEST: usize = 64;
@@ -69,7 +73,9 @@ impl<'a> Tree<'a> {
     fn find(&self, cluster: &str, remote: &str, (namespace, name): (&str, &str)) -> Option<Applier<'a>> {
         let cluster = self.cluster(cluster)?;
         let is_it = |one: &&Reached| {
-            one.name() == name && one.remote == remote && (one.namespace() == namespace || namespace.is_empty())
+            one.name() == name
+                && one.remote == remote
+                && (one.namespace() == namespace || namespace.is_empty())
         };
         let one = cluster.kustomizations.iter().find(is_it)?;
         Some(Applier { cluster: &cluster.name, path: one.path.clone()?, kustomization: Some(one) })
@@ -92,13 +98,16 @@ impl<'a> Tree<'a> {
         duration::parse(spec?["interval"].as_str()?)
     }
 
-    /// Returns the state of what holds a Flux Kustomization back; `None` where its times are not known.
-    fn times(&self, cluster: &str, hold: &Hold, at: Timestamp) -> Option<GateTimes> {
+    /// Returns the state of what holds a Flux Kustomization back, with the zone of the window that opens next; `None`
+    /// where its times are not known.
+    fn times(&self, cluster: &str, hold: &Hold, at: Timestamp) -> Option<(GateTimes, TimeZone)> {
         let pair = match hold {
             Hold::Suspended => return None,
             Hold::Window(name) => {
                 let position = self.schedules.of(cluster, name)?;
-                return Some(self.schedules.distinct().get(position)?.times(at));
+                let schedule = self.schedules.distinct().get(position)?;
+                let times = schedule.times(at);
+                return Some((times, schedule.zone(times.opens)));
             }
             Hold::Job(name) => {
                 let gates = self.world.model.gates_of(cluster);
@@ -106,21 +115,33 @@ impl<'a> Tree<'a> {
                 let expression = |job: &Value| CronExpr::parse(job["spec"]["schedule"].as_str()?).ok();
                 let zone_of = |job: &Value| job["spec"]["timeZone"].as_str().map(str::to_owned);
                 let (open, close) = (&gate.open.value, &gate.close.value);
-                let zone = zone_of(open).map(|name| zone::parse(&name)).transpose().ok()?;
+                let zone = zone_of(open).map(|name| schedule::zone::parse(&name)).transpose().ok()?;
                 let is_one = zone_of(open) == zone_of(close);
                 let pair = CronPair { open: expression(open)?, close: expression(close)? };
-                is_one.then(|| (pair, zone.unwrap_or(jiff::tz::TimeZone::UTC)))
+                is_one.then(|| (pair, zone.unwrap_or(TimeZone::UTC)))
             }
         };
-        let timeline = Timeline::of_pairs([pair?]);
-        Some(GateTimes {
+        let (pair, zone) = pair?;
+        let timeline = Timeline::of_pairs([(pair, zone.clone())]);
+        let times = GateTimes {
             open: timeline.is_open(at),
             next_open: timeline.next_open(at),
             next_close: timeline.next_close(at),
             opens: 0,
             closes: 0,
             race: timeline.race_near(at),
-        })
+        };
+        Some((times, zone))
+    }
+
+    /// Returns the name of the window that opens next; that of the type or the CronJob where it has none.
+    fn window_name(&self, cluster: &str, hold: &Hold, at: Timestamp) -> String {
+        let named = || {
+            let (Hold::Window(name), Some(spec)) = (hold, self.spec) else { return None };
+            let (times, _) = self.times(cluster, hold, at)?;
+            spec.window_names(cluster, name).get(times.opens).copied()?.map(str::to_owned)
+        };
+        named().unwrap_or_else(|| hold.name().unwrap_or_default().to_owned())
     }
 
     /// Returns when a commit that is merged at an instant is applied by a Flux Kustomization that the cluster has.
@@ -141,7 +162,8 @@ impl<'a> Tree<'a> {
         }
         let dependencies = applier.spec()["dependsOn"].as_array().into_iter().flatten();
         dependencies.fold(own, |landing, item| {
-            let namespace = item["namespace"].as_str().filter(|space| !space.is_empty()).unwrap_or(one.namespace());
+            let namespace =
+                item["namespace"].as_str().filter(|space| !space.is_empty()).unwrap_or(one.namespace());
             let name = item["name"].as_str().unwrap_or_default();
             let Some(other) = self.find(applier.cluster, &one.remote, (namespace, name)) else {
                 return landing.and(Landing::unknown(format!("it depends on {name}, which is not in Git")));
@@ -153,7 +175,8 @@ impl<'a> Tree<'a> {
             }
             let mut ready = self.applied_from(&other, merged, left - 1);
             let waits = other.spec()["wait"] == true || !other.spec()["healthChecks"].is_null();
-            let timeout = || duration_of(other.spec(), "timeout").or_else(|| duration_of(other.spec(), "interval"));
+            let timeout =
+                || duration_of(other.spec(), "timeout").or_else(|| duration_of(other.spec(), "interval"));
             let checks = if waits { timeout() } else { Some(Duration::ZERO) };
             ready.latest = ready.latest.zip(checks).and_then(|(at, checks)| after(at, REQUEUE + checks));
             if ready.state != State::AtOnce {
@@ -165,31 +188,48 @@ impl<'a> Tree<'a> {
 
     /// As [`applied`](Tree::applied), were there no dependencies.
     fn own(&self, applier: &Applier<'_>, one: &Reached, merged: Timestamp) -> Landing {
-        let fetched = self.source_interval(applier);
+        let said = self.source_interval(applier);
+        let fetched = said.or(Some(BOOTSTRAP));
         let arrives = fetched.and_then(|fetched| after(merged, fetched));
         let interval = duration_of(applier.spec(), "interval");
-        let until = |start: Option<Timestamp>| start.zip(interval).and_then(|(at, interval)| after(at, interval));
-        let unsaid = || match interval {
-            None => format!("Git does not say the interval of {}", one.name()),
-            Some(_) => format!("Git does not say the interval of {} {}", one.source().kind, one.source().name),
+        let until =
+            |start: Option<Timestamp>| start.zip(interval).and_then(|(at, interval)| after(at, interval));
+        let told = |landing: Landing| match (interval, said) {
+            (None, _) => landing.because(format!("Git does not say the interval of {}", one.name())),
+            (_, None) => {
+                let source = one.source();
+                landing.because(format!(
+                    "{} {} is not in Git: it is taken to be fetched every minute",
+                    source.kind, source.name
+                ))
+            }
+            _ => landing,
         };
         let Some(hold) = self.hold(applier) else {
-            let landing = Landing::at_once(merged, until(arrives));
-            return if landing.latest.is_none() { landing.because(unsaid()) } else { landing };
+            return told(Landing::at_once(merged, until(arrives)));
         };
-        let name = hold.name().unwrap_or_default().to_owned();
-        let Some(times) = self.times(applier.cluster, &hold, merged) else {
-            return Landing { window: Some(name), ..Landing::unknown(format!("when {hold} opens is not known")) };
+        let name = self.window_name(applier.cluster, &hold, merged);
+        let Some((times, zone)) = self.times(applier.cluster, &hold, merged) else {
+            return Landing {
+                window: Some(name),
+                ..Landing::unknown(format!("when {hold} opens is not known"))
+            };
         };
         let window = |earliest: Timestamp, latest: Option<Timestamp>, deadline: Option<Timestamp>| Landing {
             state: State::Window,
             earliest: Some(earliest),
             latest,
             window: Some(name.clone()),
+            zone: zone.iana_name().map(str::to_owned),
             deadline,
+            otherwise: times
+                .next_close
+                .and_then(|close| self.times(applier.cluster, &hold, close)?.0.next_open),
             reason: None,
         };
-        let before = |close: Option<Timestamp>| close.zip(fetched).and_then(|(at, fetched)| at.checked_sub(fetched).ok());
+        let before = |close: Option<Timestamp>| {
+            close.zip(fetched).and_then(|(at, fetched)| at.checked_sub(fetched).ok())
+        };
         let landing = match (times.open, times.next_open) {
             (true, next) => {
                 let deadline = before(times.next_close);
@@ -201,13 +241,15 @@ impl<'a> Tree<'a> {
                     window(merged, until(next), deadline).because(reason)
                 }
             }
-            (false, Some(open)) => window(open, until(arrives.map(|at| at.max(open))), before(times.next_close)),
+            (false, Some(open)) => {
+                window(open, until(arrives.map(|at| at.max(open))), before(times.next_close))
+            }
             (false, None) => {
                 let reason = format!("{hold} opens no more within five years");
                 return Landing { window: Some(name), ..Landing::never(reason) };
             }
         };
-        if landing.latest.is_none() { landing.because(unsaid()) } else { landing }
+        told(landing)
     }
 }
 
@@ -246,13 +288,16 @@ impl Clock<'_> {
             let latest = own.latest.zip(interval).and_then(|(at, interval)| after(at, interval));
             let own = Landing { latest, ..own };
             return match hold {
-                Some(hold) => own.because(format!("{} is new: {hold} does not hold it back before it closes", one.name())),
+                Some(hold) => own
+                    .because(format!("{} is new: {hold} does not hold it back before it closes", one.name())),
                 None => own,
             };
         };
         let held_before = self.before.hold(old);
         let landing = match (&held_before, self.after.hold(new)) {
-            (Some(hold), None) => Landing::unknown(format!("{hold} held it back and is gone: it may stay suspended")),
+            (Some(hold), None) => {
+                Landing::unknown(format!("{hold} held it back and is gone: it may stay suspended"))
+            }
             _ => landing,
         };
         let is_same = old.spec()["path"] == new.spec()["path"]
@@ -262,7 +307,9 @@ impl Clock<'_> {
 
     /// Returns when an object of a pair is deleted, and whether it is (kustomize-controller, `finalize` and `prune`).
     pub fn deletes(&self, pair: &Pair<'_>, object: &Value) -> Landing {
-        let setting = |key: &str| object["metadata"]["annotations"][key].as_str().or(object["metadata"]["labels"][key].as_str());
+        let setting = |key: &str| {
+            object["metadata"]["annotations"][key].as_str().or(object["metadata"]["labels"][key].as_str())
+        };
         if setting("kustomize.toolkit.fluxcd.io/prune") == Some("disabled") {
             return Landing::never("it is kept: `kustomize.toolkit.fluxcd.io/prune: disabled`");
         }
@@ -289,7 +336,11 @@ impl Clock<'_> {
             return Landing::unknown(format!("nothing in Git deletes {}", one.name()));
         };
         if parent.spec()["prune"] != true {
-            return Landing::never(format!("{} stays in the cluster: {} prunes nothing", one.name(), parent_name(&parent)));
+            return Landing::never(format!(
+                "{} stays in the cluster: {} prunes nothing",
+                one.name(),
+                parent_name(&parent)
+            ));
         }
         let landing = self.before.applied(&parent, self.now);
         if spec["suspend"] == true {
@@ -297,7 +348,7 @@ impl Clock<'_> {
         }
         if let Some(hold) = self.before.hold(old) {
             let at = landing.earliest.unwrap_or(self.now);
-            if self.before.times(old.cluster, &hold, at).is_some_and(|times| !times.open) {
+            if self.before.times(old.cluster, &hold, at).is_some_and(|(times, _)| !times.open) {
                 return Landing::never(format!("it is kept: {hold} suspends {} when it goes", one.name()));
             }
         }

@@ -79,11 +79,15 @@ fn keyed<'v>(items: &'v [Value], key: &str) -> Option<Vec<(String, &'v Value)>> 
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     };
-    items.iter().map(|item| name(item).filter(|name| seen.insert(name.clone())).map(|name| (name, item))).collect()
+    items
+        .iter()
+        .map(|item| name(item).filter(|name| seen.insert(name.clone())).map(|name| (name, item)))
+        .collect()
 }
 
 fn below(path: &str, name: &str) -> String {
-    let is_plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    let is_plain =
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     match (path.is_empty(), is_plain) {
         (true, true) => name.to_owned(),
         (false, true) => format!("{path}.{name}"),
@@ -97,7 +101,11 @@ fn below(path: &str, name: &str) -> String {
 pub fn masked(object: &Value, fields: Vec<Field>) -> Vec<Field> {
     if object.get("sops").is_some_and(|sops| *sops != Value::Null) {
         let stars = |word| Some(Value::from(format!("*** ({word})")));
-        return vec![Field { path: "(encrypted by SOPS)".to_owned(), before: stars("before"), after: stars("after") }];
+        return vec![Field {
+            path: "(encrypted by SOPS)".to_owned(),
+            before: stars("before"),
+            after: stars("after"),
+        }];
     }
     let is_secret = object["kind"] == "Secret" && object["apiVersion"] == "v1";
     let hides = |path: &str| is_secret && ["data", "stringData"].iter().any(|key| path.starts_with(key));
@@ -165,14 +173,20 @@ mod tests {
             ]
         );
         assert_eq!(
-            told(&of(json!([{ "name": "a" }, { "name": "b" }])), &of(json!([{ "name": "b" }, { "name": "a" }]))),
+            told(
+                &of(json!([{ "name": "a" }, { "name": "b" }])),
+                &of(json!([{ "name": "b" }, { "name": "a" }]))
+            ),
             ["spec.containers [{\"name\":\"a\"},{\"name\":\"b\"}] [{\"name\":\"b\"},{\"name\":\"a\"}]"]
         );
     }
 
     #[test]
     fn lists_without_a_key_are_told_by_position_or_whole() {
-        assert_eq!(told(&json!({ "args": ["a", "b"] }), &json!({ "args": ["b"] })), ["args [\"a\",\"b\"] [\"b\"]"]);
+        assert_eq!(
+            told(&json!({ "args": ["a", "b"] }), &json!({ "args": ["b"] })),
+            ["args [\"a\",\"b\"] [\"b\"]"]
+        );
         assert_eq!(
             told(&json!({ "rules": [{ "verbs": ["get"] }] }), &json!({ "rules": [{ "verbs": ["*"] }] })),
             ["rules[0].verbs [\"get\"] [\"*\"]"]
@@ -197,7 +211,8 @@ mod tests {
         let text = format!("{found:?}{}", shown(&new, "after"));
         assert!(!text.contains("b2xk") && !text.contains("bmV3"), "{text}");
         assert!(text.contains("*** (before)") && text.contains("*** (after)"), "{text}");
-        let sops = json!({ "kind": "ConfigMap", "data": { "k": "ENC[AES256_GCM,data:x]" }, "sops": { "mac": "m" } });
+        let sops =
+            json!({ "kind": "ConfigMap", "data": { "k": "ENC[AES256_GCM,data:x]" }, "sops": { "mac": "m" } });
         let text = format!("{:?}{}", masked(&sops, fields(&json!({}), &sops)), shown(&sops, "after"));
         assert!(!text.contains("AES256") && !text.contains("mac"), "{text}");
     }

@@ -79,11 +79,15 @@ pub fn findings(
     changes: &[Line],
     withheld: &[Withheld],
 ) -> Vec<Finding> {
-    let broken = withheld.iter().filter(|one| one.is_head).map(|one| Finding {
+    let broken = withheld.iter().filter(|one| one.is_head && one.is_new).map(|one| Finding {
         topic: Topic::Error,
         cluster: one.cluster.clone(),
         object: None,
-        message: format!("{} does not build, so nothing of it lands: {}", one.by.path, first_line(&one.reason)),
+        message: format!(
+            "{} does not build, so nothing of it lands: {}",
+            one.by.path,
+            first_line(&one.reason)
+        ),
         from: Some(clock.now),
         help: format!("run `kubectl kustomize {}` and mend what it says", one.by.path),
     });

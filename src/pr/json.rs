@@ -24,7 +24,7 @@ pub fn json(report: &Report) -> Value {
         "now": utc(report.now),
         "timeZoneDatabase": database_release(),
         "changes": report.changes.iter().map(change).collect::<Vec<_>>(),
-        "deadline": report.deadline.map(utc),
+        "deadline": report.deadline.as_ref().and_then(|lands| lands.deadline).map(utc),
         "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
         "notRendered": report.withheld.iter().map(|one| json!({
             "cluster": one.cluster,
@@ -75,6 +75,7 @@ fn landing(landing: &Landing) -> Value {
         "latest": landing.latest.map(utc),
         "window": landing.window,
         "deadline": landing.deadline.map(utc),
+        "otherwise": landing.otherwise.map(utc),
         "reason": landing.reason,
     })
 }

@@ -38,10 +38,14 @@ pub struct Landing {
     pub earliest: Option<Timestamp>,
     /// At this instant it has landed, as long as nothing fails; `None` where Git does not say an interval on the way.
     pub latest: Option<Timestamp>,
-    /// The type or the CronJob whose window it waits for.
+    /// The window that it waits for: its name, or that of the type or the CronJob where it has none.
     pub window: Option<String>,
+    /// The time zone of that window.
+    pub zone: Option<String>,
     /// The last instant of a merge that still lands in that window.
     pub deadline: Option<Timestamp>,
+    /// The opening that a later merge waits for.
+    pub otherwise: Option<Timestamp>,
     /// Why, where that is not plain.
     pub reason: Option<String>,
 }
@@ -60,7 +64,9 @@ impl Landing {
             earliest: None,
             latest: None,
             window: None,
+            zone: None,
             deadline: None,
+            otherwise: None,
             reason: Some(reason.into()),
         }
     }
@@ -92,11 +98,16 @@ impl Landing {
             std::cmp::Ordering::Equal => {}
         }
         let latest = self.latest.zip(other.latest).map(|(a, b)| a.max(b));
-        let deadline = self.deadline.into_iter().chain(other.deadline).min();
+        let (deadline, otherwise) = match (self.deadline, other.deadline) {
+            (Some(own), Some(of)) if of < own => (other.deadline, other.otherwise),
+            (None, Some(_)) => (other.deadline, other.otherwise),
+            _ => (self.deadline, self.otherwise),
+        };
         let earliest = self.earliest.max(other.earliest);
-        let is_later = other.earliest > self.earliest || (self.state == State::AtOnce && other.state == State::Window);
+        let is_later =
+            other.earliest > self.earliest || (self.state == State::AtOnce && other.state == State::Window);
         let decides = if is_later { other } else { self };
-        Landing { earliest, latest, deadline, ..decides }
+        Landing { earliest, latest, deadline, otherwise, ..decides }
     }
 }
 

@@ -9,12 +9,15 @@
 //!
 //! Nothing here reads a clock: the instant of the merge is handed in.
 
+mod body;
 mod clock;
 mod field;
 mod finding;
 mod json;
 mod landing;
+mod markdown;
 mod report;
+mod summary;
 mod text;
 
 pub use clock::{Clock, Tree};
@@ -22,5 +25,6 @@ pub use field::{Field, fields};
 pub use finding::{Finding, Topic};
 pub use json::json;
 pub use landing::{Landing, State};
+pub use markdown::{Flavor, markdown};
 pub use report::{By, Line, Question, Report, Withheld, report};
 pub use text::text;

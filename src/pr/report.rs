@@ -27,8 +27,9 @@ pub struct Report {
     pub now: Timestamp,
     /// The objects, by cluster, folder and id.
     pub changes: Vec<Line>,
-    /// The last instant of a merge that reaches every window that it can still reach; `None` where nothing waits.
-    pub deadline: Option<Timestamp>,
+    /// The landing with the first [`deadline`](Landing::deadline): whoever merges before reaches every window that can
+    /// still be reached. `None` where nothing waits.
+    pub deadline: Option<Landing>,
     /// What deserves a look.
     pub findings: Vec<Finding>,
     /// What does not build, so that nothing is said of its objects.
@@ -92,6 +93,8 @@ pub struct Withheld {
     pub by: By,
     /// Whether it is the head that does not build.
     pub is_head: bool,
+    /// Whether the other one does build, or is not there.
+    pub is_new: bool,
     /// What kustomize says.
     pub reason: String,
 }
@@ -114,13 +117,19 @@ pub fn report(question: Question, clock: &Clock<'_>, renderer: &dyn Renderer) ->
     let changes: Vec<Line> =
         comparison.changes.iter().filter_map(|change| line(clock, &comparison, change, &mut files)).collect();
     let withheld = withheld(&comparison);
-    let deadline = changes.iter().filter_map(|line| line.lands.deadline).min();
+    let waiting = changes.iter().map(|line| &line.lands).filter(|lands| lands.deadline.is_some());
+    let deadline = waiting.min_by_key(|lands| (lands.deadline, *lands)).cloned();
     let mut findings = findings(clock, &comparison, &changes, &withheld);
     findings.extend(question.broken.as_ref().map(Finding::of_spec));
     Report { base: question.base, head: question.head, now: clock.now, changes, deadline, findings, withheld }
 }
 
-fn line(clock: &Clock<'_>, comparison: &Comparison<'_>, change: &Change, files: &mut Files<'_>) -> Option<Line> {
+fn line(
+    clock: &Clock<'_>,
+    comparison: &Comparison<'_>,
+    change: &Change,
+    files: &mut Files<'_>,
+) -> Option<Line> {
     let kind = change.kind();
     let pair = comparison.pairs.get(change.pair())?;
     let by = if kind == Kind::Deleted { &pair.before } else { &pair.after };
@@ -156,11 +165,12 @@ fn line(clock: &Clock<'_>, comparison: &Comparison<'_>, change: &Change, files: 
 fn withheld(comparison: &Comparison<'_>) -> Vec<Withheld> {
     let mut found = Vec::new();
     for pair in &comparison.pairs {
+        let is_new = pair.old.is_ok() || pair.new.is_ok();
         let sides = [(&pair.before, &pair.old, false), (&pair.after, &pair.new, true)];
         for (applier, outcome, is_head) in sides {
             if let (Some(applier), Err(error)) = (applier, outcome) {
                 let (cluster, by) = (pair.cluster.clone(), By::of(applier));
-                found.push(Withheld { cluster, by, is_head, reason: error.message.clone() });
+                found.push(Withheld { cluster, by, is_head, is_new, reason: error.message.clone() });
             }
         }
     }
@@ -188,11 +198,19 @@ impl<'a> Files<'a> {
             let mut folders: BTreeSet<RepoPath> = BTreeSet::new();
             for graph in [before, after] {
                 folders.extend(graph.referrers(file).cloned());
-                folders.extend(file.parent().filter(|folder| graph.get(folder).is_some_and(|list| list.file == *file)));
+                folders.extend(
+                    file.parent().filter(|folder| graph.get(folder).is_some_and(|list| list.file == *file)),
+                );
             }
             (file, folders)
         });
-        Files { before, after, changed: &comparison.files, shaping: shaping.collect(), builders: BTreeMap::new() }
+        Files {
+            before,
+            after,
+            changed: &comparison.files,
+            shaping: shaping.collect(),
+            builders: BTreeMap::new(),
+        }
     }
 
     /// Returns the changed files from which an object comes, or that shape it on the way.
@@ -200,12 +218,15 @@ impl<'a> Files<'a> {
         let objects = [&change.before, &change.after].into_iter().flatten();
         let origins: BTreeSet<RepoPath> =
             objects.filter_map(|(_, object)| Some(object.origin.as_ref()?.path.clone())).collect();
-        let mut found: BTreeSet<RepoPath> = origins.iter().filter(|file| self.changed.contains(*file)).cloned().collect();
+        let mut found: BTreeSet<RepoPath> =
+            origins.iter().filter(|file| self.changed.contains(*file)).cloned().collect();
         for origin in &origins {
             let (before, after) = (self.before, self.after);
             let builders = self.builders.entry(origin.clone()).or_insert_with(|| {
                 let of = |graph: &Graph| -> BTreeSet<RepoPath> {
-                    let list = origin.parent().filter(|folder| graph.get(folder).is_some_and(|list| list.file == *origin));
+                    let list = origin
+                        .parent()
+                        .filter(|folder| graph.get(folder).is_some_and(|list| list.file == *origin));
                     let above = list.iter().flat_map(|folder| graph.above(folder)).collect::<BTreeSet<_>>();
                     above.into_iter().chain(graph.builders(origin)).collect()
                 };

@@ -1,8 +1,49 @@
 //! The answer for people at a terminal.
 
-use crate::pr::report::Report;
+use std::collections::BTreeSet;
 
-/// Writes a report as lines.
-pub fn text(_report: &Report) -> String {
-    String::new()
+use crate::diagnostic::clean;
+use crate::pr::body::body;
+use crate::pr::report::Report;
+use crate::pr::summary::{deadline, heading, named_clusters, sections, verdict};
+
+/// Writes a report as lines: the verdict, the deadline, then what lands when, then findings.
+pub fn text(report: &Report) -> String {
+    let mut lines = vec![verdict(report)];
+    lines.extend(deadline(report));
+    let all: BTreeSet<&str> = report.changes.iter().map(|line| line.cluster.as_str()).collect();
+    for section in sections(report) {
+        lines.push(String::new());
+        lines.push(heading(&section.lands));
+        lines.extend(section.lands.reason.iter().map(|reason| format!("  why: {reason}")));
+        for row in &section.rows {
+            let clusters: BTreeSet<&str> = row.clusters.iter().map(String::as_str).collect();
+            let clusters = named_clusters(&clusters, &all).join(", ");
+            lines.push(format!("  {:8} {}  by {}  in {clusters}", row.kind.as_str(), row.object, row.by));
+            lines.push(format!("           {}", row.files.join(", ")));
+            if row.whole.is_none() {
+                lines.extend(body(row).into_iter().map(|line| format!("    {line}")));
+            }
+        }
+    }
+    for one in &report.withheld {
+        let side = if one.is_head { "does not build" } else { "did not build before" };
+        lines.push(String::new());
+        lines.push(format!("{} ({}) {side}: nothing is said of its objects", one.by.path, one.cluster));
+        lines.extend(one.reason.lines().take(3).map(|line| format!("  {line}")));
+    }
+    for finding in &report.findings {
+        lines.push(String::new());
+        let cluster =
+            if finding.cluster.is_empty() { String::new() } else { format!(" in {}", finding.cluster) };
+        lines.push(format!("{}{cluster}: {}", finding.topic.as_str(), finding.message));
+        lines.push(format!("  → {}", finding.help));
+    }
+    lines.iter().map(|line| format!("{}\n", safe(line))).collect()
+}
+
+/// Lets no line steer a terminal, nor begin as what a CI system takes for a command.
+fn safe(line: &str) -> String {
+    let is_command = ["::", "##["].iter().any(|begins| line.trim_start().starts_with(begins));
+    format!("{}{}", if is_command { "| " } else { "" }, clean(line)).trim_end().to_owned()
 }

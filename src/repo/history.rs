@@ -99,7 +99,9 @@ impl Repository {
         let mut snapshot = other.clone();
         let gone = other.entries().map(|(path, _)| path).filter(|path| !listed.contains_key(*path));
         gone.for_each(|path| snapshot.remove(path));
-        listed.retain(|path, (mode, object, _)| !other.entry(path).is_some_and(|entry| is_stored(entry, mode, object)));
+        listed.retain(|path, (mode, object, _)| {
+            !other.entry(path).is_some_and(|entry| is_stored(entry, mode, object))
+        });
         let small = listed.values().filter(|(_, _, size)| *size <= LIMIT);
         let wanted: String = small.map(|(_, object, _)| format!("{object}\n")).collect();
         let answer = git

@@ -44,9 +44,12 @@ impl Repository {
         let found = answer.map(|found| String::from_utf8_lossy(&found).trim().to_owned());
         found.ok().filter(|hash| !hash.is_empty()).ok_or_else(|| {
             let (base, head) = (base.escape_debug(), head.escape_debug());
-            let problem = Diagnostic::error(format!("git finds no commit that `{base}` and `{head}` have in common"));
+            let problem =
+                Diagnostic::error(format!("git finds no commit that `{base}` and `{head}` have in common"));
             Error::invalid(match self.is_shallow() {
-                true => problem.help("the clone is shallow: run `git fetch --unshallow`, then run this again"),
+                true => {
+                    problem.help("the clone is shallow: run `git fetch --unshallow`, then run this again")
+                }
                 false => problem.help("name another revision with --base"),
             })
         })
@@ -62,7 +65,9 @@ impl Repository {
             (Some(branch), _) => problem.help(format!(
                 "run `git fetch origin {branch}:refs/remotes/origin/{branch}`, then run this again"
             )),
-            (None, true) => problem.help("the clone is shallow: run `git fetch --unshallow`, then run this again"),
+            (None, true) => {
+                problem.help("the clone is shallow: run `git fetch --unshallow`, then run this again")
+            }
             (None, false) => problem.help("name a commit, branch or tag that is here"),
         })
     }

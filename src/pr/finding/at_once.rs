@@ -31,15 +31,22 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
     }
     if line.id.group == GROUP && line.id.kind == "Kustomization" && line.kind != Kind::Created {
         let hold = clock.hold_of(&line.cluster, &line.id)?;
-        let spec: Vec<&str> =
-            line.fields.iter().map(|field| field.path.as_str()).filter(|path| path.starts_with("spec")).collect();
+        let spec: Vec<&str> = line
+            .fields
+            .iter()
+            .map(|field| field.path.as_str())
+            .filter(|path| path.starts_with("spec"))
+            .collect();
         let what = match line.kind {
             Kind::Deleted => "leaves Git".to_owned(),
             _ if spec.is_empty() => return None,
             _ => format!("changes {}", spec.join(", ")),
         };
         return finding(
-            format!("Flux Kustomization {} {what} at once, though {hold} holds back its objects", line.id.name),
+            format!(
+                "Flux Kustomization {} {what} at once, though {hold} holds back its objects",
+                line.id.name
+            ),
             "merge it while the window is open if its objects must not change earlier",
         );
     }
@@ -60,7 +67,8 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
 impl Clock<'_> {
     /// Tells whether a CronJob opens or closes windows, before or after.
     fn is_gate_job(&self, line: &Line) -> bool {
-        let jobs = [&self.before, &self.after].into_iter().flat_map(|tree| tree.world.model.gates_of(&line.cluster));
+        let jobs =
+            [&self.before, &self.after].into_iter().flat_map(|tree| tree.world.model.gates_of(&line.cluster));
         let is_it = |value: &serde_json::Value| mechanism::read(value, None).action().is_some();
         let mut jobs = jobs.flat_map(|gate| [gate.open.clone(), gate.close.clone()]);
         jobs.any(|job| job.name == line.id.name) || line.object.as_ref().is_some_and(is_it)

@@ -27,6 +27,7 @@ pub(super) fn destructive(line: &Line) -> Option<Finding> {
         object: Some(line.id.clone()),
         message: format!("{} deletes {}: {loss}", line.by.name(), line.id),
         from: line.lands.earliest,
-        help: "to keep it, annotate it `kustomize.toolkit.fluxcd.io/prune: disabled` and merge that first".to_owned(),
+        help: "to keep it, annotate it `kustomize.toolkit.fluxcd.io/prune: disabled` and merge that first"
+            .to_owned(),
     })
 }

@@ -54,12 +54,15 @@ pub(super) fn immutable(line: &Line) -> Option<Finding> {
         object: Some(line.id.clone()),
         message: format!("{} of {} {what} Kubernetes refuses: {} fails", field.path, line.id, line.by.name()),
         from: line.lands.earliest,
-        help: "give the object another name, or annotate it `kustomize.toolkit.fluxcd.io/force: enabled`".to_owned(),
+        help: "give the object another name, or annotate it `kustomize.toolkit.fluxcd.io/force: enabled`"
+            .to_owned(),
     })
 }
 
 fn is_refused(group: &str, kind: &str, field: &Field) -> bool {
-    let is_in = |path: &str| field.path == path || field.path.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']));
+    let is_in = |path: &str| {
+        field.path == path || field.path.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']))
+    };
     match (group, kind) {
         ("apps", "StatefulSet") => is_in("spec") && !OF_STATEFUL_SETS.into_iter().any(is_in),
         ("", "PersistentVolumeClaim") => match (is_in("spec"), OF_CLAIMS.into_iter().any(is_in)) {
@@ -68,7 +71,9 @@ fn is_refused(group: &str, kind: &str, field: &Field) -> bool {
             _ => false,
         },
         // An address that only the cluster gave may be left out.
-        ("", "Service") => field.before.is_some() && field.after.is_some() && FIELDS[4].2.iter().any(|path| is_in(path)),
+        ("", "Service") => {
+            field.before.is_some() && field.after.is_some() && FIELDS[4].2.iter().any(|path| is_in(path))
+        }
         _ => {
             let known = FIELDS.iter().find(|(other, of, _)| *other == group && *of == kind);
             known.is_some_and(|(_, _, paths)| paths.iter().any(|path| is_in(path)))
@@ -124,7 +129,13 @@ mod tests {
     #[test]
     fn a_claim_may_grow_and_not_shrink() {
         let storage = |before: &str, after: &str| {
-            refused("", "PersistentVolumeClaim", "spec.resources.requests.storage", json!(before), json!(after))
+            refused(
+                "",
+                "PersistentVolumeClaim",
+                "spec.resources.requests.storage",
+                json!(before),
+                json!(after),
+            )
         };
         assert!(storage("10Gi", "9Gi") && storage("1Gi", "1G") && storage("2e3", "1e3"));
         assert!(!storage("9Gi", "10Gi") && !storage("1G", "1Gi") && !storage("${SIZE}", "1Gi"));

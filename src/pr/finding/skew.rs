@@ -24,11 +24,20 @@ pub(super) fn skew(clock: &Clock<'_>, comparison: &Comparison<'_>) -> Vec<Findin
     }
     let mut found = Vec::new();
     for (cluster, pairs) in clusters {
-        let opens = pairs.iter().filter(|(_, lands)| waits(clock, lands)).filter_map(|(_, lands)| lands.earliest).min();
+        let opens = pairs
+            .iter()
+            .filter(|(_, lands)| waits(clock, lands))
+            .filter_map(|(_, lands)| lands.earliest)
+            .min();
         let Some(opens) = opens else { continue };
-        let mixed: Vec<&Object> = pairs.iter().flat_map(|(pair, lands)| side(pair, !waits(clock, lands))).collect();
+        let mixed: Vec<&Object> =
+            pairs.iter().flat_map(|(pair, lands)| side(pair, !waits(clock, lands))).collect();
         let (there, before, after) = (ids(&mixed), all(&pairs, false), all(&pairs, true));
-        let merged = pairs.iter().filter(|(_, lands)| !waits(clock, lands)).filter_map(|(_, lands)| lands.earliest).min();
+        let merged = pairs
+            .iter()
+            .filter(|(_, lands)| !waits(clock, lands))
+            .filter_map(|(_, lands)| lands.earliest)
+            .min();
         for object in &mixed {
             let user = ObjectId::of(&object.value);
             for reference in references(&object.value) {
@@ -78,9 +87,14 @@ fn finding(
         topic: Topic::Skew,
         cluster: cluster.to_owned(),
         object: Some(user.clone()),
-        message: format!("{user} needs {} {}, which is not there until {opens}", reference.kind, reference.name),
+        message: format!(
+            "{user} needs {} {}, which is not there until {opens}",
+            reference.kind, reference.name
+        ),
         from,
-        help: format!("give {} {} and {user} one type, or merge while the window is open", reference.kind, reference.name),
+        help: format!(
+            "give {} {} and {user} one type, or merge while the window is open",
+            reference.kind, reference.name
+        ),
     }
 }
-

@@ -75,6 +75,20 @@ impl Spec {
         }
     }
 
+    /// Returns the names of [`windows_of`](Spec::windows_of), in the same order; `None` for one that a cluster writes
+    /// out itself.
+    pub fn window_names(&self, cluster: &str, type_name: &str) -> Vec<Option<&str>> {
+        let own = self.clusters.get(cluster).and_then(|cluster| cluster.windows.get(type_name));
+        let used = own.into_iter().flat_map(|uses| &uses.value).map(|window| match window {
+            WindowUse::Named(name) => Some(name.value.as_str()),
+            WindowUse::Inline(_) => None,
+        });
+        let of_type = self.change_type(type_name).filter(|_| own.is_none());
+        let named =
+            of_type.into_iter().flat_map(|found| &found.windows).map(|name| Some(name.value.as_str()));
+        used.chain(named).collect()
+    }
+
     /// Tells whether a rule is one of those that a spec without `rules` has, but for the last.
     pub fn is_default(&self, rule: &Rule) -> bool {
         let of_kind = |kind: &str| Matcher { kind: Some(kind.to_owned()), ..Matcher::default() };

@@ -1,0 +1,135 @@
+//! How an object differs, as lines of a difference.
+
+use serde_json::Value;
+use similar::{ChangeTag, TextDiff};
+
+use crate::delivery::Kind;
+use crate::diff::clean;
+use crate::pr::field::Field;
+use crate::pr::summary::Row;
+
+/// The longest value that is shown whole, in characters.
+const LONGEST: usize = 400;
+
+/// The lines of a text around one that differs.
+const AROUND: usize = 1;
+
+/// Returns the lines, each with `+`, `-` or a space before it, without control characters.
+pub fn body(row: &Row) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(whole) = &row.whole {
+        let sign = if row.kind == Kind::Deleted { '-' } else { '+' };
+        let mut yaml = Vec::new();
+        written(whole, 0, &mut yaml);
+        lines.extend(yaml.into_iter().map(|line| format!("{sign} {line}")));
+    }
+    for field in &row.fields {
+        lines.extend(of_field(field));
+    }
+    lines.iter().map(|line| clean(line.as_bytes())).collect()
+}
+
+fn of_field(field: &Field) -> Vec<String> {
+    if let (Some(Value::String(before)), Some(Value::String(after))) = (&field.before, &field.after)
+        && (before.contains('\n') || after.contains('\n'))
+    {
+        let mut lines = vec![format!("  {}:", field.path)];
+        let difference = TextDiff::from_lines(before, after);
+        for group in difference.grouped_ops(AROUND) {
+            for change in group.iter().flat_map(|operation| difference.iter_changes(operation)) {
+                let sign = match change.tag() {
+                    ChangeTag::Delete => '-',
+                    ChangeTag::Insert => '+',
+                    ChangeTag::Equal => ' ',
+                };
+                lines.push(format!("{sign}   {}", short(change.value().trim_end_matches(['\n', '\r']))));
+            }
+        }
+        return lines;
+    }
+    let line = |sign: char, value: &Value| format!("{sign} {}: {}", field.path, short(&value.to_string()));
+    let before = field.before.iter().map(|value| line('-', value));
+    before.chain(field.after.iter().map(|value| line('+', value))).collect()
+}
+
+/// Cuts what is too long for anybody to read.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}… ({} characters)", &text[..end], text.chars().count()),
+        None => text.to_owned(),
+    }
+}
+
+/// Writes a value as YAML, for eyes alone.
+fn written(value: &Value, indent: usize, lines: &mut Vec<String>) {
+    let space = " ".repeat(indent);
+    match value {
+        Value::Object(fields) if fields.is_empty() => lines.push(format!("{space}{{}}")),
+        Value::Array(items) if items.is_empty() => lines.push(format!("{space}[]")),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                nested(&format!("{space}{name}:"), value, indent + 2, lines);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                let mut below = Vec::new();
+                written(item, 0, &mut below);
+                for (at, line) in below.into_iter().enumerate() {
+                    lines.push(format!("{space}{}{line}", if at == 0 { "- " } else { "  " }));
+                }
+            }
+        }
+        other => lines.push(format!("{space}{}", scalar(other))),
+    }
+}
+
+fn nested(head: &str, value: &Value, indent: usize, lines: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            lines.push(head.to_owned());
+            written(value, indent, lines);
+        }
+        Value::Array(items) if !items.is_empty() => {
+            lines.push(head.to_owned());
+            written(value, indent - 2, lines);
+        }
+        Value::String(text) if text.contains('\n') => {
+            lines.push(format!("{head} |"));
+            lines.extend(text.lines().map(|line| format!("{}{}", " ".repeat(indent), short(line))));
+        }
+        other => lines.push(format!("{head} {}", scalar(other))),
+    }
+}
+
+fn scalar(value: &Value) -> String {
+    match value {
+        Value::String(text) => short(&crate::yaml::quote(text)),
+        other => short(&other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_object_reads_as_yaml() {
+        let mut lines = Vec::new();
+        let object = json!({ "a": [{ "b": "x", "c": ["1", 2] }, []], "d": "l1\nl2\n", "e": {}, "f": null });
+        written(&object, 0, &mut lines);
+        insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    #[test]
+    fn texts_are_compared_line_by_line() {
+        let field = Field {
+            path: "data[\"app.conf\"]".to_owned(),
+            before: Some(json!("a\nb\nc\nd\n")),
+            after: Some(json!("a\nb\nX\nd\n")),
+        };
+        insta::assert_snapshot!(of_field(&field).join("\n"));
+    }
+}

@@ -1,0 +1,303 @@
+//! The comment on a pull request.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diff::clean;
+use crate::pr::body::body;
+use crate::pr::finding::Finding;
+use crate::pr::report::Report;
+use crate::pr::summary::{Row, Section, count, deadline, heading, named_clusters, sections, verdict};
+use crate::schedule::zone::database_release;
+
+/// The forge that shows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Flavor {
+    /// GitHub: 65,536 bytes
+    #[default]
+    Github,
+    /// GitLab: 1,000,000 bytes
+    Gitlab,
+    /// Forgejo and Gitea: 65,536 bytes
+    Forgejo,
+    /// Bitbucket: 32,768 bytes, nothing that folds
+    Bitbucket,
+    /// Azure DevOps: 150,000 bytes
+    Azure,
+}
+
+impl Flavor {
+    /// Returns how many bytes a comment may have.
+    pub fn limit(self) -> usize {
+        match self {
+            Flavor::Github | Flavor::Forgejo => 65_536,
+            Flavor::Gitlab => 1_000_000,
+            Flavor::Bitbucket => 32_768,
+            Flavor::Azure => 150_000,
+        }
+    }
+
+    fn folds(self) -> bool {
+        self != Flavor::Bitbucket
+    }
+}
+
+/// The least room in which anything can be said.
+pub const SMALLEST: usize = 2_000;
+
+/// How many findings are told in full.
+const MOST_FINDINGS: usize = 20;
+
+/// How much is told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Bodies,
+    Objects,
+    Names,
+    Counts,
+}
+
+/// Writes a report as Markdown of at most `limit` bytes, held between [`SMALLEST`] and that of the flavor.
+///
+/// A verdict, clusters by the time at which their changes land, the deadline, a folded part for each such time, findings.
+/// What does not fit goes in steps: the bodies of objects, from the last one on; then all but their names; then these.
+/// Names, values and messages stand in code, where they are no mention, no link and no HTML; a fence is longer than any
+/// run of backticks inside.
+pub fn markdown(report: &Report, flavor: Flavor, limit: usize) -> String {
+    let limit = limit.clamp(SMALLEST, flavor.limit());
+    let page = Page { report, flavor, sections: sections(report), all: clusters(report) };
+    for level in [Level::Bodies, Level::Objects, Level::Names, Level::Counts] {
+        let found = match level {
+            Level::Bodies => page.with_bodies(limit),
+            level => Some(page.written(level, &BTreeSet::new())).filter(|text| text.len() <= limit),
+        };
+        if let Some(found) = found {
+            return found;
+        }
+    }
+    format!("**{}**\n\nMore than fits here: run `gitops-windows pr`.\n", verdict(report))
+}
+
+fn clusters(report: &Report) -> BTreeSet<&str> {
+    report.changes.iter().map(|line| line.cluster.as_str()).collect()
+}
+
+struct Page<'r> {
+    report: &'r Report,
+    flavor: Flavor,
+    sections: Vec<Section>,
+    all: BTreeSet<&'r str>,
+}
+
+impl Page<'_> {
+    /// Writes as many bodies as fit, in order; `None` where not even one does.
+    fn with_bodies(&self, limit: usize) -> Option<String> {
+        let rows = || {
+            self.sections
+                .iter()
+                .enumerate()
+                .flat_map(|(at, section)| (0..section.rows.len()).map(move |row| (at, row)))
+        };
+        let mut left_out: BTreeSet<(usize, usize)> = rows().collect();
+        let mut used = self.written(Level::Bodies, &left_out).len();
+        for (at, row) in rows() {
+            let length = self.body(&self.sections[at].rows[row]).len();
+            if used + length > limit {
+                continue;
+            }
+            used += length;
+            left_out.remove(&(at, row));
+        }
+        Some(self.written(Level::Bodies, &left_out)).filter(|text| text.len() <= limit)
+    }
+
+    fn written(&self, level: Level, left_out: &BTreeSet<(usize, usize)>) -> String {
+        let report = self.report;
+        let mut text = format!("**{}**\n", verdict(report));
+        text += &deadline(report).map(|deadline| format!("\n**{deadline}**\n")).unwrap_or_default();
+        text += &self.table();
+        text += &self.findings();
+        for (at, section) in self.sections.iter().enumerate().filter(|_| level != Level::Counts) {
+            let title = format!("{} — {}", heading(&section.lands), count(section.objects(), "object"));
+            text += &match self.flavor.folds() {
+                true => format!("\n<details><summary>{}</summary>\n", plain(&title)),
+                false => format!("\n### {}\n", plain(&title)),
+            };
+            text += &section
+                .lands
+                .reason
+                .as_ref()
+                .map(|reason| format!("\n{}\n", code(reason)))
+                .unwrap_or_default();
+            text += "\n";
+            for (position, row) in section.rows.iter().enumerate() {
+                text += &self.row(row, level);
+                if level == Level::Bodies && !left_out.contains(&(at, position)) {
+                    text += &self.body(row);
+                }
+            }
+            if self.flavor.folds() {
+                text += "\n</details>\n";
+            }
+        }
+        let is_cut = level != Level::Bodies || !left_out.is_empty();
+        if is_cut {
+            text += "\nNot all fits here: `gitops-windows pr` shows the rest.\n";
+        }
+        text + &self.footer()
+    }
+
+    /// The clusters by the time at which their changes land; those that agree share a row.
+    fn table(&self) -> String {
+        let mut by_cluster: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
+        for (at, section) in self.sections.iter().enumerate() {
+            let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+            for cluster in section.rows.iter().flat_map(|row| &row.clusters) {
+                *counts.entry(cluster).or_default() += 1;
+            }
+            for (cluster, number) in counts {
+                by_cluster.entry(cluster).or_default().push((at, number));
+            }
+        }
+        let mut alike: BTreeMap<Vec<(usize, usize)>, BTreeSet<&str>> = BTreeMap::new();
+        for (cluster, counts) in by_cluster {
+            alike.entry(counts).or_default().insert(cluster);
+        }
+        if alike.is_empty() {
+            return String::new();
+        }
+        let mut text = "\n| cluster | objects | lands |\n|---|---|---|\n".to_owned();
+        for (counts, clusters) in alike {
+            let names: Vec<String> =
+                named_clusters(&clusters, &self.all).iter().map(|name| code(name)).collect();
+            for (at, number) in counts {
+                let lands = plain(&heading(&self.sections[at].lands));
+                text += &format!("| {} | {number} | {lands} |\n", names.join(", "));
+            }
+        }
+        text
+    }
+
+    fn row(&self, row: &Row, level: Level) -> String {
+        let mut text = format!("- {} {}", row.kind.as_str(), code(&row.object));
+        if level == Level::Names {
+            return text + "\n";
+        }
+        let clusters: BTreeSet<&str> = row.clusters.iter().map(String::as_str).collect();
+        let names = named_clusters(&clusters, &self.all);
+        text += &format!(
+            " by {} in {}",
+            code(&row.by),
+            names.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ")
+        );
+        if !row.files.is_empty() {
+            text += &format!(" — {}", row.files.iter().map(|file| code(file)).collect::<Vec<_>>().join(", "));
+        }
+        text + "\n"
+    }
+
+    fn body(&self, row: &Row) -> String {
+        let lines = body(row);
+        if lines.is_empty() {
+            return String::new();
+        }
+        let run = lines.iter().map(|line| longest_run(line)).max().unwrap_or(0);
+        let fence = "`".repeat(run.max(2) + 1);
+        let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+        format!("\n  {fence}diff\n{lines}  {fence}\n\n")
+    }
+
+    fn findings(&self) -> String {
+        let report = self.report;
+        let mut text = String::new();
+        if !report.withheld.is_empty() {
+            text += "\n**Not built**, so nothing is said of their objects:\n\n";
+            for one in report.withheld.iter().take(MOST_FINDINGS) {
+                let side = if one.is_head { "now" } else { "before" };
+                let reason: String = one.reason.chars().take(300).collect();
+                text += &format!(
+                    "- {} in {}, {side}: {}\n",
+                    code(one.by.path.as_str()),
+                    code(&one.cluster),
+                    code(&reason)
+                );
+            }
+            text += &more(report.withheld.len());
+        }
+        if !report.findings.is_empty() {
+            text += "\n**Look at this:**\n\n";
+            let shown: Vec<String> = folded(&report.findings);
+            text.extend(shown.iter().take(MOST_FINDINGS).map(String::as_str));
+            text += &more(shown.len());
+        }
+        text
+    }
+
+    fn footer(&self) -> String {
+        let report = self.report;
+        let short = |hash: &str| hash.chars().take(10).collect::<String>();
+        let head = report.head.as_deref().map_or_else(|| "the working tree".to_owned(), short);
+        let zones = database_release().unwrap_or("unknown");
+        let text = format!(
+            "{head} against {}, merged at {}; time zones {zones}. Nothing of the pull request was executed.",
+            short(&report.base),
+            report.now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        );
+        if self.flavor.folds() { format!("\n<sub>{text}</sub>\n") } else { format!("\n{text}\n") }
+    }
+}
+
+/// Says how many more there are than are told.
+fn more(number: usize) -> String {
+    match number.saturating_sub(MOST_FINDINGS) {
+        0 => String::new(),
+        more => format!("- and {more} more\n"),
+    }
+}
+
+/// Writes findings; what several clusters share stands once.
+fn folded(findings: &[Finding]) -> Vec<String> {
+    let all: BTreeSet<&str> = findings.iter().map(|finding| finding.cluster.as_str()).collect();
+    let mut alike: Vec<(&Finding, BTreeSet<&str>)> = Vec::new();
+    for finding in findings {
+        let key = |finding: &Finding| (finding.topic, finding.message.clone(), finding.help.clone());
+        match alike.iter_mut().find(|(other, _)| key(other) == key(finding)) {
+            Some((_, clusters)) => _ = clusters.insert(&finding.cluster),
+            None => alike.push((finding, BTreeSet::from([finding.cluster.as_str()]))),
+        }
+    }
+    let line = |(finding, clusters): (&Finding, BTreeSet<&str>)| {
+        let names = named_clusters(&clusters, &all).into_iter().filter(|name| !name.is_empty());
+        let names: Vec<String> = names.map(|name| code(&name)).collect();
+        let place = if names.is_empty() { String::new() } else { format!(" in {}", names.join(", ")) };
+        let topic = finding.topic.as_str();
+        format!("- **{topic}**{place}: {} — {}\n", code(&finding.message), code(&finding.help))
+    };
+    alike.into_iter().map(line).collect()
+}
+
+/// Writes text as code, where nothing of it means anything: no mention, link, HTML, emphasis or end of a table's cell.
+///
+/// Backticks and bars become look-alikes, since not every forge knows how to escape them there.
+fn code(text: &str) -> String {
+    let text: String = clean(text.as_bytes()).chars().map(harmless).collect();
+    if text.trim().is_empty() { "(empty)".to_owned() } else { format!("`{}`", text.trim()) }
+}
+
+fn harmless(character: char) -> char {
+    match character {
+        '`' => 'ˋ',
+        '|' => '¦',
+        '\t' => ' ',
+        other => other,
+    }
+}
+
+/// Writes the tool's own words, and names among them, outside of code.
+fn plain(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || " ,.:;-+—…()".contains(c);
+    clean(text.as_bytes()).chars().map(|c| if is_plain(c) { c } else { '·' }).collect()
+}
+
+fn longest_run(line: &str) -> usize {
+    line.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
