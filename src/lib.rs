@@ -38,7 +38,7 @@
 //! plan/split                                  divides plainly or by projection, proves, joins
 //! plan/command                                init, sync, adopt, scaffold, flux-create
 //! clusters  check  when  calendar             questions
-//! explain  verify                             over one delivery, or over two
+//! explain  verify  pr                         over one delivery, or over two
 //! cli  output  commands                       wiring; a command's arguments stand beside it
 //! ```
 //!

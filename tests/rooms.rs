@@ -48,6 +48,7 @@ const ROOMS: &[&str] = &[
     "calendar",
     "explain",
     "verify",
+    "pr",
     // Wiring.
     "cli",
     "output",

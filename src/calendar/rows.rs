@@ -27,6 +27,8 @@ pub struct Calendar {
     pub real_time: Vec<String>,
     /// The gated types in the order of the spec; for each its schedules, in the order of their first clusters.
     pub rows: Vec<Row>,
+    /// Instants to be pointed at in a picture, each with what happens.
+    pub marks: Vec<(Timestamp, String)>,
 }
 
 /// Clusters in which a type has the same windows.
@@ -71,8 +73,15 @@ impl Calendar {
         zone: TimeZone,
         most: usize,
     ) -> Calendar {
-        let mut calendar =
-            Calendar { from, to, zone, clusters: clusters.len(), real_time: Vec::new(), rows: Vec::new() };
+        let mut calendar = Calendar {
+            from,
+            to,
+            zone,
+            clusters: clusters.len(),
+            real_time: Vec::new(),
+            rows: Vec::new(),
+            marks: Vec::new(),
+        };
         let mut known: BTreeMap<usize, Found> = BTreeMap::new();
         for change_type in &spec.types {
             let name = &change_type.name.value;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::calendar::axis::{days, fraction};
 use crate::calendar::{Calendar, OpenTime, Row, label};
 use crate::diagnostic::clean;
+use crate::text::escape;
 
 /// Measures in pixels.
 const WIDTH: f64 = 960.0;
@@ -23,12 +24,12 @@ const NARROWEST: f64 = 1.5;
 /// Colours for both schemes; the picture brings its own background, so that it is readable on any page.
 const STYLE: &str = "\
 .back{fill:#ffffff}.text{fill:#1f2328}.faint{fill:#59636e}.line{stroke:#d1d9e0}\
-.closed{fill:#eff2f5}.open{fill:#1a7f37}.off{fill:#9a6700}\
+.mark{stroke:#cf222e;stroke-width:2}.closed{fill:#eff2f5}.open{fill:#1a7f37}.off{fill:#9a6700}\
 text{font-family:-apple-system,BlinkMacSystemFont,'Segoe UI','Noto Sans',Helvetica,Arial,sans-serif;font-size:13px}\
 .title{font-size:16px;font-weight:600}.small{font-size:11px}.name{font-weight:600}\
 @media (prefers-color-scheme:dark){\
 .back{fill:#0d1117}.text{fill:#f0f6fc}.faint{fill:#9198a1}.line{stroke:#3d444d}\
-.closed{fill:#212830}.open{fill:#3fb950}.off{fill:#d29922}}";
+.mark{stroke:#f85149}.closed{fill:#212830}.open{fill:#3fb950}.off{fill:#d29922}}";
 
 /// Writes a calendar as an SVG picture without scripts, for light and dark pages.
 ///
@@ -64,6 +65,17 @@ pub fn svg(calendar: &Calendar) -> String {
     grid(&mut out, calendar, top, height - FOOT);
     for (index, row) in calendar.rows.iter().enumerate() {
         bars(&mut out, calendar, row, top + index as f64 * ROW);
+    }
+    for (at, what) in calendar.marks.iter().filter(|(at, _)| (calendar.from..calendar.to).contains(at)) {
+        let x = place(fraction(calendar, *at));
+        let (from, to) = (top - 8.0, height - FOOT);
+        line(
+            &mut out,
+            &format!(
+                "<line class=\"mark\" x1=\"{x:.1}\" y1=\"{from:.1}\" x2=\"{x:.1}\" y2=\"{to:.1}\"><title>{}</title></line>",
+                escape(&clean(what))
+            ),
+        );
     }
     line(&mut out, "</svg>");
     out
@@ -143,31 +155,4 @@ fn words(out: &mut String, x: f64, y: f64, class: &str, text: &str) {
 fn line(out: &mut String, text: &str) {
     // Writing to a text can't fail.
     let _ = writeln!(out, "{text}");
-}
-
-/// Escapes text for elements and attributes; control characters are none of XML's and were replaced before.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_no_markup() {
-        assert_eq!(escape("<a b='&\">"), "&lt;a b=&#39;&amp;&quot;&gt;");
-    }
 }

@@ -1,6 +1,9 @@
 //! `pr`.
 
+use std::collections::BTreeSet;
+
 use clap::{Args, ValueEnum};
+use jiff::Timestamp;
 
 use crate::cli::Global;
 use crate::commands::apply::Exit;
@@ -11,7 +14,9 @@ use crate::delivery::{Known, Model, World};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::output::Output;
-use crate::pr::{Clock, Flavor, Question, Topic, Tree, json, markdown, report, text};
+use crate::pr::{
+    Clock, Commit, Flavor, Line, Question, Topic, Tree, closings, html, json, markdown, report, text, trains,
+};
 use crate::render::Renderer;
 use crate::repo::{Repository, Snapshot};
 use crate::spec::{self, Spec};
@@ -47,6 +52,8 @@ pub enum PrFormat {
     Text,
     /// For the comment on a pull request
     Markdown,
+    /// For a browser: one page
+    Html,
     /// For programs
     Json,
 }
@@ -85,17 +92,43 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
         now,
     };
     let question = Question { base: merge_base, head: commit, broken: broken.into_iter().next() };
-    let report = report(question, &clock, renderer.as_ref());
+    let mut report = report(question, &clock, renderer.as_ref());
+    for closing in closings(&report) {
+        let Some(commit) =
+            repository.commit_at(&report.base, closing.0).filter(|commit| *commit != report.base)
+        else {
+            continue;
+        };
+        let closed = repository.snapshot_beside(&commit, &before)?.snapshot;
+        let closed_model = model(&closed, old.as_ref(), &workspace, renderer.as_ref());
+        let commits = repository.commits_since(&commit, &report.base).into_iter();
+        let commits: Vec<Commit> = commits.map(|(hash, subject)| Commit { hash, subject }).collect();
+        let world = World { snapshot: &closed, model: &closed_model };
+        report.trains.extend(trains(&clock, &report, &closing, world, &commits, renderer.as_ref()));
+    }
     match arguments.format {
         PrFormat::Text => output.result(text(&report).as_bytes()),
         PrFormat::Markdown => {
             let limit = arguments.max_bytes.unwrap_or_else(|| arguments.flavor.limit());
             output.result(markdown(&report, arguments.flavor, limit).as_bytes());
         }
+        PrFormat::Html => {
+            let clusters: BTreeSet<String> = report.changes.iter().map(|line| line.cluster.clone()).collect();
+            let clusters: Vec<String> = clusters.into_iter().collect();
+            let marks: BTreeSet<(Timestamp, String)> = report.changes.iter().filter_map(mark).collect();
+            let calendar =
+                clock.calendar(&clusters, marks.into_iter().collect()).filter(|_| !clusters.is_empty());
+            output.result(html(&report, calendar.as_ref()).as_bytes());
+        }
         PrFormat::Json => output.result(format!("{:#}\n", json(&report)).as_bytes()),
     }
     let fails = report.findings.iter().any(|finding| arguments.fail_on.contains(&finding.topic));
     Ok(if fails { Exit::Pending } else { Exit::Clean })
+}
+
+/// Returns what a picture says of when a change lands.
+fn mark(line: &Line) -> Option<(Timestamp, String)> {
+    Some((line.lands.earliest?, format!("lands in {}", line.cluster)))
 }
 
 /// Returns the revision from which the pull request's history parts.

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
+use crate::calendar::Calendar;
 use crate::delivery::fleet::{GateTimes, Schedules};
 use crate::delivery::{Applier, Cluster, Hold, Holds, Pair, Reached, Sides, World, sides};
 use crate::pr::landing::{Landing, State};
@@ -22,8 +23,23 @@ const REQUEUE: Duration = Duration::from_secs(30);
 /// How often a source is fetched that Git does not hold: as `flux bootstrap` makes it.
 const BOOTSTRAP: Duration = Duration::from_secs(60);
 
+/// How many days a picture of the windows shows.
+const DRAWN: i64 = 14;
+
+/// How many openings of one row it shows.
+const MOST_DRAWN: usize = 1_000;
+
 /// How many `dependsOn` are followed one after another; Flux refuses cycles only when it meets them.
 const DEEPEST: usize = 64;
+
+/// What holds a Flux Kustomization back at an instant.
+struct Gate {
+    times: GateTimes,
+    /// The zone of the window that opens next.
+    zone: TimeZone,
+    /// Since when it is closed; `None` where it is open.
+    since: Option<Timestamp>,
+}
 
 /// One of two trees, with what decides when its changes land.
 pub struct Tree<'a> {
@@ -98,48 +114,52 @@ impl<'a> Tree<'a> {
         duration::parse(spec?["interval"].as_str()?)
     }
 
-    /// Returns the state of what holds a Flux Kustomization back, with the zone of the window that opens next; `None`
-    /// where its times are not known.
-    fn times(&self, cluster: &str, hold: &Hold, at: Timestamp) -> Option<(GateTimes, TimeZone)> {
-        let pair = match hold {
-            Hold::Suspended => return None,
+    /// Returns what holds a Flux Kustomization back at an instant; `None` where its times are not known.
+    fn gate(&self, cluster: &str, hold: &Hold, at: Timestamp) -> Option<Gate> {
+        let gate = |timeline: &Timeline, times: GateTimes, zone: TimeZone| Gate {
+            times,
+            zone,
+            since: timeline.closed_since(at),
+        };
+        match hold {
+            Hold::Suspended => None,
             Hold::Window(name) => {
-                let position = self.schedules.of(cluster, name)?;
-                let schedule = self.schedules.distinct().get(position)?;
+                let schedule = self.schedules.distinct().get(self.schedules.of(cluster, name)?)?;
                 let times = schedule.times(at);
-                return Some((times, schedule.zone(times.opens)));
+                Some(gate(&schedule.timeline, times, schedule.zone(times.opens)))
             }
             Hold::Job(name) => {
                 let gates = self.world.model.gates_of(cluster);
-                let gate = gates.into_iter().find(|gate| gate.close.name == *name)?;
+                let jobs = gates.into_iter().find(|gate| gate.close.name == *name)?;
                 let expression = |job: &Value| CronExpr::parse(job["spec"]["schedule"].as_str()?).ok();
                 let zone_of = |job: &Value| job["spec"]["timeZone"].as_str().map(str::to_owned);
-                let (open, close) = (&gate.open.value, &gate.close.value);
+                let (open, close) = (&jobs.open.value, &jobs.close.value);
+                if zone_of(open) != zone_of(close) {
+                    return None;
+                }
                 let zone = zone_of(open).map(|name| schedule::zone::parse(&name)).transpose().ok()?;
-                let is_one = zone_of(open) == zone_of(close);
+                let zone = zone.unwrap_or(TimeZone::UTC);
                 let pair = CronPair { open: expression(open)?, close: expression(close)? };
-                is_one.then(|| (pair, zone.unwrap_or(TimeZone::UTC)))
+                let timeline = Timeline::of_pairs([(pair, zone.clone())]);
+                let times = GateTimes {
+                    open: timeline.is_open(at),
+                    next_open: timeline.next_open(at),
+                    next_close: timeline.next_close(at),
+                    opens: 0,
+                    closes: 0,
+                    race: timeline.race_near(at),
+                };
+                Some(gate(&timeline, times, zone))
             }
-        };
-        let (pair, zone) = pair?;
-        let timeline = Timeline::of_pairs([(pair, zone.clone())]);
-        let times = GateTimes {
-            open: timeline.is_open(at),
-            next_open: timeline.next_open(at),
-            next_close: timeline.next_close(at),
-            opens: 0,
-            closes: 0,
-            race: timeline.race_near(at),
-        };
-        Some((times, zone))
+        }
     }
 
     /// Returns the name of the window that opens next; that of the type or the CronJob where it has none.
     fn window_name(&self, cluster: &str, hold: &Hold, at: Timestamp) -> String {
         let named = || {
             let (Hold::Window(name), Some(spec)) = (hold, self.spec) else { return None };
-            let (times, _) = self.times(cluster, hold, at)?;
-            spec.window_names(cluster, name).get(times.opens).copied()?.map(str::to_owned)
+            let opens = self.gate(cluster, hold, at)?.times.opens;
+            spec.window_names(cluster, name).get(opens).copied()?.map(str::to_owned)
         };
         named().unwrap_or_else(|| hold.name().unwrap_or_default().to_owned())
     }
@@ -209,7 +229,7 @@ impl<'a> Tree<'a> {
             return told(Landing::at_once(merged, until(arrives)));
         };
         let name = self.window_name(applier.cluster, &hold, merged);
-        let Some((times, zone)) = self.times(applier.cluster, &hold, merged) else {
+        let Some(Gate { times, zone, since }) = self.gate(applier.cluster, &hold, merged) else {
             return Landing {
                 window: Some(name),
                 ..Landing::unknown(format!("when {hold} opens is not known"))
@@ -224,7 +244,8 @@ impl<'a> Tree<'a> {
             deadline,
             otherwise: times
                 .next_close
-                .and_then(|close| self.times(applier.cluster, &hold, close)?.0.next_open),
+                .and_then(|close| self.gate(applier.cluster, &hold, close)?.times.next_open),
+            since,
             reason: None,
         };
         let before = |close: Option<Timestamp>| {
@@ -272,6 +293,17 @@ pub struct Clock<'a> {
 }
 
 impl Clock<'_> {
+    /// Returns the windows of some clusters in the days after the merge, with these instants marked; `None` without a
+    /// spec.
+    pub fn calendar(&self, clusters: &[String], marks: Vec<(Timestamp, String)>) -> Option<Calendar> {
+        let spec = self.after.spec?;
+        let from = self.now.to_zoned(TimeZone::UTC).start_of_day().ok()?;
+        let to = from.checked_add(DRAWN.days()).ok()?.timestamp();
+        let (from, zone) = (from.timestamp(), TimeZone::UTC);
+        let calendar = Calendar::new(spec, &self.after.schedules, clusters, from, to, zone, MOST_DRAWN);
+        Some(Calendar { marks, ..calendar })
+    }
+
     /// Returns when objects of a pair land that are there afterwards.
     pub fn lands(&self, pair: &Pair<'_>) -> Landing {
         let Some(new) = &pair.after else { return self.ends(pair) };
@@ -348,7 +380,7 @@ impl Clock<'_> {
         }
         if let Some(hold) = self.before.hold(old) {
             let at = landing.earliest.unwrap_or(self.now);
-            if self.before.times(old.cluster, &hold, at).is_some_and(|(times, _)| !times.open) {
+            if self.before.gate(old.cluster, &hold, at).is_some_and(|gate| !gate.times.open) {
                 return Landing::never(format!("it is kept: {hold} suspends {} when it goes", one.name()));
             }
         }

@@ -7,6 +7,7 @@ use crate::pr::field::Field;
 use crate::pr::finding::Finding;
 use crate::pr::landing::Landing;
 use crate::pr::report::{By, Line, Report};
+use crate::pr::train::Train;
 use crate::schedule::zone::database_release;
 
 /// The version of the form; it grows when something is taken away or means something else.
@@ -25,6 +26,7 @@ pub fn json(report: &Report) -> Value {
         "timeZoneDatabase": database_release(),
         "changes": report.changes.iter().map(change).collect::<Vec<_>>(),
         "deadline": report.deadline.as_ref().and_then(|lands| lands.deadline).map(utc),
+        "train": report.trains.iter().map(train).collect::<Vec<_>>(),
         "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
         "notRendered": report.withheld.iter().map(|one| json!({
             "cluster": one.cluster,
@@ -77,6 +79,24 @@ fn landing(landing: &Landing) -> Value {
         "deadline": landing.deadline.map(utc),
         "otherwise": landing.otherwise.map(utc),
         "reason": landing.reason,
+    })
+}
+
+fn train(train: &Train) -> Value {
+    json!({
+        "window": train.window,
+        "closed": utc(train.since),
+        "opens": train.opens.map(utc),
+        "clusters": train.clusters,
+        "commits": train.commits.iter().map(|one| json!({ "hash": one.hash, "subject": one.subject })).collect::<Vec<_>>(),
+        "waiting": train.waiting.iter().map(|one| json!({
+            "cluster": one.cluster,
+            "path": one.by.path.to_string(),
+            "kustomization": kustomization(&one.by),
+            "object": one.id.to_string(),
+            "change": one.kind.as_str(),
+            "superseded": one.is_superseded,
+        })).collect::<Vec<_>>(),
     })
 }
 

@@ -44,6 +44,8 @@ pub struct Landing {
     pub zone: Option<String>,
     /// The last instant of a merge that still lands in that window.
     pub deadline: Option<Timestamp>,
+    /// Since when the window is closed at the merge; `None` where it is open then.
+    pub since: Option<Timestamp>,
     /// The opening that a later merge waits for.
     pub otherwise: Option<Timestamp>,
     /// Why, where that is not plain.
@@ -67,6 +69,7 @@ impl Landing {
             zone: None,
             deadline: None,
             otherwise: None,
+            since: None,
             reason: Some(reason.into()),
         }
     }

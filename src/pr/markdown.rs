@@ -6,7 +6,7 @@ use crate::diff::clean;
 use crate::pr::body::body;
 use crate::pr::finding::Finding;
 use crate::pr::report::Report;
-use crate::pr::summary::{Row, Section, count, deadline, heading, named_clusters, sections, verdict};
+use crate::pr::summary::{Row, Section, count, deadline, heading, named_clusters, sections, verdict, waits};
 use crate::schedule::zone::database_release;
 
 /// The forge that shows it.
@@ -139,6 +139,7 @@ impl Page<'_> {
                 text += "\n</details>\n";
             }
         }
+        text += &self.trains(level);
         let is_cut = level != Level::Bodies || !left_out.is_empty();
         if is_cut {
             text += "\nNot all fits here: `gitops-windows pr` shows the rest.\n";
@@ -228,6 +229,19 @@ impl Page<'_> {
             let shown: Vec<String> = folded(&report.findings);
             text.extend(shown.iter().take(MOST_FINDINGS).map(String::as_str));
             text += &more(shown.len());
+        }
+        text
+    }
+
+    /// What waits for the same openings already.
+    fn trains(&self, level: Level) -> String {
+        let mut text = String::new();
+        for train in &self.report.trains {
+            text += &format!("\n{}\n\n", code(&waits(train)));
+            let most = if level == Level::Bodies { MOST_FINDINGS } else { 0 };
+            for one in train.commits.iter().take(most) {
+                text += &format!("- {}\n", code(&format!("{:.10} {}", one.hash, one.subject)));
+            }
         }
         text
     }

@@ -1,7 +1,7 @@
 //! `pr`: what a pull request changes in which cluster, and when each line of it lands.
 //!
 //! ```text
-//! two trees ─► delivery::Comparison ─► report ─┬─► json, text, markdown
+//! two trees ─► delivery::Comparison ─► report ─┬─► json, text, markdown, html
 //!              what differs, by object         │
 //! clock ──────────────────────────────────────┘
 //! when what a Flux Kustomization builds reaches its cluster
@@ -13,18 +13,22 @@ mod body;
 mod clock;
 mod field;
 mod finding;
+mod html;
 mod json;
 mod landing;
 mod markdown;
 mod report;
 mod summary;
 mod text;
+mod train;
 
 pub use clock::{Clock, Tree};
 pub use field::{Field, fields};
 pub use finding::{Finding, Topic};
+pub use html::html;
 pub use json::json;
 pub use landing::{Landing, State};
 pub use markdown::{Flavor, markdown};
 pub use report::{By, Line, Question, Report, Withheld, report};
 pub use text::text;
+pub use train::{Closing, Commit, Train, Waiting, closings, trains};

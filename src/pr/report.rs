@@ -12,6 +12,7 @@ use crate::pr::clock::Clock;
 use crate::pr::field::{Field, fields, masked, shown};
 use crate::pr::finding::{Finding, findings};
 use crate::pr::landing::Landing;
+use crate::pr::train::Train;
 use crate::render::Renderer;
 use crate::repo::Graph;
 use crate::repo::manifest::ObjectId;
@@ -32,6 +33,8 @@ pub struct Report {
     pub deadline: Option<Landing>,
     /// What deserves a look.
     pub findings: Vec<Finding>,
+    /// What waits for the same openings already.
+    pub trains: Vec<Train>,
     /// What does not build, so that nothing is said of its objects.
     pub withheld: Vec<Withheld>,
 }
@@ -73,7 +76,8 @@ pub struct By {
 }
 
 impl By {
-    fn of(applier: &Applier<'_>) -> By {
+    /// Names what builds something.
+    pub fn of(applier: &Applier<'_>) -> By {
         let id = |one: &Reached| (one.namespace().to_owned(), one.name().to_owned());
         By { path: applier.path.clone(), kustomization: applier.kustomization.map(id) }
     }
@@ -121,7 +125,16 @@ pub fn report(question: Question, clock: &Clock<'_>, renderer: &dyn Renderer) ->
     let deadline = waiting.min_by_key(|lands| (lands.deadline, *lands)).cloned();
     let mut findings = findings(clock, &comparison, &changes, &withheld);
     findings.extend(question.broken.as_ref().map(Finding::of_spec));
-    Report { base: question.base, head: question.head, now: clock.now, changes, deadline, findings, withheld }
+    Report {
+        base: question.base,
+        head: question.head,
+        now: clock.now,
+        changes,
+        deadline,
+        findings,
+        trains: Vec::new(),
+        withheld,
+    }
 }
 
 fn line(

@@ -10,6 +10,7 @@ use crate::delivery::Kind;
 use crate::pr::field::Field;
 use crate::pr::landing::{Landing, State};
 use crate::pr::report::{Line, Report};
+use crate::pr::train::Train;
 use crate::schedule::zone;
 
 /// What stands for a cluster's own name in what several clusters share.
@@ -48,6 +49,8 @@ pub struct Row {
     pub object: String,
     /// What builds it, and what did before where that is another one.
     pub by: String,
+    /// The type of the side that it is on.
+    pub change_type: Option<String>,
     /// How it differs.
     pub fields: Vec<Field>,
     /// The whole object, where it is new or goes.
@@ -109,6 +112,7 @@ fn row(line: &Line) -> Row {
         kind: line.kind,
         object: hide(&line.id.to_string()),
         by: hide(&by),
+        change_type: line.change_type.clone(),
         fields: line.fields.iter().map(field).collect(),
         whole: value(&line.object),
         files: line.files.iter().map(|file| hide(file.as_str())).collect(),
@@ -229,6 +233,22 @@ pub fn deadline(report: &Report) -> Option<String> {
     let zone = lands.zone.as_deref().and_then(|name| zone::parse(name).ok()).unwrap_or(TimeZone::UTC);
     let otherwise = lands.otherwise.map(|at| format!(", else it waits until {}", moment(at, &zone)));
     Some(format!("Merge before {}{}.", moment(lands.deadline?, &zone), otherwise.unwrap_or_default()))
+}
+
+/// Says what waits for an opening already, in a line.
+pub fn waits(train: &Train) -> String {
+    let superseded = train.waiting.iter().filter(|one| one.is_superseded).count();
+    let never = match superseded {
+        0 => String::new(),
+        number => format!("; {} of this pull request never land as they wait now", count(number, "object")),
+    };
+    let (objects, clusters) = (count(train.waiting.len(), "object"), count(train.clusters.len(), "cluster"));
+    let since = moment(train.since, &TimeZone::UTC);
+    format!(
+        "{} waits for {} since {since}: {objects} in {clusters}{never}",
+        count(train.commits.len(), "commit"),
+        train.window
+    )
 }
 
 #[cfg(test)]

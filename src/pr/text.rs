@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnostic::clean;
 use crate::pr::body::body;
 use crate::pr::report::Report;
-use crate::pr::summary::{deadline, heading, named_clusters, sections, verdict};
+use crate::pr::summary::{deadline, heading, named_clusters, sections, verdict, waits};
 
 /// Writes a report as lines: the verdict, the deadline, then what lands when, then findings.
 pub fn text(report: &Report) -> String {
@@ -25,6 +25,11 @@ pub fn text(report: &Report) -> String {
                 lines.extend(body(row).into_iter().map(|line| format!("    {line}")));
             }
         }
+    }
+    for train in &report.trains {
+        lines.push(String::new());
+        lines.push(waits(train));
+        lines.extend(train.commits.iter().map(|one| format!("  {:.10} {}", one.hash, one.subject)));
     }
     for one in &report.withheld {
         let side = if one.is_head { "does not build" } else { "did not build before" };

@@ -1,5 +1,7 @@
 //! Commits by name: which one is meant, and where two histories part.
 
+use jiff::Timestamp;
+
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::repo::Repository;
@@ -76,5 +78,28 @@ impl Repository {
     fn is_shallow(&self) -> bool {
         let answer = self.ask_git().run(&["rev-parse", "--is-shallow-repository"]);
         matches!(answer, Ok(answer) if answer.starts_with(b"true"))
+    }
+
+    /// Returns the newest commit of a branch's own line at an instant, by the times of its commits; `None` where the
+    /// clone does not reach back that far.
+    pub fn commit_at(&self, branch: &str, at: Timestamp) -> Option<String> {
+        let until = format!("--until={}", at.as_second());
+        let tip = self.commit(branch)?;
+        let answer =
+            self.ask_git().run(&["rev-list", "--first-parent", "--max-count=1", &until, &tip]).ok()?;
+        Some(String::from_utf8_lossy(&answer).trim().to_owned()).filter(|hash| !hash.is_empty())
+    }
+
+    /// Returns the commits of a branch's own line after another one, the newest first, with the first line of their
+    /// messages.
+    pub fn commits_since(&self, since: &str, until: &str) -> Vec<(String, String)> {
+        let range = format!("{since}..{until}");
+        let arguments = ["log", "--first-parent", "--no-show-signature", "--format=%H%x00%s", &range, "--"];
+        let answer = self.ask_git().run(&arguments).unwrap_or_default();
+        let text = String::from_utf8_lossy(&answer).into_owned();
+        text.lines()
+            .filter_map(|line| line.split_once('\0'))
+            .map(|(hash, subject)| (hash.to_owned(), subject.to_owned()))
+            .collect()
     }
 }

@@ -1,9 +1,11 @@
 //! Texts without a domain: nearest names, lines that fit, checksums.
 
+mod escape;
 mod fold;
 mod sha256;
 mod suggest;
 
+pub(crate) use escape::escape;
 pub(crate) use fold::fold;
 pub(crate) use sha256::sha256;
 pub use suggest::{did_you_mean, nearest};
