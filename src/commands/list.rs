@@ -12,7 +12,7 @@ use crate::commands::cron::Cron;
 use crate::commands::explain::Explain;
 use crate::commands::flux_create::FluxCreate;
 use crate::commands::init::Init;
-use crate::commands::meta::Completions;
+use crate::commands::meta::{Completions, Schema};
 use crate::commands::migrate::Migrate;
 use crate::commands::pr::Pr;
 use crate::commands::split::Split;
@@ -102,8 +102,8 @@ pub enum Command {
     Pr(Pr),
     /// Print when Kubernetes fires a cron expression
     Cron(Cron),
-    /// Print the JSON Schema of windows.yaml
-    Schema,
+    /// Print the JSON Schema of windows.yaml, or of an answer
+    Schema(Schema),
     /// Print the completions of a shell
     Completions(Completions),
     /// Print the manual page

@@ -1,12 +1,13 @@
 //! Commands about the program itself: schema, completions, man, licenses.
 
-use clap::{Args, CommandFactory};
+use clap::{Args, CommandFactory, ValueEnum};
 
 use crate::commands::Cli;
 use crate::commands::apply::Exit;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
+use crate::pr;
 use crate::spec;
 
 /// Arguments of `completions`.
@@ -16,9 +17,31 @@ pub struct Completions {
     pub shell: clap_complete::Shell,
 }
 
-/// Prints the JSON Schema of the spec.
-pub fn schema(output: &Output) -> Result<Exit, Error> {
-    output.result(format!("{:#}\n", spec::schema()).as_bytes());
+/// Arguments of `schema`.
+#[derive(Args, Debug)]
+pub struct Schema {
+    /// Of what
+    #[arg(value_enum, default_value_t)]
+    pub what: Described,
+}
+
+/// What has a JSON Schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Described {
+    /// windows.yaml
+    #[default]
+    Spec,
+    /// The answer of `pr --format json`
+    Pr,
+}
+
+/// Prints a JSON Schema.
+pub fn schema(arguments: &Schema, output: &Output) -> Result<Exit, Error> {
+    let schema = match arguments.what {
+        Described::Spec => spec::schema(),
+        Described::Pr => pr::schema(),
+    };
+    output.result(format!("{schema:#}\n").as_bytes());
     Ok(Exit::Clean)
 }
 

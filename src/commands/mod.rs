@@ -65,7 +65,7 @@ fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
         Command::Check(arguments) => check::run(&cli.global, arguments, output),
         Command::Pr(arguments) => pr::run(&cli.global, arguments, output),
         Command::Cron(arguments) => cron::run(&cli.global, arguments, output),
-        Command::Schema => meta::schema(output),
+        Command::Schema(arguments) => meta::schema(arguments, output),
         Command::Completions(arguments) => meta::completions(arguments, output),
         Command::Man => meta::man(output),
         Command::Licenses => meta::licenses(output),

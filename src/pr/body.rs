@@ -26,7 +26,13 @@ pub fn body(row: &Row) -> Vec<String> {
     for field in &row.fields {
         lines.extend(of_field(field));
     }
-    lines.iter().map(|line| clean(line.as_bytes())).collect()
+    lines.iter().map(|line| safe(&clean(line.as_bytes()))).collect()
+}
+
+/// Lets no line begin as what a CI system or a forge takes for a command: both look past spaces.
+pub fn safe(line: &str) -> String {
+    let is_command = ["::", "##[", "/"].iter().any(|begins| line.trim_start().starts_with(begins));
+    format!("{}{line}", if is_command { "| " } else { "" })
 }
 
 fn of_field(field: &Field) -> Vec<String> {

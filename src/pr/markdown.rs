@@ -308,7 +308,7 @@ fn harmless(character: char) -> char {
 
 /// Writes the tool's own words, and names among them, outside of code.
 fn plain(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || " ,.:;-+—…()".contains(c);
+    let is_plain = |c: char| c.is_alphanumeric() || " ,:;-+—…()".contains(c);
     clean(text.as_bytes()).chars().map(|c| if is_plain(c) { c } else { '·' }).collect()
 }
 

@@ -196,12 +196,12 @@ pub fn verdict(report: &Report) -> String {
         .map(|(number, when)| format!("{number} {when}"))
         .collect();
     let objects = report.changes.len();
-    let (verb, land) = if objects == 1 { ("changes", "lands") } else { ("change", "land") };
+    let (verb, land) = if objects == 1 { ("changes", "it lands ") } else { ("change", "all land ") };
     let when = match &parts[..] {
-        [only] => only.trim_start_matches(|c: char| c.is_ascii_digit()).trim().to_owned(),
+        [_] => format!("{land}{}", parts[0].trim_start_matches(|c: char| c.is_ascii_digit()).trim()),
         parts => parts.join(", "),
     };
-    format!("{} {verb} in {}: {land} {when}.", count(objects, "object"), count(clusters.len(), "cluster"))
+    format!("{} {verb} in {}: {when}.", count(objects, "object"), count(clusters.len(), "cluster"))
 }
 
 fn were(number: usize) -> String {

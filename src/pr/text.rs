@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnostic::clean;
-use crate::pr::body::body;
+use crate::pr::body::{body, safe};
 use crate::pr::report::Report;
 use crate::pr::summary::{deadline, heading, named_clusters, sections, verdict, waits};
 
@@ -44,11 +44,5 @@ pub fn text(report: &Report) -> String {
         lines.push(format!("{}{cluster}: {}", finding.topic.as_str(), finding.message));
         lines.push(format!("  → {}", finding.help));
     }
-    lines.iter().map(|line| format!("{}\n", safe(line))).collect()
-}
-
-/// Lets no line steer a terminal, nor begin as what a CI system takes for a command.
-fn safe(line: &str) -> String {
-    let is_command = ["::", "##["].iter().any(|begins| line.trim_start().starts_with(begins));
-    format!("{}{}", if is_command { "| " } else { "" }, clean(line)).trim_end().to_owned()
+    lines.iter().map(|line| format!("{}\n", safe(&clean(line)).trim_end())).collect()
 }

@@ -136,6 +136,16 @@ impl Scratch {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// As [`git`](Scratch::git), with commits that were made at a time.
+    pub fn git_at(&self, date: &str, arguments: &[&str]) -> String {
+        let mut command = clean(Command::new("git"), &self.top);
+        let output =
+            command.envs([("GIT_AUTHOR_DATE", date), ("GIT_COMMITTER_DATE", date)]).args(arguments).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     /// Does at the top of the repository what the binary does.
     pub fn run(&self, arguments: &[&str]) -> Run {
         if self.is_of_binary { self.run_in(&self.top, arguments) } else { self.play(arguments) }

@@ -1,0 +1,192 @@
+//! Hostile names, values and messages must do nothing but show.
+
+use proptest::prelude::*;
+use pulldown_cmark::{Event, Options, Parser, Tag};
+use serde_json::json;
+
+use crate::delivery::Kind;
+use crate::path::RepoPath;
+use crate::pr::field::Field;
+use crate::pr::finding::{Finding, Topic};
+use crate::pr::landing::{Landing, State};
+use crate::pr::markdown::{Flavor, markdown};
+use crate::pr::report::{By, Line, Report, Withheld};
+use crate::pr::train::{Commit, Train};
+use crate::pr::{html, text};
+use crate::repo::manifest::ObjectId;
+
+/// Texts with everything that Markdown, HTML, a terminal or a CI system could take for its own.
+fn hostile() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "`",
+        "```",
+        "~~~",
+        "|",
+        "<",
+        ">",
+        "<!--",
+        "-->",
+        "</details>",
+        "<script>alert(1)</script>",
+        "<img src=x>",
+        "@octocat",
+        "#1",
+        "!2",
+        "[a](javascript:b)",
+        "![a](b)",
+        "https://evil.example",
+        "www.evil.example",
+        "**",
+        "_",
+        "\n",
+        "\r",
+        "\n\n",
+        "\n# h",
+        "\n- x",
+        "::set-output name=a::b",
+        "##[error]x",
+        "\n::error::x",
+        "\u{1b}[31m",
+        "\u{202e}",
+        "\u{200b}",
+        "\u{0}",
+        "&amp;",
+        "&#64;",
+        "\\",
+        "$$",
+        "{{",
+        "/close",
+        "\n/approve",
+        "a",
+        " ",
+        "\t",
+        "é",
+        "\n***\n",
+        "[^1]",
+        "\"",
+        "'",
+    ]);
+    prop::collection::vec(pieces, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+fn line(texts: &[String], number: usize) -> Line {
+    let text = |at: usize| texts[(number + at) % texts.len()].clone();
+    let path = RepoPath::parse("apps/a").unwrap();
+    let instant = "2026-11-23T12:00:00Z".parse().unwrap();
+    let mut lands = Landing::at_once(instant, Some(instant)).because(text(1));
+    if number % 2 == 1 {
+        (lands.state, lands.window, lands.zone) = (State::Window, Some(text(2)), Some(text(3)));
+        lands.deadline = Some(instant);
+    }
+    Line {
+        cluster: format!("c{number}{}", text(4)),
+        by: By { path, kustomization: Some((text(5), text(6))) },
+        from: None,
+        change_type: Some(text(7)),
+        api_version: text(8),
+        id: ObjectId { group: text(9), kind: text(10), namespace: text(11), name: text(12) },
+        kind: if number.is_multiple_of(3) { Kind::Created } else { Kind::Changed },
+        fields: vec![Field { path: text(13), before: Some(json!(text(14))), after: Some(json!(text(15))) }],
+        object: number.is_multiple_of(3).then(|| json!({ text(16): [text(17), { text(18): text(19) }] })),
+        files: Vec::new(),
+        lands,
+    }
+}
+
+fn report() -> impl Strategy<Value = Report> {
+    (prop::collection::vec(hostile(), 23), 0_usize..12).prop_map(|(texts, lines)| {
+        let now = "2026-11-23T12:00:00Z".parse().unwrap();
+        let by = By { path: RepoPath::parse("b").unwrap(), kustomization: None };
+        let changes: Vec<Line> = (0..lines).map(|number| line(&texts, number)).collect();
+        Report {
+            base: "0123456789abcdef".to_owned(),
+            head: None,
+            now,
+            deadline: changes.iter().map(|line| line.lands.clone()).find(|lands| lands.deadline.is_some()),
+            changes,
+            findings: vec![Finding {
+                topic: Topic::Skew,
+                cluster: texts[0].clone(),
+                object: None,
+                message: texts[1].clone(),
+                from: None,
+                help: texts[2].clone(),
+            }],
+            trains: vec![Train {
+                window: texts[20].clone(),
+                since: now,
+                opens: None,
+                clusters: [texts[21].clone()].into(),
+                commits: vec![Commit { hash: "0123".to_owned(), subject: texts[22].clone() }],
+                waiting: Vec::new(),
+            }],
+            withheld: vec![Withheld {
+                cluster: texts[3].clone(),
+                by,
+                is_head: true,
+                is_new: true,
+                reason: texts[4].clone(),
+            }],
+        }
+    })
+}
+
+/// The HTML that the tool itself writes.
+fn is_own(html: &str) -> bool {
+    let title =
+        html.trim().strip_prefix("<details><summary>").and_then(|rest| rest.strip_suffix("</summary>"));
+    let is_title = title.is_some_and(|title| !title.contains(['<', '>', '@', '[', '`', '&', '#']));
+    is_title || ["</details>", "<sub>", "</sub>"].contains(&html.trim())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn nothing_hostile_means_anything_in_a_comment(report in report(), limit in 0_usize..8_000) {
+        for flavor in [Flavor::Github, Flavor::Bitbucket] {
+            let text = markdown(&report, flavor, limit);
+            prop_assert!(text.len() <= limit.max(crate::pr::markdown::SMALLEST));
+            let mut is_code = false;
+            for event in Parser::new_ext(&text, Options::all()) {
+                match event {
+                    Event::Start(Tag::CodeBlock(_)) => is_code = true,
+                    Event::End(pulldown_cmark::TagEnd::CodeBlock) => is_code = false,
+                    Event::Html(html) | Event::InlineHtml(html) => prop_assert!(is_own(&html), "{html:?} in {text}"),
+                    Event::Start(Tag::Link { .. } | Tag::Image { .. } | Tag::FootnoteDefinition(_) | Tag::HtmlBlock)
+                        if flavor == Flavor::Bitbucket => prop_assert!(false, "{text}"),
+                    Event::Start(Tag::Link { .. } | Tag::Image { .. } | Tag::FootnoteDefinition(_)) => {
+                        prop_assert!(false, "{text}");
+                    }
+                    Event::InlineMath(_) | Event::DisplayMath(_) | Event::FootnoteReference(_) | Event::TaskListMarker(_) => {
+                        prop_assert!(false, "{text}");
+                    }
+                    Event::Text(words) if !is_code => {
+                        let reserved = ["@", "://", "www.", "#1", "!2"];
+                        prop_assert!(!reserved.iter().any(|word| words.contains(word)), "{words:?} in {text}");
+                    }
+                    _ => {}
+                }
+            }
+            prop_assert!(!is_code, "an open fence: {text}");
+            prop_assert_eq!(text.matches("<details>").count(), text.matches("\n</details>").count());
+            let is_command = |line: &str| ["::", "##[", "/"].iter().any(|begin| line.trim_start().starts_with(begin));
+            prop_assert!(!text.lines().any(is_command), "{text}");
+            prop_assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{200b}', '\r', '\u{0}']), "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_hostile_means_anything_on_a_page_or_in_a_terminal(report in report()) {
+        let page = html(&report, None);
+        for tag in ["script>", "<img", "</details>"] {
+            let own = match tag { "script>" => 2, "<img" => 0, _ => page.matches("<details data-clusters").count() };
+            prop_assert_eq!(page.matches(tag).count(), own, "{} in {}", tag, page);
+        }
+        prop_assert!(!page.contains(['\u{1b}', '\u{202e}', '\u{200b}', '\u{0}']), "{page}");
+        let lines = text(&report);
+        let is_command = |line: &str| ["::", "##["].iter().any(|begin| line.trim_start().starts_with(begin));
+        prop_assert!(!lines.lines().any(is_command), "{lines}");
+        prop_assert!(!lines.contains(['\u{1b}', '\u{202e}', '\u{200b}', '\u{0}']), "{lines}");
+    }
+}

@@ -1,0 +1,98 @@
+//! The JSON Schema of the answer for programs.
+
+use serde_json::{Map, Value, json};
+
+/// Returns the JSON Schema (draft 2020-12) of what `pr --format json` prints.
+pub fn schema() -> Value {
+    let text = || json!({ "type": "string" });
+    let nullable = |kind: Value| json!({ "anyOf": [kind, { "type": "null" }] });
+    let instant = || json!({ "type": "string", "format": "date-time" });
+    let list = |item: Value| json!({ "type": "array", "items": item });
+    let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
+    let one_of = |words: &[&str]| json!({ "enum": words });
+    let kind = one_of(&["created", "changed", "deleted", "moved"]);
+    let mut top = object(vec![
+        ("version", json!({ "const": 1 })),
+        ("base", text()),
+        ("head", nullable(text())),
+        ("now", instant()),
+        ("timeZoneDatabase", nullable(text())),
+        ("changes", list(reference("change"))),
+        ("deadline", nullable(instant())),
+        ("train", list(reference("train"))),
+        ("findings", list(reference("finding"))),
+        ("notRendered", list(reference("notRendered"))),
+    ]);
+    let definitions = json!({
+        "kustomization": nullable(object(vec![("namespace", text()), ("name", text())])),
+        "by": object(vec![("path", text()), ("kustomization", reference("kustomization"))]),
+        "change": object(vec![
+            ("cluster", text()),
+            ("path", text()),
+            ("kustomization", reference("kustomization")),
+            ("from", nullable(reference("by"))),
+            ("type", nullable(text())),
+            ("object", object(vec![
+                ("apiVersion", text()),
+                ("kind", text()),
+                ("namespace", nullable(text())),
+                ("name", text()),
+            ])),
+            ("change", kind.clone()),
+            ("fields", list(object(vec![("path", text()), ("before", json!(true)), ("after", json!(true))]))),
+            ("files", list(text())),
+            ("lands", object(vec![
+                ("state", one_of(&["at-once", "window", "never", "unknown"])),
+                ("earliest", nullable(instant())),
+                ("latest", nullable(instant())),
+                ("window", nullable(text())),
+                ("deadline", nullable(instant())),
+                ("otherwise", nullable(instant())),
+                ("reason", nullable(text())),
+            ])),
+        ]),
+        "train": object(vec![
+            ("window", text()),
+            ("closed", instant()),
+            ("opens", nullable(instant())),
+            ("clusters", list(text())),
+            ("commits", list(object(vec![("hash", text()), ("subject", text())]))),
+            ("waiting", list(object(vec![
+                ("cluster", text()),
+                ("path", text()),
+                ("kustomization", reference("kustomization")),
+                ("object", text()),
+                ("change", kind),
+                ("superseded", json!({ "type": "boolean" })),
+            ]))),
+        ]),
+        "finding": object(vec![
+            ("topic", one_of(&["skew", "deletion", "immutable", "outside-window", "error"])),
+            ("cluster", text()),
+            ("object", nullable(text())),
+            ("message", text()),
+            ("from", nullable(instant())),
+            ("help", text()),
+        ]),
+        "notRendered": object(vec![
+            ("cluster", text()),
+            ("path", text()),
+            ("kustomization", reference("kustomization")),
+            ("side", one_of(&["base", "head"])),
+            ("reason", text()),
+        ]),
+    });
+    top["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    top["title"] = json!("Answers of gitops-windows pr");
+    top["$defs"] = definitions;
+    top
+}
+
+/// Returns the schema of an object that has all of these fields.
+fn object(fields: Vec<(&str, Value)>) -> Value {
+    let required: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+    let required = json!(required);
+    let properties: Map<String, Value> =
+        fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    json!({ "type": "object", "properties": properties, "required": required })
+}

@@ -1,0 +1,259 @@
+//! `pr`: what a pull request changes in which cluster, and when each change lands.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, in a folder of its own")]
+
+#[path = "support/divided.rs"]
+#[allow(dead_code, reason = "each test program uses a part of it")]
+mod divided;
+mod support;
+
+use divided::{divided, finished};
+use serde_json::Value;
+use support::scratch::{Run, Scratch};
+
+/// A Monday; the window of the sample opens on Saturday at 22:00 in Berlin.
+const NOW: &str = "2026-11-23T12:00:00Z";
+
+const CLUSTERS: [&str; 2] = ["edge-01", "edge-02"];
+
+/// The sample after its migration, on a branch of its own.
+fn fleet() -> Scratch {
+    let scratch = finished("sample", &CLUSTERS);
+    scratch.git(&["checkout", "--quiet", "-b", "change"]);
+    scratch
+}
+
+#[track_caller]
+fn pr(scratch: &Scratch, arguments: &[&str]) -> Run {
+    scratch.expect(0, &[&["pr", "--base", "main", "--now", NOW], arguments].concat())
+}
+
+/// Runs it for programs, and holds the answer to its schema.
+#[track_caller]
+fn answer(scratch: &Scratch, arguments: &[&str]) -> Value {
+    let text = pr(scratch, &[&["--format", "json"], arguments].concat()).stdout;
+    let value: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let schema = closed(gitops_windows::pr::schema());
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}\n{text}");
+    value
+}
+
+/// Forbids what a schema does not name, so that a field that it forgets is found.
+fn closed(mut schema: Value) -> Value {
+    match &mut schema {
+        Value::Object(object) => {
+            object.values_mut().for_each(|value| *value = closed(value.take()));
+            if object.get("type").is_some_and(|kind| kind == "object") {
+                object.insert("additionalProperties".into(), false.into());
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| *item = closed(item.take())),
+        _ => {}
+    }
+    schema
+}
+
+/// The changes of an answer, a line each.
+fn changes(answer: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let line = |change: &Value| {
+        let object = &change["object"];
+        format!(
+            "{} {} {} {}/{} {} {}",
+            text(&change["cluster"]),
+            text(&change["path"]),
+            text(&change["change"]),
+            text(&object["kind"]),
+            text(&object["name"]),
+            text(&change["type"]),
+            text(&change["lands"]["state"]),
+        )
+    };
+    answer["changes"].as_array().unwrap().iter().map(line).collect()
+}
+
+#[test]
+fn each_change_is_told_with_its_cluster_and_its_landing() {
+    let scratch = fleet();
+    scratch.replace("apps/web/web-rw/deployment.yaml", "nginx:1.29.3", "nginx:1.30.0");
+    scratch.replace("apps/web/web-rt/configmap.yaml", "All trains on time", "Delays on line 4");
+    insta::assert_snapshot!(pr(&scratch, &[]).stdout);
+    let answer = answer(&scratch, &[]);
+    let mut told = answer.clone();
+    (told["base"], told["timeZoneDatabase"]) = ("…".into(), "…".into());
+    insta::assert_snapshot!(format!("{told:#}"));
+    scratch.commit();
+    let head = scratch.git(&["rev-parse", "HEAD"]);
+    assert_eq!(self::answer(&scratch, &[])["head"], head.trim());
+    assert_eq!(self::answer(&scratch, &["--head", "change"])["changes"], answer["changes"]);
+    assert_eq!(self::answer(&scratch, &["--head", "main"])["changes"], serde_json::json!([]));
+}
+
+#[test]
+fn the_comment_and_the_page_tell_the_same() {
+    let scratch = fleet();
+    scratch.replace("apps/web/web-rw/deployment.yaml", "nginx:1.29.3", "nginx:1.30.0");
+    scratch.replace("apps/web/web-rt/configmap.yaml", "All trains on time", "Delays on line 4");
+    scratch.commit();
+    let hashes = |text: String| {
+        let mut text = text;
+        for revision in ["main", "change"] {
+            let hash = scratch.git(&["rev-parse", revision]);
+            text = text.replace(hash.trim(), revision).replace(&hash[..10], revision);
+        }
+        text
+    };
+    let comment = hashes(pr(&scratch, &["--format", "markdown"]).stdout);
+    insta::assert_snapshot!("comment", comment);
+    insta::assert_snapshot!("page", hashes(pr(&scratch, &["--format", "html"]).stdout));
+    assert!(!pr(&scratch, &["--format", "markdown", "--flavor", "bitbucket"]).stdout.contains("<details>"));
+}
+
+#[test]
+fn nothing_changes_where_no_build_differs() {
+    let scratch = fleet();
+    scratch.write("README.md", "words");
+    let run = pr(&scratch, &[]);
+    assert_eq!(run.stdout, "No cluster gets anything else.\n");
+}
+
+#[test]
+fn an_object_that_goes_is_told_with_who_deletes_it() {
+    let scratch = fleet();
+    let list = "clusters/edge-02/apps/apps-rw/kustomization.yaml";
+    let text = scratch.text(list);
+    let without: String =
+        text.lines().filter(|line| !line.contains("probe")).map(|line| format!("{line}\n")).collect();
+    scratch.write(list, without);
+    let answer = answer(&scratch, &[]);
+    insta::assert_debug_snapshot!(changes(&answer));
+}
+
+#[test]
+fn what_does_not_build_is_withheld_and_never_deleted() {
+    let scratch = fleet();
+    scratch.replace("apps/web/web-rw/kustomization.yaml", "deployment.yaml", "gone.yaml");
+    let answer = answer(&scratch, &[]);
+    assert_eq!(changes(&answer), Vec::<String>::new());
+    let withheld = answer["notRendered"].as_array().unwrap();
+    let sides: Vec<(&str, &str)> = withheld
+        .iter()
+        .map(|one| (one["cluster"].as_str().unwrap(), one["side"].as_str().unwrap()))
+        .collect();
+    // In edge-01 both sides build all and keep their own.
+    assert_eq!(sides, [("edge-01", "head"), ("edge-01", "head"), ("edge-02", "head")]);
+    scratch.expect(1, &["pr", "--base", "main", "--now", NOW, "--fail-on", "skew,error"]);
+    scratch.expect(0, &["pr", "--base", "main", "--now", NOW, "--fail-on", "skew,deletion"]);
+}
+
+/// A CronJob that suspends or resumes a Flux Kustomization, as people write it by hand.
+fn job(verb: &str, schedule: &str) -> String {
+    format!(
+        "apiVersion: batch/v1\nkind: CronJob\nmetadata: {{ name: {verb}-apps, namespace: flux-system }}\nspec:\n  \
+         schedule: \"{schedule}\"\n  timeZone: Europe/Berlin\n  jobTemplate:\n    spec:\n      template:\n        \
+         spec:\n          restartPolicy: Never\n          containers:\n          - name: flux\n            image: \
+         ghcr.io/fluxcd/flux-cli:v2.9.4\n            args: [{verb}, kustomization, apps]\n"
+    )
+}
+
+#[test]
+fn without_a_spec_the_cron_jobs_tell_what_waits() {
+    let scratch = Scratch::empty();
+    let flux = |name: &str, path: &str| support::flux_kustomization(name, path, "");
+    scratch.write("clusters/one/flux-system/gotk-sync.yaml", flux("flux-system", "clusters/one"));
+    scratch.write("clusters/one/apps.yaml", flux("apps", "apps"));
+    scratch.write("clusters/one/gate/open.yaml", job("resume", "0 22 * * SAT"));
+    scratch.write("clusters/one/gate/close.yaml", job("suspend", "0 4 * * SUN"));
+    scratch.write("clusters/one/gate/kustomization.yaml", "resources: [open.yaml, close.yaml]\n");
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a, namespace: n }\ndata: { k: v }\n";
+    scratch.write("apps/kustomization.yaml", "resources: [a.yaml]\n").write("apps/a.yaml", map).commit();
+    scratch.git(&["checkout", "--quiet", "-b", "change"]);
+    scratch.replace("apps/a.yaml", "k: v", "k: w");
+    let answer = answer(&scratch, &[]);
+    assert_eq!(changes(&answer), ["one apps changed ConfigMap/a - window"]);
+    let lands = &answer["changes"][0]["lands"];
+    assert_eq!(lands["earliest"], "2026-11-28T21:00:00Z", "{lands:#}");
+    assert_eq!(answer["deadline"], "2026-11-29T02:59:00Z", "{answer:#}");
+}
+
+#[test]
+fn what_waits_already_is_told_with_what_it_loses_to() {
+    let scratch = fleet();
+    scratch.git(&["checkout", "--quiet", "main"]);
+    scratch.replace("apps/web/web-rw/deployment.yaml", "nginx:1.29.3", "nginx:1.29.4");
+    scratch.commit();
+    scratch.git(&["checkout", "--quiet", "-B", "change"]);
+    scratch.replace("apps/web/web-rw/deployment.yaml", "nginx:1.29.4", "nginx:1.30.0");
+    // All commits are made now: for a window that closed before, none is known to be the one that it closed behind.
+    assert_eq!(answer(&scratch, &[])["train"], serde_json::json!([]));
+    // Rewritten to the day before the window closed and the day after it.
+    let dates = [("HEAD~1", "2026-11-21T00:00:00Z"), ("HEAD", "2026-11-23T00:00:00Z")];
+    let tree = |revision: &str| scratch.git(&["rev-parse", &format!("main{}^{{tree}}", &revision[4..])]);
+    let mut parent: Option<String> = None;
+    for (revision, date) in dates {
+        let mut arguments =
+            vec!["commit-tree".to_owned(), tree(revision).trim().to_owned(), "-m".into(), date.into()];
+        arguments.extend(parent.iter().flat_map(|parent| ["-p".to_owned(), parent.clone()]));
+        parent = Some(
+            scratch.git_at(date, &arguments.iter().map(String::as_str).collect::<Vec<_>>()).trim().to_owned(),
+        );
+    }
+    scratch.git(&["update-ref", "refs/heads/main", &parent.unwrap()]);
+    scratch.git(&["stash", "--quiet"]);
+    scratch.git(&["reset", "--quiet", "--hard", "main"]);
+    scratch.git(&["stash", "pop", "--quiet"]);
+    let answer = answer(&scratch, &[]);
+    let train = &answer["train"][0];
+    assert_eq!(
+        (&train["closed"], &train["opens"]),
+        (&"2026-11-22T03:00:00Z".into(), &"2026-11-28T21:00:00Z".into())
+    );
+    assert_eq!(train["commits"].as_array().unwrap().len(), 1, "{train:#}");
+    let waiting = train["waiting"].as_array().unwrap();
+    assert_eq!(waiting.len(), 2, "{train:#}");
+    assert!(waiting.iter().all(|one| one["superseded"] == true), "{train:#}");
+}
+
+#[test]
+fn a_broken_spec_is_a_finding_and_the_base_still_tells_what_waits() {
+    let scratch = fleet();
+    scratch.replace("apps/web/web-rw/deployment.yaml", "nginx:1.29.3", "nginx:1.30.0");
+    scratch.replace("windows.yaml", "types:", "typos:");
+    let answer = answer(&scratch, &[]);
+    assert_eq!(answer["findings"][0]["topic"], "error");
+    assert_eq!(answer["changes"][0]["lands"]["state"], "window");
+}
+
+#[test]
+fn before_the_migration_nothing_waits() {
+    let scratch = divided("sample", &CLUSTERS);
+    scratch.git(&["checkout", "--quiet", "-b", "change"]);
+    scratch.replace("apps/web/web-rw/deployment.yaml", "nginx:1.29.3", "nginx:1.30.0");
+    let answer = answer(&scratch, &[]);
+    let states: Vec<&Value> =
+        answer["changes"].as_array().unwrap().iter().map(|one| &one["lands"]["state"]).collect();
+    assert_eq!(states, ["at-once", "at-once"], "{answer:#}");
+}
+
+#[test]
+fn what_git_does_not_have_is_told_with_the_command_that_fetches_it() {
+    let scratch = fleet();
+    let unknown = scratch.expect(3, &["pr", "--base", "origin/main"]);
+    insta::assert_snapshot!(unknown.stderr);
+    let shallow = Scratch::empty();
+    let url = format!("file://{}", scratch.top().display());
+    scratch.commit();
+    scratch.commit();
+    shallow.git(&[
+        "fetch",
+        "--quiet",
+        "--depth",
+        "1",
+        &url,
+        "change:refs/heads/change",
+        "main:refs/heads/base",
+    ]);
+    shallow.git(&["checkout", "--quiet", "change"]);
+    insta::assert_snapshot!(shallow.expect(3, &["pr", "--base", "base"]).stderr);
+}
