@@ -92,7 +92,11 @@ impl Repository {
             else {
                 continue;
             };
-            let size = size.parse().unwrap_or(u64::MAX);
+            // It is `BAD` for what a partial clone lacks.
+            let Ok(size) = size.parse() else {
+                let name = String::from_utf8_lossy(&record[tab + 1..]).into_owned();
+                return Err(lacking(&doing, &name.escape_debug().to_string()));
+            };
             keep(&record[tab + 1..], (mode.to_owned(), object.to_owned(), size), &mut listed, &mut notes);
         }
 
@@ -113,8 +117,7 @@ impl Repository {
                 Entry::Large { bytes: size }
             } else {
                 let Some(bytes) = blobs.next_blob(&object) else {
-                    let message = format!("{doing} failed: git has no content for `{path}`");
-                    return Err(Error::invalid(Diagnostic::error(message).help("fetch the whole commit")));
+                    return Err(lacking(&doing, path.as_str()));
                 };
                 match mode.as_str() {
                     "120000" => Entry::Symlink { target: String::from_utf8_lossy(bytes).into_owned() },
@@ -125,6 +128,14 @@ impl Repository {
         }
         Ok(Reading { snapshot, notes })
     }
+}
+
+/// Says that the clone lacks a file of a commit.
+fn lacking(doing: &str, path: &str) -> Error {
+    let message = format!("{doing} failed: git has no content for `{path}`");
+    Error::invalid(
+        Diagnostic::error(message).help("the clone is partial: fetch the whole commit, then run this again"),
+    )
 }
 
 /// Tells whether git stores an entry as this object with this mode.
