@@ -38,6 +38,18 @@ pub fn predict(fleet: &Fleet, cluster: &str, app: &str, change_type: &str) -> Pr
     Prediction { from, until: from + interval.parse::<SignedDuration>().unwrap() }
 }
 
+/// Asks the tool when the edits of the working tree reach a cluster if they are merged now, by type.
+#[track_caller]
+pub fn told(fleet: &Fleet, cluster: &str, change_type: &str) -> Prediction {
+    let answer = fleet.tool(&["pr", "--base", "HEAD", "--format", "json"]);
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let mut changes = answer["changes"].as_array().unwrap().iter();
+    let change = changes.find(|one| one["cluster"] == cluster && one["type"] == change_type);
+    let lands = &change.unwrap_or_else(|| panic!("{answer:#}"))["lands"];
+    let instant = |key: &str| lands[key].as_str().unwrap_or_else(|| panic!("{answer:#}")).parse().unwrap();
+    Prediction { from: instant("earliest"), until: instant("latest") }
+}
+
 /// Compares what was said with what happened, and remembers both.
 #[track_caller]
 pub fn record(what: &str, said: &Prediction, happened: Timestamp) {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::cluster::Cluster;
 use crate::fleet::Fleet;
-use crate::landing::{predict, record};
+use crate::landing::{predict, record, told};
 use crate::wait::{WORK, holds, until};
 use crate::window::Window;
 
@@ -75,11 +75,14 @@ pub fn play(fleet: &mut Fleet) {
     let rw = predict(fleet, "edge-01", "nginx", "rw");
     assert_eq!(rw.from, window.open);
     change_both(fleet, ("1.29-alpine", "1.30-alpine"), ("Changed at once", "First change"));
+    let (rt_by_pr, rw_by_pr) = (told(fleet, "edge-01", "rt"), told(fleet, "edge-01", "rw"));
+    assert_eq!(rw_by_pr.from, window.open);
     fleet.merge("A new image and a new configuration");
     let landed = until("the configuration lands at once", WORK, || {
         conf(cluster).contains("First change").then(Timestamp::now)
     });
     record("walk_through: the configuration", &rt, landed);
+    record("walk_through: the configuration, by pr", &rt_by_pr, landed);
     assert!(landed < window.open, "the machine is too slow for this window");
     holds(
         "the image waits for the opening",
@@ -91,6 +94,7 @@ pub fn play(fleet: &mut Fleet) {
         image(cluster).ends_with("1.30-alpine").then(Timestamp::now)
     });
     record("walk_through: the image", &rw, landed);
+    record("walk_through: the image, by pr", &rw_by_pr, landed);
 
     until("the window closes", WORK, || cluster.is_suspended("apps-rw").then_some(()));
     assert!(Timestamp::now() >= window.close);
