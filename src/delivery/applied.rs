@@ -131,7 +131,7 @@ pub fn deliveries(
     let mut requests: Vec<Request> = Vec::new();
     let mut known: HashMap<Request, usize> = HashMap::new();
     let mut wanted = Vec::new();
-    for entry in &model.entry_points {
+    for entry in model.all_entries() {
         let fluxes: Vec<Option<usize>> =
             if entry.flux.is_empty() { vec![None] } else { entry.flux.iter().copied().map(Some).collect() };
         for flux in fluxes {
@@ -200,8 +200,7 @@ fn applied(model: &Model, spec: Option<&Spec>, delivery: &Delivery, objects: &[O
     let types = match spec {
         // What is not split yet is judged as the split would divide it.
         Some(spec) if delivery.change_type.is_none() && delivery.role == Role::Apps => {
-            let entry = model.entry_points.iter().find(|entry| entry.path == delivery.path);
-            let apps = entry.map(|entry| Apps::of(model, entry));
+            let apps = model.entry(&delivery.path).map(|entry| Apps::of(model, entry));
             let app_of = |object: &Object| {
                 apps.as_ref().and_then(|apps| apps.bringing(object)).unwrap_or_default().to_owned()
             };

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::delivery::classify::{Classified, ClassifyError, classify_all};
 use crate::delivery::{Apps, build, origins};
-use crate::delivery::{EntryPoint, Model};
+use crate::delivery::{EntryPoint, Model, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -205,15 +205,20 @@ impl<'a> Input<'a> {
     /// Gives the entry points of which a Flux Kustomization applies a side already.
     pub fn live<'s>(&self, sides: &'s Sides) -> BTreeSet<&'s RepoPath> {
         let of_side = |path: &RepoPath| sides.get(path).map(|(whole, _)| whole);
-        self.model.flux.iter().filter_map(|flux| flux.path.as_ref()).filter_map(of_side).collect()
+        self.model.applied_folders().filter_map(of_side).collect()
     }
 
-    /// Gives the Flux Kustomizations in Git that apply a folder which is meant.
-    pub fn applying(
-        &self,
-        is_meant: impl Fn(&RepoPath) -> bool,
-    ) -> impl Iterator<Item = &'a FluxKustomization> {
-        self.model.flux.iter().filter(move |one| one.path.as_ref().is_some_and(&is_meant))
+    /// Gives the entry points of apps in the clusters of the spec, but for sides: what can be divided.
+    pub fn wholes<'s>(&self, sides: &'s Sides) -> impl Iterator<Item = &'a EntryPoint> + use<'a, 's> {
+        let input = *self;
+        let apps = self.model.all_entries().iter().filter(|entry| entry.role == Role::Apps);
+        apps.filter(move |entry| input.knows_cluster(entry) && !sides.contains_key(&entry.path))
+    }
+
+    /// Gives the Flux Kustomization of a cluster with a namespace and a name; the namespace is that of the spec where
+    /// Git does not say it.
+    pub fn flux_called(&self, cluster: &str, namespace: &str, name: &str) -> Option<&'a FluxKustomization> {
+        self.model.flux_named(cluster, name).find(|one| self.namespace(one) == namespace)
     }
 
     /// Gives the namespace of a Flux Kustomization: its own, or that of the spec.
@@ -224,13 +229,11 @@ impl<'a> Input<'a> {
     /// Gives the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization; where there
     /// are none, those of any: a hub applies what goes by `kubeConfig` to another cluster.
     pub fn parents(&self, one: &FluxKustomization) -> Vec<&'a FluxKustomization> {
-        let takes_in = self.model.graph.takers(&one.file);
         let is_itself =
             |other: &FluxKustomization| (&other.file, other.document) == (&one.file, one.document);
-        let cluster = one.cluster.clone();
-        let found: Vec<&FluxKustomization> =
-            self.applying(takes_in).filter(|other| !is_itself(other)).collect();
-        let is_own = |other: &&FluxKustomization| other.cluster == cluster;
+        let mut found = self.model.flux_taking_in(&one.file);
+        found.retain(|other| !is_itself(other));
+        let is_own = |other: &&FluxKustomization| other.cluster == one.cluster;
         let own: Vec<&FluxKustomization> = found.iter().copied().filter(is_own).collect();
         if own.is_empty() { found } else { own }
     }
@@ -305,7 +308,7 @@ pub fn side(spec: &Spec, entry: &RepoPath, cluster: &str, change_type: &str) -> 
 /// folder counts as an entry point too, be it gone from Git or not.
 pub fn sides(spec: &Spec, model: &Model) -> Sides {
     let mut sides = BTreeMap::new();
-    for entry in &model.entry_points {
+    for entry in model.all_entries() {
         let above = entry.path.ancestors();
         for candidate in above.take_while(|path| !path.is_top()) {
             for (position, change_type) in spec.types.iter().enumerate() {
@@ -335,7 +338,7 @@ pub fn divided<'s>(model: &Model, sides: &'s Sides) -> BTreeSet<&'s RepoPath> {
 fn elsewhere(spec: &Spec, model: &Model, known: &Sides) -> Sides {
     let root = spec.folder();
     let mut found = BTreeMap::new();
-    for entry in model.entry_points.iter().filter(|entry| !known.contains_key(&entry.path)) {
+    for entry in model.all_entries().iter().filter(|entry| !known.contains_key(&entry.path)) {
         let path = entry.path.relative_to(&root);
         let of = |change_type: &ChangeType| {
             let values = [("type", change_type.name.value.as_str()), ("cluster", entry.cluster.as_str())];

@@ -112,7 +112,7 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
         }
     }
     let sides = subject.spec.map(|spec| sides(spec, subject.model)).unwrap_or_default();
-    for flux in &subject.model.flux {
+    for flux in subject.model.all_flux() {
         let node = flux.root.get_path(&["spec", "patches"]);
         let targeted = targeted(node);
         let Some(path) = flux.path.as_ref().filter(|_| !targeted.is_empty() && flux.is_document) else {

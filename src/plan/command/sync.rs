@@ -195,7 +195,7 @@ fn no_unknown_types(input: &Input<'_>) -> Result<(), Error> {
     const ANY: &str = "any-type-of-any-name";
     let sides = input.sides();
     let mut found = Vec::new();
-    for entry in input.model.entry_points.iter().filter(|entry| !sides.contains_key(&entry.path)) {
+    for entry in input.model.all_entries().iter().filter(|entry| !sides.contains_key(&entry.path)) {
         for above in entry.path.parents() {
             let Some(pattern) = input.side(&above, &entry.cluster, ANY) else { continue };
             let Some((head, tail)) = pattern.as_str().split_once(ANY) else { continue };
@@ -248,7 +248,7 @@ pub fn obligations(input: &Input<'_>, plan: &Plan, left: &gate::Left) -> Result<
     // A folder that held nothing but a gate goes with it.
     let after = plan.changes.apply(input.snapshot);
     let is_gone = |path: &RepoPath| left.entries.contains(path) && !after.is_dir(path);
-    for entry in input.model.entry_points.iter().filter(|entry| !is_gone(&entry.path)) {
+    for entry in input.model.all_entries().iter().filter(|entry| !is_gone(&entry.path)) {
         let free = gates.free(input, &entry.path);
         for build in builds(input.model, entry) {
             found.push(Obligation {

@@ -206,7 +206,7 @@ fn source(flux: &Value) -> Value {
 /// reaches no other.
 fn is_alone(input: &Input<'_>, cluster: &str, folder: &RepoPath) -> bool {
     let above = input.model.graph.above(folder);
-    input.model.entry_points.iter().filter(|entry| entry.clusters().any(|own| own != cluster)).all(|entry| {
+    input.model.all_entries().iter().filter(|entry| entry.clusters().any(|own| own != cluster)).all(|entry| {
         if input.model.graph.has(&entry.path) {
             return !above.contains(&entry.path);
         }

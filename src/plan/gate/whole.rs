@@ -93,13 +93,9 @@ impl Whole {
 
     /// Builds ahead what all clusters will ask for.
     pub fn prepare(input: &Input<'_>, sides: &Sides) {
-        let wanted = input.model.entry_points.iter().filter(|entry| {
-            entry.role == Role::Apps
-                && entry.through.is_none()
-                && input.knows_cluster(entry)
-                && !sides.contains_key(&entry.path)
-                && !is_split(input, entry, &entry.cluster)
-        });
+        let is_whole =
+            |entry: &&EntryPoint| entry.through.is_none() && !is_split(input, entry, &entry.cluster);
+        let wanted = input.wholes(sides).filter(is_whole);
         input.prepare(wanted.map(|entry| &entry.path));
     }
 

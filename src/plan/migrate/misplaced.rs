@@ -65,10 +65,9 @@ fn gates_on(input: &Input<'_>, carriers: &Carriers, sides: &BTreeMap<RepoPath, u
 
 /// Gives the type of every object by the rules, as they were told to the split.
 fn by_rule(input: &Input<'_>, side: &RepoPath, whole: &RepoPath) -> Option<BTreeMap<ObjectId, usize>> {
-    let entries = &input.model.entry_points;
     let mut found = BTreeMap::new();
     // The other apps stay with the old entry point after a hand-over, so both are asked.
-    for entry in [side, whole].into_iter().filter_map(|path| entries.iter().find(|one| one.path == *path)) {
+    for entry in [side, whole].into_iter().filter_map(|path| input.model.entry(path)) {
         let path = if entry.path == *side { content(input, side)? } else { entry.path.clone() };
         let typed = input.typed_entry(input.snapshot, &EntryPoint { path, ..entry.clone() }).ok()?;
         found.extend(typed.ids().zip(typed.types.iter().map(|classified| classified.change_type)));

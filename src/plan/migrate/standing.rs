@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::delivery::{EntryPoint, Model};
-use crate::delivery::{Input, unapplied};
+use crate::delivery::{EntryPoint, Input, unapplied};
 use crate::path::RepoPath;
 use crate::plan::Stage;
 use crate::plan::edit::prepare::{is_prepared, is_remembering};
@@ -13,7 +12,6 @@ use crate::plan::migrate::precondition::state;
 use crate::plan::migrate::rest::rest;
 use crate::plan::problem::Problem;
 use crate::repo::FluxKustomization;
-use crate::repo::flux::artifact_path;
 
 /// Finds everything that was divided, in the clusters of the spec.
 pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
@@ -25,7 +23,7 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
         }
     }
     // What another source has is no entry point of this repository, and its sides may stand here all the same.
-    let foreign = foreign(model);
+    let foreign: Vec<(&FluxKustomization, RepoPath)> = model.foreign().collect();
     for (other, whole) in &foreign {
         let cluster = other.cluster.clone();
         for (position, change_type) in input.spec.types.iter().enumerate() {
@@ -43,9 +41,7 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
     for (whole, sides) in wholes {
         let lost = unapplied.iter().find(|one| one.whole == whole);
         let entry = model.entry(&whole);
-        let applies = |path: &RepoPath| {
-            model.flux.iter().filter(move |one| one.path.as_ref() == Some(path)).collect::<Vec<_>>()
-        };
+        let applies = |path: &RepoPath| model.flux_at(path).collect::<Vec<_>>();
         let (old, new) = (
             applies(&whole),
             sides.iter().map(|(position, side)| (*position, applies(side))).collect::<BTreeMap<_, _>>(),
@@ -128,11 +124,4 @@ fn stage(input: &Input<'_>, one: &Move<'_>, entry: Option<&EntryPoint>) -> Stage
         return Stage::Stuck(dead_end::incomplete(input, one, &missing));
     }
     if one.all().any(is_remembering) { Stage::HandedOver } else { Stage::Finished }
-}
-
-/// Gives the Flux Kustomizations that build from something else than this repository, with the paths that
-/// they name there.
-fn foreign(model: &Model) -> Vec<(&FluxKustomization, RepoPath)> {
-    let others = model.flux.iter().filter(|one| one.path.is_none());
-    others.filter_map(|one| Some((one, artifact_path(one.spec("path").as_str()?)?))).collect()
 }

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::EntryPoint;
 use crate::delivery::{Child, Input, app_names};
-use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -34,10 +34,7 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
     let mut outcomes = Vec::new();
     let sides = input.sides();
     let mut freed: BTreeSet<RepoPath> = BTreeSet::new();
-    for entry in &input.model.entry_points {
-        if entry.role != Role::Apps || sides.contains_key(&entry.path) || !input.knows_cluster(entry) {
-            continue;
-        }
+    for entry in input.wholes(&sides) {
         if let Some(reason) = handed_over(input, entry) {
             outcomes.push(EntryOutcome::of(entry).refused(Problem::new(reason, format!("{BACK} join"))));
             continue;
@@ -98,7 +95,7 @@ fn unsafe_to_join(place: &RepoPath, reason: &str) -> Error {
 /// Says who uses the parts of an app, and how they are made one again.
 fn still_used(input: &Input<'_>, now: &Graph, found: &Kustomization) -> Error {
     let parts = now.children(&found.folder);
-    let applied = input.model.flux.iter().find(|kustomization| {
+    let applied = input.model.all_flux().iter().find(|kustomization| {
         kustomization.path.as_ref().is_some_and(|path| now.reach(path).iter().any(|one| parts.contains(one)))
     });
     let Some(applied) = applied else {
@@ -121,7 +118,7 @@ fn only_sides(
     selection: &Selection,
     sides: &BTreeMap<RepoPath, (RepoPath, usize)>,
 ) -> Vec<EntryOutcome> {
-    let entries = &input.model.entry_points;
+    let entries = input.model.all_entries();
     let mut found: BTreeMap<&RepoPath, EntryOutcome> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| !entry.flux.is_empty() && input.knows_cluster(entry)) {
         let Some((whole, _)) = sides.get(&entry.path) else { continue };
@@ -130,7 +127,7 @@ fn only_sides(
         let name = input.model.name_of(entry);
         let is_meant =
             selection.names_entry(name, whole) || children.iter().any(|child| selection.names(child));
-        if is_meant && !entries.iter().any(|other| other.path == *whole) {
+        if is_meant && input.model.entry(whole).is_none() {
             found.entry(whole).or_insert_with(|| {
                 let reason = format!("Flux Kustomization {name} applies one of its sides");
                 EntryOutcome::new(&entry.named_clusters(), whole)
@@ -150,8 +147,8 @@ fn handed_over(input: &Input<'_>, entry: &EntryPoint) -> Option<String> {
         .collect();
     // A gate may have its folder below a side, and stays.
     let gates = gate::cluster_folders(input).unwrap_or_default();
-    let is_of_side = |path: &RepoPath| sides.iter().any(|side| path.is_within(side)) && !gates.contains(path);
-    let found = input.applying(is_of_side).next()?;
+    let mut applied = input.model.flux_within(&sides).into_iter();
+    let found = applied.find(|one| one.path.as_ref().is_none_or(|path| !gates.contains(path)))?;
     Some(format!("Flux Kustomization {} applies one of its sides", found.name))
 }
 

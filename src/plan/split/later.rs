@@ -26,7 +26,7 @@ use crate::repo::FluxKustomization;
 pub fn applied_sides<'a>(input: &Input<'a>, whole: &RepoPath, cluster: &str) -> Vec<&'a FluxKustomization> {
     let names = input.spec.types.iter().map(|change_type| change_type.name.value.as_str());
     let sides: BTreeSet<RepoPath> = names.filter_map(|name| input.side(whole, cluster, name)).collect();
-    input.applying(|path| sides.contains(path)).collect()
+    input.model.flux_at_any(&sides)
 }
 
 /// Makes of a trial, in which an entry point was divided, the next step of the three.
@@ -79,15 +79,14 @@ fn overridden(input: &Input<'_>, trial: &Builder<'_>, all: &[&FluxKustomization]
     let is_one = |flux: &&FluxKustomization| {
         all.iter().any(|one| (&one.file, one.document, &one.name) == (&flux.file, flux.document, &flux.name))
     };
-    let prepared: Vec<&FluxKustomization> = model.flux.iter().filter(is_one).collect();
+    let prepared: Vec<&FluxKustomization> = model.all_flux().iter().filter(is_one).collect();
     effective::any_overridden(&next, &prepared)
 }
 
 /// Tells whether a Flux Kustomization is prepared in the base as well.
 fn was_prepared(base: &Input<'_>, one: &FluxKustomization) -> bool {
-    let key = |one: &FluxKustomization| (one.cluster.clone(), one.namespace.clone(), one.name.clone());
-    let wanted = key(one);
-    base.model.flux.iter().any(|other| is_prepared(other) && key(other) == wanted)
+    let mut named = base.model.flux_named(&one.cluster, &one.name);
+    named.any(|other| other.namespace == one.namespace && is_prepared(other))
 }
 
 /// Lets the sides take over what was divided, where no cluster deletes anything by that.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::delivery::EntryPoint;
 use crate::delivery::Input;
-use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::GateTarget;
@@ -20,14 +20,7 @@ use crate::path::RepoPath;
 /// All that meet.
 pub fn check(input: &Input<'_>) -> Result<(), Error> {
     let sides = input.sides();
-    let wholes: Vec<&EntryPoint> = input
-        .model
-        .entry_points
-        .iter()
-        .filter(|entry| {
-            entry.role == Role::Apps && input.knows_cluster(entry) && !sides.contains_key(&entry.path)
-        })
-        .collect();
+    let wholes: Vec<&EntryPoint> = input.wholes(&sides).collect();
     let mut diagnostics = folders(input, &wholes);
     for cluster in input.spec.clusters.keys() {
         diagnostics.extend(names(input, cluster, &wholes));
@@ -73,9 +66,8 @@ fn names(input: &Input<'_>, cluster: &str, wholes: &[&EntryPoint]) -> Vec<Diagno
             let name = input.spec.layout.kustomization_of(&whole.name, type_name);
             // Of one name in two namespaces neither takes the other's place.
             let heir = GateTarget { name: name.clone(), ..whole };
-            let standing = input.model.flux.iter().find(|flux| {
+            let standing = input.model.flux_named(cluster, &name).find(|flux| {
                 GateTarget::of(input, flux) == heir
-                    && flux.cluster == cluster
                     && flux.path.is_some()
                     && flux.path != input.side(&entry.path, cluster, type_name)
             });

@@ -27,7 +27,7 @@ pub struct Newcomer<'a> {
 /// Finds them on the sides that Flux Kustomizations in Git apply.
 pub fn newcomers<'a>(input: &Input<'a>, sides: &Sides) -> Vec<Newcomer<'a>> {
     let mut found = Vec::new();
-    let live = input.model.entry_points.iter().filter(|entry| !entry.flux.is_empty());
+    let live = input.model.all_entries().iter().filter(|entry| !entry.flux.is_empty());
     for (side, (whole, position)) in live.filter_map(|entry| Some((entry, sides.get(&entry.path)?))) {
         let Some(list) = input.model.graph.get(&side.path).filter(|_| !is_ours(input, &side.path)) else {
             continue;
@@ -86,5 +86,5 @@ fn is_part(input: &Input<'_>, sides: &Sides, whole: &RepoPath, side: &EntryPoint
 /// Tells whether a later split may be at its second step here, or an app came after the split, so that it
 /// must be known what the clusters have.
 pub fn needs_base(input: &Input<'_>) -> bool {
-    input.model.flux.iter().any(is_prepared) || !newcomers(input, &input.sides()).is_empty()
+    input.model.all_flux().iter().any(is_prepared) || !newcomers(input, &input.sides()).is_empty()
 }

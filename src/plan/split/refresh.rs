@@ -48,10 +48,9 @@ pub fn refresh(
             }
             let [reference] = &kustomization.resources()[..] else { continue };
             let Target::Path(whole) = &reference.target else { continue };
-            let cluster = input.model.entry_points.iter().find(|found| found.path.is_within(&entry));
+            let cluster = input.model.all_entries().iter().find(|found| found.path.is_within(&entry));
             let cluster = cluster.map(|found| found.cluster.as_str()).unwrap_or_default();
-            let entries = &input.model.entry_points;
-            let own = entries.iter().find(|found| found.path == entry).filter(|_| folder == side);
+            let own = input.model.entry(&entry).filter(|_| folder == side);
             let app = own.map(|found| input.model.name_of(found).to_owned());
             let app = app.unwrap_or_else(|| crate::delivery::app_name(whole, cluster));
             let result = match misplaced::standing(input, &side, &entry).filter(|_| folder == side) {

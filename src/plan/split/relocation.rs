@@ -22,7 +22,7 @@ use crate::proof::difference::differences;
 use crate::proof::{FluxName, Obligation};
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxKustomization, umbrella};
+use crate::repo::umbrella;
 
 /// What keeps an object from being pruned.
 pub const KEEP: &str = "kustomize.toolkit.fluxcd.io/prune: disabled";
@@ -139,10 +139,10 @@ fn unheld(now: &Closings, later: &Closings, cluster: &str, own: &GateTarget) -> 
 /// Finds an encrypted object that goes to a Flux Kustomization which would apply it as it is.
 fn undecrypted(input: &Input<'_>, old: &[Inventory], new: &[Inventory]) -> Option<Diagnostic> {
     let decrypts = |one: &Inventory| {
-        let same = |flux: &&FluxKustomization| {
-            (&flux.name, &flux.namespace) == (&one.name, &one.namespace) && flux.cluster == one.cluster
-        };
-        input.model.flux.iter().find(same).is_none_or(|flux| !flux.spec("decryption").is_null())
+        let mut named = input.model.flux_named(&one.cluster, &one.name);
+        named
+            .find(|flux| flux.namespace == one.namespace)
+            .is_none_or(|flux| !flux.spec("decryption").is_null())
     };
     let holds = |one: &Inventory, object: &Object| {
         let id = ObjectId::of(&object.value);

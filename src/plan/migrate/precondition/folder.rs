@@ -13,7 +13,7 @@ pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
         .filter_map(|name| input.side(&one.whole, &one.cluster, name))
         .filter(|side| !input.snapshot.is_dir(side))
         .collect();
-    let found = input.applying(|path| gone.contains(path)).find(|found| found.cluster == one.cluster)?;
+    let found = input.model.flux_at_any(&gone).into_iter().find(|found| found.cluster == one.cluster)?;
     let stop = Problem::new(
         format!(
             "Flux Kustomization {} names {}, which is not there, so what it applied is applied by nothing",
