@@ -231,11 +231,9 @@ fn wholes(input: &Input<'_>) -> BTreeMap<RepoPath, Appliers> {
 }
 
 fn sides(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
-    let names = input.spec.types.iter().map(|change_type| change_type.name.value.clone());
-    names
-        .filter_map(|name| Some((Some(name.clone()), input.side(path, cluster, &name)?)))
-        .filter(|(_, side)| input.model.graph.has(side))
-        .collect()
+    let name = |position: usize| Some(input.spec.types[position].name.value.clone());
+    let sides = input.standing_sides(path, cluster).into_iter();
+    sides.map(|(position, side)| (name(position), side)).collect()
 }
 
 /// Gives the folders that a cluster applies: what Flux Kustomizations name, or else the entry

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::delivery;
 use crate::delivery::classify::classify_all;
 use crate::delivery::{Apps, ClusterKey, GateJob, Hold};
-use crate::delivery::{EntryPoint, Model, Role};
+use crate::delivery::{EntryPoint, Model, Role, Sides};
 use crate::mechanism::Action;
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
@@ -126,7 +125,7 @@ pub fn deliveries(
     spec: Option<&Spec>,
     renderer: &dyn Renderer,
 ) -> Vec<Delivery> {
-    let sides = spec.map(|spec| delivery::sides(spec, model)).unwrap_or_default();
+    let sides = spec.map(|spec| Sides::of(spec, model)).unwrap_or_default();
     let mut found = Vec::new();
     let mut requests: Vec<Request> = Vec::new();
     let mut known: HashMap<Request, usize> = HashMap::new();

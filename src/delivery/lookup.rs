@@ -84,7 +84,17 @@ impl Model {
 
     /// Returns the entry points whose builds take in the kustomization of a folder, in the order of their paths.
     pub fn entries_building(&self, folder: &RepoPath) -> impl Iterator<Item = &EntryPoint> {
-        self.graph.built_by(folder).into_iter().filter_map(|above| self.entry(&above))
+        let above = if self.graph.has(folder) { self.graph.built_by(folder) } else { BTreeSet::new() };
+        above.into_iter().filter_map(|above| self.entry(&above))
+    }
+
+    /// Returns the entry points that are a folder or lie in it, in the order of their paths.
+    pub fn entries_within(&self, folder: &RepoPath) -> impl Iterator<Item = &EntryPoint> {
+        let prefix = if folder.is_top() { String::new() } else { format!("{folder}/") };
+        let first = self.entry_points.partition_point(|entry| entry.path.as_str() < prefix.as_str());
+        let below = self.entry_points[first..].iter();
+        let below = below.take_while(move |entry| entry.path.as_str().starts_with(&prefix));
+        self.entry(folder).filter(|_| !folder.is_top()).into_iter().chain(below)
     }
 
     /// Returns the gates that a cluster gets: those that an entry point of it builds and that Flux fetches.

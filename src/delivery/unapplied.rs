@@ -77,10 +77,8 @@ pub fn unapplied(input: &Input<'_>) -> Vec<Unapplied> {
     }
     // One side that is in use speaks for all.
     found.retain(|whole, one| {
-        input.spec.types.iter().enumerate().all(|(position, change_type)| {
-            let side = input.side(whole, &one.cluster, &change_type.name);
-            side.is_none_or(|side| !model.graph.has(&side) || one.sides.contains_key(&position))
-        })
+        let standing = input.standing_sides(whole, &one.cluster);
+        standing.keys().all(|position| one.sides.contains_key(position))
     });
     found.into_values().collect()
 }

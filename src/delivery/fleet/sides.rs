@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::delivery;
 use crate::delivery::fleet::Schedules;
-use crate::delivery::{EntryPoint, Hold, Holds, Model, Role};
+use crate::delivery::{EntryPoint, Hold, Holds, Model, Role, Sides};
 use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
 use crate::spec::Spec;
@@ -119,7 +119,7 @@ impl Fleet {
             spec.clusters.keys().cloned().collect()
         };
         let read = Reading { spec, model, schedules, holds: Holds::new(model, Some(spec)) };
-        let index = delivery::sides(spec, model);
+        let index = Sides::of(spec, model);
         let mut groups: BTreeMap<(&str, RepoPath), Group<'_>> = BTreeMap::new();
         let mut support: BTreeMap<&str, Vec<&EntryPoint>> = BTreeMap::new();
         let owned = model.all_entries().iter();

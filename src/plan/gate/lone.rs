@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::EntryPoint;
 use crate::delivery::classify::{Classified, Reason};
-use crate::delivery::{Input, Sides, Typed, divided};
+use crate::delivery::{Input, Sides, Typed};
 use crate::path::RepoPath;
 use crate::plan::gate;
 use crate::plan::gate::landing::{Landing, is_namespace};
@@ -30,7 +30,7 @@ impl Lone {
     /// Finds them. Builds only what could be one, and the rest of its clusters where there is any.
     pub fn of(input: &Input<'_>, sides: &Sides) -> Lone {
         let carriers = gate::carriers(input).unwrap_or_default();
-        let divided = divided(input.model, sides);
+        let divided: BTreeSet<&RepoPath> = sides.divided(&input.model.graph).collect();
         let may_be = |entry: &&EntryPoint| {
             entry.through.is_none()
                 && !divided.contains(&entry.path)

@@ -225,10 +225,7 @@ fn place(input: &Input<'_>, entry: &EntryPoint, cluster: &str, field: &str) -> P
 
 /// Tells whether an entry point has a side of any type.
 fn is_split(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> bool {
-    input.spec.types.iter().any(|change_type| {
-        let side = input.side(&entry.path, cluster, &change_type.name.value);
-        side.is_some_and(|side| input.model.graph.has(&side))
-    })
+    !input.standing_sides(&entry.path, cluster).is_empty()
 }
 
 /// Gives an entry point's Flux Kustomizations in a cluster, as they are or would be, but for those that Git suspends:

@@ -17,20 +17,16 @@ use crate::repo::FluxKustomization;
 pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
     let model = input.model;
     let mut wholes: BTreeMap<RepoPath, BTreeMap<usize, RepoPath>> = BTreeMap::new();
-    for (side, (whole, position)) in input.sides() {
-        if model.graph.has(&side) {
-            wholes.entry(whole).or_default().insert(position, side);
-        }
+    let all = input.sides();
+    for (side, (whole, position)) in all.iter().filter(|(side, _)| model.graph.has(side)) {
+        wholes.entry(whole.clone()).or_default().insert(*position, side.clone());
     }
     // What another source has is no entry point of this repository, and its sides may stand here all the same.
     let foreign: Vec<(&FluxKustomization, RepoPath)> = model.foreign().collect();
     for (other, whole) in &foreign {
-        let cluster = other.cluster.clone();
-        for (position, change_type) in input.spec.types.iter().enumerate() {
-            let side = input.side(whole, &cluster, &change_type.name.value);
-            if let Some(side) = side.filter(|side| model.graph.has(side)) {
-                wholes.entry(whole.clone()).or_default().insert(position, side);
-            }
+        let sides = input.standing_sides(whole, &other.cluster);
+        if !sides.is_empty() {
+            wholes.entry(whole.clone()).or_default().extend(sides);
         }
     }
     let unapplied = unapplied(input);

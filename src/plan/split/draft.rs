@@ -153,8 +153,7 @@ fn without_flux(input: &Input<'_>, entry: &EntryPoint, above: &RepoPath) -> Diag
 /// nothing.
 fn handed_over(input: &Input<'_>, sides: &Sides) -> Vec<EntryOutcome> {
     let mut found: BTreeMap<RepoPath, EntryOutcome> = BTreeMap::new();
-    for entry in input.model.all_entries() {
-        let Some((whole, position)) = sides.get(&entry.path) else { continue };
+    for (entry, (whole, position)) in input.entries_of_sides(sides) {
         if input.model.entry(whole).is_some() {
             continue;
         }

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::EntryPoint;
 use crate::delivery::{Child, Input, app_names};
+use crate::delivery::{EntryPoint, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -113,15 +113,10 @@ fn still_used(input: &Input<'_>, now: &Graph, found: &Kustomization) -> Error {
 }
 
 /// Refuses what has only its sides left, each applied by itself.
-fn only_sides(
-    input: &Input<'_>,
-    selection: &Selection,
-    sides: &BTreeMap<RepoPath, (RepoPath, usize)>,
-) -> Vec<EntryOutcome> {
-    let entries = input.model.all_entries();
+fn only_sides(input: &Input<'_>, selection: &Selection, sides: &Sides) -> Vec<EntryOutcome> {
     let mut found: BTreeMap<&RepoPath, EntryOutcome> = BTreeMap::new();
-    for entry in entries.iter().filter(|entry| !entry.flux.is_empty() && input.knows_cluster(entry)) {
-        let Some((whole, _)) = sides.get(&entry.path) else { continue };
+    let is_live = |entry: &EntryPoint| !entry.flux.is_empty() && input.knows_cluster(entry);
+    for (entry, (whole, _)) in input.entries_of_sides(sides).filter(|(entry, _)| is_live(entry)) {
         let Some(kustomization) = input.model.graph.get(&entry.path) else { continue };
         let (children, _) = crate::delivery::children(input.model, entry, kustomization);
         let name = input.model.name_of(entry);
@@ -139,15 +134,10 @@ fn only_sides(
 }
 
 fn handed_over(input: &Input<'_>, entry: &EntryPoint) -> Option<String> {
-    let sides: Vec<RepoPath> = input
-        .spec
-        .types
-        .iter()
-        .filter_map(|change_type| input.side(&entry.path, &entry.cluster, &change_type.name))
-        .collect();
+    let sides = input.sides_in(&entry.path, &entry.cluster);
     // A gate may have its folder below a side, and stays.
     let gates = gate::cluster_folders(input).unwrap_or_default();
-    let mut applied = input.model.flux_within(&sides).into_iter();
+    let mut applied = input.model.flux_within(sides.values()).into_iter();
     let found = applied.find(|one| one.path.as_ref().is_none_or(|path| !gates.contains(path)))?;
     Some(format!("Flux Kustomization {} applies one of its sides", found.name))
 }
@@ -168,16 +158,8 @@ impl EntryJoin<'_, '_> {
     ) -> Result<Option<Vec<RepoPath>>, String> {
         let graph = &self.input.model.graph;
         let Some(kustomization) = graph.get(&self.entry.path) else { return Ok(None) };
-        let sides: Vec<Kustomization> = self
-            .input
-            .spec
-            .types
-            .iter()
-            .filter_map(|change_type| {
-                self.input.side(&self.entry.path, &self.entry.cluster, &change_type.name)
-            })
-            .filter_map(|side| graph.get(&side).cloned())
-            .collect();
+        let sides = self.input.sides_in(&self.entry.path, &self.entry.cluster);
+        let sides: Vec<Kustomization> = sides.values().filter_map(|side| graph.get(side).cloned()).collect();
         if sides.is_empty() {
             return Ok(None);
         }

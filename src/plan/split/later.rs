@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::delivery::EntryPoint;
 use crate::delivery::inventory::{deletions, inventories};
-use crate::delivery::{Input, Sides, sides_of};
+use crate::delivery::{Input, Sides};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::{is_prepared, prepare};
@@ -24,9 +24,7 @@ use crate::repo::FluxKustomization;
 
 /// Gives the Flux Kustomizations that apply sides of an entry point of a cluster.
 pub fn applied_sides<'a>(input: &Input<'a>, whole: &RepoPath, cluster: &str) -> Vec<&'a FluxKustomization> {
-    let names = input.spec.types.iter().map(|change_type| change_type.name.value.as_str());
-    let sides: BTreeSet<RepoPath> = names.filter_map(|name| input.side(whole, cluster, name)).collect();
-    input.model.flux_at_any(&sides)
+    input.model.flux_at_any(input.sides_in(whole, cluster).values())
 }
 
 /// Makes of a trial, in which an entry point was divided, the next step of the three.
@@ -136,7 +134,7 @@ fn hand_over(
 
 /// Gives the sides of an entry point and itself.
 fn parts(sides: &Sides, whole: &RepoPath) -> BTreeSet<RepoPath> {
-    sides_of(sides, whole).map(|(side, _)| side).chain([whole]).cloned().collect()
+    sides.of_whole(whole).map(|(side, _)| side).chain([whole]).cloned().collect()
 }
 
 /// What must be true where live sides have taken over: all parts together give what they gave.
