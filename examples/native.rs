@@ -21,7 +21,7 @@ fn main() {
     let repository = Repository::discover(Path::new(&top)).unwrap();
     let snapshot = repository.read().unwrap().snapshot;
     let model = Model::read(&snapshot, repository.spec_dir(), &Known::default(), &Embedded::default());
-    let folders: BTreeSet<&str> = model.entry_points.iter().map(|entry| entry.path.as_str()).collect();
+    let folders: BTreeSet<&str> = model.all_entries().iter().map(|entry| entry.path.as_str()).collect();
     let start = Instant::now();
     let mut native =
         Command::new(program).arg(&top).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

@@ -72,7 +72,7 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Vec<Explained>, Err
     let (lone, live) = (Lone::of(input, &sides), input.live(&sides));
     // One line for each object with one origin and one type, whoever builds it.
     let mut found: BTreeMap<(RepoPath, ObjectId, String, String), Vec<Consumer>> = BTreeMap::new();
-    for entry in &input.model.entry_points {
+    for entry in input.model.all_entries() {
         // The entry point from before a split builds the same objects as its sides: who applies them is told.
         let is_applied = !entry.flux.is_empty() || entry.through.is_some();
         let is_side = sides.get(&entry.path).is_some_and(|(whole, _)| input.model.entry(whole).is_some());

@@ -218,7 +218,7 @@ impl Appliers {
 /// Gives the entry points with their clusters; a side counts as the entry point that it belongs to.
 fn wholes(input: &Input<'_>) -> BTreeMap<RepoPath, Appliers> {
     let sides = input.sides();
-    let entries = input.model.entry_points.iter().filter(|entry| entry.role == Role::Apps);
+    let entries = input.model.all_entries().iter().filter(|entry| entry.role == Role::Apps);
     let mut found: BTreeMap<RepoPath, Appliers> = BTreeMap::new();
     for entry in entries.filter(|entry| input.knows_cluster(entry)) {
         let whole = sides.get(&entry.path).map_or(&entry.path, |(whole, _)| whole);
@@ -231,11 +231,9 @@ fn wholes(input: &Input<'_>) -> BTreeMap<RepoPath, Appliers> {
 }
 
 fn sides(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
-    let names = input.spec.types.iter().map(|change_type| change_type.name.value.clone());
-    names
-        .filter_map(|name| Some((Some(name.clone()), input.side(path, cluster, &name)?)))
-        .filter(|(_, side)| input.model.graph.has(side))
-        .collect()
+    let name = |position: usize| Some(input.spec.types[position].name.value.clone());
+    let sides = input.standing_sides(path, cluster).into_iter();
+    sides.map(|(position, side)| (name(position), side)).collect()
 }
 
 /// Gives the folders that a cluster applies: what Flux Kustomizations name, or else the entry
@@ -254,8 +252,7 @@ fn applied(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
 /// Gives the builds of some folders, each as its own Flux Kustomization builds it; or all `alike`, as the one
 /// of the entry point does, since clusters that share it may build it each in another way.
 fn requests(input: &Input<'_>, path: &RepoPath, parts: &[Part], alike: bool) -> Vec<Request> {
-    let entries = &input.model.entry_points;
-    let any = |folder: &RepoPath| entries.iter().find(|entry| entry.path == *folder);
+    let any = |folder: &RepoPath| input.model.entry(folder);
     let of = |folder: &RepoPath| any(folder).filter(|entry| !entry.flux.is_empty());
     // Once the sides have taken over, they build as the whole did.
     let heir = || {

@@ -178,7 +178,7 @@ impl Needed {
 fn needed<'s>(spec: &'s Spec, model: &Model, schedules: &Schedules) -> BTreeMap<(&'s str, &'s str), Needed> {
     let fleet = Fleet::new(spec, model, schedules);
     let mut durations: BTreeMap<(&str, &str), Needed> = BTreeMap::new();
-    for flux in &model.flux {
+    for flux in model.all_flux() {
         let Some(interval) = flux.spec("interval").as_str().and_then(duration::parse) else { continue };
         let timeout = flux.spec("timeout").as_str().and_then(duration::parse).unwrap_or(interval);
         let needed = Needed { whole: interval + timeout, interval };

@@ -56,7 +56,7 @@ impl<'a> Subject<'a> {
 
     /// Gives the Flux Kustomization of a delivery, where one stands in Git.
     pub fn flux(&self, delivery: &Delivery) -> Option<&'a FluxKustomization> {
-        delivery.flux.map(|index| &self.model.flux[index])
+        delivery.flux.map(|index| self.model.flux(index))
     }
 
     /// Gives a job as an applied object, with its origin.

@@ -145,7 +145,7 @@ pub fn app_name(folder: &RepoPath, cluster: &str) -> String {
 /// Gives every app name in the repository, in order: what a command line may name.
 pub fn app_names(model: &Model) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for entry in &model.entry_points {
+    for entry in model.all_entries() {
         let Some(kustomization) = model.graph.get(&entry.path) else { continue };
         names.extend(children(model, entry, kustomization).0.into_iter().map(|child| child.app));
     }

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::delivery;
 use crate::delivery::classify::classify_all;
 use crate::delivery::{Apps, ClusterKey, GateJob, Hold};
-use crate::delivery::{EntryPoint, Model, Role};
+use crate::delivery::{EntryPoint, Model, Role, Sides};
 use crate::mechanism::Action;
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
@@ -126,12 +125,12 @@ pub fn deliveries(
     spec: Option<&Spec>,
     renderer: &dyn Renderer,
 ) -> Vec<Delivery> {
-    let sides = spec.map(|spec| delivery::sides(spec, model)).unwrap_or_default();
+    let sides = spec.map(|spec| Sides::of(spec, model)).unwrap_or_default();
     let mut found = Vec::new();
     let mut requests: Vec<Request> = Vec::new();
     let mut known: HashMap<Request, usize> = HashMap::new();
     let mut wanted = Vec::new();
-    for entry in &model.entry_points {
+    for entry in model.all_entries() {
         let fluxes: Vec<Option<usize>> =
             if entry.flux.is_empty() { vec![None] } else { entry.flux.iter().copied().map(Some).collect() };
         for flux in fluxes {
@@ -200,8 +199,7 @@ fn applied(model: &Model, spec: Option<&Spec>, delivery: &Delivery, objects: &[O
     let types = match spec {
         // What is not split yet is judged as the split would divide it.
         Some(spec) if delivery.change_type.is_none() && delivery.role == Role::Apps => {
-            let entry = model.entry_points.iter().find(|entry| entry.path == delivery.path);
-            let apps = entry.map(|entry| Apps::of(model, entry));
+            let apps = model.entry(&delivery.path).map(|entry| Apps::of(model, entry));
             let app_of = |object: &Object| {
                 apps.as_ref().and_then(|apps| apps.bringing(object)).unwrap_or_default().to_owned()
             };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::delivery::gate::Gate;
-use crate::delivery::{Model, Sides, sides};
+use crate::delivery::{Model, Sides};
 use crate::path::RepoPath;
 use crate::spec::{ChangeType, Spec};
 
@@ -59,7 +59,7 @@ impl<'m> Holds<'m> {
     /// Finds the gates of all clusters.
     pub fn new(model: &'m Model, spec: Option<&'m Spec>) -> Holds<'m> {
         let gates = model.clusters().into_iter().map(|cluster| (cluster, model.gates_of(cluster)));
-        let sides = spec.map(|spec| sides(spec, model)).unwrap_or_default();
+        let sides = spec.map(|spec| Sides::of(spec, model)).unwrap_or_default();
         Holds { spec, sides, gates: gates.collect() }
     }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::delivery::classify::{Classified, ClassifyError, classify_all};
 use crate::delivery::{Apps, build, origins};
-use crate::delivery::{EntryPoint, Model};
+use crate::delivery::{EntryPoint, Model, Role, Sides, side};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -14,7 +14,7 @@ use crate::render::{Object, Renderer, Request};
 use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, Snapshot};
-use crate::spec::{ChangeType, Spec, expand_folder, folder_of};
+use crate::spec::Spec;
 use crate::text::did_you_mean;
 
 /// The spec, the repository and a renderer.
@@ -31,9 +31,6 @@ pub struct Input<'a> {
     /// What tells how it builds.
     pub renderer: &'a dyn Renderer,
 }
-
-/// The sides of entry points: side → (entry point, position of the type).
-pub type Sides = BTreeMap<RepoPath, (RepoPath, usize)>;
 
 /// A build with the type of each object.
 #[derive(Clone, Debug)]
@@ -192,28 +189,55 @@ impl<'a> Input<'a> {
         self.renderer.prepare(self.snapshot, &requests);
     }
 
-    /// Gives the entry point of a type beside or below the one that is split.
-    pub fn side(&self, entry: &RepoPath, cluster: &str, change_type: &str) -> Option<RepoPath> {
-        side(self.spec, entry, cluster, change_type)
+    /// Gives the sides that an entry point has or would have in a cluster, by the positions of their types: of all types
+    /// to which the layout gives one.
+    pub fn sides_in(&self, entry: &RepoPath, cluster: &str) -> BTreeMap<usize, RepoPath> {
+        let sides = self.spec.types.iter().map(|one| side(self.spec, entry, cluster, &one.name));
+        sides.enumerate().filter_map(|(position, side)| Some((position, side?))).collect()
     }
 
-    /// Gives the sides of every entry point, as [`sides`] does: once for all of them, as it takes time.
+    /// As [`sides_in`](Input::sides_in), those that stand.
+    pub fn standing_sides(&self, entry: &RepoPath, cluster: &str) -> BTreeMap<usize, RepoPath> {
+        let mut sides = self.sides_in(entry, cluster);
+        sides.retain(|_, side| self.model.graph.has(side));
+        sides
+    }
+
+    /// Gives the sides of every entry point, as [`Sides::of`] does: once for all of them, as it takes time.
     pub fn sides(&self) -> Sides {
-        sides(self.spec, self.model)
+        Sides::of(self.spec, self.model)
     }
 
     /// Gives the entry points of which a Flux Kustomization applies a side already.
     pub fn live<'s>(&self, sides: &'s Sides) -> BTreeSet<&'s RepoPath> {
         let of_side = |path: &RepoPath| sides.get(path).map(|(whole, _)| whole);
-        self.model.flux.iter().filter_map(|flux| flux.path.as_ref()).filter_map(of_side).collect()
+        self.model.applied_folders().filter_map(of_side).collect()
     }
 
-    /// Gives the Flux Kustomizations in Git that apply a folder which is meant.
-    pub fn applying(
+    /// Gives the entry points of apps in the clusters of the spec, but for sides: what can be divided.
+    pub fn wholes<'s>(&self, sides: &'s Sides) -> impl Iterator<Item = &'a EntryPoint> + use<'a, 's> {
+        let input = *self;
+        self.model.all_entries().iter().filter(move |entry| input.is_whole(entry, sides))
+    }
+
+    /// Tells whether an entry point is one of [`wholes`](Input::wholes).
+    pub fn is_whole(&self, entry: &EntryPoint, sides: &Sides) -> bool {
+        entry.role == Role::Apps && self.knows_cluster(entry) && !sides.contains_key(&entry.path)
+    }
+
+    /// Gives the sides that are entry points themselves, each with the entry point that was divided and its type.
+    pub fn entries_of_sides<'s>(
         &self,
-        is_meant: impl Fn(&RepoPath) -> bool,
-    ) -> impl Iterator<Item = &'a FluxKustomization> {
-        self.model.flux.iter().filter(move |one| one.path.as_ref().is_some_and(&is_meant))
+        sides: &'s Sides,
+    ) -> impl Iterator<Item = (&'a EntryPoint, &'s (RepoPath, usize))> + use<'a, 's> {
+        let model = self.model;
+        sides.iter().filter_map(|(side, of)| Some((model.entry(side)?, of)))
+    }
+
+    /// Gives the Flux Kustomization of a cluster with a namespace and a name; the namespace is that of the spec where
+    /// Git does not say it.
+    pub fn flux_called(&self, cluster: &str, namespace: &str, name: &str) -> Option<&'a FluxKustomization> {
+        self.model.flux_named(cluster, name).find(|one| self.namespace(one) == namespace)
     }
 
     /// Gives the namespace of a Flux Kustomization: its own, or that of the spec.
@@ -224,13 +248,11 @@ impl<'a> Input<'a> {
     /// Gives the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization; where there
     /// are none, those of any: a hub applies what goes by `kubeConfig` to another cluster.
     pub fn parents(&self, one: &FluxKustomization) -> Vec<&'a FluxKustomization> {
-        let takes_in = self.model.graph.takers(&one.file);
         let is_itself =
             |other: &FluxKustomization| (&other.file, other.document) == (&one.file, one.document);
-        let cluster = one.cluster.clone();
-        let found: Vec<&FluxKustomization> =
-            self.applying(takes_in).filter(|other| !is_itself(other)).collect();
-        let is_own = |other: &&FluxKustomization| other.cluster == cluster;
+        let mut found = self.model.flux_taking_in(&one.file);
+        found.retain(|other| !is_itself(other));
+        let is_own = |other: &&FluxKustomization| other.cluster == one.cluster;
         let own: Vec<&FluxKustomization> = found.iter().copied().filter(is_own).collect();
         if own.is_empty() { found } else { own }
     }
@@ -290,67 +312,4 @@ impl<'a> Input<'a> {
     pub fn knows_cluster(&self, entry: &EntryPoint) -> bool {
         entry.clusters().any(|cluster| self.spec.clusters.contains_key(cluster))
     }
-}
-
-/// Gives the entry point of a type beside or below the one that is split.
-pub fn side(spec: &Spec, entry: &RepoPath, cluster: &str, change_type: &str) -> Option<RepoPath> {
-    let root = spec.folder();
-    let values = [("type", change_type), ("cluster", cluster)];
-    root.join(&expand_folder(&spec.layout.entry_point, &entry.relative_to(&root), &values)?).ok()
-}
-
-/// Gives the sides of every entry point, present or not: side → (entry point, type).
-///
-/// An entry point whose own path is a side of another folder is the result of a split, so that
-/// folder counts as an entry point too, be it gone from Git or not.
-pub fn sides(spec: &Spec, model: &Model) -> Sides {
-    let mut sides = BTreeMap::new();
-    for entry in &model.entry_points {
-        let above = entry.path.ancestors();
-        for candidate in above.take_while(|path| !path.is_top()) {
-            for (position, change_type) in spec.types.iter().enumerate() {
-                let side = side(spec, &candidate, &entry.cluster, &change_type.name);
-                sides.extend(side.map(|side| (side, (candidate.clone(), position))));
-            }
-        }
-    }
-    // With the folder first, each side lies below it.
-    if !spec.layout.entry_point.starts_with("{path}/") {
-        sides.extend(elsewhere(spec, model, &sides));
-    }
-    sides
-}
-
-/// Gives the sides of one entry point, present or not, with the positions of their types.
-pub fn sides_of<'s>(sides: &'s Sides, whole: &'s RepoPath) -> impl Iterator<Item = (&'s RepoPath, usize)> {
-    sides.iter().filter(move |(_, (of, _))| of == whole).map(|(side, (_, position))| (side, *position))
-}
-
-/// Gives the entry points of which a side stands.
-pub fn divided<'s>(model: &Model, sides: &'s Sides) -> BTreeSet<&'s RepoPath> {
-    sides.iter().filter(|(side, _)| model.graph.has(side)).map(|(_, (whole, _))| whole).collect()
-}
-
-/// Finds the sides of entry points that are no folder above any side, and may be gone from Git.
-fn elsewhere(spec: &Spec, model: &Model, known: &Sides) -> Sides {
-    let root = spec.folder();
-    let mut found = BTreeMap::new();
-    for entry in model.entry_points.iter().filter(|entry| !known.contains_key(&entry.path)) {
-        let path = entry.path.relative_to(&root);
-        let of = |change_type: &ChangeType| {
-            let values = [("type", change_type.name.value.as_str()), ("cluster", entry.cluster.as_str())];
-            root.join(&folder_of(&spec.layout.entry_point, &path, &values)?).ok()
-        };
-        let Some(whole) = spec.types.iter().find_map(of) else { continue };
-        let of_whole = spec.types.iter().enumerate().filter_map(|(position, change_type)| {
-            Some((side(spec, &whole, &entry.cluster, &change_type.name)?, (whole.clone(), position)))
-        });
-        let of_whole: Vec<(RepoPath, (RepoPath, usize))> = of_whole.collect();
-        // What merely has such a name stands alone.
-        let is_another = |side: &RepoPath| *side != entry.path && model.graph.has(side);
-        if model.graph.has(&whole) || of_whole.iter().any(|(side, _)| is_another(side)) {
-            found.extend(of_whole);
-        }
-    }
-    found
 }

@@ -3,62 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::gate::{Gate, Jobs, LooseJob, jobs};
+use crate::delivery::lookup::Index;
 use crate::delivery::naming;
-use crate::delivery::{ClusterFolders, Clusters, Known, Reached, Reason};
+use crate::delivery::{ClusterFolders, Clusters, EntryPoint, Known, Reached, Reason, Role};
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::render::Renderer;
 use crate::repo::flux::{FluxKustomization, flux_kustomizations, holds_variable};
 use crate::repo::{Graph, Kustomization, Snapshot, Target, built, generated_children};
-
-/// A folder that a Flux Kustomization builds, or would build where none stands in Git.
-#[derive(Clone, Debug)]
-pub struct EntryPoint {
-    /// The folder.
-    pub path: RepoPath,
-    /// The cluster that applies it; of several the first.
-    pub cluster: String,
-    /// Further clusters that apply the same folder.
-    pub also: BTreeSet<String>,
-    /// The Flux Kustomizations that name it, as positions in [`Model::flux`].
-    pub flux: Vec<usize>,
-    /// Why it is what it is.
-    pub role: Role,
-    /// The root of the cluster that applies it, or that it is, where it has no Flux Kustomization of its own in Git.
-    pub through: Option<RepoPath>,
-}
-
-impl EntryPoint {
-    fn new(path: RepoPath, cluster: String, through: Option<RepoPath>) -> EntryPoint {
-        EntryPoint { path, cluster, also: BTreeSet::new(), flux: Vec::new(), role: Role::Apps, through }
-    }
-
-    /// Gives the clusters that apply it.
-    pub fn clusters(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.cluster.as_str()).chain(self.also.iter().map(String::as_str))
-    }
-
-    /// Returns the clusters that apply it, for people.
-    pub fn named_clusters(&self) -> String {
-        self.clusters().collect::<Vec<_>>().join(", ")
-    }
-
-    /// Tells whether a cluster applies it.
-    pub fn is_of(&self, cluster: &str) -> bool {
-        self.clusters().any(|own| own == cluster)
-    }
-}
-
-/// What an entry point is there for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// It applies apps: the one that a split divides.
-    Apps,
-    /// It carries a gate, so it must stay real-time.
-    Gate,
-    /// It applies the cluster's Flux Kustomizations and nothing else, or itself too.
-    Bootstrap,
-}
 
 /// The repository, understood.
 #[derive(Clone, Debug)]
@@ -70,48 +22,23 @@ pub struct Model {
     /// The clusters, as their roots make them.
     pub delivered: Clusters,
     /// Every Flux Kustomization below the root that some cluster gets, once for each cluster.
-    pub flux: Vec<FluxKustomization>,
+    pub(super) flux: Vec<FluxKustomization>,
     /// Those that none gets.
     pub unlisted: Vec<FluxKustomization>,
     /// The entry points in the order of their paths.
-    pub entry_points: Vec<EntryPoint>,
+    pub(super) entry_points: Vec<EntryPoint>,
     /// The gates that already stand there.
     pub gates: Vec<Gate>,
     /// CronJobs that suspend or resume Flux Kustomizations and are no part of these.
     pub loose_jobs: Vec<LooseJob>,
     /// The files of CronJobs that suspend some, gates' or not.
     pub closing_jobs: BTreeSet<RepoPath>,
-    known: Known,
-    /// The positions of each cluster's entry points and Flux Kustomizations.
-    by_cluster: BTreeMap<String, Positions>,
-    /// The positions of the Flux Kustomizations that build a folder.
-    flux_by_path: BTreeMap<RepoPath, Vec<usize>>,
+    pub(super) known: Known,
+    pub(super) index: Index,
     /// The Flux Kustomizations outside of the root.
-    outside: Vec<FluxKustomization>,
+    pub(super) outside: Vec<FluxKustomization>,
     /// What could not be placed or read.
     pub remarks: Vec<Diagnostic>,
-}
-
-/// What is a cluster's, as positions in the lists of a [`Model`].
-#[derive(Clone, Debug, Default)]
-struct Positions {
-    entry_points: Vec<usize>,
-    flux: Vec<usize>,
-}
-
-/// Returns what is each cluster's.
-fn by_cluster(entry_points: &[EntryPoint], flux: &[FluxKustomization]) -> BTreeMap<String, Positions> {
-    let mut found: BTreeMap<String, Positions> = BTreeMap::new();
-    for (position, entry) in entry_points.iter().enumerate() {
-        let clusters: BTreeSet<&str> = entry.clusters().collect();
-        for cluster in clusters {
-            found.entry(cluster.to_owned()).or_default().entry_points.push(position);
-        }
-    }
-    for (position, one) in flux.iter().enumerate() {
-        found.entry(one.cluster.clone()).or_default().flux.push(position);
-    }
-    found
 }
 
 impl Model {
@@ -213,13 +140,7 @@ impl Model {
             let is_root = tops.contains_key(&entry.path);
             entry.role = if is_root { Role::Bootstrap } else { role(entry, &graph, &flux, &files, &gates) };
         }
-        let by_cluster = by_cluster(&entry_points, &flux);
-        let mut flux_by_path: BTreeMap<RepoPath, Vec<usize>> = BTreeMap::new();
-        for (position, one) in flux.iter().enumerate() {
-            if let Some(path) = &one.path {
-                flux_by_path.entry(path.clone()).or_default().push(position);
-            }
-        }
+        let index = Index::new(&entry_points, &flux);
         Model {
             root: root.clone(),
             graph,
@@ -231,121 +152,10 @@ impl Model {
             loose_jobs,
             closing_jobs,
             known: known.clone(),
-            by_cluster,
-            flux_by_path,
+            index,
             outside,
             remarks,
         }
-    }
-
-    /// Gives the Flux Kustomizations that stand outside of the folder of the spec and that some cluster gets.
-    ///
-    /// They belong to another spec, or to none; what they apply may lie here all the same.
-    pub fn outside(&self) -> &[FluxKustomization] {
-        &self.outside
-    }
-
-    /// Gives the folders that clusters are known to own.
-    pub fn known(&self) -> &ClusterFolders {
-        &self.known.paths
-    }
-
-    /// Returns the entry point that is this folder.
-    pub fn entry(&self, path: &RepoPath) -> Option<&EntryPoint> {
-        let position = self.entry_points.binary_search_by(|entry| entry.path.cmp(path)).ok()?;
-        self.entry_points.get(position)
-    }
-
-    /// Returns the entry points that a cluster applies, in the order of their paths.
-    pub fn entries_of<'m, 'c>(
-        &'m self,
-        cluster: &'c str,
-    ) -> impl Iterator<Item = &'m EntryPoint> + Clone + use<'m, 'c> {
-        let own = self.by_cluster.get(cluster).map(|own| own.entry_points.as_slice()).unwrap_or_default();
-        own.iter().map(|position| &self.entry_points[*position])
-    }
-
-    /// Returns the gates that a cluster gets: those that an entry point of it builds and that Flux fetches.
-    pub fn gates_of(&self, cluster: &str) -> Vec<&Gate> {
-        // Those of apps hold none, or they would not have that role.
-        let carriers = self.entries_of(cluster).filter(|entry| entry.role != Role::Apps);
-        let built: Vec<_> = carriers.map(|entry| built(&self.graph, &entry.path)).collect();
-        let is_built = |gate: &&Gate| built.iter().any(|folders| folders.contains(&gate.base));
-        let fetched = self.gates.iter().filter(|gate| self.delivered.is_fetched(&gate.close.file));
-        fetched.filter(is_built).collect()
-    }
-
-    /// Gives the cluster names in order.
-    pub fn clusters(&self) -> BTreeSet<&str> {
-        self.entry_points.iter().flat_map(EntryPoint::clusters).collect()
-    }
-
-    /// Gives the Flux Kustomizations that build an entry point.
-    pub fn flux_of(&self, entry: &EntryPoint) -> impl Iterator<Item = &FluxKustomization> {
-        entry.flux.iter().map(|index| &self.flux[*index])
-    }
-
-    /// Returns the Flux Kustomizations that a cluster gets.
-    pub fn flux_of_cluster<'m, 'c>(
-        &'m self,
-        cluster: &'c str,
-    ) -> impl Iterator<Item = &'m FluxKustomization> + use<'m, 'c> {
-        let own = self.by_cluster.get(cluster).map(|own| own.flux.as_slice()).unwrap_or_default();
-        own.iter().map(|position| &self.flux[*position])
-    }
-
-    /// Returns the Flux Kustomizations that build a folder, whether it is there or not.
-    pub fn flux_at(&self, folder: &RepoPath) -> impl Iterator<Item = &FluxKustomization> {
-        let positions = self.flux_by_path.get(folder).into_iter().flatten();
-        positions.map(|position| &self.flux[*position])
-    }
-
-    /// As [`flux_of`](Model::flux_of), those of one cluster.
-    pub fn flux_in<'m, 'c>(
-        &'m self,
-        entry: &'m EntryPoint,
-        cluster: &'c str,
-    ) -> impl Iterator<Item = &'m FluxKustomization> + use<'m, 'c> {
-        self.flux_of(entry).filter(move |one| one.cluster == cluster)
-    }
-
-    /// Tells whether Git suspends every Flux Kustomization by which a cluster gets a folder, and there is one.
-    pub fn is_suspended(&self, folder: &RepoPath, cluster: &str) -> bool {
-        let mut own = self.flux_at(folder).filter(|one| one.cluster == cluster).peekable();
-        own.peek().is_some() && own.all(FluxKustomization::is_suspended)
-    }
-
-    /// Gives the folder that holds the folders of clusters of which a Flux Kustomization has one; empty where that is the
-    /// top or not known.
-    pub fn home_of<'m>(&self, kustomization: &'m FluxKustomization) -> &'m str {
-        &kustomization.home
-    }
-
-    /// As [`home_of`](Model::home_of), of an entry point without one.
-    pub fn home_of_entry(&self, entry: &EntryPoint) -> String {
-        naming::home(&entry.path, &entry.cluster)
-    }
-
-    /// Gives the cluster that a folder is named after, whether anything applies it or not.
-    pub fn cluster_of_folder(&self, folder: &RepoPath) -> String {
-        naming::of_path(&self.known.paths, &self.root, folder)
-    }
-
-    /// Understands another state of the same repository.
-    pub fn again(&self, snapshot: &Snapshot, renderer: &dyn Renderer) -> Model {
-        Model::read(snapshot, &self.root, &self.known, renderer)
-    }
-
-    /// Gives the name that an entry point's Flux Kustomization has in one of its clusters, or would have.
-    pub fn name_in<'a>(&'a self, entry: &'a EntryPoint, cluster: &str) -> &'a str {
-        let own = self.flux_of(entry).find(|kustomization| kustomization.cluster == cluster);
-        own.map_or_else(|| self.name_of(entry), |kustomization| kustomization.name.as_str())
-    }
-
-    /// Gives the name that an entry point's Flux Kustomization has, or would have.
-    pub fn name_of<'a>(&'a self, entry: &'a EntryPoint) -> &'a str {
-        let first = self.flux_of(entry).next().map(|kustomization| kustomization.name.as_str());
-        first.or_else(|| entry.path.name()).unwrap_or("apps")
     }
 }
 

@@ -35,19 +35,13 @@ pub fn reason(model: &Model, objects: &[Object]) -> Option<String> {
 /// A parent that also runs something can't be divided together with them: their Flux Kustomizations,
 /// which a hand-over replaces, would be objects of its sides, in the middle of a hand-over of their own.
 pub fn children(model: &Model) -> BTreeMap<&RepoPath, BTreeSet<&RepoPath>> {
-    let apps: BTreeSet<&RepoPath> = model
-        .entry_points
-        .iter()
-        .filter(|entry| entry.role != Role::Bootstrap)
-        .map(|entry| &entry.path)
-        .collect();
     let mut found: BTreeMap<&RepoPath, BTreeSet<&RepoPath>> = BTreeMap::new();
-    for entry in &model.entry_points {
+    for entry in model.all_entries() {
         for flux in model.flux_of(entry) {
-            for builder in model.graph.builders(&flux.file) {
-                if let Some(parent) = apps.get(&builder).filter(|parent| ***parent != entry.path) {
-                    found.entry(parent).or_default().insert(&entry.path);
-                }
+            let builders = model.graph.builders(&flux.file);
+            let others = builders.iter().filter_map(|builder| model.entry(builder));
+            for parent in others.filter(|other| other.role != Role::Bootstrap && other.path != entry.path) {
+                found.entry(&parent.path).or_default().insert(&entry.path);
             }
         }
     }
@@ -74,7 +68,5 @@ fn is_child(model: &Model, object: &Object) -> bool {
     let path = spec["path"].as_str().and_then(artifact_path);
     let source = spec["sourceRef"]["name"].as_str().unwrap_or_default();
     ObjectId::of(&object.value).group == flux::GROUP
-        && path.is_some_and(|path| {
-            model.flux.iter().any(|known| known.path.as_ref() == Some(&path) && known.source_name() == source)
-        })
+        && path.is_some_and(|path| model.flux_at(&path).any(|known| known.source_name() == source))
 }

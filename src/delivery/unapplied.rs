@@ -35,7 +35,7 @@ pub fn unapplied(input: &Input<'_>) -> Vec<Unapplied> {
     let bootstrapped: BTreeSet<String> = model.flux.iter().map(|flux| flux.cluster.clone()).collect();
     // What is told to be an entry point by its place alone may have been divided so. Anything else was
     // divided since a Flux Kustomization in Git named it.
-    let is_by_place = |folder: &RepoPath| model.entry_points.iter().any(|entry| entry.path == *folder);
+    let is_by_place = |folder: &RepoPath| model.entry(folder).is_some();
     if bootstrapped.is_empty() {
         return Vec::new();
     }
@@ -77,10 +77,8 @@ pub fn unapplied(input: &Input<'_>) -> Vec<Unapplied> {
     }
     // One side that is in use speaks for all.
     found.retain(|whole, one| {
-        input.spec.types.iter().enumerate().all(|(position, change_type)| {
-            let side = input.side(whole, &one.cluster, &change_type.name);
-            side.is_none_or(|side| !model.graph.has(&side) || one.sides.contains_key(&position))
-        })
+        let standing = input.standing_sides(whole, &one.cluster);
+        standing.keys().all(|position| one.sides.contains_key(position))
     });
     found.into_values().collect()
 }
@@ -114,7 +112,7 @@ fn owner(input: &Input<'_>, folder: &RepoPath) -> Option<String> {
     let is_known = |cluster: &String| input.spec.clusters.contains_key(cluster);
     let around = || {
         let mut above = folder.parents();
-        let flux = above.find_map(|above| input.applying(|path| *path == above).next())?;
+        let flux = above.find_map(|above| input.model.flux_at(&above).next())?;
         Some(flux.cluster.clone())
     };
     Some(input.model.cluster_of_folder(folder)).filter(is_known).or_else(around).filter(is_known)

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::calendar::Calendar;
 use crate::delivery::fleet::{GateTimes, Schedules};
-use crate::delivery::{Applier, Cluster, Hold, Holds, Pair, Reached, Sides, World, sides};
+use crate::delivery::{Applier, Cluster, Hold, Holds, Pair, Reached, Sides, World};
 use crate::pr::landing::{Landing, State};
 use crate::repo::duration;
 use crate::repo::flux::git_repositories;
@@ -64,7 +64,7 @@ impl<'a> Tree<'a> {
             spec,
             holds: Holds::new(world.model, spec),
             schedules: spec.and_then(|spec| Schedules::new(spec).ok()).unwrap_or_default(),
-            sides: spec.map(|spec| sides(spec, world.model)).unwrap_or_default(),
+            sides: spec.map(|spec| Sides::of(spec, world.model)).unwrap_or_default(),
             sources: git_repositories(world.snapshot),
         }
     }

@@ -190,6 +190,26 @@ impl Graph {
         }
     }
 
+    /// Gives the folders for which [`takes_in`](Graph::takes_in) is true of a file; those that are not there too.
+    pub fn taken_in_by(&self, file: &RepoPath) -> BTreeSet<RepoPath> {
+        let mut found = self.builders(file);
+        let above = found.iter().chain([file]).flat_map(RepoPath::ancestors);
+        let unlisted: Vec<RepoPath> = above.filter(|folder| !self.has(folder)).collect();
+        found.extend(unlisted);
+        found
+    }
+
+    /// Gives every folder that Flux builds with the list of this one: the reverse of [`built`]. A folder without a
+    /// list counts as if it had one.
+    pub fn built_by(&self, folder: &RepoPath) -> BTreeSet<RepoPath> {
+        let mut found = self.above(folder);
+        let lists = found.iter().filter(|list| self.get(list).is_some());
+        let unlisted: Vec<RepoPath> =
+            lists.flat_map(|list| list.parents().take_while(|above| !self.has(above))).collect();
+        found.extend(unlisted);
+        found
+    }
+
     /// Gives the topmost lists that take in a file: those that no other builds on.
     pub fn tops(&self, file: &RepoPath) -> Vec<RepoPath> {
         self.builders(file).into_iter().filter(|folder| self.lists(folder).is_empty()).collect()
@@ -273,5 +293,34 @@ mod tests {
         assert_eq!(below("c/apps"), ["c/apps/nginx"]);
         assert_eq!(graph.below(&RepoPath::top()).count(), 5);
         assert_eq!(generated_children(&graph, &path("c")), ["c/apps", "c/apps-extra"].map(path));
+    }
+
+    #[test]
+    fn whoever_builds_a_folder_or_takes_in_a_file_is_found_from_there() {
+        let mut snapshot = Snapshot::default();
+        for (folder, resources) in [
+            ("base", "[app.yaml]"),
+            ("c/apps", "[../../base]"),
+            ("c/apps/deep", "[../../../base]"),
+            ("c/list", "[../apps]"),
+            ("c/broken", "{"),
+            ("d/e/f", "[x.yaml]"),
+        ] {
+            let file = File::new(format!("resources: {resources}\n").into_bytes());
+            snapshot.insert(path(&format!("{folder}/kustomization.yaml")), file);
+        }
+        let graph = Graph::read(&snapshot);
+        let folders =
+            ["base", "c", "c/apps", "c/apps/deep", "c/broken", "c/list", "d", "d/e", "d/e/f", "d/e/none"];
+        let all: Vec<RepoPath> = folders.into_iter().map(path).chain([RepoPath::top()]).collect();
+        for folder in &all {
+            let builds = all.iter().filter(|above| built(&graph, above).contains(folder));
+            assert!(!graph.has(folder) || graph.built_by(folder) == builds.cloned().collect(), "{folder}");
+            let file = folder.join("app.yaml").unwrap();
+            let taking_in = graph.taken_in_by(&file);
+            for above in &all {
+                assert_eq!(taking_in.contains(above), graph.takes_in(above, &file), "{above} {file}");
+            }
+        }
     }
 }

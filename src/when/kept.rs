@@ -29,7 +29,7 @@ impl<'a> Kept<'a> {
     pub fn of(spec: &Spec, model: &'a Model, snapshot: &Snapshot, path: &RepoPath) -> Kept<'a> {
         let mut kept = Kept { objects: declared(model, snapshot, path), types: BTreeMap::new() };
         let Some(objects) = &kept.objects else { return kept };
-        for entry in &model.entry_points {
+        for entry in model.all_entries() {
             if !is_projected(model, snapshot, &entry.path, path) {
                 continue;
             }

@@ -120,7 +120,7 @@ fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-fn unknown(names: &Names<'_>, snapshot: &Snapshot, word: &str) -> Diagnostic {
+fn unknown(names: &Names, snapshot: &Snapshot, word: &str) -> Diagnostic {
     let diagnostic = Diagnostic::error(format!("`{word}` is no app and no path of the repository"));
     let files = || snapshot.entries().map(|(path, _)| path.as_str());
     let near = if word.contains('/') {
@@ -144,22 +144,20 @@ fn existing(snapshot: &Snapshot, word: &str, folder: &RepoPath) -> Option<RepoPa
 
 /// The names by which sides can be meant.
 #[derive(Default)]
-struct Names<'a> {
+struct Names {
     sides: BTreeMap<String, BTreeSet<usize>>,
     /// Folders of apps by those of their parts, so that every app is looked for only once.
     whole: BTreeMap<RepoPath, Option<String>>,
-    entries: BTreeMap<&'a RepoPath, &'a EntryPoint>,
 }
 
-impl<'a> Names<'a> {
-    fn new(spec: &'a Spec, model: &'a Model, fleet: &'a Fleet) -> Names<'a> {
-        let entries = model.entry_points.iter().map(|entry| (&entry.path, entry)).collect();
-        let mut names = Names { entries, ..Names::default() };
+impl Names {
+    fn new(spec: &Spec, model: &Model, fleet: &Fleet) -> Names {
+        let mut names = Names::default();
         for (position, side) in fleet.sides.iter().enumerate().filter(|(_, side)| side.part != Part::Support)
         {
             let (Some(folder), Some(base)) = (&side.folder, &side.entry) else { continue };
             let mut own: BTreeSet<String> = base.name().map(str::to_owned).into_iter().collect();
-            own.extend(names.entries.get(base).map(|entry| model.name_of(entry).to_owned()));
+            own.extend(model.entry(base).map(|entry| model.name_of(entry).to_owned()));
             own.extend(side.kustomization.as_ref().map(|kustomization| kustomization.name.clone()));
             // A side that does not stand yet will hold what its entry point holds.
             let source = [folder, base].into_iter().find_map(|folder| model.graph.get(folder));

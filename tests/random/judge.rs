@@ -90,7 +90,7 @@ impl<'a> Judge<'a> {
             let new = new.map_err(|error| format!("{folder}: {error}"))?;
             compare(&without_pruning(old.clone()), &without_pruning(new), folder)?;
         }
-        for entry in &self.model.entry_points {
+        for entry in self.model.all_entries() {
             let requests = self.requests(entry, &entry.path);
             let old = self.render(self.before, &requests);
             for (old, new) in old.into_iter().zip(self.render(after, &requests)) {
@@ -110,7 +110,7 @@ impl<'a> Judge<'a> {
         outcome: &EntryOutcome,
         whole: bool,
     ) -> Result<usize, String> {
-        let Some(entry) = self.model.entry_points.iter().find(|entry| entry.path == outcome.before) else {
+        let Some(entry) = self.model.entry(&outcome.before) else {
             return Err(format!("{} was no entry point", outcome.before));
         };
         let ways = self.requests(entry, &entry.path).len();

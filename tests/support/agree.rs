@@ -164,7 +164,7 @@ impl Answers<'_> {
             }
         }
         let entries: BTreeSet<&str> =
-            self.model.entry_points.iter().map(|entry| entry.path.as_str()).collect();
+            self.model.all_entries().iter().map(|entry| entry.path.as_str()).collect();
         for (id, all) in self.belief.iter().filter(|((cluster, ..), _)| self.is_asked(cluster)) {
             let is_here = |one: &&Value| one["path"].as_str().is_some_and(|path| entries.contains(path));
             if let Some(one) = all.iter().find(is_here).filter(|_| !told.contains(id)) {
@@ -247,9 +247,7 @@ impl Answers<'_> {
                 self.wrong.push(format!("verify, {own}, {whole}: when does not have it"));
             }
         }
-        let is_apps = |path: &RepoPath| {
-            input.model.entry_points.iter().any(|entry| entry.path == *path && entry.role == Role::Apps)
-        };
+        let is_apps = |path: &RepoPath| input.model.entry(path).is_some_and(|entry| entry.role == Role::Apps);
         for (cluster, path) in told.iter().filter(|(_, path)| is_apps(path)) {
             if !checks.contains(&(cluster.as_str(), path)) {
                 self.wrong.push(format!("when, {cluster}, {path}: verify does not have it"));

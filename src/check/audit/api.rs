@@ -39,7 +39,7 @@ const OLD_FIELDS: [(&str, &str); 5] = [
 /// Finds objects of removed APIs in what clusters get, one finding for each file and version, and old fields
 /// in the kustomizations of gates.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut files: BTreeSet<&RepoPath> = subject.model.flux.iter().map(|flux| &flux.file).collect();
+    let mut files: BTreeSet<&RepoPath> = subject.model.all_flux().iter().map(|flux| &flux.file).collect();
     let applied = subject.deliveries.iter().flat_map(|delivery| &delivery.objects);
     files.extend(applied.filter_map(|applied| applied.object.origin.as_ref()).map(|origin| &origin.path));
     let mut findings = Vec::new();

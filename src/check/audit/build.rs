@@ -254,7 +254,7 @@ fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
         all.filter(|applied| applied.is(crate::repo::flux::GROUP, "Kustomization"))
     };
     let mut findings = Vec::new();
-    for flux in &subject.model.flux {
+    for flux in subject.model.all_flux() {
         let written = flux.spec("path").as_str().unwrap_or_default();
         let changed = applied().any(|other| {
             other.object.origin.as_ref().is_some_and(|origin| origin.path == flux.file)

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::check::code::{PATCH_WITHOUT_MATCH, UNLISTED_PATCH};
 use crate::check::subject::Subject;
 use crate::delivery::Applied;
+use crate::delivery::Sides;
 use crate::delivery::gate_patch;
-use crate::delivery::{Sides, sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 use crate::plan::edit::generated::is_generated;
@@ -111,8 +111,8 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
             });
         }
     }
-    let sides = subject.spec.map(|spec| sides(spec, subject.model)).unwrap_or_default();
-    for flux in &subject.model.flux {
+    let sides = subject.spec.map(|spec| Sides::of(spec, subject.model)).unwrap_or_default();
+    for flux in subject.model.all_flux() {
         let node = flux.root.get_path(&["spec", "patches"]);
         let targeted = targeted(node);
         let Some(path) = flux.path.as_ref().filter(|_| !targeted.is_empty() && flux.is_document) else {
@@ -166,8 +166,7 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
 
 /// Gives a path, and where it is a side all sides of its entry point.
 fn twins<'s>(all: &'s Sides, path: &'s RepoPath) -> impl Iterator<Item = &'s RepoPath> {
-    let whole = all.get(path).map(|(whole, _)| whole);
-    let others = all.iter().filter(move |(_, (of, _))| Some(of) == whole).map(|(side, _)| side);
+    let others = all.get(path).into_iter().flat_map(|(whole, _)| all.of_whole(whole)).map(|(side, _)| side);
     std::iter::once(path).chain(others.filter(move |side| *side != path))
 }
 

@@ -39,7 +39,7 @@ struct Seen<'s> {
 impl<'s> Seen<'s> {
     fn of(subject: &'s Subject<'_>, spec: &Spec) -> Seen<'s> {
         let root = spec.folder();
-        let entries = subject.model.entry_points.iter();
+        let entries = subject.model.all_entries().iter();
         let apps: BTreeMap<&RepoPath, Apps> =
             entries.map(|entry| (&entry.path, Apps::of(subject.model, entry))).collect();
         let mut objects = Vec::new();

@@ -15,11 +15,8 @@ use crate::path::RepoPath;
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let is_applied = |job: &GateJob| {
         let delivery = &subject.deliveries[job.delivery];
-        let through = || {
-            let mut entries = subject.model.entry_points.iter();
-            entries.any(|entry| entry.path == delivery.path && entry.through.is_some())
-        };
-        delivery.flux.is_some() || through()
+        let entry = || subject.model.entry(&delivery.path);
+        delivery.flux.is_some() || entry().is_some_and(|entry| entry.through.is_some())
     };
     let is_managed = |job: &GateJob| {
         let mut all = subject.deliveries.iter();

@@ -28,7 +28,7 @@ pub(super) fn finding(message: String, place: Place, near: Option<String>, help:
 fn clusters(subject: &Subject<'_>, spec: &Spec) -> Vec<Diagnostic> {
     // `sync` writes the gate of any cluster that the spec names, which is no sign of one.
     let is_sign = |entry: &&EntryPoint| entry.role != Role::Gate || !entry.flux.is_empty();
-    let entries = subject.model.entry_points.iter().filter(is_sign);
+    let entries = subject.model.all_entries().iter().filter(is_sign);
     let known: BTreeSet<&str> = entries.flat_map(EntryPoint::clusters).collect();
     let mut findings = Vec::new();
     for cluster in spec.clusters.values() {
@@ -89,7 +89,7 @@ fn windows(spec: &Spec) -> Vec<Diagnostic> {
 
 /// What the spec says of Flux is judged only where it is no default, which nobody may have written.
 fn flux(subject: &Subject<'_>, spec: &Spec) -> Vec<Diagnostic> {
-    let all = &subject.model.flux;
+    let all = subject.model.all_flux();
     let (wanted, source) = (&spec.flux, &spec.flux.source);
     let mut findings = Vec::new();
     let place = || Place::file(spec.path.clone());

@@ -14,7 +14,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let mut own = all().filter(|applied| applied.is(GROUP, "Kustomization") && applied.id.name == name);
         own.find(|applied| applied.object.origin.as_ref().is_some_and(|origin| origin.path.as_str() == file))
     };
-    let found = subject.model.flux.iter().filter_map(|flux| {
+    let found = subject.model.all_flux().iter().filter_map(|flux| {
         refused_value(&flux.value["spec"])?;
         let spec = built(flux.file.as_str(), &flux.name)
             .map_or_else(|| &flux.value["spec"], |applied| &applied.value()["spec"]);

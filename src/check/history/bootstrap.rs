@@ -48,9 +48,7 @@ fn renamed(
     before: &Subject<'_>,
     after: &Subject<'_>,
 ) -> Option<Diagnostic> {
-    let is_new = |other: &Delivery| {
-        !before.model.flux.iter().any(|flux| flux.applies_itself() && flux.path.as_ref() == Some(&other.path))
-    };
+    let is_new = |other: &Delivery| !before.model.flux_at(&other.path).any(FluxKustomization::applies_itself);
     let (other, now) = after.deliveries.iter().find_map(|other| {
         let now = after.flux(other).filter(|now| now.applies_itself() && is_same(now, flux))?;
         let (old, new) = (built_ids(delivery), built_ids(other));
@@ -74,8 +72,7 @@ fn renamed(
 }
 
 fn in_its_file<'a>(flux: &FluxKustomization, after: &Subject<'a>) -> Option<&'a FluxKustomization> {
-    let all: &'a [FluxKustomization] = &after.model.flux;
-    all.iter().find(|now| now.file == flux.file && is_same(now, flux))
+    after.model.flux_in_file(&flux.file).iter().find(|now| is_same(now, flux))
 }
 
 /// Gives what a Flux Kustomization becomes that gets another path in its file.

@@ -17,7 +17,7 @@ use crate::repo::manifest::ObjectId;
 /// Finds Flux Kustomizations that go and delete what nothing here tells: they build from another source, or
 /// their folder does not build.
 pub(super) fn unknown(step: &Step<'_>) -> Vec<Diagnostic> {
-    let fluxes = step.before.model.flux.iter().zip(step.old()).enumerate();
+    let fluxes = step.before.model.all_flux().iter().zip(step.old()).enumerate();
     let gone = fluxes.filter(|(index, (_, old))| {
         old.objects.is_err()
             && step.now(*index).is_none()
@@ -155,7 +155,7 @@ impl<'s> Change<'s> {
     /// Tells whether an object is a Flux Kustomization of which [`unknown`] speaks.
     fn is_unknown(&self, id: &ObjectId) -> bool {
         id.group == GROUP
-            && self.step.before.model.flux.iter().zip(self.step.old()).any(|(flux, old)| {
+            && self.step.before.model.all_flux().iter().zip(self.step.old()).any(|(flux, old)| {
                 old.objects.is_err() && (&flux.name, &flux.namespace) == (&id.name, &id.namespace)
             })
     }

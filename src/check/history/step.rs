@@ -74,7 +74,7 @@ impl<'s> Step<'s> {
             return Fate::Keeps;
         }
         // A finalizer of a suspended one deletes nothing (kustomize-controller, `finalize`).
-        let is_idle = now.is_none() && self.before.model.flux[index].is_suspended();
+        let is_idle = now.is_none() && self.before.model.flux(index).is_suspended();
         if self.old[index].deletes(now) && !is_idle { Fate::Deletes } else { Fate::Leaves }
     }
 
@@ -97,7 +97,7 @@ impl<'s> Step<'s> {
         if !seen.insert(parent) {
             return false;
         }
-        let (old, flux) = (&self.old[parent], &self.before.model.flux[parent]);
+        let (old, flux) = (&self.old[parent], self.before.model.flux(parent));
         match (self.now(parent), &flux.path) {
             (Some(now), _) => now.objects.is_ok() && old.deletes(Some(now)),
             // It goes on building its folder as long as that is there, and so takes itself down.
@@ -109,7 +109,7 @@ impl<'s> Step<'s> {
     /// Gives those that applied a Flux Kustomization, each with what it made of it: those of its own cluster,
     /// where there are any.
     fn parents(&self, index: usize) -> Vec<(usize, &'s Applied)> {
-        let (flux, home) = (&self.before.model.flux[index], key_of(self.before, index));
+        let (flux, home) = (self.before.model.flux(index), key_of(self.before, index));
         let is_it = |applied: &&Applied| {
             applied.is(GROUP, "Kustomization")
                 && applied.id.name == flux.name
@@ -139,13 +139,12 @@ impl<'s> Step<'s> {
 }
 
 fn waits_in(model: &Model, from: &FluxKustomization, to: &FluxKustomization) -> bool {
-    let is = |one: &FluxKustomization, name: &str| {
-        one.name == name && one.namespace == from.namespace && one.cluster == from.cluster.clone()
+    let is_near = |one: &&FluxKustomization| {
+        one.namespace == from.namespace && one.spec("sourceRef") == from.spec("sourceRef")
     };
-    let same_source = |one: &FluxKustomization| one.spec("sourceRef") == from.spec("sourceRef");
     let (mut seen, mut queue): (BTreeSet<&str>, Vec<&str>) = (BTreeSet::new(), vec![from.name.as_str()]);
     while let Some(name) = queue.pop() {
-        let Some(one) = model.flux.iter().find(|one| is(one, name) && same_source(one)) else { continue };
+        let Some(one) = model.flux_named(&from.cluster, name).find(is_near) else { continue };
         if name == to.name && to.namespace == from.namespace {
             return true;
         }
@@ -173,7 +172,7 @@ fn find_now(one: &Inventory, old: &[Inventory], new: &[Inventory]) -> Option<usi
 
 /// Gives the cluster of a Flux Kustomization.
 pub(super) fn key_of(subject: &Subject<'_>, index: usize) -> ClusterKey {
-    ClusterKey::of(subject.model, &subject.model.flux[index])
+    ClusterKey::of(subject.model, subject.model.flux(index))
 }
 
 /// Gives a cluster as one text.

@@ -23,7 +23,7 @@ pub fn reached_by(model: &Model, snapshot: &Snapshot, path: &RepoPath) -> BTreeS
     queue.extend(snapshot.resolve(path).ok().filter(|resolved| resolved != path));
     queue.push(path.clone());
     let generated: Vec<&RepoPath> = model
-        .entry_points
+        .all_entries()
         .iter()
         .map(|entry| &entry.path)
         .filter(|folder| !model.graph.has(folder))

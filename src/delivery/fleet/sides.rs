@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::delivery;
 use crate::delivery::fleet::Schedules;
-use crate::delivery::{EntryPoint, Hold, Holds, Model, Role};
+use crate::delivery::{EntryPoint, Hold, Holds, Model, Role, Sides};
 use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
 use crate::spec::Spec;
@@ -119,10 +119,10 @@ impl Fleet {
             spec.clusters.keys().cloned().collect()
         };
         let read = Reading { spec, model, schedules, holds: Holds::new(model, Some(spec)) };
-        let index = delivery::sides(spec, model);
+        let index = Sides::of(spec, model);
         let mut groups: BTreeMap<(&str, RepoPath), Group<'_>> = BTreeMap::new();
         let mut support: BTreeMap<&str, Vec<&EntryPoint>> = BTreeMap::new();
-        let owned = model.entry_points.iter();
+        let owned = model.all_entries().iter();
         for (entry, cluster) in owned.flat_map(|entry| entry.clusters().map(move |cluster| (entry, cluster)))
         {
             match index.get(&entry.path) {
@@ -214,17 +214,10 @@ impl Reading<'_> {
     }
 
     /// Gives the Flux Kustomization that applies an entry point in a cluster: its own, or the bootstrap one above.
-    fn applier(&self, entry: &EntryPoint, cluster: &str) -> Option<&FluxKustomization> {
-        let own = |entry: &EntryPoint| {
-            let mine = |flux: &&FluxKustomization| flux.cluster == cluster;
-            let indexes = entry.flux.clone();
-            let found = indexes.iter().map(|index| &self.model.flux[*index]).find(mine);
-            found.or_else(|| indexes.first().map(|index| &self.model.flux[*index]))
-        };
-        own(entry).or_else(|| {
-            let above = entry.through.as_ref()?;
-            self.model.entry_points.iter().find(|other| other.path == *above).and_then(own)
-        })
+    fn applier<'f>(&'f self, entry: &'f EntryPoint, cluster: &str) -> Option<&'f FluxKustomization> {
+        let above = entry.through.as_ref().and_then(|above| self.model.entry(above));
+        let own = |entry| self.model.flux_in(entry, cluster).chain(self.model.flux_of(entry)).next();
+        own(entry).or_else(|| above.and_then(own))
     }
 
     /// The types of a cluster that has no entry point in the repository.

@@ -59,8 +59,10 @@ impl Display for Deletion {
 pub fn deletions(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
     let mut found = Vec::new();
     let after: Vec<(&Inventory, Ids)> = after.iter().map(|new| (new, Ids::of(new))).collect();
+    // Of several of one name the first counts.
+    let by_key: BTreeMap<_, _> = after.iter().rev().map(|new| (new.0.key(), new)).collect();
     for old in before {
-        let successor = after.iter().find(|(new, _)| new.is_same(old));
+        let successor = by_key.get(&old.key());
         let new = successor.map(|(new, _)| *new);
         if !old.deletes(new) {
             continue;

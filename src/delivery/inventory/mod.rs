@@ -9,6 +9,8 @@
 
 mod deletion;
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use crate::delivery;
@@ -105,19 +107,20 @@ pub fn inventories_of(
     is_wanted: &dyn Fn(&FluxKustomization) -> bool,
 ) -> Vec<Inventory> {
     let request = |one| is_wanted(one).then(|| delivery::request(model, one)).flatten();
-    let requests: Vec<Option<Request>> = model.flux.iter().map(request).collect();
     let mut distinct: Vec<Request> = Vec::new();
-    for request in requests.iter().flatten() {
-        if !distinct.contains(request) {
+    let mut known: HashMap<Request, usize> = HashMap::new();
+    let mut position = |request: Request| {
+        *known.entry(request).or_insert_with_key(|request| {
             distinct.push(request.clone());
-        }
-    }
+            distinct.len() - 1
+        })
+    };
+    let built: Vec<Option<usize>> =
+        model.all_flux().iter().map(|one| request(one).map(&mut position)).collect();
     let results = renderer.render(snapshot, &distinct);
     inventories_from(model, &|index| {
-        let kustomization = &model.flux[index];
-        let request = requests[index].as_ref();
-        let built = request.and_then(|request| distinct.iter().position(|other| other == request));
-        let objects = match built.and_then(|position| results.get(position)) {
+        let kustomization = model.flux(index);
+        let objects = match built[index].and_then(|position| results.get(position)) {
             Some(Ok(objects)) => Ok(objects.clone()),
             Some(Err(error)) => Err(error.message.clone()),
             None if kustomization.path.is_some() => Err("it was not asked".to_owned()),
@@ -128,13 +131,13 @@ pub fn inventories_of(
 }
 
 /// As [`inventories`], of what has been built already: `built` gives the cluster and the objects, or why
-/// there are none, of the Flux Kustomization at a position of [`Model::flux`].
+/// there are none, of the Flux Kustomization at each position of [`Model::all_flux`].
 pub fn inventories_from(
     model: &Model,
     built: &dyn Fn(usize) -> (String, Result<Vec<Object>, String>),
 ) -> Vec<Inventory> {
     model
-        .flux
+        .all_flux()
         .iter()
         .enumerate()
         .map(|(index, kustomization)| {

@@ -11,10 +11,10 @@ use crate::repo::{Entry, Snapshot};
 pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath) -> Error {
     let folders = model.graph.iter().filter(|kustomization| kustomization.folder.is_within(root)).count();
     // What `init` could divide is not there, so these bootstrap their clusters.
-    let bootstraps = !model.entry_points.is_empty();
-    let builds_others = model.flux.iter().any(|kustomization| kustomization.path.is_none());
+    let bootstraps = !model.all_entries().is_empty();
+    let builds_others = model.unplaced().any(|kustomization| kustomization.path.is_none());
     let but = if bootstraps { ", but for those that bootstrap Flux itself," } else { "" };
-    let headline = match (folders, model.flux.len()) {
+    let headline = match (folders, model.all_flux().len()) {
         _ if bootstraps && !builds_others => Diagnostic::error(format!(
             "all that Flux applies from {root} bootstraps Flux itself, so there is nothing to divide"
         ))

@@ -58,7 +58,7 @@ pub fn adopt(
     let mut remarks = remarks_on(model, gate);
     let is_further = |other: &&Gate| {
         other.base == gate.base
-            || !model.entry_points.iter().any(|entry| model.graph.reach(&entry.path).contains(&other.base))
+            || !model.graph.above(&other.base).iter().any(|folder| model.entry(folder).is_some())
     };
     for other in model.gates.iter().skip(1).filter(is_further) {
         remarks.push(
@@ -72,7 +72,7 @@ pub fn adopt(
     }
     let mut clusters = BTreeMap::new();
     let mut folders: BTreeMap<String, RepoPath> = BTreeMap::new();
-    for entry in &model.entry_points {
+    for entry in model.all_entries() {
         let reach = model.graph.reach(&entry.path);
         let Some(its) = model.gates.iter().find(|its| reach.contains(&its.base)) else { continue };
         if (&its.open.name, &its.close.name) != (&gate.open.name, &gate.close.name) {
@@ -257,7 +257,7 @@ fn closed<'m>(model: &'m Model, gate: &Gate, entry: &'m EntryPoint) -> Option<&'
 /// What a platform engineer should know about the gate that is taken over.
 fn remarks_on(model: &Model, gate: &Gate) -> Vec<Diagnostic> {
     let mut remarks = Vec::new();
-    for entry in &model.entry_points {
+    for entry in model.all_entries() {
         if overlay(model, entry, gate).is_some()
             && let Some(name) = closed(model, gate, entry)
         {
@@ -273,8 +273,8 @@ fn remarks_on(model: &Model, gate: &Gate) -> Vec<Diagnostic> {
     }
     for target in gate.close.targets.iter().filter(|(_, name)| name != "*") {
         let (namespace, name) = target;
-        let known = model.flux.iter().any(|one| is_it(one, target));
-        if !known && model.flux.iter().any(|kustomization| kustomization.path.is_some()) {
+        let known = model.all_flux().iter().any(|one| is_it(one, target));
+        if !known && model.applied_folders().next().is_some() {
             remarks.push(
                 Diagnostic::warning(format!(
                     "{} suspends Flux Kustomization {name} in namespace {namespace}, which is not in Git",

@@ -79,13 +79,10 @@ fn of_entry(
     refused: &mut Vec<Diagnostic>,
 ) -> Vec<Command> {
     let mut sides: Vec<(String, RepoPath, bool)> = Vec::new();
-    for change_type in &input.spec.types {
-        let type_name = change_type.name.as_str();
-        let side = input.side(entry, cluster, type_name).filter(|side| input.model.graph.has(side));
-        if let Some(side) = side {
-            let name = input.spec.layout.kustomization_of(own, type_name);
-            sides.push((name, side, change_type.is_real_time()));
-        }
+    for (position, side) in input.standing_sides(entry, cluster) {
+        let change_type = &input.spec.types[position];
+        let name = input.spec.layout.kustomization_of(own, &change_type.name);
+        sides.push((name, side, change_type.is_real_time()));
     }
     if sides.is_empty() {
         sides.push((own.to_owned(), entry.clone(), true));

@@ -22,9 +22,11 @@ pub fn free_namespace(snapshot: &Snapshot, model: &Model) -> String {
         .graph
         .iter()
         .filter_map(|list| Some(list.root.get("namespace")?.as_str()?.to_owned()))
-        .chain(model.flux.iter().map(|one| one.namespace.clone()))
-        .chain(model.flux.iter().filter_map(|one| Some(one.spec("targetNamespace").as_str()?.to_owned())))
         .collect();
+    for one in model.all_flux() {
+        taken.insert(one.namespace.clone());
+        taken.extend(one.spec("targetNamespace").as_str().map(str::to_owned));
+    }
     for (path, entry) in snapshot.entries() {
         let Entry::File(file) = entry else { continue };
         if !is_yaml(path) || !file.text().is_some_and(|text| text.contains("amespace")) {

@@ -154,12 +154,10 @@ pub fn init(
     }
     let known = Known { paths: options.folders(snapshot, &root)?, roots: ClusterFolders::new() };
     let model = Model::read(snapshot, &root, &known, renderer);
-    if !model.entry_points.iter().any(|entry| entry.role != Role::Bootstrap) {
+    if model.all_entries().iter().all(|entry| entry.role == Role::Bootstrap) {
         return Err(nothing_found(snapshot, &model, &root));
     }
-    if let Some(name) =
-        known.paths.keys().find(|name| !model.entry_points.iter().any(|entry| entry.is_of(name)))
-    {
+    if let Some(name) = known.paths.keys().find(|name| model.entries_of(name).next().is_none()) {
         return Err(Error::new(
             ErrorKind::Usage,
             Diagnostic::error(format!("--cluster-folder: no entry point lies in the folders of {name}"))
@@ -209,10 +207,10 @@ fn new_spec(
     // Beside Flux Kustomizations a folder that makes nothing and that none of them builds is kept for later.
     let is_void = |entry: &EntryPoint| {
         let list = model.graph.get(&entry.path).filter(|_| entry.flux.is_empty() && entry.through.is_none());
-        !model.flux.is_empty() && list.is_some_and(Kustomization::is_empty)
+        !model.all_flux().is_empty() && list.is_some_and(Kustomization::is_empty)
     };
     let clusters: BTreeSet<String> = model
-        .entry_points
+        .all_entries()
         .iter()
         .filter(|entry| entry.role != Role::Bootstrap && !is_void(entry))
         .flat_map(|entry| entry.clusters().map(str::to_owned))
@@ -240,7 +238,7 @@ fn new_spec(
     let is_held = |one: &&FluxKustomization| {
         !one.is_suspended() || model.gates.iter().any(|gate| gate.holds(&one.namespace, &one.name))
     };
-    let written = model.flux.iter().filter(|one| one.said("suspend").is_boolean()).filter(is_held);
+    let written = model.all_flux().iter().filter(|one| one.said("suspend").is_boolean()).filter(is_held);
     remarks.extend(written.map(suspend_in_git));
     remarks.extend(model.remarks.iter().cloned());
     remarks.extend(model.loose_jobs.iter().map(not_taken_over));
@@ -376,7 +374,7 @@ fn not_alive(model: &Model) -> Option<Diagnostic> {
 /// Takes namespace and source from the Flux Kustomizations that are there, the most frequent first.
 fn flux_defaults(model: &Model, new: &mut NewSpec) {
     let mut counts: BTreeMap<(String, String, String, Option<String>), usize> = BTreeMap::new();
-    for kustomization in model.flux.iter().filter(|kustomization| kustomization.path.is_some()) {
+    for kustomization in model.all_flux().iter().filter(|one| one.path.is_some()) {
         let namespace = Some(kustomization.namespace.as_str()).filter(|namespace| !namespace.is_empty());
         let namespace = namespace.unwrap_or("flux-system").to_owned();
         let source_namespace = kustomization.spec("sourceRef")["namespace"].as_str();
@@ -393,7 +391,7 @@ fn flux_defaults(model: &Model, new: &mut NewSpec) {
     let most = counts.into_iter().rev().max_by_key(|(_, count)| *count);
     if let Some(((namespace, kind, name, source_namespace), _)) = most {
         // Of several namespaces the one of the source is there before all others.
-        let stands = |other: &String| model.flux.iter().any(|one| one.namespace == *other);
+        let stands = |other: &String| model.all_flux().iter().any(|one| one.namespace == *other);
         let (home, source_namespace) = match source_namespace {
             Some(other) if stands(&other) => (other, None),
             other => (namespace, other),

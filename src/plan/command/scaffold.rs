@@ -242,7 +242,7 @@ fn check(snapshot: &Snapshot, root: &RepoPath, clusters: &[String], apps: &[Stri
 /// Makes sure that every folder that was written builds.
 fn builds(builder: &Builder<'_>, model: &Model, renderer: &dyn Renderer) -> Result<(), Error> {
     let paths: Vec<RepoPath> = model
-        .entry_points
+        .all_entries()
         .iter()
         .map(|entry| entry.path.clone())
         .filter(|path| model.graph.has(path))

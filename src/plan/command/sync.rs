@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::delivery::inventory::{Deletion, deletions, inventories};
-use crate::delivery::{Input, builds};
+use crate::delivery::{Input, builds, side};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -195,15 +195,15 @@ fn no_unknown_types(input: &Input<'_>) -> Result<(), Error> {
     const ANY: &str = "any-type-of-any-name";
     let sides = input.sides();
     let mut found = Vec::new();
-    for entry in input.model.entry_points.iter().filter(|entry| !sides.contains_key(&entry.path)) {
+    for entry in input.model.all_entries().iter().filter(|entry| !sides.contains_key(&entry.path)) {
         for above in entry.path.parents() {
-            let Some(pattern) = input.side(&above, &entry.cluster, ANY) else { continue };
+            let Some(pattern) = side(input.spec, &above, &entry.cluster, ANY) else { continue };
             let Some((head, tail)) = pattern.as_str().split_once(ANY) else { continue };
             let middle = entry.path.as_str().strip_prefix(head).and_then(|rest| rest.strip_suffix(tail));
             // Another side of the same folder shows that this is one too.
-            let twin = sides.iter().any(|(side, (whole, _))| *whole == above && input.model.graph.has(side));
-            let gone =
-                middle.filter(|name| !name.is_empty() && !name.contains('/') && *name != "all" && twin);
+            let has_twin = || !sides.standing(&input.model.graph, &above).is_empty();
+            let is_name = |name: &&str| !name.is_empty() && !name.contains('/') && *name != "all";
+            let gone = middle.filter(is_name).filter(|_| has_twin());
             if let Some(name) = gone {
                 found.push(
                     Diagnostic::error(format!(
@@ -248,7 +248,7 @@ pub fn obligations(input: &Input<'_>, plan: &Plan, left: &gate::Left) -> Result<
     // A folder that held nothing but a gate goes with it.
     let after = plan.changes.apply(input.snapshot);
     let is_gone = |path: &RepoPath| left.entries.contains(path) && !after.is_dir(path);
-    for entry in input.model.entry_points.iter().filter(|entry| !is_gone(&entry.path)) {
+    for entry in input.model.all_entries().iter().filter(|entry| !is_gone(&entry.path)) {
         let free = gates.free(input, &entry.path);
         for build in builds(input.model, entry) {
             found.push(Obligation {
@@ -260,9 +260,9 @@ pub fn obligations(input: &Input<'_>, plan: &Plan, left: &gate::Left) -> Result<
             });
         }
     }
-    for side in input.sides().into_keys().filter(|side| input.model.graph.has(side)) {
-        let free = gates.free(input, &side);
-        found.push(Obligation { free, ..Obligation::same(side) });
+    for side in input.sides().keys().filter(|side| input.model.graph.has(side)) {
+        let free = gates.free(input, side);
+        found.push(Obligation { free, ..Obligation::same(side.clone()) });
     }
     Ok(found)
 }

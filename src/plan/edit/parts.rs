@@ -29,8 +29,7 @@ pub(in crate::plan) fn side(
     entry: &EntryPoint,
     position: usize,
 ) -> Result<RepoPath, Problem> {
-    let name = &input.spec.types[position].name.value;
-    let side = input.side(&entry.path, &entry.cluster, name);
+    let side = input.sides_in(&entry.path, &entry.cluster).remove(&position);
     side.ok_or_else(|| Problem::layout("entryPoint", &entry.path))
 }
 

@@ -107,8 +107,7 @@ pub fn not_held(input: &Input<'_>, sides: &Sides, cluster: &ClusterGate) -> Opti
     let gates: Vec<_> = input.model.gates.iter().filter(|gate| reach.contains(&gate.base)).collect();
     let holds = |target: &GateTarget| gates.iter().any(|gate| target.is_held_by(gate));
     let is_split = sides.iter().any(|(side, (whole, _))| {
-        let mut entries =
-            input.model.entry_points.iter().filter(|entry| entry.path == *whole || entry.path == *side);
+        let mut entries = [whole, side].into_iter().filter_map(|path| input.model.entry(path));
         input.model.graph.has(side) && entries.any(|entry| entry.is_of(&cluster.cluster))
     });
     let wanted = cluster.held();

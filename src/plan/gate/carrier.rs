@@ -70,9 +70,8 @@ pub fn taken_in(model: &Model, cluster: &str, gate: &RepoPath) -> Option<RepoPat
         between.take_while(|path| path.is_within(above)).any(|path| model.graph.has(&path))
     };
     let is_known = |above: &RepoPath| {
-        let built_by = model.graph.above(above);
-        let mut entries = model.entry_points.iter().map(|entry| &entry.path);
-        entries.any(|path| above.is_within(path) || built_by.contains(path))
+        let mut around = above.ancestors().chain(model.graph.above(above));
+        around.any(|folder| model.entry(&folder).is_some())
     };
     let holds_gate = |one: &&FluxKustomization| {
         one.file.parent().is_some_and(|above| !above.is_top() && gate.is_within(&above))

@@ -190,7 +190,7 @@ fn waits_for_gated(input: &Input<'_>, gates: &Gates) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let of_cluster = |gate: &ClusterGate| (gate.cluster.clone(), gate.held());
     let clusters: BTreeMap<String, BTreeSet<GateTarget>> = gates.clusters.iter().map(of_cluster).collect();
-    for kustomization in &input.model.flux {
+    for kustomization in input.model.all_flux() {
         let Some(held) = clusters.get(&kustomization.cluster) else { continue };
         if held.contains(&GateTarget::of(input, kustomization)) {
             continue;

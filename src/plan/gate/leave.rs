@@ -15,7 +15,6 @@ use crate::plan::Command;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, is_ours, ownership};
 use crate::plan::edit::resources::remove;
-use crate::plan::gate::carrier::reaches;
 use crate::plan::gate::files::conflict;
 use crate::plan::gate::own::NAME;
 use crate::proof::Renames;
@@ -35,7 +34,7 @@ fn is_needless(input: &Input<'_>, entry: &EntryPoint, idle: &BTreeSet<String>) -
 
 /// Gives the entry points that carry a gate which nobody needs any more.
 fn needless<'a>(input: &Input<'a>, idle: &BTreeSet<String>) -> Vec<&'a EntryPoint> {
-    let entries = input.model.entry_points.iter();
+    let entries = input.model.all_entries().iter();
     entries.filter(|entry| entry.role == Role::Gate && is_needless(input, entry, idle)).collect()
 }
 
@@ -115,12 +114,11 @@ fn written(input: &Input<'_>, entry: &EntryPoint) -> Option<RepoPath> {
 /// Tells whose gate it is that an entry point carries.
 fn carried<'a>(input: &Input<'a>, entry: &EntryPoint, idle: &BTreeSet<String>) -> Carried<'a> {
     let Some(gate) = written(input, entry) else { return Carried::ByHand };
-    let mut others = input.model.entry_points.iter().filter(|other| !is_needless(input, other, idle));
-    if let Some(other) = others.find(|other| reaches(input, other, &gate)) {
+    let other = input.model.entries_building(&gate).find(|other| !is_needless(input, other, idle));
+    if let Some(other) = other {
         return Carried::Shared { gate, with: other.path.clone() };
     }
-    let applies = |one: &&FluxKustomization| one.path.as_ref() == Some(&gate);
-    let own: Vec<&FluxKustomization> = input.model.flux.iter().filter(applies).collect();
+    let own: Vec<&FluxKustomization> = input.model.flux_at(&gate).collect();
     let is_written = |one: &&FluxKustomization| {
         one.name == NAME && input.snapshot.file(&one.file).map(ownership) == Some(Ownership::Ours)
     };

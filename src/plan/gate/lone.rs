@@ -11,9 +11,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::EntryPoint;
 use crate::delivery::classify::{Classified, Reason};
-use crate::delivery::{EntryPoint, Role};
-use crate::delivery::{Input, Sides, Typed, divided};
+use crate::delivery::{Input, Sides, Typed};
 use crate::path::RepoPath;
 use crate::plan::gate;
 use crate::plan::gate::landing::{Landing, is_namespace};
@@ -30,17 +30,14 @@ impl Lone {
     /// Finds them. Builds only what could be one, and the rest of its clusters where there is any.
     pub fn of(input: &Input<'_>, sides: &Sides) -> Lone {
         let carriers = gate::carriers(input).unwrap_or_default();
-        let divided = divided(input.model, sides);
+        let divided: BTreeSet<&RepoPath> = sides.divided(&input.model.graph).collect();
         let may_be = |entry: &&EntryPoint| {
-            entry.role == Role::Apps
-                && entry.through.is_none()
-                && input.knows_cluster(entry)
-                && !sides.contains_key(&entry.path)
+            entry.through.is_none()
                 && !divided.contains(&entry.path)
                 && !carriers.contains_key(&entry.path)
                 && !entry.clusters().any(|cluster| input.adds_objects(entry, cluster))
         };
-        let entries: Vec<&EntryPoint> = input.model.entry_points.iter().filter(may_be).collect();
+        let entries: Vec<&EntryPoint> = input.wholes(sides).filter(may_be).collect();
         input.prepare(entries.iter().map(|entry| &entry.path));
         let mut found = Lone::default();
         for entry in &entries {

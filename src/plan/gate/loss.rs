@@ -55,7 +55,7 @@ fn losses(input: &Input<'_>, after: &Snapshot) -> Result<Vec<Deletion>, Error> {
         let reach = flux.path.as_ref().map(|path| built(&input.model.graph, path));
         reach.is_some_and(|reach| reach.iter().any(|folder| folders.contains(folder)))
     };
-    let carriers: BTreeSet<_> = input.model.flux.iter().filter(carries).map(name).collect();
+    let carriers: BTreeSet<_> = input.model.all_flux().iter().filter(carries).map(name).collect();
     let is_carrier = |flux: &FluxKustomization| carriers.contains(&name(flux));
     let model = input.again(after);
     let old = inventories_of(input.model, input.snapshot, input.renderer, &is_carrier);

@@ -138,7 +138,7 @@ fn targets_of(
             }
         }
     }
-    let side_of = |entry: &RepoPath| input.side(entry, cluster, type_name);
+    let side_of = |entry: &RepoPath| input.sides_in(entry, cluster).remove(&change_type);
     let is_there = |entry: &&RepoPath| side_of(entry).is_some_and(|side| input.model.graph.has(&side));
     let split: BTreeSet<&RepoPath> = entries.keys().filter(is_there).collect();
     let (mut standing, mut planned) = (BTreeSet::new(), BTreeSet::new());

@@ -16,7 +16,7 @@ use crate::plan::gate::carrier::{OUTSIDE, add, taken_in};
 use crate::plan::gate::files::{Leftover, conflict};
 use crate::render::Request;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxKustomization, flux, generated_children};
+use crate::repo::{FluxKustomization, flux};
 use crate::template::Templates;
 use crate::yaml::read_documents;
 
@@ -205,13 +205,9 @@ fn source(flux: &Value) -> Value {
 /// Tells whether nothing but this cluster builds a folder, so that a Flux Kustomization put there
 /// reaches no other.
 fn is_alone(input: &Input<'_>, cluster: &str, folder: &RepoPath) -> bool {
-    let above = input.model.graph.above(folder);
-    input.model.entry_points.iter().filter(|entry| entry.clusters().any(|own| own != cluster)).all(|entry| {
-        if input.model.graph.has(&entry.path) {
-            return !above.contains(&entry.path);
-        }
-        let is_listed = above.iter().any(|one| one.is_within(&entry.path))
-            && generated_children(&input.model.graph, &entry.path).iter().any(|top| above.contains(top));
-        !folder.is_within(&entry.path) && !is_listed
-    })
+    let graph = &input.model.graph;
+    let around = folder.parents().filter(|above| !graph.has(above));
+    let mut entries =
+        graph.built_by(folder).into_iter().chain(around).filter_map(|above| input.model.entry(&above));
+    entries.all(|entry| entry.clusters().all(|own| own == cluster))
 }

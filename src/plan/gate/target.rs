@@ -104,13 +104,7 @@ pub fn is_held(
     target: &GateTarget,
     jobs: Option<&[&str]>,
 ) -> bool {
-    let in_git = |kustomization: &&FluxKustomization| kustomization.path.as_ref() == Some(path);
-    input
-        .model
-        .flux
-        .iter()
-        .filter(in_git)
-        .any(|kustomization| GateTarget::of(input, kustomization) == *target)
+    input.model.flux_at(path).any(|kustomization| GateTarget::of(input, kustomization) == *target)
         && input.model.gates.iter().any(|gate| {
             jobs.is_none_or(|jobs| jobs.contains(&gate.open.name.as_str())) && target.is_held_by(gate)
         })

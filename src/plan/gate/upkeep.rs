@@ -56,7 +56,7 @@ pub fn follow(
 pub fn released(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Command>, Error> {
     let (now, then) = (Closings::of(input)?, Closings::of(next)?);
     let released = |cluster: &String| {
-        let own = next.model.flux.iter().filter(|flux| flux.cluster == *cluster);
+        let own = next.model.flux_of_cluster(cluster);
         let released = own
             .map(|flux| GateTarget::of(next, flux))
             .filter(|target| now.hold(cluster, target).is_some() && then.hold(cluster, target).is_none());

@@ -93,13 +93,9 @@ impl Whole {
 
     /// Builds ahead what all clusters will ask for.
     pub fn prepare(input: &Input<'_>, sides: &Sides) {
-        let wanted = input.model.entry_points.iter().filter(|entry| {
-            entry.role == Role::Apps
-                && entry.through.is_none()
-                && input.knows_cluster(entry)
-                && !sides.contains_key(&entry.path)
-                && !is_split(input, entry, &entry.cluster)
-        });
+        let is_whole =
+            |entry: &&EntryPoint| entry.through.is_none() && !is_split(input, entry, &entry.cluster);
+        let wanted = input.wholes(sides).filter(is_whole);
         input.prepare(wanted.map(|entry| &entry.path));
     }
 
@@ -229,10 +225,7 @@ fn place(input: &Input<'_>, entry: &EntryPoint, cluster: &str, field: &str) -> P
 
 /// Tells whether an entry point has a side of any type.
 fn is_split(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> bool {
-    input.spec.types.iter().any(|change_type| {
-        let side = input.side(&entry.path, cluster, &change_type.name.value);
-        side.is_some_and(|side| input.model.graph.has(&side))
-    })
+    !input.standing_sides(&entry.path, cluster).is_empty()
 }
 
 /// Gives an entry point's Flux Kustomizations in a cluster, as they are or would be, but for those that Git suspends:

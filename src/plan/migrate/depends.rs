@@ -64,7 +64,7 @@ impl Succession {
             found.come.extend(heirs);
         }
         let is_called_so = |one: &Name| found.gone.iter().any(|gone| (&gone.1, &gone.2) == (&one.1, &one.2));
-        let all = input.model.flux.iter().map(|one| Succession::name(input, one));
+        let all = input.model.all_flux().iter().map(|one| Succession::name(input, one));
         found.stay = all.filter(|one| is_called_so(one) && !found.gone.contains(one)).collect();
         found
     }

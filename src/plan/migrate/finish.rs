@@ -68,7 +68,7 @@ fn settle(
 pub fn clear(input: &Input<'_>, builder: &mut Builder<'_>, one: &Move<'_>) {
     let model = input.model;
     if let Some(found) = model.graph.get(&one.whole)
-        && !builds(input, &one.whole)
+        && !input.is_applied(&one.whole)
         && unseen(input, &one.whole).is_none()
         && model.graph.referrers(&one.whole).next().is_none()
         && is_covered(input, one)
@@ -88,11 +88,6 @@ pub fn clear(input: &Input<'_>, builder: &mut Builder<'_>, one: &Move<'_>) {
         let Some(unused) = unused else { return };
         builder.remove(&unused.file);
     }
-}
-
-/// Tells whether a Flux Kustomization builds a folder.
-fn builds(input: &Input<'_>, folder: &RepoPath) -> bool {
-    input.model.flux.iter().any(|one| one.path.as_ref() == Some(folder))
 }
 
 /// Tells whether a folder is an umbrella over parts that others use, and is used by nobody.

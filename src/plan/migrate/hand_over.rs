@@ -22,7 +22,7 @@ use crate::plan::migrate::rewritten::Rewritten;
 use crate::plan::migrate::successor::{name_of, standing};
 use crate::plan::problem::Problem;
 use crate::render::{Object, Request};
-use crate::repo::{FluxKustomization, built};
+use crate::repo::FluxKustomization;
 use crate::yaml::{EditError, read_documents};
 
 /// Plans the hand-over of one entry point of one cluster.
@@ -105,11 +105,9 @@ fn still_held(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Res
     let wanted: Vec<String> = gated.map(|position| name_of(input, one, old, *position)).collect();
     let own = input.namespace(old);
     let names = |job: &GateJob, name: &str| job.targets.contains(&(own.to_owned(), name.to_owned()));
-    let builds =
-        |entry: &&EntryPoint, gate: &Gate| built(&input.model.graph, &entry.path).contains(&gate.base);
     // What nothing in Git builds may be any cluster's.
     let reaches = |gate: &&Gate| {
-        let builders = input.model.entry_points.iter().filter(|entry| builds(entry, gate));
+        let builders = input.model.entries_building(&gate.base);
         let clusters: BTreeSet<&str> = builders.flat_map(EntryPoint::clusters).collect();
         clusters.is_empty() || clusters.contains(one.cluster.as_str())
     };
@@ -208,10 +206,7 @@ fn free(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization, name: &str) 
             Place::file(old.file.clone()),
         ));
     }
-    let taken = input.model.flux.iter().find(|other| {
-        other.name == name && input.namespace(other) == input.namespace(old) && other.cluster == one.cluster
-    });
-    match taken {
+    match input.flux_called(&one.cluster, input.namespace(old), name) {
         Some(other) => Err(Problem::lasting(
             format!("Flux Kustomization {name} stands in {} already and applies something else", other.file),
             "rename it in three steps of its own, or choose another `kustomization` under `layout`",
@@ -233,7 +228,7 @@ pub fn rewrite_waiters(
     rewritten: &mut Vec<Rewritten>,
 ) -> Result<Vec<String>, (String, Problem)> {
     let mut notes = Vec::new();
-    for waiter in &input.model.flux {
+    for waiter in input.model.all_flux() {
         let key = Succession::name(input, waiter);
         if succession.heirs.get(&key).is_some_and(|(stays, _)| !stays) {
             continue;

@@ -3,19 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::EntryPoint;
-use crate::delivery::{self, Input, Sides};
+use crate::delivery::{Input, Sides};
 use crate::path::RepoPath;
 use crate::plan::edit::generated::is_ours;
 use crate::plan::gate::Carriers;
 use crate::render::Request;
 use crate::repo::Target;
 use crate::repo::manifest::ObjectId;
-
-/// Gives the sides of an entry point that stand, with the positions of their types.
-pub fn sides_of(input: &Input<'_>, all: &Sides, whole: &RepoPath) -> BTreeMap<RepoPath, usize> {
-    let sides = delivery::sides_of(all, whole).filter(|(side, _)| input.model.graph.has(side));
-    sides.map(|(side, position)| (side.clone(), position)).collect()
-}
 
 /// Gives the entry point that was divided, or that of a side where only those are left.
 pub fn standing<'a>(input: &Input<'a>, side: &RepoPath, whole: &RepoPath) -> Option<&'a EntryPoint> {
@@ -38,7 +32,7 @@ pub struct Misplaced {
 ///
 /// What does not build or fits nowhere is left to those who report that.
 pub fn misplaced_in(input: &Input<'_>, all: &Sides, carriers: &Carriers, whole: &RepoPath) -> Vec<Misplaced> {
-    let sides = sides_of(input, all, whole);
+    let sides = all.standing(&input.model.graph, whole);
     let requests: Vec<Request> = sides.keys().cloned().map(Request::folder).collect();
     let results = input.renderer.render(input.snapshot, &requests);
     let gates = gates_on(input, carriers, &sides);
@@ -65,10 +59,9 @@ fn gates_on(input: &Input<'_>, carriers: &Carriers, sides: &BTreeMap<RepoPath, u
 
 /// Gives the type of every object by the rules, as they were told to the split.
 fn by_rule(input: &Input<'_>, side: &RepoPath, whole: &RepoPath) -> Option<BTreeMap<ObjectId, usize>> {
-    let entries = &input.model.entry_points;
     let mut found = BTreeMap::new();
     // The other apps stay with the old entry point after a hand-over, so both are asked.
-    for entry in [side, whole].into_iter().filter_map(|path| entries.iter().find(|one| one.path == *path)) {
+    for entry in [side, whole].into_iter().filter_map(|path| input.model.entry(path)) {
         let path = if entry.path == *side { content(input, side)? } else { entry.path.clone() };
         let typed = input.typed_entry(input.snapshot, &EntryPoint { path, ..entry.clone() }).ok()?;
         found.extend(typed.ids().zip(typed.types.iter().map(|classified| classified.change_type)));

@@ -30,7 +30,7 @@ pub fn unseen<'a>(input: &Input<'a>, folder: &RepoPath) -> Option<(&'a FluxKusto
         let root = input.spec.folder();
         (!flux.file.is_within(&root) && builds(&path)).then(|| format!("it stands outside of {root}"))
     };
-    let mut all = input.model.flux.iter().chain(input.model.outside());
+    let mut all = input.model.unplaced().chain(input.model.outside());
     all.find_map(|flux| Some((flux, why(flux)?)))
 }
 

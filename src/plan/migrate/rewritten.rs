@@ -25,10 +25,9 @@ impl Rewritten {
 
     /// Gives the clusters in which something applies it: its own, and that of a hub whose build takes it in.
     pub(super) fn applied_in(&self, input: &Input<'_>) -> BTreeSet<String> {
-        let is_it = |flux: &&FluxKustomization| {
-            flux.value == self.before && flux.namespace == self.namespace && flux.cluster == self.cluster
-        };
-        let parents = input.model.flux.iter().filter(is_it).flat_map(|flux| input.parents(flux));
+        let is_it = |flux: &&FluxKustomization| flux.value == self.before && flux.namespace == self.namespace;
+        let own = input.model.flux_of_cluster(&self.cluster);
+        let parents = own.filter(is_it).flat_map(|flux| input.parents(flux));
         parents.map(|parent| parent.cluster.clone()).chain([self.cluster.clone()]).collect()
     }
 }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::delivery::{EntryPoint, Model};
-use crate::delivery::{Input, unapplied};
+use crate::delivery::{EntryPoint, Input, unapplied};
 use crate::path::RepoPath;
 use crate::plan::Stage;
 use crate::plan::edit::prepare::{is_prepared, is_remembering};
@@ -13,26 +12,21 @@ use crate::plan::migrate::precondition::state;
 use crate::plan::migrate::rest::rest;
 use crate::plan::problem::Problem;
 use crate::repo::FluxKustomization;
-use crate::repo::flux::artifact_path;
 
 /// Finds everything that was divided, in the clusters of the spec.
 pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
     let model = input.model;
     let mut wholes: BTreeMap<RepoPath, BTreeMap<usize, RepoPath>> = BTreeMap::new();
-    for (side, (whole, position)) in input.sides() {
-        if model.graph.has(&side) {
-            wholes.entry(whole).or_default().insert(position, side);
-        }
+    let all = input.sides();
+    for (side, (whole, position)) in all.iter().filter(|(side, _)| model.graph.has(side)) {
+        wholes.entry(whole.clone()).or_default().insert(*position, side.clone());
     }
     // What another source has is no entry point of this repository, and its sides may stand here all the same.
-    let foreign = foreign(model);
+    let foreign: Vec<(&FluxKustomization, RepoPath)> = model.foreign().collect();
     for (other, whole) in &foreign {
-        let cluster = other.cluster.clone();
-        for (position, change_type) in input.spec.types.iter().enumerate() {
-            let side = input.side(whole, &cluster, &change_type.name.value);
-            if let Some(side) = side.filter(|side| model.graph.has(side)) {
-                wholes.entry(whole.clone()).or_default().insert(position, side);
-            }
+        let sides = input.standing_sides(whole, &other.cluster);
+        if !sides.is_empty() {
+            wholes.entry(whole.clone()).or_default().extend(sides);
         }
     }
     let unapplied = unapplied(input);
@@ -43,9 +37,7 @@ pub fn moves<'a>(input: &Input<'a>) -> Vec<Move<'a>> {
     for (whole, sides) in wholes {
         let lost = unapplied.iter().find(|one| one.whole == whole);
         let entry = model.entry(&whole);
-        let applies = |path: &RepoPath| {
-            model.flux.iter().filter(move |one| one.path.as_ref() == Some(path)).collect::<Vec<_>>()
-        };
+        let applies = |path: &RepoPath| model.flux_at(path).collect::<Vec<_>>();
         let (old, new) = (
             applies(&whole),
             sides.iter().map(|(position, side)| (*position, applies(side))).collect::<BTreeMap<_, _>>(),
@@ -128,11 +120,4 @@ fn stage(input: &Input<'_>, one: &Move<'_>, entry: Option<&EntryPoint>) -> Stage
         return Stage::Stuck(dead_end::incomplete(input, one, &missing));
     }
     if one.all().any(is_remembering) { Stage::HandedOver } else { Stage::Finished }
-}
-
-/// Gives the Flux Kustomizations that build from something else than this repository, with the paths that
-/// they name there.
-fn foreign(model: &Model) -> Vec<(&FluxKustomization, RepoPath)> {
-    let others = model.flux.iter().filter(|one| one.path.is_none());
-    others.filter_map(|one| Some((one, artifact_path(one.spec("path").as_str()?)?))).collect()
 }

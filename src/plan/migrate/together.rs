@@ -21,7 +21,7 @@ pub fn apart(
     let going: Vec<&Move<'_>> = found.iter().filter(goes).collect();
     let mut stops = BTreeMap::new();
     for one in going.iter().filter(|one| one.leaves_rest()) {
-        let appliers = input.applying(|path| *path == one.whole).map(|flux| flux.cluster.clone());
+        let appliers = input.model.flux_at(&one.whole).map(|flux| flux.cluster.clone());
         let others: BTreeSet<String> = appliers.filter(|cluster| *cluster != one.cluster).collect();
         let alone = others
             .iter()

@@ -16,7 +16,7 @@ use crate::proof::difference::differences;
 use crate::proof::{Renames, compare, is_of_gate, without_names};
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{Snapshot, flux};
+use crate::repo::{FluxKustomization, Snapshot, flux};
 
 /// One thing that is wrong with a step.
 #[derive(Clone, Debug)]
@@ -60,12 +60,11 @@ fn is_involved(input: &Input<'_>, wrong: &Wrong, one: &Move<'_>) -> bool {
     let mut own = one.all().map(|own| own.name.as_str());
     let mut heirs =
         old().flat_map(|old| one.sides.keys().map(move |position| heir_name(input, old, *position)));
-    let mut waiters = input.model.flux.iter().filter(|flux| {
-        flux.name == *name
-            && flux.cluster == one.cluster
-            && flux.depends_on().into_iter().any(|wanted| old().any(|old| old == wanted))
-    });
-    own.any(|own| own == name) || heirs.any(|heir| heir == *name) || waiters.next().is_some()
+    let waits =
+        |flux: &FluxKustomization| flux.depends_on().into_iter().any(|wanted| old().any(|old| old == wanted));
+    own.any(|own| own == name)
+        || heirs.any(|heir| heir == *name)
+        || input.model.flux_named(&one.cluster, name).any(waits)
 }
 
 /// Gives what is wrong with a step, by cluster: objects that a cluster would get otherwise than

@@ -73,16 +73,14 @@ pub fn rewrite(
 /// Kustomizations stand beside it.
 fn clusters(input: &Input<'_>, file: &RepoPath) -> BTreeSet<String> {
     let model = input.model;
-    let builders = model.graph.builders(file);
-    let builds = |path: &RepoPath| {
-        builders.contains(path) || (file.is_within(path) && is_generated(&model.graph, path))
-    };
-    let applied = model.flux.iter().filter(|one| one.path.as_ref().is_some_and(builds));
-    let found: BTreeSet<String> = applied.map(|one| one.cluster.clone()).collect();
+    let mut builders = model.graph.builders(file);
+    builders.extend(file.ancestors().filter(|above| is_generated(&model.graph, above)));
+    let applied = model.flux_at_any(&builders);
+    let found: BTreeSet<String> = applied.iter().map(|one| one.cluster.clone()).collect();
     if !found.is_empty() {
         return found;
     }
-    let beside = model.flux.iter().filter(|one| one.file.parent() == file.parent());
+    let beside = model.all_flux().iter().filter(|one| one.file.parent() == file.parent());
     beside.map(|one| one.cluster.clone()).collect()
 }
 
@@ -170,10 +168,8 @@ fn wanted(
             }
             // A cluster that has it still goes on needing the name.
             None => {
-                let has = input.model.flux.iter().any(|one| {
-                    let (of, space, own) = Succession::name(input, one);
-                    of == *cluster && is_it(&space, &own)
-                });
+                let mut named = input.model.flux_named(cluster, name);
+                let has = named.any(|one| is_it(input.namespace(one), name));
                 found.extend(has.then(|| name.to_owned()));
             }
         }

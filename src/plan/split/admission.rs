@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::delivery::EntryPoint;
-use crate::delivery::{Input, Sides, sides_of};
+use crate::delivery::{Input, Sides};
 use crate::path::RepoPath;
 use crate::plan::Plan;
 use crate::plan::edit::Builder;
@@ -100,10 +100,9 @@ fn divide(
     let names: Vec<&str> = newcomers.iter().map(|one| one.child.app.as_str()).collect();
     outcome.reason =
         format!("a side listed {} whole: the parts of it join the sides, which are live", names.join(", "));
-    let standing = sides_of(sides, &outcome.before).filter(|(side, _)| input.model.graph.has(side));
-    outcome.after = standing
-        .map(|(side, position)| (input.spec.types[position].name.value.clone(), side.clone()))
-        .collect();
+    let standing = sides.standing(&input.model.graph, &outcome.before).into_iter();
+    outcome.after =
+        standing.map(|(side, position)| (input.spec.types[position].name.value.clone(), side)).collect();
     outcome.taken_over = outcome.after.iter().map(|(_, side)| side.clone()).collect();
     Ok(outcome)
 }
@@ -131,8 +130,7 @@ fn list(
     position: usize,
     folder: &RepoPath,
 ) -> Result<(), Problem> {
-    let mut of_type = sides_of(sides, &one.whole).filter(|(_, at)| *at == position).map(|(side, _)| side);
-    let listing = of_type.find_map(|side| current(builder, side).transpose());
+    let listing = sides.of_type(&one.whole, position).find_map(|side| current(builder, side).transpose());
     let Some(listing) = listing.transpose()? else {
         let name = &input.spec.types[position].name.value;
         return Err(Problem::new(

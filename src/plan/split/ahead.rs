@@ -1,6 +1,5 @@
 //! Builds that a split will ask for one by one, made side by side before.
 
-use crate::delivery::Role;
 use crate::delivery::{Input, Sides, builds, children};
 use crate::path::RepoPath;
 use crate::plan::split::Selection;
@@ -10,12 +9,9 @@ use crate::render::Request;
 /// Builds ahead, side by side, every entry point that is to be divided and the apps in it; as its Flux
 /// Kustomizations build it, in the repository as it is.
 pub fn build(input: &Input<'_>, original: &Input<'_>, sides: &Sides, selection: &Selection) {
-    let wanted = input.model.entry_points.iter().filter(|entry| {
-        entry.role == Role::Apps && input.knows_cluster(entry) && !sides.contains_key(&entry.path)
-    });
     let mut folders: Vec<RepoPath> = Vec::new();
     let mut requests: Vec<Request> = Vec::new();
-    for entry in wanted {
+    for entry in input.wholes(sides) {
         let Some(kustomization) = input.model.graph.get(&entry.path) else { continue };
         let whole = selection.names_entry(input.model.name_of(entry), &entry.path);
         let (children, _) = children(input.model, entry, kustomization);

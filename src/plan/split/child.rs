@@ -42,11 +42,9 @@ impl EntrySplit<'_, '_> {
         let split = FolderSplit::new(self.input.spec, &self.input.model.graph, &child.app);
         let mut trial = builder.clone();
         let plain = if self.is_own(&child.folder) {
-            let name = child.name.clone();
-            split.split(&mut trial, &child.folder, &|change_type| {
-                let side = self.input.side(&self.entry.path, &self.entry.cluster, change_type)?;
-                side.join(&name).ok()
-            })
+            let sides = self.input.sides_in(&self.entry.path, &self.entry.cluster);
+            let part = |position| sides.get(&position)?.join(&child.name).ok();
+            split.split(&mut trial, &child.folder, &part)
         } else {
             split.split_base(&mut trial, &child.folder)
         };

@@ -17,7 +17,6 @@ use crate::plan::split::step::Step;
 use crate::plan::split::{Selection, admission, obligations};
 use crate::plan::{Plan, Report, gate};
 use crate::repo::Snapshot;
-use crate::repo::flux::artifact_path;
 
 /// What earlier rounds found of entry points.
 #[derive(Default)]
@@ -112,7 +111,7 @@ impl Run<'_> {
     fn entries(&self) -> impl Iterator<Item = &EntryPoint> {
         let carries =
             |entry: &EntryPoint| entry.role == Role::Gate || self.carriers.contains_key(&entry.path);
-        let meant = self.input.model.entry_points.iter().filter(move |entry| {
+        let meant = self.input.model.all_entries().iter().filter(move |entry| {
             !self.sides.contains_key(&entry.path)
                 && (!carries(entry) || is_named(self.input, entry, self.selection))
         });
@@ -154,8 +153,7 @@ fn without_flux(input: &Input<'_>, entry: &EntryPoint, above: &RepoPath) -> Diag
 /// nothing.
 fn handed_over(input: &Input<'_>, sides: &Sides) -> Vec<EntryOutcome> {
     let mut found: BTreeMap<RepoPath, EntryOutcome> = BTreeMap::new();
-    for entry in &input.model.entry_points {
-        let Some((whole, position)) = sides.get(&entry.path) else { continue };
+    for (entry, (whole, position)) in input.entries_of_sides(sides) {
         if input.model.entry(whole).is_some() {
             continue;
         }
@@ -179,17 +177,16 @@ fn is_named(input: &Input<'_>, entry: &EntryPoint, selection: &Selection) -> boo
 
 /// Flux Kustomizations whose paths are not this repository's are named, lest they seem forgotten.
 fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
-    let flux = input.model.flux.iter().filter(|kustomization| kustomization.path.is_none());
-    flux.filter(|kustomization| kustomization.source_kind() != "GitRepository")
-        .filter_map(|kustomization| {
-            let text = kustomization.spec("path").as_str()?;
-            let path = artifact_path(text)?;
+    let foreign = input.model.foreign();
+    foreign
+        .filter(|(kustomization, _)| kustomization.source_kind() != "GitRepository")
+        .map(|(kustomization, path)| {
             let cluster = kustomization.cluster.clone();
             let (kind, name) = (kustomization.source_kind(), kustomization.source_name());
-            Some(EntryOutcome::new(&cluster, &path).refused(Problem::new(
+            EntryOutcome::new(&cluster, &path).refused(Problem::new(
                 format!("its path is relative to {kind} {name}, not to this repository"),
                 "split it in the repository that the artifact is made from",
-            )))
+            ))
         })
         .collect()
 }

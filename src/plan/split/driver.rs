@@ -152,7 +152,7 @@ impl Run<'_> {
 /// Gives the snapshot with a list in every entry point that has none.
 fn listed(input: &Input<'_>) -> Snapshot {
     let mut snapshot = input.snapshot.clone();
-    for entry in &input.model.entry_points {
+    for entry in input.model.all_entries() {
         if entry.role != Role::Apps || entry.flux.is_empty() || !input.knows_cluster(entry) {
             continue;
         }

@@ -40,7 +40,7 @@ pub struct FolderSplit<'a> {
 }
 
 /// Where the parts of a folder go, by the name of the type.
-pub type Destination<'a> = &'a dyn Fn(&str) -> Option<RepoPath>;
+pub type Destination<'a> = &'a dyn Fn(usize) -> Option<RepoPath>;
 
 impl<'a> FolderSplit<'a> {
     /// Prepares to split the folders of an app.
@@ -68,7 +68,8 @@ impl<'a> FolderSplit<'a> {
     /// When it can't be split plainly, with the reason; the builder may then hold half of it and
     /// must be thrown away.
     pub fn split_base(&self, builder: &mut Builder<'_>, folder: &RepoPath) -> Result<Parts, String> {
-        self.split(builder, folder, &|change_type| base_part(self.spec, folder, change_type))
+        let name = |position: usize| &self.spec.types[position].name;
+        self.split(builder, folder, &|position| base_part(self.spec, folder, name(position)))
     }
 
     /// Splits a folder into the given destinations.
@@ -102,8 +103,7 @@ impl<'a> FolderSplit<'a> {
         }
         let mut parts = Parts::new();
         for change_type in present {
-            let name = &self.spec.types[change_type].name.value;
-            let part = destination(name)
+            let part = destination(change_type)
                 .ok_or_else(|| format!("`app` of the layout names segments that {folder} does not have"))?;
             parts.insert(change_type, part);
         }

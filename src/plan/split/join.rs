@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::{Child, Input, app_names};
-use crate::delivery::{EntryPoint, Role};
+use crate::delivery::{EntryPoint, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -34,10 +34,7 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
     let mut outcomes = Vec::new();
     let sides = input.sides();
     let mut freed: BTreeSet<RepoPath> = BTreeSet::new();
-    for entry in &input.model.entry_points {
-        if entry.role != Role::Apps || sides.contains_key(&entry.path) || !input.knows_cluster(entry) {
-            continue;
-        }
+    for entry in input.wholes(&sides) {
         if let Some(reason) = handed_over(input, entry) {
             outcomes.push(EntryOutcome::of(entry).refused(Problem::new(reason, format!("{BACK} join"))));
             continue;
@@ -98,7 +95,7 @@ fn unsafe_to_join(place: &RepoPath, reason: &str) -> Error {
 /// Says who uses the parts of an app, and how they are made one again.
 fn still_used(input: &Input<'_>, now: &Graph, found: &Kustomization) -> Error {
     let parts = now.children(&found.folder);
-    let applied = input.model.flux.iter().find(|kustomization| {
+    let applied = input.model.all_flux().iter().find(|kustomization| {
         kustomization.path.as_ref().is_some_and(|path| now.reach(path).iter().any(|one| parts.contains(one)))
     });
     let Some(applied) = applied else {
@@ -116,21 +113,16 @@ fn still_used(input: &Input<'_>, now: &Graph, found: &Kustomization) -> Error {
 }
 
 /// Refuses what has only its sides left, each applied by itself.
-fn only_sides(
-    input: &Input<'_>,
-    selection: &Selection,
-    sides: &BTreeMap<RepoPath, (RepoPath, usize)>,
-) -> Vec<EntryOutcome> {
-    let entries = &input.model.entry_points;
+fn only_sides(input: &Input<'_>, selection: &Selection, sides: &Sides) -> Vec<EntryOutcome> {
     let mut found: BTreeMap<&RepoPath, EntryOutcome> = BTreeMap::new();
-    for entry in entries.iter().filter(|entry| !entry.flux.is_empty() && input.knows_cluster(entry)) {
-        let Some((whole, _)) = sides.get(&entry.path) else { continue };
+    let is_live = |entry: &EntryPoint| !entry.flux.is_empty() && input.knows_cluster(entry);
+    for (entry, (whole, _)) in input.entries_of_sides(sides).filter(|(entry, _)| is_live(entry)) {
         let Some(kustomization) = input.model.graph.get(&entry.path) else { continue };
         let (children, _) = crate::delivery::children(input.model, entry, kustomization);
         let name = input.model.name_of(entry);
         let is_meant =
             selection.names_entry(name, whole) || children.iter().any(|child| selection.names(child));
-        if is_meant && !entries.iter().any(|other| other.path == *whole) {
+        if is_meant && input.model.entry(whole).is_none() {
             found.entry(whole).or_insert_with(|| {
                 let reason = format!("Flux Kustomization {name} applies one of its sides");
                 EntryOutcome::new(&entry.named_clusters(), whole)
@@ -142,16 +134,11 @@ fn only_sides(
 }
 
 fn handed_over(input: &Input<'_>, entry: &EntryPoint) -> Option<String> {
-    let sides: Vec<RepoPath> = input
-        .spec
-        .types
-        .iter()
-        .filter_map(|change_type| input.side(&entry.path, &entry.cluster, &change_type.name))
-        .collect();
+    let sides = input.sides_in(&entry.path, &entry.cluster);
     // A gate may have its folder below a side, and stays.
     let gates = gate::cluster_folders(input).unwrap_or_default();
-    let is_of_side = |path: &RepoPath| sides.iter().any(|side| path.is_within(side)) && !gates.contains(path);
-    let found = input.applying(is_of_side).next()?;
+    let mut applied = input.model.flux_within(sides.values()).into_iter();
+    let found = applied.find(|one| one.path.as_ref().is_none_or(|path| !gates.contains(path)))?;
     Some(format!("Flux Kustomization {} applies one of its sides", found.name))
 }
 
@@ -171,16 +158,8 @@ impl EntryJoin<'_, '_> {
     ) -> Result<Option<Vec<RepoPath>>, String> {
         let graph = &self.input.model.graph;
         let Some(kustomization) = graph.get(&self.entry.path) else { return Ok(None) };
-        let sides: Vec<Kustomization> = self
-            .input
-            .spec
-            .types
-            .iter()
-            .filter_map(|change_type| {
-                self.input.side(&self.entry.path, &self.entry.cluster, &change_type.name)
-            })
-            .filter_map(|side| graph.get(&side).cloned())
-            .collect();
+        let sides = self.input.sides_in(&self.entry.path, &self.entry.cluster);
+        let sides: Vec<Kustomization> = sides.values().filter_map(|side| graph.get(side).cloned()).collect();
         if sides.is_empty() {
             return Ok(None);
         }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::delivery::EntryPoint;
 use crate::delivery::inventory::{deletions, inventories};
-use crate::delivery::{Input, Sides, sides_of};
+use crate::delivery::{Input, Sides};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::{is_prepared, prepare};
@@ -24,9 +24,7 @@ use crate::repo::FluxKustomization;
 
 /// Gives the Flux Kustomizations that apply sides of an entry point of a cluster.
 pub fn applied_sides<'a>(input: &Input<'a>, whole: &RepoPath, cluster: &str) -> Vec<&'a FluxKustomization> {
-    let names = input.spec.types.iter().map(|change_type| change_type.name.value.as_str());
-    let sides: BTreeSet<RepoPath> = names.filter_map(|name| input.side(whole, cluster, name)).collect();
-    input.applying(|path| sides.contains(path)).collect()
+    input.model.flux_at_any(input.sides_in(whole, cluster).values())
 }
 
 /// Makes of a trial, in which an entry point was divided, the next step of the three.
@@ -79,15 +77,14 @@ fn overridden(input: &Input<'_>, trial: &Builder<'_>, all: &[&FluxKustomization]
     let is_one = |flux: &&FluxKustomization| {
         all.iter().any(|one| (&one.file, one.document, &one.name) == (&flux.file, flux.document, &flux.name))
     };
-    let prepared: Vec<&FluxKustomization> = model.flux.iter().filter(is_one).collect();
+    let prepared: Vec<&FluxKustomization> = model.all_flux().iter().filter(is_one).collect();
     effective::any_overridden(&next, &prepared)
 }
 
 /// Tells whether a Flux Kustomization is prepared in the base as well.
 fn was_prepared(base: &Input<'_>, one: &FluxKustomization) -> bool {
-    let key = |one: &FluxKustomization| (one.cluster.clone(), one.namespace.clone(), one.name.clone());
-    let wanted = key(one);
-    base.model.flux.iter().any(|other| is_prepared(other) && key(other) == wanted)
+    let mut named = base.model.flux_named(&one.cluster, &one.name);
+    named.any(|other| other.namespace == one.namespace && is_prepared(other))
 }
 
 /// Lets the sides take over what was divided, where no cluster deletes anything by that.
@@ -137,7 +134,7 @@ fn hand_over(
 
 /// Gives the sides of an entry point and itself.
 fn parts(sides: &Sides, whole: &RepoPath) -> BTreeSet<RepoPath> {
-    sides_of(sides, whole).map(|(side, _)| side).chain([whole]).cloned().collect()
+    sides.of_whole(whole).map(|(side, _)| side).chain([whole]).cloned().collect()
 }
 
 /// What must be true where live sides have taken over: all parts together give what they gave.

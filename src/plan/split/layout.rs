@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::delivery::Input;
-use crate::delivery::{EntryPoint, Role};
+use crate::delivery::{EntryPoint, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::GateTarget;
@@ -20,28 +20,19 @@ use crate::path::RepoPath;
 /// All that meet.
 pub fn check(input: &Input<'_>) -> Result<(), Error> {
     let sides = input.sides();
-    let wholes: Vec<&EntryPoint> = input
-        .model
-        .entry_points
-        .iter()
-        .filter(|entry| {
-            entry.role == Role::Apps && input.knows_cluster(entry) && !sides.contains_key(&entry.path)
-        })
-        .collect();
-    let mut diagnostics = folders(input, &wholes);
+    let mut diagnostics = folders(input, &sides);
     for cluster in input.spec.clusters.keys() {
-        diagnostics.extend(names(input, cluster, &wholes));
+        diagnostics.extend(names(input, cluster, &sides));
     }
     if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics }) }
 }
 
-fn folders(input: &Input<'_>, wholes: &[&EntryPoint]) -> Vec<Diagnostic> {
+fn folders(input: &Input<'_>, sides: &Sides) -> Vec<Diagnostic> {
     let mut seen: BTreeMap<RepoPath, (&EntryPoint, &str)> = BTreeMap::new();
     let mut found = Vec::new();
-    for entry in wholes {
-        for change_type in &input.spec.types {
-            let name = change_type.name.as_str();
-            let Some(side) = input.side(&entry.path, &entry.cluster, name) else { continue };
+    for entry in input.wholes(sides) {
+        for (position, side) in input.sides_in(&entry.path, &entry.cluster) {
+            let name = input.spec.types[position].name.as_str();
             if side == entry.path {
                 let message =
                     format!("`entryPoint` of the layout gives type {name} of {side} that folder itself");
@@ -62,22 +53,23 @@ fn folders(input: &Input<'_>, wholes: &[&EntryPoint]) -> Vec<Diagnostic> {
     found
 }
 
-fn names(input: &Input<'_>, cluster: &str, wholes: &[&EntryPoint]) -> Vec<Diagnostic> {
+fn names(input: &Input<'_>, cluster: &str, sides: &Sides) -> Vec<Diagnostic> {
     let mut seen: BTreeMap<GateTarget, (&EntryPoint, &str)> = BTreeMap::new();
     let mut found = Vec::new();
     // Nothing is named after an entry point that no Flux Kustomization in Git applies.
-    for entry in wholes.iter().filter(|entry| entry.is_of(cluster) && !entry.flux.is_empty()) {
-        for change_type in &input.spec.types {
+    let wholes = input.model.entries_of(cluster).filter(|entry| input.is_whole(entry, sides));
+    for entry in wholes.filter(|entry| !entry.flux.is_empty()) {
+        let own = input.sides_in(&entry.path, cluster);
+        for (position, change_type) in input.spec.types.iter().enumerate() {
             let type_name = change_type.name.as_str();
             let whole = GateTarget::of_entry(input, entry, cluster);
             let name = input.spec.layout.kustomization_of(&whole.name, type_name);
             // Of one name in two namespaces neither takes the other's place.
             let heir = GateTarget { name: name.clone(), ..whole };
-            let standing = input.model.flux.iter().find(|flux| {
+            let standing = input.model.flux_named(cluster, &name).find(|flux| {
                 GateTarget::of(input, flux) == heir
-                    && flux.cluster == cluster
                     && flux.path.is_some()
-                    && flux.path != input.side(&entry.path, cluster, type_name)
+                    && flux.path.as_ref() != own.get(&position)
             });
             if let Some(standing) = standing {
                 found.push(problem(

@@ -5,7 +5,7 @@
 //! sides is judged as every such move is.
 
 use crate::delivery::EntryPoint;
-use crate::delivery::{Child, Input, Sides, children, sides_of};
+use crate::delivery::{Child, Input, Sides, children};
 use crate::path::RepoPath;
 use crate::plan::edit::generated::is_ours;
 use crate::plan::edit::parts::base_part;
@@ -27,8 +27,7 @@ pub struct Newcomer<'a> {
 /// Finds them on the sides that Flux Kustomizations in Git apply.
 pub fn newcomers<'a>(input: &Input<'a>, sides: &Sides) -> Vec<Newcomer<'a>> {
     let mut found = Vec::new();
-    let live = input.model.entry_points.iter().filter(|entry| !entry.flux.is_empty());
-    for (side, (whole, position)) in live.filter_map(|entry| Some((entry, sides.get(&entry.path)?))) {
+    for (side, (whole, position)) in input.entries_of_sides(sides).filter(|(side, _)| !side.flux.is_empty()) {
         let Some(list) = input.model.graph.get(&side.path).filter(|_| !is_ours(input, &side.path)) else {
             continue;
         };
@@ -73,7 +72,7 @@ fn is_part(input: &Input<'_>, sides: &Sides, whole: &RepoPath, side: &EntryPoint
         names.any(|name| base_part(input.spec, &base, name).as_ref() == Some(&child.folder))
             && input.model.graph.get(&base).is_none_or(|base| split.existing_parts(base).is_some())
     };
-    let mut twins = sides_of(sides, whole).filter(|(other, _)| **other != side.path);
+    let mut twins = sides.of_whole(whole).filter(|(other, _)| **other != side.path);
     is_ours(input, &child.folder)
         || child.folder.is_within(&side.path)
             && twins.any(|(other, _)| {
@@ -86,5 +85,5 @@ fn is_part(input: &Input<'_>, sides: &Sides, whole: &RepoPath, side: &EntryPoint
 /// Tells whether a later split may be at its second step here, or an app came after the split, so that it
 /// must be known what the clusters have.
 pub fn needs_base(input: &Input<'_>) -> bool {
-    input.model.flux.iter().any(is_prepared) || !newcomers(input, &input.sides()).is_empty()
+    input.model.all_flux().iter().any(is_prepared) || !newcomers(input, &input.sides()).is_empty()
 }

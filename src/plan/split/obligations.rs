@@ -17,7 +17,7 @@ pub fn all(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec<Obl
     // A side that nothing in Git builds yet is what a split makes; it may take in another app.
     let sides = input.sides();
     let is_made = |entry: &&EntryPoint| entry.flux.is_empty() && sides.contains_key(&entry.path);
-    let entries = input.model.entry_points.iter().filter(|entry| !is_made(entry));
+    let entries = input.model.all_entries().iter().filter(|entry| !is_made(entry));
     let mut found: Vec<Obligation> =
         entries.flat_map(|entry| of_entry(input, &sides, &entry.path, outcomes)).collect();
     let gates = gate::GateFolders::of(input).unwrap_or_default();

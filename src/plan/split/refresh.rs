@@ -30,10 +30,11 @@ pub fn refresh(
     let mut moved = BTreeSet::new();
     // A side may carry a gate, which is generated too and no projection.
     let gates: BTreeSet<RepoPath> = gate::carriers(input)?.into_values().collect();
-    for (side, (entry, position)) in input.sides().into_iter().filter(|(_, (entry, _))| is_meant(entry)) {
+    for (side, (entry, position)) in input.sides().iter().filter(|(_, (entry, _))| is_meant(entry)) {
+        let position = *position;
         let folders: Vec<RepoPath> = builder
             .now()
-            .below(&side)
+            .below(side)
             .filter_map(|(path, _)| path.parent())
             .filter(|folder| input.model.graph.has(folder) && !gates.contains(folder))
             .collect();
@@ -48,13 +49,12 @@ pub fn refresh(
             }
             let [reference] = &kustomization.resources()[..] else { continue };
             let Target::Path(whole) = &reference.target else { continue };
-            let cluster = input.model.entry_points.iter().find(|found| found.path.is_within(&entry));
+            let cluster = input.model.entries_within(entry).next();
             let cluster = cluster.map(|found| found.cluster.as_str()).unwrap_or_default();
-            let entries = &input.model.entry_points;
-            let own = entries.iter().find(|found| found.path == entry).filter(|_| folder == side);
+            let own = input.model.entry(entry).filter(|_| folder == *side);
             let app = own.map(|found| input.model.name_of(found).to_owned());
             let app = app.unwrap_or_else(|| crate::delivery::app_name(whole, cluster));
-            let result = match misplaced::standing(input, &side, &entry).filter(|_| folder == side) {
+            let result = match misplaced::standing(input, side, entry).filter(|_| folder == *side) {
                 Some(found) => {
                     input.typed_entry(builder.now(), &EntryPoint { path: whole.clone(), ..found.clone() })
                 }

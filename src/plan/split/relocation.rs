@@ -8,13 +8,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::inventory::{Deletion, Inventory, deletions, inventories};
-use crate::delivery::{self, Closings, Input, Sides};
+use crate::delivery::{Closings, Input, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::plan::migrate::contents::is_encrypted;
-use crate::plan::migrate::misplaced::{Misplaced, misplaced_in, sides_of, standing};
+use crate::plan::migrate::misplaced::{Misplaced, misplaced_in, standing};
 use crate::plan::migrate::{held, verify};
 use crate::plan::split::newcomer::newcomers;
 use crate::plan::{EntryOutcome, Plan, Problem, gate};
@@ -22,7 +22,7 @@ use crate::proof::difference::differences;
 use crate::proof::{FluxName, Obligation};
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxKustomization, umbrella};
+use crate::repo::umbrella;
 
 /// What keeps an object from being pruned.
 pub const KEEP: &str = "kustomize.toolkit.fluxcd.io/prune: disabled";
@@ -57,7 +57,7 @@ pub fn guard(
     let mut gated: BTreeSet<FluxName> = held(input).into_keys().collect();
     let all = input.sides();
     for whole in moved {
-        let sides = sides_of(input, &all, whole);
+        let sides = all.standing(&input.model.graph, whole);
         unknown(input, whole, &sides, &mut old, &mut gated);
         unknown(&next, whole, &sides, &mut new, &mut gated);
         together(plan, &sides.into_keys().collect::<Vec<_>>());
@@ -139,10 +139,10 @@ fn unheld(now: &Closings, later: &Closings, cluster: &str, own: &GateTarget) -> 
 /// Finds an encrypted object that goes to a Flux Kustomization which would apply it as it is.
 fn undecrypted(input: &Input<'_>, old: &[Inventory], new: &[Inventory]) -> Option<Diagnostic> {
     let decrypts = |one: &Inventory| {
-        let same = |flux: &&FluxKustomization| {
-            (&flux.name, &flux.namespace) == (&one.name, &one.namespace) && flux.cluster == one.cluster
-        };
-        input.model.flux.iter().find(same).is_none_or(|flux| !flux.spec("decryption").is_null())
+        let mut named = input.model.flux_named(&one.cluster, &one.name);
+        named
+            .find(|flux| flux.namespace == one.namespace)
+            .is_none_or(|flux| !flux.spec("decryption").is_null())
     };
     let holds = |one: &Inventory, object: &Object| {
         let id = ObjectId::of(&object.value);
@@ -205,7 +205,7 @@ fn unknown(
 pub fn hold_together(input: &Input<'_>, plan: &mut Plan, wholes: &BTreeSet<RepoPath>) {
     let all = input.sides();
     for whole in wholes {
-        together(plan, &sides_of(input, &all, whole).into_keys().collect::<Vec<_>>());
+        together(plan, &all.standing(&input.model.graph, whole).into_keys().collect::<Vec<_>>());
     }
 }
 
@@ -230,7 +230,7 @@ fn together(plan: &mut Plan, sides: &[RepoPath]) {
 pub fn misplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
     let (all, carriers) = (input.sides(), gate::carriers(input).unwrap_or_default());
     let told = |whole| told(input, &all, whole, &misplaced_in(input, &all, &carriers, whole));
-    delivery::divided(input.model, &all).into_iter().filter_map(told).collect()
+    all.divided(&input.model.graph).filter_map(told).collect()
 }
 
 fn told(input: &Input<'_>, all: &Sides, whole: &RepoPath, found: &[Misplaced]) -> Option<EntryOutcome> {
@@ -242,7 +242,7 @@ fn told(input: &Input<'_>, all: &Sides, whole: &RepoPath, found: &[Misplaced]) -
     let more = found.len().saturating_sub(NAMED);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let some = found.iter().take(NAMED).map(side).collect::<Vec<_>>().join("; ");
-    let sides = sides_of(input, all, whole);
+    let sides = all.standing(&input.model.graph, whole);
     let is_live = sides.keys().any(|side| input.is_applied(side));
     let is_whole =
         input.model.graph.get(whole).is_some_and(|found| umbrella::original(&found.text).is_some());

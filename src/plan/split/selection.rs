@@ -45,7 +45,7 @@ impl Selection {
         let all = app_names(input.model);
         let mut unknown = Vec::new();
         for name in names {
-            let is_app = input.model.entry_points.iter().any(|entry| {
+            let is_app = input.model.all_entries().iter().any(|entry| {
                 let kustomization = input.model.graph.get(&entry.path);
                 let apps = kustomization.map(|found| children(input.model, entry, found).0);
                 apps.unwrap_or_default().iter().any(|child| child.is_named(name))

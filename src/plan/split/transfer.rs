@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::delivery::{Input, Sides, divided, sides_of};
+use crate::delivery::{Input, Sides};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::documents::owners;
@@ -32,7 +32,7 @@ impl<'a> Transfer<'a> {
     pub fn of(input: &Input<'a>) -> Transfer<'a> {
         let (sides, carriers) = (input.sides(), gate::carriers(input).unwrap_or_default());
         let found = |whole: &RepoPath| (whole.clone(), misplaced_in(input, &sides, &carriers, whole));
-        let misplaced = divided(input.model, &sides).into_iter().map(found).collect();
+        let misplaced = sides.divided(&input.model.graph).map(found).collect();
         Transfer { input: *input, sides, carriers, misplaced }
     }
 
@@ -92,7 +92,7 @@ impl<'a> Transfer<'a> {
         let input = &self.input;
         let misplaced = self.misplaced.get(whole).map(Vec::as_slice).unwrap_or_default();
         let mut found: BTreeMap<RepoPath, Vec<Misplaced>> = BTreeMap::new();
-        for (side, position) in sides_of(&self.sides, whole) {
+        for (side, position) in self.sides.of_whole(whole) {
             let own: Vec<&Misplaced> = misplaced.iter().filter(|one| one.side == position).collect();
             if own.is_empty() {
                 continue;
@@ -179,8 +179,7 @@ impl<'a> Transfer<'a> {
     /// `None` where several ways lead there.
     fn naming(&self, whole: &RepoPath, folder: &RepoPath, position: usize) -> Option<Naming> {
         let graph = &self.input.model.graph;
-        let (side, _) =
-            self.sides.iter().find(|(side, (of, at))| of == whole && *at == position && graph.has(side))?;
+        let side = self.sides.of_type(whole, position).find(|side| graph.has(side))?;
         let mut reach = graph.reach(side);
         reach.insert(side.clone());
         let (mut naming, mut at) = (Naming::default(), folder.clone());
@@ -211,10 +210,7 @@ impl<'a> Transfer<'a> {
         let above = part.parents();
         let bases = above.filter(|base| base_part(input.spec, base, name(from)).as_ref() == Some(part));
         let of_base = bases.filter_map(|base| base_part(input.spec, &base, name(to)));
-        let side = |position: usize| {
-            let found = self.sides.iter().find(|(_, (of, other))| of == whole && *other == position);
-            found.map(|(side, _)| side)
-        };
+        let side = |position: usize| self.sides.of_type(whole, position).next();
         let of_side = side(from).zip(side(to)).filter(|(from, _)| part.is_within(from));
         let of_side = of_side.and_then(|(from, to)| to.join(&part.relative_to(from)).ok());
         of_base.chain(of_side).find(|folder| input.model.graph.has(folder))

@@ -118,7 +118,7 @@ fn still_there(input: &Input<'_>, one: &Move<'_>, live: &[LiveKustomization]) ->
     let in_git = |live: &LiveKustomization| {
         input
             .model
-            .flux
+            .all_flux()
             .iter()
             .any(|other| other.name == live.name && input.namespace(other) == live.namespace)
     };

@@ -1,19 +1,16 @@
 //! A side's folder that is gone.
 
 use crate::delivery::Input;
-use crate::path::RepoPath;
 use crate::plan::BACK;
 use crate::plan::migrate::moving::Move;
 use crate::plan::problem::Problem;
 
 /// A Flux Kustomization of a side that is not there any more.
 pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
-    let names = input.spec.types.iter().map(|change_type| change_type.name.value.as_str());
-    let gone: Vec<RepoPath> = names
-        .filter_map(|name| input.side(&one.whole, &one.cluster, name))
-        .filter(|side| !input.snapshot.is_dir(side))
-        .collect();
-    let found = input.applying(|path| gone.contains(path)).find(|found| found.cluster == one.cluster)?;
+    let mut gone = input.sides_in(&one.whole, &one.cluster);
+    gone.retain(|_, side| !input.snapshot.is_dir(side));
+    let found =
+        input.model.flux_at_any(gone.values()).into_iter().find(|found| found.cluster == one.cluster)?;
     let stop = Problem::new(
         format!(
             "Flux Kustomization {} names {}, which is not there, so what it applied is applied by nothing",

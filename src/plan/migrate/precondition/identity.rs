@@ -71,7 +71,7 @@ fn veiled(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
 
 /// Gives a Flux Kustomization whose path has a variable and may be this folder of a cluster.
 pub fn may_apply<'a>(input: &Input<'a>, cluster: &str, folder: &RepoPath) -> Option<&'a FluxKustomization> {
-    let veiled = input.model.flux.iter().filter(|flux| holds_variable(flux.spec("path")));
+    let veiled = input.model.unplaced().filter(|flux| holds_variable(flux.spec("path")));
     let mut meant = veiled.filter(|flux| {
         let path = flux.spec("path").as_str().and_then(artifact_path);
         let Some(pattern) = path.map(|path| pattern(path.as_str())) else { return false };

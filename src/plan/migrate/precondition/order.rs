@@ -11,7 +11,7 @@ pub fn check(subject: &Subject<'_>, one: &Move<'_>) -> Option<Problem> {
     if one.stage != Stage::Finished || !one.old.is_empty() {
         return None;
     }
-    let old = subject.base.applying(|path| *path == one.whole).find(|old| old.cluster == one.cluster)?;
+    let old = subject.base.model.flux_at(&one.whole).find(|old| old.cluster == one.cluster)?;
     Some(Problem::new(
         format!(
             "it is finished here, and {} still has {}, which would delete what it applies when it goes",

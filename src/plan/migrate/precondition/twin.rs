@@ -3,16 +3,17 @@
 use crate::delivery::Input;
 use crate::plan::migrate::moving::Move;
 use crate::plan::problem::Problem;
+use crate::repo::FluxKustomization;
 
 /// Two Flux Kustomizations of one name in a cluster.
 pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     let (found, other) = one.all().find_map(|found| {
-        let other = input.model.flux.iter().find(|other| {
-            (&other.name, &other.namespace) == (&found.name, &found.namespace)
+        let mut named = input.model.flux_named(&one.cluster, &found.name);
+        let is_twin = |other: &&FluxKustomization| {
+            other.namespace == found.namespace
                 && (&other.file, other.document) != (&found.file, found.document)
-                && other.cluster == one.cluster
-        });
-        Some((found, other?))
+        };
+        Some((found, named.find(is_twin)?))
     })?;
     let problem = Problem::lasting(
         format!(

@@ -1,0 +1,249 @@
+//! Who applies what: the questions that a [`Model`] answers by its indexes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::delivery::gate::Gate;
+use crate::delivery::naming;
+use crate::delivery::{ClusterFolders, EntryPoint, Model, Role};
+use crate::path::{RepoPath, below};
+use crate::render::Renderer;
+use crate::repo::flux::{artifact_path, holds_variable};
+use crate::repo::{FluxKustomization, Snapshot, built};
+
+/// Where the entry points and Flux Kustomizations of a model are found, as positions in its lists.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Index {
+    /// By cluster.
+    by_cluster: BTreeMap<String, Positions>,
+    /// The Flux Kustomizations, by the folder that they build.
+    by_path: BTreeMap<RepoPath, Vec<usize>>,
+    /// The Flux Kustomizations of which Git does not say what folder of this repository they build.
+    unplaced: Vec<usize>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Positions {
+    entry_points: Vec<usize>,
+    flux: Vec<usize>,
+}
+
+impl Index {
+    pub(super) fn new(entry_points: &[EntryPoint], flux: &[FluxKustomization]) -> Index {
+        let mut index = Index::default();
+        for (position, entry) in entry_points.iter().enumerate() {
+            let clusters: BTreeSet<&str> = entry.clusters().collect();
+            for cluster in clusters {
+                index.by_cluster.entry(cluster.to_owned()).or_default().entry_points.push(position);
+            }
+        }
+        for (position, one) in flux.iter().enumerate() {
+            index.by_cluster.entry(one.cluster.clone()).or_default().flux.push(position);
+            if let Some(path) = &one.path {
+                index.by_path.entry(path.clone()).or_default().push(position);
+            }
+            if one.path.is_none() || holds_variable(one.spec("path")) {
+                index.unplaced.push(position);
+            }
+        }
+        index
+    }
+}
+
+impl Model {
+    /// Gives the Flux Kustomizations that stand outside of the folder of the spec and that some cluster gets.
+    ///
+    /// They belong to another spec, or to none; what they apply may lie here all the same.
+    pub fn outside(&self) -> &[FluxKustomization] {
+        &self.outside
+    }
+
+    /// Gives the folders that clusters are known to own.
+    pub fn known(&self) -> &ClusterFolders {
+        &self.known.paths
+    }
+
+    /// Returns every entry point in the order of their paths, for what concerns all of them.
+    pub fn all_entries(&self) -> &[EntryPoint] {
+        &self.entry_points
+    }
+
+    /// Returns the entry point that is this folder.
+    pub fn entry(&self, path: &RepoPath) -> Option<&EntryPoint> {
+        let position = self.entry_points.binary_search_by(|entry| entry.path.cmp(path)).ok()?;
+        self.entry_points.get(position)
+    }
+
+    /// Returns the entry points that a cluster applies, in the order of their paths.
+    pub fn entries_of<'m, 'c>(
+        &'m self,
+        cluster: &'c str,
+    ) -> impl Iterator<Item = &'m EntryPoint> + Clone + use<'m, 'c> {
+        let own = self.index.by_cluster.get(cluster).map(|own| own.entry_points.as_slice());
+        own.unwrap_or_default().iter().map(|position| &self.entry_points[*position])
+    }
+
+    /// Returns the entry points whose builds take in the kustomization of a folder, in the order of their paths.
+    pub fn entries_building(&self, folder: &RepoPath) -> impl Iterator<Item = &EntryPoint> {
+        let above = if self.graph.has(folder) { self.graph.built_by(folder) } else { BTreeSet::new() };
+        above.into_iter().filter_map(|above| self.entry(&above))
+    }
+
+    /// Returns the entry points that are a folder or lie in it, in the order of their paths.
+    pub fn entries_within(&self, folder: &RepoPath) -> impl Iterator<Item = &EntryPoint> {
+        let prefix = if folder.is_top() { String::new() } else { format!("{folder}/") };
+        let first = self.entry_points.partition_point(|entry| entry.path.as_str() < prefix.as_str());
+        let below = self.entry_points[first..].iter();
+        let below = below.take_while(move |entry| entry.path.as_str().starts_with(&prefix));
+        self.entry(folder).filter(|_| !folder.is_top()).into_iter().chain(below)
+    }
+
+    /// Returns the gates that a cluster gets: those that an entry point of it builds and that Flux fetches.
+    pub fn gates_of(&self, cluster: &str) -> Vec<&Gate> {
+        // Those of apps hold none, or they would not have that role.
+        let carriers = self.entries_of(cluster).filter(|entry| entry.role != Role::Apps);
+        let built: Vec<_> = carriers.map(|entry| built(&self.graph, &entry.path)).collect();
+        let is_built = |gate: &&Gate| built.iter().any(|folders| folders.contains(&gate.base));
+        let fetched = self.gates.iter().filter(|gate| self.delivered.is_fetched(&gate.close.file));
+        fetched.filter(is_built).collect()
+    }
+
+    /// Gives the cluster names in order.
+    pub fn clusters(&self) -> BTreeSet<&str> {
+        self.entry_points.iter().flat_map(EntryPoint::clusters).collect()
+    }
+
+    /// Returns every Flux Kustomization that some cluster gets, once for each cluster, in the order of files, for what
+    /// concerns all of them.
+    pub fn all_flux(&self) -> &[FluxKustomization] {
+        &self.flux
+    }
+
+    /// Returns the Flux Kustomization at a position, as [`EntryPoint::flux`] has them.
+    pub fn flux(&self, position: usize) -> &FluxKustomization {
+        &self.flux[position]
+    }
+
+    /// Gives the Flux Kustomizations that build an entry point.
+    pub fn flux_of(&self, entry: &EntryPoint) -> impl Iterator<Item = &FluxKustomization> {
+        entry.flux.iter().map(|index| &self.flux[*index])
+    }
+
+    /// Returns the Flux Kustomizations that a cluster gets.
+    pub fn flux_of_cluster<'m, 'c>(
+        &'m self,
+        cluster: &'c str,
+    ) -> impl Iterator<Item = &'m FluxKustomization> + use<'m, 'c> {
+        let own = self.index.by_cluster.get(cluster).map(|own| own.flux.as_slice());
+        own.unwrap_or_default().iter().map(|position| &self.flux[*position])
+    }
+
+    /// Returns the Flux Kustomizations that build a folder, whether it is there or not.
+    pub fn flux_at(&self, folder: &RepoPath) -> impl Iterator<Item = &FluxKustomization> {
+        self.index.by_path.get(folder).into_iter().flatten().map(|position| &self.flux[*position])
+    }
+
+    /// Returns the folders that Flux Kustomizations build, in order, whether they are there or not.
+    pub fn applied_folders(&self) -> impl Iterator<Item = &RepoPath> {
+        self.index.by_path.keys()
+    }
+
+    /// As [`flux_at`](Model::flux_at), of several folders, each once and in the order of files.
+    pub fn flux_at_any<'f>(
+        &self,
+        folders: impl IntoIterator<Item = &'f RepoPath>,
+    ) -> Vec<&FluxKustomization> {
+        let positions = folders.into_iter().filter_map(|folder| self.index.by_path.get(folder)).flatten();
+        let positions: BTreeSet<usize> = positions.copied().collect();
+        positions.into_iter().map(|position| &self.flux[position]).collect()
+    }
+
+    /// As [`flux_at_any`](Model::flux_at_any), of these folders and of those in them.
+    pub fn flux_within<'f>(
+        &self,
+        folders: impl IntoIterator<Item = &'f RepoPath>,
+    ) -> Vec<&FluxKustomization> {
+        let below = |folder| below(&self.index.by_path, folder).map(|(path, _)| path);
+        self.flux_at_any(folders.into_iter().flat_map(|folder| below(folder).chain([folder])))
+    }
+
+    /// Returns the Flux Kustomizations whose builds take in a file, in the order of files.
+    pub fn flux_taking_in(&self, file: &RepoPath) -> Vec<&FluxKustomization> {
+        self.flux_at_any(&self.graph.taken_in_by(file))
+    }
+
+    /// Returns the Flux Kustomizations that stand in a file.
+    pub fn flux_in_file(&self, file: &RepoPath) -> &[FluxKustomization] {
+        let first = self.flux.partition_point(|one| one.file < *file);
+        let count = self.flux[first..].partition_point(|one| one.file == *file);
+        &self.flux[first..first + count]
+    }
+
+    /// Returns the Flux Kustomizations of a cluster that have a name, whatever their namespaces.
+    pub fn flux_named<'m, 'c>(
+        &'m self,
+        cluster: &'c str,
+        name: &'c str,
+    ) -> impl Iterator<Item = &'m FluxKustomization> + use<'m, 'c> {
+        self.flux_of_cluster(cluster).filter(move |one| one.name == name)
+    }
+
+    /// Returns the Flux Kustomizations of which Git does not say what folder of this repository they build: their path
+    /// has a variable, or is one of another source.
+    pub fn unplaced(&self) -> impl Iterator<Item = &FluxKustomization> {
+        self.index.unplaced.iter().map(|position| &self.flux[*position])
+    }
+
+    /// As [`unplaced`](Model::unplaced), those of another source, each with the folder that it names there.
+    pub fn foreign(&self) -> impl Iterator<Item = (&FluxKustomization, RepoPath)> {
+        let others = self.unplaced().filter(|one| one.path.is_none());
+        others.filter_map(|one| Some((one, artifact_path(one.spec("path").as_str()?)?)))
+    }
+
+    /// As [`flux_of`](Model::flux_of), those of one cluster.
+    pub fn flux_in<'m, 'c>(
+        &'m self,
+        entry: &'m EntryPoint,
+        cluster: &'c str,
+    ) -> impl Iterator<Item = &'m FluxKustomization> + use<'m, 'c> {
+        self.flux_of(entry).filter(move |one| one.cluster == cluster)
+    }
+
+    /// Tells whether Git suspends every Flux Kustomization by which a cluster gets a folder, and there is one.
+    pub fn is_suspended(&self, folder: &RepoPath, cluster: &str) -> bool {
+        let mut own = self.flux_at(folder).filter(|one| one.cluster == cluster).peekable();
+        own.peek().is_some() && own.all(FluxKustomization::is_suspended)
+    }
+
+    /// Gives the folder that holds the folders of clusters of which a Flux Kustomization has one; empty where that is the
+    /// top or not known.
+    pub fn home_of<'m>(&self, kustomization: &'m FluxKustomization) -> &'m str {
+        &kustomization.home
+    }
+
+    /// As [`home_of`](Model::home_of), of an entry point without one.
+    pub fn home_of_entry(&self, entry: &EntryPoint) -> String {
+        naming::home(&entry.path, &entry.cluster)
+    }
+
+    /// Gives the cluster that a folder is named after, whether anything applies it or not.
+    pub fn cluster_of_folder(&self, folder: &RepoPath) -> String {
+        naming::of_path(&self.known.paths, &self.root, folder)
+    }
+
+    /// Understands another state of the same repository.
+    pub fn again(&self, snapshot: &Snapshot, renderer: &dyn Renderer) -> Model {
+        Model::read(snapshot, &self.root, &self.known, renderer)
+    }
+
+    /// Gives the name that an entry point's Flux Kustomization has in one of its clusters, or would have.
+    pub fn name_in<'a>(&'a self, entry: &'a EntryPoint, cluster: &str) -> &'a str {
+        let own = self.flux_of(entry).find(|kustomization| kustomization.cluster == cluster);
+        own.map_or_else(|| self.name_of(entry), |kustomization| kustomization.name.as_str())
+    }
+
+    /// Gives the name that an entry point's Flux Kustomization has, or would have.
+    pub fn name_of<'a>(&'a self, entry: &'a EntryPoint) -> &'a str {
+        let first = self.flux_of(entry).next().map(|kustomization| kustomization.name.as_str());
+        first.or_else(|| entry.path.name()).unwrap_or("apps")
+    }
+}
