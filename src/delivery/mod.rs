@@ -12,6 +12,7 @@
 pub(crate) mod app;
 mod applied;
 mod build;
+mod carried;
 mod certain;
 pub mod classify;
 mod closing;
@@ -47,7 +48,7 @@ pub(crate) use app::{app_name, children};
 pub use applied::{Applied, Delivery};
 pub(crate) use applied::{deliveries, names};
 pub(crate) use build::{beyond, build, builds, rebuilt, request};
-pub use closing::Closings;
+pub use closing::{BuiltJob, Closings};
 pub use cluster::ClusterKey;
 pub use clusters::{Cluster, ClusterFolders, Clusters, Known, Reached};
 pub use fetched::{Artifact, Ignore};

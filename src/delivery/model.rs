@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::gate::{Gate, Jobs, LooseJob, jobs};
 use crate::delivery::naming;
-use crate::delivery::{ClusterFolders, Clusters, Known, Reached, Reason};
+use crate::delivery::{Closings, ClusterFolders, Clusters, Known, Reached, Reason};
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::render::Renderer;
@@ -79,8 +79,10 @@ pub struct Model {
     pub gates: Vec<Gate>,
     /// CronJobs that suspend or resume Flux Kustomizations and are no part of these.
     pub loose_jobs: Vec<LooseJob>,
-    /// The files of CronJobs that suspend some, gates' or not.
-    pub closing_jobs: BTreeSet<RepoPath>,
+    /// What the CronJobs open and close that each cluster gets.
+    pub closings: Closings,
+    /// The files of these.
+    pub(super) turning: BTreeSet<RepoPath>,
     known: Known,
     /// The positions of each cluster's entry points and Flux Kustomizations.
     by_cluster: BTreeMap<String, Positions>,
@@ -130,7 +132,7 @@ impl Model {
         let unlisted = delivered.not_alive.iter().map(|position| written[*position].clone());
         let unlisted: Vec<FluxKustomization> =
             unlisted.filter(|one| one.has_source() && one.file.is_within(root)).collect();
-        let Jobs { gates, loose: loose_jobs, closing: closing_jobs } = jobs(snapshot, &graph, &flux, root);
+        let Jobs { gates, loose: loose_jobs, turning } = jobs(snapshot, &graph, &flux, root);
         let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
         for (index, kustomization) in flux.iter().enumerate() {
             let Some(path) = &kustomization.path else {
@@ -220,7 +222,7 @@ impl Model {
                 flux_by_path.entry(path.clone()).or_default().push(position);
             }
         }
-        Model {
+        let mut model = Model {
             root: root.clone(),
             graph,
             delivered,
@@ -229,13 +231,16 @@ impl Model {
             entry_points,
             gates,
             loose_jobs,
-            closing_jobs,
+            closings: Closings::default(),
+            turning,
             known: known.clone(),
             by_cluster,
             flux_by_path,
             outside,
             remarks,
-        }
+        };
+        model.closings = Closings::read(snapshot, &model, renderer);
+        model
     }
 
     /// Gives the Flux Kustomizations that stand outside of the folder of the spec and that some cluster gets.
@@ -248,6 +253,11 @@ impl Model {
     /// Gives the folders that clusters are known to own.
     pub fn known(&self) -> &ClusterFolders {
         &self.known.paths
+    }
+
+    /// Returns the folders of the gates of which the spec speaks, by cluster.
+    pub(super) fn gate_folders(&self) -> &BTreeMap<String, RepoPath> {
+        &self.known.gates
     }
 
     /// Returns the entry point that is this folder.
@@ -265,14 +275,12 @@ impl Model {
         own.iter().map(|position| &self.entry_points[*position])
     }
 
-    /// Returns the gates that a cluster gets: those that an entry point of it builds and that Flux fetches.
-    pub fn gates_of(&self, cluster: &str) -> Vec<&Gate> {
-        // Those of apps hold none, or they would not have that role.
-        let carriers = self.entries_of(cluster).filter(|entry| entry.role != Role::Apps);
-        let built: Vec<_> = carriers.map(|entry| built(&self.graph, &entry.path)).collect();
-        let is_built = |gate: &&Gate| built.iter().any(|folders| folders.contains(&gate.base));
-        let fetched = self.gates.iter().filter(|gate| self.delivered.is_fetched(&gate.close.file));
-        fetched.filter(is_built).collect()
+    /// Tells whether a cluster gets an entry point, as far as Git says what is applied to it: where none of its Flux
+    /// Kustomizations is in Git, only people know.
+    pub fn is_applied_to(&self, entry: &EntryPoint, cluster: &str) -> bool {
+        entry.through.is_some()
+            || self.flux_in(entry, cluster).next().is_some()
+            || self.flux_of_cluster(cluster).next().is_none()
     }
 
     /// Gives the cluster names in order.
