@@ -10,7 +10,8 @@ use std::path::Path;
 
 use agree::disagreements;
 use common::Copy;
-use gitops_windows::delivery::{Known, Model};
+use gitops_windows::check::Subject;
+use gitops_windows::delivery::{Hold, Known, Model};
 use gitops_windows::path::RepoPath;
 use gitops_windows::render::Embedded;
 use support::scratch::{Scratch, WINDOW};
@@ -152,6 +153,99 @@ fn a_gate_holds_back_in_the_clusters_that_get_it() {
       flux-system/c-rt   apps/c/c-rt, gated by suspend
       flux-system/c-rw   apps/c/c-rw
     ");
+}
+
+/// A Deployment that runs with a ConfigMap of another folder.
+const RUNS: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web, namespace: web }\nspec:\n  selector: { matchLabels: { app: web } }\n  template:\n    metadata: { labels: { app: web } }\n    spec:\n      containers: [{ name: web, image: nginx:1, envFrom: [{ configMapRef: { name: content } }] }]\n";
+
+/// What gates hold back is what each cluster's build makes of them.
+#[test]
+fn invariant_10_the_questions_agree_about_gates_that_clusters_change() {
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: content, namespace: web }\n";
+    let flux = |name: &str, path: &str| flux_kustomization(name, path, "");
+    let only = |name: &str| {
+        format!(
+            "patches:\n- target: {{ kind: CronJob, name: suspend }}\n  patch: |\n    - {{ op: replace, path: /spec/jobTemplate/spec/template/spec/containers/0/command/2, value: flux suspend kustomization {name} }}\n"
+        )
+    };
+    let off = "patches:\n- target: { kind: CronJob }\n  patch: |\n    - { op: add, path: /spec/suspend, value: true }\n";
+    let lists = |more: &str| format!("resources: [../../jobs]\n{more}");
+    let nameless = flux("free", "apps/free").replace(", namespace: flux-system", "");
+    let tree = snapshot(&[
+        ("jobs/kustomization.yaml", "resources: [suspend.yaml, resume.yaml]\n"),
+        ("jobs/suspend.yaml", &job("suspend").replace("apps c-rt", "apps free")),
+        ("jobs/resume.yaml", &job("resume").replace("apps c-rt", "apps free")),
+        ("gates/all/kustomization.yaml", &lists("")),
+        ("gates/fewer/kustomization.yaml", &lists(&only("infra"))),
+        ("gates/free/kustomization.yaml", &lists(&only("free"))),
+        ("gates/off/kustomization.yaml", &lists(off)),
+        (
+            "clusters/all/flux.yaml",
+            &format!("{}---\n{}---\n{nameless}", flux("apps", "apps/web"), flux("gate", "gates/all")),
+        ),
+        (
+            "clusters/fewer/flux.yaml",
+            &format!("{}---\n{}", flux("apps", "apps/web"), flux("gate", "gates/fewer")),
+        ),
+        (
+            "clusters/off/flux.yaml",
+            &format!("{}---\n{}", flux("apps", "apps/web"), flux("gate", "gates/off")),
+        ),
+        (
+            "clusters/unfed/flux.yaml",
+            &format!(
+                "{}---\n{}",
+                flux("apps", "apps/web"),
+                flux_kustomization("gate", "gates/all", "  suspend: true\n")
+            ),
+        ),
+        (
+            "clusters/still/flux.yaml",
+            &format!(
+                "{}---\n{}---\n{}",
+                flux_kustomization("apps", "apps/web", "  suspend: true\n"),
+                flux("free", "apps/free"),
+                flux("gate", "gates/free")
+            ),
+        ),
+        ("apps/web/map.yaml", RUNS),
+        ("apps/free/map.yaml", map),
+    ]);
+    let renderer = Embedded::default();
+    let found = disagreements(&tree, &RepoPath::top(), &renderer);
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    let model = Model::read(&tree, &RepoPath::top(), &Known::default(), &renderer);
+    insta::assert_snapshot!(gitops_windows::clusters::text(&model, None), @r"
+    all  root clusters/all (proposed: nothing in Git names it)
+      flux-system/apps  apps/web, gated by suspend
+      flux-system/gate  gates/all
+      /free             apps/free, gated by suspend
+    fewer  root clusters/fewer (proposed: nothing in Git names it)
+      flux-system/apps  apps/web
+      flux-system/gate  gates/fewer
+    off  root clusters/off (proposed: nothing in Git names it)
+      flux-system/apps  apps/web
+      flux-system/gate  gates/off
+    still  root clusters/still (proposed: nothing in Git names it)
+      flux-system/apps  apps/web, suspended in Git
+      flux-system/free  apps/free, gated by suspend
+      flux-system/gate  gates/free
+    unfed  root clusters/unfed (proposed: nothing in Git names it)
+      flux-system/apps  apps/web
+      flux-system/gate  gates/all, suspended in Git
+    ");
+    // What Git suspends runs nothing that could lack what waits for a window.
+    let subject = Subject::new(&tree, &model, None, &renderer);
+    let still: Vec<(&str, Option<Hold>)> = subject
+        .deliveries
+        .iter()
+        .filter(|one| one.cluster.name == "still")
+        .map(|one| (one.name.as_str(), one.held.clone()))
+        .collect();
+    assert!(still.contains(&("apps", Some(Hold::Suspended))), "{still:?}");
+    let findings = gitops_windows::check::audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap());
+    let told: Vec<&str> = findings.iter().map(|one| one.message.as_str()).collect();
+    assert!(!told.iter().any(|told| told.contains("needs ConfigMap")), "{told:#?}");
 }
 
 /// A spec without its clusters.

@@ -235,7 +235,7 @@ impl<'s> Change<'s> {
                     found.iter().map(|(_, applied)| *applied).min_by_key(|applied| applied.rank())
                 });
                 let Some(target) = target.filter(|target| target.rank() > now.rank()) else { continue };
-                let Some(held) = target.held.as_ref().filter(|_| !named(&self.old)) else { continue };
+                let Some(held) = target.window().filter(|_| !named(&self.old)) else { continue };
                 findings.push(
                     LANDS_TOO_EARLY
                         .finding(format!(
@@ -284,13 +284,17 @@ impl<'s> Change<'s> {
         Some(
             LANDS_TOO_EARLY
                 .finding(format!(
-                    "{} {} and selects the labels that {} gets when {held} opens, so it has no endpoints until then",
-                now.id,
-                now.lands(),
-                first.id
+                    "{} {} and selects the labels that {} gets {}, so it has no endpoints until then",
+                    now.id,
+                    now.lands(),
+                    first.id,
+                    held.end()
                 ))
                 .at(self.step.after.sources.place(now, &["spec", "selector"]))
-                .related("these labels land later", self.step.after.sources.place(first, &["spec", "template"]))
+                .related(
+                    "these labels land later",
+                    self.step.after.sources.place(first, &["spec", "template"]),
+                )
                 .help("add the new label to the pods first, and change the selector after their window"),
         )
     }
@@ -302,7 +306,7 @@ impl<'s> Change<'s> {
             let Some((_, user)) = old.first() else { continue };
             // What goes itself needs nothing any more.
             let Some((_, now)) = self.has.get(*id).and_then(|new| new.first()) else { continue };
-            let Some(held) = &now.held else { continue };
+            let Some(held) = now.window() else { continue };
             for reference in references(user.value()).into_iter().filter(|reference| !reference.optional) {
                 let gone =
                     self.old.iter().find(|(id, _)| reference.names(id) && !self.new.contains_key(**id));

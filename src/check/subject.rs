@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::delivery::Model;
-use crate::delivery::{Applied, ClusterKey, Delivery, GateJob, Sources, UnclearJob, deliveries, gate_jobs};
+use crate::delivery::{
+    Applied, ClusterKey, Delivery, GateJob, Holds, Sources, UnclearJob, deliveries, gate_jobs,
+};
 use crate::render::Renderer;
 use crate::repo::{FluxKustomization, Snapshot};
 use crate::spec::Spec;
@@ -39,8 +41,9 @@ impl<'a> Subject<'a> {
         let mut deliveries = deliveries(snapshot, model, spec, renderer);
         let sources = Sources::new(snapshot);
         let (jobs, unclear) = gate_jobs(&deliveries, &sources);
+        let holds = Holds::new(model, spec);
         for delivery in &mut deliveries {
-            delivery.hold(spec, &jobs);
+            delivery.hold(spec, model, &holds);
         }
         Subject { snapshot, model, spec, deliveries, jobs, unclear, renderer, sources }
     }

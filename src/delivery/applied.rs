@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::delivery::classify::classify_all;
-use crate::delivery::{Apps, ClusterKey, GateJob, Hold};
+use crate::delivery::{Apps, ClusterKey, Hold, Holds};
 use crate::delivery::{EntryPoint, Model, Role, Sides};
-use crate::mechanism::Action;
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::Snapshot;
@@ -26,7 +25,7 @@ pub struct Applied {
     pub object: Object,
     /// The position of its type, where a spec gives it one.
     pub change_type: Option<usize>,
-    /// What keeps it from landing at once.
+    /// What keeps it from landing at once: Git, the windows that the spec wants for its type, or a gate in Git.
     pub held: Option<Hold>,
 }
 
@@ -41,6 +40,11 @@ impl Applied {
         self.id.kind == kind && self.id.group == group
     }
 
+    /// Returns the windows that keep it from landing at once.
+    pub fn window(&self) -> Option<&Hold> {
+        self.held.as_ref().filter(|held| held.opens())
+    }
+
     /// Says when it lands.
     pub fn lands(&self) -> String {
         format!("lands {}", self.goes())
@@ -49,16 +53,17 @@ impl Applied {
     /// Says when what leaves Git is deleted.
     pub fn goes(&self) -> String {
         match &self.held {
-            Some(held) => format!("when {held} opens"),
+            Some(held) => held.end(),
             None => "at once".to_owned(),
         }
     }
 
     /// Gives the place in the order of types: nothing waits for what has a greater one.
     pub fn rank(&self) -> usize {
-        match (self.held.is_some(), self.change_type) {
-            (true, change_type) => change_type.unwrap_or(1).max(1),
-            (false, _) => 0,
+        match (&self.held, self.change_type) {
+            (Some(Hold::Suspended), _) => usize::MAX,
+            (Some(_), change_type) => change_type.unwrap_or(1).max(1),
+            (None, _) => 0,
         }
     }
 }
@@ -86,8 +91,10 @@ pub struct Delivery {
     pub unjudged: bool,
     /// The type of all of its objects, where a spec says so.
     pub change_type: Option<usize>,
-    /// What holds it back as a whole.
+    /// What holds it back as a whole: Git, the windows that the spec wants for its type, or a gate in Git.
     pub held: Option<Hold>,
+    /// What the gates in Git hold it back by, whatever the spec wants.
+    pub gated: Option<Hold>,
 }
 
 /// Tells whether a namespace and a name, which may be `*`, mean those of a Flux Kustomization; an empty
@@ -102,18 +109,22 @@ impl Delivery {
         names((namespace, name), (&self.namespace, &self.name))
     }
 
-    /// Finds out what holds it and its objects back, by the spec and by the jobs of its cluster.
-    pub(crate) fn hold(&mut self, spec: Option<&Spec>, jobs: &[GateJob]) {
-        let close = jobs.iter().find(|job| {
-            job.cluster == self.cluster
-                && job.action == Action::Close
-                && job.turns(&self.namespace, &self.name)
-        });
-        let by_job = close.map(|job| Hold::Job(job.name.clone()));
-        let by_type = |position: Option<usize>| Hold::of_type(spec?, position?);
-        self.held = by_type(self.change_type).or_else(|| by_job.clone());
+    /// Returns the windows that hold it back as a whole.
+    pub fn window(&self) -> Option<&Hold> {
+        self.held.as_ref().filter(|held| held.opens())
+    }
+
+    /// Finds out what holds it and its objects back, by Git, the spec and the gates.
+    pub(crate) fn hold(&mut self, spec: Option<&Spec>, model: &Model, holds: &Holds<'_>) {
+        let is_suspended = self.flux.is_some_and(|index| model.flux[index].is_suspended());
+        self.gated = holds.of(&self.cluster.name, &self.namespace, &self.name, Some(&self.path));
+        let hold = |position: Option<usize>| {
+            let wanted = || Hold::of_type(spec?, position?);
+            if is_suspended { Some(Hold::Suspended) } else { wanted().or_else(|| self.gated.clone()) }
+        };
+        self.held = hold(self.change_type);
         for applied in &mut self.objects {
-            applied.held = by_type(applied.change_type).or_else(|| by_job.clone());
+            applied.held = hold(applied.change_type);
         }
     }
 }
@@ -192,6 +203,7 @@ fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option
         unjudged: false,
         change_type: side,
         held: None,
+        gated: None,
     }
 }
 

@@ -1,83 +1,143 @@
-//! What the jobs that stand in Git close, read from what their folders build.
+//! What the CronJobs of clusters open and close, read from what is built: the one reader of gates.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{EntryPoint, Hold, Input, builds};
+use serde_json::Value;
+
+use crate::delivery::carried::carried;
+use crate::delivery::gate::WrittenJob;
+use crate::delivery::{Hold, Input, Model};
 use crate::error::Error;
 use crate::mechanism::{Action, GateTarget, read};
 use crate::path::RepoPath;
-use crate::render::{Object, Request};
-use crate::repo::FluxKustomization;
+use crate::render::{Object, Renderer, Request};
+use crate::repo::{FluxKustomization, Snapshot, built};
 
-/// What the gates close as they stand in Git, each with its CronJob, by the clusters whose gate's folder stands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Closings(BTreeMap<String, BTreeMap<GateTarget, String>>);
+/// A CronJob that opens or closes, as it is built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuiltJob {
+    /// `metadata.name`.
+    pub name: String,
+    /// Whether it opens or closes.
+    pub action: Action,
+    /// What it resumes or suspends; the name `*` is all of a namespace.
+    pub targets: BTreeSet<GateTarget>,
+    /// `spec.schedule`, as it is written.
+    pub schedule: String,
+    /// `spec.timeZone`; `None` leaves it to the controller.
+    pub time_zone: Option<String>,
+    /// Whether Git lets it run: neither the CronJob nor the Flux Kustomization that brings it is suspended.
+    pub is_running: bool,
+}
 
-impl Closings {
-    /// Reads the gates of all clusters.
-    ///
-    /// A job that is suspended closes nothing, and neither does one that does not build.
-    ///
-    /// # Errors
-    ///
-    /// When the layout gives no folder.
-    pub fn of(input: &Input<'_>) -> Result<Closings, Error> {
-        let (mut clusters, mut requests) = (Vec::new(), Vec::new());
-        for cluster in input.spec.clusters.keys() {
-            if let Some(folder) = input.gate_of(cluster)? {
-                clusters.push(cluster.clone());
-                requests.push(Request::folder(folder));
-            }
+impl BuiltJob {
+    /// Reads a CronJob; `None` for one that turns nothing, or both ways in one run.
+    pub fn of(job: &Value) -> Option<BuiltJob> {
+        let reading = read(job, None);
+        Some(BuiltJob {
+            name: job["metadata"]["name"].as_str().unwrap_or_default().to_owned(),
+            action: reading.action()?,
+            targets: reading.turns.into_iter().map(GateTarget::from).collect(),
+            schedule: job["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
+            time_zone: job["spec"]["timeZone"].as_str().map(str::to_owned),
+            is_running: job["spec"]["suspend"] != true,
+        })
+    }
+
+    fn in_namespace(object: &Object, namespace: Option<&str>) -> Option<BuiltJob> {
+        if object.value["kind"] != "CronJob" {
+            return None;
         }
-        let results = input.renderer.render(input.snapshot, &requests);
-        let closed = results.into_iter().map(|result| closed(result.into_iter().flatten()).collect());
-        Ok(Closings(clusters.into_iter().zip(closed).collect()))
+        let Some(namespace) = namespace else { return BuiltJob::of(&object.value) };
+        let mut job = (*object.value).clone();
+        job["metadata"]["namespace"] = Value::from(namespace);
+        BuiltJob::of(&job)
     }
 
-    /// Reads what all jobs close that a cluster gets, those too that people wrote beside its gate.
-    ///
-    /// A job that suspends and resumes in one run holds nothing back for long.
-    pub fn of_all_jobs(input: &Input<'_>, cluster: &str) -> Closings {
-        let has_job = |entry: &&EntryPoint| {
-            let mut files = input.model.closing_jobs.iter();
-            entry.is_of(cluster) && files.any(|file| input.model.graph.takes_in(&entry.path, file))
-        };
-        let entries = input.model.entry_points.iter().filter(has_job);
-        let requests = entries.flat_map(|entry| {
-            let builds = builds(input.model, entry).into_iter();
-            builds.map(|flux| Request::of(entry.path.clone(), flux.as_ref()))
-        });
-        // A gate that nothing in Git applies is applied by hand.
-        let own = input.gate_of(cluster).ok().flatten().map(Request::folder);
-        let requests: Vec<Request> = requests.chain(own).collect();
-        let results = input.renderer.render(input.snapshot, &requests);
-        let closed = results.into_iter().flat_map(|result| closed(result.into_iter().flatten()));
-        Closings(BTreeMap::from([(cluster.to_owned(), closed.collect())]))
+    /// Tells whether it turns a Flux Kustomization, by its name or with all others of its namespace.
+    pub fn turns(&self, target: &GateTarget) -> bool {
+        let is_it = |own: &GateTarget| own.name == target.name || own.name == "*";
+        self.targets.iter().any(|own| own.namespace == target.namespace && is_it(own))
     }
 
-    /// Tells whether the folder of a cluster's gate stands.
-    pub fn has_gate(&self, cluster: &str) -> bool {
-        self.0.contains_key(cluster)
-    }
-
-    /// Returns the CronJob that closes a Flux Kustomization, by its name or with all others of its namespace.
-    pub fn hold(&self, cluster: &str, target: &GateTarget) -> Option<Hold> {
-        let all = GateTarget { name: "*".to_owned(), ..target.clone() };
-        let closed = self.0.get(cluster)?;
-        closed.get(target).or_else(|| closed.get(&all)).cloned().map(Hold::Job)
+    /// Tells whether it closes a Flux Kustomization.
+    pub fn closes(&self, target: &GateTarget) -> bool {
+        self.action == Action::Close && self.turns(target)
     }
 }
 
-/// Returns what the CronJobs among objects close, each with the name of its job.
-fn closed(objects: impl Iterator<Item = Object>) -> impl Iterator<Item = (GateTarget, String)> {
-    let jobs = objects.map(|object| object.value);
-    let run = jobs.filter(|job| job["kind"] == "CronJob" && job["spec"]["suspend"] != true);
-    let read =
-        run.map(|job| (job["metadata"]["name"].as_str().unwrap_or_default().to_owned(), read(&job, None)));
-    let closing = read.filter(|(_, reading)| reading.action() == Some(Action::Close));
-    closing.flat_map(|(name, reading)| {
-        reading.turns.into_iter().map(move |turn| (GateTarget::from(turn), name.clone()))
-    })
+/// The CronJobs that open and close, by cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Closings(BTreeMap<String, Vec<BuiltJob>>);
+
+impl Closings {
+    /// Reads the jobs of all clusters, as each cluster builds them.
+    ///
+    /// Of a build that fails its files say what it would bring.
+    pub(super) fn read(snapshot: &Snapshot, model: &Model, renderer: &dyn Renderer) -> Closings {
+        let carried = carried(model);
+        let requests: Vec<Request> = carried.iter().map(|one| one.request.clone()).collect();
+        let results = renderer.render(snapshot, &requests);
+        let mut found: BTreeMap<String, Vec<BuiltJob>> = BTreeMap::new();
+        for (one, result) in carried.into_iter().zip(results) {
+            let mut jobs: Vec<BuiltJob> = match result {
+                Ok(objects) => {
+                    let job = |object| BuiltJob::in_namespace(object, one.namespace.as_deref());
+                    objects.iter().filter_map(job).collect()
+                }
+                Err(_) => written(model, &one.request.path),
+            };
+            for job in &mut jobs {
+                job.is_running &= !one.is_suspended;
+            }
+            let known = found.entry(one.cluster).or_default();
+            jobs.retain(|job| !known.contains(job));
+            known.append(&mut jobs);
+        }
+        Closings(found)
+    }
+
+    /// Returns all jobs that a cluster gets.
+    pub fn of(&self, cluster: &str) -> &[BuiltJob] {
+        self.0.get(cluster).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Returns the job that closes a Flux Kustomization of a cluster, if one runs.
+    pub fn running(&self, cluster: &str, target: &GateTarget) -> Option<&BuiltJob> {
+        self.of(cluster).iter().find(|job| job.is_running && job.closes(target))
+    }
+
+    /// Returns a job that closes, by its name, with the one that opens the same.
+    pub fn pair(&self, cluster: &str, close: &str) -> Option<(&BuiltJob, &BuiltJob)> {
+        let jobs = || self.of(cluster).iter().filter(|job| job.is_running);
+        let close = jobs().find(|job| job.action == Action::Close && job.name == close)?;
+        let open = jobs().find(|job| job.action == Action::Open && job.targets == close.targets)?;
+        Some((open, close))
+    }
+
+    /// Returns the job that closes a Flux Kustomization of a cluster, or would if it ran.
+    pub fn any(&self, cluster: &str, target: &GateTarget) -> Option<&BuiltJob> {
+        self.running(cluster, target).or_else(|| self.of(cluster).iter().find(|job| job.closes(target)))
+    }
+}
+
+/// Returns the jobs of gates that a build takes in, as their files say them.
+fn written(model: &Model, folder: &RepoPath) -> Vec<BuiltJob> {
+    let folders = built(&model.graph, folder);
+    let gates = model.gates.iter().filter(|gate| folders.contains(&gate.base));
+    let target = |(namespace, name): &(String, String)| GateTarget {
+        namespace: namespace.clone(),
+        name: name.clone(),
+    };
+    let job = |job: &WrittenJob| BuiltJob {
+        name: job.name.clone(),
+        action: job.action,
+        targets: job.targets.iter().map(target).collect(),
+        schedule: job.value["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
+        time_zone: job.value["spec"]["timeZone"].as_str().map(str::to_owned),
+        is_running: job.value["spec"]["suspend"] != true,
+    };
+    gates.flat_map(|gate| [&gate.open, &gate.close]).map(job).collect()
 }
 
 impl<'a> Input<'a> {
@@ -90,20 +150,26 @@ impl<'a> Input<'a> {
         Ok(Some(self.spec.gate_folder(cluster)?).filter(|folder| self.model.graph.has(folder)))
     }
 
+    /// Returns the jobs that a folder of a gate builds by itself; where it does not build, those that its files say.
+    pub fn jobs_in(&self, folder: &RepoPath) -> Vec<BuiltJob> {
+        let mut results = self.renderer.render(self.snapshot, &[Request::folder(folder.clone())]);
+        match results.pop() {
+            Some(Ok(objects)) => objects.iter().filter_map(|one| BuiltJob::in_namespace(one, None)).collect(),
+            _ => written(self.model, folder),
+        }
+    }
+
     /// Returns a Flux Kustomization that applies another, directly or through others, and that something keeps from
     /// doing so, with what that is: `spec.suspend` in Git, or a CronJob.
     pub fn held_above(&self, one: &FluxKustomization) -> Option<(&'a FluxKustomization, Hold)> {
         let mut seen: Vec<&FluxKustomization> = Vec::new();
         let mut queue = self.parents(one);
-        let mut closings: BTreeMap<String, Closings> = BTreeMap::new();
         while let Some(next) = queue.pop() {
             if next.is_suspended() {
                 return Some((next, Hold::Suspended));
             }
-            let own = closings.entry(next.cluster.clone());
-            let own = own.or_insert_with_key(|cluster| Closings::of_all_jobs(self, cluster));
-            if let Some(hold) = own.hold(&next.cluster, &GateTarget::of(self, next)) {
-                return Some((next, hold));
+            if let Some(job) = self.model.closings.running(&next.cluster, &GateTarget::of(self, next)) {
+                return Some((next, Hold::Job(job.name.clone())));
             }
             if !seen.iter().any(|known| std::ptr::eq(*known, next)) {
                 seen.push(next);

@@ -22,10 +22,12 @@ pub struct Known {
     pub paths: ClusterFolders,
     /// The folders that are applied to each cluster before anything else.
     pub roots: ClusterFolders,
+    /// The folder of each cluster's gate, whether or not it stands.
+    pub gates: BTreeMap<String, RepoPath>,
 }
 
 impl Known {
-    /// Returns what a spec says of each cluster's folders and roots.
+    /// Returns what a spec says of each cluster's folders, roots and gate.
     pub fn of(spec: &Spec) -> Known {
         let folders = |of: &dyn Fn(&spec::Cluster) -> &[Placed<String>]| {
             let joined = |cluster: &spec::Cluster| -> Vec<RepoPath> {
@@ -34,7 +36,12 @@ impl Known {
             let all = spec.clusters.iter().map(|(name, cluster)| (name.clone(), joined(cluster)));
             all.filter(|(_, folders)| !folders.is_empty()).collect()
         };
-        Known { paths: folders(&|cluster| &cluster.paths), roots: folders(&|cluster| &cluster.roots) }
+        let gate = |name: &String| Some((name.clone(), spec.gate_folder(name).ok()?));
+        Known {
+            paths: folders(&|cluster| &cluster.paths),
+            roots: folders(&|cluster| &cluster.roots),
+            gates: spec.clusters.keys().filter_map(gate).collect(),
+        }
     }
 }
 

@@ -15,9 +15,9 @@ use crate::repo::manifest::manifests;
 use crate::repo::{Entry, FluxKustomization, Graph, Snapshot, Target};
 use crate::spec::MechanismName;
 
-/// A CronJob whose containers suspend or resume Flux Kustomizations.
+/// A CronJob whose containers suspend or resume Flux Kustomizations, as it stands in a file.
 #[derive(Clone, Debug)]
-pub struct GateJob {
+pub struct WrittenJob {
     /// The file.
     pub file: RepoPath,
     /// The file's text.
@@ -36,7 +36,7 @@ pub struct GateJob {
     pub value: Value,
 }
 
-impl GateJob {
+impl WrittenJob {
     /// Says what it does.
     fn told(&self) -> String {
         let names: Vec<&str> = self.targets.iter().map(|(_, name)| name.as_str()).collect();
@@ -55,21 +55,15 @@ pub struct Gate {
     /// The folder whose kustomization lists the jobs.
     pub base: RepoPath,
     /// The job that resumes.
-    pub open: GateJob,
+    pub open: WrittenJob,
     /// The job that suspends.
-    pub close: GateJob,
+    pub close: WrittenJob,
 }
 
 impl Gate {
     /// Gives the names of the Flux Kustomizations that the gate closes.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
         self.close.targets.iter().map(|(_, name)| name.as_str())
-    }
-
-    /// Tells whether the gate closes a Flux Kustomization, by its name or with all others of its namespace.
-    pub fn holds(&self, namespace: &str, name: &str) -> bool {
-        let is_it = |of: &str| of == name || of == "*";
-        self.close.targets.iter().any(|(space, of)| space == namespace && is_it(of))
     }
 }
 
@@ -91,8 +85,8 @@ pub(super) struct Jobs {
     pub gates: Vec<Gate>,
     /// Those that are no part of one, and parts of others that are not understood.
     pub loose: Vec<LooseJob>,
-    /// The files of all that suspend and do not resume in the same run.
-    pub closing: BTreeSet<RepoPath>,
+    /// The files of all.
+    pub turning: BTreeSet<RepoPath>,
 }
 
 /// What follows for a job that is no part of a gate.
@@ -127,8 +121,8 @@ pub(super) fn jobs(
     flux: &[FluxKustomization],
     folder: &RepoPath,
 ) -> Jobs {
-    let (mut gates, mut jobs): (Vec<Gate>, Vec<(RepoPath, GateJob)>) = Default::default();
-    let (mut loose, mut unclear, mut closing) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let (mut gates, mut jobs): (Vec<Gate>, Vec<(RepoPath, WrittenJob)>) = Default::default();
+    let (mut loose, mut unclear, mut turning) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut namespaces = Namespaces::new(flux, graph);
     for (path, entry) in snapshot.entries() {
         let Entry::File(file) = entry else { continue };
@@ -145,6 +139,9 @@ pub(super) fn jobs(
                 continue;
             }
             let found = read(&manifest.value, namespaces.given(path, &home).as_deref());
+            if !found.is_empty() {
+                turning.insert(path.clone());
+            }
             let name = manifest.value["metadata"]["name"].as_str().unwrap_or_default().to_owned();
             let place = Place::span(path.clone(), Arc::from(text), manifest.span.clone());
             unclear.extend(
@@ -158,13 +155,10 @@ pub(super) fn jobs(
                 }
                 continue;
             };
-            if action == Action::Close {
-                closing.insert(path.clone());
-            }
             let is_level = found.mechanism().is_level();
             match job(path, text, manifest.span, manifest.value, action, found) {
                 Some(close) if base.is_some() && is_level => {
-                    let open = GateJob { action: Action::Open, ..close.clone() };
+                    let open = WrittenJob { action: Action::Open, ..close.clone() };
                     gates.push(Gate { base: home.clone(), open, close });
                 }
                 Some(job) if base.is_some() => jobs.push((home.clone(), job)),
@@ -181,12 +175,12 @@ pub(super) fn jobs(
     let (pairs, left) = pair(jobs);
     gates.extend(pairs);
     gates.sort_by(|a, b| (&a.base, &a.close.name).cmp(&(&b.base, &b.close.name)));
-    let is_alone = |(base, job): &&(RepoPath, GateJob)| {
+    let is_alone = |(base, job): &&(RepoPath, WrittenJob)| {
         !all.iter().any(|(folder, other)| {
             folder == base && other.action != job.action && !other.targets.is_disjoint(&job.targets)
         })
     };
-    let lone = |job: &GateJob| {
+    let lone = |job: &WrittenJob| {
         let other = match job.action {
             Action::Close => "resumes",
             Action::Open => "suspends",
@@ -196,12 +190,12 @@ pub(super) fn jobs(
     };
     loose.extend(left.iter().filter(is_alone).map(|(_, job)| lone(job)));
     loose.extend(unclear.into_iter().map(|(name, told, place)| {
-        let is_it = |job: &GateJob| job.name == name && job.file == place.path;
+        let is_it = |job: &WrittenJob| job.name == name && job.file == place.path;
         let is_taken = gates.iter().any(|gate| is_it(&gate.open) || is_it(&gate.close));
         let (follows, help) = if is_taken { (IN_PART, NAME) } else { (BESIDE, PAIR) };
         LooseJob { told: format!("{told}, {follows}"), help, place }
     }));
-    Jobs { gates, loose, closing }
+    Jobs { gates, loose, turning }
 }
 
 fn base_folder(graph: &Graph, file: &RepoPath) -> Option<RepoPath> {
@@ -219,8 +213,8 @@ fn job(
     value: Value,
     action: Action,
     found: Reading,
-) -> Option<GateJob> {
-    Some(GateJob {
+) -> Option<WrittenJob> {
+    Some(WrittenJob {
         file: file.clone(),
         text: Arc::from(text),
         span,
@@ -233,7 +227,7 @@ fn job(
 }
 
 /// Pairs jobs, and gives those that are left over.
-fn pair(jobs: Vec<(RepoPath, GateJob)>) -> (Vec<Gate>, Vec<(RepoPath, GateJob)>) {
+fn pair(jobs: Vec<(RepoPath, WrittenJob)>) -> (Vec<Gate>, Vec<(RepoPath, WrittenJob)>) {
     let (mut opens, mut closes): (Vec<_>, Vec<_>) =
         jobs.into_iter().partition(|(_, job)| job.action == Action::Open);
     let mut gates = Vec::new();

@@ -1,12 +1,11 @@
 //! What a change waits for before it lands in a cluster.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::delivery::gate::Gate;
-use crate::delivery::{Model, Sides};
+use crate::delivery::{BuiltJob, Model, Sides};
+use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
-use crate::spec::{ChangeType, Spec};
+use crate::spec::{ChangeType, FluxDefaults, Spec};
 
 /// What keeps a Flux Kustomization, or an object of it, from landing at once.
 ///
@@ -35,6 +34,19 @@ impl Hold {
             Hold::Suspended => None,
         }
     }
+
+    /// Tells whether it ends by itself: `spec.suspend` in Git does not.
+    pub fn opens(&self) -> bool {
+        *self != Hold::Suspended
+    }
+
+    /// Says when it ends, as the end of a sentence.
+    pub fn end(&self) -> String {
+        match self {
+            Hold::Window(_) | Hold::Job(_) => format!("when {self} opens"),
+            Hold::Suspended => format!("when {self} leaves Git"),
+        }
+    }
 }
 
 impl fmt::Display for Hold {
@@ -52,27 +64,27 @@ impl fmt::Display for Hold {
 pub struct Holds<'m> {
     spec: Option<&'m Spec>,
     sides: Sides,
-    gates: BTreeMap<&'m str, Vec<&'m Gate>>,
+    model: &'m Model,
 }
 
 impl<'m> Holds<'m> {
-    /// Finds the gates of all clusters.
+    /// Asks the gates of all clusters.
     pub fn new(model: &'m Model, spec: Option<&'m Spec>) -> Holds<'m> {
-        let gates = model.clusters().into_iter().map(|cluster| (cluster, model.gates_of(cluster)));
         let sides = spec.map(|spec| Sides::of(spec, model)).unwrap_or_default();
-        Holds { spec, sides, gates: gates.collect() }
+        Holds { spec, sides, model }
     }
 
-    /// Returns what holds back a Flux Kustomization over a folder: nothing where the spec keeps the CronJobs of the
-    /// cluster suspended.
-    pub fn of(&self, cluster: &str, namespace: &str, name: &str, path: Option<&RepoPath>) -> Option<Hold> {
-        let is_on = self.spec.is_none_or(|spec| spec.gate_enabled(cluster));
-        self.by_jobs(cluster, namespace, name, path).filter(|_| is_on)
-    }
-
-    /// As [`of`](Holds::of), whether or not the spec keeps the CronJobs suspended.
+    /// Returns what the gates hold a Flux Kustomization over a folder back by: a CronJob that is suspended, or that a
+    /// suspended Flux Kustomization brings, holds nothing back.
     ///
-    /// The type counts where the spec says it: that of the side, or the only one that has windows.
+    /// An empty namespace is that of the spec. The type counts where the spec says it: that of the side, or the only
+    /// one that has windows.
+    pub fn of(&self, cluster: &str, namespace: &str, name: &str, path: Option<&RepoPath>) -> Option<Hold> {
+        let job = self.model.closings.running(cluster, &self.target(namespace, name))?;
+        Some(self.hold(job, path))
+    }
+
+    /// As [`of`](Holds::of), whether or not the CronJobs run.
     pub fn by_jobs(
         &self,
         cluster: &str,
@@ -80,13 +92,21 @@ impl<'m> Holds<'m> {
         name: &str,
         path: Option<&RepoPath>,
     ) -> Option<Hold> {
-        let mut gates = self.gates.get(cluster)?.iter();
-        let gate = gates.find(|gate| gate.holds(namespace, name))?;
-        let change_type = self.spec.and_then(|spec| self.change_type(spec, path));
-        Some(match change_type {
+        let job = self.model.closings.any(cluster, &self.target(namespace, name))?;
+        Some(self.hold(job, path))
+    }
+
+    fn target(&self, namespace: &str, name: &str) -> GateTarget {
+        let usual = FluxDefaults::default();
+        let namespace = self.spec.map_or(&usual, |spec| &spec.flux).namespace_of(namespace).to_owned();
+        GateTarget { namespace, name: name.to_owned() }
+    }
+
+    fn hold(&self, job: &BuiltJob, path: Option<&RepoPath>) -> Hold {
+        match self.spec.and_then(|spec| self.change_type(spec, path)) {
             Some(change_type) => Hold::Window(change_type.name.value.clone()),
-            None => Hold::Job(gate.close.name.clone()),
-        })
+            None => Hold::Job(job.name.clone()),
+        }
     }
 
     /// Returns the type whose windows hold a folder back: its own, or the only one that has some.

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::gate::Gate;
 use crate::delivery::naming;
-use crate::delivery::{ClusterFolders, EntryPoint, Model, Role};
+use crate::delivery::{ClusterFolders, EntryPoint, Model};
 use crate::path::{RepoPath, below};
 use crate::render::Renderer;
 use crate::repo::flux::{artifact_path, holds_variable};
-use crate::repo::{FluxKustomization, Snapshot, built};
+use crate::repo::{FluxKustomization, Snapshot};
 
 /// Where the entry points and Flux Kustomizations of a model are found, as positions in its lists.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +61,19 @@ impl Model {
         &self.known.paths
     }
 
+    /// Returns the folders of the gates of which the spec speaks, by cluster.
+    pub(super) fn gate_folders(&self) -> &BTreeMap<String, RepoPath> {
+        &self.known.gates
+    }
+
+    /// Tells whether a cluster gets an entry point, as far as Git says what is applied to it: where none of its Flux
+    /// Kustomizations is in Git, only people know.
+    pub fn is_applied_to(&self, entry: &EntryPoint, cluster: &str) -> bool {
+        entry.through.is_some()
+            || self.flux_in(entry, cluster).next().is_some()
+            || self.flux_of_cluster(cluster).next().is_none()
+    }
+
     /// Returns every entry point in the order of their paths, for what concerns all of them.
     pub fn all_entries(&self) -> &[EntryPoint] {
         &self.entry_points
@@ -95,16 +107,6 @@ impl Model {
         let below = self.entry_points[first..].iter();
         let below = below.take_while(move |entry| entry.path.as_str().starts_with(&prefix));
         self.entry(folder).filter(|_| !folder.is_top()).into_iter().chain(below)
-    }
-
-    /// Returns the gates that a cluster gets: those that an entry point of it builds and that Flux fetches.
-    pub fn gates_of(&self, cluster: &str) -> Vec<&Gate> {
-        // Those of apps hold none, or they would not have that role.
-        let carriers = self.entries_of(cluster).filter(|entry| entry.role != Role::Apps);
-        let built: Vec<_> = carriers.map(|entry| built(&self.graph, &entry.path)).collect();
-        let is_built = |gate: &&Gate| built.iter().any(|folders| folders.contains(&gate.base));
-        let fetched = self.gates.iter().filter(|gate| self.delivered.is_fetched(&gate.close.file));
-        fetched.filter(is_built).collect()
     }
 
     /// Gives the cluster names in order.

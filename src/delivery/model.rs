@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::delivery::gate::{Gate, Jobs, LooseJob, jobs};
 use crate::delivery::lookup::Index;
 use crate::delivery::naming;
-use crate::delivery::{ClusterFolders, Clusters, EntryPoint, Known, Reached, Reason, Role};
+use crate::delivery::{Closings, ClusterFolders, Clusters, EntryPoint, Known, Reached, Reason, Role};
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::render::Renderer;
@@ -31,8 +31,10 @@ pub struct Model {
     pub gates: Vec<Gate>,
     /// CronJobs that suspend or resume Flux Kustomizations and are no part of these.
     pub loose_jobs: Vec<LooseJob>,
-    /// The files of CronJobs that suspend some, gates' or not.
-    pub closing_jobs: BTreeSet<RepoPath>,
+    /// What the CronJobs open and close that each cluster gets.
+    pub closings: Closings,
+    /// The files of these.
+    pub(super) turning: BTreeSet<RepoPath>,
     pub(super) known: Known,
     pub(super) index: Index,
     /// The Flux Kustomizations outside of the root.
@@ -57,7 +59,7 @@ impl Model {
         let unlisted = delivered.not_alive.iter().map(|position| written[*position].clone());
         let unlisted: Vec<FluxKustomization> =
             unlisted.filter(|one| one.has_source() && one.file.is_within(root)).collect();
-        let Jobs { gates, loose: loose_jobs, closing: closing_jobs } = jobs(snapshot, &graph, &flux, root);
+        let Jobs { gates, loose: loose_jobs, turning } = jobs(snapshot, &graph, &flux, root);
         let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
         for (index, kustomization) in flux.iter().enumerate() {
             let Some(path) = &kustomization.path else {
@@ -141,7 +143,7 @@ impl Model {
             entry.role = if is_root { Role::Bootstrap } else { role(entry, &graph, &flux, &files, &gates) };
         }
         let index = Index::new(&entry_points, &flux);
-        Model {
+        let mut model = Model {
             root: root.clone(),
             graph,
             delivered,
@@ -150,12 +152,15 @@ impl Model {
             entry_points,
             gates,
             loose_jobs,
-            closing_jobs,
+            closings: Closings::default(),
+            turning,
             known: known.clone(),
             index,
             outside,
             remarks,
-        }
+        };
+        model.closings = Closings::read(snapshot, &model, renderer);
+        model
     }
 }
 

@@ -1,6 +1,5 @@
 //! Flux Kustomizations of a repository as gates name them.
 
-use crate::delivery::gate::Gate;
 use crate::delivery::{EntryPoint, Input};
 use crate::mechanism::GateTarget;
 use crate::repo::FluxKustomization;
@@ -22,10 +21,5 @@ impl GateTarget {
         let mut own = input.model.flux_in(entry, cluster);
         let namespace = own.next().map_or("", |flux| &flux.namespace);
         GateTarget::new(input, namespace, input.model.name_in(entry, cluster))
-    }
-
-    /// Tells whether a gate in Git closes it.
-    pub fn is_held_by(&self, gate: &Gate) -> bool {
-        gate.holds(&self.namespace, &self.name)
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn is_of_interest(value: &Value) -> bool {
 
 /// Fields of a kustomization that change nothing in the objects that [`is_of_interest`] means, but for their labels and
 /// annotations.
-const HARMLESS: [&str; 14] = [
+pub(super) const HARMLESS: [&str; 14] = [
     "apiversion",
     "kind",
     "metadata",
@@ -62,7 +62,7 @@ const HARMLESS: [&str; 14] = [
 ];
 
 /// Fields of a Flux Kustomization that may change them.
-const CHANGING: [&str; 4] = ["namePrefix", "nameSuffix", "components", "patches"];
+pub(super) const CHANGING: [&str; 4] = ["namePrefix", "nameSuffix", "components", "patches"];
 
 /// The files of one artifact.
 #[derive(Debug)]

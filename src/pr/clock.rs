@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::calendar::Calendar;
 use crate::delivery::fleet::{GateTimes, Schedules};
-use crate::delivery::{Applier, Cluster, Hold, Holds, Pair, Reached, Sides, World};
+use crate::delivery::{Applier, BuiltJob, Cluster, Hold, Holds, Pair, Reached, Sides, World};
 use crate::pr::landing::{Landing, State};
 use crate::repo::duration;
 use crate::repo::flux::git_repositories;
@@ -129,16 +129,13 @@ impl<'a> Tree<'a> {
                 Some(gate(&schedule.timeline, times, schedule.zone(times.opens)))
             }
             Hold::Job(name) => {
-                let gates = self.world.model.gates_of(cluster);
-                let jobs = gates.into_iter().find(|gate| gate.close.name == *name)?;
-                let expression = |job: &Value| CronExpr::parse(job["spec"]["schedule"].as_str()?).ok();
-                let zone_of = |job: &Value| job["spec"]["timeZone"].as_str().map(str::to_owned);
-                let (open, close) = (&jobs.open.value, &jobs.close.value);
-                if zone_of(open) != zone_of(close) {
+                let (open, close) = self.world.model.closings.pair(cluster, name)?;
+                if open.time_zone != close.time_zone {
                     return None;
                 }
-                let zone = zone_of(open).map(|name| schedule::zone::parse(&name)).transpose().ok()?;
+                let zone = close.time_zone.as_deref().map(schedule::zone::parse).transpose().ok()?;
                 let zone = zone.unwrap_or(TimeZone::UTC);
+                let expression = |job: &BuiltJob| CronExpr::parse(&job.schedule).ok();
                 let pair = CronPair { open: expression(open)?, close: expression(close)? };
                 let timeline = Timeline::of_pairs([(pair, zone.clone())]);
                 let times = GateTimes {

@@ -94,6 +94,14 @@ impl Answers<'_> {
         })
     }
 
+    /// Returns what `clusters` says a gate holds a Flux Kustomization back by.
+    fn hold(&self, one: &Value) -> Option<Hold> {
+        let name = one["gated"].as_str()?.to_owned();
+        let is_type =
+            |spec: &Spec| spec.types.iter().any(|one| !one.is_real_time() && one.name.value == name);
+        Some(if self.spec.is_some_and(is_type) { Hold::Window(name) } else { Hold::Job(name) })
+    }
+
     /// Holds what `check` takes to be applied and held back to what `clusters` says.
     fn check(&mut self, subject: &Subject<'_>) {
         let mut wrong = Vec::new();
@@ -104,18 +112,22 @@ impl Answers<'_> {
                 wrong.push(format!("{place}: clusters has none over {}", delivery.path));
                 continue;
             };
-            if let Some(gated) = one["gated"].as_str()
-                && !delivery.held.as_ref().is_some_and(|held| match held {
-                    Hold::Window(name) => name == gated,
-                    Hold::Job(_) => true,
-                    Hold::Suspended => false,
-                })
-            {
-                wrong.push(format!("{place}: held by {:?}, and clusters says {gated}", delivery.held));
+            let gated = self.hold(one);
+            if delivery.gated != gated {
+                wrong.push(format!("{place}: gated by {:?}, and clusters says {gated:?}", delivery.gated));
             }
-            let by_job = matches!(delivery.held, Some(Hold::Job(_)));
-            if by_job && one["gated"].is_null() {
-                wrong.push(format!("{place}: held by {:?}, and clusters says nothing", delivery.held));
+            let is_suspended = delivery.held == Some(Hold::Suspended);
+            if one["suspend"] != is_suspended {
+                wrong.push(format!(
+                    "{place}: held by {:?}, and clusters says {}",
+                    delivery.held, one["suspend"]
+                ));
+            }
+            // Without a word of the spec, what holds it back is what the gates do.
+            let is_wanted = |held: &Hold| matches!(held, Hold::Window(_)) && delivery.change_type.is_some();
+            let held = delivery.held.clone().filter(|held| held.opens() && !is_wanted(held));
+            if held.is_some() && held != gated {
+                wrong.push(format!("{place}: held by {held:?}, and clusters says {gated:?}"));
             }
         }
         self.wrong.extend(wrong);

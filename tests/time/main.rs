@@ -150,7 +150,7 @@ fn flux(name: &str, path: &str) -> String {
 fn job(name: &str, suspend: bool, target: &str) -> String {
     format!(
         "apiVersion: batch/v1\nkind: CronJob\nmetadata: {{ name: {name}-reconciliation-window }}\nspec:\n  schedule: \
-         \"0 0 1 1 *\"\n  suspend: true\n  jobTemplate:\n    spec:\n      template:\n        spec:\n          \
+         \"0 0 1 1 *\"\n  jobTemplate:\n    spec:\n      template:\n        spec:\n          \
          containers:\n            - name: run\n              image: flux\n              command: [kubectl, patch, \
          kustomizations.kustomize.toolkit.fluxcd.io, {target}, --namespace, flux-system, --type=merge, \
          --field-manager=flux, -p, '{{\"spec\":{{\"suspend\":{suspend}}}}}']\n"

@@ -176,9 +176,13 @@ fn a_gate_without_jobs_closes_nothing() {
     );
 }
 
+/// The list of a gate whose jobs are suspended.
+const OFF: &str = "resources: [open.yaml, close.yaml]\npatches:\n- target: { kind: CronJob }\n  patch: |\n    - { op: add, path: /spec/suspend, value: true }\n";
+
 #[test]
 fn a_gate_that_is_off_closes_nothing() {
     let repository = Repository::fleet();
+    repository.write("infra/reconciliation-windows/kustomization.yaml", OFF);
     repository.write("windows.yaml", &SPEC.replace("edge-01: {}", "edge-01: { gate: { enabled: false } }"));
     let text = repository.stdout(&["when", "--cluster", "edge-01"]);
     assert!(text.contains("at once (gate off)    Mon 2026-11-23 08:00"), "{text}");
@@ -221,6 +225,24 @@ fn a_gate_over_what_is_not_in_git_closes() {
     );
     let text = repository.stdout(&["when", "--cluster", "edge-01"]);
     assert!(text.contains("apps-rw (not in Git)  closed"), "{text}");
+}
+
+#[test]
+fn a_job_that_git_suspends_closes_nothing() {
+    let repository = Repository::fleet();
+    repository.write("infra/reconciliation-windows/kustomization.yaml", OFF);
+    let gate = || {
+        let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
+        answer["lines"][1]["gate"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(gate(), "no-job");
+    // Whatever the spec wants, what stands in Git counts.
+    let off = SPEC.replace("edge-01: {}", "edge-01: { gate: { enabled: false } }");
+    repository.write("windows.yaml", &off);
+    assert_eq!(gate(), "off");
+    repository
+        .write("infra/reconciliation-windows/kustomization.yaml", "resources: [open.yaml, close.yaml]\n");
+    assert_eq!(gate(), "closes");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let mut free: BTreeSet<&RepoPath> = BTreeSet::new();
         for applied in deliveries.iter().flat_map(|delivery| &delivery.objects) {
             if let Some(origin) = &applied.object.origin {
-                if applied.held.is_some() {
+                if applied.window().is_some() {
                     gated.insert(&origin.path)
                 } else {
                     free.insert(&origin.path)

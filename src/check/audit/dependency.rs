@@ -112,11 +112,11 @@ fn steps<'s>(subject: &Subject<'_>, deliveries: &[&'s Delivery]) -> Vec<Step<'s>
 
 /// The order in which a Kustomization as a whole stands; one that is not split yet has none.
 fn rank(delivery: &Delivery) -> Option<usize> {
-    match (&delivery.held, delivery.change_type) {
+    match (delivery.window(), delivery.change_type) {
         (Some(_), change_type) => Some(change_type.unwrap_or(1).max(1)),
         (None, Some(_)) => Some(0),
         // By a spec, apps that are not split wait as well as not.
-        (None, None) if delivery.objects.iter().any(|applied| applied.held.is_some()) => None,
+        (None, None) if delivery.objects.iter().any(|applied| applied.window().is_some()) => None,
         (None, None) => Some(0),
     }
 }
@@ -130,7 +130,7 @@ fn waits(subject: &Subject<'_>, deliveries: &[&Delivery]) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for step in &steps {
         let (Some(from), Some(to)) = (rank(step.from), rank(step.to)) else { continue };
-        let Some(held) = step.to.held.as_ref().filter(|_| from < to) else { continue };
+        let Some(held) = step.to.window().filter(|_| from < to) else { continue };
         let mut through = BTreeSet::new();
         let mut queue = vec![step.from.name.as_str()];
         while let Some(name) = queue.pop() {

@@ -15,7 +15,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for deliveries in subject.clusters().values() {
         for release in deliveries.iter().flat_map(|delivery| &delivery.objects) {
-            if !release.is(GROUP, "HelmRelease") || release.held.is_none() {
+            if !release.is(GROUP, "HelmRelease") || release.window().is_none() {
                 continue;
             }
             findings.extend(floating(subject, deliveries, release));
@@ -28,7 +28,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
 /// helm-controller, `HelmChart.spec.version`: a missing version is `*`, and any range is looked up anew at
 /// each interval of the chart. Only a HelmRepository has versions; other sources ignore the field.
 fn floating(subject: &Subject<'_>, deliveries: &[&Delivery], release: &Applied) -> Option<Diagnostic> {
-    let held = release.held.as_ref()?;
+    let held = release.window()?;
     let chart = &release.value()["spec"]["chart"]["spec"];
     let (what, place) = if chart.is_object() {
         let kind = chart["sourceRef"]["kind"].as_str().unwrap_or("HelmRepository");
@@ -91,7 +91,7 @@ fn is_exact(version: &str) -> bool {
 }
 
 fn values(subject: &Subject<'_>, deliveries: &[&Delivery], release: &Applied) -> Vec<Diagnostic> {
-    let Some(held) = &release.held else { return Vec::new() };
+    let Some(held) = release.window() else { return Vec::new() };
     let list = release.value()["spec"]["valuesFrom"].as_array();
     let found = list.into_iter().flatten().filter_map(|item: &Value| {
         let (kind, name) = (item["kind"].as_str()?, item["name"].as_str()?);

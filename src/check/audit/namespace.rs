@@ -15,7 +15,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let all = || deliveries.iter().flat_map(|delivery| &delivery.objects);
         let namespaces = || all().filter(|applied| applied.is("", "Namespace"));
         for namespace in namespaces() {
-            let Some(held) = &namespace.held else { continue };
+            let Some(held) = namespace.window() else { continue };
             let name = namespace.id.name.as_str();
             let at_once = |other: &&Applied| other.rank() < namespace.rank();
             if namespaces().any(|other| other.id.name == name && at_once(&other)) {

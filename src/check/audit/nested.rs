@@ -17,7 +17,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         // What carries Flux Kustomizations and nothing else is no app; nobody would gate it by type.
         for delivery in deliveries.iter().filter(|delivery| delivery.role != Role::Bootstrap) {
             for inner in delivery.objects.iter().filter(|applied| applied.is(GROUP, "Kustomization")) {
-                let Some(held) = &inner.held else { continue };
+                let Some(held) = inner.window() else { continue };
                 let (namespace, name) = (&inner.id.namespace, &inner.id.name);
                 let named_so =
                     |other: &&Delivery| other.cluster == *cluster && other.is_named(namespace, name);

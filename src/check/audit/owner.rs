@@ -65,16 +65,16 @@ fn finding(
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let named = format!("{}{more}", named.join(", "));
     // What counts is the Kustomization: one that is not split yet lands as a whole, whatever its objects' types.
-    let differ = first.held != second.held;
+    let differ = first.window() != second.window();
     let apart = objects.iter().find(|(one, other)| differ && one.value() != other.value());
-    let ungated = objects.first().filter(|_| first.held.is_some() != second.held.is_some());
+    let ungated = objects.first().filter(|_| first.window().is_some() != second.window().is_some());
     let (one, other) = *apart.unwrap_or(&objects[0]);
     let (mut early, mut late, mut one_at, mut other_at) = (first, second, one, other);
-    if first.held.is_some() && (second.held.is_none() || first.change_type > second.change_type) {
+    if first.window().is_some() && (second.window().is_none() || first.change_type > second.change_type) {
         (early, late, one_at, other_at) = (second, first, other, one);
     }
-    let held = late.held.as_ref().map(ToString::to_string).unwrap_or_default();
-    let lands = match &early.held {
+    let held = late.window().map(ToString::to_string).unwrap_or_default();
+    let lands = match early.window() {
         Some(held) => format!("{} brings in the windows of {held}", early.name),
         None => format!("{} lands at once", early.name),
     };

@@ -79,7 +79,7 @@ fn waiting(
     named: &[&Applied],
 ) -> Option<Diagnostic> {
     let first = named.iter().min_by_key(|other| other.rank())?;
-    let held = first.held.as_ref().filter(|_| first.rank() > applied.rank() && !reference.optional)?;
+    let held = first.window().filter(|_| first.rank() > applied.rank() && !reference.optional)?;
     let lands = applied.lands();
     Some(
         NEEDS_GATED

@@ -2,7 +2,9 @@
 
 use crate::check::code::{SUSPEND_FALSE, SUSPEND_IN_GIT};
 use crate::check::subject::Subject;
+use crate::delivery::Hold;
 use crate::diagnostic::Diagnostic;
+use crate::mechanism::Action;
 
 /// Finds `spec.suspend` where a gate, or a person, would have to own it.
 ///
@@ -14,9 +16,14 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let Some(flux) = subject.flux(delivery) else { continue };
         let Some(suspend) = flux.spec("suspend").as_bool() else { continue };
         let name = &flux.name;
-        let job =
-            subject.jobs_of(&delivery.cluster).find(|job| job.turns(&delivery.namespace, &delivery.name));
-        let finding = match (&delivery.held, suspend) {
+        let jobs =
+            subject.jobs_of(&delivery.cluster).filter(|job| job.turns(&delivery.namespace, &delivery.name));
+        let job = jobs.max_by_key(|job| job.action);
+        let waits = delivery.change_type.and_then(|position| Hold::of_type(subject.spec?, position));
+        // A job that is switched off may be switched on any time.
+        let closes = job.filter(|job| job.action == Action::Close).map(|job| Hold::Job(job.name.clone()));
+        let waits = waits.or_else(|| delivery.gated.clone()).or(closes);
+        let finding = match (&waits, suspend) {
             (Some(held), false) => SUSPEND_IN_GIT
                 .finding(format!(
                     "`suspend: false` in Git resumes {name} at every reconciliation of what applies it, so \

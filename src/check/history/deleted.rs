@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use super::step::{Fate, Step, key_of, text_of};
 use super::{Change, Index, bootstrap, named};
 use crate::check::code::DELETED_OBJECTS;
-use crate::delivery::Delivery;
-use crate::delivery::Role;
 use crate::delivery::classify::is_hashed;
 use crate::delivery::inventory::{Deletion, is_kept};
+use crate::delivery::{Delivery, Hold, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
@@ -170,10 +169,9 @@ impl<'s> Change<'s> {
         let (count, listed) = (counted(ids), listed(ids));
         let now = self.still(delivery);
         let flux_now = now.and_then(|now| self.step.after.flux(now));
-        let is_suspended = flux_now.is_some_and(FluxKustomization::is_suspended);
         let when = match now.and_then(|now| now.held.as_ref()) {
-            Some(held) => format!(" when {held} opens"),
-            None if is_suspended => " when it is resumed".to_owned(),
+            Some(Hold::Suspended) => " when it is resumed".to_owned(),
+            Some(held) => format!(" {}", held.end()),
             None => String::new(),
         };
         let by = &flux.name;

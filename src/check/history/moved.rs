@@ -72,11 +72,11 @@ impl Change<'_> {
                 findings.push(
                     MOVED_BEHIND_WINDOW
                         .finding(format!(
-                            "{id} moves from {} to {}, which {held} holds back, so it is deleted {} and comes back when \
-                             {held} opens",
+                            "{id} moves from {} to {}, which {held} holds back, so it is deleted {} and comes back {}",
                             from.name,
                             to.name,
-                            was.goes()
+                            was.goes(),
+                            held.end()
                         ))
                         .at(self.step.after.sources.place(now, &["metadata", "name"]))
                         .related("it was here before", self.old_place(was))

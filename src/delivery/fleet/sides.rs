@@ -174,14 +174,13 @@ impl Reading<'_> {
             |entry| self.model.name_in(entry, cluster).to_owned(),
         );
         let namespace = self.namespace(group.whole, cluster);
+        let is_closed = || self.holds.by_jobs(cluster, namespace, &name, None).is_some();
         // Flux applies it as it is; where it does not, it is only the list of the parts that are applied.
         let whole = group.whole.filter(|entry| self.applier(entry, cluster).is_some());
         if let Some(entry) = whole {
             let part = if present.is_empty() { Part::Whole } else { Part::Remaining };
             sides.push(self.whole(entry, cluster, part));
-        } else if let Some(entry) =
-            group.whole.filter(|_| present.is_empty() && self.is_closed(cluster, namespace, &name))
-        {
+        } else if let Some(entry) = group.whole.filter(|_| present.is_empty() && is_closed()) {
             sides.push(self.whole(entry, cluster, Part::Whole));
         } else if present.is_empty() {
             present = (0..self.spec.types.len()).collect();
@@ -242,17 +241,19 @@ impl Reading<'_> {
             |flux| self.named(flux),
         );
         let KustomizationName { namespace, name, .. } = &kustomization;
-        let hold = self.holds.by_jobs(cluster, namespace, name, Some(&entry.path));
+        let hold = self.holds.of(cluster, namespace, name, Some(&entry.path));
+        let is_running = hold.is_some();
+        let hold = hold.or_else(|| self.holds.by_jobs(cluster, namespace, name, Some(&entry.path)));
         // Of several gated types nobody can tell by which one it waits.
         let schedule = match &hold {
             Some(Hold::Window(change_type)) => self.schedules.of(cluster, change_type),
             _ => None,
         };
         let gate = match schedule {
-            Some(_) if !self.spec.gate_enabled(cluster) => GateState::Off,
+            Some(_) if !is_running => self.not_closed(cluster),
             Some(_) if kustomization.in_git => GateState::Closes,
             Some(_) => GateState::Unseen,
-            None if hold.is_some() => GateState::Foreign,
+            None if is_running => GateState::Foreign,
             None => GateState::RealTime,
         };
         Side {
@@ -296,27 +297,25 @@ impl Reading<'_> {
         }
     }
 
-    /// Tells whether a CronJob of the cluster closes a Flux Kustomization, by its name or with all others.
-    fn is_closed(&self, cluster: &str, namespace: &str, name: &str) -> bool {
-        self.holds.by_jobs(cluster, namespace, name, None).is_some()
+    /// Says why CronJobs that do not run close nothing.
+    fn not_closed(&self, cluster: &str) -> GateState {
+        if self.spec.gate_enabled(cluster) { GateState::NoJob } else { GateState::Off }
     }
 
     fn gate(&self, cluster: &str, change_type: &str, name: Option<&KustomizationName>) -> GateState {
-        let is_closed = |found: &KustomizationName| self.is_closed(cluster, &found.namespace, &found.name);
-        if self.schedules.of(cluster, change_type).is_none() {
-            return if name.is_some_and(is_closed) { GateState::Foreign } else { GateState::RealTime };
-        }
-        if !self.spec.gate_enabled(cluster) {
-            return GateState::Off;
-        }
+        let is_closed =
+            |found: &KustomizationName| self.holds.of(cluster, &found.namespace, &found.name, None).is_some();
+        let has_window = self.schedules.of(cluster, change_type).is_some();
         match name {
-            None => GateState::NotInGit,
-            Some(found) => match (found.in_git, is_closed(found)) {
+            Some(found) if is_closed(found) => match (has_window, found.in_git) {
+                (false, _) => GateState::Foreign,
                 (true, true) => GateState::Closes,
-                (true, false) => GateState::NoJob,
-                (false, true) => GateState::Unseen,
-                (false, false) => GateState::NotInGit,
+                (true, false) => GateState::Unseen,
             },
+            _ if !has_window => GateState::RealTime,
+            Some(found) if found.in_git => self.not_closed(cluster),
+            _ if self.spec.gate_enabled(cluster) => GateState::NotInGit,
+            _ => GateState::Off,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
-use crate::delivery::{ClusterFolders, EntryPoint, Model, Role};
+use crate::delivery::{ClusterFolders, EntryPoint, Holds, Model, Role};
 use crate::delivery::{Known, Reason};
 use crate::diagnostic::{Diagnostic, Place, distinct};
 use crate::error::{Error, ErrorKind};
@@ -152,7 +152,7 @@ pub fn init(
                 .help("run `gitops-windows sync` to bring the repository up to date with it"),
         ));
     }
-    let known = Known { paths: options.folders(snapshot, &root)?, roots: ClusterFolders::new() };
+    let known = Known { paths: options.folders(snapshot, &root)?, ..Known::default() };
     let model = Model::read(snapshot, &root, &known, renderer);
     if model.all_entries().iter().all(|entry| entry.role == Role::Bootstrap) {
         return Err(nothing_found(snapshot, &model, &root));
@@ -235,8 +235,9 @@ fn new_spec(
         })
         .collect();
     // What Git suspends is left out of a new gate.
+    let holds = Holds::new(model, None);
     let is_held = |one: &&FluxKustomization| {
-        !one.is_suspended() || model.gates.iter().any(|gate| gate.holds(&one.namespace, &one.name))
+        !one.is_suspended() || holds.by_jobs(&one.cluster, &one.namespace, &one.name, None).is_some()
     };
     let written = model.all_flux().iter().filter(|one| one.said("suspend").is_boolean()).filter(is_held);
     remarks.extend(written.map(suspend_in_git));

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::delivery::{Input, Sides, gate_patch};
+use crate::delivery::{BuiltJob, Input, Sides, gate_patch};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::mechanism::{self, ClusterGate, GateTarget, Gates, Writing, join};
+use crate::mechanism::{self, Action, ClusterGate, GateTarget, Gates, Writing, join};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership, with_header};
@@ -105,7 +105,8 @@ fn same_targets(input: &Input<'_>, gates: &Gates, cluster: &ClusterGate) -> Resu
 pub fn not_held(input: &Input<'_>, sides: &Sides, cluster: &ClusterGate) -> Option<Diagnostic> {
     let reach = input.model.graph.reach(&cluster.folder);
     let gates: Vec<_> = input.model.gates.iter().filter(|gate| reach.contains(&gate.base)).collect();
-    let holds = |target: &GateTarget| gates.iter().any(|gate| target.is_held_by(gate));
+    let jobs: Vec<BuiltJob> = input.jobs_in(&cluster.folder);
+    let holds = |target: &GateTarget| jobs.iter().any(|job| job.closes(target));
     let is_split = sides.iter().any(|(side, (whole, _))| {
         let mut entries = [whole, side].into_iter().filter_map(|path| input.model.entry(path));
         input.model.graph.has(side) && entries.any(|entry| entry.is_of(&cluster.cluster))
@@ -117,13 +118,12 @@ pub fn not_held(input: &Input<'_>, sides: &Sides, cluster: &ClusterGate) -> Opti
     if missing.is_empty() || !cluster.enabled {
         return None;
     }
-    let held = gates.iter().flat_map(|gate| &gate.close.targets);
-    let held: BTreeSet<GateTarget> =
-        held.map(|(namespace, name)| GateTarget::new(input, namespace, name)).collect();
+    let closing = jobs.iter().filter(|job| job.action == Action::Close);
+    let held: BTreeSet<&GateTarget> = closing.flat_map(|job| &job.targets).collect();
     Some(
         Diagnostic::warning(format!(
             "the jobs in {base} hold back {} and not {missing}, so in cluster {} nothing waits for its window there",
-            shown(&held, input.spec),
+            shown(held, input.spec),
             cluster.cluster
         ))
         .at(Place::file(base.clone()))

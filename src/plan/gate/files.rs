@@ -166,9 +166,9 @@ pub fn conflict(path: &RepoPath) -> Diagnostic {
 
 /// Says what a gate begins to hold back without a split.
 fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Diagnostic> {
-    let held = |target: &GateTarget| input.model.gates.iter().any(|gate| target.is_held_by(gate));
     let new = |cluster: &ClusterGate| {
-        let targets = cluster.whole.iter().filter(|target| !held(target));
+        let is_new = |target: &&GateTarget| input.model.closings.any(&cluster.cluster, target).is_none();
+        let targets = cluster.whole.iter().filter(is_new);
         (cluster.cluster.clone(), shown(targets, input.spec))
     };
     let ours = gates.clusters.iter().filter(|cluster| !adopted::is_adopted(builder, &cluster.folder));
@@ -212,10 +212,8 @@ fn waits_for_gated(input: &Input<'_>, gates: &Gates) -> Vec<Diagnostic> {
 
 /// A cluster that is new to a gate somebody else built gets its jobs as they are.
 fn fits_base(input: &Input<'_>, gates: &Gates, cluster: &ClusterGate) -> Result<(), Error> {
-    let held = |target: &&GateTarget| {
-        let mut bases = input.model.gates.iter().filter(|gate| gate.base == gates.base);
-        bases.any(|gate| target.is_held_by(gate))
-    };
+    let jobs = input.jobs_in(&gates.base);
+    let held = |target: &&GateTarget| jobs.iter().any(|job| job.closes(target));
     let wanted = cluster.held();
     let missing = shown(wanted.iter().filter(|target| !held(target)), input.spec);
     if missing.is_empty() || !cluster.enabled {

@@ -41,7 +41,7 @@ fn needless<'a>(input: &Input<'a>, idle: &BTreeSet<String>) -> Vec<&'a EntryPoin
 /// Gives what the gates of a cluster hold back there.
 fn held(input: &Input<'_>, cluster: &str) -> Vec<GateTarget> {
     let own = input.model.flux_of_cluster(cluster);
-    let is_held = |target: &GateTarget| input.model.gates.iter().any(|gate| target.is_held_by(gate));
+    let is_held = |target: &GateTarget| input.model.closings.any(cluster, target).is_some();
     own.map(|one| GateTarget::of(input, one)).filter(is_held).collect()
 }
 

@@ -35,8 +35,7 @@ pub use verify::verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{EntryPoint, Role};
-use crate::delivery::{Input, Sides};
+use crate::delivery::{BuiltJob, EntryPoint, Input, Role, Sides};
 use crate::diagnostic::Place;
 use crate::error::Error;
 use crate::mechanism::{self, ClusterGate, GateTarget, Gates, Jobs};
@@ -83,10 +82,17 @@ fn cluster_gate(
     let carrier = carrier::carrier_of(input, sides, cluster, &folder).map(|entry| &entry.path);
     let whole = Whole::of(input, sides, lone, cluster, carrier);
     let enabled = input.spec.gate_enabled(cluster);
+    // What stands elsewhere is another gate, but where none stands here.
+    let standing = match input.model.graph.has(&folder) {
+        true => input.jobs_in(&folder),
+        false => input.model.closings.of(cluster).to_vec(),
+    };
     for position in gated {
         let own = jobs.all.iter().filter(|job| job.change_type == *position).map(|job| job.name.as_str());
         let own = (gated.len() > 1).then(|| own.collect::<Vec<_>>());
-        let (names, exist) = targets_of(input, sides, cluster, *position, carrier, &whole, own.as_deref())?;
+        let counts = |job: &&BuiltJob| own.as_ref().is_none_or(|own| own.contains(&job.name.as_str()));
+        let standing: Vec<&BuiltJob> = standing.iter().filter(counts).collect();
+        let (names, exist) = targets_of(input, sides, cluster, *position, carrier, &whole, &standing)?;
         if enabled && exist {
             switched_on.insert(*position);
         }
@@ -99,7 +105,8 @@ fn cluster_gate(
 
 /// Gives the Flux Kustomizations of a cluster that a type's gate holds back, and whether they exist.
 ///
-/// `whole` are held back as they are. `jobs` are the type's own, where several types have some.
+/// `whole` are held back as they are. `jobs` are those of the gate that stands, only the type's own where several types
+/// have some.
 ///
 /// Those that stand in Git and have finished their migration are held back; what is only planned is
 /// left out as soon as one of them does, so that a new entry point never stops a gate that works.
@@ -112,9 +119,8 @@ fn targets_of(
     change_type: usize,
     carrier: Option<&RepoPath>,
     whole: &Whole,
-    jobs: Option<&[&str]>,
+    jobs: &[&BuiltJob],
 ) -> Result<(BTreeSet<GateTarget>, bool), Error> {
-    let folder = input.spec.gate_folder(cluster)?;
     let managed = input.model.entries_of(cluster).any(|entry| !entry.flux.is_empty());
     let type_name = &input.spec.types[change_type].name.value;
     let mut entries: BTreeMap<RepoPath, GateTarget> = BTreeMap::new();
@@ -172,7 +178,7 @@ fn targets_of(
         if !live.is_empty() || input.model.is_suspended(path, cluster) {
             continue;
         }
-        if !whole.is_real_time(path) && is_held(input, &folder, path, target, jobs) {
+        if !whole.is_real_time(path) && is_held(input, path, target, jobs.iter().copied()) {
             standing.insert(target.clone());
             continue;
         }

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::delivery::EntryPoint;
-use crate::delivery::Input;
+use crate::delivery::{BuiltJob, EntryPoint, Input};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
-use crate::mechanism::{GateTarget, turns};
+use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
-use crate::render::{Object, Request};
 use crate::repo::FluxKustomization;
 use crate::spec::Spec;
 
@@ -93,36 +91,16 @@ pub fn check_target(input: &Input<'_>, kustomization: &FluxKustomization) -> Res
     Err(Error::invalid(Diagnostic::error(text).at(place()).help(help)))
 }
 
-/// Tells whether the gate that stands in a cluster's folder holds back a whole entry point already, which
-/// goes on until its halves are handed over.
-///
-/// `jobs` are those that count, where not all do.
-pub fn is_held(
+/// Tells whether one of a gate's jobs holds back a whole entry point already, which goes on until its halves are handed
+/// over.
+pub fn is_held<'j>(
     input: &Input<'_>,
-    folder: &RepoPath,
     path: &RepoPath,
     target: &GateTarget,
-    jobs: Option<&[&str]>,
+    jobs: impl IntoIterator<Item = &'j BuiltJob>,
 ) -> bool {
-    input.model.flux_at(path).any(|kustomization| GateTarget::of(input, kustomization) == *target)
-        && input.model.gates.iter().any(|gate| {
-            jobs.is_none_or(|jobs| jobs.contains(&gate.open.name.as_str())) && target.is_held_by(gate)
-        })
-        && is_named(input, folder, target, jobs)
-}
-
-/// Tells whether a job of a cluster names a Flux Kustomization: those of a base that clusters share name
-/// what any of them holds back.
-fn is_named(input: &Input<'_>, folder: &RepoPath, target: &GateTarget, jobs: Option<&[&str]>) -> bool {
-    let built = input.renderer.render(input.snapshot, &[Request::folder(folder.clone())]).pop();
-    // What can't be asked may hold it.
-    let Some(Ok(objects)) = built.filter(|_| input.model.graph.has(folder)) else { return true };
-    let counts = |job: &Object| {
-        let own = job.value["metadata"]["name"].as_str().unwrap_or_default();
-        job.value["kind"] == "CronJob" && jobs.is_none_or(|jobs| jobs.contains(&own))
-    };
-    let mut turned = objects.iter().filter(|object| counts(object)).flat_map(|job| turns(&job.value));
-    turned.any(|turn| GateTarget::from(turn) == *target)
+    let mut in_git = input.model.flux_at(path);
+    in_git.any(|flux| GateTarget::of(input, flux) == *target) && jobs.into_iter().any(|job| job.turns(target))
 }
 
 /// Tells whether Kubernetes takes a text as the name of a Flux Kustomization (RFC 1123 subdomain).

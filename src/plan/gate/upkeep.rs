@@ -1,6 +1,6 @@
 //! Brings gates up to date and proves that they do what the spec says then.
 
-use crate::delivery::{Closings, Input};
+use crate::delivery::Input;
 use crate::error::Error;
 use crate::mechanism::GateTarget;
 use crate::plan::Command;
@@ -52,16 +52,21 @@ pub fn follow(
 ///
 /// # Errors
 ///
-/// As [`Closings::of`].
+/// When the layout gives no folder.
 pub fn released(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Command>, Error> {
-    let (now, then) = (Closings::of(input)?, Closings::of(next)?);
+    let (now, then) = (&input.model.closings, &next.model.closings);
     let released = |cluster: &String| {
         let own = next.model.flux_of_cluster(cluster);
-        let released = own
-            .map(|flux| GateTarget::of(next, flux))
-            .filter(|target| now.hold(cluster, target).is_some() && then.hold(cluster, target).is_none());
+        let released = own.map(|flux| GateTarget::of(next, flux)).filter(|target| {
+            now.running(cluster, target).is_some() && then.running(cluster, target).is_none()
+        });
         released.map(|target| Command::release(&target, input.spec, cluster)).collect::<Vec<_>>()
     };
-    let stands = |cluster: &&String| then.has_gate(cluster);
-    Ok(input.spec.clusters.keys().filter(stands).flat_map(released).collect())
+    let mut found = Vec::new();
+    for cluster in input.spec.clusters.keys() {
+        if next.gate_of(cluster)?.is_some() {
+            found.extend(released(cluster));
+        }
+    }
+    Ok(found)
 }

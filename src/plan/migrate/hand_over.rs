@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::delivery::EntryPoint;
-use crate::delivery::gate::{Gate, GateJob};
+use crate::delivery::gate::{Gate, WrittenJob};
 use crate::delivery::{Input, build, rebuilt};
 use crate::diagnostic::Place;
+use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership};
@@ -103,8 +104,14 @@ pub fn hand_over(
 fn still_held(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Result<(), Problem> {
     let gated = one.sides.keys().filter(|position| !input.spec.types[**position].is_real_time());
     let wanted: Vec<String> = gated.map(|position| name_of(input, one, old, *position)).collect();
-    let own = input.namespace(old);
-    let names = |job: &GateJob, name: &str| job.targets.contains(&(own.to_owned(), name.to_owned()));
+    let (own, jobs) = (input.namespace(old), input.model.closings.of(&one.cluster));
+    let names = |job: &WrittenJob, name: &str| {
+        let target = GateTarget::new(input, own, name);
+        let mut built = jobs.iter().filter(|built| built.name == job.name).peekable();
+        // What nothing in Git builds is what its file says.
+        let of_file = || job.targets.contains(&(target.namespace.clone(), target.name.clone()));
+        if built.peek().is_some() { built.any(|built| built.turns(&target)) } else { of_file() }
+    };
     // What nothing in Git builds may be any cluster's.
     let reaches = |gate: &&Gate| {
         let builders = input.model.entries_building(&gate.base);
@@ -112,7 +119,8 @@ fn still_held(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Res
         clusters.is_empty() || clusters.contains(one.cluster.as_str())
     };
     // The jobs that the tool wrote follow by themselves.
-    let is_theirs = |job: &GateJob| input.snapshot.file(&job.file).map(ownership) == Some(Ownership::Theirs);
+    let is_theirs =
+        |job: &WrittenJob| input.snapshot.file(&job.file).map(ownership) == Some(Ownership::Theirs);
     let gates = input.model.gates.iter().filter(|gate| names(&gate.close, &old.name));
     for gate in gates.filter(reaches) {
         for job in [&gate.open, &gate.close].into_iter().filter(|job| is_theirs(job)) {

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::inventory::{Deletion, Inventory, deletions, inventories};
-use crate::delivery::{Closings, Input, Sides};
+use crate::delivery::{Input, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::GateTarget;
@@ -84,7 +84,7 @@ pub fn guard(
     if found.is_empty() {
         return Ok(Vec::new());
     }
-    let (now, later) = (Closings::of(input)?, Closings::of(&next)?);
+    let later = &next;
     let (mut direct, mut deleted) = (Vec::new(), Vec::new());
     for deletion in &found {
         let Deletion { cluster, kustomization, id, place, .. } = deletion;
@@ -93,7 +93,7 @@ pub fn guard(
         match next {
             Some(next) if is_held(cluster, &own) && !is_held(cluster, &next) => {
                 let next = next.name;
-                match unheld(&now, &later, cluster, &own) {
+                match unheld(input, later, cluster, &own)? {
                     Some(why) => deleted.push(
                         Diagnostic::error(format!(
                             "{id} in {cluster} goes from {kustomization} to {next} {why}: it may prune it before {next} has applied it"
@@ -122,18 +122,27 @@ pub fn guard(
     if deleted.is_empty() { Ok(direct) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics: deleted }) }
 }
 
-/// Says why no job holds back a Flux Kustomization yet; `later` are the gates after the step.
-fn unheld(now: &Closings, later: &Closings, cluster: &str, own: &GateTarget) -> Option<String> {
-    if now.hold(cluster, own).is_some() {
-        return None;
+/// Says why no job holds back a Flux Kustomization yet; `later` is the repository after the step.
+///
+/// # Errors
+///
+/// When the layout gives no folder.
+fn unheld(
+    input: &Input<'_>,
+    later: &Input<'_>,
+    cluster: &str,
+    own: &GateTarget,
+) -> Result<Option<String>, Error> {
+    if input.model.closings.running(cluster, own).is_some() {
+        return Ok(None);
     }
     let name = &own.name;
-    if now.has_gate(cluster) {
-        return Some(format!("and no job that runs in {cluster} closes {name} yet"));
+    if input.gate_of(cluster)?.is_some() {
+        return Ok(Some(format!("and no job that runs in {cluster} closes {name} yet")));
     }
     // A gate that is not in Git where the layout has it is its authors'.
-    let is_first = later.has_gate(cluster);
-    is_first.then(|| format!("in the step that brings the first gate, when nothing closes {name} yet"))
+    let is_first = later.gate_of(cluster)?.is_some();
+    Ok(is_first.then(|| format!("in the step that brings the first gate, when nothing closes {name} yet")))
 }
 
 /// Finds an encrypted object that goes to a Flux Kustomization which would apply it as it is.

@@ -1,8 +1,7 @@
 //! What lands at once although a window seems to hold it back.
 
 use crate::delivery::Kind;
-use crate::mechanism;
-use crate::pr::clock::Clock;
+use crate::pr::clock::{Clock, Tree};
 use crate::pr::finding::{Finding, Topic};
 use crate::pr::landing::State;
 use crate::pr::report::Line;
@@ -67,10 +66,10 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
 impl Clock<'_> {
     /// Tells whether a CronJob opens or closes windows, before or after.
     fn is_gate_job(&self, line: &Line) -> bool {
-        let jobs =
-            [&self.before, &self.after].into_iter().flat_map(|tree| tree.world.model.gates_of(&line.cluster));
-        let is_it = |value: &serde_json::Value| mechanism::read(value, None).action().is_some();
-        let mut jobs = jobs.flat_map(|gate| [gate.open.clone(), gate.close.clone()]);
-        jobs.any(|job| job.name == line.id.name) || line.object.as_ref().is_some_and(is_it)
+        let mut trees = [&self.before, &self.after].into_iter();
+        let has = |tree: &Tree<'_>| {
+            tree.world.model.closings.of(&line.cluster).iter().any(|job| job.name == line.id.name)
+        };
+        trees.any(has)
     }
 }
