@@ -82,11 +82,8 @@ fn cluster_gate(
     let carrier = carrier::carrier_of(input, sides, cluster, &folder).map(|entry| &entry.path);
     let whole = Whole::of(input, sides, lone, cluster, carrier);
     let enabled = input.spec.gate_enabled(cluster);
-    // What stands elsewhere is another gate, but where none stands here.
-    let standing = match input.model.graph.has(&folder) {
-        true => input.jobs_in(&folder),
-        false => input.model.closings.of(cluster).to_vec(),
-    };
+    // What stands elsewhere is another gate.
+    let standing = if input.model.graph.has(&folder) { input.jobs_in(&folder) } else { Vec::new() };
     for position in gated {
         let own = jobs.all.iter().filter(|job| job.change_type == *position).map(|job| job.name.as_str());
         let own = (gated.len() > 1).then(|| own.collect::<Vec<_>>());
