@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::code::UNAPPLIED_GATE;
 use crate::check::subject::Subject;
-use crate::delivery::{ClusterKey, GateJob};
+use crate::delivery::{ClusterKey, EntryPoint, GateJob, Hold, Input, Model};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
+use crate::repo::built;
 
 /// Finds folders with a gate that is switched on, which no Flux Kustomization of the cluster applies.
 ///
@@ -33,8 +34,65 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             folders.entry((&job.cluster, folder)).or_default().push(job);
         }
     }
-    let found = folders.into_iter().map(|((cluster, folder), jobs)| finding(subject, cluster, folder, &jobs));
-    found.chain(unfetched(subject)).collect()
+    let told = |(cluster, folder): (&ClusterKey, &RepoPath), jobs: Vec<&GateJob>| {
+        finding(subject, &cluster.name, folder, jobs.iter().map(|job| job.name.as_str()))
+    };
+    let unreached = unreached(subject, folders.keys().map(|(_, folder)| *folder).collect());
+    let found = folders.into_iter().map(|(place, jobs)| told(place, jobs));
+    found.chain(unreached).chain(suspended(subject)).chain(unfetched(subject)).collect()
+}
+
+/// Finds gates of which the spec speaks and that no entry point builds, but for those in `known` folders.
+fn unreached(subject: &Subject<'_>, known: BTreeSet<&RepoPath>) -> Vec<Diagnostic> {
+    let Subject { snapshot, model, renderer, .. } = *subject;
+    let Some(spec) = subject.spec else { return Vec::new() };
+    let input = Input { spec, snapshot, model, renderer };
+    let mut found = Vec::new();
+    for cluster in spec.clusters.keys().filter(|cluster| spec.gate_enabled(cluster)) {
+        let Ok(Some(folder)) = input.gate_of(cluster) else { continue };
+        let is_managed = model.flux_of_cluster(cluster).next().is_some();
+        let mut entries = model.entries_of(cluster);
+        if !is_managed || known.contains(&folder) || entries.any(|one| builds(model, one, &folder)) {
+            continue;
+        }
+        let jobs = input.jobs_in(&folder);
+        let names: Vec<&str> =
+            jobs.iter().filter(|job| job.is_running).map(|job| job.name.as_str()).collect();
+        found.extend((!names.is_empty()).then(|| finding(subject, cluster, &folder, names)));
+    }
+    found
+}
+
+fn builds(model: &Model, entry: &EntryPoint, folder: &RepoPath) -> bool {
+    built(&model.graph, &entry.path).contains(folder)
+}
+
+/// Finds gates that Git keeps from their cluster, since it suspends the Flux Kustomization that brings them.
+fn suspended(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let suspended = |job: &GateJob| subject.deliveries[job.delivery].held == Some(Hold::Suspended);
+    let twin = |job: &GateJob| {
+        let mut others = subject.jobs_of(&job.cluster).filter(|other| !suspended(other));
+        others.any(|other| (&other.namespace, &other.name) == (&job.namespace, &job.name))
+    };
+    let mut found: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
+    for job in subject.jobs.iter().filter(|job| !job.suspended && suspended(job) && !twin(job)) {
+        found.entry(job.delivery).or_default().insert(&job.name);
+    }
+    let told = |(delivery, jobs): (usize, BTreeSet<&str>)| {
+        let delivery = &subject.deliveries[delivery];
+        let flux = subject.flux(delivery)?;
+        Some(
+            UNAPPLIED_GATE
+                .finding(format!(
+                    "{} brings {}, and `suspend: true` in Git keeps it from doing so, so no window opens or closes",
+                    delivery.name,
+                    named(jobs)
+                ))
+                .at(flux.place("suspend"))
+                .help("take the line out, or let a Flux Kustomization bring the gate that Git does not suspend"),
+        )
+    };
+    found.into_iter().filter_map(told).collect()
 }
 
 /// Finds gates of which a cluster's sources leave something out.
@@ -73,12 +131,17 @@ fn named<'j>(jobs: impl IntoIterator<Item = &'j str>) -> String {
     jobs.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ")
 }
 
-fn finding(subject: &Subject<'_>, cluster: &ClusterKey, folder: &RepoPath, jobs: &[&GateJob]) -> Diagnostic {
-    let (file, names) = (list_of(subject, folder), named(jobs.iter().map(|job| job.name.as_str())));
+fn finding<'j>(
+    subject: &Subject<'_>,
+    cluster: &str,
+    folder: &RepoPath,
+    jobs: impl IntoIterator<Item = &'j str>,
+) -> Diagnostic {
+    let (file, names) = (list_of(subject, folder), named(jobs));
     UNAPPLIED_GATE
         .finding(format!(
             "no Flux Kustomization of cluster {} applies {folder}, so {} never run there, and what should wait for a window lands at once",
-            cluster.name, names
+            cluster, names
         ))
         .at(Place::file(file))
         .help("list the folder in what a Flux Kustomization applies that no window holds back; `gitops-windows sync` does it for gates of its own")

@@ -34,6 +34,9 @@ pub fn ensure(
         if gated || sides.get(&entry.path).is_some_and(|(_, position)| *position > 0) {
             return Err(carried_by_gated(entry, cluster));
         }
+        if input.model.is_suspended(&entry.path, &cluster.cluster) {
+            leftover.remarks.push(suspended(input, entry, cluster));
+        }
         if reaches(input, entry, &cluster.folder) {
             return Ok(());
         }
@@ -101,7 +104,11 @@ pub fn carrier_of<'a>(
     reaching()
         .find(|entry| is_applied(entry))
         .or_else(|| reaching().next())
-        .or_else(|| mine().find(|entry| Some(&entry.path) == folder.parent().as_ref()))
+        .or_else(|| {
+            // Where Git suspends what applies the folder above, the gate has its own Flux Kustomization.
+            let is_above = |entry: &&EntryPoint| Some(&entry.path) == folder.parent().as_ref();
+            mine().filter(|entry| !input.model.is_suspended(&entry.path, cluster)).find(is_above)
+        })
         .or_else(|| mine().filter(generated).max_by_key(|entry| entry.path.segments().count()))
 }
 
@@ -121,6 +128,21 @@ fn list(builder: &mut Builder<'_>, entry: &EntryPoint, folder: &RepoPath) -> Res
         }
     }
     Ok(())
+}
+
+/// Says that Git keeps a gate from its cluster.
+fn suspended(input: &Input<'_>, entry: &EntryPoint, cluster: &ClusterGate) -> Diagnostic {
+    let own = &cluster.cluster;
+    let name = input.model.name_in(entry, own);
+    let place = input.model.flux_in(entry, own).next().map(|flux| flux.place("suspend"));
+    Diagnostic::warning(format!(
+        "Flux Kustomization {name} brings cluster {own} its gate, and `suspend: true` in Git keeps that out"
+    ))
+    .at(place.unwrap_or_else(|| Place::file(entry.path.clone())))
+    .help(format!(
+        "take `suspend` out of {name}, or name a folder outside of {} for `clusterGate` under `layout`",
+        entry.path
+    ))
 }
 
 fn carried_by_gated(entry: &EntryPoint, cluster: &ClusterGate) -> Error {

@@ -11,7 +11,7 @@ use crate::plan::Command;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership, with_header};
 use crate::plan::gate::target::{shown, waits_for_held};
-use crate::plan::gate::{adopted, alerts, carrier, gates};
+use crate::plan::gate::{adopted, alerts, carrier, gates, renamed};
 use crate::template::Templates;
 use crate::text::did_you_mean;
 
@@ -72,6 +72,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
             alerts::sync(input, templates, builder, cluster, &mut wanted)?;
             continue;
         }
+        renamed::check(input, cluster)?;
         if adopted::is_adopted(builder, &cluster.folder) {
             adopted::sync(input, builder, &writing, cluster)?;
             leftover.remarks.extend(adopted::not_held(input, &sides, cluster));

@@ -14,6 +14,7 @@ mod leave;
 mod lone;
 mod loss;
 mod own;
+mod renamed;
 mod target;
 mod unbuilt;
 mod upkeep;
