@@ -29,9 +29,14 @@ pub struct Known {
 }
 
 /// A plan of which it is not known yet whether it comes out right.
-pub struct Draft {
+pub struct Draft<'a> {
     /// The plan.
     pub plan: Plan,
+    /// The files after it.
+    builder: Builder<'a>,
+    /// What became of each entry point, and of what newly came to divided ones.
+    outcomes: Vec<EntryOutcome>,
+    came: Vec<EntryOutcome>,
     /// What must be true of its sides beside the plan's obligations.
     pub promises: Vec<Promise>,
     /// The entry points that it divides.
@@ -40,14 +45,10 @@ pub struct Draft {
     pub unseen: BTreeSet<RepoPath>,
 }
 
-impl Run<'_> {
-    /// Plans every entry point that is meant, each as what is known of it says. `seen` gets each that is
-    /// divided, with the tree after its step.
-    ///
-    /// # Errors
-    ///
-    /// When a gate can't be brought up to date.
-    pub fn draft(&self, known: &Known, seen: &mut dyn FnMut(&RepoPath, &Snapshot)) -> Result<Draft, Error> {
+impl<'a> Run<'a> {
+    /// Plans every entry point that is meant, each as what is known of it says, and no gate yet. `seen` gets each that
+    /// is divided, with the tree after its step.
+    pub fn draft(&self, known: &Known, seen: &mut dyn FnMut(&RepoPath, &Snapshot)) -> Draft<'a> {
         let mut builder = Builder::new(self.original.snapshot);
         let (mut outcomes, mut commands, mut remarks) = (Vec::new(), Vec::new(), Vec::new());
         let (mut promises, mut divided, mut unseen) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
@@ -89,12 +90,8 @@ impl Run<'_> {
         }
         let came = admission::split(self, &mut builder);
         self.told(&mut outcomes, &came);
-        if !builder.is_unchanged() {
-            commands.extend(gate::follow(self.original, self.templates, &mut builder)?);
-        }
-        let mut plan = builder.finish();
-        plan.obligations = obligations::all(self.original, &plan, &outcomes);
-        admission::hold(self.original, &mut plan, &came);
+        let mut plan = self.plan(&builder, &outcomes, &came);
+        let all = outcomes.clone();
         remarks.extend(outcomes.iter().flat_map(|outcome| &outcome.notes).map(Diagnostic::note));
         // Where an app is used somewhere, those that do not use it have nothing to say.
         if !outcomes.iter().all(EntryOutcome::is_beside) {
@@ -103,7 +100,32 @@ impl Run<'_> {
         plan.report = Report::EntryPoints(outcomes);
         plan.commands = commands;
         plan.remarks = remarks;
-        Ok(Draft { plan, promises, divided, unseen })
+        Draft { plan, builder, outcomes: all, came, promises, divided, unseen }
+    }
+
+    /// Brings the gates up to date with a draft that came out right; tells whether that changes its files.
+    ///
+    /// # Errors
+    ///
+    /// When a gate can't be brought up to date.
+    pub fn follow(&self, draft: &mut Draft<'a>) -> Result<bool, Error> {
+        if draft.builder.is_unchanged() {
+            return Ok(false);
+        }
+        let commands = gate::follow(self.original, self.templates, &mut draft.builder)?;
+        draft.plan.commands.extend(commands);
+        let Plan { changes, obligations, .. } = self.plan(&draft.builder, &draft.outcomes, &draft.came);
+        let is_new = draft.plan.changes != changes;
+        (draft.plan.changes, draft.plan.obligations) = (changes, obligations);
+        Ok(is_new)
+    }
+
+    /// Returns what a builder changes, and what must be true of it.
+    fn plan(&self, builder: &Builder<'_>, outcomes: &[EntryOutcome], came: &[EntryOutcome]) -> Plan {
+        let mut plan = builder.finish();
+        plan.obligations = obligations::all(self.original, &plan, outcomes);
+        admission::hold(self.original, &mut plan, came);
+        plan
     }
 
     /// Gives the entry points that may be divided and those that apply them; what applies others' Flux

@@ -5,7 +5,7 @@
 //!    ▼                                                             │
 //!   plan them all ──► prove it all in one batch ──► something new? ┤ doubted: proven step by step next time
 //!                     try the hand-over                      │     └ refused: left as they are
-//!                                                            └──► no: this is the plan
+//!                                                            └──► no: gates follow, this is the plan
 //! ```
 //!
 //! A round knows more than the one before, or it is the last: each entry point is doubted once and refused
@@ -66,20 +66,21 @@ pub fn split(
     let run = Run { input, original, templates, selection, sides, carriers, parents, lone, live };
     let mut known = Known::default();
     loop {
-        let draft = run.draft(&known, &mut |_, _| {})?;
-        if !run.learns(&draft, &mut known)? {
-            refuse_unfetched(original, &draft.plan.changes)?;
-            return Ok(draft.plan);
+        let mut draft = run.draft(&known, &mut |_, _| {});
+        if run.learns(&draft, &mut known) || run.follow(&mut draft)? && run.learns(&draft, &mut known) {
+            continue;
         }
+        refuse_unfetched(original, &draft.plan.changes)?;
+        return Ok(draft.plan);
     }
 }
 
 impl Run<'_> {
     /// Judges a draft; tells whether anything new is known by that, so that the next one will be another.
-    fn learns(&self, draft: &Draft, known: &mut Known) -> Result<bool, Error> {
+    fn learns(&self, draft: &Draft<'_>, known: &mut Known) -> bool {
         if !draft.unseen.is_empty() {
             known.doubted.extend(draft.unseen.iter().cloned());
-            return Ok(true);
+            return true;
         }
         let after = draft.plan.changes.apply(self.original.snapshot);
         let promised = draft.promises.iter().flat_map(promise::Promise::requests);
@@ -94,21 +95,21 @@ impl Run<'_> {
         failed.retain(|entry| draft.promises.iter().any(|promise| promise.entry == *entry));
         if !failed.is_empty() {
             known.doubted.extend(failed);
-            return Ok(true);
+            return true;
         }
-        let mut refused = if broken.is_empty() { BTreeMap::new() } else { self.culprits(known, &broken)? };
+        let mut refused = if broken.is_empty() { BTreeMap::new() } else { self.culprits(known, &broken) };
         if refused.is_empty() {
             refused = self.no_hand_over(draft, &after);
         }
         let is_new = !refused.is_empty();
         known.refused.extend(refused);
-        Ok(is_new)
+        is_new
     }
 
     /// Finds the entry points whose division changes what another one builds: for each obligation that a
     /// draft does not meet, the first step after which it is not met. What no step breaks is not for a step
     /// to mend, and the proof says what is wrong.
-    fn culprits(&self, known: &Known, broken: &[Obligation]) -> Result<BTreeMap<RepoPath, Problem>, Error> {
+    fn culprits(&self, known: &Known, broken: &[Obligation]) -> BTreeMap<RepoPath, Problem> {
         let mismatch = |one: &Obligation, tree: &Snapshot| {
             let (before, renderer) = (self.original.snapshot, self.original.renderer);
             first_mismatch(before, tree, std::slice::from_ref(one), renderer)
@@ -131,13 +132,13 @@ impl Run<'_> {
                 met.extend(Some(*one).filter(|_| is_own && mismatch(one, tree).is_none()));
                 !is_own
             });
-        })?;
-        Ok(found)
+        });
+        found
     }
 
     /// Finds the entry points that a draft divides and nothing could hand over, since their Flux
     /// Kustomizations or what names these can't be edited.
-    fn no_hand_over(&self, draft: &Draft, after: &Snapshot) -> BTreeMap<RepoPath, Problem> {
+    fn no_hand_over(&self, draft: &Draft<'_>, after: &Snapshot) -> BTreeMap<RepoPath, Problem> {
         let later = |one: &&EntryOutcome| one.taken_over.is_empty() && draft.divided.contains(&one.before);
         let entries = draft.plan.report.entries().iter();
         let divided: BTreeSet<RepoPath> = entries.filter(later).map(|one| one.before.clone()).collect();
