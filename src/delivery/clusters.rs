@@ -112,6 +112,8 @@ pub struct Clusters {
     pub all: Vec<Cluster>,
     /// The positions of the Flux Kustomizations that stand in files and that no cluster gets.
     pub not_alive: BTreeSet<usize>,
+    /// The files that speak of Flux, can't be read as YAML, and stand where people apply what Git says of no root.
+    pub unread: BTreeSet<RepoPath>,
     /// What artifacts leave out.
     pub(super) ignored: BTreeMap<Artifact, Ignore>,
 }

@@ -49,7 +49,7 @@ pub fn unlisted(input: &Input<'_>) -> Vec<Unlisted> {
             let above = || path.parents().take_while(|above| above.is_within(whole) && above != whole);
             // The topmost folder with a kustomization of its own is listed and not looked into.
             let app = above().filter(|above| model.graph.has(above)).last();
-            let is_part_of_app = |above: RepoPath| is_divided(input, &above);
+            let is_part_of_app = |above: RepoPath| is_divided(input, &own, &above);
             let is_manifest =
                 || manifests(file).is_some_and(|all| all.iter().any(|one| !one.value["kind"].is_null()));
             let is_new = app.is_some() || !is_own_list(path) && is_manifest();
@@ -73,12 +73,14 @@ fn is_of_flux(model: &Model, folder: &RepoPath) -> bool {
     model.graph.get(folder).is_some_and(|found| is_listing(&found.text) || original(&found.text))
 }
 
-/// Tells whether a folder is that of an app of which a part stands.
-fn is_divided(input: &Input<'_>, folder: &RepoPath) -> bool {
-    let mut types = input.spec.types.iter();
-    types.any(|change_type| {
-        base_part(input.spec, folder, &change_type.name).is_some_and(|part| input.model.graph.has(&part))
-    })
+/// Tells whether a folder is that of an app of which a part stands: beside it by the layout, or in a side.
+fn is_divided(input: &Input<'_>, sides: &[RepoPath], folder: &RepoPath) -> bool {
+    let types = input.spec.types.iter();
+    let parts = types.filter_map(|change_type| base_part(input.spec, folder, &change_type.name));
+    let names = [folder.name().map(str::to_owned), Some(folder.segments().collect::<Vec<_>>().join("-"))];
+    let in_side =
+        |side: &RepoPath| names.iter().flatten().filter_map(|name| side.join(name).ok()).collect::<Vec<_>>();
+    parts.chain(sides.iter().flat_map(in_side)).any(|part| input.model.graph.has(&part))
 }
 
 /// Tells whether a list or a Flux Kustomization takes a file or a folder in, or something of the folder.
