@@ -188,8 +188,13 @@ impl Model {
             graph.get(path).is_some_and(Kustomization::is_umbrella)
                 && !graph.children(path).iter().all(|part| part.is_within(path))
         };
+        // An umbrella of which others build every part is what is left of an app that came after the migration.
+        let is_taken = |path: &RepoPath| {
+            graph.get(path).is_some_and(Kustomization::is_umbrella)
+                && graph.children(path).iter().all(|part| covered.contains(part))
+        };
         let roots: Vec<RepoPath> =
-            roots.into_iter().filter(|path| !(is_left(path) && inside(path))).collect();
+            roots.into_iter().filter(|path| !(is_left(path) && inside(path) || is_taken(path))).collect();
         // A gate that this tool put into `clusters/` does not make that folder the home of the apps.
         let is_gate = |path: &RepoPath| gates.iter().any(|gate| graph.reach(path).contains(&gate.base));
         let is_chosen = |path: &RepoPath| {

@@ -66,6 +66,19 @@ fn what_a_cluster_may_have_already_is_not_deleted() {
 }
 
 #[test]
+fn what_is_left_of_an_app_below_its_cluster_is_nobodys() {
+    let scratch = added(RW, "clusters/edge-01/apps/shop");
+    scratch.replace(RW, "  - shop\n", "  - ../shop\n");
+    scratch.take(&["split", "app", "shop", "--yes", "--allow-dirty"]);
+    let run = scratch.expect(0, &["migrate"]);
+    assert!(!(run.stdout.clone() + &run.stderr).contains("shop"), "{}\n{}", run.stdout, run.stderr);
+    let run = scratch.expect(0, &["check"]);
+    assert!((run.stdout + &run.stderr).contains("Nothing to report."));
+    let run = scratch.expect(0, &["verify"]);
+    assert!(!run.stderr.contains("shop"), "{}", run.stderr);
+}
+
+#[test]
 fn an_app_in_the_folder_of_a_side_is_to_move_out() {
     let scratch = added(RW, "clusters/edge-01/apps/apps-rw/shop");
     scratch.commit();
