@@ -60,6 +60,11 @@ impl Closings {
         self.0.contains_key(cluster)
     }
 
+    /// Tells whether a gate of a cluster closes anything.
+    pub fn closes_any(&self, cluster: &str) -> bool {
+        self.0.get(cluster).is_some_and(|closed| !closed.is_empty())
+    }
+
     /// Returns the CronJob that closes a Flux Kustomization, by its name or with all others of its namespace.
     pub fn hold(&self, cluster: &str, target: &GateTarget) -> Option<Hold> {
         let all = GateTarget { name: "*".to_owned(), ..target.clone() };

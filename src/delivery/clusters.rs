@@ -9,7 +9,7 @@ use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming::{home, prefix};
 use crate::delivery::source::SourceId;
 use crate::path::RepoPath;
-use crate::spec::{self, Placed, Spec};
+use crate::spec::{self, Placed, Spec, folder_of};
 
 /// Folders that a cluster is known to own, by cluster name.
 pub type ClusterFolders = BTreeMap<String, Vec<RepoPath>>;
@@ -21,6 +21,8 @@ pub struct Known {
     pub paths: ClusterFolders,
     /// The folders that are applied to each cluster before anything else.
     pub roots: ClusterFolders,
+    /// How the folders of sides are named: the template, and the names of the types.
+    pub sides: Option<(String, Vec<String>)>,
 }
 
 impl Known {
@@ -33,7 +35,21 @@ impl Known {
             let all = spec.clusters.iter().map(|(name, cluster)| (name.clone(), joined(cluster)));
             all.filter(|(_, folders)| !folders.is_empty()).collect()
         };
-        Known { paths: folders(&|cluster| &cluster.paths), roots: folders(&|cluster| &cluster.roots) }
+        let types = spec.types.iter().map(|change_type| change_type.name.value.clone()).collect();
+        Known {
+            paths: folders(&|cluster| &cluster.paths),
+            roots: folders(&|cluster| &cluster.roots),
+            sides: Some((spec.layout.entry_point.clone(), types)),
+        }
+    }
+
+    /// Returns the entry points of which a folder of a cluster would be a side, by its path; `root` is the folder of the
+    /// spec.
+    pub(super) fn wholes(&self, root: &RepoPath, cluster: &str, side: &RepoPath) -> Vec<RepoPath> {
+        let Some((template, types)) = &self.sides else { return Vec::new() };
+        let path = side.relative_to(root);
+        let of = |name: &String| folder_of(template, &path, &[("type", name), ("cluster", cluster)]);
+        types.iter().filter_map(of).filter_map(|whole| root.join(&whole).ok()).collect()
     }
 }
 

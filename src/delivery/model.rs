@@ -188,13 +188,16 @@ impl Model {
             graph.get(path).is_some_and(Kustomization::is_umbrella)
                 && !graph.children(path).iter().all(|part| part.is_within(path))
         };
-        // An umbrella of which others build every part is what is left of an app that came after the migration.
-        let is_taken = |path: &RepoPath| {
-            graph.get(path).is_some_and(Kustomization::is_umbrella)
-                && graph.children(path).iter().all(|part| covered.contains(part))
+        // What lies in an entry point of which Flux applies the sides is an app's, in use or not.
+        let divided = flux.iter().filter_map(|one| Some((one.path.as_ref()?, one.cluster.as_str())));
+        let divided: BTreeSet<RepoPath> =
+            divided.flat_map(|(side, cluster)| known.wholes(root, cluster, side)).collect();
+        let is_side = |path: &RepoPath, whole: &RepoPath| {
+            let named = naming::of_path(&known.paths, root, path);
+            known.wholes(root, &named, path).contains(whole)
         };
-        let roots: Vec<RepoPath> =
-            roots.into_iter().filter(|path| !(is_left(path) && inside(path) || is_taken(path))).collect();
+        let is_app =
+            |path: &RepoPath| path.parents().any(|above| divided.contains(&above) && !is_side(path, &above));
         // A gate that this tool put into `clusters/` does not make that folder the home of the apps.
         let is_gate = |path: &RepoPath| gates.iter().any(|gate| graph.reach(path).contains(&gate.base));
         let is_chosen = |path: &RepoPath| {
@@ -202,6 +205,10 @@ impl Model {
             naming::by_folder_name(root, path).is_some()
                 && (!delivered.is_read_from_git(path) || is_gate(path))
         };
+        let roots: Vec<RepoPath> = roots
+            .into_iter()
+            .filter(|path| !(is_left(path) && inside(path)) && (!is_app(path) || is_gate(path)))
+            .collect();
         let has_folders = has_flux || roots.iter().any(|path| is_chosen(path) && !is_gate(path));
         let chosen: Vec<&RepoPath> = roots
             .iter()
@@ -248,6 +255,12 @@ impl Model {
     /// They belong to another spec, or to none; what they apply may lie here all the same.
     pub fn outside(&self) -> &[FluxKustomization] {
         &self.outside
+    }
+
+    /// Returns the Flux Kustomizations that build no folder of this repository, as far as Git says: from another source or
+    /// an artifact, or by a path that only the cluster knows.
+    pub fn elsewhere(&self) -> impl Iterator<Item = &FluxKustomization> {
+        self.flux.iter().filter(|one| one.path.is_none())
     }
 
     /// Gives the folders that clusters are known to own.
@@ -477,12 +490,19 @@ fn unplaced(kustomization: &FluxKustomization) -> Option<Diagnostic> {
                 .help("its entry point is not touched")
         });
     }
+    let help = match kind {
+        // An ArtifactGenerator makes it, of this repository as a rule.
+        "ExternalArtifact" => {
+            "nothing of it waits for a window: to divide it, let it read a GitRepository with its own path"
+        }
+        _ => "its entry point is not touched: split it where the artifact is made",
+    };
     Some(
         Diagnostic::warning(format!(
             "Flux Kustomization {name} builds from {kind} {}, whose paths are not those of this repository",
             kustomization.source_name()
         ))
         .at(place)
-        .help("its entry point is not touched: split it where the artifact is made"),
+        .help(help),
     )
 }

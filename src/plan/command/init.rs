@@ -152,7 +152,7 @@ pub fn init(
                 .help("run `gitops-windows sync` to bring the repository up to date with it"),
         ));
     }
-    let known = Known { paths: options.folders(snapshot, &root)?, roots: ClusterFolders::new() };
+    let known = Known { paths: options.folders(snapshot, &root)?, ..Known::default() };
     let model = Model::read(snapshot, &root, &known, renderer);
     if !model.entry_points.iter().any(|entry| entry.role != Role::Bootstrap) {
         return Err(nothing_found(snapshot, &model, &root));
