@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cli::{Color, Global};
-use crate::diagnostic::{Diagnostic, Severity, clean, render};
+use crate::diagnostic::{Diagnostic, Severity, clean, folded, render};
 
 /// What a command printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl Output {
         if shown.is_empty() {
             return;
         }
-        self.for_people(&render(&shown, self.stderr_color, self.width));
+        self.for_people(&render(&folded(&shown), self.stderr_color, self.width));
     }
 
     /// Tells whether somebody can be asked.

@@ -13,8 +13,8 @@ use crate::plan::migrate::misplaced::misplaced_in;
 use crate::plan::{gate, is_remote};
 use crate::proof::{Mismatch, compare};
 use crate::render::{Object, RenderError, Request};
-use crate::repo::Snapshot;
 use crate::repo::manifest::ObjectId;
+use crate::repo::{Kustomization, Snapshot};
 
 /// What became of one object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,6 +98,8 @@ pub struct Check {
     pub path: RepoPath,
     /// How many objects there were.
     pub objects: usize,
+    /// Whether there was something to compare it with: sides, or a revision.
+    pub is_compared: bool,
     /// Nothing, or every difference; without an object where a folder does not build.
     pub differences: Vec<(Option<ObjectId>, Difference)>,
 }
@@ -118,7 +120,7 @@ impl Check {
             "cluster": self.cluster,
             "path": self.path.to_string(),
             "objects": self.objects,
-            "status": worst.map_or("equal", Difference::as_str),
+            "status": worst.map_or(if self.is_compared { "equal" } else { "not-split" }, Difference::as_str),
             "differences": differences,
         })
     }
@@ -135,7 +137,9 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
         .map(|(path, clusters)| {
             let sides = sides(input, &path, &clusters.first);
             let stands = input.model.graph.has(&path);
-            let whole: Vec<Part> = if stands { vec![(None, path.clone())] } else { sides.clone() };
+            // Flux lists by itself what lies in a folder without a list.
+            let is_built = stands || sides.is_empty() && input.is_applied(&path);
+            let whole: Vec<Part> = if is_built { vec![(None, path.clone())] } else { sides.clone() };
             let (objects, found) = rendered(input, input.snapshot, &path, &whole);
             let mut differences = found;
             if sides.is_empty() {
@@ -160,7 +164,8 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
                 differences.extend(wrong_sides(input, &all, &carriers, &path));
             }
             differences.sort();
-            Check { cluster: clusters.named(), path, objects: count, differences }
+            let is_compared = !sides.is_empty();
+            Check { cluster: clusters.named(), path, objects: count, is_compared, differences }
         })
         .collect()
 }
@@ -197,7 +202,7 @@ pub fn verify_since(before: &Input<'_>, after: &Input<'_>) -> Vec<Check> {
                 }
             }
             differences.sort();
-            Check { cluster: clusters.named(), path, objects: old.len(), differences }
+            Check { cluster: clusters.named(), path, objects: old.len(), is_compared: true, differences }
         })
         .collect()
 }
@@ -266,6 +271,9 @@ fn requests(input: &Input<'_>, path: &RepoPath, parts: &[Part], alike: bool) -> 
         let build = builds(input.model, entry).into_iter().next().flatten()?;
         Some(rebuilt(&build, &entry.path, folder))
     };
+    // kustomize refuses a list of nothing, and kustomize-controller builds it.
+    let is_empty = |folder: &RepoPath| input.model.graph.get(folder).is_some_and(Kustomization::is_empty);
+    let build = |folder: &RepoPath| build(folder).or_else(|| is_empty(folder).then_some(Value::Null));
     parts.iter().map(|(_, folder)| Request::of(folder.clone(), build(folder).as_ref())).collect()
 }
 

@@ -52,6 +52,25 @@ fn a_missing_spec() {
 }
 
 #[test]
+fn a_folder_below_the_spec_and_one_without_anything() {
+    let scratch = sample();
+    let below = scratch.top().join("apps/web");
+    let run = scratch.run_in(&below, &["verify"]);
+    assert_eq!((run.code, run.stdout), (0, scratch.run(&["verify"]).stdout), "{}", run.stderr);
+    let run = scratch.run_in(&below, &["explain", "deployment.yaml"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(run.stdout, scratch.run(&["explain", "apps/web/deployment.yaml"]).stdout);
+    std::fs::remove_file(scratch.top().join("windows.yaml")).unwrap();
+    let run = scratch.run_in(&below, &["clusters"]);
+    assert!(run.stdout.contains("edge-01"), "{}", run.stdout);
+    let empty = Scratch::empty().with_binary();
+    for command in ["check", "clusters"] {
+        let run = empty.expect(3, &[command]);
+        assert!(run.stderr.contains("there is no spec and no manifest here"), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn an_empty_spec() {
     let scratch = sample();
     for text in ["", "# nothing\n", "---\n", "[]\n", "text\n"] {

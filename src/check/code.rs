@@ -154,6 +154,8 @@ codes! {
         "The folder that a cluster's own Flux Kustomization builds goes, or another one comes in its place.";
     MATCHES_NOTHING = "GW056" "matches-nothing" Warning
         "A rule, a cluster, a window or another name of the spec matches nothing.";
+    UNLISTED_FILE = "GW057" "unlisted-file" Warning
+        "A file came into a folder that Flux listed by itself before the split, and nothing lists it.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone, so it opens in the zone of each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error

@@ -36,6 +36,7 @@ pub use sarif::sarif;
 pub use schedules::{SpecLintOptions, spec_lints, spec_lints_with};
 pub use subject::Subject;
 
+use crate::check::code::MATCHES_NOTHING;
 use crate::diagnostic::{Diagnostic, distinct};
 
 /// Runs every audit, and the lints of the schedules of gates that no spec implies.
@@ -54,7 +55,9 @@ pub fn sort(findings: &mut [Diagnostic]) {
     let key = |finding: &Diagnostic| {
         let place = finding.place.as_ref();
         let start = place.and_then(|place| place.span.as_ref()).map_or(0, |span| span.start);
-        (place.map(|place| place.path.clone()), start, finding.code, finding.message.clone())
+        // A name that is spelled wrong explains what follows from it.
+        let is_typo = finding.code == Some(MATCHES_NOTHING.code);
+        (!is_typo, place.map(|place| place.path.clone()), start, finding.code, finding.message.clone())
     };
     findings.sort_by_key(key);
 }

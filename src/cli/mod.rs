@@ -13,11 +13,14 @@ pub use format::{Answer, Format, TextFormat};
 /// The file name of the spec, unless `--spec` gives another.
 pub const DEFAULT_SPEC: &str = "windows.yaml";
 
+/// The folder to work in where none is named: then the spec may stand in one above.
+pub const DEFAULT_DIRECTORY: &str = ".";
+
 /// Options of every command.
 #[derive(Args, Debug)]
 pub struct Global {
     /// Work in this folder, which holds windows.yaml; it may be a subfolder of the git repository
-    #[arg(short = 'C', long = "directory", value_name = "DIR", default_value = ".", global = true)]
+    #[arg(short = 'C', long = "directory", value_name = "DIR", default_value = DEFAULT_DIRECTORY, global = true)]
     pub directory: PathBuf,
     /// The spec, relative to the folder
     #[arg(long, value_name = "FILE", default_value = DEFAULT_SPEC, global = true)]

@@ -25,7 +25,7 @@ pub struct Explain {
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Explain, output: &Output) -> Result<Exit, Error> {
     let loaded = Loaded::open(global, output)?;
-    let path = loaded.spec.folder().join(&arguments.path).map_err(|error| {
+    let path = loaded.workspace.path(&arguments.path).map_err(|error| {
         Error::new(
             ErrorKind::Usage,
             Diagnostic::error(error.to_string()).help("name a path below the folder of the spec"),

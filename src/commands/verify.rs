@@ -55,6 +55,7 @@ fn text(checks: &[Check]) -> String {
     for check in checks {
         let is_unknown = |(_, difference): &(_, Difference)| matches!(difference, Difference::Unknown(..));
         let verdict = match &check.differences[..] {
+            [] if !check.is_compared => "not split",
             [] => "equal",
             found if found.iter().all(is_unknown) => "unknown",
             _ => "different",

@@ -1,17 +1,19 @@
 //! What most commands begin with: the repository read once, the spec, the model, a renderer.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::check::unwanted;
-use crate::cli::{DEFAULT_SPEC, Global};
+use crate::cli::{DEFAULT_DIRECTORY, DEFAULT_SPEC, Global};
 use crate::commands::renderer::renderer;
 use crate::delivery::Model;
 use crate::delivery::{Input, Known};
-use crate::diagnostic::Diagnostic;
-use crate::error::Error;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::path::RepoPath;
+use crate::path::{RepoPath, RepoPathError};
 use crate::render::Renderer;
+use crate::repo::flux::is_yaml;
 use crate::repo::{Entry, Repository, Snapshot};
 use crate::spec::{self, Parsed, Spec};
 use crate::write;
@@ -37,12 +39,7 @@ impl Workspace {
         }
         let reading = repository.read()?;
         output.diagnostics(&reading.notes);
-        let spec_path = repository.spec_dir().join(&global.spec).map_err(|error| {
-            Error::new(
-                crate::error::ErrorKind::Usage,
-                Diagnostic::error(format!("--spec: {error}")).help("name a file below the folder of -C"),
-            )
-        })?;
+        let spec_path = spec_path(global, repository.spec_dir(), &reading.snapshot)?;
         Ok(Workspace { repository, snapshot: reading.snapshot, spec_path, edited: Vec::new() })
     }
 
@@ -78,9 +75,31 @@ impl Workspace {
     /// Reads the spec for a question that can be asked without; `None` where nobody named one and there is none.
     pub fn spec_if_any(&self, global: &Global) -> Result<Option<Parsed>, Error> {
         if global.spec == DEFAULT_SPEC && self.snapshot.entry(&self.spec_path).is_none() {
-            return Ok(None);
+            let folder = self.spec_path.parent().unwrap_or_default();
+            if self.snapshot.below(&folder).any(|(path, _)| is_yaml(path)) {
+                return Ok(None);
+            }
+            return Err(Error::invalid(
+                Diagnostic::error("there is no spec and no manifest here")
+                    .at(Place::file(folder))
+                    .help("run it in the git repository that Flux reads, or name that with -C"),
+            ));
         }
         spec::read(&self.snapshot, &self.spec_path).map(Some)
+    }
+
+    /// Finds what a path means: from the folder of the command where something stands there, else from that of the spec.
+    ///
+    /// # Errors
+    ///
+    /// When it leads out of the repository.
+    pub fn path(&self, text: &str) -> Result<RepoPath, RepoPathError> {
+        let own = self.repository.spec_dir().join(text);
+        let stands = |path: &RepoPath| self.snapshot.entry(path).is_some() || self.snapshot.is_dir(path);
+        match own {
+            Ok(own) if stands(&own) => Ok(own),
+            _ => self.spec_path.parent().unwrap_or_default().join(text),
+        }
     }
 
     /// Shows what is doubtful about a spec and not wanted.
@@ -95,6 +114,25 @@ impl Workspace {
         let folder = self.spec_path.parent().unwrap_or_default();
         Model::read(&self.snapshot, &folder, &spec.map(Known::of).unwrap_or_default(), renderer)
     }
+}
+
+/// Finds the spec as git finds its repository: in the folder, or else in the nearest one above. Where there is none, it
+/// belongs into the folder that was named, or else at the top.
+fn spec_path(global: &Global, folder: &RepoPath, snapshot: &Snapshot) -> Result<RepoPath, Error> {
+    let refused = |error: RepoPathError| {
+        Error::new(
+            ErrorKind::Usage,
+            Diagnostic::error(format!("--spec: {error}")).help("name a file below the folder of -C"),
+        )
+    };
+    let own = folder.join(&global.spec).map_err(refused)?;
+    let above = folder.ancestors().filter_map(|above| above.join(&global.spec).ok());
+    let mut above = above.filter(|_| global.spec == DEFAULT_SPEC);
+    if let Some(found) = above.find(|path| snapshot.entry(path).is_some()) {
+        return Ok(found);
+    }
+    let is_named = global.directory != Path::new(DEFAULT_DIRECTORY) || global.spec != DEFAULT_SPEC;
+    if is_named { Ok(own) } else { RepoPath::top().join(&global.spec).map_err(refused) }
 }
 
 /// Everything a plan is made from, owned.

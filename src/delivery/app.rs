@@ -6,6 +6,7 @@ use crate::delivery::{EntryPoint, Model};
 use crate::path::RepoPath;
 use crate::render::Object;
 use crate::repo::{Kustomization, Reference, Target, umbrella};
+use crate::spec::{Spec, expand_folder};
 
 /// One folder that an entry point lists.
 #[derive(Clone, Debug)]
@@ -130,6 +131,12 @@ impl Apps {
         let holds = |reach: &BTreeSet<RepoPath>| file.ancestors().any(|above| reach.contains(&above));
         self.apps.iter().find(|(_, reach)| holds(reach)).map(|(app, _)| app.as_str())
     }
+}
+
+/// Returns the folder that holds a part of an app's base, by the spec's layout.
+pub fn base_part(spec: &Spec, folder: &RepoPath, change_type: &str) -> Option<RepoPath> {
+    let root = spec.folder();
+    root.join(&expand_folder(&spec.layout.app, &folder.relative_to(&root), &[("type", change_type)])?).ok()
 }
 
 /// Names the app that a folder holds: its last segment that says what and not where.

@@ -102,6 +102,11 @@ impl Closings {
         self.0.get(cluster).map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// Tells whether a job of a cluster runs that closes anything.
+    pub fn closes_any(&self, cluster: &str) -> bool {
+        self.of(cluster).iter().any(|job| job.is_running && job.action == Action::Close)
+    }
+
     /// Returns the job that closes a Flux Kustomization of a cluster, if one runs.
     pub fn running(&self, cluster: &str, target: &GateTarget) -> Option<&BuiltJob> {
         self.of(cluster).iter().find(|job| job.is_running && job.closes(target))

@@ -10,7 +10,7 @@ use crate::delivery::naming::{home, prefix};
 use crate::delivery::source::SourceId;
 use crate::path::RepoPath;
 use crate::repo::Snapshot;
-use crate::spec::{self, Placed, Spec};
+use crate::spec::{self, Placed, Spec, folder_of};
 
 /// Folders that a cluster is known to own, by cluster name.
 pub type ClusterFolders = BTreeMap<String, Vec<RepoPath>>;
@@ -24,6 +24,8 @@ pub struct Known {
     pub roots: ClusterFolders,
     /// The folder of each cluster's gate, whether or not it stands.
     pub gates: BTreeMap<String, RepoPath>,
+    /// How the folders of sides are named: the template, and the names of the types.
+    pub sides: Option<(String, Vec<String>)>,
 }
 
 impl Known {
@@ -37,11 +39,22 @@ impl Known {
             all.filter(|(_, folders)| !folders.is_empty()).collect()
         };
         let gate = |name: &String| Some((name.clone(), spec.gate_folder(name).ok()?));
+        let types = spec.types.iter().map(|change_type| change_type.name.value.clone()).collect();
         Known {
             paths: folders(&|cluster| &cluster.paths),
             roots: folders(&|cluster| &cluster.roots),
             gates: spec.clusters.keys().filter_map(gate).collect(),
+            sides: Some((spec.layout.entry_point.clone(), types)),
         }
+    }
+
+    /// Returns the entry points of which a folder of a cluster would be a side, by its path; `root` is the folder of the
+    /// spec.
+    pub(super) fn wholes(&self, root: &RepoPath, cluster: &str, side: &RepoPath) -> Vec<RepoPath> {
+        let Some((template, types)) = &self.sides else { return Vec::new() };
+        let path = side.relative_to(root);
+        let of = |name: &String| folder_of(template, &path, &[("type", name), ("cluster", cluster)]);
+        types.iter().filter_map(of).filter_map(|whole| root.join(&whole).ok()).collect()
     }
 }
 
@@ -135,6 +148,8 @@ pub struct Clusters {
     pub all: Vec<Cluster>,
     /// The positions of the Flux Kustomizations that stand in files and that no cluster gets.
     pub not_alive: BTreeSet<usize>,
+    /// The files that speak of Flux, can't be read as YAML, and stand where people apply what Git says of no root.
+    pub unread: BTreeSet<RepoPath>,
     /// What artifacts leave out.
     pub(super) ignored: BTreeMap<Artifact, Ignore>,
 }

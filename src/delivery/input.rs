@@ -9,6 +9,7 @@ use crate::delivery::{Apps, build, origins};
 use crate::delivery::{EntryPoint, Model, Role, Sides, side};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::kustomization::FILE_NAMES;
@@ -277,12 +278,21 @@ impl<'a> Input<'a> {
     }
 
     fn held_whole(&self, entry: &EntryPoint, change_type: usize) -> &'static str {
-        let mut clusters = entry.clusters();
-        match self.spec.types[change_type].is_real_time() {
-            true => "",
-            false if clusters.all(|cluster| self.model.is_suspended(&entry.path, cluster)) => {
-                ": Git suspends its Flux Kustomization"
-            }
+        if self.spec.types[change_type].is_real_time() {
+            return "";
+        }
+        if entry.clusters().all(|cluster| self.model.is_suspended(&entry.path, cluster)) {
+            return ": Git suspends its Flux Kustomization";
+        }
+        let closings = &self.model.closings;
+        let is_left = |cluster: &str| {
+            let mut own = self.model.flux_in(entry, cluster).map(|one| GateTarget::of(self, one)).peekable();
+            closings.closes_any(cluster)
+                && own.peek().is_some()
+                && own.all(|target| closings.running(cluster, &target).is_none())
+        };
+        match entry.clusters().any(is_left) {
+            true => "; no gate holds back its Flux Kustomization: `gitops-windows sync` says why",
             false => ": its own Flux Kustomization is what a gate holds back",
         }
     }

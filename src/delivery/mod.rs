@@ -45,10 +45,11 @@ mod source;
 mod sources;
 mod target;
 mod unapplied;
+mod unlisted;
 mod view;
 mod walk;
 
-pub use app::{Apps, Child, app_names};
+pub use app::{Apps, Child, app_names, base_part};
 pub(crate) use app::{app_name, children};
 pub use applied::{Applied, Delivery};
 pub(crate) use applied::{deliveries, names};
@@ -72,3 +73,4 @@ pub use sides::{Sides, side};
 pub use source::{SourceId, bare_url};
 pub use sources::{Source, Sources};
 pub use unapplied::{Unapplied, unapplied};
+pub use unlisted::{Unlisted, unlisted};

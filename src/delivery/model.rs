@@ -117,8 +117,16 @@ impl Model {
             graph.get(path).is_some_and(Kustomization::is_umbrella)
                 && !graph.children(path).iter().all(|part| part.is_within(path))
         };
-        let roots: Vec<RepoPath> =
-            roots.into_iter().filter(|path| !(is_left(path) && inside(path))).collect();
+        // What lies in an entry point of which Flux applies the sides is an app's, in use or not.
+        let divided = flux.iter().filter_map(|one| Some((one.path.as_ref()?, one.cluster.as_str())));
+        let divided: BTreeSet<RepoPath> =
+            divided.flat_map(|(side, cluster)| known.wholes(root, cluster, side)).collect();
+        let is_side = |path: &RepoPath, whole: &RepoPath| {
+            let named = naming::of_path(&known.paths, root, path);
+            known.wholes(root, &named, path).contains(whole)
+        };
+        let is_app =
+            |path: &RepoPath| path.parents().any(|above| divided.contains(&above) && !is_side(path, &above));
         // A gate that this tool put into `clusters/` does not make that folder the home of the apps.
         let is_gate = |path: &RepoPath| gates.iter().any(|gate| graph.reach(path).contains(&gate.base));
         let is_chosen = |path: &RepoPath| {
@@ -126,6 +134,10 @@ impl Model {
             naming::by_folder_name(root, path).is_some()
                 && (!delivered.is_read_from_git(path) || is_gate(path))
         };
+        let roots: Vec<RepoPath> = roots
+            .into_iter()
+            .filter(|path| !(is_left(path) && inside(path)) && (!is_app(path) || is_gate(path)))
+            .collect();
         let has_folders = has_flux || roots.iter().any(|path| is_chosen(path) && !is_gate(path));
         let chosen: Vec<&RepoPath> = roots
             .iter()
@@ -287,12 +299,19 @@ fn unplaced(kustomization: &FluxKustomization) -> Option<Diagnostic> {
                 .help("its entry point is not touched")
         });
     }
+    let help = match kind {
+        // An ArtifactGenerator makes it, of this repository as a rule.
+        "ExternalArtifact" => {
+            "nothing of it waits for a window: to divide it, let it read a GitRepository with its own path"
+        }
+        _ => "its entry point is not touched: split it where the artifact is made",
+    };
     Some(
         Diagnostic::warning(format!(
             "Flux Kustomization {name} builds from {kind} {}, whose paths are not those of this repository",
             kustomization.source_name()
         ))
         .at(place)
-        .help("its entry point is not touched: split it where the artifact is made"),
+        .help(help),
     )
 }

@@ -67,7 +67,8 @@ impl Clusters {
             all = reader.clusters(roots, known);
         }
         let not_alive = left(&all);
-        Clusters { all, not_alive, ignored: reader.ignored }
+        let unread = unread(&reader.top, flux, &all);
+        Clusters { all, not_alive, unread, ignored: reader.ignored }
     }
 }
 
@@ -208,6 +209,29 @@ fn by_hand(flux: &[FluxKustomization], clusters: &[Cluster]) -> BTreeMap<RepoPat
         }
     }
     found
+}
+
+/// Finds the files that speak of Flux, can't be read, and lie where people apply what Git says of no root: in the folder of
+/// such a root, or beside a Flux Kustomization that nothing brings.
+fn unread(view: &View, flux: &[FluxKustomization], clusters: &[Cluster]) -> BTreeSet<RepoPath> {
+    let roots =
+        clusters.iter().flat_map(|cluster| &cluster.roots).filter(|root| root.kustomization.is_none());
+    let roots: BTreeSet<&RepoPath> = roots.map(|root| &root.folder).collect();
+    let brought = clusters.iter().flat_map(|cluster| &cluster.kustomizations);
+    let by_hand = brought.filter(|one| one.applied_by.is_none()).filter_map(|one| one.written);
+    let beside: BTreeSet<RepoPath> = by_hand.filter_map(|position| flux[position].file.parent()).collect();
+    let is_applied = |file: &&RepoPath| {
+        let is_beside = file.parent().is_some_and(|folder| beside.contains(&folder));
+        let root = file.parents().find(|above| roots.contains(above));
+        // What a list leaves out is switched off, and what it has is told with the list.
+        let is_free = |root: &RepoPath| {
+            let mut above = file.parents().take_while(|above| above.is_within(root));
+            !above.any(|above| view.graph.has(&above))
+        };
+        let is_free_here = || file.parent().is_some_and(|folder| !view.graph.has(&folder));
+        !is_kept(file) && (root.is_some_and(|root| is_free(&root)) || is_beside && is_free_here())
+    };
+    view.unread().filter(is_applied).cloned().collect()
 }
 
 #[cfg(test)]

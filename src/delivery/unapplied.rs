@@ -52,13 +52,16 @@ pub fn unapplied(input: &Input<'_>) -> Vec<Unapplied> {
         taken.contains(folder) || model.graph.referrers(folder).any(|user| user != whole)
     };
     let root = input.spec.folder();
+    let sides = input.sides();
+    let live = input.live(&sides);
+    let is_app = |whole: &RepoPath| whole.parents().any(|above| live.contains(&above));
     let mut found: BTreeMap<RepoPath, Unapplied> = BTreeMap::new();
     let folders = model.graph.iter().map(|kustomization| &kustomization.folder);
     let may_be = |folder: &&RepoPath| {
         folder.is_within(&root) && !taken.contains(*folder) && model.graph.referrers(folder).count() < 2
     };
     for folder in folders.filter(may_be) {
-        for (whole, position) in wholes(input, folder) {
+        for (whole, position) in wholes(input, folder).into_iter().filter(|(whole, _)| !is_app(whole)) {
             let was_in_git = |cluster: &String| {
                 bootstrapped.contains(cluster)
                     && (is_umbrella(input, &whole) || !model.graph.has(&whole))

@@ -112,6 +112,11 @@ impl View {
         !self.graph.has(&folder) && self.around.contains(&folder)
     }
 
+    /// Returns the files that speak of Flux and can't be read as YAML.
+    pub(super) fn unread(&self) -> impl Iterator<Item = &RepoPath> {
+        self.files.iter().filter(|(_, objects)| objects.is_none()).map(|(file, _)| file)
+    }
+
     /// Tells whether a source stands in a file below a folder.
     pub(super) fn holds_source(&self, folder: &RepoPath, id: &SourceId) -> bool {
         let mut values = below(&self.files, folder).filter_map(|(_, values)| values.as_ref()).flatten();

@@ -1,5 +1,6 @@
 //! What the tool has to say about a file: a severity, a place, a message, and what to do.
 
+mod fold;
 mod position;
 mod render;
 
@@ -8,6 +9,7 @@ use std::sync::Arc;
 
 use crate::path::RepoPath;
 
+pub use fold::folded;
 pub use position::line_column;
 pub use render::{clean, render};
 

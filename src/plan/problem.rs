@@ -138,6 +138,16 @@ impl Problem {
         self
     }
 
+    /// Adds what else would help.
+    #[must_use]
+    pub fn or(mut self, other: &str) -> Problem {
+        match &mut self.steps[..] {
+            [only] => only.push_str(&format!("; or {other}")),
+            _ => self.steps.push(format!("or, in place of all that, {other}")),
+        }
+        self
+    }
+
     /// Returns what to do, with numbers where that takes several steps.
     pub fn remedy(&self) -> String {
         match &self.steps[..] {

@@ -152,6 +152,11 @@ impl Kustomization {
             .map(|(_, value)| value)
     }
 
+    /// Gives a top-level key as it stands in the file.
+    pub fn key(&self, name: &str) -> Option<&Node> {
+        self.root.entries().iter().map(|(key, _)| key).find(|key| key.as_str() == Some(name))
+    }
+
     /// Gives the top-level keys as written.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.root.entries().iter().filter_map(|(key, _)| key.as_str())

@@ -148,3 +148,28 @@ fn what_no_list_names_is_not_in_the_way() {
     assert_eq!(notes(&scratch), [""; 0]);
     assert!(scratch.text("clusters/prod/apps-rw.yaml").contains("prune: true"));
 }
+
+#[test]
+fn a_broken_file_is_told_where_git_names_no_root() {
+    let shop = flux_kustomization("shop", "apps/shop", "");
+    let broken = format!("{}  path: [\n", flux_kustomization("web", "apps/web", ""));
+    let scratch = repository(&[
+        ("clusters/prod/shop.yaml", &shop),
+        ("clusters/prod/more/web.yaml", &broken),
+        ("clusters/prod/off/kustomization.yaml", "resources: []\n"),
+        ("clusters/prod/off/web.yaml", &broken),
+        ("templates/web.yaml", &broken),
+        ("apps/shop/kustomization.yaml", "resources: [service.yaml]\n"),
+        ("apps/shop/service.yaml", &SERVICE.replace("NAME", "shop")),
+    ]);
+    let run = scratch.expect(1, &["check"]);
+    insta::assert_snapshot!(run.stderr + &run.stdout, @r"
+    error[GW033]: clusters/prod/more/web.yaml is not valid YAML, so what lists it does not build: unclosed bracket '['
+     --> clusters/prod/more/web.yaml:9:9
+      |
+    9 |   path: [
+      |         ^
+      |
+      = help: mend the file; `kustomize build` fails on it too
+    ");
+}

@@ -26,3 +26,53 @@ fn one_inside_that_waits_for_the_divided_one_waits_for_its_sides() {
     assert!(issuer.ends_with("  dependsOn:\n    - name: certs-rt\n    - name: certs-rw\n"), "{issuer}");
     assert_eq!(notes(&scratch), [""; 0]);
 }
+
+#[test]
+fn a_gate_stands_in_the_root_and_not_in_the_folder_of_an_app() {
+    // Only Flux Operator says what applies the folder of all apps.
+    let instance = "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: { name: flux, namespace: flux-system }\nspec: { sync: { kind: GitRepository, url: 'https://example.org/fleet', path: apps } }\n";
+    let scratch = repository(&[
+        ("bootstrap/flux.yaml", instance),
+        ("apps/shop/ks.yaml", &flux_kustomization("shop", "apps/shop/app", "")),
+        ("apps/shop/app/kustomization.yaml", "resources: [service.yaml]\n"),
+        ("apps/shop/app/service.yaml", &SERVICE.replace("NAME", "shop")),
+        ("apps/shop/kustomization.yaml", "resources: [ks.yaml]\n"),
+    ]);
+    scratch.take(&INIT);
+    let files = scratch.git(&["ls-files"]);
+    let own: Vec<&str> = files.lines().filter(|path| path.ends_with("reconciliation-windows.yaml")).collect();
+    assert_eq!(own, ["apps/reconciliation-windows.yaml"]);
+    let run = scratch.expect(0, &["check"]);
+    assert!(
+        (run.stdout.clone() + &run.stderr).contains("Nothing to report."),
+        "{}{}",
+        run.stdout,
+        run.stderr
+    );
+    scratch.expect(0, &["sync"]);
+}
+
+#[test]
+fn what_no_gate_holds_back_is_not_said_to_be_held_back() {
+    let waits = flux_kustomization("conf", "apps/conf", "  dependsOn: [{ name: base }]\n");
+    let config = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: conf, namespace: shop }\n";
+    let scratch = repository(&[
+        ("clusters/prod/flux.yaml", &root("prod")),
+        ("clusters/prod/base.yaml", &flux_kustomization("base", "apps/base", "")),
+        ("clusters/prod/conf.yaml", &waits),
+        ("clusters/prod/shop.yaml", &flux_kustomization("shop", "apps/shop", "")),
+        ("apps/base/kustomization.yaml", "resources: [service.yaml]\n"),
+        ("apps/base/service.yaml", &SERVICE.replace("NAME", "base")),
+        ("apps/conf/kustomization.yaml", "resources: [conf.yaml]\n"),
+        ("apps/conf/conf.yaml", config),
+        ("apps/shop/kustomization.yaml", "resources: [service.yaml]\n"),
+        ("apps/shop/service.yaml", &SERVICE.replace("NAME", "shop")),
+    ]);
+    scratch.take(&INIT);
+    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @"
+    apps/base (prod): untouched, all of its objects are of type rw, so there is nothing to divide; no gate holds back its Flux Kustomization: `gitops-windows sync` says why
+    apps/conf (prod): untouched, all of its objects are of type rt, so there is nothing to divide
+    apps/shop (prod): untouched, all of its objects are of type rw, so there is nothing to divide: its own Flux Kustomization is what a gate holds back
+    Nothing to change.
+    ");
+}

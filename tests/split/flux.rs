@@ -1,6 +1,6 @@
 //! What the Flux Kustomization of an entry point does with the parts.
 
-use crate::repository::{DEPLOYMENT, app, flux, repository};
+use crate::repository::{DEPLOYMENT, app, flux, from_source, repository};
 use crate::support::scratch::Scratch;
 
 /// Writes an entry point of two apps and its Flux Kustomization with a field of its own; the first app's
@@ -47,4 +47,17 @@ fn an_entry_point_that_its_flux_kustomization_can_not_build_is_left() {
     assert!(run.stderr.contains("Flux Kustomization first"), "{}", run.stderr);
     assert!(run.stderr.contains("nowhere"), "{}", run.stderr);
     assert_eq!(run.stdout, "");
+}
+
+/// What only the build of another one applies could not be handed over, so it is not divided.
+#[test]
+fn what_another_build_applies_is_left_with_the_way_to_its_own_flux_kustomization() {
+    let scratch = repository(&[
+        ("clusters/c/flux-system.yaml", &from_source("flux-system", "./clusters/c", "flux-system")),
+        ("clusters/c/kustomization.yaml", "resources:\n  - flux-system.yaml\n  - apps\n"),
+        ("clusters/c/apps/kustomization.yaml", "resources:\n  - web\n"),
+    ]);
+    app(&scratch, "clusters/c/apps/web");
+    let run = scratch.expect(5, &["split", "--all", "--yes"]);
+    insta::assert_snapshot!(run.stderr);
 }

@@ -17,3 +17,4 @@ mod newcomer;
 mod repository;
 #[path = "../support/mod.rs"]
 mod support;
+mod unlisted;

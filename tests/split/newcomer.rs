@@ -66,6 +66,27 @@ fn what_a_cluster_may_have_already_is_not_deleted() {
 }
 
 #[test]
+fn what_is_left_of_an_app_below_its_cluster_is_nobodys() {
+    let scratch = added(RW, "clusters/edge-01/apps/shop");
+    scratch.replace(RW, "  - shop\n", "  - ../shop\n");
+    scratch.take(&["split", "app", "shop", "--yes", "--allow-dirty"]);
+    let run = scratch.expect(0, &["migrate"]);
+    assert!(!(run.stdout.clone() + &run.stderr).contains("shop"), "{}\n{}", run.stdout, run.stderr);
+    let run = scratch.expect(0, &["check"]);
+    assert!((run.stdout + &run.stderr).contains("Nothing to report."));
+    let is_nobodys = || {
+        for command in [&["check"][..], &["sync"], &["migrate"], &["verify"], &["when"], &["clusters"]] {
+            let run = scratch.expect(0, command);
+            assert!(!(run.stdout.clone() + &run.stderr).contains("shop"), "{}{}", run.stdout, run.stderr);
+        }
+    };
+    is_nobodys();
+    // It goes again, and its folder stays.
+    scratch.replace(RW, "  - ../shop/shop-rw\n", "").replace(RT, "  - ../shop/shop-rt\n", "").commit();
+    is_nobodys();
+}
+
+#[test]
 fn an_app_in_the_folder_of_a_side_is_to_move_out() {
     let scratch = added(RW, "clusters/edge-01/apps/apps-rw/shop");
     scratch.commit();
@@ -81,5 +102,24 @@ fn an_app_that_leaves_leaves_nothing_to_do() {
         let run = scratch.expect(0, command);
         let told = run.stdout + &run.stderr;
         assert!(told.contains("Nothing to "), "{command:?}: {told}");
+    }
+}
+
+#[test]
+fn a_side_may_become_empty() {
+    let scratch = finished("sample", &["edge-01", "edge-02"]);
+    for rest in ["resources: []\n", "resources:\n"] {
+        scratch
+            .write(RT, format!("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n{rest}"));
+        scratch.write(RW, scratch.text(RW).replace("  - web\n", "")).commit();
+        let told = scratch.expect(0, &["verify"]).stdout;
+        assert!(told.starts_with("clusters/edge-01/apps (edge-01): equal, 2 objects\n"), "{told}");
+        for command in [&["sync"][..], &["migrate"]] {
+            let run = scratch.expect(0, command);
+            assert!((run.stdout + &run.stderr).contains("Nothing to change."), "{rest}");
+        }
+        let run = scratch.expect(0, &["check"]);
+        let told = run.stdout + &run.stderr;
+        assert!(told.contains("apps-rt deletes whatever it applied before"), "{told}");
     }
 }

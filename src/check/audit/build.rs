@@ -29,6 +29,10 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 .collect::<Vec<_>>(),
         );
     }
+    let unread = subject.model.delivered.unread.iter().filter_map(|file| unreadable(subject, file));
+    let unread: Vec<Diagnostic> =
+        unread.filter(|new| !findings.iter().any(|old| old.place == new.place)).collect();
+    findings.extend(unread);
     findings.extend(paths(subject));
     findings
 }

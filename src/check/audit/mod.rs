@@ -21,6 +21,7 @@ mod side;
 mod suspend;
 mod target;
 mod unapplied;
+mod unlisted;
 mod unmatched;
 mod value;
 mod variable;
@@ -33,13 +34,14 @@ use crate::diagnostic::Diagnostic;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 24] = [
+pub const AUDITS: [Audit; 25] = [
     suspend::audit,
     value::audit,
     dependency::audit,
     target::audit,
     unapplied::audit,
     removed::audit,
+    unlisted::audit,
     owner::audit,
     side::audit,
     namespace::audit,

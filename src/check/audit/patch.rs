@@ -123,7 +123,8 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
             fields.remove("patches");
         }
         // Successors carry the patches of the old one, and each side has some of the objects that they mean.
-        let paths = twins(&sides, path).filter(|side| graph.has(side));
+        let is_there = |side: &&RepoPath| *side == path || graph.has(side);
+        let paths = twins(&sides, path).filter(is_there);
         let first = requests.len();
         requests.extend(paths.map(|path| Request::flux(path.clone(), &spec)));
         for (target, node) in targeted {

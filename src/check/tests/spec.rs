@@ -97,6 +97,39 @@ fn sides_that_nothing_applies() {
 }
 
 #[test]
+fn patches_of_what_flux_lists_by_itself() {
+    let flux = |name: &str, role: &str| {
+        format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: flux-system \
+             }}\nspec:\n  interval: 5m\n  path: ./{name}\n  prune: true\n  sourceRef: {{ kind: GitRepository, name: \
+             flux-system }}\n  patches:\n  - target: {{ labelSelector: role={role} }}\n    patch: |-\n      - {{ op: add, \
+             path: /metadata/labels/x, value: y }}\n"
+        )
+    };
+    let told = |role: &str| {
+        let mut files = files();
+        for name in ["tenants", "listed"] {
+            files.insert(
+                format!("clusters/edge/{name}.yaml"),
+                flux(name, if name == "tenants" { role } else { "a" }),
+            );
+            let labelled = format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {name}, namespace: shop, labels: {{ role: a }} }}\n"
+            );
+            files.insert(format!("{name}/one.yaml"), labelled);
+        }
+        files.insert("listed/kustomization.yaml".to_owned(), "resources: [one.yaml]\n".to_owned());
+        let found = with(&together(&[files]), &spec(SPEC), |input| {
+            let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
+            audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap())
+        });
+        told(found, 1).remove(0).0
+    };
+    assert_eq!(told("a"), Vec::<String>::new());
+    assert_eq!(told("b"), ["GW014 clusters/edge/tenants.yaml:10"]);
+}
+
+#[test]
 fn objects_on_the_side_of_another_type() {
     let list = |kind: &str, name: &str| {
         format!("apiVersion: v1\nkind: {kind}\nmetadata: {{ name: {name}, namespace: shop }}\n")

@@ -2,7 +2,7 @@
 
 use super::spec::{SPEC, files, gated_by, spec, with};
 use crate::check::tests::repository::together;
-use crate::check::{Subject, audit};
+use crate::check::{Subject, audit, sort};
 use crate::diagnostic::render;
 use crate::repo::Snapshot;
 
@@ -72,4 +72,16 @@ fn the_gate_of_a_cluster_is_no_sign_of_it() {
     let text = SPEC.replace("{ edge: {} }", "{ edge: {}, edge-2: {} }");
     let told = shown(&gated_by(&text), &text);
     assert!(told.contains("cluster `edge-2` has no entry point"), "{told}");
+}
+
+#[test]
+fn what_is_spelled_wrong_is_told_before_what_follows_from_it() {
+    let text = with_rules("{ kind: Configmap, type: rt }");
+    let codes = with(&together(&[files()]), &spec(&text), |input| {
+        let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
+        let mut found = audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap());
+        sort(&mut found);
+        found.into_iter().filter_map(|one| one.code).collect::<Vec<_>>()
+    });
+    assert_eq!(codes, ["GW056", "GW008"]);
 }

@@ -13,6 +13,18 @@ pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath)
     // What `init` could divide is not there, so these bootstrap their clusters.
     let bootstraps = !model.all_entries().is_empty();
     let builds_others = model.unplaced().any(|kustomization| kustomization.path.is_none());
+    let instead = match model
+        .unplaced()
+        .filter(|one| one.path.is_none())
+        .all(|one| one.source_kind() == "ExternalArtifact")
+    {
+        true => {
+            "let each of them read a GitRepository with its path there: what an artifact holds is not read"
+        }
+        false => {
+            "what each of them builds instead is said below; run it in the repository whose folders they name"
+        }
+    };
     let but = if bootstraps { ", but for those that bootstrap Flux itself," } else { "" };
     let headline = match (folders, model.all_flux().len()) {
         _ if bootstraps && !builds_others => Diagnostic::error(format!(
@@ -24,7 +36,7 @@ pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath)
             "no Flux Kustomization in {root}{but} builds a folder of this repository, so there is nothing to divide"
         ))
         .at(Place::file(root.clone()))
-        .help("what each of them builds instead is said below; run it in the repository whose folders they name"),
+        .help(instead),
         _ if !model.unlisted.is_empty() => no_root(model, root),
         (0, _) => templates(snapshot, root).or_else(|| of_argo_cd(snapshot, root)).unwrap_or_else(|| {
             Diagnostic::error(format!(

@@ -3,21 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::delivery::EntryPoint;
-use crate::delivery::{Child, Input};
+use crate::delivery::{Child, Input, base_part};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::problem::Problem;
 use crate::repo::Target;
-use crate::spec::{Spec, expand_folder};
 
 /// The folders that stand for one folder, by the position of their type.
 pub type Parts = BTreeMap<usize, RepoPath>;
-
-/// Returns the folder that holds a part of an app's base, by the spec's layout.
-pub fn base_part(spec: &Spec, folder: &RepoPath, change_type: &str) -> Option<RepoPath> {
-    let root = spec.folder();
-    root.join(&expand_folder(&spec.layout.app, &folder.relative_to(&root), &[("type", change_type)])?).ok()
-}
 
 /// Returns the side of an entry point for the type at a position.
 ///

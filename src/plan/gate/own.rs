@@ -45,8 +45,8 @@ pub fn ensure(
     cluster: &ClusterGate,
     leftover: &mut Leftover,
 ) -> Result<(), Error> {
-    let siblings = siblings(input, cluster);
-    if siblings.is_empty() {
+    let spots = spots(input, cluster);
+    if spots.is_empty() {
         leftover.commands.push(Command::create_gate(NAME, input.spec, &cluster.cluster, &cluster.folder));
         return Ok(());
     }
@@ -61,14 +61,14 @@ pub fn ensure(
         );
     }
     let mut spoiled = None;
-    for sibling in siblings {
+    for spot in spots {
         let mut trial = builder.clone();
-        let written = write(input, templates, &mut trial, cluster, sibling)?;
-        let Some(reason) = changed(input, &trial, sibling, &written) else {
+        let written = write(input, templates, &mut trial, cluster, &spot)?;
+        let Some(reason) = changed(input, &trial, &spot, &written) else {
             *builder = trial;
             return Ok(());
         };
-        spoiled = spoiled.or(Some((sibling, reason)));
+        spoiled = spoiled.or(Some((spot.sibling, reason)));
     }
     let Some((sibling, reason)) = spoiled else { return Ok(()) };
     Err(Error::new(
@@ -82,24 +82,44 @@ pub fn ensure(
     ))
 }
 
-/// Gives Flux Kustomizations of the cluster, one of each folder in which nothing reaches another
-/// cluster; those in the namespace of the spec come first.
-fn siblings<'a>(input: &Input<'a>, cluster: &ClusterGate) -> Vec<&'a FluxKustomization> {
-    let entries = input.model.entries_of(&cluster.cluster);
+/// Where it may stand.
+struct Spot<'a> {
+    folder: RepoPath,
+    /// The Flux Kustomization whose namespace and source it gets.
+    sibling: &'a FluxKustomization,
+}
+
+impl Spot<'_> {
+    fn is_beside(&self) -> bool {
+        self.sibling.file.parent().unwrap_or_default() == self.folder
+    }
+}
+
+/// Gives the folders of the cluster in which nothing reaches another cluster; those in the namespace of the spec come
+/// first. Where a Flux Kustomization stands above what it applies, its folder is an app's: a root comes before that.
+fn spots<'a>(input: &Input<'a>, cluster: &ClusterGate) -> Vec<Spot<'a>> {
+    let name = &cluster.cluster;
+    let entries = input.model.entries_of(name);
     // Of an entry point that several clusters apply, only this cluster's Kustomizations are siblings.
-    let mine = |one: &&FluxKustomization| one.cluster == cluster.cluster;
+    let mine = |one: &&FluxKustomization| one.cluster == *name;
+    let roots = input.model.delivered.all.iter().filter(|one| one.name == *name);
+    let roots: Vec<&RepoPath> = roots.flat_map(|one| &one.roots).map(|root| &root.folder).collect();
+    let mut found: Vec<(bool, usize, Spot<'a>)> = Vec::new();
+    for sibling in entries.flat_map(|entry| input.model.flux_of(entry)).filter(mine) {
+        let own = sibling.file.parent().unwrap_or_default();
+        let is_elsewhere = input.namespace(sibling) != input.spec.flux.namespace;
+        let of_app = sibling.path.as_ref().is_some_and(|path| path.is_within(&own)) && !roots.contains(&&own);
+        let above = roots.iter().filter(|root| of_app && own.is_within(root));
+        let above = above.max_by_key(|root| root.segments().count());
+        found.extend(above.map(|root| (is_elsewhere, 1, Spot { folder: (*root).clone(), sibling })));
+        // `flux bootstrap` writes its folder anew.
+        let rank = if of_app { 3 } else { 2 * usize::from(sibling.applies_itself()) };
+        found.push((is_elsewhere, rank, Spot { folder: own, sibling }));
+    }
+    found.sort_by_key(|(is_elsewhere, rank, _)| (*is_elsewhere, *rank));
     let mut folders: BTreeSet<RepoPath> = BTreeSet::new();
-    let mut found: Vec<&FluxKustomization> =
-        entries.flat_map(|entry| input.model.flux_of(entry)).filter(mine).collect();
-    // `flux bootstrap` writes its folder anew.
-    found.sort_by_key(|sibling| {
-        (input.namespace(sibling) != input.spec.flux.namespace, sibling.applies_itself())
-    });
-    found.retain(|sibling| {
-        let folder = sibling.file.parent().unwrap_or_default();
-        is_alone(input, &cluster.cluster, &folder) && folders.insert(folder)
-    });
-    found
+    let found = found.into_iter().map(|(.., spot)| spot);
+    found.filter(|spot| is_alone(input, name, &spot.folder) && folders.insert(spot.folder.clone())).collect()
 }
 
 /// Writes it beside a sibling and lists it where that is listed.
@@ -108,10 +128,10 @@ fn write(
     templates: &Templates,
     builder: &mut Builder<'_>,
     cluster: &ClusterGate,
-    sibling: &FluxKustomization,
+    spot: &Spot<'_>,
 ) -> Result<String, Error> {
-    let folder = sibling.file.parent().unwrap_or_default();
-    let path = join(&folder, &format!("{NAME}.yaml"))?;
+    let Spot { folder, sibling } = spot;
+    let path = join(folder, &format!("{NAME}.yaml"))?;
     let source = sibling.spec("sourceRef");
     let text = templates.render(
         "flux-kustomization.yaml",
@@ -149,8 +169,8 @@ fn write(
             ));
         }
     }
-    let lists = input.model.graph.lists(&sibling.file);
-    for list in if lists.is_empty() { vec![folder] } else { lists } {
+    let lists = if spot.is_beside() { input.model.graph.lists(&sibling.file) } else { Vec::new() };
+    for list in if lists.is_empty() { vec![folder.clone()] } else { lists } {
         add(builder, &list, &path)?;
     }
     Ok(text)
@@ -158,17 +178,21 @@ fn write(
 
 /// Says what the builds that take it in make of it, where they make something else: those of the Flux
 /// Kustomizations that apply its sibling, or else of the lists that something outside of Git applies.
-fn changed(
-    input: &Input<'_>,
-    builder: &Builder<'_>,
-    sibling: &FluxKustomization,
-    written: &str,
-) -> Option<String> {
-    let own = Some(sibling).filter(|sibling| sibling.applies_itself());
+fn changed(input: &Input<'_>, builder: &Builder<'_>, spot: &Spot<'_>, written: &str) -> Option<String> {
+    let Spot { folder, sibling } = spot;
+    let own = Some(*sibling).filter(|sibling| sibling.applies_itself());
+    let parents: Vec<&FluxKustomization> = match spot.is_beside() {
+        true => input.parents(sibling).into_iter().chain(own).collect(),
+        false => input.model.flux_at(folder).filter(|one| one.cluster == sibling.cluster).collect(),
+    };
     let mut requests: Vec<Request> =
-        input.parents(sibling).into_iter().chain(own).filter_map(|one| request(input.model, one)).collect();
-    if requests.is_empty() {
+        parents.into_iter().filter_map(|one| request(input.model, one)).collect();
+    if requests.is_empty() && spot.is_beside() {
         requests.extend(input.model.graph.tops(&sibling.file).into_iter().map(Request::folder));
+    } else if requests.is_empty() {
+        // Flux lists by itself what lies in a root without a list.
+        let is_listed = input.model.graph.has(folder);
+        requests.push(Request::of(folder.clone(), (!is_listed).then_some(&Value::Null)));
     }
     let wanted = read_documents(written).ok()?.first()?.root.to_json();
     let results = input.renderer.render(builder.now(), &requests);

@@ -3,7 +3,6 @@
 use crate::delivery::{Input, Unapplied};
 use crate::path::RepoPath;
 use crate::plan::migrate::moving::{Move, heir_name};
-use crate::plan::migrate::part;
 use crate::plan::problem::Problem;
 use crate::repo::flux::artifact_path;
 use crate::repo::{FluxKustomization, built};
@@ -58,14 +57,6 @@ pub fn outside(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
         ),
         found.place("path"),
     ))
-}
-
-/// An entry point that is built only as part of another, above it.
-pub fn part_of(input: &Input<'_>, one: &Move<'_>, above: &RepoPath) -> Problem {
-    Problem::new(
-        format!("it has no Flux Kustomization of its own: the one of {above} applies all types together"),
-        part::apart(input, &one.whole, above),
-    )
 }
 
 /// Sides without a Flux Kustomization where others have one.

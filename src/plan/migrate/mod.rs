@@ -17,7 +17,7 @@ mod heir;
 mod hindrance;
 pub(crate) mod misplaced;
 mod moving;
-pub(crate) mod part;
+mod part;
 mod patch;
 mod place;
 pub(crate) mod precondition;

@@ -8,6 +8,7 @@ use crate::plan::Stage;
 use crate::plan::edit::prepare::{is_prepared, is_remembering};
 use crate::plan::migrate::dead_end;
 use crate::plan::migrate::moving::Move;
+use crate::plan::migrate::part;
 use crate::plan::migrate::precondition::state;
 use crate::plan::migrate::rest::rest;
 use crate::plan::problem::Problem;
@@ -108,7 +109,7 @@ fn stage(input: &Input<'_>, one: &Move<'_>, entry: Option<&EntryPoint>) -> Stage
     }
     if missing.len() == one.new.len() {
         if let Some(above) = entry.and_then(|entry| entry.through.as_ref()) {
-            return Stage::Stuck(dead_end::part_of(input, one, above));
+            return Stage::Stuck(part::of_another(input, &one.whole, above));
         }
         if one.old.is_empty() {
             let stop = one.foreign.first().map(|other| dead_end::elsewhere(other));

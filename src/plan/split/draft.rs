@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::{EntryPoint, Input, Role, Sides, children};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
-use crate::plan::migrate::part;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::problem::Problem;
 use crate::plan::split::parent::refused;
@@ -80,12 +79,6 @@ impl<'a> Run<'a> {
             }
             commands.extend(command);
             promises.extend(promise);
-            if let Some(above) = &entry.through
-                && !outcome.after.is_empty()
-                && outcome.way != Way::Untouched
-            {
-                remarks.push(without_flux(self.input, entry, above));
-            }
             outcomes.push(outcome);
         }
         let came = admission::split(self, &mut builder);
@@ -154,21 +147,6 @@ impl<'a> Run<'a> {
         }
         outcomes.extend(unplaced(self.input));
     }
-}
-
-/// Says what an entry point lacks before its sides can be applied each by its own Kustomization.
-fn without_flux(input: &Input<'_>, entry: &EntryPoint, above: &RepoPath) -> Diagnostic {
-    let bootstrap = input.model.entry(above);
-    let name = bootstrap.map_or("flux-system", |bootstrap| input.model.name_of(bootstrap));
-    Diagnostic::warning(format!(
-        "{} has no Flux Kustomization of its own: {name} applies it through {above}, all types together",
-        entry.path
-    ))
-    .at(Place::file(entry.path.clone()))
-    .help(format!(
-        "{}; `gitops-windows migrate` then hands over to its sides",
-        part::apart(input, &entry.path, above)
-    ))
 }
 
 /// Entry points of which only the sides are left are named, so that a second split says why it does

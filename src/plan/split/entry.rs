@@ -2,6 +2,7 @@
 
 use crate::delivery::EntryPoint;
 use crate::delivery::{Child, Input, Typed, children, parent};
+use crate::diagnostic::Place;
 use crate::plan::BACK;
 use crate::plan::edit::{Builder, parts};
 use crate::plan::gate::Lone;
@@ -115,11 +116,19 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             return Ok((done, Some(typed).filter(|_| self.trusts)));
         }
         let mut problem = refusal.unwrap_or_default();
+        // A broken file, and one that can't be edited, is in the way of the whole too.
+        if problem.nature != Nature::Passing {
+            return Err(problem);
+        }
         if let Some(field) = foreign {
-            let file = &self.kustomization.file;
+            let Kustomization { file, text, .. } = self.kustomization;
             let why = if problem.reason.is_empty() { String::new() } else { format!(": {}", problem.reason) };
-            problem.reason = format!("{file} has `{field}`, which speaks of all apps together{why}");
-            problem.steps = vec!["split all of its apps at once with `split --all`".to_owned()];
+            let place = self.kustomization.key(&field).map_or_else(
+                || Place::file(file.clone()),
+                |key| Place::span(file.clone(), text.clone(), key.span.clone()),
+            );
+            let reason = format!("{file} has `{field}`, which speaks of all apps together{why}");
+            problem = Problem::new(reason, "split all of its apps at once with `split --all`").at(place);
         }
         if is_live {
             problem.steps = vec![format!(

@@ -6,9 +6,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::delivery::base_part;
 use crate::delivery::classify::{Context, classify};
 use crate::path::RepoPath;
-use crate::plan::edit::parts::{Parts, base_part};
+use crate::plan::edit::parts::Parts;
 use crate::plan::edit::resources::{Item, respell, rewrite};
 use crate::plan::edit::{Builder, documents};
 use crate::repo::manifest::{manifests, objects};

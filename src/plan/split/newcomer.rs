@@ -5,10 +5,9 @@
 //! sides is judged as every such move is.
 
 use crate::delivery::EntryPoint;
-use crate::delivery::{Child, Input, Sides, children};
+use crate::delivery::{Child, Input, Sides, base_part, children};
 use crate::path::RepoPath;
 use crate::plan::edit::generated::is_ours;
-use crate::plan::edit::parts::base_part;
 use crate::plan::edit::prepare::is_prepared;
 use crate::plan::split::folder::FolderSplit;
 

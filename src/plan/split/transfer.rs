@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::delivery::{Input, Sides};
+use crate::delivery::{Input, Sides, base_part};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::documents::owners;
-use crate::plan::edit::parts::base_part;
 use crate::plan::edit::resources::{add, remove};
 use crate::plan::gate;
 use crate::plan::gate::Carriers;

@@ -31,9 +31,12 @@ pub fn stopped(subject: &Subject<'_>) -> BTreeMap<Key, Problem> {
 }
 
 /// A state that no step leads out of.
-fn stuck(_: &Subject<'_>, one: &Move<'_>) -> Option<Problem> {
-    match &one.stage {
-        Stage::Stuck(problem) => Some(problem.clone()),
-        _ => None,
-    }
+fn stuck(subject: &Subject<'_>, one: &Move<'_>) -> Option<Problem> {
+    let Stage::Stuck(problem) = &one.stage else { return None };
+    let is_whole = one.new.values().all(Vec::is_empty) && subject.input.model.entry(&one.whole).is_some();
+    Some(if is_whole {
+        problem.clone().or("take the split back with `gitops-windows join`")
+    } else {
+        problem.clone()
+    })
 }
