@@ -49,7 +49,7 @@ impl WrittenJob {
     }
 }
 
-/// A pair of jobs over the same Flux Kustomizations, in one folder; or one job that is both halves.
+/// A pair of jobs over the same Flux Kustomizations, in one folder.
 #[derive(Clone, Debug)]
 pub struct Gate {
     /// The folder whose kustomization lists the jobs.
@@ -121,7 +121,7 @@ pub(super) fn jobs(
     flux: &[FluxKustomization],
     folder: &RepoPath,
 ) -> Jobs {
-    let (mut gates, mut jobs): (Vec<Gate>, Vec<(RepoPath, WrittenJob)>) = Default::default();
+    let mut jobs: Vec<(RepoPath, WrittenJob)> = Vec::new();
     let (mut loose, mut unclear, mut turning) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut namespaces = Namespaces::new(flux, graph);
     for (path, entry) in snapshot.entries() {
@@ -155,12 +155,7 @@ pub(super) fn jobs(
                 }
                 continue;
             };
-            let is_level = found.mechanism().is_level();
             match job(path, text, manifest.span, manifest.value, action, found) {
-                Some(close) if base.is_some() && is_level => {
-                    let open = WrittenJob { action: Action::Open, ..close.clone() };
-                    gates.push(Gate { base: home.clone(), open, close });
-                }
                 Some(job) if base.is_some() => jobs.push((home.clone(), job)),
                 Some(job) => {
                     let told = format!("{}, and no kustomization.yaml lists it, {BESIDE}", job.told());
@@ -172,8 +167,7 @@ pub(super) fn jobs(
     }
     jobs.sort_by(|a, b| (&a.0, &a.1.name).cmp(&(&b.0, &b.1.name)));
     let all = jobs.clone();
-    let (pairs, left) = pair(jobs);
-    gates.extend(pairs);
+    let (mut gates, left) = pair(jobs);
     gates.sort_by(|a, b| (&a.base, &a.close.name).cmp(&(&b.base, &b.close.name)));
     let is_alone = |(base, job): &&(RepoPath, WrittenJob)| {
         !all.iter().any(|(folder, other)| {

@@ -48,11 +48,6 @@ pub struct UnclearJob {
 }
 
 impl GateJob {
-    /// Tells whether it only opens or only closes, so that another one has to do the reverse.
-    pub fn is_half(&self) -> bool {
-        !self.reading.mechanism().is_level()
-    }
-
     /// Gives the spec of its pods.
     pub fn pod(&self) -> &Value {
         pod_of(&self.value)

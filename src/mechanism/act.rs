@@ -1,6 +1,6 @@
 //! What an object does to Flux Kustomizations.
 
-use crate::mechanism::{self, Mechanism, SuspendPatch};
+use crate::mechanism::SuspendPatch;
 use crate::spec::MechanismName;
 
 /// Which way a Flux Kustomization is turned.
@@ -66,17 +66,8 @@ impl Reading {
         self.turns.is_empty() && self.unclear.is_empty()
     }
 
-    /// Returns the mechanism that understands them.
-    pub fn mechanism(&self) -> &'static dyn Mechanism {
-        mechanism::of(self.mechanism)
-    }
-
-    /// Returns which way the job turns all that it turns, which is closing where the job does both by itself; `None`
-    /// where it turns nothing, or goes both ways in one run.
+    /// Returns which way the job turns all that it turns; `None` where it turns nothing, or goes both ways in one run.
     pub fn action(&self) -> Option<Action> {
-        if self.mechanism().is_level() {
-            return (!self.turns.is_empty()).then_some(Action::Close);
-        }
         let first = self.turns.first()?.action;
         self.turns.iter().all(|turn| turn.action == first).then_some(first)
     }

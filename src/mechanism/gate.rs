@@ -30,6 +30,11 @@ impl GateTarget {
     }
 }
 
+/// Names targets one after another, as [`GateTarget::shown`] does.
+pub fn shown<'t>(targets: impl IntoIterator<Item = &'t GateTarget>, spec: &Spec) -> String {
+    targets.into_iter().map(|target| target.shown(spec)).collect::<Vec<_>>().join(", ")
+}
+
 impl From<Turn> for GateTarget {
     fn from(turn: Turn) -> GateTarget {
         GateTarget { namespace: turn.namespace, name: turn.name }

@@ -16,7 +16,7 @@ use serde_json::Value;
 pub use act::{Action, Reading, Turn, Unclear};
 pub use cron_job::{LONGEST_JOB_NAME, pod_of};
 pub(crate) use cron_job::{command_line, shell_line};
-pub use gate::{ClusterGate, Files, GateTarget, Gates, Job, Jobs, Schedule, Writing, add, join};
+pub use gate::{ClusterGate, Files, GateTarget, Gates, Job, Jobs, Schedule, Writing, add, join, shown};
 pub use suspend::SuspendPatch;
 
 use crate::error::Error;
@@ -30,9 +30,6 @@ pub trait Mechanism: Sync {
     ///
     /// When a window can't be said by it, a name is too long, or two names are the same.
     fn jobs(&self, spec: &Spec) -> Result<Jobs, Error>;
-
-    /// Tells whether one job both opens and closes, by itself.
-    fn is_level(&self) -> bool;
 
     /// Adds the files that all clusters share.
     ///
@@ -67,8 +64,14 @@ pub trait Mechanism: Sync {
         job: usize,
     ) -> Result<Option<(String, String)>, Error>;
 
-    /// Says where the built objects of a cluster's gate allow their jobs something else than the gate needs.
-    fn unpermitted(&self, spec: &Spec, cluster: &ClusterGate, objects: &[&Value]) -> Option<String>;
+    /// Says where the built objects of a cluster's gate do, or may do, something else than the spec says.
+    fn problem(
+        &self,
+        spec: &Spec,
+        gates: &Gates,
+        cluster: &ClusterGate,
+        objects: &[&Value],
+    ) -> Option<String>;
 
     /// Reads what a CronJob does to Flux Kustomizations; a list may have given it a `namespace`.
     fn read(&self, job: &Value, namespace: Option<&str>) -> Reading;

@@ -21,7 +21,7 @@ const NEEDED: [&str; 3] = ["get", "list", "patch"];
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = Vec::new();
     // What one that does both needs is for its mechanism to say.
-    for job in subject.jobs.iter().filter(|job| job.is_half()) {
+    for job in &subject.jobs {
         // What the others of the cluster turn is not known, so neither is what the account has to do.
         if subject.unclear.iter().any(|unclear| unclear.cluster == job.cluster) {
             continue;

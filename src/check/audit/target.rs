@@ -73,7 +73,7 @@ fn one_sided(subject: &Subject<'_>, cluster: &ClusterKey) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let mut findings = Vec::new();
-    for job in jobs.iter().filter(|job| !job.suspended && job.is_half()) {
+    for job in jobs.iter().filter(|job| !job.suspended) {
         let opposite = |other: &&&GateJob| other.action != job.action;
         let turns = |other: &GateJob, target: &(String, String)| {
             other.targets.iter().any(|(namespace, name)| {

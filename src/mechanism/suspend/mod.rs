@@ -1,5 +1,6 @@
 //! Two CronJobs a window: one suspends the Flux Kustomizations, the other resumes them.
 
+mod built;
 mod command;
 mod files;
 mod jobs;
@@ -16,7 +17,7 @@ use serde_json::Value;
 pub use patch::SuspendPatch;
 
 use crate::error::Error;
-use crate::mechanism::{ClusterGate, Files, GateTarget, Jobs, Mechanism, Reading, Writing};
+use crate::mechanism::{ClusterGate, Files, GateTarget, Gates, Jobs, Mechanism, Reading, Writing};
 use crate::spec::Spec;
 
 /// The mechanism of the guides.
@@ -25,10 +26,6 @@ pub(super) struct Suspend;
 impl Mechanism for Suspend {
     fn jobs(&self, spec: &Spec) -> Result<Jobs, Error> {
         jobs::jobs(spec)
-    }
-
-    fn is_level(&self) -> bool {
-        false
     }
 
     fn base(&self, writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
@@ -54,8 +51,15 @@ impl Mechanism for Suspend {
         files::patch(writing, cluster, job)
     }
 
-    fn unpermitted(&self, spec: &Spec, cluster: &ClusterGate, objects: &[&Value]) -> Option<String> {
-        role::unpermitted(spec, &cluster.held(), objects)
+    fn problem(
+        &self,
+        spec: &Spec,
+        gates: &Gates,
+        cluster: &ClusterGate,
+        objects: &[&Value],
+    ) -> Option<String> {
+        built::problem(spec, gates, cluster, objects)
+            .or_else(|| role::unpermitted(spec, &cluster.held(), objects))
     }
 
     fn read(&self, job: &Value, namespace: Option<&str>) -> Reading {

@@ -8,12 +8,6 @@ use crate::error::Error;
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
-use crate::spec::Spec;
-
-/// Names targets one after another, as [`GateTarget::shown`] does.
-pub fn shown<'t>(targets: impl IntoIterator<Item = &'t GateTarget>, spec: &Spec) -> String {
-    targets.into_iter().map(|target| target.shown(spec)).collect::<Vec<_>>().join(", ")
-}
 
 /// A Flux Kustomization that no gate can hold back.
 #[derive(Clone, Debug)]

@@ -1,18 +1,14 @@
 //! Proves the gates: each cluster's jobs do what the spec says, and its Role allows just that.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::mechanism::{self, ClusterGate, GateTarget, Gates, Job, pod_of, turns};
+use crate::mechanism::{self, Gates};
 use crate::plan::edit::Builder;
 use crate::plan::gate::adopted;
-use crate::plan::gate::target::shown;
 use crate::render::Request;
-use crate::spec::Spec;
 
 /// Builds each cluster's generated gate as it will be and looks at what comes out.
 ///
@@ -41,7 +37,8 @@ pub fn verify(input: &Input<'_>, gates: Option<&Gates>, builder: &Builder<'_>) -
                 let ours = !adopted::is_adopted(builder, &cluster.folder)
                     && !adopted::is_adopted(builder, &gates.base);
                 let values: Vec<&Value> = objects.iter().map(|object| &*object.value).collect();
-                if ours { problem(input.spec, gates, cluster, &values) } else { None }
+                let mechanism = mechanism::of(input.spec.gate.mechanism);
+                if ours { mechanism.problem(input.spec, gates, cluster, &values) } else { None }
             }
             Some(Err(error)) => Some(format!("it would not build: {error}")),
             None => None,
@@ -56,25 +53,4 @@ pub fn verify(input: &Input<'_>, gates: Option<&Gates>, builder: &Builder<'_>) -
         }));
     }
     if wrong.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics: wrong }) }
-}
-
-fn problem(spec: &Spec, gates: &Gates, cluster: &ClusterGate, objects: &[&Value]) -> Option<String> {
-    let jobs = objects.iter().filter(|object| object["kind"] == "CronJob");
-    for index in cluster.schedules.keys() {
-        let Job { name, change_type, .. } = &gates.jobs[*index];
-        let wanted = cluster.targets.get(change_type)?;
-        let Some(job) = jobs.clone().find(|job| job["metadata"]["name"] == name.as_str()) else {
-            return Some(format!("it has no CronJob {name}"));
-        };
-        let containers = pod_of(job)["containers"].as_array().map(Vec::as_slice).unwrap_or_default();
-        if containers.iter().any(|container| !container["image"].is_string()) {
-            return Some(format!("a container of CronJob {name} has no image"));
-        }
-        let turned: BTreeSet<GateTarget> = turns(job).into_iter().map(GateTarget::from).collect();
-        if turned != *wanted {
-            let (turned, wanted) = (shown(&turned, spec), shown(wanted, spec));
-            return Some(format!("CronJob {name} acts on {turned} and not on {wanted}"));
-        }
-    }
-    mechanism::of(spec.gate.mechanism).unpermitted(spec, cluster, objects)
 }

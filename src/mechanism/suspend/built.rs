@@ -1,0 +1,30 @@
+//! What the jobs of a gate do once it is built.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::mechanism::{ClusterGate, GateTarget, Gates, Job, pod_of, shown, turns};
+use crate::spec::Spec;
+
+/// Says where the jobs of a built gate are others than the spec's, or act on something else.
+pub fn problem(spec: &Spec, gates: &Gates, cluster: &ClusterGate, objects: &[&Value]) -> Option<String> {
+    let jobs = objects.iter().filter(|object| object["kind"] == "CronJob");
+    for index in cluster.schedules.keys() {
+        let Job { name, change_type, .. } = &gates.jobs[*index];
+        let wanted = cluster.targets.get(change_type)?;
+        let Some(job) = jobs.clone().find(|job| job["metadata"]["name"] == name.as_str()) else {
+            return Some(format!("it has no CronJob {name}"));
+        };
+        let containers = pod_of(job)["containers"].as_array().map(Vec::as_slice).unwrap_or_default();
+        if containers.iter().any(|container| !container["image"].is_string()) {
+            return Some(format!("a container of CronJob {name} has no image"));
+        }
+        let turned: BTreeSet<GateTarget> = turns(job).into_iter().map(GateTarget::from).collect();
+        if turned != *wanted {
+            let (turned, wanted) = (shown(&turned, spec), shown(wanted, spec));
+            return Some(format!("CronJob {name} acts on {turned} and not on {wanted}"));
+        }
+    }
+    None
+}
