@@ -270,57 +270,5 @@ pub fn built(graph: &Graph, folder: &RepoPath) -> BTreeSet<RepoPath> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
-    use super::*;
-    use crate::repo::{File, generated_children};
-
-    fn path(text: &str) -> RepoPath {
-        RepoPath::parse(text).unwrap()
-    }
-
-    /// `apps-extra` sorts between `apps` and what lies in it.
-    #[test]
-    fn folders_below_are_found_whatever_stands_beside_them() {
-        let mut snapshot = Snapshot::default();
-        for folder in ["c/apps", "c/apps-extra", "c/apps/nginx", "c-2/apps", "d"] {
-            let file = File::new(&b"resources: []\n"[..]);
-            snapshot.insert(path(&format!("{folder}/kustomization.yaml")), file);
-        }
-        let graph = Graph::read(&snapshot);
-        let below = |folder: &str| graph.below(&path(folder)).map(RepoPath::as_str).collect::<Vec<_>>();
-        assert_eq!(below("c"), ["c/apps", "c/apps-extra", "c/apps/nginx"]);
-        assert_eq!(below("c/apps"), ["c/apps/nginx"]);
-        assert_eq!(graph.below(&RepoPath::top()).count(), 5);
-        assert_eq!(generated_children(&graph, &path("c")), ["c/apps", "c/apps-extra"].map(path));
-    }
-
-    #[test]
-    fn whoever_builds_a_folder_or_takes_in_a_file_is_found_from_there() {
-        let mut snapshot = Snapshot::default();
-        for (folder, resources) in [
-            ("base", "[app.yaml]"),
-            ("c/apps", "[../../base]"),
-            ("c/apps/deep", "[../../../base]"),
-            ("c/list", "[../apps]"),
-            ("c/broken", "{"),
-            ("d/e/f", "[x.yaml]"),
-        ] {
-            let file = File::new(format!("resources: {resources}\n").into_bytes());
-            snapshot.insert(path(&format!("{folder}/kustomization.yaml")), file);
-        }
-        let graph = Graph::read(&snapshot);
-        let folders =
-            ["base", "c", "c/apps", "c/apps/deep", "c/broken", "c/list", "d", "d/e", "d/e/f", "d/e/none"];
-        let all: Vec<RepoPath> = folders.into_iter().map(path).chain([RepoPath::top()]).collect();
-        for folder in &all {
-            let builds = all.iter().filter(|above| built(&graph, above).contains(folder));
-            assert!(!graph.has(folder) || graph.built_by(folder) == builds.cloned().collect(), "{folder}");
-            let file = folder.join("app.yaml").unwrap();
-            let taking_in = graph.taken_in_by(&file);
-            for above in &all {
-                assert_eq!(taking_in.contains(above), graph.takes_in(above, &file), "{above} {file}");
-            }
-        }
-    }
-}
+#[path = "graph_tests.rs"]
+mod tests;

@@ -106,9 +106,10 @@ pub fn not_held(input: &Input<'_>, sides: &Sides, cluster: &ClusterGate) -> Opti
     let gates: Vec<_> = input.model.gates.iter().filter(|gate| reach.contains(&gate.base)).collect();
     let jobs: Vec<BuiltJob> = input.jobs_in(&cluster.folder);
     let holds = |target: &GateTarget| jobs.iter().any(|job| job.closes(target));
-    let is_split = sides.iter().any(|(side, (whole, _))| {
-        let mut entries = [whole, side].into_iter().filter_map(|path| input.model.entry(path));
-        input.model.graph.has(side) && entries.any(|entry| entry.is_of(&cluster.cluster))
+    let graph = &input.model.graph;
+    let is_split = input.model.entries_of(&cluster.cluster).any(|entry| {
+        sides.contains_key(&entry.path) && graph.has(&entry.path)
+            || !sides.standing(graph, &entry.path).is_empty()
     });
     let wanted = cluster.held();
     let missing = wanted.iter().filter(|target| is_split || cluster.whole.contains(*target));

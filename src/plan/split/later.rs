@@ -77,7 +77,9 @@ fn overridden(input: &Input<'_>, trial: &Builder<'_>, all: &[&FluxKustomization]
     let is_one = |flux: &&FluxKustomization| {
         all.iter().any(|one| (&one.file, one.document, &one.name) == (&flux.file, flux.document, &flux.name))
     };
-    let prepared: Vec<&FluxKustomization> = model.all_flux().iter().filter(is_one).collect();
+    let files: BTreeSet<&RepoPath> = all.iter().map(|one| &one.file).collect();
+    let prepared: Vec<&FluxKustomization> =
+        files.into_iter().flat_map(|file| model.flux_in_file(file)).filter(is_one).collect();
     effective::any_overridden(&next, &prepared)
 }
 

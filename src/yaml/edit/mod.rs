@@ -167,14 +167,7 @@ impl Editor {
         let candidates = match (rest, steps.last()) {
             ([], Some(target)) => vec![self.replace_scalar(target, value)?],
             (_, Some(target)) => {
-                let mut names = names(rest)?;
-                let last = names.pop().ok_or_else(|| EditError::new("the path is empty"))?;
-                let style = self.style();
-                let entry = names
-                    .iter()
-                    .rev()
-                    .fold(NewEntry::scalar(last, &value.to_yaml()), |entry, name| entry.under(name, style));
-                self.add_entry(target, &entry)?
+                self.add_below(target, rest, &|name, _| NewEntry::scalar(name, &value.to_yaml()))?
             }
             (_, None) => return Err(EditError::new("the path is empty")),
         };
@@ -326,18 +319,25 @@ impl Editor {
         let candidates = match (rest, steps.last()) {
             ([], Some(target)) => vec![self.add_item(target, item)?],
             (_, Some(target)) => {
-                let mut names = names(rest)?;
-                let last = names.pop().ok_or_else(|| EditError::new("the path is empty"))?;
-                let style = self.style();
-                let entry = names
-                    .iter()
-                    .rev()
-                    .fold(NewEntry::list(last, item, style), |entry, name| entry.under(name, style));
-                self.add_entry(target, &entry)?
+                self.add_below(target, rest, &|name, style| NewEntry::list(name, item, style))?
             }
             (_, None) => return Err(EditError::new("the path is empty")),
         };
         self.commit_first(candidates, &expected)
+    }
+
+    /// Puts an entry below a mapping that lacks these keys, the last of which is its own.
+    fn add_below(
+        &self,
+        target: &Step<'_>,
+        keys: &[Key],
+        entry: &dyn Fn(&str, Style) -> NewEntry,
+    ) -> Result<Vec<Vec<Splice>>, EditError> {
+        let mut names = names(keys)?;
+        let last = names.pop().ok_or_else(|| EditError::new("the path is empty"))?;
+        let style = self.style();
+        let entry = names.iter().rev().fold(entry(last, style), |entry, name| entry.under(name, style));
+        self.add_entry(target, &entry)
     }
 
     /// Gives a key another name, in its place.
