@@ -66,11 +66,8 @@ fn an_entry_point_that_its_parent_applies_gets_its_own_without_a_deletion() {
     };
     const SYNC: &str = "clusters/north/flux-system/gotk-sync.yaml";
     scratch.write(SYNC, flux("flux-system", "clusters/north", true)).commit();
-    let run = scratch.expect(0, &["split", "--all", "--yes"]);
-    let first = "first give Flux Kustomization flux-system `prune: false` and let that reach the cluster";
-    assert!(run.stderr.contains(first), "{}", run.stderr);
-    scratch.commit();
-    let run = scratch.expect(5, &["migrate"]);
+    let run = scratch.expect(5, &["split", "--all", "--yes"]);
+    let first = "1. give Flux Kustomization flux-system `prune: false`, and let that reach the cluster";
     assert!(run.stderr.contains(first), "{}", run.stderr);
     // As it says, with nothing that a cluster may delete.
     scratch.replace(SYNC, "prune: true", "prune: false").commit();
@@ -79,7 +76,8 @@ fn an_entry_point_that_its_parent_applies_gets_its_own_without_a_deletion() {
     let run = scratch.run(&["check", "--base", "HEAD~1"]);
     assert!(!(run.stdout + &run.stderr).contains("deletes"));
     scratch.replace(SYNC, "prune: false", "prune: true").commit();
-    for _ in 0..3 {
+    scratch.take(&["split", "--all", "--yes"]);
+    for _ in 0..2 {
         scratch.take(&["migrate", "--yes"]);
     }
     assert!(scratch.text("clusters/north/apps-rw.yaml").contains("prune: true"));
