@@ -82,7 +82,7 @@ fn a_window_is_measured_by_what_it_gates() {
     let (code, found) = findings(&repository, &["--fail-on", "warning"]);
     assert_eq!(
         (code, found.iter().map(|finding| finding.0.as_str()).collect()),
-        (1, vec!["GW031", "GW111", "GW056"])
+        (1, vec!["GW056", "GW031", "GW111"])
     );
     // Without anything gated there is nothing to measure by.
     assert_eq!(findings(&Repository::new(&[("windows.yaml", &short)]), &[]).1, []);
