@@ -5,9 +5,7 @@ use crate::error::Error;
 use crate::post::forge::{Comments, Refusal};
 use crate::post::marker::Marker;
 use crate::post::target::Target;
-
-/// The shortest text that is tried where a forge takes no longer one.
-const SHORTEST: usize = 2_000;
+use crate::pr::SMALLEST;
 
 /// What became of the comment; each with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +47,7 @@ pub fn post(
         match comments.write(old.as_ref().map(|old| old.id), &body) {
             Ok(id) => return Ok(if old.is_some() { Posted::Edited(id) } else { Posted::New(id) }),
             Err(Refusal::Gone) => old = None,
-            Err(Refusal::TooLong) if body.len() > SHORTEST => limit = (body.len() / 2).max(SHORTEST),
+            Err(Refusal::TooLong) if body.len() > SMALLEST => limit = (body.len() / 2).max(SMALLEST),
             Err(Refusal::TooLong) => return Err(too_long(target)),
             Err(Refusal::Error(error)) => return Err(error),
         }
