@@ -39,6 +39,7 @@
 //! plan/command                                init, sync, adopt, scaffold, flux-create
 //! clusters  check  when  calendar             questions
 //! explain  verify  pr                         over one delivery, or over two
+//! post                                        a report on its forge
 //! cli  output  commands                       wiring; a command's arguments stand beside it
 //! ```
 //!
@@ -102,6 +103,7 @@ pub mod mechanism;
 pub mod output;
 pub mod path;
 pub mod plan;
+pub mod post;
 pub mod pr;
 pub mod proof;
 pub mod render;

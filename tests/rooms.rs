@@ -49,6 +49,7 @@ const ROOMS: &[&str] = &[
     "explain",
     "verify",
     "pr",
+    "post",
     // Wiring.
     "cli",
     "output",

@@ -13,6 +13,7 @@ mod join;
 mod list;
 mod meta;
 mod migrate;
+mod post;
 mod pr;
 mod renderer;
 mod schedules;

@@ -8,14 +8,16 @@ use jiff::Timestamp;
 use crate::cli::Global;
 use crate::commands::apply::Exit;
 use crate::commands::clock;
+use crate::commands::post::{self, Posting};
 use crate::commands::renderer::renderer;
 use crate::commands::workspace::Workspace;
 use crate::delivery::{Known, Model, World};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::output::Output;
+use crate::post::{Marker, annotations};
 use crate::pr::{
-    Clock, Commit, Flavor, Line, Question, Topic, Tree, closings, html, json, markdown, report, text, trains,
+    Clock, Commit, Flavor, Line, Question, Topic, Tree, closings, html, json, report, text, trains,
 };
 use crate::render::Renderer;
 use crate::repo::{Repository, Snapshot};
@@ -42,6 +44,9 @@ pub struct Pr {
     /// The findings that make the exit code 1
     #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
     pub fail_on: Vec<Topic>,
+    /// Where to post.
+    #[command(flatten)]
+    pub posting: Posting,
 }
 
 /// The forms of the answer.
@@ -56,10 +61,15 @@ pub enum PrFormat {
     Html,
     /// For programs
     Json,
+    /// As annotations of GitHub Actions
+    Github,
 }
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Error> {
+    if let (Some(file), Some(head)) = (&arguments.posting.from, &arguments.head) {
+        return post::foreign(global, &arguments.posting, file, head, output);
+    }
     let now = clock::now(global)?;
     let workspace = Workspace::open(global, output)?;
     let (repository, renderer) = (&workspace.repository, renderer(global, output)?);
@@ -110,7 +120,8 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
         PrFormat::Text => output.result(text(&report).as_bytes()),
         PrFormat::Markdown => {
             let limit = arguments.max_bytes.unwrap_or_else(|| arguments.flavor.limit());
-            output.result(markdown(&report, arguments.flavor, limit).as_bytes());
+            let marker = Marker { name: &arguments.posting.comment, head: report.head.as_deref() };
+            output.result(post::marked(&report, marker, arguments.flavor, limit).as_bytes());
         }
         PrFormat::Html => {
             let clusters: BTreeSet<String> = report.changes.iter().map(|line| line.cluster.clone()).collect();
@@ -121,6 +132,10 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
             output.result(html(&report, calendar.as_ref()).as_bytes());
         }
         PrFormat::Json => output.result(format!("{:#}\n", json(&report)).as_bytes()),
+        PrFormat::Github => output.result(annotations(&report, &after.differing(&before)).as_bytes()),
+    }
+    if let Some(forge) = arguments.posting.post {
+        post::report(&arguments.posting, forge, &report, output)?;
     }
     let fails = report.findings.iter().any(|finding| arguments.fail_on.contains(&finding.topic));
     Ok(if fails { Exit::Pending } else { Exit::Clean })

@@ -31,7 +31,7 @@ pub use finding::{Finding, Topic};
 pub use html::html;
 pub use json::json;
 pub use landing::{Landing, State};
-pub use markdown::{Flavor, markdown};
+pub use markdown::{Flavor, SMALLEST, markdown};
 pub use report::{By, Line, Question, Report, Withheld, report};
 pub use schema::schema;
 pub use text::text;
