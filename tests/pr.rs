@@ -303,3 +303,82 @@ fn nothing_of_a_pull_request_is_executed() {
     assert!(told.contains("fetch the whole commit") || told.contains("git says"), "{told}");
     assert!(!marker.exists(), "something was executed");
 }
+
+#[test]
+fn what_does_not_fit_until_the_opening_is_told() {
+    let scratch = fleet();
+    scratch.replace("apps/web/web-rt/configmap.yaml", "name: web-content", "name: web-page");
+    scratch.replace("apps/web/web-rw/deployment.yaml", "name: web-content", "name: web-page");
+    scratch.commit();
+    let answer = answer(&scratch, &[]);
+    let findings = answer["findings"].as_array().unwrap().iter();
+    let told: Vec<String> = findings
+        .map(|one| format!("{} {} {}", one["topic"], one["cluster"], one["message"]).replace('"', ""))
+        .collect();
+    insta::assert_debug_snapshot!(told);
+    scratch.expect(1, &["pr", "--base", "main", "--now", NOW, "--fail-on", "skew"]);
+}
+
+#[test]
+fn what_kubernetes_refuses_and_what_takes_data_along_is_told() {
+    let scratch = Scratch::empty();
+    let flux = |name: &str, path: &str| support::flux_kustomization(name, path, "");
+    scratch.write("clusters/one/flux-system/gotk-sync.yaml", flux("flux-system", "clusters/one"));
+    scratch.write("clusters/one/apps.yaml", flux("apps", "apps"));
+    let claim = |name: &str, size: &str| {
+        format!(
+            "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{ name: {name}, namespace: n }}\nspec:\n  \
+             resources: {{ requests: {{ storage: {size} }} }}\n"
+        )
+    };
+    scratch.write("apps/a.yaml", claim("a", "2Gi")).write("apps/b.yaml", claim("b", "1Gi"));
+    scratch.write(
+        "apps/c.yaml",
+        claim("c", "1Gi").replace(
+            "metadata: {",
+            "metadata: { annotations: { kustomize.toolkit.fluxcd.io/prune: disabled },",
+        ),
+    );
+    scratch.write("apps/kustomization.yaml", "resources: [a.yaml, b.yaml, c.yaml]\n").commit();
+    scratch.git(&["checkout", "--quiet", "-b", "change"]);
+    scratch.write("apps/a.yaml", claim("a", "1Gi"));
+    scratch.write("apps/kustomization.yaml", "resources: [a.yaml]\n");
+    let answer = answer(&scratch, &[]);
+    assert_eq!(
+        changes(&answer),
+        [
+            "one apps changed PersistentVolumeClaim/a - at-once",
+            "one apps deleted PersistentVolumeClaim/b - at-once",
+            "one apps deleted PersistentVolumeClaim/c - never",
+        ]
+    );
+    let topics: Vec<&str> =
+        answer["findings"].as_array().unwrap().iter().map(|one| one["topic"].as_str().unwrap()).collect();
+    assert_eq!(topics, ["deletion", "immutable"], "{answer:#}");
+}
+
+#[test]
+fn a_flux_kustomization_that_comes_new_or_moves_is_told() {
+    let scratch = Scratch::empty();
+    let flux = |name: &str, path: &str| support::flux_kustomization(name, path, "");
+    scratch.write("clusters/one/flux-system/gotk-sync.yaml", flux("flux-system", "clusters/one"));
+    scratch.write("clusters/one/apps.yaml", flux("apps", "apps"));
+    let map =
+        |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {name}, namespace: n }}\n");
+    scratch.write("apps/a.yaml", map("a")).write("apps/b.yaml", map("b"));
+    scratch.write("apps/kustomization.yaml", "resources: [a.yaml, b.yaml]\n").commit();
+    scratch.git(&["checkout", "--quiet", "-b", "change"]);
+    scratch.write("clusters/one/more.yaml", flux("more", "more"));
+    scratch.write("more/kustomization.yaml", "resources: [b.yaml]\n").write("more/b.yaml", map("b"));
+    scratch.write("apps/kustomization.yaml", "resources: [a.yaml]\n");
+    let answer = answer(&scratch, &[]);
+    assert_eq!(
+        changes(&answer),
+        ["one clusters/one created Kustomization/more - at-once", "one more moved ConfigMap/b - at-once",]
+    );
+    let moved = &answer["changes"][1];
+    assert_eq!(
+        (&moved["from"]["path"], &moved["from"]["kustomization"]["name"]),
+        (&"apps".into(), &"apps".into())
+    );
+}

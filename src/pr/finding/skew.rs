@@ -42,11 +42,11 @@ pub(super) fn skew(clock: &Clock<'_>, comparison: &Comparison<'_>) -> Vec<Findin
             let user = ObjectId::of(&object.value);
             for reference in references(&object.value) {
                 let has = |known: &BTreeMap<ObjectId, &Value>| known.keys().any(|id| reference.names(id));
-                let is_known = has(&before) || has(&after);
-                if reference.optional || !is_known || has(&there) {
+                let (was, comes) = (has(&before), has(&after));
+                if reference.optional || !(was || comes) || has(&there) {
                     continue;
                 }
-                found.push(finding(cluster, &user, &reference, merged.or(Some(clock.now)), opens));
+                found.push(finding(cluster, &user, &reference, comes, merged.or(Some(clock.now)), opens));
             }
         }
     }
@@ -80,17 +80,16 @@ fn finding(
     cluster: &str,
     user: &ObjectId,
     reference: &NameReference,
+    comes: bool,
     from: Option<jiff::Timestamp>,
     opens: jiff::Timestamp,
 ) -> Finding {
+    let why = if comes { "comes only at" } else { "goes before it changes at" };
     Finding {
         topic: Topic::Skew,
         cluster: cluster.to_owned(),
         object: Some(user.clone()),
-        message: format!(
-            "{user} needs {} {}, which is not there until {opens}",
-            reference.kind, reference.name
-        ),
+        message: format!("{user} needs {} {}, which {why} {opens}", reference.kind, reference.name),
         from,
         help: format!(
             "give {} {} and {user} one type, or merge while the window is open",
