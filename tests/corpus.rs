@@ -84,7 +84,11 @@ const CASES: [Case; 12] = [
         repository: "stackgarage+flux-system",
         root: ".",
         clusters: &["prod", "dev"],
-        entries: &[("clusters/prod/apps", Divided), ("clusters/dev/apps", Divided)],
+        // Only the bootstrap's build applies them, so no migration could hand them over.
+        entries: &[
+            ("clusters/prod/apps", Refused("has no Flux Kustomization of its own")),
+            ("clusters/dev/apps", Refused("has no Flux Kustomization of its own")),
+        ],
     },
     Case {
         repository: "JournalDuHacker+fluxcd",
