@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     };
     fs::write(out.join("renderer.length"), module.len().to_string())?;
-    fs::write(out.join("renderer.bin"), module)?;
+    println!("cargo::rustc-env=RENDERER_FILE={}", write(&out, &module)?);
     println!("cargo::rustc-env=RENDERER_KUSTOMIZE=api/{}", version_of_kustomize()?);
     // What is made of kustomize's answers, and how, decides as well.
     for source in files(Path::new("src/render"))? {
@@ -45,6 +45,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("cargo::rustc-env=RENDERER_VERSION={:016x}", version.finish());
     Ok(())
+}
+
+/// Writes the machine code under a name that its content decides, instead of an earlier one; gives the name.
+///
+/// rustc asks only whether the text of `.incbin` is new. Under one name it would keep what an earlier build had put
+/// in: the code of another version, or of a build without Go.
+fn write(out: &Path, module: &[u8]) -> Result<String, Box<dyn Error>> {
+    let mut hasher = DefaultHasher::new();
+    module.hash(&mut hasher);
+    let name = format!("renderer-{:016x}.bin", hasher.finish());
+    for entry in fs::read_dir(out)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "bin") {
+            fs::remove_file(path)?;
+        }
+    }
+    fs::write(out.join(&name), module)?;
+    Ok(name)
 }
 
 /// Gives the machine code, from the cache if it is there; `hasher` learns all that it is made of.

@@ -19,7 +19,7 @@ mod code {
         ".balign 4096",
         ".globl gitops_windows_renderer",
         "gitops_windows_renderer:",
-        concat!(".incbin \"", env!("OUT_DIR"), "/renderer.bin\""),
+        concat!(".incbin \"", env!("OUT_DIR"), "/", env!("RENDERER_FILE"), "\""),
         ".popsection",
         options(raw)
     );
@@ -75,6 +75,9 @@ pub(super) fn load(engine: &Engine) -> Result<Module> {
         #[cfg(target_os = "linux")]
         return Module::deserialize_raw(engine, std::ptr::NonNull::from(code::CODE.as_slice()));
         #[cfg(not(target_os = "linux"))]
-        return Module::deserialize(engine, include_bytes!(concat!(env!("OUT_DIR"), "/renderer.bin")));
+        return Module::deserialize(
+            engine,
+            include_bytes!(concat!(env!("OUT_DIR"), "/", env!("RENDERER_FILE"))),
+        );
     }
 }
