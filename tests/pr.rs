@@ -8,6 +8,7 @@ mod support;
 
 use divided::{divided, finished};
 use serde_json::Value;
+use support::closed;
 use support::scratch::{Run, Scratch};
 
 /// A Monday; the window of the sample opens on Saturday at 22:00 in Berlin.
@@ -37,21 +38,6 @@ fn answer(scratch: &Scratch, arguments: &[&str]) -> Value {
     let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}\n{text}");
     value
-}
-
-/// Forbids what a schema does not name, so that a field that it forgets is found.
-fn closed(mut schema: Value) -> Value {
-    match &mut schema {
-        Value::Object(object) => {
-            object.values_mut().for_each(|value| *value = closed(value.take()));
-            if object.get("type").is_some_and(|kind| kind == "object") {
-                object.insert("additionalProperties".into(), false.into());
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| *item = closed(item.take())),
-        _ => {}
-    }
-    schema
 }
 
 /// The changes of an answer, a line each.
@@ -381,4 +367,28 @@ fn a_flux_kustomization_that_comes_new_or_moves_is_told() {
         (&moved["from"]["path"], &moved["from"]["kustomization"]["name"]),
         (&"apps".into(), &"apps".into())
     );
+}
+
+#[test]
+fn dependencies_in_circles_end() {
+    let scratch = Scratch::empty();
+    scratch.write(
+        "clusters/one/flux-system/gotk-sync.yaml",
+        support::flux_kustomization("flux-system", "clusters/one", ""),
+    );
+    let names: Vec<String> = (0..12).map(|number| format!("app-{number:02}")).collect();
+    let all: String = names.iter().map(|name| format!("  - name: {name}\n")).collect();
+    for name in &names {
+        let flux = support::flux_kustomization(name, name, &format!("  dependsOn:\n{all}"));
+        scratch.write(&format!("clusters/one/{name}.yaml"), flux);
+        scratch.write(&format!("{name}/kustomization.yaml"), "resources: [a.yaml]\n");
+        let map = format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {name}, namespace: n }}\ndata: {{ k: v }}\n"
+        );
+        scratch.write(&format!("{name}/a.yaml"), map);
+    }
+    scratch.commit();
+    scratch.git(&["checkout", "--quiet", "-b", "change"]);
+    scratch.replace("app-00/a.yaml", "k: v", "k: w");
+    assert_eq!(changes(&answer(&scratch, &[])), ["one app-00 changed ConfigMap/app-00 - at-once"]);
 }

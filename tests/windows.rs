@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use gitops_windows::spec::windows::revision;
 use serde_json::Value;
+use support::closed;
 use support::scratch::{Scratch, WINDOW, assert_same, clean};
 
 /// The sample with its gates.
@@ -27,23 +28,6 @@ fn answer(text: &str) -> Value {
         .collect();
     assert!(errors.is_empty(), "{errors:#?}\n{text}");
     value
-}
-
-/// Forbids what a schema does not name, so that a field that it forgets is found.
-fn closed(mut schema: Value) -> Value {
-    match &mut schema {
-        Value::Object(object) => {
-            for value in object.values_mut() {
-                *value = closed(value.take());
-            }
-            if object.get("type").is_some_and(|kind| kind == "object") {
-                object.insert("additionalProperties".into(), false.into());
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| *item = closed(item.take())),
-        _ => {}
-    }
-    schema
 }
 
 /// Sets something, and holds a second `sync` to finding nothing.

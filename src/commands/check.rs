@@ -12,8 +12,8 @@ use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::renderer::{on_demand, renderer};
 use crate::commands::workspace::Workspace;
+use crate::delivery::Input;
 use crate::delivery::Model;
-use crate::delivery::{Input, Known};
 use crate::diagnostic::{self, Diagnostic, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
@@ -144,8 +144,7 @@ fn repository(
         // The revision may be older than the spec; then today's says what its folders mean.
         let old = spec::read(&snapshot, &workspace.spec_path).map(|parsed| parsed.spec).ok();
         let old = old.as_ref().or(spec);
-        let known = old.map(Known::of).unwrap_or_default();
-        let model = Model::read(&snapshot, &model.root, &known, renderer);
+        let model = workspace.model_of(&snapshot, old, renderer);
         findings.extend(history(&Subject::new(&snapshot, &model, old, renderer), &subject));
     }
     Ok(findings)

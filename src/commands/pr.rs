@@ -11,7 +11,7 @@ use crate::commands::clock;
 use crate::commands::post::{self, Posting};
 use crate::commands::renderer::renderer;
 use crate::commands::workspace::Workspace;
-use crate::delivery::{Known, Model, World};
+use crate::delivery::World;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::output::Output;
@@ -19,7 +19,6 @@ use crate::post::{Marker, annotations};
 use crate::pr::{
     Clock, Commit, Flavor, Line, Question, Topic, Tree, closings, html, json, report, text, trains,
 };
-use crate::render::Renderer;
 use crate::repo::{Repository, Snapshot};
 use crate::spec::{self, Spec};
 
@@ -93,8 +92,8 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
     let old = old.ok().flatten().or_else(|| new.as_ref().ok().cloned().flatten());
     let new = new.unwrap_or_else(|_| old.clone());
     let (old_model, new_model) = (
-        model(&before, old.as_ref(), &workspace, renderer.as_ref()),
-        model(&after, new.as_ref(), &workspace, renderer.as_ref()),
+        workspace.model_of(&before, old.as_ref(), renderer.as_ref()),
+        workspace.model_of(&after, new.as_ref(), renderer.as_ref()),
     );
     let clock = Clock {
         before: Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref()),
@@ -110,7 +109,7 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
             continue;
         };
         let closed = repository.snapshot_beside(&commit, &before)?.snapshot;
-        let closed_model = model(&closed, old.as_ref(), &workspace, renderer.as_ref());
+        let closed_model = workspace.model_of(&closed, old.as_ref(), renderer.as_ref());
         let commits = repository.commits_since(&commit, &report.base).into_iter();
         let commits: Vec<Commit> = commits.map(|(hash, subject)| Commit { hash, subject }).collect();
         let world = World { snapshot: &closed, model: &closed_model };
@@ -169,9 +168,4 @@ fn spec_of(snapshot: &Snapshot, workspace: &Workspace) -> Result<Option<Spec>, E
         return Ok(None);
     }
     spec::read(snapshot, &workspace.spec_path).map(|parsed| Some(parsed.spec))
-}
-
-fn model(snapshot: &Snapshot, spec: Option<&Spec>, workspace: &Workspace, renderer: &dyn Renderer) -> Model {
-    let folder = workspace.spec_path.parent().unwrap_or_default();
-    Model::read(snapshot, &folder, &spec.map(Known::of).unwrap_or_default(), renderer)
 }

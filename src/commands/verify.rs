@@ -7,7 +7,6 @@ use crate::cli::{Answer, Global};
 use crate::commands::apply::Exit;
 use crate::commands::workspace::Loaded;
 use crate::delivery::Input;
-use crate::delivery::{Known, Model};
 use crate::error::Error;
 use crate::output::Output;
 use crate::spec;
@@ -34,7 +33,7 @@ pub fn run(global: &Global, arguments: &Verify, output: &Output) -> Result<Exit,
             // The revision may be older than the spec; then today's says what its folders mean.
             let old = spec::read(&snapshot, &loaded.workspace.spec_path).map(|parsed| parsed.spec);
             let spec = old.as_ref().unwrap_or(&loaded.spec);
-            let model = Model::read(&snapshot, &spec.folder(), &Known::of(spec), loaded.renderer.as_ref());
+            let model = loaded.workspace.model_of(&snapshot, Some(spec), loaded.renderer.as_ref());
             let before =
                 Input { spec, snapshot: &snapshot, model: &model, renderer: loaded.renderer.as_ref() };
             verify_since(&before, &loaded.input())

@@ -111,8 +111,13 @@ impl Workspace {
 
     /// Understands the repository, in the light of a spec where there is one.
     pub fn model(&self, spec: Option<&Spec>, renderer: &dyn Renderer) -> Model {
+        self.model_of(&self.snapshot, spec, renderer)
+    }
+
+    /// Understands another state of the repository, as [`model`](Workspace::model) does its own.
+    pub fn model_of(&self, snapshot: &Snapshot, spec: Option<&Spec>, renderer: &dyn Renderer) -> Model {
         let folder = self.spec_path.parent().unwrap_or_default();
-        Model::read(&self.snapshot, &folder, &spec.map(Known::of).unwrap_or_default(), renderer)
+        Model::read(snapshot, &folder, &spec.map(Known::of).unwrap_or_default(), renderer)
     }
 }
 

@@ -243,8 +243,8 @@ fn brought(model: &Model, applier: &Applier<'_>) -> Vec<Object> {
         .flat_map(|cluster| &cluster.kustomizations)
         .filter(|one| one.applied_by.is_none());
     let object = |one: &Reached| {
-        let mut same = model.flux_of_cluster(applier.cluster);
-        let written = same.find(|flux| flux.name == one.name() && flux.namespace == one.namespace())?;
+        let mut same = model.flux_named(applier.cluster, one.name());
+        let written = same.find(|flux| flux.namespace == one.namespace())?;
         let origin = Origin { path: written.file.clone(), generator: None };
         let is_here = written.file.is_within(&applier.path);
         is_here.then(|| Object { value: Arc::new(one.value.clone()), origin: Some(origin) })
@@ -305,8 +305,8 @@ fn changes(pairs: &[Pair<'_>]) -> Vec<Change> {
             left_out.insert(position);
         }
     }
-    let mut positions = 0..;
-    found.retain(|_| positions.next().is_none_or(|position: usize| !left_out.contains(&position)));
+    let kept = found.into_iter().enumerate().filter(|(position, _)| !left_out.contains(position));
+    let mut found: Vec<Change> = kept.map(|(_, change)| change).collect();
     found.sort_by(|a, b| (a.pair(), &a.id).cmp(&(b.pair(), &b.id)));
     found
 }

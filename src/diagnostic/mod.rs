@@ -11,6 +11,7 @@ use crate::path::RepoPath;
 
 pub use fold::folded;
 pub use position::line_column;
+pub(crate) use render::is_command;
 pub use render::{clean, render};
 
 /// How much a [`Diagnostic`] matters.

@@ -169,13 +169,15 @@ pub fn clean(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// Cleans each line, and lets none begin as what a CI system takes for a command: it looks past spaces.
+/// Cleans each line, and lets none begin as what a CI system takes for a command.
 fn clean_lines(text: &str) -> String {
-    let line = |line: &str| {
-        let is_command = ["::", "##["].iter().any(|begins| line.trim_start().starts_with(begins));
-        format!("{}{}", if is_command { "| " } else { "" }, clean(line))
-    };
+    let line = |line: &str| format!("{}{}", if is_command(line) { "| " } else { "" }, clean(line));
     text.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Tells whether a CI system would take a line for a command: it looks past spaces.
+pub(crate) fn is_command(line: &str) -> bool {
+    ["::", "##["].iter().any(|begins| line.trim_start().starts_with(begins))
 }
 
 fn visible(character: char) -> char {

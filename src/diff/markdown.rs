@@ -31,9 +31,8 @@ pub fn markdown(plan: &Changes, limit: usize) -> String {
     }
 
     let lines: Vec<String> = changes.iter().flat_map(shown).map(|(_, line)| line + "\n").collect();
-    let run = lines.iter().map(|line| longest_run(line)).max().unwrap_or(0);
     // A fence longer than the room would leave none for the diff: then the diff is cut as a whole.
-    let fence = "`".repeat(run.max(2) + 1);
+    let fence = fence(&lines);
     let room = limit.saturating_sub(out.len() + FRAME + 2 * fence.len());
     let kept = fitting(&lines, room);
     if kept > 0 {
@@ -94,6 +93,12 @@ fn code(name: &str) -> String {
     let pad = if name.starts_with('`') || name.ends_with('`') { " " } else { "" };
     // A bar ends the cell even inside of code, unless it is escaped.
     format!("{ticks}{pad}{}{pad}{ticks}", name.replace('|', "\\|"))
+}
+
+/// Returns a fence that is longer than any run of backticks in these lines.
+pub(crate) fn fence(lines: &[String]) -> String {
+    let run = lines.iter().map(|line| longest_run(line)).max().unwrap_or(0);
+    "`".repeat(run.max(2) + 1)
 }
 
 fn longest_run(text: &str) -> usize {

@@ -4,6 +4,7 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use crate::delivery::Kind;
+use crate::diagnostic::is_command;
 use crate::diff::clean;
 use crate::pr::field::Field;
 use crate::pr::summary::Row;
@@ -31,8 +32,8 @@ pub fn body(row: &Row) -> Vec<String> {
 
 /// Lets no line begin as what a CI system or a forge takes for a command: both look past spaces.
 pub fn safe(line: &str) -> String {
-    let is_command = ["::", "##[", "/"].iter().any(|begins| line.trim_start().starts_with(begins));
-    format!("{}{line}", if is_command { "| " } else { "" })
+    let is_taken = is_command(line) || line.trim_start().starts_with('/');
+    format!("{}{line}", if is_taken { "| " } else { "" })
 }
 
 fn of_field(field: &Field) -> Vec<String> {

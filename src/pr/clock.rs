@@ -8,13 +8,14 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
 use crate::calendar::Calendar;
-use crate::delivery::fleet::{GateTimes, Schedules};
+use crate::delivery::fleet::{GateSchedule, GateTimes, Schedules};
+use crate::delivery::inventory::{deletes_anyway, is_kept, prunes};
 use crate::delivery::{Applier, BuiltJob, Cluster, Hold, Holds, Pair, Reached, Sides, World};
 use crate::pr::landing::{Landing, State};
 use crate::repo::duration;
 use crate::repo::flux::git_repositories;
 use crate::repo::manifest::ObjectId;
-use crate::schedule::{self, CronExpr, CronPair, Timeline};
+use crate::schedule::{self, CronExpr, Window, WindowForm};
 use crate::spec::Spec;
 
 /// How long kustomize-controller waits before it looks again whether a dependency is ready (`--requeue-dependency`).
@@ -40,6 +41,10 @@ struct Gate {
     /// Since when it is closed; `None` where it is open.
     since: Option<Timestamp>,
 }
+
+/// When Flux Kustomizations of one cluster apply a commit, by namespace and name, as far as it was worked out: many may
+/// depend on one.
+type Known<'k> = BTreeMap<(&'k str, &'k str), Landing>;
 
 /// One of two trees, with what decides when its changes land.
 pub struct Tree<'a> {
@@ -104,6 +109,14 @@ impl<'a> Tree<'a> {
         self.find(applier.cluster, &one.remote, (namespace, name))
     }
 
+    /// Returns when the object of a Flux Kustomization itself is applied.
+    fn parent_of(&self, applier: &Applier<'_>, merged: Timestamp) -> Landing {
+        match self.parent(applier) {
+            Some(parent) => self.applied(&parent, merged),
+            None => Landing::unknown("Git does not say what applies its Flux Kustomization"),
+        }
+    }
+
     /// Returns how often the source of a Flux Kustomization is fetched; `None` where Git does not say it.
     fn source_interval(&self, applier: &Applier<'_>) -> Option<Duration> {
         let id = applier.kustomization?.source();
@@ -116,39 +129,25 @@ impl<'a> Tree<'a> {
 
     /// Returns what holds a Flux Kustomization back at an instant; `None` where its times are not known.
     fn gate(&self, cluster: &str, hold: &Hold, at: Timestamp) -> Option<Gate> {
-        let gate = |timeline: &Timeline, times: GateTimes, zone: TimeZone| Gate {
-            times,
-            zone,
-            since: timeline.closed_since(at),
-        };
-        match hold {
-            Hold::Suspended => None,
-            Hold::Window(name) => {
-                let schedule = self.schedules.distinct().get(self.schedules.of(cluster, name)?)?;
-                let times = schedule.times(at);
-                Some(gate(&schedule.timeline, times, schedule.zone(times.opens)))
-            }
+        let of_jobs;
+        let schedule = match hold {
+            Hold::Suspended => return None,
+            Hold::Window(name) => self.schedules.distinct().get(self.schedules.of(cluster, name)?)?,
             Hold::Job(name) => {
                 let (open, close) = self.world.model.closings.pair(cluster, name)?;
                 if open.time_zone != close.time_zone {
                     return None;
                 }
                 let zone = close.time_zone.as_deref().map(schedule::zone::parse).transpose().ok()?;
-                let zone = zone.unwrap_or(TimeZone::UTC);
                 let expression = |job: &BuiltJob| CronExpr::parse(&job.schedule).ok();
-                let pair = CronPair { open: expression(open)?, close: expression(close)? };
-                let timeline = Timeline::of_pairs([(pair, zone.clone())]);
-                let times = GateTimes {
-                    open: timeline.is_open(at),
-                    next_open: timeline.next_open(at),
-                    next_close: timeline.next_close(at),
-                    opens: 0,
-                    closes: 0,
-                    race: timeline.race_near(at),
-                };
-                Some(gate(&timeline, times, zone))
+                let form = WindowForm::OpenClose { open: expression(open)?, close: expression(close)? };
+                of_jobs = GateSchedule::of_windows(vec![Window { zone, form }]).ok()?;
+                &of_jobs
             }
-        }
+        };
+        let times = schedule.times(at);
+        let zone = schedule.zone(times.opens);
+        Some(Gate { times, zone, since: schedule.timeline.closed_since(at) })
     }
 
     /// Returns the name of the window that opens next; that of the type or the CronJob where it has none.
@@ -163,22 +162,34 @@ impl<'a> Tree<'a> {
 
     /// Returns when a commit that is merged at an instant is applied by a Flux Kustomization that the cluster has.
     pub fn applied(&self, applier: &Applier<'_>, merged: Timestamp) -> Landing {
-        self.applied_from(applier, merged, DEEPEST)
+        self.applied_from(applier, merged, DEEPEST, &mut Known::new())
     }
 
-    fn applied_from(&self, applier: &Applier<'_>, merged: Timestamp, left: usize) -> Landing {
+    fn applied_from<'k>(
+        &'k self,
+        applier: &Applier<'k>,
+        merged: Timestamp,
+        left: usize,
+        known: &mut Known<'k>,
+    ) -> Landing {
         let Some(one) = applier.kustomization else {
             return Landing::unknown("Git does not say what applies the folder");
         };
         if applier.spec()["suspend"] == true {
             return Landing::never(format!("Git suspends Flux Kustomization {}", one.name()));
         }
+        let id = (one.namespace(), one.name());
+        if let Some(landing) = known.get(&id) {
+            return landing.clone();
+        }
         let own = self.own(applier, one, merged);
         if left == 0 {
             return own;
         }
+        // What is met again on the way is part of a circle, which ends here.
+        known.insert(id, own.clone());
         let dependencies = applier.spec()["dependsOn"].as_array().into_iter().flatten();
-        dependencies.fold(own, |landing, item| {
+        let landing = dependencies.fold(own, |landing, item| {
             let namespace =
                 item["namespace"].as_str().filter(|space| !space.is_empty()).unwrap_or(one.namespace());
             let name = item["name"].as_str().unwrap_or_default();
@@ -190,7 +201,7 @@ impl<'a> Tree<'a> {
             if other.kustomization.is_none_or(|other| other.source() != one.source()) {
                 return landing;
             }
-            let mut ready = self.applied_from(&other, merged, left - 1);
+            let mut ready = self.applied_from(&other, merged, left - 1, known);
             let waits = other.spec()["wait"] == true || !other.spec()["healthChecks"].is_null();
             let timeout =
                 || duration_of(other.spec(), "timeout").or_else(|| duration_of(other.spec(), "interval"));
@@ -200,14 +211,16 @@ impl<'a> Tree<'a> {
                 ready.reason = Some(format!("it depends on {name}"));
             }
             landing.and(ready)
-        })
+        });
+        known.insert(id, landing.clone());
+        landing
     }
 
     /// As [`applied`](Tree::applied), were there no dependencies.
     fn own(&self, applier: &Applier<'_>, one: &Reached, merged: Timestamp) -> Landing {
         let said = self.source_interval(applier);
-        let fetched = said.or(Some(BOOTSTRAP));
-        let arrives = fetched.and_then(|fetched| after(merged, fetched));
+        let fetched = said.unwrap_or(BOOTSTRAP);
+        let arrives = after(merged, fetched);
         let interval = duration_of(applier.spec(), "interval");
         let until =
             |start: Option<Timestamp>| start.zip(interval).and_then(|(at, interval)| after(at, interval));
@@ -243,11 +256,10 @@ impl<'a> Tree<'a> {
                 .next_close
                 .and_then(|close| self.gate(applier.cluster, &hold, close)?.times.next_open),
             since,
+            outruns: false,
             reason: None,
         };
-        let before = |close: Option<Timestamp>| {
-            close.zip(fetched).and_then(|(at, fetched)| at.checked_sub(fetched).ok())
-        };
+        let before = |close: Option<Timestamp>| close?.checked_sub(fetched).ok();
         let landing = match (times.open, times.next_open) {
             (true, next) => {
                 let deadline = before(times.next_close);
@@ -301,6 +313,12 @@ impl Clock<'_> {
         Some(Calendar { marks, ..calendar })
     }
 
+    /// Returns what holds back the objects of a Flux Kustomization, after the pull request or else before.
+    pub fn hold_of(&self, cluster: &str, id: &ObjectId) -> Option<Hold> {
+        let of = |tree: &Tree<'_>| tree.hold(&tree.find(cluster, "", (&id.namespace, &id.name))?);
+        of(&self.after).or_else(|| of(&self.before))
+    }
+
     /// Returns when objects of a pair land that are there afterwards.
     pub fn lands(&self, pair: &Pair<'_>) -> Landing {
         let Some(new) = &pair.after else { return self.ends(pair) };
@@ -317,7 +335,7 @@ impl Clock<'_> {
             let latest = own.latest.zip(interval).and_then(|(at, interval)| after(at, interval));
             let own = Landing { latest, ..own };
             return match hold {
-                Some(hold) => own
+                Some(hold) => Landing { outruns: true, ..own }
                     .because(format!("{} is new: {hold} does not hold it back before it closes", one.name())),
                 None => own,
             };
@@ -335,19 +353,18 @@ impl Clock<'_> {
     }
 
     /// Returns when an object of a pair is deleted, and whether it is (kustomize-controller, `finalize` and `prune`).
-    pub fn deletes(&self, pair: &Pair<'_>, object: &Value) -> Landing {
-        let setting = |key: &str| {
-            object["metadata"]["annotations"][key].as_str().or(object["metadata"]["labels"][key].as_str())
-        };
-        if setting("kustomize.toolkit.fluxcd.io/prune") == Some("disabled") {
-            return Landing::never("it is kept: `kustomize.toolkit.fluxcd.io/prune: disabled`");
+    ///
+    /// `lands` is what [`lands`](Clock::lands) says of the pair.
+    pub fn deletes(&self, pair: &Pair<'_>, object: &Value, lands: &Landing) -> Landing {
+        if is_kept(object) {
+            return Landing::never("it is kept: its own settings keep Flux from deleting it");
         }
-        let Some(new) = &pair.after else { return self.ends(pair) };
-        if new.kustomization.is_some() && new.spec()["prune"] != true {
+        let Some(new) = &pair.after else { return lands.clone() };
+        if new.kustomization.is_some() && !prunes(&new.spec()["prune"]) {
             let name = new.kustomization.map(Reached::name).unwrap_or_default();
             return Landing::never(format!("it is kept: {name} prunes nothing"));
         }
-        self.lands(pair)
+        lands.clone()
     }
 
     /// Returns when a Flux Kustomization that leaves Git deletes its objects, and whether it does.
@@ -358,17 +375,17 @@ impl Clock<'_> {
         };
         let spec = old.spec();
         let policy = spec["deletionPolicy"].as_str().unwrap_or("MirrorPrune");
-        if policy == "Orphan" || policy == "MirrorPrune" && spec["prune"] != true {
+        if !deletes_anyway(policy) && (policy == "Orphan" || !prunes(&spec["prune"])) {
             return Landing::never(format!("it is kept: {} leaves Git and deletes nothing", one.name()));
         }
         let Some(parent) = self.before.parent(old) else {
             return Landing::unknown(format!("nothing in Git deletes {}", one.name()));
         };
-        if parent.spec()["prune"] != true {
+        if !prunes(&parent.spec()["prune"]) {
             return Landing::never(format!(
                 "{} stays in the cluster: {} prunes nothing",
                 one.name(),
-                parent_name(&parent)
+                parent.kustomization.map(Reached::name).unwrap_or_default()
             ));
         }
         let landing = self.before.applied(&parent, self.now);
@@ -382,27 +399,5 @@ impl Clock<'_> {
             }
         }
         landing
-    }
-}
-
-fn parent_name(parent: &Applier<'_>) -> String {
-    parent.kustomization.map(|one| one.name().to_owned()).unwrap_or_default()
-}
-
-impl Tree<'_> {
-    /// Returns when the object of a Flux Kustomization itself is applied.
-    fn parent_of(&self, applier: &Applier<'_>, merged: Timestamp) -> Landing {
-        match self.parent(applier) {
-            Some(parent) => self.applied(&parent, merged),
-            None => Landing::unknown("Git does not say what applies its Flux Kustomization"),
-        }
-    }
-}
-
-impl Clock<'_> {
-    /// Returns what holds back the objects of a Flux Kustomization, after the pull request or else before.
-    pub fn hold_of(&self, cluster: &str, id: &ObjectId) -> Option<Hold> {
-        let of = |tree: &Tree<'_>| tree.hold(&tree.find(cluster, "", (&id.namespace, &id.name))?);
-        of(&self.after).or_else(|| of(&self.before))
     }
 }

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use crate::delivery::Comparison;
 use crate::diagnostic::Diagnostic;
 use crate::pr::clock::Clock;
+use crate::pr::landing::Landing;
 use crate::pr::report::{Line, Withheld};
 use crate::repo::manifest::ObjectId;
 
@@ -76,6 +77,7 @@ impl Finding {
 pub fn findings(
     clock: &Clock<'_>,
     comparison: &Comparison<'_>,
+    landings: &[Landing],
     changes: &[Line],
     withheld: &[Withheld],
 ) -> Vec<Finding> {
@@ -95,7 +97,7 @@ pub fn findings(
     found.extend(changes.iter().filter_map(destructive::destructive));
     found.extend(changes.iter().filter_map(immutable::immutable));
     found.extend(changes.iter().filter_map(|line| at_once::at_once(clock, line)));
-    found.extend(skew::skew(clock, comparison));
+    found.extend(skew::skew(clock, comparison, landings));
     found.sort();
     found.dedup();
     found

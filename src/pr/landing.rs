@@ -48,6 +48,8 @@ pub struct Landing {
     pub since: Option<Timestamp>,
     /// The opening that a later merge waits for.
     pub otherwise: Option<Timestamp>,
+    /// Whether it lands outside of its window because it is new, so that nothing suspends it yet.
+    pub outruns: bool,
     /// Why, where that is not plain.
     pub reason: Option<String>,
 }
@@ -70,6 +72,7 @@ impl Landing {
             deadline: None,
             otherwise: None,
             since: None,
+            outruns: false,
             reason: Some(reason.into()),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diff::clean;
+use crate::diff::{clean, fence};
 use crate::pr::body::body;
 use crate::pr::finding::Finding;
 use crate::pr::report::Report;
@@ -201,8 +201,7 @@ impl Page<'_> {
         if lines.is_empty() {
             return String::new();
         }
-        let run = lines.iter().map(|line| longest_run(line)).max().unwrap_or(0);
-        let fence = "`".repeat(run.max(2) + 1);
+        let fence = fence(&lines);
         let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
         format!("\n  {fence}diff\n{lines}  {fence}\n\n")
     }
@@ -310,8 +309,4 @@ fn harmless(character: char) -> char {
 fn plain(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || " ,:;-+—…()".contains(c);
     clean(text.as_bytes()).chars().map(|c| if is_plain(c) { c } else { '·' }).collect()
-}
-
-fn longest_run(line: &str) -> usize {
-    line.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }

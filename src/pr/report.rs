@@ -118,12 +118,14 @@ pub struct Question {
 pub fn report(question: Question, clock: &Clock<'_>, renderer: &dyn Renderer) -> Report {
     let comparison = Comparison::new(clock.before.world, clock.after.world, renderer);
     let mut files = Files::new(clock.before.world, clock.after.world, &comparison);
-    let changes: Vec<Line> =
-        comparison.changes.iter().filter_map(|change| line(clock, &comparison, change, &mut files)).collect();
+    let landings: Vec<Landing> = comparison.pairs.iter().map(|pair| clock.lands(pair)).collect();
+    let lines = comparison.changes.iter();
+    let lines = lines.filter_map(|change| line(clock, &comparison, &landings, change, &mut files));
+    let changes: Vec<Line> = lines.collect();
     let withheld = withheld(&comparison);
     let waiting = changes.iter().map(|line| &line.lands).filter(|lands| lands.deadline.is_some());
     let deadline = waiting.min_by_key(|lands| (lands.deadline, *lands)).cloned();
-    let mut findings = findings(clock, &comparison, &changes, &withheld);
+    let mut findings = findings(clock, &comparison, &landings, &changes, &withheld);
     findings.extend(question.broken.as_ref().map(Finding::of_spec));
     Report {
         base: question.base,
@@ -140,19 +142,20 @@ pub fn report(question: Question, clock: &Clock<'_>, renderer: &dyn Renderer) ->
 fn line(
     clock: &Clock<'_>,
     comparison: &Comparison<'_>,
+    landings: &[Landing],
     change: &Change,
     files: &mut Files<'_>,
 ) -> Option<Line> {
     let kind = change.kind();
-    let pair = comparison.pairs.get(change.pair())?;
+    let (pair, lands) = (comparison.pairs.get(change.pair())?, landings.get(change.pair())?);
     let by = if kind == Kind::Deleted { &pair.before } else { &pair.after };
     let by = by.as_ref()?;
     let object = change.object()?;
     let from = change.before.as_ref().filter(|_| kind == Kind::Moved);
     let from = from.and_then(|(old, _)| comparison.pairs.get(*old)?.before.as_ref()).map(By::of);
     let lands = match kind {
-        Kind::Deleted => clock.deletes(pair, &object.value),
-        _ => clock.lands(pair),
+        Kind::Deleted => clock.deletes(pair, &object.value, lands),
+        _ => lands.clone(),
     };
     let tree = if kind == Kind::Deleted { &clock.before } else { &clock.after };
     let differing = match (&change.before, &change.after) {

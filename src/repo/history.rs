@@ -68,14 +68,8 @@ impl Repository {
                     .help("name a commit, branch or tag that is here; in a shallow clone, fetch it first"),
             )
         };
-        // A revision is data: never an option, and never more than one.
-        if revision.is_empty() || revision.starts_with('-') || revision.contains(char::is_control) {
-            return Err(unknown());
-        }
+        let tree = self.named(revision, "tree").ok_or_else(unknown)?;
         let git = self.ask_git();
-        let named = format!("{revision}^{{tree}}");
-        let tree = git.run(&["rev-parse", "--verify", "--quiet", &named]).map_err(|_| unknown())?;
-        let tree = String::from_utf8_lossy(&tree).trim().to_owned();
         let listing = git
             .run(&["ls-tree", "-r", "-z", "-l", "--full-tree", &tree])
             .map_err(|error| error.into_error(&doing))?;

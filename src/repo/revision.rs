@@ -15,10 +15,15 @@ impl Repository {
     ///
     /// A revision is data: a text that begins with `-` or holds a control character names nothing.
     pub fn commit(&self, revision: &str) -> Option<String> {
+        self.named(revision, "commit")
+    }
+
+    /// As [`commit`](Repository::commit), of another kind of object.
+    pub(super) fn named(&self, revision: &str, kind: &str) -> Option<String> {
         if revision.is_empty() || revision.starts_with('-') || revision.contains(char::is_control) {
             return None;
         }
-        let named = format!("{revision}^{{commit}}");
+        let named = format!("{revision}^{{{kind}}}");
         let found = self.ask_git().run(&["rev-parse", "--verify", "--quiet", &named]).ok()?;
         Some(String::from_utf8_lossy(&found).trim().to_owned())
     }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::diagnostic::Diagnostic;
-use crate::schedule::{Timeline, Window};
+use crate::schedule::{Timeline, Window, WindowError};
 use crate::spec::{Placed, Spec, WindowDef};
 
 /// What opens and closes the gate of a type in one or more clusters.
@@ -30,19 +30,27 @@ impl GateSchedule {
     /// When a zone or a time is none that Kubernetes takes, or a window has no pair of cron expressions; a spec
     /// that was read has none of these.
     pub fn new(defs: &[&Placed<WindowDef>]) -> Result<GateSchedule, Vec<Diagnostic>> {
-        let mut windows = Vec::with_capacity(defs.len());
-        let mut pairs = Vec::with_capacity(defs.len());
+        let windows: Vec<Window> = defs.iter().map(|def| def.schedule()).collect::<Result<_, _>>()?;
+        GateSchedule::of_windows(windows).map_err(|(position, error)| {
+            let def = defs[position];
+            let place = def.text(error.key).map_or(&def.place, |text| &text.place);
+            vec![Diagnostic::error(error.message).at(place.clone()).help(error.help)]
+        })
+    }
+
+    /// Makes the schedule of windows, wherever they come from.
+    ///
+    /// # Errors
+    ///
+    /// The first window that has no pair of cron expressions, by its position, with what is wrong.
+    pub fn of_windows(windows: Vec<Window>) -> Result<GateSchedule, (usize, WindowError)> {
+        let mut pairs = Vec::with_capacity(windows.len());
         let mut key = String::new();
-        for def in defs {
-            let window = def.schedule()?;
+        for (position, window) in windows.iter().enumerate() {
             let zone = window.zone_or_utc();
-            let pair = window.pair().map_err(|error| {
-                let place = def.text(error.key).map_or(&def.place, |text| &text.place);
-                vec![Diagnostic::error(error.message).at(place.clone()).help(error.help)]
-            })?;
+            let pair = window.pair().map_err(|error| (position, error))?;
             key += &format!("{}\t{}\t{}\n", zone_name(&zone), pair.open, pair.close);
             pairs.push((pair, zone));
-            windows.push(window);
         }
         let zones = pairs.iter().map(|(_, zone)| zone.clone()).collect();
         Ok(GateSchedule { timeline: Timeline::of_pairs(pairs), windows, zones, key })

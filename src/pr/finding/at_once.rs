@@ -22,7 +22,7 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
             help: help.to_owned(),
         })
     };
-    if let Some(reason) = line.lands.reason.as_ref().filter(|reason| reason.contains(" is new: ")) {
+    if let Some(reason) = line.lands.reason.as_ref().filter(|_| line.lands.outruns) {
         return finding(
             format!("{} lands outside of its window: {reason}", line.id),
             "merge it while the window is open, or accept that it starts at once",

@@ -17,10 +17,11 @@ use crate::repo::manifest::ObjectId;
 ///
 /// Until a window opens, its cluster runs objects that land at once as they are in the head, and those that wait as they
 /// are in the base. Only what changes is looked at: what both trees lack is none of this pull request's doing.
-pub(super) fn skew(clock: &Clock<'_>, comparison: &Comparison<'_>) -> Vec<Finding> {
-    let mut clusters: BTreeMap<&str, Vec<(&Pair<'_>, Landing)>> = BTreeMap::new();
-    for pair in comparison.pairs.iter().filter(|pair| pair.is_known()) {
-        clusters.entry(&pair.cluster).or_default().push((pair, clock.lands(pair)));
+pub(super) fn skew(clock: &Clock<'_>, comparison: &Comparison<'_>, landings: &[Landing]) -> Vec<Finding> {
+    let mut clusters: BTreeMap<&str, Vec<(&Pair<'_>, &Landing)>> = BTreeMap::new();
+    let known = comparison.pairs.iter().zip(landings).filter(|(pair, _)| pair.is_known());
+    for (pair, lands) in known {
+        clusters.entry(&pair.cluster).or_default().push((pair, lands));
     }
     let mut found = Vec::new();
     for (cluster, pairs) in clusters {
@@ -71,7 +72,7 @@ fn ids<'o>(objects: &[&'o Object]) -> BTreeMap<ObjectId, &'o Value> {
     objects.iter().map(|object| (ObjectId::of(&object.value), &*object.value)).collect()
 }
 
-fn all<'p>(pairs: &'p [(&Pair<'_>, Landing)], is_after: bool) -> BTreeMap<ObjectId, &'p Value> {
+fn all<'p>(pairs: &'p [(&Pair<'_>, &Landing)], is_after: bool) -> BTreeMap<ObjectId, &'p Value> {
     let objects: Vec<&Object> = pairs.iter().flat_map(|(pair, _)| side(pair, is_after)).collect();
     ids(&objects)
 }
