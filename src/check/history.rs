@@ -2,17 +2,17 @@
 
 mod bootstrap;
 mod deleted;
+mod mixture;
 mod moved;
 mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::code::{KUSTOMIZATION_REMOVED, LANDS_TOO_EARLY, ORPHANED_OBJECT, REMOVED_TOO_EARLY};
-use crate::check::reference::references;
+use crate::check::code::{KUSTOMIZATION_REMOVED, ORPHANED_OBJECT};
 use crate::check::subject::Subject;
 use crate::delivery::inventory::{Inventory, is_kept};
-use crate::delivery::{Applied, ClusterKey, Delivery};
-use crate::diagnostic::{Diagnostic, Place, distinct};
+use crate::delivery::{Applied, ClusterKey, Delivery, Hold};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::manifest::ObjectId;
 
 use step::{Fate, Step};
@@ -20,12 +20,29 @@ use step::{Fate, Step};
 /// How many objects a finding names.
 const MOST_NAMES: usize = 5;
 
-/// Finds what goes wrong between the moment at which a change set is merged and the opening of the next
-/// window, and what it deletes or leaves behind.
+/// A finding about one cluster.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// The cluster.
+    pub cluster: ClusterKey,
+    /// What goes wrong.
+    pub finding: Diagnostic,
+    /// What has to open until it is over; `None` where nothing ends it, or it is no matter of time.
+    pub until: Option<Hold>,
+}
+
+impl Told {
+    fn of(cluster: &ClusterKey, finding: Diagnostic) -> Told {
+        Told { cluster: cluster.clone(), finding, until: None }
+    }
+}
+
+/// Finds what goes wrong between the moment at which a change set is merged and the opening of the next window, and
+/// what it deletes or leaves behind; what several clusters share, once for each.
 ///
-/// Both revisions are built whole. In clusters of which a part does not build, nothing is said of what would
-/// look new, removed or unowned for that alone.
-pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
+/// In clusters of which a part does not build, nothing is said of what would look new, removed or unowned for that
+/// alone.
+pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Told> {
     let step = Step::new(before, after);
     let mut findings = bootstrap::bootstrap(&step);
     let deletions = step.deletions();
@@ -40,24 +57,22 @@ pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
         let change = Change {
             step: &step,
             key,
-            old: index(&old, |_, applied| &applied.id),
-            new: index(&deliveries, |_, applied| &applied.id),
             had: index(&old, |_, applied| &applied.live),
             has: now(&old, &deliveries),
             deliveries,
         };
-        findings.extend(change.moved());
-        findings.extend(change.deleted(&deletions));
-        findings.extend(change.ungoverned());
+        let mut own = change.moved();
+        own.extend(change.deleted(&deletions));
+        own.extend(change.ungoverned());
         if is_whole {
-            findings.extend(change.deleted_outside());
-            findings.extend(change.orphaned());
-            findings.extend(change.early());
-            findings.extend(change.removed());
+            own.extend(change.deleted_outside());
+            own.extend(change.orphaned());
+            findings.extend(change.mixed());
         }
+        findings.extend(own.into_iter().map(|finding| Told::of(key, finding)));
     }
     findings.extend(deleted::unknown(&step));
-    distinct(findings)
+    findings
 }
 
 type Index<'s> = BTreeMap<&'s ObjectId, Vec<(&'s Delivery, &'s Applied)>>;
@@ -90,9 +105,6 @@ fn now<'s>(old: &[&'s Delivery], new: &[&'s Delivery]) -> Index<'s> {
 struct Change<'s> {
     step: &'s Step<'s>,
     key: &'s ClusterKey,
-    /// As they are built, which is how objects name each other.
-    old: Index<'s>,
-    new: Index<'s>,
     /// As the cluster knows them, which is how Flux tells them apart.
     had: Index<'s>,
     has: Index<'s>,
@@ -218,131 +230,5 @@ impl<'s> Change<'s> {
             )
         });
         findings.collect()
-    }
-
-    /// Changes that land now and need what lands later.
-    fn early(&self) -> Vec<Diagnostic> {
-        let mut findings = Vec::new();
-        for (id, new) in &self.has {
-            let Some((_, now)) = new.first() else { continue };
-            let was = self.had.get(*id).and_then(|old| old.first());
-            if was.is_some_and(|(_, was)| was.value() == now.value()) {
-                continue;
-            }
-            for reference in references(now.value()).into_iter().filter(|reference| !reference.optional) {
-                let named = |index: &Index<'_>| index.keys().any(|id| reference.names(id));
-                let target = self.new.iter().find(|(id, _)| reference.names(id)).and_then(|(_, found)| {
-                    found.iter().map(|(_, applied)| *applied).min_by_key(|applied| applied.rank())
-                });
-                let Some(target) = target.filter(|target| target.rank() > now.rank()) else { continue };
-                let Some(held) = target.window().filter(|_| !named(&self.old)) else { continue };
-                findings.push(
-                    LANDS_TOO_EARLY
-                        .finding(format!(
-                            "{id} {} and needs {}, which is new and waits for {held}, so it is broken until that opens",
-                            now.lands(),
-                            target.id
-                        ))
-                        .at(self.step.after.sources.place(now, &reference.path))
-                        .related("this lands later", self.step.after.sources.place(target, &["metadata", "name"]))
-                        .help("merge what waits first and this after its window, or give both one type"),
-                );
-            }
-            findings.extend(self.selector(now, was.map(|(_, was)| *was)));
-        }
-        findings
-    }
-
-    /// A Service whose new selector fits only pods that come later.
-    fn selector(&self, now: &Applied, was: Option<&Applied>) -> Option<Diagnostic> {
-        if !now.is("", "Service") {
-            return None;
-        }
-        let selector = now.value()["spec"]["selector"].as_object()?;
-        if was?.value()["spec"]["selector"].as_object() == Some(selector) || selector.is_empty() {
-            return None;
-        }
-        let selected = |applied: &Applied| {
-            let labels = &applied.value()["spec"]["template"]["metadata"]["labels"];
-            applied.id.namespace == now.id.namespace
-                && labels.is_object()
-                && selector.iter().all(|(key, value)| labels.get(key) == Some(value))
-        };
-        let all = |index: &'_ Index<'_>| index.values().flatten().any(|(_, applied)| selected(applied));
-        if all(&self.old) {
-            return None;
-        }
-        let pods: Vec<&Applied> = self
-            .new
-            .values()
-            .flatten()
-            .map(|(_, applied)| *applied)
-            .filter(|applied| selected(applied))
-            .collect();
-        let first = pods.iter().min_by_key(|applied| applied.rank())?;
-        let held = first.held.as_ref().filter(|_| first.rank() > now.rank())?;
-        Some(
-            LANDS_TOO_EARLY
-                .finding(format!(
-                    "{} {} and selects the labels that {} gets {}, so it has no endpoints until then",
-                    now.id,
-                    now.lands(),
-                    first.id,
-                    held.end()
-                ))
-                .at(self.step.after.sources.place(now, &["spec", "selector"]))
-                .related(
-                    "these labels land later",
-                    self.step.after.sources.place(first, &["spec", "template"]),
-                )
-                .help("add the new label to the pods first, and change the selector after their window"),
-        )
-    }
-
-    /// Objects that go now while what refers to them is replaced later.
-    fn removed(&self) -> Vec<Diagnostic> {
-        let mut findings = Vec::new();
-        for (id, old) in &self.had {
-            let Some((_, user)) = old.first() else { continue };
-            // What goes itself needs nothing any more.
-            let Some((_, now)) = self.has.get(*id).and_then(|new| new.first()) else { continue };
-            let Some(held) = now.window() else { continue };
-            for reference in references(user.value()).into_iter().filter(|reference| !reference.optional) {
-                let gone =
-                    self.old.iter().find(|(id, _)| reference.names(id) && !self.new.contains_key(**id));
-                let Some((from, was)) = gone.and_then(|(_, found)| found.first()) else { continue };
-                // One that goes on asking for it is broken for good.
-                let asks_on = references(now.value()).iter().any(|other| {
-                    (&other.kind, &other.group, &other.name)
-                        == (&reference.kind, &reference.group, &reference.name)
-                        && other.names(&was.id)
-                });
-                let lacks = match id.kind.as_str() {
-                    "Ingress" | "HTTPRoute" | "Gateway" | "HelmRelease" | "HorizontalPodAutoscaler" => {
-                        "it does not work"
-                    }
-                    _ => "its pods can't be started anew",
-                };
-                let consequence = match asks_on {
-                    true => format!("{id} goes on referring to it, so {lacks} from then on"),
-                    false => format!("{id} refers to it until {held} opens, so {lacks} until then"),
-                };
-                let stays = is_kept(was.value()) || self.fate(from).is_some_and(|fate| fate != Fate::Deletes);
-                if stays || was.rank() >= now.rank() {
-                    continue;
-                }
-                findings.push(
-                    REMOVED_TOO_EARLY
-                        .finding(format!("{} is deleted {}, and {consequence}", was.id, was.goes()))
-                        .at(self.step.after.sources.place(now, &reference.path))
-                        .related("it was here before", self.old_place(was))
-                        .help(match asks_on {
-                            true => "keep it, or take the reference to it out too, one window earlier",
-                            false => "remove it one commit later, after the window in which its user changed",
-                        }),
-                );
-            }
-        }
-        findings
     }
 }

@@ -1,8 +1,21 @@
 //! The names by which one object asks for another.
 
+use std::fmt;
+
 use serde_json::Value;
 
 use crate::repo::manifest::ObjectId;
+
+/// What of an object is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// That it is there.
+    Whole,
+    /// A key of its data.
+    Key(String),
+    /// A port of a Service, by its name or number.
+    Port(String),
+}
 
 /// One object's word for another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +32,8 @@ pub struct NameReference {
     pub optional: bool,
     /// The keys that lead to the name, for as far as they are mappings.
     pub path: Vec<&'static str>,
+    /// What of it is asked for.
+    pub part: Part,
 }
 
 impl NameReference {
@@ -27,14 +42,45 @@ impl NameReference {
         id.kind == self.kind && id.group == self.group && id.name == self.name && self.same_namespace(id)
     }
 
+    /// Tells whether an object that is [named](NameReference::names) has what is asked for.
+    pub fn is_met_by(&self, object: &Value) -> bool {
+        let has_key = |key: &str| {
+            let maps = ["data", "binaryData", "stringData"];
+            maps.iter().any(|map| object[map].get(key).is_some())
+        };
+        let has_port = |wanted: &str| {
+            let number = wanted.parse().ok();
+            let is_it =
+                |port: &Value| port["name"] == wanted || number.is_some() && port["port"].as_u64() == number;
+            array(&object["spec"]["ports"]).any(is_it)
+        };
+        match &self.part {
+            Part::Whole => true,
+            Part::Key(key) => has_key(key),
+            Part::Port(port) => has_port(port),
+        }
+    }
+
     /// Tells whether an object lies where this one is looked for.
     pub fn same_namespace(&self, id: &ObjectId) -> bool {
         id.namespace == self.namespace
     }
 }
 
-/// Gives the references of an object to ConfigMaps, Secrets, PersistentVolumeClaims, ServiceAccounts and
-/// Services that its pods or its routing need (Kubernetes API: PodSpec, Ingress, RoleBinding, autoscaling).
+impl fmt::Display for NameReference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = format!("{} {}", self.kind, self.name);
+        match &self.part {
+            Part::Whole => f.write_str(&whole),
+            Part::Key(key) => write!(f, "key `{key}` of {whole}"),
+            Part::Port(port) => write!(f, "port `{port}` of {whole}"),
+        }
+    }
+}
+
+/// Returns the references of an object to ConfigMaps, Secrets, PersistentVolumeClaims, ServiceAccounts, Services, Roles
+/// and ClusterRoles that its pods, its routing or its rights need (Kubernetes API: PodSpec, Ingress, RoleBinding,
+/// autoscaling; Gateway API: HTTPRoute).
 ///
 /// ```
 /// use gitops_windows::check::references;
@@ -45,22 +91,33 @@ impl NameReference {
 /// ```
 pub fn references(object: &Value) -> Vec<NameReference> {
     let mut found = Found { namespace: ObjectId::of(object).namespace, list: Vec::new() };
-    for path in POD_SPECS {
-        if let Some(pod) = path.iter().try_fold(object, |value, key| value.get(*key))
-            && (pod.get("containers").is_some() || pod.get("volumes").is_some())
-        {
-            found.pod(pod, path);
-        }
+    for (pod, path) in pods(object) {
+        found.pod(pod, path);
     }
     match ObjectId::of(object) {
         ObjectId { group, kind, .. } if group == "networking.k8s.io" && kind == "Ingress" => {
             for rule in array(&object["spec"]["rules"]) {
                 for path in array(&rule["http"]["paths"]) {
-                    found.add("", "Service", &path["backend"]["service"]["name"], false, &["spec", "rules"]);
+                    found.service(&path["backend"]["service"], &["spec", "rules"]);
                 }
             }
-            let default = &object["spec"]["defaultBackend"]["service"]["name"];
-            found.add("", "Service", default, false, &["spec", "defaultBackend"]);
+            found.service(&object["spec"]["defaultBackend"]["service"], &["spec", "defaultBackend"]);
+        }
+        ObjectId { group, kind, .. } if group == "gateway.networking.k8s.io" && kind.ends_with("Route") => {
+            for rule in array(&object["spec"]["rules"]) {
+                let backends = array(&rule["backendRefs"]);
+                let near = |backend: &&Value| backend["namespace"].is_null() && backend["group"].is_null();
+                for backend in backends.filter(near).filter(|backend| backend["kind"].is_null()) {
+                    let part = port(&backend["port"]);
+                    found.add_part("", "Service", &backend["name"], part, false, &["spec", "rules"]);
+                }
+            }
+        }
+        ObjectId { group, kind, .. } if group == RBAC && kind.ends_with("RoleBinding") => {
+            let (role, path) = (&object["roleRef"], ["roleRef", "name"]);
+            if let Some(kind @ ("Role" | "ClusterRole")) = role["kind"].as_str() {
+                found.add(RBAC, kind, &role["name"], false, &path);
+            }
         }
         ObjectId { group, kind, .. } if group == "autoscaling" && kind == "HorizontalPodAutoscaler" => {
             let target = &object["spec"]["scaleTargetRef"];
@@ -81,6 +138,30 @@ pub fn references(object: &Value) -> Vec<NameReference> {
 const POD_SPECS: [&[&str]; 3] =
     [&["spec"], &["spec", "template", "spec"], &["spec", "jobTemplate", "spec", "template", "spec"]];
 
+/// The API group of roles and their bindings.
+const RBAC: &str = "rbac.authorization.k8s.io";
+
+/// Returns the specs of an object's pods, each with the keys that lead to it; an object may look like several.
+pub(crate) fn pods(object: &Value) -> impl Iterator<Item = (&Value, &'static [&'static str])> {
+    let specs = POD_SPECS
+        .into_iter()
+        .filter_map(move |path| Some((path.iter().try_fold(object, |value, key| value.get(*key))?, path)));
+    specs.filter(|(pod, _)| pod.get("containers").is_some() || pod.get("volumes").is_some())
+}
+
+fn key(value: &Value) -> Part {
+    text(value).map_or(Part::Whole, Part::Key)
+}
+
+fn port(value: &Value) -> Part {
+    value.as_u64().map(|number| number.to_string()).or_else(|| text(value)).map_or(Part::Whole, Part::Port)
+}
+
+/// Returns a text that `postBuild` leaves as it is.
+fn text(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| !text.is_empty() && !text.contains('$')).map(str::to_owned)
+}
+
 struct Found {
     namespace: String,
     list: Vec<NameReference>,
@@ -88,15 +169,35 @@ struct Found {
 
 impl Found {
     fn add(&mut self, group: &str, kind: &str, name: &Value, optional: bool, path: &[&'static str]) {
-        let Some(name) = name.as_str().filter(|name| !name.is_empty() && !name.contains('$')) else { return };
+        self.add_part(group, kind, name, Part::Whole, optional, path);
+    }
+
+    fn add_part(
+        &mut self,
+        group: &str,
+        kind: &str,
+        name: &Value,
+        part: Part,
+        optional: bool,
+        path: &[&'static str],
+    ) {
+        let Some(name) = text(name) else { return };
+        let namespace = if kind == "ClusterRole" { String::new() } else { self.namespace.clone() };
         self.list.push(NameReference {
             group: group.to_owned(),
             kind: kind.to_owned(),
-            namespace: self.namespace.clone(),
-            name: name.to_owned(),
+            namespace,
+            name,
             optional,
             path: path.to_vec(),
+            part,
         });
+    }
+
+    fn service(&mut self, service: &Value, path: &[&'static str]) {
+        let own = &service["port"];
+        let part = port(if own["number"].is_null() { &own["name"] } else { &own["number"] });
+        self.add_part("", "Service", &service["name"], part, false, path);
     }
 
     fn pod(&mut self, pod: &Value, path: &[&'static str]) {
@@ -110,15 +211,15 @@ impl Found {
             self.add("", "PersistentVolumeClaim", claim, false, &at);
             for source in array(&volume["projected"]["sources"]) {
                 self.config(source, &at);
-                self.add("", "Secret", &source["secret"]["name"], optional(&source["secret"]), &at);
+                self.volume("Secret", &source["secret"], "name", &at);
             }
         }
         for secret in array(&pod["imagePullSecrets"]) {
             self.add("", "Secret", &secret["name"], true, &below("imagePullSecrets"));
         }
-        for key in ["containers", "initContainers"] {
-            let at = below(key);
-            for container in array(&pod[key]) {
+        for list in ["containers", "initContainers"] {
+            let at = below(list);
+            for container in array(&pod[list]) {
                 for source in array(&container["envFrom"]) {
                     for (field, kind) in [("configMapRef", "ConfigMap"), ("secretRef", "Secret")] {
                         self.add("", kind, &source[field]["name"], optional(&source[field]), &at);
@@ -127,7 +228,8 @@ impl Found {
                 for variable in array(&container["env"]) {
                     for (field, kind) in [("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret")] {
                         let source = &variable["valueFrom"][field];
-                        self.add("", kind, &source["name"], optional(source), &at);
+                        let part = key(&source["key"]);
+                        self.add_part("", kind, &source["name"], part, optional(source), &at);
                     }
                 }
             }
@@ -135,10 +237,17 @@ impl Found {
     }
 
     fn config(&mut self, volume: &Value, path: &[&'static str]) {
-        let map = &volume["configMap"];
-        self.add("", "ConfigMap", &map["name"], map["optional"] == true, path);
-        let secret = &volume["secret"];
-        self.add("", "Secret", &secret["secretName"], secret["optional"] == true, path);
+        self.volume("ConfigMap", &volume["configMap"], "name", path);
+        self.volume("Secret", &volume["secret"], "secretName", path);
+    }
+
+    /// Adds what a volume mounts: its object, and each key that it names.
+    fn volume(&mut self, kind: &str, source: &Value, name: &str, path: &[&'static str]) {
+        let optional = source["optional"] == true;
+        let parts = array(&source["items"]).map(|item| key(&item["key"]));
+        for part in std::iter::once(Part::Whole).chain(parts) {
+            self.add_part("", kind, &source[name], part, optional, path);
+        }
     }
 }
 

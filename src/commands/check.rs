@@ -14,7 +14,7 @@ use crate::commands::renderer::{on_demand, renderer};
 use crate::commands::workspace::Workspace;
 use crate::delivery::Input;
 use crate::delivery::Model;
-use crate::diagnostic::{self, Diagnostic, Severity};
+use crate::diagnostic::{self, Diagnostic, Severity, distinct};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::render::Renderer;
@@ -145,7 +145,8 @@ fn repository(
         let old = spec::read(&snapshot, &workspace.spec_path).map(|parsed| parsed.spec).ok();
         let old = old.as_ref().or(spec);
         let model = workspace.model_of(&snapshot, old, renderer);
-        findings.extend(history(&Subject::new(&snapshot, &model, old, renderer), &subject));
+        let told = history(&Subject::new(&snapshot, &model, old, renderer), &subject);
+        findings.extend(distinct(told.into_iter().map(|told| told.finding)));
     }
     Ok(findings)
 }

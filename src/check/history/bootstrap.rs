@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::named;
 use super::step::Step;
+use super::{Told, named};
 use crate::check::code::BOOTSTRAP_PATH;
 use crate::check::subject::Subject;
 use crate::delivery::inventory::is_kept;
@@ -17,14 +17,17 @@ use crate::repo::manifest::ObjectId;
 ///
 /// Such a one learns of its new path only from its old folder. A folder that goes without another one that
 /// brings the same belongs to a cluster that goes.
-pub fn bootstrap(step: &Step<'_>) -> Vec<Diagnostic> {
+pub fn bootstrap(step: &Step<'_>) -> Vec<Told> {
     let (before, after) = (step.before, step.after);
     let own = before.deliveries.iter().filter(|delivery| delivery.error.is_none());
     let own = own.filter_map(|delivery| Some((delivery, before.flux(delivery)?)));
     own.filter(|(_, flux)| flux.applies_itself())
-        .filter_map(|(delivery, flux)| match in_its_file(flux, after) {
-            Some(_) => redirected(delivery, flux, step),
-            None => renamed(delivery, flux, before, after),
+        .filter_map(|(delivery, flux)| {
+            let finding = match in_its_file(flux, after) {
+                Some(_) => redirected(delivery, flux, step),
+                None => renamed(delivery, flux, before, after),
+            };
+            Some(Told::of(&delivery.cluster, finding?))
         })
         .collect()
 }

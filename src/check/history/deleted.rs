@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::step::{Fate, Step, key_of, text_of};
-use super::{Change, Index, bootstrap, named};
+use super::{Change, Index, Told, bootstrap, named};
 use crate::check::code::DELETED_OBJECTS;
 use crate::delivery::classify::is_hashed;
 use crate::delivery::inventory::{Deletion, is_kept};
@@ -15,7 +15,7 @@ use crate::repo::manifest::ObjectId;
 
 /// Finds Flux Kustomizations that go and delete what nothing here tells: they build from another source, or
 /// their folder does not build.
-pub(super) fn unknown(step: &Step<'_>) -> Vec<Diagnostic> {
+pub(super) fn unknown(step: &Step<'_>) -> Vec<Told> {
     let fluxes = step.before.model.all_flux().iter().zip(step.old()).enumerate();
     let gone = fluxes.filter(|(index, (_, old))| {
         old.objects.is_err()
@@ -23,8 +23,8 @@ pub(super) fn unknown(step: &Step<'_>) -> Vec<Diagnostic> {
             && step.fate(*index) == Fate::Deletes
             && !bootstrap::is_renamed(&key_of(step.before, *index), step.before, step.after)
     });
-    let findings = gone.map(|(_, (flux, _))| {
-        DELETED_OBJECTS
+    let findings = gone.map(|(index, (flux, _))| {
+        let finding = DELETED_OBJECTS
             .finding(format!(
                 "{} leaves Git, which deletes all that it applied, and what that is can't be told here",
                 flux.name
@@ -33,7 +33,8 @@ pub(super) fn unknown(step: &Step<'_>) -> Vec<Diagnostic> {
             .help(format!(
                 "look at it with `flux tree kustomization {}`; merge it if all of that is to go, else merge `prune: false` and `deletionPolicy: Orphan` first",
                 flux.name
-            ))
+            ));
+        Told::of(&key_of(step.before, index), finding)
     });
     findings.collect()
 }

@@ -27,7 +27,14 @@ const OTHER: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: ot
 const NAMED: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: '${APP}', namespace: shop }\n";
 const OTHER_LISTED: &str = "resources: [deployment.yaml, release.yaml, other.yaml]\n";
 
-pub const CHANGES: [Change; 10] = [
+const KEYED: &str = "configMap: { name: late, items: [{ key: new, path: new }] }";
+const BINDING: &str = "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: { name: r, namespace: shop }\nroleRef: { kind: Role, name: late }\n";
+const ROLE: &str =
+    "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: { name: late, namespace: shop }\n";
+const KIND: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: ws.x.io }\nspec: { group: x.io, names: { kind: W }, versions: [{ name: v1 }] }\n";
+const CUSTOM: &str = "apiVersion: x.io/v1\nkind: W\nmetadata: { name: w, namespace: shop }\n";
+
+pub const CHANGES: [Change; 14] = [
     Change {
         told: "GW012 clusters/edge/apps.yaml:24",
         before: &[],
@@ -67,6 +74,67 @@ pub const CHANGES: [Change; 10] = [
             ("apps/rw/deployment.yaml", "labels: { app: shop", "labels: { app: v2, a: b"),
         ],
         safe: &[("apps/rw/other.yaml", "", OTHER), (RW, "", OTHER_LISTED)],
+    },
+    Change {
+        told: "GW017 apps/rt/early.yaml:4",
+        before: &[
+            ("apps/rt/early.yaml", "", POD),
+            (RT, "service.yaml", "service.yaml, early.yaml"),
+            (RW, "", LATE_LISTED),
+            ("apps/rw/late.yaml", "", LATE),
+        ],
+        shows: &[
+            ("apps/rt/early.yaml", "configMap: { name: late }", KEYED),
+            ("apps/rw/late.yaml", "namespace: shop }\n", "namespace: shop }\ndata: { new: a }\n"),
+        ],
+        safe: &[
+            ("apps/rt/early.yaml", "", POD),
+            (RT, "service.yaml", "service.yaml, early.yaml"),
+            (RW, "", LATE_LISTED),
+            ("apps/rw/late.yaml", "", LATE),
+            ("apps/rw/late.yaml", "namespace: shop }\n", "namespace: shop }\nbinaryData: { new: '' }\n"),
+        ],
+    },
+    Change {
+        told: "GW017 apps/rt/binding.yaml:4",
+        before: &[],
+        shows: &[
+            ("apps/rt/binding.yaml", "", BINDING),
+            (RT, "service.yaml", "service.yaml, binding.yaml"),
+            (RW, "", LATE_LISTED),
+            ("apps/rw/late.yaml", "", ROLE),
+        ],
+        safe: &[(RW, "", LATE_LISTED), ("apps/rw/late.yaml", "", ROLE)],
+    },
+    Change {
+        told: "GW017 apps/rt/custom.yaml:1",
+        before: &[
+            ("apps/rt/custom.yaml", "", CUSTOM),
+            (RT, "service.yaml", "service.yaml, custom.yaml"),
+            (RW, "", LATE_LISTED),
+            ("apps/rw/late.yaml", "", KIND),
+        ],
+        shows: &[
+            ("apps/rt/custom.yaml", "x.io/v1", "x.io/v2"),
+            ("apps/rw/late.yaml", "[{ name: v1 }", "[{ name: v1 }, { name: v2 }"),
+        ],
+        safe: &[
+            ("apps/rt/custom.yaml", "", CUSTOM),
+            (RT, "service.yaml", "service.yaml, custom.yaml"),
+            (RW, "", LATE_LISTED),
+            ("apps/rw/late.yaml", "", KIND),
+            ("apps/rw/late.yaml", "name: v1 }]", "name: v1 }, { name: v2, served: true }]"),
+        ],
+    },
+    Change {
+        told: "GW018 apps/rw/deployment.yaml:11",
+        before: &[(
+            "apps/rw/deployment.yaml",
+            "{ name: settings }",
+            "{ name: settings, items: [{ key: a, path: a }] }",
+        )],
+        shows: &[("apps/rt/settings.yaml", "data: { a:", "data: { b:")],
+        safe: &[],
     },
     Change {
         told: "GW018 apps/rw/deployment.yaml:11",

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::check::{Subject, audit, history, ignore, sort};
 use crate::delivery::Known;
 use crate::delivery::Model;
-use crate::diagnostic::{Diagnostic, line_column};
+use crate::diagnostic::{Diagnostic, distinct, line_column};
 use crate::path::RepoPath;
 use crate::render::{Embedded, Limits};
 use crate::repo::{Entry, File, Snapshot};
@@ -231,7 +231,8 @@ pub fn findings(repositories: &[Files], base: Option<&[Files]>) -> Vec<(Vec<Stri
     let mut found = audit(&subject, now);
     if let Some(base) = base.map(together) {
         let model = read(&base);
-        found.extend(history(&Subject::new(&base, &model, None, &renderer), &subject));
+        let told = history(&Subject::new(&base, &model, None, &renderer), &subject);
+        found.extend(distinct(told.into_iter().map(|told| told.finding)));
     }
     let mut found = ignore(found, None, &snapshot, &RepoPath::top());
     sort(&mut found);
