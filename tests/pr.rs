@@ -340,7 +340,7 @@ fn what_kubernetes_refuses_and_what_takes_data_along_is_told() {
     );
     let topics: Vec<&str> =
         answer["findings"].as_array().unwrap().iter().map(|one| one["topic"].as_str().unwrap()).collect();
-    assert_eq!(topics, ["deletion", "immutable"], "{answer:#}");
+    assert_eq!(topics, ["deletion", "immutable", "check"], "{answer:#}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod deleted;
 mod mixture;
 mod moved;
 mod step;
+mod variable;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,6 +4,7 @@
 //! audit is a function from a [`Subject`] to findings, in a file of its own, and all of them stand in one
 //! list. A subject is the repository as the clusters get it: every entry point is built, and each object has
 //! its origin and what holds it back, by a spec's types or by the CronJobs that stand there.
+mod all;
 mod audit;
 mod code;
 mod explain;
@@ -24,6 +25,7 @@ mod tests;
 
 use jiff::Timestamp;
 
+pub use all::Standard;
 pub use audit::{AUDITS, Audit};
 pub use code::{CODES, Code, code_of_lint};
 pub use explain::explain;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::delivery::Model;
 use crate::delivery::{
-    Applied, ClusterKey, Delivery, GateJob, Holds, Sources, UnclearJob, deliveries, gate_jobs,
+    Applied, ClusterKey, Delivery, EntryPoint, GateJob, Holds, Sources, UnclearJob, World, deliveries,
+    gate_jobs,
 };
 use crate::render::Renderer;
 use crate::repo::{FluxKustomization, Snapshot};
@@ -38,7 +39,17 @@ impl<'a> Subject<'a> {
         spec: Option<&'a Spec>,
         renderer: &'a dyn Renderer,
     ) -> Subject<'a> {
-        let mut deliveries = deliveries(snapshot, model, spec, renderer);
+        Subject::of(World { snapshot, model }, spec, renderer, |_| true)
+    }
+
+    /// As [`new`](Subject::new), as if entry points that are not `wanted` held nothing.
+    pub fn of(
+        World { snapshot, model }: World<'a>,
+        spec: Option<&'a Spec>,
+        renderer: &'a dyn Renderer,
+        wanted: impl Fn(&EntryPoint) -> bool,
+    ) -> Subject<'a> {
+        let mut deliveries = deliveries(snapshot, model, spec, renderer, wanted);
         let sources = Sources::new(snapshot);
         let (jobs, unclear) = gate_jobs(&deliveries, &sources);
         let holds = Holds::new(model, spec);

@@ -1,26 +1,22 @@
 //! `check`.
 
-use clap::{Args, ValueEnum};
-use jiff::Timestamp;
-
 use crate::check::{
-    CODES, Code, SpecLintOptions, Subject, audit, explain, generated, github, history, ignore, json, sarif,
-    sort, spec_lints_with,
+    CODES, Code, SpecLintOptions, Standard, Subject, explain, github, history, ignore, json, sarif, sort,
+    spec_lints_with,
 };
 use crate::cli::Global;
 use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::renderer::{on_demand, renderer};
 use crate::commands::workspace::Workspace;
-use crate::delivery::Input;
-use crate::delivery::Model;
 use crate::diagnostic::{self, Diagnostic, Severity, distinct};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::render::Renderer;
-use crate::spec::{self, Spec};
+use crate::spec;
 use crate::template::Templates;
 use crate::text::did_you_mean;
+use clap::{Args, ValueEnum};
 
 /// Arguments of `check`.
 #[derive(Args, Debug)]
@@ -107,48 +103,37 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
         }
     };
     let model = workspace.model(spec, reader);
-    let mut findings = Vec::new();
-    if let Some(parsed) = &parsed {
-        findings.extend(parsed.warnings.iter().cloned());
-        let options = SpecLintOptions { most_days_closed: arguments.max_days_closed };
-        findings.extend(spec_lints_with(&parsed.spec, &model, now, options));
-    }
-    if let Some(renderer) = &renderer {
-        findings.extend(repository(arguments, &workspace, &model, spec, renderer.as_ref(), now)?);
-        if let Some(spec) = spec {
+    let warnings = parsed.as_ref().map(|parsed| parsed.warnings.clone()).unwrap_or_default();
+    let options = SpecLintOptions { most_days_closed: arguments.max_days_closed };
+    let findings = match renderer.as_deref() {
+        Some(renderer) => {
             let templates = Templates::new(workspace.overrides())?;
-            let input =
-                Input { spec, snapshot: &workspace.snapshot, model: &model, renderer: renderer.as_ref() };
-            findings.extend(generated(&input, &templates));
+            let subject = Subject::new(&workspace.snapshot, &model, spec, renderer);
+            let more = changes(arguments, &workspace, &subject)?;
+            Standard { warnings, templates: &templates, now, options }.findings(&subject, more)
         }
-    }
-    let mut findings = ignore(findings, spec, &workspace.snapshot, &model.root);
-    sort(&mut findings);
+        None => {
+            let mut found = warnings;
+            found.extend(spec.into_iter().flat_map(|spec| spec_lints_with(spec, &model, now, options)));
+            let mut found = ignore(found, spec, &workspace.snapshot, &model.root);
+            sort(&mut found);
+            found
+        }
+    };
     show(&findings, arguments.format, output);
     Ok(if fails(&findings, arguments.fail_on) { Exit::Pending } else { Exit::Clean })
 }
 
-/// Audits the repository, and with `--base` the way to it.
-fn repository(
-    arguments: &Check,
-    workspace: &Workspace,
-    model: &Model,
-    spec: Option<&Spec>,
-    renderer: &dyn Renderer,
-    now: Timestamp,
-) -> Result<Vec<Diagnostic>, Error> {
-    let subject = Subject::new(&workspace.snapshot, model, spec, renderer);
-    let mut findings = audit(&subject, now);
-    if let Some(revision) = &arguments.base {
-        let snapshot = workspace.repository.snapshot_at(revision)?.snapshot;
-        // The revision may be older than the spec; then today's says what its folders mean.
-        let old = spec::read(&snapshot, &workspace.spec_path).map(|parsed| parsed.spec).ok();
-        let old = old.as_ref().or(spec);
-        let model = workspace.model_of(&snapshot, old, renderer);
-        let told = history(&Subject::new(&snapshot, &model, old, renderer), &subject);
-        findings.extend(distinct(told.into_iter().map(|told| told.finding)));
-    }
-    Ok(findings)
+/// Finds what goes wrong on the way from `--base`.
+fn changes(arguments: &Check, workspace: &Workspace, after: &Subject<'_>) -> Result<Vec<Diagnostic>, Error> {
+    let Some(revision) = &arguments.base else { return Ok(Vec::new()) };
+    let snapshot = workspace.repository.snapshot_at(revision)?.snapshot;
+    // The revision may be older than the spec; then today's says what its folders mean.
+    let old = spec::read(&snapshot, &workspace.spec_path).map(|parsed| parsed.spec).ok();
+    let old = old.as_ref().or(after.spec);
+    let model = workspace.model_of(&snapshot, old, after.renderer);
+    let told = history(&Subject::new(&snapshot, &model, old, after.renderer), after);
+    Ok(distinct(told.into_iter().map(|told| told.finding)))
 }
 
 fn show(findings: &[Diagnostic], format: CheckFormat, output: &Output) {

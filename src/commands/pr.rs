@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
+use crate::check::{SpecLintOptions, Standard};
 use crate::cli::Global;
 use crate::commands::apply::Exit;
 use crate::commands::clock;
@@ -17,10 +18,11 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::post::{Marker, annotations};
 use crate::pr::{
-    Clock, Commit, Flavor, Line, Question, Topic, Tree, closings, html, json, report, text, trains,
+    Clock, Commit, Flavor, Line, Question, Standards, Topic, Tree, closings, html, json, report, text, trains,
 };
 use crate::repo::{Repository, Snapshot};
-use crate::spec::{self, Spec};
+use crate::spec::{self, Parsed};
+use crate::template::Templates;
 
 /// Arguments of `pr`.
 #[derive(Args, Debug)]
@@ -85,11 +87,29 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
         Some(_) => commit,
         None => commit.filter(|commit| is_same(repository, commit, &after)),
     };
-    let (old, new) = (spec_of(&before, &workspace), spec_of(&after, &workspace));
+    let (old, new) = (parsed(&before, &workspace), parsed(&after, &workspace));
     // What the base says still tells what waits where the head's spec can't be read.
     let broken = new.as_ref().err().map(|error| error.diagnostics.clone()).unwrap_or_default();
     output.diagnostics(&broken);
-    let old = old.ok().flatten().or_else(|| new.as_ref().ok().cloned().flatten());
+    let old = old.ok().flatten();
+    let (before_templates, after_templates) = (
+        Templates::new(workspace.overrides_of(&before)).ok(),
+        Templates::new(workspace.overrides_of(&after)).ok(),
+    );
+    let standard = |parsed: &Option<Parsed>, templates| Standard {
+        warnings: parsed.as_ref().map(|parsed| parsed.warnings.clone()).unwrap_or_default(),
+        templates,
+        now,
+        options: SpecLintOptions::default(),
+    };
+    // What is wrong with templates is for `sync` to say.
+    let standards = new.as_ref().ok().zip(before_templates.as_ref().zip(after_templates.as_ref()));
+    let standards = standards.map(|(new, (before, after))| Standards {
+        before: standard(&old, before),
+        after: standard(new, after),
+    });
+    let (old, new) = (old.map(|parsed| parsed.spec), new.map(|parsed| parsed.map(|parsed| parsed.spec)));
+    let old = old.or_else(|| new.as_ref().ok().cloned().flatten());
     let new = new.unwrap_or_else(|_| old.clone());
     let (old_model, new_model) = (
         workspace.model_of(&before, old.as_ref(), renderer.as_ref()),
@@ -100,7 +120,7 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
         after: Tree::new(World { snapshot: &after, model: &new_model }, new.as_ref()),
         now,
     };
-    let question = Question { base: merge_base, head: commit, broken: broken.into_iter().next() };
+    let question = Question { base: merge_base, head: commit, broken: broken.into_iter().next(), standards };
     let mut report = report(question, &clock, renderer.as_ref());
     for closing in closings(&report) {
         let Some(commit) =
@@ -163,9 +183,9 @@ fn is_same(repository: &Repository, commit: &str, files: &Snapshot) -> bool {
 }
 
 /// Reads the spec of a tree; `None` where it has none.
-fn spec_of(snapshot: &Snapshot, workspace: &Workspace) -> Result<Option<Spec>, Error> {
+fn parsed(snapshot: &Snapshot, workspace: &Workspace) -> Result<Option<Parsed>, Error> {
     if snapshot.entry(&workspace.spec_path).is_none() {
         return Ok(None);
     }
-    spec::read(snapshot, &workspace.spec_path).map(|parsed| Some(parsed.spec))
+    spec::read(snapshot, &workspace.spec_path).map(Some)
 }

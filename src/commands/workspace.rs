@@ -45,8 +45,13 @@ impl Workspace {
 
     /// Gives the templates that the user placed in `templates/` beside the spec, by name.
     pub fn overrides(&self) -> BTreeMap<String, String> {
+        self.overrides_of(&self.snapshot)
+    }
+
+    /// As [`overrides`](Workspace::overrides), in another state of the repository.
+    pub fn overrides_of(&self, snapshot: &Snapshot) -> BTreeMap<String, String> {
         let Some(folder) = self.templates() else { return BTreeMap::new() };
-        let files = self.snapshot.below(&folder).filter(|(path, _)| path.parent().as_ref() == Some(&folder));
+        let files = snapshot.below(&folder).filter(|(path, _)| path.parent().as_ref() == Some(&folder));
         files
             .filter_map(|(path, entry)| match entry {
                 Entry::File(file) => {

@@ -129,38 +129,41 @@ impl Delivery {
     }
 }
 
-/// Builds every entry point for each of its Flux Kustomizations.
+/// Builds every entry point that is `wanted` for each of its Flux Kustomizations; the others have no objects.
 pub fn deliveries(
     snapshot: &Snapshot,
     model: &Model,
     spec: Option<&Spec>,
     renderer: &dyn Renderer,
+    wanted: impl Fn(&EntryPoint) -> bool,
 ) -> Vec<Delivery> {
     let sides = spec.map(|spec| Sides::of(spec, model)).unwrap_or_default();
     let mut found = Vec::new();
     let mut requests: Vec<Request> = Vec::new();
     let mut known: HashMap<Request, usize> = HashMap::new();
-    let mut wanted = Vec::new();
+    let mut positions = Vec::new();
     for entry in model.all_entries() {
         let fluxes: Vec<Option<usize>> =
             if entry.flux.is_empty() { vec![None] } else { entry.flux.iter().copied().map(Some).collect() };
+        let is_wanted = wanted(entry);
         for flux in fluxes {
-            let kustomization = flux.map(|index| &model.flux[index]);
-            let request = match kustomization {
+            let request = match flux.map(|index| &model.flux[index]) {
                 Some(flux) => Request::flux(entry.path.clone(), &flux.effective["spec"]),
                 None => Request::folder(entry.path.clone()),
             };
-            let request = request.with_origins();
-            let position = *known.entry(request.clone()).or_insert_with(|| {
-                requests.push(request);
-                requests.len() - 1
-            });
-            wanted.push(position);
+            let request = Some(request.with_origins()).filter(|_| is_wanted);
+            positions.push(request.map(|request| {
+                *known.entry(request.clone()).or_insert_with(|| {
+                    requests.push(request);
+                    requests.len() - 1
+                })
+            }));
             found.push(delivery(model, entry, flux, sides.get(&entry.path).map(|(_, position)| *position)));
         }
     }
     let results = renderer.render(snapshot, &requests);
-    for (delivery, position) in found.iter_mut().zip(wanted) {
+    for (delivery, position) in found.iter_mut().zip(positions) {
+        let Some(position) = position else { continue };
         match results.get(position) {
             Some(Ok(objects)) => delivery.objects = applied(model, spec, delivery, objects),
             Some(Err(error)) => {

@@ -15,7 +15,7 @@ const MOST: usize = 10;
 pub fn annotations(report: &Report, changed: &BTreeSet<RepoPath>) -> String {
     let mut told: Vec<(bool, bool, Diagnostic)> = Vec::new();
     for finding in &report.findings {
-        let file = file(report, finding, changed);
+        let file = finding.file.clone().or_else(|| file(report, finding, changed));
         let is_elsewhere = !file.as_ref().is_some_and(|file| changed.contains(file));
         let is_error = matches!(finding.topic, Topic::Error | Topic::Immutable);
         let place =
@@ -55,6 +55,7 @@ mod tests {
             message: format!("number {number}"),
             from: None,
             help: "look".to_owned(),
+            ..Finding::default()
         };
         let mut report = Report {
             base: String::new(),

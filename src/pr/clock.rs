@@ -319,6 +319,12 @@ impl Clock<'_> {
         of(&self.after).or_else(|| of(&self.before))
     }
 
+    /// Returns when what holds something back in a cluster opens next.
+    pub fn opens(&self, cluster: &str, hold: &Hold) -> Option<Timestamp> {
+        let of = |tree: &Tree<'_>| tree.gate(cluster, hold, self.now)?.times.next_open;
+        of(&self.after).or_else(|| of(&self.before))
+    }
+
     /// Returns when objects of a pair land that are there afterwards.
     pub fn lands(&self, pair: &Pair<'_>) -> Landing {
         let Some(new) = &pair.after else { return self.ends(pair) };

@@ -1,21 +1,25 @@
 //! What of a pull request deserves a look, and what it may fail on.
 
 mod at_once;
+mod check;
 mod destructive;
 mod immutable;
-mod skew;
+
+pub use check::Standards;
 
 use jiff::Timestamp;
 
 use crate::delivery::Comparison;
 use crate::diagnostic::Diagnostic;
+use crate::path::RepoPath;
 use crate::pr::clock::Clock;
 use crate::pr::landing::Landing;
 use crate::pr::report::{Line, Withheld};
+use crate::render::Renderer;
 use crate::repo::manifest::ObjectId;
 
 /// What a finding is about, which `--fail-on` names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Topic {
     /// Until the window opens, objects of the head and of the base do not fit together
     Skew,
@@ -25,8 +29,11 @@ pub enum Topic {
     Immutable,
     /// Something lands outside of the window that seems to hold it back
     OutsideWindow,
-    /// Something does not build
+    #[default]
+    /// Something does not build, or `check` finds an error that was not there before
     Error,
+    /// `check` finds a warning or a note that was not there before
+    Check,
 }
 
 impl Topic {
@@ -38,12 +45,13 @@ impl Topic {
             Topic::Immutable => "immutable",
             Topic::OutsideWindow => "outside-window",
             Topic::Error => "error",
+            Topic::Check => "check",
         }
     }
 }
 
 /// One thing that deserves a look.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     /// What it is about.
     pub topic: Topic,
@@ -57,34 +65,48 @@ pub struct Finding {
     pub from: Option<Timestamp>,
     /// What to do.
     pub help: String,
+    /// The code of `check`, where it has one.
+    pub code: Option<&'static str>,
+    /// The file that it is about; `None` where the files of its object are.
+    pub file: Option<RepoPath>,
+    /// The line there, from 1.
+    pub line: Option<usize>,
 }
 
 impl Finding {
     /// Says that the head's spec can't be read.
     pub fn of_spec(problem: &Diagnostic) -> Finding {
         Finding {
-            topic: Topic::Error,
-            cluster: String::new(),
-            object: None,
             message: format!("the spec can't be read: {}", problem.message),
-            from: None,
             help: "run `gitops-windows check`; windows are those of the base until then".to_owned(),
+            ..Finding::default()
         }
     }
 }
 
+/// What is told already.
+#[derive(Clone, Copy, Debug)]
+pub struct Told<'a> {
+    /// The objects that change.
+    pub changes: &'a [Line],
+    /// What does not build.
+    pub withheld: &'a [Withheld],
+}
+
 /// Finds all of them.
+///
+/// Without `standards` nothing is said of what `check` finds.
 pub fn findings(
     clock: &Clock<'_>,
     comparison: &Comparison<'_>,
     landings: &[Landing],
-    changes: &[Line],
-    withheld: &[Withheld],
+    told: Told<'_>,
+    standards: Option<&Standards<'_>>,
+    renderer: &dyn Renderer,
 ) -> Vec<Finding> {
+    let Told { changes, withheld } = told;
     let broken = withheld.iter().filter(|one| one.is_head && one.is_new).map(|one| Finding {
-        topic: Topic::Error,
         cluster: one.cluster.clone(),
-        object: None,
         message: format!(
             "{} does not build, so nothing of it lands: {}",
             one.by.path,
@@ -92,12 +114,16 @@ pub fn findings(
         ),
         from: Some(clock.now),
         help: format!("run `kubectl kustomize {}` and mend what it says", one.by.path),
+        ..Finding::default()
     });
     let mut found: Vec<Finding> = broken.collect();
     found.extend(changes.iter().filter_map(destructive::destructive));
     found.extend(changes.iter().filter_map(immutable::immutable));
     found.extend(changes.iter().filter_map(|line| at_once::at_once(clock, line)));
-    found.extend(skew::skew(clock, comparison, landings));
+    // Of a spec that can't be read only that is told.
+    found.extend(
+        standards.into_iter().flat_map(|own| check::check(clock, comparison, landings, own, renderer)),
+    );
     found.sort();
     found.dedup();
     found

@@ -111,6 +111,7 @@ fn report() -> impl Strategy<Value = Report> {
                 message: texts[1].clone(),
                 from: None,
                 help: texts[2].clone(),
+                ..Finding::default()
             }],
             trains: vec![Train {
                 window: texts[20].clone(),

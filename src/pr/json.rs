@@ -108,6 +108,9 @@ fn finding(finding: &Finding) -> Value {
         "message": finding.message,
         "from": finding.from.map(utc),
         "help": finding.help,
+        "code": finding.code,
+        "file": finding.file.as_ref().map(ToString::to_string),
+        "line": finding.line,
     })
 }
 

@@ -27,7 +27,7 @@ mod train;
 
 pub use clock::{Clock, Tree};
 pub use field::{Field, fields};
-pub use finding::{Finding, Topic};
+pub use finding::{Finding, Standards, Topic};
 pub use html::html;
 pub use json::json;
 pub use landing::{Landing, State};

@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::pr::clock::Clock;
 use crate::pr::field::{Field, fields, masked, shown};
-use crate::pr::finding::{Finding, findings};
+use crate::pr::finding::{Finding, Standards, Told, findings};
 use crate::pr::landing::Landing;
 use crate::pr::train::Train;
 use crate::render::Renderer;
@@ -104,18 +104,19 @@ pub struct Withheld {
 }
 
 /// What is compared, beside the trees.
-#[derive(Clone, Debug)]
-pub struct Question {
+pub struct Question<'a> {
     /// The commit that it is compared with.
     pub base: String,
     /// The commit of the pull request; `None` for a working tree that differs from its commit.
     pub head: Option<String>,
     /// Why the head's spec can't be read, if so.
     pub broken: Option<Diagnostic>,
+    /// By what `check` judges the trees; `None` leaves it out.
+    pub standards: Option<Standards<'a>>,
 }
 
 /// Compares two trees and says when each difference lands.
-pub fn report(question: Question, clock: &Clock<'_>, renderer: &dyn Renderer) -> Report {
+pub fn report(question: Question<'_>, clock: &Clock<'_>, renderer: &dyn Renderer) -> Report {
     let comparison = Comparison::new(clock.before.world, clock.after.world, renderer);
     let mut files = Files::new(clock.before.world, clock.after.world, &comparison);
     let landings: Vec<Landing> = comparison.pairs.iter().map(|pair| clock.lands(pair)).collect();
@@ -125,7 +126,8 @@ pub fn report(question: Question, clock: &Clock<'_>, renderer: &dyn Renderer) ->
     let withheld = withheld(&comparison);
     let waiting = changes.iter().map(|line| &line.lands).filter(|lands| lands.deadline.is_some());
     let deadline = waiting.min_by_key(|lands| (lands.deadline, *lands)).cloned();
-    let mut findings = findings(clock, &comparison, &landings, &changes, &withheld);
+    let told = Told { changes: &changes, withheld: &withheld };
+    let mut findings = findings(clock, &comparison, &landings, told, question.standards.as_ref(), renderer);
     findings.extend(question.broken.as_ref().map(Finding::of_spec));
     Report {
         base: question.base,

@@ -67,12 +67,15 @@ pub fn schema() -> Value {
             ]))),
         ]),
         "finding": object(vec![
-            ("topic", one_of(&["skew", "deletion", "immutable", "outside-window", "error"])),
+            ("topic", one_of(&["skew", "deletion", "immutable", "outside-window", "error", "check"])),
             ("cluster", text()),
             ("object", nullable(text())),
             ("message", text()),
             ("from", nullable(instant())),
             ("help", text()),
+            ("code", nullable(text())),
+            ("file", nullable(text())),
+            ("line", nullable(json!({ "type": "integer", "minimum": 1 }))),
         ]),
         "notRendered": object(vec![
             ("cluster", text()),

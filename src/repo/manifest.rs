@@ -10,7 +10,7 @@ use crate::yaml::{Node, read_documents};
 /// What names an object inside one build.
 ///
 /// `namespace` is empty where none is written: an object's scope is not known from its manifest.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId {
     /// The API group; empty for the core group.
     pub group: String,

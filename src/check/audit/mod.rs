@@ -24,7 +24,7 @@ mod unapplied;
 mod unlisted;
 mod unmatched;
 mod value;
-mod variable;
+pub(in crate::check) mod variable;
 
 use crate::check::subject::Subject;
 use crate::diagnostic::Diagnostic;

@@ -74,7 +74,7 @@ fn field(applied: &Applied) -> [&'static str; 1] {
 }
 
 /// Collects the variables without a value or default in all texts of a value (`drone/envsubst`).
-fn unset(value: &Value, set: &BTreeSet<&str>, found: &mut BTreeSet<String>) {
+pub(in crate::check) fn unset(value: &Value, set: &BTreeSet<&str>, found: &mut BTreeSet<String>) {
     match value {
         Value::String(text) => {
             let mut rest = text.as_str();

@@ -27,6 +27,9 @@ const OTHER: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: ot
 const NAMED: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: '${APP}', namespace: shop }\n";
 const OTHER_LISTED: &str = "resources: [deployment.yaml, release.yaml, other.yaml]\n";
 
+const FROM: &str = "5m # apps-rt\n  postBuild: { substituteFrom: [{ kind: ConfigMap, name: late }] }";
+const VARIABLES: &str =
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: late, namespace: flux-system }\ndata: { OLD: a }\n";
 const KEYED: &str = "configMap: { name: late, items: [{ key: new, path: new }] }";
 const BINDING: &str = "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: { name: r, namespace: shop }\nroleRef: { kind: Role, name: late }\n";
 const ROLE: &str =
@@ -34,7 +37,7 @@ const ROLE: &str =
 const KIND: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: ws.x.io }\nspec: { group: x.io, names: { kind: W }, versions: [{ name: v1 }] }\n";
 const CUSTOM: &str = "apiVersion: x.io/v1\nkind: W\nmetadata: { name: w, namespace: shop }\n";
 
-pub const CHANGES: [Change; 14] = [
+pub const CHANGES: [Change; 15] = [
     Change {
         told: "GW012 clusters/edge/apps.yaml:24",
         before: &[],
@@ -124,6 +127,17 @@ pub const CHANGES: [Change; 14] = [
             (RW, "", LATE_LISTED),
             ("apps/rw/late.yaml", "", KIND),
             ("apps/rw/late.yaml", "name: v1 }]", "name: v1 }, { name: v2, served: true }]"),
+        ],
+    },
+    Change {
+        told: "GW017 clusters/edge/apps.yaml:15",
+        before: &[(KS, "5m # apps-rt", FROM), (RW, "", LATE_LISTED), ("apps/rw/late.yaml", "", VARIABLES)],
+        shows: &[("apps/rt/settings.yaml", "'1'", "'${NEW}'"), ("apps/rw/late.yaml", "OLD: a", "NEW: a")],
+        safe: &[
+            (KS, "5m # apps-rt", FROM),
+            (RW, "", LATE_LISTED),
+            ("apps/rw/late.yaml", "", VARIABLES),
+            ("apps/rw/late.yaml", "OLD: a", "NEW: a, OLD: a"),
         ],
     },
     Change {

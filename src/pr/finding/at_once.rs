@@ -20,6 +20,7 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
             message,
             from: line.lands.earliest,
             help: help.to_owned(),
+            ..Finding::default()
         })
     };
     if let Some(reason) = line.lands.reason.as_ref().filter(|_| line.lands.outruns) {

@@ -29,5 +29,6 @@ pub(super) fn destructive(line: &Line) -> Option<Finding> {
         from: line.lands.earliest,
         help: "to keep it, annotate it `kustomize.toolkit.fluxcd.io/prune: disabled` and merge that first"
             .to_owned(),
+        ..Finding::default()
     })
 }

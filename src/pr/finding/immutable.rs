@@ -56,6 +56,7 @@ pub(super) fn immutable(line: &Line) -> Option<Finding> {
         from: line.lands.earliest,
         help: "give the object another name, or annotate it `kustomize.toolkit.fluxcd.io/force: enabled`"
             .to_owned(),
+        ..Finding::default()
     })
 }
 

@@ -1,0 +1,43 @@
+//! Everything that `check` says of one state of a repository.
+
+use jiff::Timestamp;
+
+use crate::check::generated::generated;
+use crate::check::ignore::ignore;
+use crate::check::schedules::{SpecLintOptions, spec_lints_with};
+use crate::check::subject::Subject;
+use crate::check::{audit, sort};
+use crate::delivery::Input;
+use crate::diagnostic::Diagnostic;
+use crate::template::Templates;
+
+/// What findings are made from, beside the repository.
+pub struct Standard<'a> {
+    /// What the reader of the spec says.
+    pub warnings: Vec<Diagnostic>,
+    /// What generated files are made from.
+    pub templates: &'a Templates,
+    /// From when on schedules are looked at.
+    pub now: Timestamp,
+    /// What schedules are measured by.
+    pub options: SpecLintOptions,
+}
+
+impl Standard<'_> {
+    /// Returns the findings about a repository, and `more` of them, without those that it ignores, in their order.
+    pub fn findings(&self, subject: &Subject<'_>, more: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let mut found = self.warnings.clone();
+        if let Some(spec) = subject.spec {
+            found.extend(spec_lints_with(spec, subject.model, self.now, self.options));
+        }
+        found.extend(audit(subject, self.now));
+        found.extend(more);
+        if let Some(spec) = subject.spec {
+            let (snapshot, model, renderer) = (subject.snapshot, subject.model, subject.renderer);
+            found.extend(generated(&Input { spec, snapshot, model, renderer }, self.templates));
+        }
+        let mut found = ignore(found, subject.spec, subject.snapshot, &subject.model.root);
+        sort(&mut found);
+        found
+    }
+}

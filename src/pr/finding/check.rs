@@ -1,0 +1,172 @@
+//! What `check` finds, and did not find before.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+use crate::check::{Standard, Subject, Told, history};
+use crate::delivery::classify::is_hashed;
+use crate::delivery::{Change, Comparison, EntryPoint, Kind};
+use crate::diagnostic::{Diagnostic, Severity, line_column};
+use crate::path::RepoPath;
+use crate::pr::clock::Clock;
+use crate::pr::finding::{Finding, Topic};
+use crate::pr::landing::{Landing, State};
+use crate::render::{Object, Renderer};
+use crate::repo::Entry;
+use crate::repo::flux::is_yaml;
+
+/// Codes that tell what is told anyway: what does not build, and objects that are deleted.
+const TOLD: [&str; 2] = ["GW032", "GW054"];
+
+/// Codes about what does not fit together until a window opens.
+const SKEWED: [&str; 3] = ["GW013", "GW017", "GW018"];
+
+/// Codes about objects that go.
+const DELETING: [&str; 3] = ["GW012", "GW048", "GW055"];
+
+/// Kinds by whose content others live, not only by their name.
+const READ: [&str; 6] = ["ConfigMap", "Secret", "Service", "Role", "ClusterRole", "CustomResourceDefinition"];
+
+/// By what each of the two trees is judged.
+pub struct Standards<'a> {
+    /// The older one.
+    pub before: Standard<'a>,
+    /// The newer one.
+    pub after: Standard<'a>,
+}
+
+/// Finds what goes wrong on the way, and what `check` says of the newer tree and not of the older one.
+///
+/// Built is what differs, and what names an object that differs. Where that shows something new, both trees are looked
+/// at whole, so that nothing is said for want of what was not built.
+pub(super) fn check(
+    clock: &Clock<'_>,
+    comparison: &Comparison<'_>,
+    landings: &[Landing],
+    standards: &Standards<'_>,
+    renderer: &dyn Renderer,
+) -> Vec<Finding> {
+    let near = near(clock, comparison);
+    let is_near = |entry: &EntryPoint| near.contains(&(entry.cluster.clone(), entry.path.clone()));
+    let before = Subject::of(clock.before.world, clock.before.spec, renderer, is_near);
+    let after = Subject::of(clock.after.world, clock.after.spec, renderer, is_near);
+    let on_the_way = history(&before, &after).into_iter().filter(|told| !has_code(&told.finding, &TOLD));
+    let mut found: Vec<Finding> =
+        on_the_way.map(|told| of_history(clock, comparison, landings, &told)).collect();
+    let mut new = news(standards, &before, &after);
+    if !new.is_empty() {
+        let before = Subject::of(clock.before.world, clock.before.spec, renderer, |_| true);
+        let after = Subject::of(clock.after.world, clock.after.spec, renderer, |_| true);
+        let all = news(standards, &before, &after);
+        new.retain(|one| all.iter().any(|other| is_same(one, other)));
+    }
+    found.extend(new.iter().map(|finding| of_check(finding, "", None, None)));
+    found
+}
+
+fn news(standards: &Standards<'_>, before: &Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut new = standards.after.findings(after, Vec::new());
+    if !new.is_empty() {
+        let old = standards.before.findings(before, Vec::new());
+        new.retain(|finding| !has_code(finding, &TOLD) && !old.iter().any(|other| is_same(finding, other)));
+    }
+    new
+}
+
+/// Tells whether two findings are the same, wherever in their file they stand.
+fn is_same(one: &Diagnostic, other: &Diagnostic) -> bool {
+    let file = |finding: &Diagnostic| finding.place.as_ref().map(|place| place.path.clone());
+    (one.code, &one.message, file(one)) == (other.code, &other.message, file(other))
+}
+
+fn has_code(finding: &Diagnostic, codes: &[&str]) -> bool {
+    finding.code.is_some_and(|code| codes.contains(&code))
+}
+
+fn of_history(clock: &Clock<'_>, comparison: &Comparison<'_>, landings: &[Landing], told: &Told) -> Finding {
+    let cluster = told.cluster.name.as_str();
+    let own = comparison.pairs.iter().zip(landings).filter(|(pair, _)| pair.cluster == cluster);
+    let at_once = own.filter(|(_, lands)| lands.state == State::AtOnce);
+    let from = at_once.filter_map(|(_, lands)| lands.earliest).min().unwrap_or(clock.now);
+    let until = told.until.as_ref().and_then(|hold| clock.opens(cluster, hold));
+    of_check(&told.finding, cluster, Some(from), until)
+}
+
+fn of_check(
+    finding: &Diagnostic,
+    cluster: &str,
+    from: Option<Timestamp>,
+    until: Option<Timestamp>,
+) -> Finding {
+    let topic = match finding.severity {
+        _ if has_code(finding, &SKEWED) => Topic::Skew,
+        _ if has_code(finding, &DELETING) => Topic::Deletion,
+        Severity::Error => Topic::Error,
+        _ => Topic::Check,
+    };
+    let line = |text: &str, start: usize| line_column(text, start).0;
+    let place = finding.place.as_ref();
+    let line = place.and_then(|place| Some(line(place.text.as_ref()?, place.span.as_ref()?.start)));
+    let span = from.zip(until).map(|(from, until)| format!(" (from {from} until {until})"));
+    Finding {
+        topic,
+        cluster: cluster.to_owned(),
+        object: None,
+        message: finding.message.clone() + &span.unwrap_or_default(),
+        from,
+        help: finding.help.clone().unwrap_or_default(),
+        code: finding.code,
+        file: place.map(|place| place.path.clone()),
+        line,
+    }
+}
+
+/// Returns the entry points that a pull request may say something new of, by cluster: those that build something else,
+/// and those of the same clusters with a file that names an object by which others live.
+fn near(clock: &Clock<'_>, comparison: &Comparison<'_>) -> BTreeSet<(String, RepoPath)> {
+    let appliers = comparison.pairs.iter().flat_map(|pair| [&pair.before, &pair.after]).flatten();
+    let mut found: BTreeSet<(String, RepoPath)> =
+        appliers.map(|applier| (applier.cluster.to_owned(), applier.path.clone())).collect();
+    let clusters: BTreeSet<String> = found.iter().map(|(cluster, _)| cluster.clone()).collect();
+    let names: BTreeSet<String> = comparison.changes.iter().flat_map(asked_for).collect();
+    if names.is_empty() {
+        return found;
+    }
+    let names: BTreeSet<&[u8]> = names.iter().map(String::as_bytes).collect();
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.');
+    for tree in [&clock.before, &clock.after] {
+        let (snapshot, model) = (tree.world.snapshot, tree.world.model);
+        let files = snapshot.entries().filter(|(path, entry)| match entry {
+            Entry::File(file) if is_yaml(path) => {
+                file.bytes.split(|byte| !is_part(byte)).any(|word| names.contains(word))
+            }
+            _ => false,
+        });
+        let mut takers: Option<Vec<&EntryPoint>> = None;
+        for (file, _) in files {
+            let own = || clusters.iter().flat_map(|cluster| model.entries_of(cluster)).collect();
+            let takes_in = model.graph.takers(file);
+            let takers = takers.get_or_insert_with(own).iter().filter(|entry| takes_in(&entry.path));
+            found.extend(takers.map(|entry| (entry.cluster.clone(), entry.path.clone())));
+        }
+    }
+    found
+}
+
+/// Returns the words by which others ask for an object that changes, where it may matter to them.
+fn asked_for(change: &Change) -> Vec<String> {
+    let is_read = READ.contains(&change.id.kind.as_str());
+    if change.kind() == Kind::Changed && !is_read {
+        return Vec::new();
+    }
+    let objects = [&change.before, &change.after].into_iter().flatten();
+    objects.flat_map(|(_, object)| words(&change.id.name, object)).collect()
+}
+
+fn words(name: &str, object: &Object) -> Vec<String> {
+    let without_hash = name.rsplit_once('-').filter(|_| is_hashed(object)).map(|(name, _)| name.to_owned());
+    // Objects of a kind name its group.
+    let group = object.value["spec"]["group"].as_str().map(str::to_owned);
+    [Some(name.to_owned()), without_hash, group].into_iter().flatten().collect()
+}
