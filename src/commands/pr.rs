@@ -151,7 +151,7 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
             output.result(html(&report, calendar.as_ref()).as_bytes());
         }
         PrFormat::Json => output.result(format!("{:#}\n", json(&report)).as_bytes()),
-        PrFormat::Github => output.result(annotations(&report, &after.differing(&before)).as_bytes()),
+        PrFormat::Github => output.result(annotations(&report, &after.differing(&before), &after).as_bytes()),
     }
     if let Some(forge) = arguments.posting.post {
         post::report(&arguments.posting, forge, &report, output)?;

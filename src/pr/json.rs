@@ -55,7 +55,10 @@ fn change(line: &Line) -> Value {
         },
         "change": line.kind.as_str(),
         "fields": line.fields.iter().map(field).collect::<Vec<_>>(),
-        "files": line.files.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "files": line.files.iter().map(|one| one.path.to_string()).collect::<Vec<_>>(),
+        "places": line.files.iter().map(|one| json!({
+            "file": one.path.to_string(), "line": one.line,
+        })).collect::<Vec<_>>(),
         "lands": landing(&line.lands),
     })
 }

@@ -9,6 +9,7 @@
 //!
 //! Nothing here reads a clock: the instant of the merge is handed in.
 
+mod behind;
 mod body;
 mod clock;
 mod field;
@@ -25,6 +26,7 @@ mod summary;
 mod text;
 mod train;
 
+pub use behind::Behind;
 pub use clock::{Clock, Tree};
 pub use field::{Field, fields};
 pub use finding::{Finding, Standards, Topic};

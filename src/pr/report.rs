@@ -1,20 +1,18 @@
 //! What a pull request changes, as all forms of the answer tell it.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::delivery::{Applier, Change, Comparison, Kind, Pair, Reached, World};
+use crate::delivery::{Applier, Change, Comparison, Kind, Reached};
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
+use crate::pr::behind::{Behind, Files};
 use crate::pr::clock::Clock;
 use crate::pr::field::{Field, fields, masked, shown};
 use crate::pr::finding::{Finding, Standards, Told, findings};
 use crate::pr::landing::Landing;
 use crate::pr::train::Train;
 use crate::render::Renderer;
-use crate::repo::Graph;
 use crate::repo::manifest::ObjectId;
 
 /// What a pull request changes.
@@ -61,7 +59,7 @@ pub struct Line {
     /// The whole object, where it is new or goes.
     pub object: Option<Value>,
     /// The changed files behind it; where none is known, the file that it comes from.
-    pub files: Vec<RepoPath>,
+    pub files: Vec<Behind>,
     /// When it lands.
     pub lands: Landing,
 }
@@ -193,73 +191,4 @@ fn withheld(comparison: &Comparison<'_>) -> Vec<Withheld> {
         }
     }
     found
-}
-
-/// Finds the changed files behind objects.
-struct Files<'a> {
-    before: &'a Graph,
-    after: &'a Graph,
-    changed: &'a BTreeSet<RepoPath>,
-    /// By changed file, the kustomization folders that take it in by a list other than their resources, or that it is
-    /// the list of.
-    shaping: BTreeMap<&'a RepoPath, BTreeSet<RepoPath>>,
-    /// By file, the kustomization folders whose builds take it in.
-    builders: BTreeMap<RepoPath, BTreeSet<RepoPath>>,
-}
-
-impl<'a> Files<'a> {
-    fn new(before: World<'a>, after: World<'a>, comparison: &'a Comparison<'_>) -> Files<'a> {
-        let origins: BTreeSet<&RepoPath> = comparison.pairs.iter().flat_map(origins).collect();
-        let (before, after) = (&before.model.graph, &after.model.graph);
-        let shaping = comparison.files.iter().filter(|file| !origins.contains(file));
-        let shaping = shaping.map(|file| {
-            let mut folders: BTreeSet<RepoPath> = BTreeSet::new();
-            for graph in [before, after] {
-                folders.extend(graph.referrers(file).cloned());
-                folders.extend(
-                    file.parent().filter(|folder| graph.get(folder).is_some_and(|list| list.file == *file)),
-                );
-            }
-            (file, folders)
-        });
-        Files {
-            before,
-            after,
-            changed: &comparison.files,
-            shaping: shaping.collect(),
-            builders: BTreeMap::new(),
-        }
-    }
-
-    /// Returns the changed files from which an object comes, or that shape it on the way.
-    fn behind(&mut self, change: &Change) -> Vec<RepoPath> {
-        let objects = [&change.before, &change.after].into_iter().flatten();
-        let origins: BTreeSet<RepoPath> =
-            objects.filter_map(|(_, object)| Some(object.origin.as_ref()?.path.clone())).collect();
-        let mut found: BTreeSet<RepoPath> =
-            origins.iter().filter(|file| self.changed.contains(*file)).cloned().collect();
-        for origin in &origins {
-            let (before, after) = (self.before, self.after);
-            let builders = self.builders.entry(origin.clone()).or_insert_with(|| {
-                let of = |graph: &Graph| -> BTreeSet<RepoPath> {
-                    let list = origin
-                        .parent()
-                        .filter(|folder| graph.get(folder).is_some_and(|list| list.file == *origin));
-                    let above = list.iter().flat_map(|folder| graph.above(folder)).collect::<BTreeSet<_>>();
-                    above.into_iter().chain(graph.builders(origin)).collect()
-                };
-                of(before).into_iter().chain(of(after)).collect()
-            });
-            let shapes = self.shaping.iter().filter(|(_, folders)| !folders.is_disjoint(builders));
-            found.extend(shapes.map(|(file, _)| (*file).clone()));
-        }
-        if found.is_empty() { origins.into_iter().collect() } else { found.into_iter().collect() }
-    }
-}
-
-/// Returns the files from which the objects of a pair are read; a generated object comes from none.
-fn origins<'p>(pair: &'p Pair<'_>) -> impl Iterator<Item = &'p RepoPath> {
-    let objects = [&pair.old, &pair.new].into_iter().flatten().flatten();
-    let origins = objects.filter_map(|object| object.origin.as_ref());
-    origins.filter(|origin| origin.generator.is_none()).map(|origin| &origin.path)
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 pub fn schema() -> Value {
     let text = || json!({ "type": "string" });
     let nullable = |kind: Value| json!({ "anyOf": [kind, { "type": "null" }] });
+    let number = || nullable(json!({ "type": "integer", "minimum": 1 }));
     let instant = || json!({ "type": "string", "format": "date-time" });
     let list = |item: Value| json!({ "type": "array", "items": item });
     let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
@@ -41,6 +42,7 @@ pub fn schema() -> Value {
             ("change", kind.clone()),
             ("fields", list(object(vec![("path", text()), ("before", json!(true)), ("after", json!(true))]))),
             ("files", list(text())),
+            ("places", list(object(vec![("file", text()), ("line", number())]))),
             ("lands", object(vec![
                 ("state", one_of(&["at-once", "window", "never", "unknown"])),
                 ("earliest", nullable(instant())),
@@ -75,7 +77,7 @@ pub fn schema() -> Value {
             ("help", text()),
             ("code", nullable(text())),
             ("file", nullable(text())),
-            ("line", nullable(json!({ "type": "integer", "minimum": 1 }))),
+            ("line", number()),
         ]),
         "notRendered": object(vec![
             ("cluster", text()),

@@ -115,7 +115,7 @@ fn row(line: &Line) -> Row {
         change_type: line.change_type.clone(),
         fields: line.fields.iter().map(field).collect(),
         whole: value(&line.object),
-        files: line.files.iter().map(|file| hide(file.as_str())).collect(),
+        files: line.files.iter().map(|file| hide(&file.to_string())).collect(),
     }
 }
 

@@ -1,0 +1,134 @@
+//! The changed files behind an object.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use crate::delivery::{Change, Comparison, Pair, Source, Sources, World};
+use crate::diagnostic::line_column;
+use crate::path::RepoPath;
+use crate::repo::Graph;
+use crate::repo::manifest::ObjectId;
+use crate::yaml::Node;
+
+/// A file behind a change, with the first line that differs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Behind {
+    /// The file.
+    pub path: RepoPath,
+    /// The line, from 1; in the older file where the newer tree has none. `None` where it is no YAML text.
+    pub line: Option<usize>,
+}
+
+impl fmt::Display for Behind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}", self.path),
+            None => self.path.fmt(f),
+        }
+    }
+}
+
+/// Tells whether a file declares an object by this node, whose name a prefix or suffix may have made longer.
+fn is_named(node: &Node, id: &ObjectId) -> bool {
+    let text = |path: &[&str]| node.get_path(path).and_then(Node::scalar_text);
+    text(&["kind"]) == Some(id.kind.as_str())
+        && text(&["metadata", "name"]).is_some_and(|name| id.name.contains(name))
+}
+
+/// Finds the changed files behind objects.
+pub(super) struct Files<'a> {
+    before: World<'a>,
+    after: World<'a>,
+    /// What the files of the two trees hold.
+    sources: [Sources<'a>; 2],
+    changed: &'a BTreeSet<RepoPath>,
+    /// By changed file, the kustomization folders that take it in by a list other than their resources, or that it is
+    /// the list of.
+    shaping: BTreeMap<&'a RepoPath, BTreeSet<RepoPath>>,
+    /// By file, the kustomization folders whose builds take it in.
+    builders: BTreeMap<RepoPath, BTreeSet<RepoPath>>,
+}
+
+impl<'a> Files<'a> {
+    pub(super) fn new(before: World<'a>, after: World<'a>, comparison: &'a Comparison<'_>) -> Files<'a> {
+        let origins: BTreeSet<&RepoPath> = comparison.pairs.iter().flat_map(origins).collect();
+        let graphs = [&before.model.graph, &after.model.graph];
+        let shaping = comparison.files.iter().filter(|file| !origins.contains(file));
+        let shaping = shaping.map(|file| {
+            let mut folders: BTreeSet<RepoPath> = BTreeSet::new();
+            for graph in graphs {
+                folders.extend(graph.referrers(file).cloned());
+                folders.extend(
+                    file.parent().filter(|folder| graph.get(folder).is_some_and(|list| list.file == *file)),
+                );
+            }
+            (file, folders)
+        });
+        Files {
+            before,
+            after,
+            sources: [Sources::new(before.snapshot), Sources::new(after.snapshot)],
+            changed: &comparison.files,
+            shaping: shaping.collect(),
+            builders: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the changed files from which an object comes, or that shape it on the way.
+    pub(super) fn behind(&mut self, change: &Change) -> Vec<Behind> {
+        let files = self.paths(change);
+        files.into_iter().map(|path| Behind { line: self.line(&path, change), path }).collect()
+    }
+
+    /// Returns the first line that differs: of the object where the file declares it, else of the file.
+    fn line(&self, path: &RepoPath, change: &Change) -> Option<usize> {
+        let [old, new] = &self.sources;
+        let (old, new) = (old.get(path), new.get(path));
+        let objects = [&change.before, &change.after].into_iter().flatten();
+        let mut origins = objects.filter_map(|(_, object)| object.origin.as_ref());
+        let is_declared = origins.any(|origin| origin.path == *path && origin.generator.is_none());
+        let part = |source: &Source| {
+            let own = source.objects.iter().filter(|_| is_declared);
+            let own = own.filter(|node| is_named(node, &change.id)).map(|node| node.span.clone()).next();
+            own.unwrap_or(0..source.text.len())
+        };
+        let (latest, other) = if new.is_some() { (new?, old) } else { (old?, None) };
+        let span = part(&latest);
+        let first = line_column(&latest.text, span.start).0;
+        let Some(other) = other else { return Some(first) };
+        let (was, now) = (other.text.get(part(&other))?, latest.text.get(span)?);
+        let same = was.lines().zip(now.lines()).take_while(|(was, now)| was == now).count();
+        Some(first + same.min(now.lines().count().saturating_sub(1)))
+    }
+
+    fn paths(&mut self, change: &Change) -> Vec<RepoPath> {
+        let objects = [&change.before, &change.after].into_iter().flatten();
+        let origins: BTreeSet<RepoPath> =
+            objects.filter_map(|(_, object)| Some(object.origin.as_ref()?.path.clone())).collect();
+        let mut found: BTreeSet<RepoPath> =
+            origins.iter().filter(|file| self.changed.contains(*file)).cloned().collect();
+        for origin in &origins {
+            let (before, after) = (&self.before.model.graph, &self.after.model.graph);
+            let builders = self.builders.entry(origin.clone()).or_insert_with(|| {
+                let of = |graph: &Graph| -> BTreeSet<RepoPath> {
+                    let list = origin
+                        .parent()
+                        .filter(|folder| graph.get(folder).is_some_and(|list| list.file == *origin));
+                    let above = list.iter().flat_map(|folder| graph.above(folder)).collect::<BTreeSet<_>>();
+                    above.into_iter().chain(graph.builders(origin)).collect()
+                };
+                of(before).into_iter().chain(of(after)).collect()
+            });
+            let shapes = self.shaping.iter().filter(|(_, folders)| !folders.is_disjoint(builders));
+            found.extend(shapes.map(|(file, _)| (*file).clone()));
+        }
+        if found.is_empty() { origins.into_iter().collect() } else { found.into_iter().collect() }
+    }
+}
+
+/// Returns the files from which the objects of a pair are read; a generated object comes from none.
+fn origins<'p>(pair: &'p Pair<'_>) -> impl Iterator<Item = &'p RepoPath> {
+    let objects = [&pair.old, &pair.new].into_iter().flatten().flatten();
+    let origins = objects.filter_map(|object| object.origin.as_ref());
+    origins.filter(|origin| origin.generator.is_none()).map(|origin| &origin.path)
+}
