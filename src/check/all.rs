@@ -12,11 +12,12 @@ use crate::diagnostic::Diagnostic;
 use crate::template::Templates;
 
 /// What findings are made from, beside the repository.
+#[derive(Clone)]
 pub struct Standard<'a> {
     /// What the reader of the spec says.
     pub warnings: Vec<Diagnostic>,
-    /// What generated files are made from.
-    pub templates: &'a Templates,
+    /// What generated files are made from; `None` does not look at them, which builds every entry point.
+    pub templates: Option<&'a Templates>,
     /// From when on schedules are looked at.
     pub now: Timestamp,
     /// What schedules are measured by.
@@ -32,9 +33,9 @@ impl Standard<'_> {
         }
         found.extend(audit(subject, self.now));
         found.extend(more);
-        if let Some(spec) = subject.spec {
+        if let (Some(spec), Some(templates)) = (subject.spec, self.templates) {
             let (snapshot, model, renderer) = (subject.snapshot, subject.model, subject.renderer);
-            found.extend(generated(&Input { spec, snapshot, model, renderer }, self.templates));
+            found.extend(generated(&Input { spec, snapshot, model, renderer }, templates));
         }
         let mut found = ignore(found, subject.spec, subject.snapshot, &subject.model.root);
         sort(&mut found);

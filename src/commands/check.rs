@@ -110,7 +110,7 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
             let templates = Templates::new(workspace.overrides())?;
             let subject = Subject::new(&workspace.snapshot, &model, spec, renderer);
             let more = changes(arguments, &workspace, &subject)?;
-            Standard { warnings, templates: &templates, now, options }.findings(&subject, more)
+            Standard { warnings, templates: Some(&templates), now, options }.findings(&subject, more)
         }
         None => {
             let mut found = warnings;

@@ -103,10 +103,9 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
         options: SpecLintOptions::default(),
     };
     // What is wrong with templates is for `sync` to say.
-    let standards = new.as_ref().ok().zip(before_templates.as_ref().zip(after_templates.as_ref()));
-    let standards = standards.map(|(new, (before, after))| Standards {
-        before: standard(&old, before),
-        after: standard(new, after),
+    let standards = new.as_ref().ok().map(|new| Standards {
+        before: standard(&old, before_templates.as_ref()),
+        after: standard(new, after_templates.as_ref()),
     });
     let (old, new) = (old.map(|parsed| parsed.spec), new.map(|parsed| parsed.map(|parsed| parsed.spec)));
     let old = old.or_else(|| new.as_ref().ok().cloned().flatten());

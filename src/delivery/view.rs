@@ -8,12 +8,9 @@ use serde_json::Value;
 use crate::delivery::source::SourceId;
 use crate::path::{RepoPath, below};
 use crate::render::{Object, Request};
-use crate::repo::flux::{GROUP, is_flux_kustomization, is_yaml};
+use crate::repo::flux::{GROUP, SOURCES, is_flux_kustomization, is_yaml};
 use crate::repo::manifest::{ObjectId, manifests, objects};
 use crate::repo::{Entry, File, Graph, Snapshot, Target, generated_children};
-
-/// The API group of sources.
-const SOURCES: &str = "source.toolkit.fluxcd.io";
 
 /// The API group of Flux Operator, whose FluxInstance brings a cluster's root.
 const OPERATOR: &str = "fluxcd.controlplane.io";

@@ -15,6 +15,9 @@ use crate::yaml::Node;
 /// The API group of Flux Kustomizations.
 pub const GROUP: &str = "kustomize.toolkit.fluxcd.io";
 
+/// The API group of sources.
+pub const SOURCES: &str = "source.toolkit.fluxcd.io";
+
 /// The API version that generated files use; `v1beta2` went with Flux 2.8.
 pub const API_VERSION: &str = "kustomize.toolkit.fluxcd.io/v1";
 

@@ -6,9 +6,9 @@ use crate::check::code::{FLOATING_CHART, REAL_TIME_VALUES};
 use crate::check::subject::Subject;
 use crate::delivery::{Applied, Delivery};
 use crate::diagnostic::Diagnostic;
+use crate::repo::flux::SOURCES;
 
 const GROUP: &str = "helm.toolkit.fluxcd.io";
-const SOURCES: &str = "source.toolkit.fluxcd.io";
 
 /// Finds HelmReleases that wait for a window and are upgraded outside of it.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {

@@ -9,12 +9,13 @@ use crate::delivery::classify::is_hashed;
 use crate::delivery::{Change, Comparison, EntryPoint, Kind};
 use crate::diagnostic::{Diagnostic, Severity, line_column};
 use crate::path::RepoPath;
-use crate::pr::clock::Clock;
+use crate::plan::edit::generated::{Ownership, ownership};
+use crate::pr::clock::{Clock, Tree};
 use crate::pr::finding::{Finding, Topic};
 use crate::pr::landing::{Landing, State};
 use crate::render::{Object, Renderer};
 use crate::repo::Entry;
-use crate::repo::flux::is_yaml;
+use crate::repo::flux::{GROUP, SOURCES, is_yaml};
 
 /// Codes that tell what is told anyway: what does not build, and objects that are deleted.
 const TOLD: [&str; 2] = ["GW032", "GW054"];
@@ -29,6 +30,7 @@ const DELETING: [&str; 3] = ["GW012", "GW048", "GW055"];
 const READ: [&str; 6] = ["ConfigMap", "Secret", "Service", "Role", "ClusterRole", "CustomResourceDefinition"];
 
 /// By what each of the two trees is judged.
+#[derive(Clone)]
 pub struct Standards<'a> {
     /// The older one.
     pub before: Standard<'a>,
@@ -47,6 +49,10 @@ pub(super) fn check(
     standards: &Standards<'_>,
     renderer: &dyn Renderer,
 ) -> Vec<Finding> {
+    let mut standards = standards.clone();
+    if !may_be_stale(clock, comparison) {
+        (standards.before.templates, standards.after.templates) = (None, None);
+    }
     let near = near(clock, comparison);
     let is_near = |entry: &EntryPoint| near.contains(&(entry.cluster.clone(), entry.path.clone()));
     let before = Subject::of(clock.before.world, clock.before.spec, renderer, is_near);
@@ -54,11 +60,11 @@ pub(super) fn check(
     let on_the_way = history(&before, &after).into_iter().filter(|told| !has_code(&told.finding, &TOLD));
     let mut found: Vec<Finding> =
         on_the_way.map(|told| of_history(clock, comparison, landings, &told)).collect();
-    let mut new = news(standards, &before, &after);
+    let mut new = news(&standards, &before, &after);
     if !new.is_empty() {
         let before = Subject::of(clock.before.world, clock.before.spec, renderer, |_| true);
         let after = Subject::of(clock.after.world, clock.after.spec, renderer, |_| true);
-        let all = news(standards, &before, &after);
+        let all = news(&standards, &before, &after);
         new.retain(|one| all.iter().any(|other| is_same(one, other)));
     }
     found.extend(new.iter().map(|finding| of_check(finding, "", None, None)));
@@ -152,6 +158,33 @@ fn near(clock: &Clock<'_>, comparison: &Comparison<'_>) -> BTreeSet<(String, Rep
         }
     }
     found
+}
+
+/// Tells whether what `sync` would generate may be something else than before.
+///
+/// It follows from the spec, the templates, and which objects there are, not from what the objects say.
+fn may_be_stale(clock: &Clock<'_>, comparison: &Comparison<'_>) -> bool {
+    let trees = [&clock.before, &clock.after];
+    let is_ours = |path: &RepoPath| {
+        let file = |tree: &Tree<'_>| Some(ownership(tree.world.snapshot.file(path)?));
+        trees.into_iter().filter_map(file).any(|own| own != Ownership::Theirs)
+    };
+    let is_spec = |path: &RepoPath| {
+        let of = |tree: &Tree<'_>| tree.spec.is_some_and(|spec| spec.path == *path);
+        trees.into_iter().any(of) || path.name().is_some_and(|name| name.ends_with(".j2"))
+    };
+    let is_content = |change: &Change| match (&change.before, &change.after) {
+        (Some((old, before)), Some((new, after))) => {
+            old == new
+                && before.value["metadata"] == after.value["metadata"]
+                && change.id.kind != "CronJob"
+                && ![GROUP, SOURCES].contains(&change.id.group.as_str())
+        }
+        _ => false,
+    };
+    comparison.pairs.iter().any(|pair| pair.before.is_none() || pair.after.is_none() || !pair.is_known())
+        || comparison.files.iter().any(|path| is_spec(path) || is_ours(path))
+        || !comparison.changes.iter().all(is_content)
 }
 
 /// Returns the words by which others ask for an object that changes, where it may matter to them.
