@@ -256,7 +256,7 @@ fn one_comment_is_written_left_alone_and_edited() {
     for forge in FORGES {
         let forge = StandIn::new(forge, Vec::new());
         let text = |what: &str, now: &str| {
-            format!("**{what}**\n\n<sub>a against b, merged at {now}; zones x.</sub>\n")
+            format!("**{what}**\n\n<sub>a against b, as if merged at {now}; zones x.</sub>\n")
         };
         assert_eq!(forge.post(&text("one", "2026-01-01T00:00:00Z")), Ok(Posted::New(1)));
         assert_eq!(forge.writes().len(), 1);

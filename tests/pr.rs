@@ -101,7 +101,7 @@ fn nothing_changes_where_no_build_differs() {
     let scratch = fleet();
     scratch.write("README.md", "words");
     let run = pr(&scratch, &[]);
-    assert_eq!(run.stdout, "No cluster gets anything else.\n");
+    assert_eq!(run.stdout, "Nothing changes in any cluster.\n");
 }
 
 #[test]

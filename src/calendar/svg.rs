@@ -14,6 +14,9 @@ const HEAD: f64 = 88.0;
 const ROW: f64 = 58.0;
 const BAR: f64 = 22.0;
 const FOOT: f64 = 20.0;
+/// The room for the words below marks, and of one letter of them.
+const MARK: f64 = 16.0;
+const LETTER: f64 = 6.5;
 
 /// The most days that get a line of their own.
 const MOST_LINES: usize = 62;
@@ -36,7 +39,8 @@ text{font-family:-apple-system,BlinkMacSystemFont,'Segoe UI','Noto Sans',Helveti
 /// Hovering over a bar tells its times. Names from files are escaped and can't become markup.
 pub fn svg(calendar: &Calendar) -> String {
     let real_time = calendar.real_time.len() as f64 * 20.0;
-    let height = HEAD + real_time + calendar.rows.len() as f64 * ROW + FOOT;
+    let foot = if calendar.marks.is_empty() { FOOT } else { FOOT + MARK };
+    let height = HEAD + real_time + calendar.rows.len() as f64 * ROW + foot;
     let range = format!(
         "{} – {}, {}",
         label::instant(calendar.from, &calendar.zone),
@@ -62,21 +66,11 @@ pub fn svg(calendar: &Calendar) -> String {
         y += 20.0;
     }
     let top = HEAD + real_time;
-    grid(&mut out, calendar, top, height - FOOT);
+    grid(&mut out, calendar, top, height - foot);
     for (index, row) in calendar.rows.iter().enumerate() {
         bars(&mut out, calendar, row, top + index as f64 * ROW);
     }
-    for (at, what) in calendar.marks.iter().filter(|(at, _)| (calendar.from..calendar.to).contains(at)) {
-        let x = place(fraction(calendar, *at));
-        let (from, to) = (top - 8.0, height - FOOT);
-        line(
-            &mut out,
-            &format!(
-                "<line class=\"mark\" x1=\"{x:.1}\" y1=\"{from:.1}\" x2=\"{x:.1}\" y2=\"{to:.1}\"><title>{}</title></line>",
-                escape(&clean(what))
-            ),
-        );
-    }
+    marks(&mut out, calendar, top);
     line(&mut out, "</svg>");
     out
 }
@@ -141,6 +135,33 @@ fn bars(out: &mut String, calendar: &Calendar, row: &Row, top: f64) {
                 escape(label::zone(zone))
             ),
         );
+    }
+}
+
+/// Draws the instants to be pointed at over the bars, with words below where there is room for them.
+fn marks(out: &mut String, calendar: &Calendar, top: f64) {
+    let bottom = top + calendar.rows.len() as f64 * ROW;
+    let mut free = 0.0;
+    for (at, what) in calendar.marks.iter().filter(|(at, _)| (calendar.from..calendar.to).contains(at)) {
+        let what = clean(what);
+        let x = place(fraction(calendar, *at));
+        for index in 0..calendar.rows.len() {
+            let (from, to) = (top + index as f64 * ROW + 25.0, top + index as f64 * ROW + 55.0);
+            line(
+                out,
+                &format!(
+                    "<line class=\"mark\" x1=\"{x:.1}\" y1=\"{from:.1}\" x2=\"{x:.1}\" y2=\"{to:.1}\">\
+                     <title>{}</title></line>",
+                    escape(&what)
+                ),
+            );
+        }
+        let width = what.chars().count() as f64 * LETTER;
+        let left = (x - 2.0).min(WIDTH - MARGIN - width);
+        if left >= free {
+            words(out, left, bottom + 12.0, "text small", &what);
+            free = left + width + 8.0;
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use clap::{Args, ValueEnum};
-use jiff::Timestamp;
 
 use crate::check::{SpecLintOptions, Standard};
 use crate::cli::Global;
@@ -18,7 +17,8 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::post::{Marker, annotations};
 use crate::pr::{
-    Clock, Commit, Flavor, Line, Question, Standards, Topic, Tree, closings, html, json, report, text, trains,
+    Clock, Commit, Flavor, Question, Standards, Topic, Tree, closings, html, json, marks, report, text,
+    trains, zone_of,
 };
 use crate::repo::{Repository, Snapshot};
 use crate::spec::{self, Parsed};
@@ -144,9 +144,8 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
         PrFormat::Html => {
             let clusters: BTreeSet<String> = report.changes.iter().map(|line| line.cluster.clone()).collect();
             let clusters: Vec<String> = clusters.into_iter().collect();
-            let marks: BTreeSet<(Timestamp, String)> = report.changes.iter().filter_map(mark).collect();
             let calendar =
-                clock.calendar(&clusters, marks.into_iter().collect()).filter(|_| !clusters.is_empty());
+                clock.calendar(&clusters, zone_of(&report), marks(&report)).filter(|_| !clusters.is_empty());
             output.result(html(&report, calendar.as_ref()).as_bytes());
         }
         PrFormat::Json => output.result(format!("{:#}\n", json(&report)).as_bytes()),
@@ -157,11 +156,6 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
     }
     let fails = report.findings.iter().any(|finding| arguments.fail_on.contains(&finding.topic));
     Ok(if fails { Exit::Pending } else { Exit::Clean })
-}
-
-/// Returns what a picture says of when a change lands.
-fn mark(line: &Line) -> Option<(Timestamp, String)> {
-    Some((line.lands.earliest?, format!("lands in {}", line.cluster)))
 }
 
 /// Returns the revision from which the pull request's history parts.

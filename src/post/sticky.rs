@@ -59,8 +59,9 @@ fn essence(body: &str) -> String {
     let body = body.replace("\r\n", "\n");
     let lines: Vec<&str> = body.trim().lines().map(str::trim_end).collect();
     let text = lines.join("\n");
-    let instant =
-        text.rsplit_once(", merged at ").and_then(|(before, after)| Some((before, after.split_once(';')?.1)));
+    let instant = text
+        .rsplit_once(", as if merged at ")
+        .and_then(|(before, after)| Some((before, after.split_once(';')?.1)));
     instant.map(|(before, after)| format!("{before};{after}")).unwrap_or(text)
 }
 

@@ -37,11 +37,11 @@ pub fn safe(line: &str) -> String {
 }
 
 fn of_field(field: &Field) -> Vec<String> {
-    if let (Some(Value::String(before)), Some(Value::String(after))) = (&field.before, &field.after)
-        && (before.contains('\n') || after.contains('\n'))
-    {
+    let values = [&field.before, &field.after];
+    if values.into_iter().flatten().any(has_lines) {
         let mut lines = vec![format!("  {}:", field.path)];
-        let difference = TextDiff::from_lines(before, after);
+        let [before, after] = values.map(|value| value.as_ref().map(block).unwrap_or_default());
+        let difference = TextDiff::from_lines(&before, &after);
         for group in difference.grouped_ops(AROUND) {
             for change in group.iter().flat_map(|operation| difference.iter_changes(operation)) {
                 let sign = match change.tag() {
@@ -54,9 +54,31 @@ fn of_field(field: &Field) -> Vec<String> {
         }
         return lines;
     }
-    let line = |sign: char, value: &Value| format!("{sign} {}: {}", field.path, short(&value.to_string()));
+    let line = |sign: char, value: &Value| format!("{sign} {}: {}", field.path, scalar(value));
     let before = field.before.iter().map(|value| line('-', value));
     before.chain(field.after.iter().map(|value| line('+', value))).collect()
+}
+
+/// Tells whether a value is written on lines of its own.
+fn has_lines(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\n'),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        _ => false,
+    }
+}
+
+/// Writes a value as lines: a text as it is, all else as YAML.
+fn block(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        value => {
+            let mut lines = Vec::new();
+            written(value, 0, &mut lines);
+            lines.join("\n") + "\n"
+        }
+    }
 }
 
 /// Cuts what is too long for anybody to read.
@@ -137,6 +159,15 @@ mod tests {
             before: Some(json!("a\nb\nc\nd\n")),
             after: Some(json!("a\nb\nX\nd\n")),
         };
+        insta::assert_snapshot!(of_field(&field).join("\n"));
+        let field = Field {
+            path: "spec.ports".to_owned(),
+            before: Some(json!([{ "port": 80, "name": "http" }, { "port": 90 }])),
+            after: Some(json!([{ "port": 81, "name": "http" }, { "port": 90 }])),
+        };
+        insta::assert_snapshot!(of_field(&field).join("\n"));
+        let field =
+            Field { path: "spec.image".to_owned(), before: Some(json!("a:1")), after: Some(json!("1")) };
         insta::assert_snapshot!(of_field(&field).join("\n"));
     }
 }

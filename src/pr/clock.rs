@@ -229,7 +229,7 @@ impl<'a> Tree<'a> {
             (_, None) => {
                 let source = one.source();
                 landing.because(format!(
-                    "{} {} is not in Git: it is taken to be fetched every minute",
+                    "{} {} is not in Git; it is assumed to be fetched every minute",
                     source.kind, source.name
                 ))
             }
@@ -302,13 +302,18 @@ pub struct Clock<'a> {
 }
 
 impl Clock<'_> {
-    /// Returns the windows of some clusters in the days after the merge, with these instants marked; `None` without a
-    /// spec.
-    pub fn calendar(&self, clusters: &[String], marks: Vec<(Timestamp, String)>) -> Option<Calendar> {
+    /// Returns the windows of some clusters in the days after the merge, as `zone` has them, with these instants marked;
+    /// `None` without a spec.
+    pub fn calendar(
+        &self,
+        clusters: &[String],
+        zone: TimeZone,
+        marks: Vec<(Timestamp, String)>,
+    ) -> Option<Calendar> {
         let spec = self.after.spec?;
-        let from = self.now.to_zoned(TimeZone::UTC).start_of_day().ok()?;
+        let from = self.now.to_zoned(zone.clone()).start_of_day().ok()?;
         let to = from.checked_add(DRAWN.days()).ok()?.timestamp();
-        let (from, zone) = (from.timestamp(), TimeZone::UTC);
+        let from = from.timestamp();
         let calendar = Calendar::new(spec, &self.after.schedules, clusters, from, to, zone, MOST_DRAWN);
         Some(Calendar { marks, ..calendar })
     }

@@ -5,153 +5,265 @@ use std::collections::BTreeSet;
 use crate::calendar::{Calendar, svg};
 use crate::diff::clean;
 use crate::pr::body::body;
+use crate::pr::finding::Finding;
+use crate::pr::inline::quoted;
 use crate::pr::report::Report;
-use crate::pr::summary::{Row, count, deadline, heading, named_clusters, sections, verdict, waits};
+use crate::pr::summary::{
+    Row, Section, clusters_by_time, deadline, legend, named_clusters, reason, sections, title, verdict,
+    waits, withheld,
+};
+use crate::schedule::zone::database_release;
 use crate::text::escape;
 
 /// What the page looks like, in light and dark, on any width.
-const STYLE: &str = "\
-:root{color-scheme:light dark;--back:#fff;--text:#1f2328;--faint:#59636e;--line:#d1d9e0;--box:#f6f8fa;--add:#dafbe1;--del:#ffebe9}\
-@media (prefers-color-scheme:dark){:root{--back:#0d1117;--text:#f0f6fc;--faint:#9198a1;--line:#3d444d;--box:#151b23;--add:#12351d;--del:#3c1618}}\
-*{box-sizing:border-box}body{margin:0 auto;max-width:64rem;padding:1.5rem 1rem;background:var(--back);color:var(--text);\
-font:1rem/1.5 -apple-system,BlinkMacSystemFont,'Segoe UI','Noto Sans',Helvetica,Arial,sans-serif;overflow-wrap:anywhere}\
-h1{font-size:1.4rem;margin:0 0 .5rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}.faint{color:var(--faint)}\
-.deadline{font-weight:600}form{display:flex;flex-wrap:wrap;gap:1rem;margin:1rem 0}select{font:inherit;max-width:100%}\
-svg{max-width:100%;height:auto;border:1px solid var(--line);border-radius:6px}\
-details{border:1px solid var(--line);border-radius:6px;margin:.5rem 0;padding:.5rem .75rem;background:var(--box)}\
-summary{cursor:pointer}summary:focus-visible{outline:2px solid #0969da}\
-pre{overflow-x:auto;margin:.5rem 0;font:.85rem/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}\
-pre span{display:block;white-space:pre-wrap}.add{background:var(--add)}.del{background:var(--del)}\
-[hidden]{display:none!important}";
+const STYLE: &str = include_str!("page.css");
 
-/// Shows only what the two lists ask for. Everything is there without it.
-const SCRIPT: &str = "\
-const form=document.querySelector('form');form.hidden=false;form.addEventListener('input',()=>{\
-const cluster=form.cluster.value,type=form.type.value;\
-for(const row of document.querySelectorAll('[data-clusters]'))row.hidden=!(\
-(!cluster||JSON.parse(row.dataset.clusters).includes(cluster))&&(!type||row.dataset.type===type));\
-for(const part of document.querySelectorAll('section'))part.hidden=!part.querySelector('[data-clusters]:not([hidden])')});";
+/// Filters by cluster and type.
+const SCRIPT: &str = include_str!("page.js");
+
+/// How many objects are shown open at first.
+const MOST_OPEN: usize = 8;
 
 /// Writes a report as one page that needs nothing else: no network, light and dark, for keyboards and small screens.
 ///
 /// `calendar` has the windows with the landings marked, where there is a spec. Names and values are text, never markup,
 /// and a policy in the page forbids it to load anything.
 pub fn html(report: &Report, calendar: Option<&Calendar>) -> String {
-    let all: BTreeSet<&str> = report.changes.iter().map(|line| line.cluster.as_str()).collect();
-    let types: BTreeSet<&str> =
-        report.changes.iter().filter_map(|line| line.change_type.as_deref()).collect();
-    let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-         script-src 'unsafe-inline'\">\n<title>What this pull request changes</title>\n<style>{STYLE}</style>\n</head>\n\
-         <body>\n<main>\n<h1>{}</h1>\n",
-        text(&verdict(report))
-    );
-    if let Some(deadline) = deadline(report) {
-        out += &format!("<p class=\"deadline\">{}</p>\n", text(&deadline));
-    }
-    if let Some(calendar) = calendar {
-        out += &svg(calendar);
-    }
-    out += &findings(report);
-    if !report.changes.is_empty() {
-        out += "<form hidden>\n";
-        out += &choice("cluster", "Cluster", &all);
-        out += &choice("type", "Type", &types);
-        out += "</form>\n";
-    }
-    for section in sections(report) {
-        let title = format!("{}: {}", heading(&section.lands), count(section.objects(), "object"));
-        out += &format!("<section>\n<h2>{}</h2>\n", text(&title));
-        if let Some(reason) = &section.lands.reason {
-            out += &format!("<p class=\"faint\">{}</p>\n", text(reason));
-        }
-        for row in &section.rows {
-            out += &of_row(row, &all);
-        }
-        out += "</section>\n";
-    }
-    for train in &report.trains {
-        out += &format!("<h2>{}</h2>\n<ul>\n", text(&waits(train)));
-        for one in &train.commits {
-            out += &format!(
-                "<li><code>{}</code> {}</li>\n",
-                text(&format!("{:.10}", one.hash)),
-                text(&one.subject)
-            );
-        }
-        out += "</ul>\n";
-    }
-    let head = report.head.as_deref().unwrap_or("the working tree");
-    let merged = report.now.strftime("%Y-%m-%dT%H:%M:%SZ");
-    out += &format!(
-        "<p class=\"faint\">{} against {}, merged at {merged}.</p>\n</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
-        text(head),
-        text(&report.base)
-    );
-    out
+    let sections = sections(report);
+    let lines = report.changes.iter();
+    let all: BTreeSet<&str> = lines.clone().map(|line| line.cluster.as_str()).collect();
+    let types: BTreeSet<&str> = lines.filter_map(|line| line.change_type.as_deref()).collect();
+    let page = Page { report, sections: &sections, clusters: all.iter().copied().collect(), all };
+    let calendar = calendar.filter(|calendar| !calendar.rows.is_empty());
+    let parts = [
+        page.head(),
+        page.table(),
+        calendar.map(windows).unwrap_or_default(),
+        page.withheld(),
+        page.findings(),
+        page.form(&types),
+        sections.iter().map(|section| page.section(section)).collect(),
+        page.trains(),
+        page.footer(),
+    ];
+    parts.concat()
 }
 
-fn findings(report: &Report) -> String {
-    let mut out = String::new();
-    if !report.withheld.is_empty() {
-        out += "<h2>Not built, so nothing is said of their objects</h2>\n<ul>\n";
-        for one in &report.withheld {
+struct Page<'r> {
+    report: &'r Report,
+    sections: &'r [Section],
+    all: BTreeSet<&'r str>,
+    /// The same in order, since rows name them by their positions.
+    clusters: Vec<&'r str>,
+}
+
+impl Page<'_> {
+    fn head(&self) -> String {
+        let deadline =
+            deadline(self.report).map(|deadline| element("p class=\"deadline\"", &text(&deadline)));
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+             script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n\
+             <title>What this pull request changes in which cluster, and when</title>\n<style>\n{STYLE}</style>\n\
+             </head>\n<body>\n<main>\n\
+             <p class=\"faint\">What this pull request changes in which cluster, and when</p>\n<h1>{}</h1>\n{}",
+            text(&verdict(self.report)),
+            deadline.unwrap_or_default(),
+        )
+    }
+
+    /// The clusters by the time at which their changes land.
+    fn table(&self) -> String {
+        let mut rows = String::new();
+        for (clusters, counts) in clusters_by_time(self.sections, self.report.now) {
+            let names = text(&named_clusters(&clusters, &self.all).join(", "));
+            for (when, number) in counts {
+                rows += &format!(
+                    "<tr data-clusters=\"{}\"><td>{names}</td><td>{number}</td><td>{}</td></tr>\n",
+                    self.runs(&clusters),
+                    text(&when)
+                );
+            }
+        }
+        if rows.is_empty() {
+            return rows;
+        }
+        let head =
+            ["Cluster", "Objects in each", "Lands"].map(|word| format!("<th scope=\"col\">{word}</th>"));
+        format!("<table>\n<thead><tr>{}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n", head.concat())
+    }
+
+    fn withheld(&self) -> String {
+        let item = |one: &crate::pr::Withheld| {
             let side = if one.is_head { "now" } else { "before" };
-            let place = format!("{} in {}, {side}: ", one.by.path, one.cluster);
-            out += &format!("<li>{}<code>{}</code></li>\n", text(&place), text(&one.reason));
-        }
-        out += "</ul>\n";
+            let place =
+                format!("<code>{}</code> in {}, {side}:", text(one.by.path.as_str()), text(&one.cluster));
+            let data = self.runs(&[one.cluster.as_str()].into());
+            format!("<li data-clusters=\"{data}\">{place}<br><code>{}</code></li>\n", text(&one.reason))
+        };
+        let items: String = withheld(self.report).map(item).collect();
+        list("Not built, so nothing is said of their objects", &items)
     }
-    if !report.findings.is_empty() {
-        out += "<h2>Look at this</h2>\n<ul>\n";
-        for one in &report.findings {
-            let cluster = if one.cluster.is_empty() { String::new() } else { format!(" in {}", one.cluster) };
-            out += &format!(
-                "<li><strong>{}</strong>{}: {}<br><span class=\"faint\">{}</span></li>\n",
-                one.topic.as_str(),
-                text(&cluster),
-                text(&one.message),
-                text(&one.help)
-            );
-        }
-        out += "</ul>\n";
+
+    fn findings(&self) -> String {
+        let item = |one: &Finding| {
+            let is_everywhere = one.cluster.is_empty();
+            let cluster = if is_everywhere { String::new() } else { format!(" in {}", text(&one.cluster)) };
+            let data = self.runs(&[one.cluster.as_str()].into());
+            let data = if is_everywhere { String::new() } else { format!(" data-clusters=\"{data}\"") };
+            let topic = one.topic.as_str();
+            let (message, help) = (prose(&one.message), prose(&one.help));
+            format!("<li{data}><strong>{topic}</strong>{cluster}: {message}<br>To do: {help}</li>\n")
+        };
+        list("Look at this", &self.report.findings.iter().map(item).collect::<String>())
     }
-    out
+
+    /// The lists that filter, which only a script makes useful.
+    fn form(&self, types: &BTreeSet<&str>) -> String {
+        if self.clusters.is_empty() {
+            return String::new();
+        }
+        let option =
+            |value: &str, name: &str| format!("<option value=\"{}\">{}</option>", text(value), text(name));
+        let clusters =
+            self.clusters.iter().enumerate().map(|(at, name)| option(&at.to_string(), name)).collect();
+        let mut fields = choice("cluster", "Cluster", clusters);
+        if !types.is_empty() {
+            fields +=
+                &choice("type", "Type of change", types.iter().map(|name| option(name, name)).collect());
+        }
+        format!(
+            "<form hidden>\n{fields}<button type=\"button\">Open all</button>\n<output></output>\n</form>\n"
+        )
+    }
+
+    fn section(&self, section: &Section) -> String {
+        let title = element("h2", &text(&title(section, self.report.now)));
+        let reason = reason(&section.lands).map(|reason| element("p class=\"faint\"", &prose(&reason)));
+        let rows: String = section.rows.iter().map(|row| self.row(row)).collect();
+        format!("<section>\n{title}{}{rows}</section>\n", reason.unwrap_or_default())
+    }
+
+    fn row(&self, row: &Row) -> String {
+        let clusters: BTreeSet<&str> = row.clusters.iter().map(String::as_str).collect();
+        let is_open = self.sections.iter().map(|section| section.rows.len()).sum::<usize>() <= MOST_OPEN;
+        let lines: String = body(row).iter().map(|line| difference(line)).collect();
+        let files: Vec<String> =
+            row.files.iter().map(|file| format!("<code>{}</code>", text(file))).collect();
+        let files = if files.is_empty() { String::new() } else { format!("from {}", files.join(", ")) };
+        format!(
+            "<details data-clusters=\"{}\" data-type=\"{}\"{}>\n\
+             <summary><span class=\"kind {kind}\">{kind}</span> <strong>{}</strong> in {}</summary>\n\
+             <p class=\"faint\">by {} <code>{}</code> {files}</p>\n<pre>{lines}</pre>\n</details>\n",
+            self.runs(&clusters),
+            text(row.change_type.as_deref().unwrap_or_default()),
+            if is_open { " open" } else { "" },
+            text(&row.object),
+            text(&named_clusters(&clusters, &self.all).join(", ")),
+            if row.is_folder { "folder" } else { "Flux Kustomization" },
+            text(&row.by),
+            kind = row.kind.as_str(),
+        )
+    }
+
+    fn trains(&self) -> String {
+        let mut out = String::new();
+        for train in &self.report.trains {
+            let commit = |one: &crate::pr::Commit| {
+                format!(
+                    "<li><code>{}</code> {}</li>\n",
+                    text(&format!("{:.10}", one.hash)),
+                    text(&one.subject)
+                )
+            };
+            let commits: String = train.commits.iter().map(commit).collect();
+            out +=
+                &format!("<h2>Already waiting</h2>\n<p>{}</p>\n<ul>\n{commits}</ul>\n", prose(&waits(train)));
+        }
+        out
+    }
+
+    fn footer(&self) -> String {
+        let report = self.report;
+        let legend = legend(self.sections).map(|legend| format!(" {}.", prose(&legend))).unwrap_or_default();
+        format!(
+            "<p class=\"faint\">{} against {}, as if merged at {}; time zones {}.{legend} Nothing of the pull request \
+             was executed.</p>\n</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+            text(report.head.as_deref().unwrap_or("the working tree")),
+            text(&report.base),
+            report.now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            database_release().unwrap_or("unknown"),
+        )
+    }
+
+    /// Names clusters by runs of their positions: `0-39 41`.
+    fn runs(&self, clusters: &BTreeSet<&str>) -> String {
+        let mut runs: Vec<(usize, usize)> = Vec::new();
+        for at in (0..self.clusters.len()).filter(|at| clusters.contains(self.clusters[*at])) {
+            match runs.last_mut().filter(|(_, last)| last + 1 == at) {
+                Some((_, last)) => *last = at,
+                None => runs.push((at, at)),
+            }
+        }
+        let run = |(first, last): (usize, usize)| match first == last {
+            true => first.to_string(),
+            false => format!("{first}-{last}"),
+        };
+        // A cluster in which nothing changes is no position.
+        if runs.is_empty() {
+            "-1".to_owned()
+        } else {
+            runs.into_iter().map(run).collect::<Vec<_>>().join(" ")
+        }
+    }
 }
 
-fn choice(name: &str, label: &str, values: &BTreeSet<&str>) -> String {
-    let option = |value: &&str| format!("<option value=\"{0}\">{0}</option>", text(value));
-    let options: String = values.iter().map(option).collect();
+/// The windows, which may be scrolled by themselves where the screen is small.
+fn windows(calendar: &Calendar) -> String {
+    format!(
+        "<div class=\"windows\" tabindex=\"0\" role=\"region\" aria-label=\"Windows\">\n{}</div>\n\
+         <p class=\"faint\">Green: the window is open, and Flux applies what waits for it.</p>\n",
+        svg(calendar)
+    )
+}
+
+fn list(title: &str, items: &str) -> String {
+    if items.is_empty() {
+        return String::new();
+    }
+    format!("<h2>{title}</h2>\n<ul class=\"findings\">\n{items}</ul>\n")
+}
+
+fn choice(name: &str, label: &str, options: String) -> String {
     format!(
         "<label>{label} <select name=\"{name}\"><option value=\"\">all</option>{options}</select></label>\n"
     )
 }
 
-fn of_row(row: &Row, all: &BTreeSet<&str>) -> String {
-    let clusters: BTreeSet<&str> = row.clusters.iter().map(String::as_str).collect();
-    let names: Vec<String> = row.clusters.iter().map(|name| clean(name.as_bytes())).collect();
-    let data = serde_json::Value::from(names).to_string();
-    let mut out = format!(
-        "<details data-clusters=\"{}\" data-type=\"{}\">\n<summary>{} <strong>{}</strong> by {} in {}</summary>\n",
-        escape(&data),
-        text(row.change_type.as_deref().unwrap_or_default()),
-        row.kind.as_str(),
-        text(&row.object),
-        text(&row.by),
-        text(&named_clusters(&clusters, all).join(", "))
-    );
-    out += &format!("<p class=\"faint\">{}</p>\n<pre>", text(&row.files.join(", ")));
-    for line in body(row) {
-        let class = match line.as_bytes().first() {
-            Some(b'+') => " class=\"add\"",
-            Some(b'-') => " class=\"del\"",
-            _ => "",
-        };
-        out += &format!("<span{class}>{}</span>", escape(&line));
-    }
-    out + "</pre>\n</details>\n"
+fn difference(line: &str) -> String {
+    let class = match line.as_bytes().first() {
+        Some(b'+') => " class=\"add\"",
+        Some(b'-') => " class=\"del\"",
+        _ => "",
+    };
+    format!("<span{class}>{}</span>", escape(line))
+}
+
+/// Writes an element on a line of its own; `start` is what stands in its first tag.
+fn element(start: &str, content: &str) -> String {
+    let name = start.split(' ').next().unwrap_or_default();
+    format!("<{start}>{content}</{name}>\n")
+}
+
+/// Writes a sentence in which what stands between backticks is code.
+fn prose(sentence: &str) -> String {
+    let piece = |(piece, is_quoted): &(&str, bool)| match is_quoted {
+        true => format!("<code>{}</code>", text(piece)),
+        false => text(piece),
+    };
+    quoted(sentence).iter().map(piece).collect()
 }
 
 /// Writes text that is never markup, without characters that hide or turn others.

@@ -1,12 +1,16 @@
 //! The comment on a pull request.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use crate::diff::{clean, fence};
+use crate::diff::fence;
 use crate::pr::body::body;
 use crate::pr::finding::Finding;
-use crate::pr::report::Report;
-use crate::pr::summary::{Row, Section, count, deadline, heading, named_clusters, sections, verdict, waits};
+use crate::pr::inline::{code, plain, prose};
+use crate::pr::report::{Report, Withheld};
+use crate::pr::summary::{
+    Row, Section, clusters_by_time, deadline, legend, named_clusters, reason, sections, title, verdict,
+    waits, withheld,
+};
 use crate::schedule::zone::database_release;
 
 /// The forge that shows it.
@@ -113,21 +117,17 @@ impl Page<'_> {
     fn written(&self, level: Level, left_out: &BTreeSet<(usize, usize)>) -> String {
         let report = self.report;
         let mut text = format!("**{}**\n", verdict(report));
-        text += &deadline(report).map(|deadline| format!("\n**{deadline}**\n")).unwrap_or_default();
+        text += &deadline(report).map(|deadline| format!("\n**{}**\n", prose(&deadline))).unwrap_or_default();
         text += &self.table();
         text += &self.findings();
         for (at, section) in self.sections.iter().enumerate().filter(|_| level != Level::Counts) {
-            let title = format!("{} — {}", heading(&section.lands), count(section.objects(), "object"));
+            let title = title(section, report.now);
             text += &match self.flavor.folds() {
                 true => format!("\n<details><summary>{}</summary>\n", plain(&title)),
                 false => format!("\n### {}\n", plain(&title)),
             };
-            text += &section
-                .lands
-                .reason
-                .as_ref()
-                .map(|reason| format!("\n{}\n", code(reason)))
-                .unwrap_or_default();
+            text +=
+                &reason(&section.lands).map(|reason| format!("\n{}\n", prose(&reason))).unwrap_or_default();
             text += "\n";
             for (position, row) in section.rows.iter().enumerate() {
                 text += &self.row(row, level);
@@ -149,33 +149,22 @@ impl Page<'_> {
 
     /// The clusters by the time at which their changes land; those that agree share a row.
     fn table(&self) -> String {
-        let mut by_cluster: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
-        for (at, section) in self.sections.iter().enumerate() {
-            let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-            for cluster in section.rows.iter().flat_map(|row| &row.clusters) {
-                *counts.entry(cluster).or_default() += 1;
-            }
-            for (cluster, number) in counts {
-                by_cluster.entry(cluster).or_default().push((at, number));
-            }
-        }
-        let mut alike: BTreeMap<Vec<(usize, usize)>, BTreeSet<&str>> = BTreeMap::new();
-        for (cluster, counts) in by_cluster {
-            alike.entry(counts).or_default().insert(cluster);
-        }
+        let alike = clusters_by_time(&self.sections, self.report.now);
         if alike.is_empty() {
             return String::new();
         }
-        let mut text = "\n| cluster | objects | lands |\n|---|---|---|\n".to_owned();
-        for (counts, clusters) in alike {
-            let names: Vec<String> =
-                named_clusters(&clusters, &self.all).iter().map(|name| code(name)).collect();
-            for (at, number) in counts {
-                let lands = plain(&heading(&self.sections[at].lands));
-                text += &format!("| {} | {number} | {lands} |\n", names.join(", "));
+        let mut text = "\n| cluster | objects in each | lands |\n|---|---|---|\n".to_owned();
+        for (clusters, counts) in alike {
+            for (when, number) in counts {
+                text += &format!("| {} | {number} | {} |\n", self.named(&clusters), plain(&when));
             }
         }
         text
+    }
+
+    fn named(&self, clusters: &BTreeSet<&str>) -> String {
+        let names: Vec<String> = named_clusters(clusters, &self.all).iter().map(|name| code(name)).collect();
+        names.join(", ")
     }
 
     fn row(&self, row: &Row, level: Level) -> String {
@@ -184,14 +173,11 @@ impl Page<'_> {
             return text + "\n";
         }
         let clusters: BTreeSet<&str> = row.clusters.iter().map(String::as_str).collect();
-        let names = named_clusters(&clusters, &self.all);
-        text += &format!(
-            " by {} in {}",
-            code(&row.by),
-            names.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ")
-        );
+        let word = if row.is_folder { "folder" } else { "Flux Kustomization" };
+        text += &format!(" in {} by {word} {}", self.named(&clusters), code(&row.by));
         if !row.files.is_empty() {
-            text += &format!(" — {}", row.files.iter().map(|file| code(file)).collect::<Vec<_>>().join(", "));
+            text +=
+                &format!(", from {}", row.files.iter().map(|file| code(file)).collect::<Vec<_>>().join(", "));
         }
         text + "\n"
     }
@@ -209,9 +195,10 @@ impl Page<'_> {
     fn findings(&self) -> String {
         let report = self.report;
         let mut text = String::new();
-        if !report.withheld.is_empty() {
+        let withheld: Vec<&Withheld> = withheld(report).collect();
+        if !withheld.is_empty() {
             text += "\n**Not built**, so nothing is said of their objects:\n\n";
-            for one in report.withheld.iter().take(MOST_FINDINGS) {
+            for one in withheld.iter().take(MOST_FINDINGS) {
                 let side = if one.is_head { "now" } else { "before" };
                 let reason: String = one.reason.chars().take(300).collect();
                 text += &format!(
@@ -221,7 +208,7 @@ impl Page<'_> {
                     code(&reason)
                 );
             }
-            text += &more(report.withheld.len());
+            text += &more(withheld.len());
         }
         if !report.findings.is_empty() {
             text += "\n**Look at this:**\n\n";
@@ -236,7 +223,7 @@ impl Page<'_> {
     fn trains(&self, level: Level) -> String {
         let mut text = String::new();
         for train in &self.report.trains {
-            text += &format!("\n{}\n\n", code(&waits(train)));
+            text += &format!("\n**Already waiting:** {}\n\n", prose(&waits(train)));
             let most = if level == Level::Bodies { MOST_FINDINGS } else { 0 };
             for one in train.commits.iter().take(most) {
                 text += &format!("- {}\n", code(&format!("{:.10} {}", one.hash, one.subject)));
@@ -250,8 +237,9 @@ impl Page<'_> {
         let short = |hash: &str| hash.chars().take(10).collect::<String>();
         let head = report.head.as_deref().map_or_else(|| "the working tree".to_owned(), short);
         let zones = database_release().unwrap_or("unknown");
+        let legend = legend(&self.sections).map(|legend| format!(" {}.", prose(&legend))).unwrap_or_default();
         let text = format!(
-            "{head} against {}, merged at {}; time zones {zones}. Nothing of the pull request was executed.",
+            "{head} against {}, as if merged at {}; time zones {zones}.{legend} Nothing of the pull request was executed.",
             short(&report.base),
             report.now.strftime("%Y-%m-%dT%H:%M:%SZ"),
         );
@@ -283,30 +271,7 @@ fn folded(findings: &[Finding]) -> Vec<String> {
         let names: Vec<String> = names.map(|name| code(&name)).collect();
         let place = if names.is_empty() { String::new() } else { format!(" in {}", names.join(", ")) };
         let topic = finding.topic.as_str();
-        format!("- **{topic}**{place}: {} — {}\n", code(&finding.message), code(&finding.help))
+        format!("- **{topic}**{place}: {}. To do: {}.\n", prose(&finding.message), prose(&finding.help))
     };
     alike.into_iter().map(line).collect()
-}
-
-/// Writes text as code, where nothing of it means anything: no mention, link, HTML, emphasis or end of a table's cell.
-///
-/// Backticks and bars become look-alikes, since not every forge knows how to escape them there.
-fn code(text: &str) -> String {
-    let text: String = clean(text.as_bytes()).chars().map(harmless).collect();
-    if text.trim().is_empty() { "(empty)".to_owned() } else { format!("`{}`", text.trim()) }
-}
-
-fn harmless(character: char) -> char {
-    match character {
-        '`' => 'ˋ',
-        '|' => '¦',
-        '\t' => ' ',
-        other => other,
-    }
-}
-
-/// Writes the tool's own words, and names among them, outside of code.
-fn plain(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || " ,:;-+—…()".contains(c);
-    clean(text.as_bytes()).chars().map(|c| if is_plain(c) { c } else { '·' }).collect()
 }

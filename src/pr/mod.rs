@@ -17,6 +17,7 @@ mod finding;
 #[cfg(test)]
 mod hostile;
 mod html;
+mod inline;
 mod json;
 mod landing;
 mod markdown;
@@ -36,5 +37,6 @@ pub use landing::{Landing, State};
 pub use markdown::{Flavor, SMALLEST, markdown};
 pub use report::{By, Line, Question, Report, Withheld, report};
 pub use schema::schema;
+pub use summary::{marks, zone_of};
 pub use text::text;
 pub use train::{Closing, Commit, Train, Waiting, closings, trains};

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::delivery::Kind;
 use crate::pr::field::Field;
 use crate::pr::landing::{Landing, State};
-use crate::pr::report::{Line, Report};
+use crate::pr::report::{Line, Report, Withheld};
 use crate::pr::train::Train;
 use crate::schedule::zone;
 
@@ -47,8 +47,10 @@ pub struct Row {
     pub kind: Kind,
     /// Its kind, namespace and name.
     pub object: String,
-    /// What builds it, and what did before where that is another one.
+    /// What builds it, and what did before where that is another one: a Flux Kustomization, else a folder.
     pub by: String,
+    /// Whether [`by`](Row::by) is a folder, since Git does not say what applies it.
+    pub is_folder: bool,
     /// The type of the side that it is on.
     pub change_type: Option<String>,
     /// How it differs.
@@ -94,6 +96,13 @@ pub fn sections(report: &Report) -> Vec<Section> {
     by_time.into_iter().map(section).collect()
 }
 
+/// Explains the placeholder for the names of clusters, where a row has it.
+pub fn legend(sections: &[Section]) -> Option<String> {
+    let has_it = |row: &Row| row.clusters.len() > 1 && format!("{row:?}").contains(CLUSTER);
+    let is_used = sections.iter().flat_map(|section| &section.rows).any(has_it);
+    is_used.then(|| format!("`{CLUSTER}` stands for the name of each cluster"))
+}
+
 /// Makes a row of one cluster's object, with a placeholder for the name of the cluster.
 fn row(line: &Line) -> Row {
     let hide = |text: &str| replace(text, &line.cluster, CLUSTER);
@@ -112,6 +121,7 @@ fn row(line: &Line) -> Row {
         kind: line.kind,
         object: hide(&line.id.to_string()),
         by: hide(&by),
+        is_folder: line.by.kustomization.is_none(),
         change_type: line.change_type.clone(),
         fields: line.fields.iter().map(field).collect(),
         whole: value(&line.object),
@@ -175,7 +185,7 @@ pub fn count(number: usize, noun: &str) -> String {
 pub fn verdict(report: &Report) -> String {
     if report.changes.is_empty() {
         return match report.withheld.is_empty() {
-            true => "No cluster gets anything else.".to_owned(),
+            true => "Nothing changes in any cluster.".to_owned(),
             false => format!(
                 "{} not built, so nothing is said of what changes there.",
                 were(report.withheld.len())
@@ -208,47 +218,144 @@ fn were(number: usize) -> String {
     if number == 1 { "1 folder is".to_owned() } else { format!("{number} folders are") }
 }
 
-/// Says when something lands, as a heading.
-pub fn heading(lands: &Landing) -> String {
-    let zone = lands.zone.as_deref().and_then(|name| zone::parse(name).ok()).unwrap_or(TimeZone::UTC);
-    let from = lands.earliest.map(|at| moment(at, &zone));
-    let by = |word: &str| lands.latest.map(|at| format!("{word}{}", moment(at, &zone))).unwrap_or_default();
+/// Says when something lands that is merged at `merged`, as a heading.
+///
+/// What lands at once is told by how long it takes, so that the words stay the same from one run to the next.
+pub fn heading(lands: &Landing, merged: Timestamp) -> String {
     let window = lands.window.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
-    match (lands.state, from) {
-        (State::AtOnce, _) => format!("at once{}", by(", by ")),
-        (State::Window, Some(from)) => format!("{from}{window}{}", by(", by ")),
+    let within = |start: Timestamp| {
+        lands.latest.map(|at| format!(", within {}", length(at.duration_since(start)))).unwrap_or_default()
+    };
+    match (lands.state, lands.earliest) {
+        (State::AtOnce, _) => format!("at once{}", within(merged)),
+        (State::Window, Some(from)) if from <= merged => {
+            // Where the window may close too soon, the next one brings it.
+            let next = lands.otherwise.filter(|next| lands.latest.is_some_and(|latest| latest >= *next));
+            match next {
+                Some(next) => format!("at once or from {}{window}{}", local(lands, next), within(next)),
+                None => format!("at once, while its window is open{window}{}", within(merged)),
+            }
+        }
+        (State::Window, Some(from)) => format!("{}{window}{}", local(lands, from), within(from)),
         (State::Window | State::Unknown, _) => format!("at a time that Git does not say{window}"),
         (State::Never, _) => "never".to_owned(),
     }
 }
 
+/// Returns the title of a section: when, and how many objects.
+pub fn title(section: &Section, merged: Timestamp) -> String {
+    let when = heading(&section.lands, merged);
+    let (first, rest) = when.split_at(when.chars().next().map_or(0, char::len_utf8));
+    format!("{}{rest}: {}", first.to_uppercase(), count(section.objects(), "object"))
+}
+
+/// Says why something lands then, or what is taken for granted.
+pub fn reason(lands: &Landing) -> Option<String> {
+    let word = if matches!(lands.state, State::AtOnce | State::Window) { "Note" } else { "Why" };
+    lands.reason.as_ref().map(|reason| format!("{word}: {reason}"))
+}
+
+/// Writes how long something takes, in the two largest units, rounded up to minutes.
+fn length(duration: SignedDuration) -> String {
+    let minutes = usize::try_from(duration.as_secs().max(0)).unwrap_or_default().div_ceil(60).max(1);
+    let (days, hours) = (minutes / 1440, minutes % 1440 / 60);
+    let units = [(days, "day"), (hours, "hour"), (minutes % 60, "minute")];
+    let units = units.into_iter().skip_while(|(number, _)| *number == 0).take(2);
+    let told = units.filter(|(number, _)| *number > 0).map(|(number, unit)| count(number, unit));
+    told.collect::<Vec<_>>().join(" ")
+}
+
+/// Writes an instant in the zone of the window.
+fn local(lands: &Landing, at: Timestamp) -> String {
+    moment(at, &lands.zone.as_deref().and_then(|name| zone::parse(name).ok()).unwrap_or(TimeZone::UTC))
+}
+
 /// Writes an instant in a zone.
-pub fn moment(at: Timestamp, zone: &TimeZone) -> String {
+fn moment(at: Timestamp, zone: &TimeZone) -> String {
     at.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M %Z").to_string()
 }
 
 /// Says until when to merge, and what comes otherwise; `None` where nothing waits.
 pub fn deadline(report: &Report) -> Option<String> {
     let lands = report.deadline.as_ref()?;
-    let zone = lands.zone.as_deref().and_then(|name| zone::parse(name).ok()).unwrap_or(TimeZone::UTC);
-    let otherwise = lands.otherwise.map(|at| format!(", else it waits until {}", moment(at, &zone)));
-    Some(format!("Merge before {}{}.", moment(lands.deadline?, &zone), otherwise.unwrap_or_default()))
+    let otherwise = lands.otherwise.map(|at| format!("; the opening after that is {}", local(lands, at)));
+    Some(format!(
+        "Merge before {} to reach window {}{}.",
+        local(lands, lands.deadline?),
+        lands.window.as_deref().unwrap_or_default(),
+        otherwise.unwrap_or_default()
+    ))
 }
 
-/// Says what waits for an opening already, in a line.
+/// Says what waits for an opening already.
 pub fn waits(train: &Train) -> String {
     let superseded = train.waiting.iter().filter(|one| one.is_superseded).count();
     let never = match superseded {
         0 => String::new(),
-        number => format!("; {} of this pull request never land as they wait now", count(number, "object")),
+        number => format!(" This pull request changes {number} of them again, before they land."),
     };
-    let (objects, clusters) = (count(train.waiting.len(), "object"), count(train.clusters.len(), "cluster"));
-    let since = moment(train.since, &TimeZone::UTC);
     format!(
-        "{} waits for {} since {since}: {objects} in {clusters}{never}",
+        "{} in {} already wait for {}, from {} since {}.{never}",
+        count(train.waiting.len(), "object"),
+        count(train.clusters.len(), "cluster"),
+        train.window,
         count(train.commits.len(), "commit"),
-        train.window
+        moment(train.since, &TimeZone::UTC)
     )
+}
+
+/// Clusters that get as many objects at the same times, with these times and numbers of objects.
+pub type Alike<'s> = (BTreeSet<&'s str>, Vec<(String, usize)>);
+
+/// Counts the objects of each cluster by the time at which they land; clusters that agree stand together.
+pub fn clusters_by_time(sections: &[Section], merged: Timestamp) -> Vec<Alike<'_>> {
+    let mut by_cluster: BTreeMap<&str, Vec<(String, usize)>> = BTreeMap::new();
+    for section in sections {
+        let when = heading(&section.lands, merged);
+        for cluster in section.rows.iter().flat_map(|row| &row.clusters) {
+            let counts = by_cluster.entry(cluster).or_default();
+            match counts.last_mut().filter(|(last, _)| *last == when) {
+                Some((_, number)) => *number += 1,
+                None => counts.push((when.clone(), 1)),
+            }
+        }
+    }
+    let mut alike: BTreeMap<Vec<(String, usize)>, BTreeSet<&str>> = BTreeMap::new();
+    for (cluster, counts) in by_cluster {
+        alike.entry(counts).or_default().insert(cluster);
+    }
+    let mut alike: Vec<Alike<'_>> = alike.into_iter().map(|(counts, clusters)| (clusters, counts)).collect();
+    alike.sort();
+    alike
+}
+
+/// Returns what does not build and is no finding: it did not build before either, or only before.
+pub fn withheld(report: &Report) -> impl Iterator<Item = &Withheld> {
+    report.withheld.iter().filter(|one| !(one.is_head && one.is_new))
+}
+
+/// Returns the time zone that all windows of a report have, else UTC.
+pub fn zone_of(report: &Report) -> TimeZone {
+    let zones: BTreeSet<&str> = report.changes.iter().filter_map(|line| line.lands.zone.as_deref()).collect();
+    let only = zones.first().filter(|_| zones.len() == 1);
+    only.and_then(|name| zone::parse(name).ok()).unwrap_or(TimeZone::UTC)
+}
+
+/// Returns the instants of a report to be pointed at in a picture, each with what happens.
+pub fn marks(report: &Report) -> Vec<(Timestamp, String)> {
+    let mut by_instant: BTreeMap<Timestamp, usize> = BTreeMap::from([(report.now, 0)]);
+    for at in report.changes.iter().filter_map(|line| line.lands.earliest) {
+        *by_instant.entry(at).or_default() += 1;
+    }
+    let mark = |(at, number): (Timestamp, usize)| {
+        let text = match (at == report.now, number) {
+            (true, 0) => "merge".to_owned(),
+            (true, number) => format!("merge: {} at once", count(number, "object")),
+            (false, number) => format!("{} at the opening", count(number, "object")),
+        };
+        (at, text)
+    };
+    by_instant.into_iter().map(mark).collect()
 }
 
 #[cfg(test)]
@@ -275,6 +382,29 @@ mod tests {
         assert_eq!(window.clone().and(soon.clone()).window.as_deref(), Some("rw"));
         assert_eq!(window.and(Landing::unknown("x")).state, State::Unknown);
         assert_eq!(Landing::unknown("x").and(Landing::never("y")).reason.as_deref(), Some("y"));
-        assert_eq!(heading(&soon), "at once, by Thu 2026-01-01 00:10 UTC");
+    }
+
+    #[test]
+    fn what_lands_at_once_is_told_by_how_long_it_takes() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let merged = at("2026-01-01T00:00:00Z");
+        let until = |latest: &str| heading(&Landing::at_once(merged, Some(at(latest))), merged);
+        assert_eq!(until("2026-01-01T00:00:05Z"), "at once, within 1 minute");
+        assert_eq!(until("2026-01-01T00:10:01Z"), "at once, within 11 minutes");
+        assert_eq!(until("2026-01-01T02:00:00Z"), "at once, within 2 hours");
+        assert_eq!(until("2026-01-02T01:59:00Z"), "at once, within 1 day 1 hour");
+        assert_eq!(heading(&Landing::at_once(merged, None), merged), "at once");
+        let open = Landing {
+            state: State::Window,
+            window: Some("nights".to_owned()),
+            otherwise: Some(at("2026-01-02T00:00:00Z")),
+            ..Landing::at_once(merged, Some(at("2026-01-01T00:10:00Z")))
+        };
+        assert_eq!(heading(&open, merged), "at once, while its window is open (nights), within 10 minutes");
+        let late = Landing { latest: Some(at("2026-01-02T00:10:00Z")), ..open };
+        assert_eq!(
+            heading(&late, merged),
+            "at once or from Fri 2026-01-02 00:00 UTC (nights), within 10 minutes"
+        );
     }
 }

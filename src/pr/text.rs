@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnostic::clean;
 use crate::pr::body::{body, safe};
 use crate::pr::report::Report;
-use crate::pr::summary::{deadline, heading, named_clusters, sections, verdict, waits};
+use crate::pr::summary::{deadline, named_clusters, reason, sections, title, verdict, waits, withheld};
 
 /// Writes a report as lines: the verdict, the deadline, then what lands when, then findings.
 pub fn text(report: &Report) -> String {
@@ -14,12 +14,14 @@ pub fn text(report: &Report) -> String {
     let all: BTreeSet<&str> = report.changes.iter().map(|line| line.cluster.as_str()).collect();
     for section in sections(report) {
         lines.push(String::new());
-        lines.push(heading(&section.lands));
-        lines.extend(section.lands.reason.iter().map(|reason| format!("  why: {reason}")));
+        lines.push(title(&section, report.now));
+        lines.extend(reason(&section.lands).map(|reason| format!("  {reason}")));
         for row in &section.rows {
             let clusters: BTreeSet<&str> = row.clusters.iter().map(String::as_str).collect();
             let clusters = named_clusters(&clusters, &all).join(", ");
-            lines.push(format!("  {:8} {}  by {}  in {clusters}", row.kind.as_str(), row.object, row.by));
+            let word = if row.is_folder { "folder" } else { "Flux Kustomization" };
+            let (kind, object) = (row.kind.as_str(), &row.object);
+            lines.push(format!("  {kind:8} {object}  in {clusters} by {word} {}", row.by));
             lines.push(format!("           {}", row.files.join(", ")));
             if row.whole.is_none() {
                 lines.extend(body(row).into_iter().map(|line| format!("    {line}")));
@@ -28,10 +30,10 @@ pub fn text(report: &Report) -> String {
     }
     for train in &report.trains {
         lines.push(String::new());
-        lines.push(waits(train));
+        lines.push(format!("Already waiting: {}", waits(train)));
         lines.extend(train.commits.iter().map(|one| format!("  {:.10} {}", one.hash, one.subject)));
     }
-    for one in &report.withheld {
+    for one in withheld(report) {
         let side = if one.is_head { "does not build" } else { "did not build before" };
         lines.push(String::new());
         lines.push(format!("{} ({}) {side}: nothing is said of its objects", one.by.path, one.cluster));
