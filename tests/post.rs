@@ -1,6 +1,9 @@
 //! `pr --post` against a stand-in on the loopback that speaks as the forges do.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+#[path = "support/divided.rs"]
+#[allow(dead_code, reason = "each test program uses a part of it")]
+mod divided;
 mod support;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,6 +11,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
+use divided::finished;
 use gitops_windows::post::{Forge, Given, Marker, Posted, Target, post};
 use gitops_windows::pr::Flavor;
 use serde_json::{Value, json};
@@ -453,6 +457,34 @@ fn the_program_posts_what_it_prints() {
     let run = in_ci(&scratch, &refusing, &ask);
     assert_eq!(run.code, 3, "{}", run.stderr);
     assert!(run.stderr.contains("GitHub does not take the comment: 403 no"), "{}", run.stderr);
+}
+
+/// With changes at once, in a window, and one that does not fit between the two.
+#[test]
+fn the_time_of_a_run_does_not_touch_the_comment_and_a_window_that_passes_does() {
+    let scratch = finished("sample", &["edge-01", "edge-02"]).with_binary();
+    scratch.git(&["checkout", "--quiet", "-b", "change"]);
+    for file in ["apps/web/web-rt/configmap.yaml", "apps/web/web-rw/deployment.yaml"] {
+        scratch.replace(file, "name: web-content", "name: web-page");
+    }
+    scratch.commit();
+    let forge = StandIn::new(Forge::Github, Vec::new());
+    let post = |now: &str| {
+        let ask = ["pr", "--base", "main", "--head", "change", "--post", "github", "--now", now];
+        let run = in_ci(&scratch, &forge, &ask);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        run.stderr.lines().last().unwrap().to_owned()
+    };
+    let told = ["2026-11-23T12:00:00Z", "2026-11-24T08:13:59Z", "2026-11-28T20:58:00Z"].map(post);
+    assert_eq!(told[0], "Posted to GitHub: comment 1.");
+    assert_eq!(told[1..], ["Left as it is on GitHub: comment 1.", "Left as it is on GitHub: comment 1."]);
+    let before = forge.comments()[0].2.clone();
+    assert!(before.contains("skew") && before.contains("at once"), "{before}");
+    // Open, and closed again.
+    let told = ["2026-11-28T22:00:00Z", "2026-11-28T23:30:00Z", "2026-11-30T12:00:00Z"].map(post);
+    assert_eq!(told[0], "Edited on GitHub: comment 1.");
+    assert_eq!(told[1], "Left as it is on GitHub: comment 1.");
+    assert_eq!(told[2], "Edited on GitHub: comment 1.");
 }
 
 #[test]

@@ -54,15 +54,19 @@ pub fn post(
     }
 }
 
-/// Returns what a comment says, without the instant of the run in its footer, and as every forge keeps it.
+/// Returns what a comment says, as every forge keeps it and without the instant of the run, wherever that stands.
+///
+/// All other times move with what happens: a window that has closed meanwhile is another answer.
 fn essence(body: &str) -> String {
     let body = body.replace("\r\n", "\n");
     let lines: Vec<&str> = body.trim().lines().map(str::trim_end).collect();
     let text = lines.join("\n");
-    let instant = text
-        .rsplit_once(", as if merged at ")
-        .and_then(|(before, after)| Some((before, after.split_once(';')?.1)));
-    instant.map(|(before, after)| format!("{before};{after}")).unwrap_or(text)
+    let instant =
+        text.rsplit_once(", as if merged at ").and_then(|(_, after)| Some(after.split_once(';')?.0));
+    match instant.filter(|instant| !instant.is_empty()) {
+        Some(instant) => text.replace(instant, ""),
+        None => text,
+    }
 }
 
 fn too_long(target: &Target) -> Error {
