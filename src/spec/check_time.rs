@@ -83,7 +83,8 @@ impl WindowDef {
     }
 }
 
-fn time_zone(name: &Placed<String>) -> Result<TimeZone, Box<Diagnostic>> {
+/// Reads the name of a zone.
+pub(super) fn time_zone(name: &Placed<String>) -> Result<TimeZone, Box<Diagnostic>> {
     schedule::zone::parse(name).map_err(|error| {
         let help = error.help();
         Box::new(Diagnostic::error(error.message).at(name.place.clone()).help(help))

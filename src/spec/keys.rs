@@ -91,6 +91,7 @@ pub(crate) const SPEC: Table = Table {
                 Shape::Map(&TYPES),
                 "The change types in dependency order: an earlier type never waits for a later one.",
             ),
+            key("timeZone", TIME, "The IANA time zone of every window that names none."),
             key("windows", Shape::Map(&WINDOWS), "The windows that types and clusters refer to by name."),
             key("clusters", Shape::Map(&CLUSTERS), "The clusters, with what differs from the rest."),
             key(

@@ -16,7 +16,7 @@ use crate::spec::model::{
 use crate::spec::names::TextRule;
 use crate::spec::node::{self, Node, Value};
 use crate::spec::reader::{Field, Fields, Reader};
-use crate::spec::{Placed, validate};
+use crate::spec::{Placed, check_time, validate};
 
 /// The largest file that is read as a spec.
 const LARGEST: usize = 4 << 20;
@@ -49,7 +49,7 @@ pub struct Parsed {
 /// ```
 pub fn parse(path: &RepoPath, bytes: &[u8]) -> Result<Parsed, Error> {
     let (reader, root) = tree(path, bytes)?;
-    let mut parser = Parser { reader };
+    let mut parser = Parser { reader, time_zone: None, zone_refused: false };
     let spec = parser.spec(&root);
     let mut diagnostics = parser.reader.diagnostics;
     validate::validate(&spec, &mut diagnostics);
@@ -109,6 +109,10 @@ fn not_text(path: &RepoPath, bytes: &[u8], valid: usize) -> Diagnostic {
 
 struct Parser {
     reader: Reader,
+    /// The zone of windows that name none.
+    time_zone: Option<Placed<String>>,
+    /// Whether such a zone is written that is none, which was told.
+    zone_refused: bool,
 }
 
 impl Parser {
@@ -121,9 +125,11 @@ impl Parser {
         let fields = self.reader.table(root, home, &keys::SPEC);
         self.reader.field_text(fields.get("apiVersion"));
         let types = self.types(fields.get("types"));
+        self.zone(fields.get("timeZone"));
         let rules = self.rules(&fields, &types);
         Spec {
             path: self.reader.file().path,
+            time_zone: self.time_zone.clone(),
             windows: self.windows(fields.get("windows")),
             clusters: self.clusters(fields.get("clusters")),
             flux: self.flux(fields.get("flux")),
@@ -134,6 +140,20 @@ impl Parser {
             types,
             rules,
         }
+    }
+
+    /// Reads the zone of windows that name none. One that is no zone is told once, not of each window.
+    fn zone(&mut self, field: Option<Field<'_>>) {
+        let text = self.reader.field_text(field);
+        self.zone_refused = text.is_none() && field.is_some();
+        self.time_zone = text.filter(|text| match check_time::time_zone(text) {
+            Ok(_) => true,
+            Err(error) => {
+                self.reader.diagnostics.push(*error);
+                self.zone_refused = true;
+                false
+            }
+        });
     }
 
     /// Reads a mapping with the user's keys under a field.
@@ -197,7 +217,9 @@ impl Parser {
         let time_zone = text("timeZone");
         let times = WindowKey::TIMES.into_iter().filter_map(|key| Some((key, text(key.as_str())?))).collect();
         let place = self.reader.place(&home.span);
-        let zone_refused = time_zone.is_none() && fields.get("timeZone").is_some();
+        let has_own = fields.get("timeZone").is_some();
+        let zone_refused = if has_own { time_zone.is_none() } else { self.zone_refused };
+        let time_zone = time_zone.or_else(|| self.time_zone.clone().filter(|_| !has_own));
         Some(Placed::new(WindowDef { name, time_zone, zone_refused, times }, place))
     }
 

@@ -144,6 +144,9 @@ mod tests {
         };
         for (accepted, rest) in [
             (true, ""),
+            (true, "timeZone: Europe/Berlin"),
+            (false, "timeZone: ''"),
+            (false, "timeZone: [UTC]"),
             (true, "clusters:\nrules:\nflux:\ngate:\nlayout:\n"),
             (true, "clusters: { a: , b: {}, C_1.x: { path: ./x/ }, d: { paths: x }, e: { paths: [x, z] } }"),
             (false, "clusters: { a: { path: x, paths: z } }"),

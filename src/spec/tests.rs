@@ -13,6 +13,7 @@ pub(super) const HEAD: &str = "apiVersion: gitops-windows/v1\n";
 pub(super) const WHOLE: &str = "\
 # yaml-language-server: $schema=./windows.schema.json
 apiVersion: gitops-windows/v1
+timeZone: Europe/Berlin
 types:
   rt: {}
   rw: { window: work-week }
@@ -186,7 +187,7 @@ extra: 1
         "22:16 '{path}/x' | app `{path}/x` lacks `{path}` and `{type}`, or `{name}` and `{type}`, or `{1}` and `{type}`, so two things would get the same name | ",
         "22:43 {name} | kustomization must be text, not a mapping | put the template in quotes, since `{` begins a mapping",
         "22:60 '{type}' | openJob `{type}` holds the unknown placeholder `{type}`; this one takes none | ",
-        "23:1 extra | unknown key `extra` in the spec | the keys of the spec are `apiVersion`, `types`, `windows`, `clusters`, `rules`, `flux`, `gate`, `alerts`, `layout` and `check`",
+        "23:1 extra | unknown key `extra` in the spec | the keys of the spec are `apiVersion`, `types`, `timeZone`, `windows`, `clusters`, `rules`, `flux`, `gate`, `alerts`, `layout` and `check`",
     ];
     let said = said(text);
     for (said, expected) in said.iter().zip(expected) {
@@ -263,6 +264,28 @@ fn a_window_without_zone_is_a_warning() {
         read(&format!("{HEAD}types: {{ rt: {{}} }}\nwindows: {{ w: {{ open: 0 8 * * MON, for: 4h }} }}\n"))
             .unwrap();
     assert!(parsed.warnings[0].message.contains("time zone"));
+}
+
+#[test]
+fn the_zone_of_the_spec_is_that_of_every_window_that_names_none() {
+    let with = |zone: &str| {
+        format!(
+            "{HEAD}timeZone: {zone}\ntypes: {{ rt: {{}}, rw: {{ window: w }} }}\n\
+             windows: {{ w: {{ open: 0 8 * * MON, for: 4h }}, u: {{ timeZone: UTC, open: 0 8 * * MON, for: 4h }} }}\n\
+             clusters: {{ a: {{ windows: {{ rw: {{ from: Mon 08:00, to: Thu 17:00 }} }} }} }}\n"
+        )
+    };
+    let parsed = read(&with("Europe/Berlin")).unwrap();
+    assert_eq!(parsed.warnings, []);
+    let zone = |window: &crate::spec::WindowDef| window.time_zone.as_ref().unwrap().value.clone();
+    assert_eq!(zone(&parsed.spec.windows["w"]), "Europe/Berlin");
+    assert_eq!(zone(&parsed.spec.windows["u"]), "UTC");
+    assert_eq!(zone(parsed.spec.windows_of("a", "rw")[0]), "Europe/Berlin");
+    // A zone that is none is told once, and no window lacks one because of that.
+    for zone in ["Mars", "''", "12:30", "[UTC]"] {
+        let told = read(&with(zone)).expect_err(zone).diagnostics;
+        assert_eq!(told.len(), 1, "{zone}: {told:#?}");
+    }
 }
 
 #[test]

@@ -215,7 +215,7 @@ fn times(window: &Placed<WindowDef>, diagnostics: &mut Vec<Diagnostic>) {
             )
             .code("GW101")
             .at(window.place.clone())
-            .help("add `timeZone`, for example `Europe/Berlin`"),
+            .help("add `timeZone`, here or for all windows at the top, for example `Europe/Berlin`"),
         );
     }
     diagnostics.extend(window.check());

@@ -29,6 +29,8 @@ pub struct Spec {
     pub path: RepoPath,
     /// The change types in dependency order, at least one: an earlier never waits for a later.
     pub types: Vec<ChangeType>,
+    /// The time zone of every window that names none; it stands in those as well.
+    pub time_zone: Option<Placed<String>>,
     /// The named windows.
     pub windows: IndexMap<String, Placed<WindowDef>>,
     /// The clusters by name.

@@ -8,7 +8,7 @@ use crate::spec::Placed;
 pub struct WindowDef {
     /// The name under `windows`; `None` for one that is written inline under a cluster.
     pub name: Option<Placed<String>>,
-    /// The IANA time zone; `None` leaves the choice to the zone of the cluster's controller.
+    /// The IANA time zone, its own or that of the whole spec; `None` leaves the choice to the zone of the cluster's controller.
     pub time_zone: Option<Placed<String>>,
     /// Whether a time zone is written that is no text, which was told; then `time_zone` is `None` as well.
     pub(crate) zone_refused: bool,
