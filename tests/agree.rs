@@ -46,6 +46,15 @@ fn invariant_10_the_questions_agree_about_the_fixtures() {
                 eprintln!("{fixture}: no {step}");
             }
         }
+        let spec = std::fs::read_to_string(scratch.top().join("windows.yaml")).unwrap();
+        let table = "\ngate:\n  every: 5m\n  through: 2027-12-31\n";
+        scratch.write("windows.yaml", spec.replacen("\ngate:\n", table, 1));
+        // A gate that is its authors' gets no table.
+        if scratch.run(&["sync", "--yes", "--allow-dirty"]).code == 0 {
+            ask(scratch.top(), &renderer, &format!("{fixture} with a table"), &mut wrong);
+        } else {
+            eprintln!("{fixture}: no table");
+        }
         wrong
     });
     let wrong = wrong.concat();

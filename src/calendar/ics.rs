@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use crate::calendar::{Calendar, OpenTime, Row, label};
 use crate::diagnostic::clean;
-use crate::schedule::Interval;
+use crate::schedule::{Interval, Stretch};
 
 /// The most octets of a line without its end (RFC 5545 §3.1).
 const FOLD: usize = 75;
@@ -30,6 +30,9 @@ pub fn ics(calendar: &Calendar, now: Timestamp) -> String {
         for time in &row.times {
             event(&mut text, calendar, row, time, now);
         }
+        for freeze in &row.freezes {
+            frozen(&mut text, calendar, row, freeze, now);
+        }
     }
     push(&mut text, "END:VCALENDAR");
     text
@@ -45,31 +48,58 @@ fn event(text: &mut String, calendar: &Calendar, row: &Row, time: &OpenTime, now
         format!("{} open{off}: {}", clean(&row.change_type), label::clusters(row, calendar.clusters, 60));
     let clusters = label::clusters(row, calendar.clusters, MOST_NAMED);
     let description = format!(
-        "Changes of type {} reach the cluster in this time.\n{} {}\nClusters: {}",
+        "Changes of type {} reach the cluster in this time.\n{} {}{}\nClusters: {}",
         clean(&row.change_type),
         label::interval(interval, &time.zone),
         label::zone(&time.zone),
+        label::reason(time.reason.as_deref()),
         clusters
     );
+    push_event(text, &uid(row, interval.open, "open"), (begin, end, now), (&summary, &description));
+}
+
+/// Writes an event for the time of a freeze.
+fn frozen(text: &mut String, calendar: &Calendar, row: &Row, freeze: &Stretch, now: Timestamp) {
+    let clusters = |most: usize| label::clusters(row, calendar.clusters, most);
+    let summary = format!("{} frozen: {}", clean(&row.change_type), clusters(60));
+    let description = format!(
+        "No change of type {} reaches the cluster in this time.\n{}\nClusters: {}",
+        clean(&row.change_type),
+        clean(&freeze.reason),
+        clusters(MOST_NAMED)
+    );
+    let Interval { open, close } = freeze.interval;
+    push_event(text, &uid(row, open, &freeze.reason), (open, close, now), (&summary, &description));
+}
+
+fn push_event(
+    text: &mut String,
+    uid: &str,
+    (begin, end, now): (Timestamp, Timestamp, Timestamp),
+    (summary, description): (&str, &str),
+) {
     push(text, "BEGIN:VEVENT");
-    push(text, &format!("UID:{}", uid(row, interval)));
+    push(text, &format!("UID:{uid}"));
     push(text, &format!("DTSTAMP:{}", utc(now)));
     push(text, &format!("DTSTART:{}", utc(begin)));
     push(text, &format!("DTEND:{}", utc(end)));
-    push(text, &format!("SUMMARY:{}", escape(&summary)));
-    push(text, &format!("DESCRIPTION:{}", escape(&description)));
+    push(text, &format!("SUMMARY:{}", escape(summary)));
+    push(text, &format!("DESCRIPTION:{}", escape(description)));
     push(text, "TRANSP:TRANSPARENT");
     push(text, "END:VEVENT");
 }
 
-/// Makes the identity of an event from its type, its windows and its opening.
-fn uid(row: &Row, interval: &Interval) -> String {
+/// Makes the identity of an event from its type, its windows, its begin and what it is.
+fn uid(row: &Row, begin: Timestamp, what: &str) -> String {
     let mut hash = Sha256::new();
     for part in [row.change_type.as_str(), &row.key, if row.enabled { "on" } else { "off" }] {
         hash.update(part.as_bytes());
         hash.update([0]);
     }
-    hash.update(interval.open.as_second().to_be_bytes());
+    hash.update(begin.as_second().to_be_bytes());
+    if what != "open" {
+        hash.update(what.as_bytes());
+    }
     let digits: String = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     format!("{digits}@gitops-windows")
 }

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 
 use crate::calendar::Row;
 use crate::diagnostic::clean;
-use crate::schedule::Interval;
+use crate::schedule::{Interval, Stretch};
 
 /// Names the clusters of a row in at most so many characters, with the number of those left out.
 pub fn clusters(row: &Row, all: usize, width: usize) -> String {
@@ -42,6 +42,17 @@ pub fn interval(interval: &Interval, zone: &TimeZone) -> String {
         (false, true) => format!("{open} – for ever"),
         (false, false) => format!("{open} – {close}"),
     }
+}
+
+/// Writes when a freeze holds, in one zone, and why.
+pub fn freeze(freeze: &Stretch, zone: &TimeZone) -> String {
+    let times = interval(&freeze.interval, zone);
+    format!("frozen {times} {}{}", self::zone(zone), reason(Some(&freeze.reason)))
+}
+
+/// Writes why something is open or frozen, behind its times.
+pub fn reason(reason: Option<&str>) -> String {
+    reason.map(|reason| format!(" ({})", clean(reason))).unwrap_or_default()
 }
 
 /// Writes an instant to the minute.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::delivery::fleet::{GateSchedule, Schedules};
-use crate::schedule::Interval;
+use crate::schedule::{Interval, Stretch};
 use crate::spec::Spec;
 
 /// The most closings of a row that are looked at for an opening at the same instant; a longer list has it sooner.
@@ -44,6 +44,8 @@ pub struct Row {
     pub key: String,
     /// The times that are open in the range, in order and not cut to it.
     pub times: Vec<OpenTime>,
+    /// The freezes in the range, in order and not cut to it.
+    pub freezes: Vec<Stretch>,
     /// The first instant in the range at which something opens and something closes, so that the order of two Jobs
     /// decides; the gate is taken for closed.
     pub race: Option<Timestamp>,
@@ -58,6 +60,8 @@ pub struct OpenTime {
     pub interval: Interval,
     /// The zone of the window that opens it.
     pub zone: TimeZone,
+    /// Why it is open, where an override opens it and no window does.
+    pub reason: Option<String>,
 }
 
 impl Calendar {
@@ -102,6 +106,7 @@ impl Calendar {
                         enabled,
                         key: schedule.key.clone(),
                         times: found.times.clone(),
+                        freezes: found.freezes.clone(),
                         race: found.race,
                         is_cut: found.is_cut,
                     });
@@ -117,29 +122,34 @@ impl Calendar {
 /// What a schedule does in the range.
 struct Found {
     times: Vec<OpenTime>,
+    freezes: Vec<Stretch>,
     race: Option<Timestamp>,
     is_cut: bool,
 }
 
 impl Found {
     fn new(schedule: &GateSchedule, from: Timestamp, to: Timestamp, most: usize) -> Found {
-        let timeline = &schedule.timeline;
         let mut intervals: Vec<Interval> =
-            timeline.intervals(from, to).take(most.saturating_add(1)).collect();
+            schedule.intervals(from, to).take(most.saturating_add(1)).collect();
         let is_cut = intervals.len() > most;
         intervals.truncate(most);
         let closings =
             intervals.iter().map(|interval| interval.close).filter(|close| *close < to).take(LOOKED_AT);
-        let race = timeline.race_near(from).filter(|race| (from..to).contains(race));
-        let race = race.or_else(|| closings.into_iter().find(|close| timeline.races_at(*close)));
-        let window = |interval: &Interval| match schedule.zones.len() {
-            0 | 1 => 0,
-            _ => timeline.window_at(interval.open, true),
-        };
+        let race = schedule.race_near(from).filter(|race| (from..to).contains(race));
+        let race = race.or_else(|| closings.into_iter().find(|close| schedule.races_at(*close)));
+        let window = |interval: &Interval| schedule.window_at(interval.open, true);
         let times = intervals
             .into_iter()
-            .map(|interval| OpenTime { zone: schedule.zone(window(&interval)), interval })
+            .map(|interval| OpenTime {
+                zone: schedule.zone(window(&interval)),
+                reason: schedule.override_at(interval.open).map(|given| given.reason.clone()),
+                interval,
+            })
             .collect();
-        Found { times, race, is_cut }
+        let (freezes, _) = schedule.stretches();
+        let mut freezes: Vec<Stretch> =
+            freezes.iter().filter(|freeze| freeze.interval.clip(from, to).is_some()).cloned().collect();
+        freezes.sort();
+        Found { times, freezes, race, is_cut }
     }
 }

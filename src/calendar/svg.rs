@@ -122,7 +122,20 @@ fn bars(out: &mut String, calendar: &Calendar, row: &Row, top: f64) {
         ),
     );
     let class = if row.enabled { "open" } else { "off" };
-    for OpenTime { interval, zone } in &row.times {
+    for freeze in &row.freezes {
+        let Some(shown) = freeze.interval.clip(calendar.from, calendar.to) else { continue };
+        let (left, right) = (place(fraction(calendar, shown.open)), place(fraction(calendar, shown.close)));
+        let width = (right - left).max(NARROWEST);
+        line(
+            out,
+            &format!(
+                "<rect class=\"off\" x=\"{left:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"4\"><title>{}</title></rect>",
+                bar + BAR,
+                escape(&clean(&label::freeze(freeze, &calendar.zone)))
+            ),
+        );
+    }
+    for OpenTime { interval, zone, reason } in &row.times {
         let Some(shown) = interval.clip(calendar.from, calendar.to) else { continue };
         let (left, right) = (place(fraction(calendar, shown.open)), place(fraction(calendar, shown.close)));
         let width = (right - left).max(NARROWEST);
@@ -130,9 +143,10 @@ fn bars(out: &mut String, calendar: &Calendar, row: &Row, top: f64) {
             out,
             &format!(
                 "<rect class=\"{class}\" x=\"{left:.1}\" y=\"{bar:.1}\" width=\"{width:.1}\" height=\"{BAR}\" \
-                 rx=\"3\"><title>{} {}</title></rect>",
+                 rx=\"3\"><title>{} {}{}</title></rect>",
                 escape(&label::interval(interval, zone)),
-                escape(label::zone(zone))
+                escape(label::zone(zone)),
+                escape(&label::reason(reason.as_deref()))
             ),
         );
     }

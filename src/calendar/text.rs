@@ -125,15 +125,16 @@ fn bar(calendar: &Calendar, row: &Row, width: usize, color: bool) -> String {
 
 fn list(calendar: &Calendar, row: &Row, width: usize) -> String {
     let mut text = String::new();
-    let told = |interval: &Interval, zone: &TimeZone| {
+    let told = |interval: &Interval, zone: &TimeZone, reason: &str| {
         let times = label::interval(interval, zone);
-        let pieces = times.split_inclusive("– ").map(str::trim_end).chain([label::zone(zone)]);
+        let end = format!("{}{reason}", label::zone(zone));
+        let pieces = times.split_inclusive("– ").map(str::trim_end).chain([end.as_str()]);
         format!("  {}\n", fold(pieces, width - 2, 4))
     };
-    for OpenTime { interval, zone } in row.times.iter().take(MOST_LISTED) {
-        text += &told(interval, zone);
+    for OpenTime { interval, zone, reason } in row.times.iter().take(MOST_LISTED) {
+        text += &told(interval, zone, &label::reason(reason.as_deref()));
         if !shows_the_same(zone, &calendar.zone, interval.open, interval.close) {
-            text += &told(interval, &calendar.zone);
+            text += &told(interval, &calendar.zone, "");
         }
     }
     if row.times.is_empty() {
@@ -145,6 +146,10 @@ fn list(calendar: &Calendar, row: &Row, width: usize) -> String {
             label::instant(race, &calendar.zone),
             label::zone(&calendar.zone)
         );
+        text += &format!("  {}\n", fold(words.split(' '), width - 2, 4));
+    }
+    for freeze in row.freezes.iter().take(MOST_LISTED) {
+        let words = label::freeze(freeze, row.times.first().map_or(&calendar.zone, |time| &time.zone));
         text += &format!("  {}\n", fold(words.split(' '), width - 2, 4));
     }
     let more = row.times.len().saturating_sub(MOST_LISTED);

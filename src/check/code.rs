@@ -190,6 +190,10 @@ codes! {
         "A type is closed for less than the interval of what it gates, so it holds hardly anything back.";
     ZONES_DIFFER = "GW117" "zones-differ" Warning
         "The CronJobs that open and close a window have different time zones.";
+    TABLE_ENDS = "GW118" "table-ends" Warning
+        "The table of open times ends within 60 days, or has not begun.";
+    ENDED_TIME = "GW119" "ended-time" Note
+        "A freeze or an override is over.";
 }
 
 /// Gives the code of a lint of a schedule.

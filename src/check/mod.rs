@@ -20,6 +20,7 @@ mod sarif;
 mod schedules;
 mod setting;
 mod subject;
+mod table;
 #[cfg(test)]
 mod tests;
 

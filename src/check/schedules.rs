@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::check::code::{IMPOSSIBLE_TIME, code_of_lint};
+use crate::check::table;
 use crate::delivery::Model;
 use crate::delivery::fleet::{Fleet, GateSchedule, Part, Schedules};
 use crate::diagnostic::{Diagnostic, Place};
@@ -64,7 +65,17 @@ pub fn spec_lints_with(
                 interval: needed.map(|needed| needed.interval),
                 most_days_closed: options.most_days_closed,
             };
-            lints(&windows, &options)
+            match &spec.gate.table {
+                // In a table each window is for itself.
+                Some(_) => (0..windows.len())
+                    .flat_map(|index| {
+                        let own =
+                            lints(&windows[index..=index], &options).into_iter().filter(counts_in_table);
+                        own.map(move |lint| Lint { window: lint.window.map(|_| index), ..lint })
+                    })
+                    .collect(),
+                None => lints(&windows, &options),
+            }
         });
         for lint in found.iter().filter(|lint| is_news(lint)) {
             findings.add(to_diagnostic(lint, &usage));
@@ -89,8 +100,13 @@ pub fn spec_lints_with(
         of_clocks.contains(&found.code) && impossible.iter().any(|other| start(other) == start(found))
     };
     findings.found.retain(|found| !refused(found));
-    impossible.into_iter().for_each(|finding| findings.add(finding));
+    impossible.into_iter().chain(table::findings(spec, now)).for_each(|finding| findings.add(finding));
     findings.sorted()
+}
+
+/// Tells whether a finding is about windows, not about CronJobs that run at openings and closings alone.
+fn counts_in_table(lint: &Lint) -> bool {
+    !matches!(lint.code, LintCode::LostClosing | LintCode::UnevenTimes)
 }
 
 /// A missing time zone is told by whoever reads the spec ([`crate::spec::parse()`]).

@@ -12,6 +12,7 @@ use crate::mechanism::{Action, GateTarget, read};
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::{FluxKustomization, Snapshot, built};
+use crate::schedule::OpenTimes;
 
 /// A CronJob that opens or closes, as it is built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct BuiltJob {
     pub schedule: String,
     /// `spec.timeZone`; `None` leaves it to the controller.
     pub time_zone: Option<String>,
+    /// The open times of the table at which it looks; `None` where the schedule says when it opens or closes.
+    pub table: Option<OpenTimes>,
     /// Whether Git lets it run: neither the CronJob nor the Flux Kustomization that brings it is suspended.
     pub is_running: bool,
 }
@@ -37,6 +40,7 @@ impl BuiltJob {
         Some(BuiltJob {
             name: job["metadata"]["name"].as_str().unwrap_or_default().to_owned(),
             action: reading.action()?,
+            table: reading.table,
             targets: reading.turns.into_iter().map(GateTarget::from).collect(),
             schedule: job["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
             time_zone: job["spec"]["timeZone"].as_str().map(str::to_owned),
@@ -58,6 +62,13 @@ impl BuiltJob {
     pub fn turns(&self, target: &GateTarget) -> bool {
         let is_it = |own: &GateTarget| own.name == target.name || own.name == "*";
         self.targets.iter().any(|own| own.namespace == target.namespace && is_it(own))
+    }
+
+    /// Returns how many minutes lie between two looks at its table; 0 where it has none.
+    pub fn tick(&self) -> u32 {
+        let minutes = self.schedule.split_whitespace().next().filter(|_| self.table.is_some());
+        let every = |minutes: &str| minutes.strip_prefix("*/").and_then(|every| every.parse().ok());
+        minutes.map_or(0, |minutes| every(minutes).unwrap_or(if minutes == "*" { 1 } else { 60 }))
     }
 
     /// Tells whether it closes a Flux Kustomization.
@@ -137,6 +148,7 @@ fn written(model: &Model, folder: &RepoPath) -> Vec<BuiltJob> {
     let job = |job: &WrittenJob| BuiltJob {
         name: job.name.clone(),
         action: job.action,
+        table: job.table.clone(),
         targets: job.targets.iter().map(target).collect(),
         schedule: job.value["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
         time_zone: job.value["spec"]["timeZone"].as_str().map(str::to_owned),

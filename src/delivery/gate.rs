@@ -13,6 +13,7 @@ use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
 use crate::repo::manifest::manifests;
 use crate::repo::{Entry, FluxKustomization, Graph, Snapshot, Target};
+use crate::schedule::OpenTimes;
 use crate::spec::MechanismName;
 
 /// A CronJob whose containers suspend or resume Flux Kustomizations, as it stands in a file.
@@ -30,6 +31,8 @@ pub struct WrittenJob {
     pub mechanism: MechanismName,
     /// Whether it opens or closes.
     pub action: Action,
+    /// The open times of the table at which it looks, where it looks at one.
+    pub table: Option<OpenTimes>,
     /// What it resumes or suspends, as (namespace, name).
     pub targets: BTreeSet<(String, String)>,
     /// The object.
@@ -215,6 +218,7 @@ fn job(
         name: value["metadata"]["name"].as_str()?.to_owned(),
         mechanism: found.mechanism,
         action,
+        table: found.table,
         targets: found.turns.into_iter().map(|turn| (turn.namespace, turn.name)).collect(),
         value,
     })

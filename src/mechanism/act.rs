@@ -1,6 +1,7 @@
 //! What an object does to Flux Kustomizations.
 
 use crate::mechanism::SuspendPatch;
+use crate::schedule::OpenTimes;
 use crate::spec::MechanismName;
 
 /// Which way a Flux Kustomization is turned.
@@ -56,6 +57,8 @@ pub struct Reading {
     pub unclear: Vec<Unclear>,
     /// The patches among the commands.
     pub patches: Vec<SuspendPatch>,
+    /// The open times of the table at which it looks, where it looks at one: its schedule says no more than how often.
+    pub table: Option<OpenTimes>,
     /// The first container, by position, that has one of these commands.
     pub container: Option<usize>,
 }

@@ -70,6 +70,8 @@ pub struct Jobs {
     pub all: Vec<Job>,
     /// By cluster and by position of the job, when it runs; a job for which the cluster has no use is missing.
     pub schedules: BTreeMap<String, BTreeMap<usize, Schedule>>,
+    /// By cluster and by position of the type, the table at which its jobs look, where the gates have tables.
+    pub tables: BTreeMap<String, BTreeMap<usize, Vec<String>>>,
 }
 
 /// The gate of one cluster.
@@ -85,6 +87,8 @@ pub struct ClusterGate {
     pub switched_on: BTreeSet<usize>,
     /// By the position of the job, when it runs.
     pub schedules: BTreeMap<usize, Schedule>,
+    /// By the position of the type, the table at which its jobs look, where the gates have tables.
+    pub tables: BTreeMap<usize, Vec<String>>,
     /// By the position of the type, what is held back.
     pub targets: BTreeMap<usize, BTreeSet<GateTarget>>,
     /// Those of the targets that are held back whole, since all of their objects have one type.

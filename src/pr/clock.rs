@@ -15,7 +15,7 @@ use crate::pr::landing::{Landing, State};
 use crate::repo::duration;
 use crate::repo::flux::git_repositories;
 use crate::repo::manifest::ObjectId;
-use crate::schedule::{self, CronExpr, Window, WindowForm};
+use crate::schedule::{self, CronExpr, Stretch, Window, WindowForm};
 use crate::spec::Spec;
 
 /// How long kustomize-controller waits before it looks again whether a dependency is ready (`--requeue-dependency`).
@@ -40,6 +40,10 @@ struct Gate {
     zone: TimeZone,
     /// Since when it is closed; `None` where it is open.
     since: Option<Timestamp>,
+    /// The freeze that holds at the instant.
+    freeze: Option<Stretch>,
+    /// How much later than its windows it may open: how often its jobs look at a table.
+    tick: Duration,
 }
 
 /// When Flux Kustomizations of one cluster apply a commit, by namespace and name, as far as it was worked out: many may
@@ -130,24 +134,23 @@ impl<'a> Tree<'a> {
     /// Returns what holds a Flux Kustomization back at an instant; `None` where its times are not known.
     fn gate(&self, cluster: &str, hold: &Hold, at: Timestamp) -> Option<Gate> {
         let of_jobs;
-        let schedule = match hold {
+        let (schedule, tick) = match hold {
             Hold::Suspended => return None,
-            Hold::Window(name) => self.schedules.distinct().get(self.schedules.of(cluster, name)?)?,
+            Hold::Window(name) => {
+                let every = self.spec?.gate.table.as_ref().map(|table| table.every);
+                (self.schedules.distinct().get(self.schedules.of(cluster, name)?)?, every.unwrap_or_default())
+            }
             Hold::Job(name) => {
                 let (open, close) = self.world.model.closings.pair(cluster, name)?;
-                if open.time_zone != close.time_zone {
-                    return None;
-                }
-                let zone = close.time_zone.as_deref().map(schedule::zone::parse).transpose().ok()?;
-                let expression = |job: &BuiltJob| CronExpr::parse(&job.schedule).ok();
-                let form = WindowForm::OpenClose { open: expression(open)?, close: expression(close)? };
-                of_jobs = GateSchedule::of_windows(vec![Window { zone, form }]).ok()?;
-                &of_jobs
+                of_jobs = of_pair(open, close)?;
+                (&of_jobs, open.tick())
             }
         };
         let times = schedule.times(at);
         let zone = schedule.zone(times.opens);
-        Some(Gate { times, zone, since: schedule.timeline.closed_since(at) })
+        let freeze = schedule.freeze_at(at).cloned();
+        let tick = Duration::from_secs(u64::from(tick) * 60);
+        Some(Gate { times, zone, since: schedule.closed_since(at), freeze, tick })
     }
 
     /// Returns the name of the window that opens next; that of the type or the CronJob where it has none.
@@ -239,7 +242,8 @@ impl<'a> Tree<'a> {
             return told(Landing::at_once(merged, until(arrives)));
         };
         let name = self.window_name(applier.cluster, &hold, merged);
-        let Some(Gate { times, zone, since }) = self.gate(applier.cluster, &hold, merged) else {
+        let Some(Gate { times, zone, since, freeze, tick }) = self.gate(applier.cluster, &hold, merged)
+        else {
             return Landing {
                 window: Some(name),
                 ..Landing::unknown(format!("when {hold} opens is not known"))
@@ -259,6 +263,7 @@ impl<'a> Tree<'a> {
             outruns: false,
             reason: None,
         };
+        let until = |start: Option<Timestamp>| until(start).and_then(|at| after(at, tick));
         let before = |close: Option<Timestamp>| close?.checked_sub(fetched).ok();
         let landing = match (times.open, times.next_open) {
             (true, next) => {
@@ -271,6 +276,15 @@ impl<'a> Tree<'a> {
                     window(merged, until(next), deadline).because(reason)
                 }
             }
+            (false, Some(open)) if freeze.is_some() => {
+                let freeze = freeze.map(|freeze| {
+                    let end = freeze.interval.close.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M %:z");
+                    format!("held by freeze until {end} ({})", freeze.reason)
+                });
+                let latest = until(arrives.map(|at| at.max(open)));
+                let landing = window(open, latest, before(times.next_close));
+                Landing { state: State::Frozen, reason: freeze, ..landing }
+            }
             (false, Some(open)) => {
                 window(open, until(arrives.map(|at| at.max(open))), before(times.next_close))
             }
@@ -281,6 +295,20 @@ impl<'a> Tree<'a> {
         };
         told(landing)
     }
+}
+
+/// Returns when two CronJobs open and close; `None` where that is not known.
+fn of_pair(open: &BuiltJob, close: &BuiltJob) -> Option<GateSchedule> {
+    if let Some(table) = &close.table {
+        return Some(GateSchedule::of_table(table.clone()));
+    }
+    if open.time_zone != close.time_zone {
+        return None;
+    }
+    let zone = close.time_zone.as_deref().map(schedule::zone::parse).transpose().ok()?;
+    let expression = |job: &BuiltJob| CronExpr::parse(&job.schedule).ok();
+    let form = WindowForm::OpenClose { open: expression(open)?, close: expression(close)? };
+    GateSchedule::of_windows(vec![Window { zone, form }]).ok()
 }
 
 fn duration_of(spec: &Value, field: &str) -> Option<Duration> {

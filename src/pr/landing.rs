@@ -11,6 +11,8 @@ pub enum State {
     AtOnce,
     /// A window.
     Window,
+    /// A window that a freeze keeps closed at the merge.
+    Frozen,
     /// Nothing brings it.
     Never,
     /// Git does not say it.
@@ -18,11 +20,17 @@ pub enum State {
 }
 
 impl State {
+    /// Tells whether a window lets it in.
+    pub fn is_windowed(self) -> bool {
+        matches!(self, State::Window | State::Frozen)
+    }
+
     /// Returns the word for it in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             State::AtOnce => "at-once",
             State::Window => "window",
+            State::Frozen => "frozen",
             State::Never => "never",
             State::Unknown => "unknown",
         }
@@ -94,7 +102,7 @@ impl Landing {
     #[must_use]
     pub fn and(self, other: Landing) -> Landing {
         let worst = |landing: &Landing| match landing.state {
-            State::AtOnce | State::Window => 0,
+            State::AtOnce | State::Window | State::Frozen => 0,
             State::Unknown => 1,
             State::Never => 2,
         };
@@ -111,7 +119,7 @@ impl Landing {
         };
         let earliest = self.earliest.max(other.earliest);
         let is_later =
-            other.earliest > self.earliest || (self.state == State::AtOnce && other.state == State::Window);
+            other.earliest > self.earliest || (self.state == State::AtOnce && other.state.is_windowed());
         let decides = if is_later { other } else { self };
         Landing { earliest, latest, deadline, otherwise, ..decides }
     }

@@ -44,7 +44,7 @@ pub fn schema() -> Value {
             ("files", list(text())),
             ("places", list(object(vec![("file", text()), ("line", number())]))),
             ("lands", object(vec![
-                ("state", one_of(&["at-once", "window", "never", "unknown"])),
+                ("state", one_of(&["at-once", "window", "frozen", "never", "unknown"])),
                 ("earliest", nullable(instant())),
                 ("latest", nullable(instant())),
                 ("window", nullable(text())),

@@ -67,7 +67,7 @@ pub fn sections(report: &Report) -> Vec<Section> {
     for line in &report.changes {
         let order = match line.lands.state {
             State::AtOnce => 0,
-            State::Window => 1,
+            State::Window | State::Frozen => 1,
             State::Unknown => 2,
             State::Never => 3,
         };
@@ -197,6 +197,7 @@ pub fn verdict(report: &Report) -> String {
     let parts = [
         (of(State::AtOnce), "at once"),
         (of(State::Window), "in a window"),
+        (of(State::Frozen), "after a freeze"),
         (of(State::Unknown), "at a time that Git does not say"),
         (of(State::Never), "never"),
     ];
@@ -236,8 +237,12 @@ pub fn heading(lands: &Landing, merged: Timestamp) -> String {
                 None => format!("at once, while its window is open{window}{}", within(merged)),
             }
         }
-        (State::Window, Some(from)) => format!("{}{window}{}", local(lands, from), within(from)),
-        (State::Window | State::Unknown, _) => format!("at a time that Git does not say{window}"),
+        (State::Window | State::Frozen, Some(from)) => {
+            format!("{}{window}{}", local(lands, from), within(from))
+        }
+        (State::Window | State::Frozen | State::Unknown, _) => {
+            format!("at a time that Git does not say{window}")
+        }
         (State::Never, _) => "never".to_owned(),
     }
 }

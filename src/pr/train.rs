@@ -6,7 +6,6 @@ use jiff::Timestamp;
 
 use crate::delivery::{Comparison, Kind, World};
 use crate::pr::clock::Clock;
-use crate::pr::landing::State;
 use crate::pr::report::{By, Report};
 use crate::render::Renderer;
 use crate::repo::manifest::ObjectId;
@@ -58,7 +57,7 @@ pub type Closing = (Timestamp, BTreeMap<String, BTreeSet<String>>);
 /// Returns the closings behind which changes of a report wait, each with its clusters by window.
 pub fn closings(report: &Report) -> Vec<Closing> {
     let mut found: BTreeMap<Timestamp, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
-    for line in report.changes.iter().filter(|line| line.lands.state == State::Window) {
+    for line in report.changes.iter().filter(|line| line.lands.state.is_windowed()) {
         if let (Some(since), Some(window)) = (line.lands.since, &line.lands.window) {
             found.entry(since).or_default().entry(window.clone()).or_default().insert(line.cluster.clone());
         }

@@ -47,13 +47,13 @@ impl Interval {
 ///
 /// A run happens at the instant for which it is scheduled: the seconds that a Job takes to start are left
 /// out, and so are outages ([`outage`](super::outage)).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
     gates: Vec<Gate>,
 }
 
 /// One window's pair in its zone.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Gate {
     zone: TimeZone,
     pair: CronPair,
@@ -180,9 +180,14 @@ impl Timeline {
 
     /// Gives the first opening after an instant at which the gate is closed.
     fn open_while_closed(&self, closed: Timestamp) -> Option<Timestamp> {
+        self.open_until(closed, Timestamp::MAX)
+    }
+
+    /// Gives the first opening after an instant at which the gate is closed, and before another instant.
+    fn open_until(&self, closed: Timestamp, to: Timestamp) -> Option<Timestamp> {
         let mut after = closed;
         for _ in 0..TIES {
-            let open = self.next(Edge::Open, after)?;
+            let open = self.next(Edge::Open, after).filter(|open| *open < to)?;
             let tied = self
                 .gates
                 .iter()
@@ -244,7 +249,7 @@ impl Iterator for Intervals<'_> {
             Some(first) => first,
             None => {
                 // Opening at the very start of the range is seen by `is_open`, so this is strictly after.
-                let open = self.timeline.open_while_closed(self.at)?;
+                let open = self.timeline.open_until(self.at, self.to)?;
                 let close = self.timeline.next(Edge::Close, open).unwrap_or(Timestamp::MAX);
                 Interval { open, close }
             }

@@ -7,6 +7,7 @@
 //! * [`Window`] is what the spec says: `open` and `close`, `open` and `for`, or `from` and `to`. It becomes
 //!   a [`CronPair`], which is what the CronJobs get.
 //! * [`Timeline`] is what those CronJobs do: when the gate is open and when it changes.
+//! * [`OpenTimes`] is when a gate is open that asks a table: windows, freezes and overrides.
 mod batch;
 mod cron;
 mod deadline;
@@ -19,6 +20,7 @@ mod length;
 pub mod lint;
 mod local;
 mod moment;
+mod open_times;
 pub mod outage;
 mod pair;
 mod resolve;
@@ -34,6 +36,7 @@ pub use firing::Firings;
 pub use interval::{Interval, Intervals, Timeline};
 pub use length::{Length, LengthError};
 pub use moment::Moment;
+pub use open_times::{OpenTimes, Stretch};
 pub use pair::CronPair;
 pub use week_time::{WeekTime, WeekTimeError};
 pub use window::{Window, WindowError, WindowForm, WindowKey};

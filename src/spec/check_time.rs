@@ -3,10 +3,41 @@
 use jiff::tz::TimeZone;
 
 use crate::diagnostic::Diagnostic;
-use crate::schedule::{self, CronExpr, WindowForm, WindowKey};
+use crate::schedule::{self, CronExpr, OpenTimes, WindowForm, WindowKey};
 use crate::spec::Placed;
 use crate::spec::keys::WINDOW;
-use crate::spec::model::WindowDef;
+use crate::spec::model::{Freeze, Spec, WindowDef};
+
+impl Spec {
+    /// Returns the exact times at which a gate that looks at a table is open for a type in a cluster; `None` where the
+    /// gate has no table.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WindowDef::schedule`], and when a window has no pair of cron expressions; a spec that was read has
+    /// none of these.
+    pub fn open_times(&self, cluster: &str, type_name: &str) -> Result<Option<OpenTimes>, Vec<Diagnostic>> {
+        let Some(table) = &self.gate.table else { return Ok(None) };
+        let mut pairs = Vec::new();
+        for def in self.windows_of(cluster, type_name) {
+            let window = def.schedule()?;
+            let pair = window.pair().map_err(|error| vec![def.refused(error)])?;
+            pairs.push((pair, window.zone_or_utc()));
+        }
+        let freezes = self.freezes_of(cluster, type_name).into_iter().map(Freeze::stretch).collect();
+        let overrides =
+            self.overrides_of(cluster, type_name).into_iter().map(|given| given.stretch()).collect();
+        Ok(Some(OpenTimes::new(pairs, freezes, overrides).within(table.bounds)))
+    }
+}
+
+impl Placed<WindowDef> {
+    /// Says why a window has no pair of cron expressions.
+    pub(crate) fn refused(&self, error: schedule::WindowError) -> Diagnostic {
+        let place = self.text(error.key).map_or(&self.place, |text| &text.place);
+        Diagnostic::error(error.message).at(place.clone()).help(error.help)
+    }
+}
 
 impl WindowDef {
     /// Gives the window as [`crate::schedule`] computes with it.

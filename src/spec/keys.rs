@@ -71,9 +71,11 @@ const fn table(about: &'static str, keys: &'static [Key]) -> Table {
     Table { about, keys, forms: &[], exclusive: None, may_be_null: true }
 }
 
-const LABEL: Shape = Shape::Text(TextRule::Label);
+pub(crate) const LABEL: Shape = Shape::Text(TextRule::Label);
 const OBJECT: Shape = Shape::Text(TextRule::Object);
 const TIME: Shape = Shape::Text(TextRule::Time);
+const MOMENT: Shape = Shape::Text(TextRule::Moment);
+const REASON: Shape = Shape::Text(TextRule::Sentence);
 
 /// The file.
 pub(crate) const SPEC: Table = Table {
@@ -93,6 +95,16 @@ pub(crate) const SPEC: Table = Table {
             ),
             key("timeZone", TIME, "The IANA time zone of every window that names none."),
             key("windows", Shape::Map(&WINDOWS), "The windows that types and clusters refer to by name."),
+            key(
+                "freezes",
+                Shape::Map(&FREEZES),
+                "The times in which nothing reconciles, whatever windows and overrides say.",
+            ),
+            key(
+                "overrides",
+                Shape::List(&Shape::Table(&OVERRIDE)),
+                "The times in which a type reconciles beside its windows; they end by themselves.",
+            ),
             key("clusters", Shape::Map(&CLUSTERS), "The clusters, with what differs from the rest."),
             key(
                 "rules",
@@ -168,6 +180,53 @@ pub(crate) const WINDOW: Table = Table {
     may_be_null: false,
 };
 
+const FREEZES: Map =
+    Map { key: "freeze name", rule: TextRule::Label, values: Shape::Table(&FREEZE), required: false };
+
+pub(crate) const FREEZE: Table = Table {
+    exclusive: Some(["clusters", "labels"]),
+    may_be_null: false,
+    ..table(
+        "a freeze",
+        &[
+            required(
+                "from",
+                MOMENT,
+                "The first day, for example 2026-12-18, or time, such as 2026-12-18T17:00.",
+            ),
+            required("to", MOMENT, "The last day, or the time at which it ends."),
+            key("timeZone", TIME, "The IANA time zone. Default: that of the spec."),
+            required("reason", REASON, "Why, for whoever waits."),
+            key("types", Shape::OneOrMore(&LABEL), "The types. Default: every type with a window."),
+            key("clusters", Shape::OneOrMore(&CLUSTER_NAME), "The clusters. Default: every cluster."),
+            key("labels", Shape::Map(&LABELS), "The labels of the clusters, all of which they have."),
+        ],
+    )
+};
+
+pub(crate) const OVERRIDE: Table = Table {
+    exclusive: Some(["cluster", "labels"]),
+    may_be_null: false,
+    ..table(
+        "an override",
+        &[
+            key("cluster", CLUSTER_NAME, "The cluster."),
+            key("labels", Shape::Map(&LABELS), "The labels of the clusters, all of which they have."),
+            required("type", LABEL, "The type that reconciles."),
+            required("from", MOMENT, "When it begins, for example 2026-11-21T20:00."),
+            required("until", MOMENT, "When it ends."),
+            key("timeZone", TIME, "The IANA time zone. Default: that of the spec."),
+            required("reason", REASON, "Why, for whoever asks."),
+        ],
+    )
+};
+
+const CLUSTER_NAME: Shape = Shape::Text(TextRule::Cluster);
+
+const LABELS: Map = Map { key: "label", rule: TextRule::Label, values: LABEL, required: true };
+
+const OWN_LABELS: Map = Map { required: false, ..LABELS };
+
 const CLUSTERS: Map =
     Map { key: "cluster name", rule: TextRule::Cluster, values: Shape::Table(&CLUSTER), required: false };
 
@@ -183,6 +242,7 @@ pub(crate) const CLUSTER: Table = Table {
                 Shape::OneOrMore(&FOLDER),
                 "The folders from which Flux reads the cluster, where Git does not say it.",
             ),
+            key("labels", Shape::Map(&OWN_LABELS), "What freezes and overrides know the cluster by."),
             key("windows", Shape::Map(&OVERRIDES), "By type, the windows that replace the type's own here."),
             key("gate", Shape::Table(&CLUSTER_GATE), "What differs for this cluster's CronJobs."),
         ],
@@ -243,6 +303,9 @@ pub(crate) const SOURCE: Table = table(
     ],
 );
 
+/// How often CronJobs can look: as an hour is divided evenly.
+pub(crate) const EVERY: &[&str] = &["1m", "2m", "3m", "4m", "5m", "6m", "10m", "12m", "15m", "20m", "30m"];
+
 pub(crate) const GATE: Table = table(
     "the gate",
     &[
@@ -251,6 +314,14 @@ pub(crate) const GATE: Table = table(
             Shape::Text(TextRule::OneOf(MechanismName::WORDS)),
             "How windows open and close: CronJobs suspend and resume. Default: suspend.",
         ),
+        key(
+            "every",
+            Shape::Text(TextRule::OneOf(EVERY)),
+            "How often the CronJobs look at a table of open times and mend what is otherwise. Default: they run at \
+             openings and closings alone.",
+        ),
+        key("from", MOMENT, "The first day of that table. Default: two years before its last."),
+        key("through", MOMENT, "The last day of that table, for example 2027-12-31."),
         key("namespace", LABEL, "The namespace of the CronJobs. Default: jobs."),
         key("image", Shape::Text(TextRule::Image), "The image that holds kubectl and flux."),
         key("runner", Shape::Text(TextRule::OneOf(&["kubectl", "flux"])), "The command. Default: kubectl."),

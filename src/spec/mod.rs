@@ -6,6 +6,7 @@
 //! read by the parser and by the schema.
 
 mod check_time;
+mod instant;
 mod invert;
 mod keys;
 mod model;
@@ -26,8 +27,8 @@ pub mod windows;
 
 pub use invert::folder_of;
 pub use model::{
-    ALERT_TYPES, AlertDef, ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, Ignore, LayoutTemplates,
-    Matcher, MechanismName, Rule, Runner, Spec, WindowDef, WindowUse,
+    ALERT_TYPES, AlertDef, ChangeType, Cluster, Clusters, FluxDefaults, FluxSource, Freeze, GateDef, Ignore,
+    LayoutTemplates, Matcher, MechanismName, Override, Rule, Runner, Spec, TableDef, WindowDef, WindowUse,
 };
 pub use parse::{Parsed, parse};
 pub use placed::Placed;

@@ -29,6 +29,8 @@ pub(crate) enum TextRule {
     Folder,
     /// A time zone, cron expression, length or moment; `check_time` knows more.
     Time,
+    /// A date, or a date and a time with or without an offset; `instant` knows more.
+    Moment,
     /// The code of a finding.
     Code,
     /// A sentence for people.
@@ -76,6 +78,9 @@ impl TextRule {
                     && text[2..].bytes().all(|digit| digit.is_ascii_digit()),
                 "is no code of a finding, which is written like GW014",
             ),
+            TextRule::Moment => {
+                demand(is_moment(text), "is no date like `2026-12-18`, nor a time like `2026-12-18T17:00`")
+            }
             TextRule::Time | TextRule::Sentence => demand(!text.trim().is_empty(), "is empty"),
             TextRule::Template(rule) => rule.check(text),
         }
@@ -103,6 +108,9 @@ impl TextRule {
                     r"(?=[^/=]{1,253}/)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*"
             ),
             TextRule::Glob | TextRule::Folder => format!("^{CLEAN}{FOLDER}"),
+            TextRule::Moment => {
+                "^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?:Z|[+-][0-9]{2}:[0-9]{2})?)?$".to_owned()
+            }
             TextRule::Code => "^GW[0-9]{3}$".to_owned(),
             TextRule::Time | TextRule::Sentence => format!(r"^{CLEAN}.*[^\s\u0085].*$"),
             TextRule::Template(rule) => rule.pattern(),
@@ -115,6 +123,20 @@ impl TextRule {
 fn is_control(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Tells whether a text has the form of a date, or of a date and a time to the minute.
+fn is_moment(text: &str) -> bool {
+    let has_form = |text: &str, form: &str| {
+        let fits =
+            |(byte, wanted): (u8, u8)| if wanted == b'0' { byte.is_ascii_digit() } else { byte == wanted };
+        text.len() == form.len() && text.bytes().zip(form.bytes()).all(fits)
+    };
+    let offset = |rest: &str| ["", "Z", "+00:00", "-00:00"].iter().any(|form| has_form(rest, form));
+    has_form(text, "0000-00-00")
+        || text
+            .split_at_checked(16)
+            .is_some_and(|(time, rest)| has_form(time, "0000-00-00T00:00") && offset(rest))
 }
 
 fn demand(holds: bool, otherwise: &str) -> Verdict {

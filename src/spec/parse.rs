@@ -1,5 +1,7 @@
 //! From the bytes of `windows.yaml` to a [`Spec`].
 
+mod time;
+
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -131,6 +133,8 @@ impl Parser {
             path: self.reader.file().path,
             time_zone: self.time_zone.clone(),
             windows: self.windows(fields.get("windows")),
+            freezes: self.freezes(fields.get("freezes")),
+            overrides: self.overrides(fields.get("overrides")),
             clusters: self.clusters(fields.get("clusters")),
             flux: self.flux(fields.get("flux")),
             gate: self.gate(fields.get("gate")),
@@ -244,11 +248,12 @@ impl Parser {
                 let uses = Placed::new(self.window_uses(node, key, &type_name.value), type_name.place);
                 windows.insert(type_name.value, uses);
             }
+            let labels = self.labels(fields.get("labels"));
             let enabled = match self.table(fields.get("gate")) {
                 Some(gate) => self.reader.flag(gate.get("enabled")),
                 None => None,
             };
-            clusters.insert(name.value.clone(), Cluster { name, paths, roots, windows, enabled });
+            clusters.insert(name.value.clone(), Cluster { name, paths, roots, labels, windows, enabled });
         }
         clusters
     }
@@ -351,6 +356,7 @@ impl Parser {
         if let Some(enabled) = self.reader.flag(fields.get("enabled")) {
             gate.enabled = enabled;
         }
+        gate.table = self.gate_table(&fields);
         gate
     }
 

@@ -237,7 +237,8 @@ impl Reader {
             self.error(&node.span, format!("{what} has no value"), "give a value, or remove the key");
             return None;
         }
-        if *plain && let Some(meaning) = trap::meaning(text) {
+        let is_meant = |meaning: &&str| matches!(rule, TextRule::Moment) && *meaning == "a date";
+        if *plain && let Some(meaning) = trap::meaning(text).filter(|meaning| !is_meant(meaning)) {
             self.error(
                 &node.span,
                 format!(

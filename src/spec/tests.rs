@@ -187,7 +187,7 @@ extra: 1
         "22:16 '{path}/x' | app `{path}/x` lacks `{path}` and `{type}`, or `{name}` and `{type}`, or `{1}` and `{type}`, so two things would get the same name | ",
         "22:43 {name} | kustomization must be text, not a mapping | put the template in quotes, since `{` begins a mapping",
         "22:60 '{type}' | openJob `{type}` holds the unknown placeholder `{type}`; this one takes none | ",
-        "23:1 extra | unknown key `extra` in the spec | the keys of the spec are `apiVersion`, `types`, `timeZone`, `windows`, `clusters`, `rules`, `flux`, `gate`, `alerts`, `layout` and `check`",
+        "23:1 extra | unknown key `extra` in the spec | the keys of the spec are `apiVersion`, `types`, `timeZone`, `windows`, `freezes`, `overrides`, `clusters`, `rules`, `flux`, `gate`, `alerts`, `layout` and `check`",
     ];
     let said = said(text);
     for (said, expected) in said.iter().zip(expected) {
@@ -394,4 +394,79 @@ fn inline_windows_are_checked_too() {
     let spec = spec(&text.replace("Mars", "UTC"));
     let window = spec.windows_of("a", "rw")[0].schedule().unwrap();
     assert_eq!(window.pair().unwrap().close.as_str(), "0 12 * * MON");
+}
+
+#[test]
+fn what_is_wrong_about_freezes_overrides_and_tables_is_said_with_its_place() {
+    let of = |rest: &str| {
+        let types = "timeZone: Europe/Berlin\ntypes: { rt: {}, rw: { window: w } }\n";
+        let windows =
+            "windows: { w: { open: 0 8 * * MON, for: 4h } }\nclusters: { a: { labels: { region: eu } } }\n";
+        said(&format!("{HEAD}{types}{windows}{rest}"))
+    };
+    let with_gate = |rest: &str| of(&format!("gate: {{ every: 5m, through: 2027-12-31 }}\n{rest}"));
+    let days = "from: 2026-12-18, to: 2026-12-20, reason: x";
+    for (rest, told) in [
+        (
+            format!("freezes: {{ f: {{ {days}, clusters: b }} }}"),
+            "7:72 b | there is no cluster `b` under `clusters`",
+        ),
+        (format!("freezes: {{ f: {{ {days}, types: rt }} }}"), " rt | type `rt` is real-time"),
+        (format!("freezes: {{ f: {{ {days}, types: rv }} }}"), " rv | there is no type `rv`"),
+        (
+            format!("freezes: {{ f: {{ {days}, labels: {{ region: us }} }} }}"),
+            " f | no cluster has all of these labels",
+        ),
+        (format!("freezes: {{ f: {{ {days}, timeZone: Mars }} }}"), "Mars | unknown time zone"),
+        (
+            "freezes: { f: { from: 2026-12-20, to: 2026-12-18, reason: x } }".into(),
+            "2026-12-18 | this ends at 2026-12-18, before it begins",
+        ),
+        (
+            "freezes: { f: { from: 2026-02-30, to: 2026-12-18, reason: x } }".into(),
+            "2026-02-30 | `2026-02-30` is not in the calendar",
+        ),
+        (
+            "freezes: { f: { from: 2026-10-25T02:30, to: 2026-12-18, reason: x } }".into(),
+            "2026-10-25T02:30 | as the clocks in Europe/Berlin change, 2026-10-25T02:30 does not come, or comes twice",
+        ),
+        (
+            "overrides: [{ type: rw, from: 2026-12-18T10:00, until: 2026-12-18T12:00, reason: x }]".into(),
+            "says no cluster",
+        ),
+        (
+            "overrides: [{ cluster: a, type: rw, from: 2026-12-18, until: 2026-12-18T12:00, reason: x }]"
+                .into(),
+            "2026-12-18 | `from` of an override is a day and no time",
+        ),
+    ] {
+        let found = with_gate(&rest);
+        assert!(found.len() == 1 && found[0].contains(told), "{rest}: {found:#?}");
+    }
+    for (rest, told) in [
+        ("gate: { every: 5m }", "5m | a gate with `every` needs the last day of its table"),
+        ("gate: { through: 2027-12-31 }", "2027-12-31 | `through` is of a table"),
+        ("gate: { every: 5m, through: 2027-12-31T10:00 }", "is a time, and a table has whole days"),
+        ("gate: { every: 5m, from: 2010-01-01, through: 2027-12-31 }", "longer than ten years"),
+        ("gate: { every: 5m, through: 2027-12-31, runner: flux }", "the flux command can't tell"),
+        ("freezes: { f: { from: 2026-12-18, to: 2026-12-20, reason: x } }", "can't keep freeze `f`"),
+        (
+            "overrides: [{ cluster: a, type: rw, from: 2026-12-18T10:00, until: 2026-12-18T12:00, reason: x }]",
+            "can't keep an override",
+        ),
+    ] {
+        let found = of(rest);
+        assert!(found.len() == 1 && found[0].contains(told), "{rest}: {found:#?}");
+    }
+    // Each with the days that it is meant for, the last one whole.
+    let spec = spec(&format!(
+        "{HEAD}timeZone: Europe/Berlin\ntypes: {{ rt: {{}}, rw: {{ window: w }} }}\nwindows: {{ w: {{ open: 0 8 * * MON, for: 4h }} }}\n\
+         clusters: {{ a: {{ labels: {{ region: eu }} }}, b: {{}} }}\ngate: {{ every: 5m, through: 2027-12-31 }}\n\
+         freezes: {{ f: {{ {days}, labels: {{ region: eu }} }}, g: {{ {days}, timeZone: UTC, clusters: [a, b] }} }}\n"
+    ));
+    let instants =
+        |freeze: &crate::spec::Freeze| [freeze.interval.open, freeze.interval.close].map(|at| at.to_string());
+    assert_eq!(instants(&spec.freezes[0]), ["2026-12-17T23:00:00Z", "2026-12-20T23:00:00Z"]);
+    assert_eq!(instants(&spec.freezes[1]), ["2026-12-18T00:00:00Z", "2026-12-21T00:00:00Z"]);
+    assert_eq!((spec.freezes_of("a", "rw").len(), spec.freezes_of("b", "rw").len()), (2, 1));
 }

@@ -235,6 +235,7 @@ prop_compose! {
                 name: labels[0].clone(), namespace: source_namespace, ..Default::default()
             } },
             gate: GateDef {
+                table: None,
                 mechanism: MechanismName::default(),
                 image,
                 namespace: labels[3].clone(),

@@ -1,7 +1,7 @@
 //! What can be said of a spec only once all of it is read.
 
-use crate::diagnostic::Diagnostic;
-use crate::spec::model::{Spec, WindowDef, WindowUse};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::spec::model::{Clusters, Runner, Spec, WindowDef, WindowUse};
 use crate::spec::reader::list;
 use crate::spec::{Placed, expand};
 use crate::text::did_you_mean;
@@ -12,8 +12,10 @@ pub(crate) fn validate(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
     clusters(spec, diagnostics);
     rules(spec, diagnostics);
     layout(spec, diagnostics);
+    stretches(spec, diagnostics);
+    table(spec, diagnostics);
     for window in all_windows(spec) {
-        times(window, diagnostics);
+        times(window, spec.gate.table.is_some(), diagnostics);
     }
 }
 
@@ -38,12 +40,7 @@ fn known_window(spec: &Spec, name: &Placed<String>, diagnostics: &mut Vec<Diagno
     }
 }
 
-fn known_type(
-    spec: &Spec,
-    name: &str,
-    place: &crate::diagnostic::Place,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> bool {
+fn known_type(spec: &Spec, name: &str, place: &Place, diagnostics: &mut Vec<Diagnostic>) -> bool {
     // Without types there is one error to make good, not one for each reference.
     if spec.types.is_empty() || spec.change_type(name).is_some() {
         return true;
@@ -134,6 +131,86 @@ fn clusters(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
+/// What a pair of CronJobs that runs at openings and closings can't keep, and what can.
+const NEEDS_TABLE: &str = "give the gate a table: `every: 5m` and `through: 2027-12-31` under `gate`";
+
+/// Checks what freezes and overrides are about, and that the gate can keep them.
+fn stretches(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
+    for freeze in &spec.freezes {
+        let name = &freeze.name;
+        for change_type in &freeze.types {
+            gated_type(spec, "freeze", change_type, diagnostics);
+        }
+        about(spec, &freeze.clusters, &name.place, diagnostics);
+        if spec.gate.table.is_none() {
+            let message = format!(
+                "CronJobs that run at openings and closings alone can't keep freeze `{}`",
+                name.value
+            );
+            diagnostics.push(Diagnostic::error(message).at(name.place.clone()).help(NEEDS_TABLE));
+        }
+    }
+    for given in &spec.overrides {
+        gated_type(spec, "override", &given.type_name, diagnostics);
+        about(spec, &given.clusters, &given.place, diagnostics);
+        if spec.gate.table.is_none() {
+            let message = "CronJobs that run at openings and closings alone can't keep an override";
+            diagnostics.push(Diagnostic::error(message).at(given.place.clone()).help(NEEDS_TABLE));
+        }
+    }
+}
+
+fn gated_type(spec: &Spec, what: &str, name: &Placed<String>, diagnostics: &mut Vec<Diagnostic>) {
+    if known_type(spec, name, &name.place, diagnostics)
+        && spec.change_type(name).is_some_and(|change_type| change_type.is_real_time())
+    {
+        let message = format!("type `{}` is real-time, so no {what} changes when it lands", name.value);
+        let help = "name a type that has a window";
+        diagnostics.push(Diagnostic::error(message).at(name.place.clone()).help(help));
+    }
+}
+
+/// Checks that there are clusters that a freeze or an override is about.
+fn about(spec: &Spec, clusters: &Clusters, place: &Place, diagnostics: &mut Vec<Diagnostic>) {
+    match clusters {
+        Clusters::All => {}
+        Clusters::Named(names) => {
+            for name in names.iter().filter(|name| !spec.clusters.contains_key(&name.value)) {
+                let known = spec.clusters.keys().map(String::as_str);
+                let help = did_you_mean(name, known).unwrap_or_else(|| "name it under `clusters`".to_owned());
+                let message = format!("there is no cluster `{}` under `clusters`", name.value);
+                diagnostics.push(Diagnostic::error(message).at(name.place.clone()).help(help));
+            }
+        }
+        Clusters::Labelled(_) if spec.clusters.keys().any(|cluster| spec.is_one_of(cluster, clusters)) => {}
+        // An empty mapping was told.
+        Clusters::Labelled(labels) if labels.is_empty() => {}
+        Clusters::Labelled(_) => diagnostics.push(
+            Diagnostic::error("no cluster has all of these labels")
+                .at(place.clone())
+                .help("give clusters these `labels` under `clusters`"),
+        ),
+    }
+}
+
+/// Checks what a table asks of the gate and of windows.
+fn table(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
+    let Some(table) = &spec.gate.table else { return };
+    if spec.gate.runner == Runner::Flux {
+        let message = "the flux command can't tell what a gate suspended from what people suspended";
+        diagnostics.push(
+            Diagnostic::error(message).at(table.place.clone()).help("use `runner: kubectl` with `every`"),
+        );
+    }
+    for window in all_windows(spec).filter(|window| window.time_zone.is_none() && !window.zone_refused) {
+        diagnostics.push(
+            Diagnostic::error("a table has fixed times, and this window has no time zone")
+                .at(window.place.clone())
+                .help("add `timeZone`, here or at the top, for example `Europe/Berlin`"),
+        );
+    }
+}
+
 fn rules(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
     for (index, rule) in spec.rules.iter().enumerate() {
         known_type(spec, &rule.type_name, &rule.type_name.place, diagnostics);
@@ -161,9 +238,7 @@ fn rules(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
 fn layout(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
     let layout = &spec.layout;
     let mut error = |message: String, help: &str| {
-        diagnostics.push(
-            Diagnostic::error(message).at(crate::diagnostic::Place::file(spec.path.clone())).help(help),
-        );
+        diagnostics.push(Diagnostic::error(message).at(Place::file(spec.path.clone())).help(help));
     };
     if layout.open_job == layout.close_job {
         error(
@@ -204,11 +279,11 @@ fn several_gates(spec: &Spec) -> bool {
         || spec.clusters.values().flat_map(|cluster| cluster.windows.values()).any(|over| over.len() > 1)
 }
 
-fn times(window: &Placed<WindowDef>, diagnostics: &mut Vec<Diagnostic>) {
+fn times(window: &Placed<WindowDef>, has_table: bool, diagnostics: &mut Vec<Diagnostic>) {
     if !window.is_whole() {
         return;
     }
-    if window.time_zone.is_none() && !window.zone_refused {
+    if !has_table && window.time_zone.is_none() && !window.zone_refused {
         diagnostics.push(
             Diagnostic::warning(
                 "this window has no time zone, so it follows the zone of the cluster's controller",

@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 
 use crate::delivery::fleet::{Fleet, GateState, GateTimes, KustomizationName, Part, Schedules, Side};
 use crate::path::RepoPath;
+use crate::schedule::Stretch;
 use crate::spec::Spec;
 use crate::when::Selected;
 
@@ -40,6 +41,10 @@ pub struct Line {
     pub gate: GateState,
     /// The state of the windows, whether or not something closes outside of them; `None` without windows.
     pub times: Option<GateTimes>,
+    /// The freeze that holds at the instant.
+    pub freeze: Option<Stretch>,
+    /// The override that lets changes in at the instant, which no window does.
+    pub given: Option<Stretch>,
     /// The zones of the windows, each once; none without windows.
     pub zones: Vec<TimeZone>,
     /// The zone of the window that opens next; UTC without windows.
@@ -110,6 +115,8 @@ pub fn answer(
             kustomization: side.kustomization.clone(),
             gate: side.gate,
             times,
+            freeze: schedule.and_then(|(_, schedule)| schedule.freeze_at(at).cloned()),
+            given: schedule.and_then(|(_, schedule)| schedule.override_at(at).cloned()),
             zones: schedule.map_or_else(Vec::new, |(_, schedule)| schedule.distinct_zones()),
             open_zone: zone(times.map_or(0, |times| times.opens)),
             close_zone: zone(times.map_or(0, |times| times.closes)),

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
+use crate::schedule::Stretch;
 use crate::schedule::zone::database_release;
 use crate::when::{Answer, Line, notes};
 
@@ -19,6 +20,8 @@ const VERSION: u32 = 1;
 /// `foreign`; see
 /// [`GateState`](crate::delivery::fleet::GateState)). `timeZones` are those of the windows, and `timeZone` is that name where
 /// they have only one; the `cluster` of an opening or closing is in the zone of the window that opens or closes.
+/// `freeze` is that which holds at `at`, and `override` that which lets changes in although no window does, each with
+/// `from`, `until` and `reason`; `null` where there is none.
 /// `race` is the instant at which one of them opens and one closes, so that the order of two Jobs decides.
 /// `timeZoneDatabase` is the release of the IANA database that all of it was computed with.
 pub fn json(answer: &Answer) -> Value {
@@ -37,6 +40,15 @@ pub fn json(answer: &Answer) -> Value {
 
 fn one(answer: &Answer, line: &Line) -> Value {
     let told = |at: Option<Timestamp>, zone: &TimeZone| at.map(|at| time(at, &answer.local, zone));
+    let stretch = |one: Option<&Stretch>| {
+        one.map(|one| {
+            json!({
+                "from": told(Some(one.interval.open), &line.open_zone),
+                "until": told(Some(one.interval.close), &line.open_zone),
+                "reason": one.reason,
+            })
+        })
+    };
     let names: Vec<&str> = line.zones.iter().map(|zone| zone.iana_name().unwrap_or("UTC")).collect();
     json!({
         "cluster": line.cluster,
@@ -58,6 +70,8 @@ fn one(answer: &Answer, line: &Line) -> Value {
         "nextOpen": told(line.times.and_then(|times| times.next_open), &line.open_zone),
         "nextClose": told(line.times.and_then(|times| times.next_close), &line.close_zone),
         "reaches": told(line.reaches(answer.at), &line.open_zone),
+        "freeze": stretch(line.freeze.as_ref()),
+        "override": stretch(line.given.as_ref()),
         "race": told(line.times.and_then(|times| times.race), &line.close_zone),
     })
 }

@@ -120,8 +120,10 @@ fn now(line: &Line) -> String {
         GateState::NotInGit | GateState::NoJob => "not gated".to_owned(),
         GateState::Foreign => return "unknown".to_owned(),
         GateState::Closes | GateState::Unseen => {
-            return match line.times {
-                Some(times) if !times.open => "closed".to_owned(),
+            return match (line.times, &line.freeze, &line.given) {
+                (Some(_), Some(freeze), _) => format!("frozen ({})", clean(&freeze.reason)),
+                (Some(times), None, _) if !times.open => "closed".to_owned(),
+                (_, _, Some(given)) => format!("open ({})", clean(&given.reason)),
                 _ => "open".to_owned(),
             };
         }

@@ -11,6 +11,7 @@ mod namespaces;
 mod place;
 #[path = "../support/mod.rs"]
 mod support;
+mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -4,6 +4,7 @@
 
 mod cronjob;
 mod lints;
+mod open_times;
 mod outage;
 mod second_opinion;
 mod windows;

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
 
 use crate::diagnostic::Diagnostic;
-use crate::schedule::{Timeline, Window, WindowError};
+use crate::schedule::{Interval, OpenTimes, Stretch, Timeline, Window, WindowError};
 use crate::spec::{Placed, Spec, WindowDef};
 
 /// What opens and closes the gate of a type in one or more clusters.
 #[derive(Clone, Debug)]
 pub struct GateSchedule {
-    /// When it is open.
-    pub timeline: Timeline,
+    opens: Opens,
     /// The windows, in the order of the spec.
     pub windows: Vec<Window>,
     /// The zones of the windows, in their order; UTC where none is set.
@@ -22,7 +21,43 @@ pub struct GateSchedule {
     pub key: String,
 }
 
+/// What decides when a gate is open.
+#[derive(Clone, Debug)]
+enum Opens {
+    /// CronJobs that run at openings and closings, and turn one switch.
+    Jobs(Timeline),
+    /// A table at which they look again and again.
+    Table(OpenTimes),
+}
+
 impl GateSchedule {
+    /// Makes the schedule of a type in a cluster: its windows, and with a table its freezes and overrides too.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](GateSchedule::new).
+    pub fn of(spec: &Spec, cluster: &str, type_name: &str) -> Result<GateSchedule, Vec<Diagnostic>> {
+        let own = GateSchedule::new(&spec.windows_of(cluster, type_name))?;
+        let Some(times) = spec.open_times(cluster, type_name)? else { return Ok(own) };
+        let mut key = own.key.clone();
+        let freezes = times.freezes().iter().map(|one| ("freeze", one));
+        for (what, one) in freezes.chain(times.overrides().iter().map(|one| ("override", one))) {
+            let Interval { open, close } = one.interval;
+            key += &format!("{what}\t{open}\t{close}\t{}\n", one.reason);
+        }
+        Ok(GateSchedule { opens: Opens::Table(times), key, ..own })
+    }
+
+    /// Makes the schedule of a table, as it stands in a cluster's CronJob.
+    pub fn of_table(times: OpenTimes) -> GateSchedule {
+        GateSchedule {
+            opens: Opens::Table(times),
+            windows: Vec::new(),
+            zones: Vec::new(),
+            key: String::new(),
+        }
+    }
+
     /// Makes the schedule of a type's windows.
     ///
     /// # Errors
@@ -53,24 +88,83 @@ impl GateSchedule {
             pairs.push((pair, zone));
         }
         let zones = pairs.iter().map(|(_, zone)| zone.clone()).collect();
-        Ok(GateSchedule { timeline: Timeline::of_pairs(pairs), windows, zones, key })
+        Ok(GateSchedule { opens: Opens::Jobs(Timeline::of_pairs(pairs)), windows, zones, key })
     }
 
     /// Gives the state at an instant and the changes after it.
     pub fn times(&self, at: Timestamp) -> GateTimes {
-        let (next_open, next_close) = (self.timeline.next_open(at), self.timeline.next_close(at));
-        let window = |at: Option<Timestamp>, opens: bool| match at {
-            Some(at) if self.zones.len() > 1 => self.timeline.window_at(at, opens),
-            _ => 0,
+        let (open, next_open, next_close) = match &self.opens {
+            Opens::Jobs(own) => (own.is_open(at), own.next_open(at), own.next_close(at)),
+            Opens::Table(own) => (own.is_open(at), own.next_open(at), own.next_close(at)),
         };
+        let window = |at: Option<Timestamp>, opens: bool| at.map_or(0, |at| self.window_at(at, opens));
         GateTimes {
-            open: self.timeline.is_open(at),
+            open,
             next_open,
             next_close,
             opens: window(next_open, true),
             closes: window(next_close, false),
-            race: self.timeline.race_near(at),
+            race: self.race_near(at),
         }
+    }
+
+    /// Returns the position of the window that opens, or closes, at an instant; the first one's where none does.
+    pub fn window_at(&self, at: Timestamp, opens: bool) -> usize {
+        match &self.opens {
+            _ if self.zones.len() < 2 => 0,
+            Opens::Jobs(own) => own.window_at(at, opens),
+            Opens::Table(own) if opens => own.window_at(at).unwrap_or_default(),
+            Opens::Table(own) => {
+                let before = at.checked_sub(Span::new().seconds(1)).unwrap_or(at);
+                own.window_at(before).unwrap_or_default()
+            }
+        }
+    }
+
+    /// Returns the intervals that are open at some time in `from..to`, in order and not cut to it.
+    pub fn intervals(&self, from: Timestamp, to: Timestamp) -> Box<dyn Iterator<Item = Interval> + '_> {
+        match &self.opens {
+            Opens::Jobs(own) => Box::new(own.intervals(from, to)),
+            Opens::Table(own) => Box::new(own.intervals(from, to)),
+        }
+    }
+
+    /// Returns the instant since which the gate, closed at `at`, is closed; `None` where it is open, or nothing is known
+    /// of when it was.
+    pub fn closed_since(&self, at: Timestamp) -> Option<Timestamp> {
+        match &self.opens {
+            Opens::Jobs(own) => own.closed_since(at),
+            Opens::Table(own) => own.closed_since(at),
+        }
+    }
+
+    /// Tells whether two Jobs race at an instant; those that look at one table do not.
+    pub fn races_at(&self, at: Timestamp) -> bool {
+        matches!(&self.opens, Opens::Jobs(own) if own.races_at(at))
+    }
+
+    /// Returns the race that decides what is said of an instant.
+    pub fn race_near(&self, at: Timestamp) -> Option<Timestamp> {
+        let Opens::Jobs(own) = &self.opens else { return None };
+        own.race_near(at)
+    }
+
+    /// Returns the freezes and the overrides that count; none without a table.
+    pub fn stretches(&self) -> (&[Stretch], &[Stretch]) {
+        let Opens::Table(own) = &self.opens else { return (&[], &[]) };
+        (own.freezes(), own.overrides())
+    }
+
+    /// Returns the freeze that holds at an instant.
+    pub fn freeze_at(&self, at: Timestamp) -> Option<&Stretch> {
+        let Opens::Table(own) = &self.opens else { return None };
+        own.freeze_at(at)
+    }
+
+    /// Returns the override that opens at an instant, which no window does.
+    pub fn override_at(&self, at: Timestamp) -> Option<&Stretch> {
+        let Opens::Table(own) = &self.opens else { return None };
+        own.override_at(at).filter(|_| own.window_at(at).is_none() && own.is_open(at))
     }
 
     /// Gives the zone of the window at a position; UTC where there is none.
@@ -131,8 +225,8 @@ impl Schedules {
         let mut schedules = Schedules::default();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         let mut errors = Vec::new();
-        let mut add = |defs: &[&Placed<WindowDef>], distinct: &mut Vec<GateSchedule>| {
-            let schedule = match GateSchedule::new(defs) {
+        let mut add = |cluster: &str, type_name: &str, distinct: &mut Vec<GateSchedule>| {
+            let schedule = match GateSchedule::of(spec, cluster, type_name) {
                 Ok(schedule) => schedule,
                 Err(diagnostics) => {
                     errors.extend(
@@ -147,17 +241,20 @@ impl Schedules {
             }))
         };
         for change_type in spec.types.iter().filter(|change_type| !change_type.is_real_time()) {
-            let defs: Vec<&Placed<WindowDef>> =
-                change_type.windows.iter().filter_map(|name| spec.windows.get(&name.value)).collect();
-            if let Some(index) = add(&defs, &mut schedules.distinct) {
-                schedules.by_type.insert(change_type.name.value.clone(), index);
+            // No cluster has this name, so it gets what every other one does.
+            let name = &change_type.name.value;
+            if let Some(index) = add("", name, &mut schedules.distinct) {
+                schedules.by_type.insert(name.clone(), index);
             }
         }
+        let differs = !spec.freezes.is_empty() || !spec.overrides.is_empty();
         for (cluster, def) in &spec.clusters {
-            for type_name in def.windows.keys() {
-                let defs = spec.windows_of(cluster, type_name);
-                if let Some(index) = add(&defs, &mut schedules.distinct) {
-                    schedules.by_cluster.insert((cluster.clone(), type_name.clone()), index);
+            for change_type in spec.types.iter().filter(|change_type| !change_type.is_real_time()) {
+                let name = &change_type.name.value;
+                if (differs || def.windows.contains_key(name))
+                    && let Some(index) = add(cluster, name, &mut schedules.distinct)
+                {
+                    schedules.by_cluster.insert((cluster.clone(), name.clone()), index);
                 }
             }
         }

@@ -20,6 +20,14 @@ pub fn problem(spec: &Spec, gates: &Gates, cluster: &ClusterGate, objects: &[&Va
         if containers.iter().any(|container| !container["image"].is_string()) {
             return Some(format!("a container of CronJob {name} has no image"));
         }
+        let wanted_lines =
+            cluster.tables.get(change_type).filter(|_| cluster.switched_on.contains(change_type));
+        if let Some(lines) = wanted_lines {
+            let args = containers.iter().flat_map(|container| container["args"].as_array()).flatten();
+            if !args.filter_map(Value::as_str).skip(1).eq(lines.iter().map(String::as_str)) {
+                return Some(format!("CronJob {name} looks at another table"));
+            }
+        }
         let turned: BTreeSet<GateTarget> = turns(job).into_iter().map(GateTarget::from).collect();
         if turned != *wanted {
             let (turned, wanted) = (shown(&turned, spec), shown(wanted, spec));

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::error::Error;
 use crate::mechanism::suspend::command::command;
 use crate::mechanism::suspend::role::{permission, reached};
+use crate::mechanism::suspend::table;
 use crate::mechanism::{Action, ClusterGate, Files, Writing, add, join};
 use crate::spec::expand;
 
@@ -41,6 +42,8 @@ pub fn base(writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
                 "service_account": spec.gate.service_account,
                 "container": CONTAINER,
                 "image": spec.gate.image,
+                // What looks at a table tries again at its next tick.
+                "tries": if spec.gate.table.is_some() { 0 } else { 10 },
                 "command": command(spec, job.action, &targets),
             }),
         )?;
@@ -131,6 +134,8 @@ pub fn patch(
             "suspend": !cluster.switched_on.contains(&job.change_type),
             "starting_deadline": schedule.deadline.map(|deadline| deadline.starting),
             "active_deadline": schedule.deadline.map(|deadline| deadline.active),
+            "name": table::NAME,
+            "table": cluster.tables.get(&job.change_type),
             "command": differs.map(|targets| command(spec, job.action, targets)),
         }),
     )?;

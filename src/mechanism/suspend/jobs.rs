@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::mechanism::suspend::table;
 use crate::mechanism::{Action, Job, Jobs, LONGEST_JOB_NAME, Schedule};
 use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
 use crate::spec::{Placed, Spec, WindowDef};
@@ -23,8 +24,17 @@ pub fn jobs(spec: &Spec) -> Result<Jobs, Error> {
     let (mut slots, mut found) = (Vec::new(), Jobs::default());
     for (order, change_type) in gated.enumerate() {
         let name = spec.types[change_type].name.value.as_str();
-        let widest = spec.clusters.keys().map(|cluster| spec.windows_of(cluster, name).len()).max();
-        for number in 0..widest.unwrap_or(spec.types[change_type].windows.len()).max(1) {
+        // All windows of a type stand in one table.
+        let has_table = spec.gate.table.is_some();
+        let widest = spec
+            .clusters
+            .keys()
+            .map(|cluster| spec.windows_of(cluster, name).len())
+            .max()
+            .filter(|_| !has_table);
+        for number in
+            0..widest.unwrap_or(if has_table { 1 } else { spec.types[change_type].windows.len() }).max(1)
+        {
             let mut suffix = String::new();
             if order > 0 {
                 suffix.push_str(&format!("-{name}"));
@@ -43,7 +53,17 @@ pub fn jobs(spec: &Spec) -> Result<Jobs, Error> {
     check_names(spec, &found.all)?;
     let mut measured = Measured::default();
     for cluster in spec.clusters.keys() {
-        found.schedules.insert(cluster.clone(), schedules(spec, cluster, &slots, &mut measured)?);
+        let mut own = schedules(spec, cluster, &slots, &mut measured)?;
+        if let Some(def) = &spec.gate.table {
+            let (cron, deadline) = table::schedule(def);
+            for schedule in own.values_mut() {
+                // The zone of a controller may lie beside the hours of the table.
+                let time_zone = Some("Etc/UTC".to_owned());
+                *schedule = Schedule { cron: cron.clone(), time_zone, deadline: Some(deadline) };
+            }
+            found.tables.insert(cluster.clone(), table::tables(spec, cluster, def)?);
+        }
+        found.schedules.insert(cluster.clone(), own);
     }
     Ok(found)
 }

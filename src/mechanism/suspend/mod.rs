@@ -11,6 +11,7 @@ mod read;
 mod read_tests;
 mod role;
 mod shell;
+mod table;
 
 use serde_json::Value;
 

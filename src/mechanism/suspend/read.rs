@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::line::Line;
 use super::patch::{SuspendPatch, parsed, suspend_of};
 use super::shell::{is_shell, is_shell_flag, shell_commands};
+use super::table;
 use crate::mechanism::{Action, Reading, Turn, Unclear, pod_of};
 
 /// What is read of the containers of a pod, with what counts in the one at hand.
@@ -56,6 +57,7 @@ pub(super) fn read(job: &Value, given: Option<&str>) -> Reading {
         let before = reader.found.turns.len() + reader.found.unclear.len();
         reader.line(&line);
         let found = &mut reader.found;
+        found.table = found.table.take().or_else(|| table::times(container));
         if found.container.is_none() && found.turns.len() + found.unclear.len() > before {
             found.container = Some(position);
         }

@@ -55,6 +55,17 @@ pub fn adopt(
     renderer: &dyn Renderer,
 ) -> Result<Option<Adopted>, Error> {
     let Some(gate) = model.gates.first() else { return Ok(None) };
+    if gate.close.table.is_some() {
+        return Err(Error::new(
+            ErrorKind::Unsafe,
+            Diagnostic::error(format!(
+                "CronJob {} looks at a table of open times, which says no window that a new spec could be made of",
+                gate.close.name
+            ))
+            .at(gate.close.place())
+            .help("restore the windows.yaml from which the table was made"),
+        ));
+    }
     let mut remarks = remarks_on(model, gate);
     let is_further = |other: &&Gate| {
         other.base == gate.base
@@ -100,6 +111,7 @@ pub fn adopt(
         close_job: gate.close.name.clone(),
         gate: GateDef {
             mechanism: gate.close.mechanism,
+            table: None,
             namespace: namespace(model, gate, renderer, snapshot).unwrap_or(defaults.namespace),
             image: text(&container["image"], &defaults.image),
             runner: if uses_flux { Runner::Flux } else { Runner::Kubectl },

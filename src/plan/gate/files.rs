@@ -58,6 +58,19 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
             .help("choose another folder for `gate` under `layout`"),
         ));
     }
+    let adopted = gates.clusters.iter().find(|cluster| adopted::is_adopted(builder, &cluster.folder));
+    if let Some(table) = &input.spec.gate.table
+        && (has_adopted_base || adopted.is_some())
+    {
+        let folder = adopted.map_or(&gates.base, |cluster| &cluster.folder);
+        return Err(Error::new(
+            ErrorKind::Unsafe,
+            Diagnostic::error(format!("the gate in {folder} is its authors', so its CronJobs get no table"))
+                .at(table.place.clone())
+                .help("choose other folders for `gate` and `clusterGate` under `layout`, and take the old gate out with the same commit; or remove `every`"),
+        ));
+    }
+    leftover.remarks.extend(suspended_by_others(input, &gates));
     let writing = Writing { spec: input.spec, templates, gates: &gates, has_adopted_base };
     if !has_adopted_base {
         mechanism.base(&writing, &mut wanted)?;
@@ -90,6 +103,27 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
     }
     leftover.gates = Some(gates);
     Ok(leftover)
+}
+
+/// Says what may be suspended as CronJobs begin to look at a table: they resume only what they have suspended.
+fn suspended_by_others(input: &Input<'_>, gates: &Gates) -> Option<Diagnostic> {
+    let table = input.spec.gate.table.as_ref()?;
+    let of_cluster = |cluster: &ClusterGate| {
+        let by_others = |target: &&GateTarget| {
+            let job = input.model.closings.running(&cluster.cluster, target);
+            job.is_some_and(|job| job.table.is_none())
+        };
+        cluster.held().iter().filter(by_others).cloned().collect::<Vec<_>>()
+    };
+    let held: BTreeSet<GateTarget> = gates.clusters.iter().flat_map(of_cluster).collect();
+    if held.is_empty() {
+        return None;
+    }
+    let text = "CronJobs that look at a table resume only what they suspended themselves, and not what the ones before them did";
+    Some(Diagnostic::warning(text).at(table.place.clone()).help(format!(
+        "let this reach the clusters while the windows are open; what is suspended then, resume by hand: {}",
+        shown(&held, input.spec)
+    )))
 }
 
 /// Says that a cluster has nothing to hold back.

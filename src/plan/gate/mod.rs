@@ -97,8 +97,9 @@ fn cluster_gate(
         targets.insert(*position, names);
     }
     let schedules = jobs.schedules.remove(cluster).unwrap_or_default();
+    let tables = jobs.tables.remove(cluster).unwrap_or_default();
     let (cluster, held, left) = (cluster.to_owned(), whole.all(), whole.left);
-    Ok(ClusterGate { cluster, folder, enabled, switched_on, schedules, targets, whole: held, left })
+    Ok(ClusterGate { cluster, folder, enabled, switched_on, schedules, tables, targets, whole: held, left })
 }
 
 /// Gives the Flux Kustomizations of a cluster that a type's gate holds back, and whether they exist.

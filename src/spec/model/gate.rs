@@ -1,10 +1,14 @@
 //! What opens and closes, and who hears of it.
 
+use crate::spec::TableDef;
+
 /// What opens and closes: the CronJobs' common part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateDef {
     /// How a gate is held closed.
     pub mechanism: MechanismName,
+    /// The table that the CronJobs look at again and again; `None` where they run at openings and closings alone.
+    pub table: Option<TableDef>,
     /// The namespace of the CronJobs and their ServiceAccount.
     pub namespace: String,
     /// The image, which holds `kubectl` and `flux`.
@@ -21,6 +25,7 @@ impl Default for GateDef {
     fn default() -> GateDef {
         GateDef {
             mechanism: MechanismName::Suspend,
+            table: None,
             namespace: "jobs".into(),
             image: "ghcr.io/fluxcd/flux-cli:v2.9.4".into(),
             runner: Runner::Kubectl,

@@ -4,6 +4,7 @@ mod flux;
 mod gate;
 mod layout;
 mod rule;
+mod time;
 mod window;
 
 use indexmap::IndexMap;
@@ -17,6 +18,7 @@ pub use flux::{FluxDefaults, FluxSource};
 pub use gate::{ALERT_TYPES, AlertDef, GateDef, MechanismName, Runner};
 pub use layout::LayoutTemplates;
 pub use rule::{Matcher, Rule};
+pub use time::{Clusters, Freeze, Override, TableDef};
 pub use window::{WindowDef, WindowUse};
 
 /// The whole of a valid `windows.yaml`.
@@ -33,6 +35,10 @@ pub struct Spec {
     pub time_zone: Option<Placed<String>>,
     /// The named windows.
     pub windows: IndexMap<String, Placed<WindowDef>>,
+    /// The times in which nothing reconciles; windows and overrides give way to them.
+    pub freezes: Vec<Freeze>,
+    /// The times that are given beside the windows.
+    pub overrides: Vec<Placed<Override>>,
     /// The clusters by name.
     pub clusters: IndexMap<String, Cluster>,
     /// The rules that give each object its type; the first that matches wins, the last matches all.
@@ -89,6 +95,36 @@ impl Spec {
         let named =
             of_type.into_iter().flat_map(|found| &found.windows).map(|name| Some(name.value.as_str()));
         used.chain(named).collect()
+    }
+
+    /// Returns the freezes of a type in a cluster, in the order of the spec.
+    pub fn freezes_of(&self, cluster: &str, type_name: &str) -> Vec<&Freeze> {
+        let is_of_type = |freeze: &&Freeze| {
+            freeze.types.is_empty() || freeze.types.iter().any(|name| name.value == type_name)
+        };
+        self.freezes
+            .iter()
+            .filter(is_of_type)
+            .filter(|freeze| self.is_one_of(cluster, &freeze.clusters))
+            .collect()
+    }
+
+    /// Returns the overrides of a type in a cluster, in the order of the spec.
+    pub fn overrides_of(&self, cluster: &str, type_name: &str) -> Vec<&Placed<Override>> {
+        let own = self.overrides.iter().filter(|given| given.type_name.value == type_name);
+        own.filter(|given| self.is_one_of(cluster, &given.clusters)).collect()
+    }
+
+    /// Tells whether a freeze or an override is about a cluster. One that the spec does not name has no labels.
+    pub fn is_one_of(&self, cluster: &str, clusters: &Clusters) -> bool {
+        match clusters {
+            Clusters::All => true,
+            Clusters::Named(names) => names.iter().any(|name| name.value == cluster),
+            Clusters::Labelled(labels) => self
+                .clusters
+                .get(cluster)
+                .is_some_and(|own| labels.iter().all(|(key, value)| own.labels.get(key) == Some(value))),
+        }
     }
 
     /// Tells whether a rule is one of those that a spec without `rules` has, but for the last.
@@ -172,6 +208,8 @@ pub struct Cluster {
     /// The folders that are applied to the cluster before anything else, relative to the spec's folder; empty where Git
     /// says it.
     pub roots: Vec<Placed<String>>,
+    /// What freezes and overrides know it by.
+    pub labels: IndexMap<String, Placed<String>>,
     /// By type, the windows that replace the type's own in this cluster; none of them is empty.
     pub windows: IndexMap<String, Placed<Vec<WindowUse>>>,
     /// Whether the cluster's CronJobs run; `None` where [`GateDef::enabled`] decides.

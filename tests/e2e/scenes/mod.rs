@@ -8,6 +8,7 @@ mod outages;
 mod real_time;
 mod roots;
 mod suspend;
+mod table;
 mod walk_through;
 
 use std::collections::BTreeSet;
@@ -20,6 +21,7 @@ pub const ALL: &[Scene] = &[
     Scene { name: "outage_over_the_window", play: outages::over_the_window },
     Scene { name: "outage_over_the_closing", play: outages::over_the_closing },
     Scene { name: "outage_over_the_opening", play: outages::over_the_opening },
+    Scene { name: "a_table_mends_what_others_do", play: table::play },
     Scene { name: "one_commit_deletes_everything", play: migrations::one_commit },
     Scene { name: "walk_through", play: walk_through::play },
     Scene { name: "types_change_and_change_back_while_closed", play: moves::types },

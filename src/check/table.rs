@@ -1,0 +1,50 @@
+//! The table of a gate, and the times that it is made of, as they are at an instant.
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+
+use crate::check::code::{ENDED_TIME, TABLE_ENDS};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::schedule::{Interval, zone};
+use crate::spec::Spec;
+
+/// How long before its end a table is told to end.
+const AHEAD: i64 = 60 * 24;
+
+/// Finds a table that is about to end or has not begun, and freezes and overrides that are over.
+pub(super) fn findings(spec: &Spec, now: Timestamp) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let zone = spec.time_zone.as_ref().and_then(|zone| zone::parse(zone).ok()).unwrap_or(TimeZone::UTC);
+    let told = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
+    if let Some(table) = &spec.gate.table {
+        let Interval { open, close } = table.bounds;
+        let is_near = now.checked_add(AHEAD.hours()).is_ok_and(|soon| soon >= close);
+        let message = if now < open {
+            Some(format!("the table of open times begins on {}, and before that nothing opens", told(open)))
+        } else {
+            is_near.then(|| {
+                format!("the table of open times ends on {}, and then nothing opens any more", told(close))
+            })
+        };
+        let help = "move `from` or `through` under `gate`, and run `gitops-windows sync`";
+        found.extend(message.map(|message| TABLE_ENDS.finding(message).at(table.place.clone()).help(help)));
+    }
+    let mut over = |what: String, interval: Interval, place: &Place| {
+        if interval.close <= now {
+            let message = format!("{what} ended on {}, so it changes nothing any more", told(interval.close));
+            found.push(
+                ENDED_TIME
+                    .finding(message)
+                    .at(place.clone())
+                    .help("remove it, and run `gitops-windows sync`"),
+            );
+        }
+    };
+    for freeze in &spec.freezes {
+        over(format!("freeze `{}`", freeze.name.value), freeze.interval, &freeze.name.place);
+    }
+    for given in &spec.overrides {
+        over(format!("an override of type `{}`", given.type_name.value), given.interval, &given.place);
+    }
+    found
+}

@@ -1,0 +1,100 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::mechanism::suspend::read::read;
+use crate::path::RepoPath;
+use crate::spec::parse;
+
+fn spec(rest: &str) -> Spec {
+    let text = format!(
+        "apiVersion: gitops-windows/v1\ntimeZone: Europe/Berlin\n\
+         types: {{ rt: {{}}, rw: {{ window: [night, noon] }} }}\n\
+         windows: {{ night: {{ open: 0 22 * * SAT, close: 0 4 * * SUN }}, noon: {{ open: 0 12 * * SUN, for: 1h }} }}\n\
+         clusters: {{ a: {{ labels: {{ region: eu }} }}, b: {{}} }}\n{rest}"
+    );
+    parse(&RepoPath::parse("windows.yaml").unwrap(), text.as_bytes())
+        .unwrap_or_else(|error| panic!("{error:#?}"))
+        .spec
+}
+
+fn lines(spec: &Spec, cluster: &str) -> Vec<String> {
+    tables(spec, cluster, spec.gate.table.as_ref().unwrap()).unwrap().remove(&1).unwrap()
+}
+
+const GATE: &str = "gate: { every: 5m, from: 2026-03-21, through: 2026-03-29 }\n";
+
+#[test]
+fn a_table_says_each_interval_in_seconds_and_in_words() {
+    assert_eq!(
+        lines(&spec(GATE), "a"),
+        [
+            "1774126800 1774148400 # Sat 2026-03-21 22:00:00 +01:00 to Sun 2026-03-22 04:00:00 +01:00",
+            "1774177200 1774180800 # Sun 2026-03-22 12:00:00 +01:00 to Sun 2026-03-22 13:00:00 +01:00",
+            // An hour less, as the clocks go forward.
+            "1774731600 1774749600 # Sat 2026-03-28 22:00:00 +01:00 to Sun 2026-03-29 04:00:00 +02:00",
+            "1774778400 1774782000 # Sun 2026-03-29 12:00:00 +02:00 to Sun 2026-03-29 13:00:00 +02:00",
+            "1774821600 1774821600 # end of the table, Mon 2026-03-30 00:00:00 +02:00",
+        ]
+    );
+}
+
+#[test]
+fn freezes_and_overrides_change_it_in_the_clusters_that_they_are_about() {
+    let stretches = "freezes: { peak: { from: 2026-03-28, to: 2026-03-29T12:30, reason: it's $(A) peak, labels: { region: eu } } }\n\
+         overrides: [{ cluster: a, type: rw, from: 2026-03-24T10:00, until: 2026-03-24T11:00, reason: INC-1 }]\n";
+    let spec = spec(&format!("{GATE}{stretches}"));
+    assert_eq!(
+        lines(&spec, "a")[2..6],
+        [
+            "1774342800 1774346400 # Tue 2026-03-24 10:00:00 +01:00 to Tue 2026-03-24 11:00:00 +01:00",
+            "1774780200 1774782000 # Sun 2026-03-29 12:30:00 +02:00 to Sun 2026-03-29 13:00:00 +02:00",
+            "# frozen Sat 2026-03-28 00:00:00 +01:00 to Sun 2026-03-29 12:30:00 +02:00: peak: it's  (A) peak",
+            "# override Tue 2026-03-24 10:00:00 +01:00 to Tue 2026-03-24 11:00:00 +01:00: INC-1",
+        ]
+    );
+    assert_eq!(lines(&spec, "b").len(), 5);
+}
+
+#[test]
+fn an_end_between_two_runs_is_refused() {
+    let freeze = "freezes: { peak: { from: 2026-03-28T23:07, to: 2026-03-29, reason: peak } }\n";
+    let spec = spec(&format!("{GATE}{freeze}"));
+    let error = tables(&spec, "a", spec.gate.table.as_ref().unwrap()).unwrap_err();
+    let told = &error.diagnostics[0];
+    assert!(
+        told.message.contains("closes at Sat 2026-03-28 23:07:00 +01:00, between two runs"),
+        "{}",
+        told.message
+    );
+    assert!(told.place.is_some());
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let spec = spec(GATE);
+    let targets =
+        ["apps-rw", "infra"].map(|name| GateTarget { namespace: "flux-system".into(), name: name.into() });
+    let targets = BTreeSet::from(targets);
+    for action in [Action::Open, Action::Close] {
+        let args: Vec<String> = [NAME.to_owned()].into_iter().chain(lines(&spec, "a")).collect();
+        let container = json!({ "command": command(action, &targets), "args": args });
+        let job: Value = json!({ "spec": { "jobTemplate": { "spec": { "template": { "spec": { "containers": [container] } } } } } });
+        let reading = read(&job, None);
+        assert_eq!(reading.action(), Some(action));
+        assert_eq!(reading.turns.into_iter().map(GateTarget::from).collect::<BTreeSet<_>>(), targets);
+        assert_eq!((reading.unclear, reading.patches.len()), (Vec::new(), 2));
+        let (table, wanted) = (reading.table.unwrap(), spec.open_times("a", "rw").unwrap().unwrap());
+        let all = |times: &OpenTimes| -> Vec<Interval> {
+            times.cut(Timestamp::UNIX_EPOCH, "2030-01-01T00:00:00Z".parse().unwrap()).collect()
+        };
+        assert_eq!(all(&table), all(&wanted));
+    }
+    assert_eq!(times(&json!({ "args": ["suspend", "ks", "a"] })), None);
+}
+
+#[test]
+fn jobs_run_at_every_tick() {
+    let of = |every| schedule(&TableDef { every, ..spec(GATE).gate.table.unwrap() });
+    assert_eq!(of(1), ("* * * * *".to_owned(), Deadline { starting: 60, active: 55 }));
+    assert_eq!(of(5), ("*/5 * * * *".to_owned(), Deadline { starting: 300, active: 295 }));
+}

@@ -1,0 +1,234 @@
+//! When a gate is open that goes by a table: all windows together, without freezes, and with overrides.
+
+use std::collections::VecDeque;
+
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
+
+use super::interval::{Interval, Timeline};
+use super::local::DAY;
+use super::pair::CronPair;
+
+/// How far ahead an opening or a closing is looked for, as Kubernetes does: five years.
+const AHEAD: i64 = 5 * 366 * DAY;
+
+/// How far back the last one is looked for: 29 February comes after eight years at most.
+const BACK: i64 = 9 * 366 * DAY;
+
+/// How much is worked out at once, at first and at most.
+const STEPS: (i64, i64) = (16 * DAY, 512 * DAY);
+
+/// A stretch of time that a freeze takes away or an override gives.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stretch {
+    /// From its first instant until the first one after it.
+    pub interval: Interval,
+    /// Why, for people.
+    pub reason: String,
+}
+
+/// The exact times at which a gate is open that asks a table, and no job that may have run or not.
+///
+/// Each window is open from its own opening until its own closing, whatever other windows do, so several are a
+/// union. An override opens as well, and a freeze closes whatever else is open. Outside of `bounds` nothing is open,
+/// nor is a window before its first opening.
+///
+/// ```
+/// use gitops_windows::schedule::{CronExpr, CronPair, Interval, OpenTimes, Stretch, zone};
+///
+/// let at = |text: &str| text.parse::<jiff::Timestamp>().unwrap();
+/// let pair = CronPair { open: CronExpr::parse("0 22 * * SAT")?, close: CronExpr::parse("0 2 * * SUN")? };
+/// let interval = Interval { open: at("2026-12-18T00:00:00Z"), close: at("2026-12-20T00:30:00Z") };
+/// let freeze = Stretch { interval, reason: "year-end".into() };
+/// let times = OpenTimes::new([(pair, zone::parse("UTC")?)], vec![freeze], Vec::new());
+/// let found: Vec<_> = times.cut(at("2026-12-12T00:00:00Z"), at("2026-12-21T00:00:00Z")).collect();
+/// assert_eq!(found[0].open, at("2026-12-12T22:00:00Z"));
+/// assert_eq!(found[1], Interval { open: at("2026-12-20T00:30:00Z"), close: at("2026-12-20T02:00:00Z") });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenTimes {
+    windows: Vec<Timeline>,
+    freezes: Vec<Stretch>,
+    overrides: Vec<Stretch>,
+    bounds: Interval,
+}
+
+impl OpenTimes {
+    /// Makes the times of windows, freezes and overrides, without bounds.
+    pub fn new(
+        windows: impl IntoIterator<Item = (CronPair, TimeZone)>,
+        freezes: Vec<Stretch>,
+        overrides: Vec<Stretch>,
+    ) -> OpenTimes {
+        OpenTimes {
+            windows: windows.into_iter().map(|window| Timeline::of_pairs([window])).collect(),
+            freezes,
+            overrides,
+            bounds: Interval { open: Timestamp::MIN, close: Timestamp::MAX },
+        }
+    }
+
+    /// Keeps what lies in a stretch of time, as a table does that has a beginning and an end.
+    #[must_use]
+    pub fn within(self, bounds: Interval) -> OpenTimes {
+        OpenTimes { bounds, ..self }
+    }
+
+    /// Returns the stretch of time outside of which nothing is open.
+    pub fn bounds(&self) -> Interval {
+        self.bounds
+    }
+
+    /// Returns what is taken away.
+    pub fn freezes(&self) -> &[Stretch] {
+        &self.freezes
+    }
+
+    /// Returns what is given.
+    pub fn overrides(&self) -> &[Stretch] {
+        &self.overrides
+    }
+
+    /// Tells whether the gate is open at an instant.
+    pub fn is_open(&self, at: Timestamp) -> bool {
+        !self.between(at, after(at, 1)).is_empty()
+    }
+
+    /// Returns the freeze that holds at an instant: of several the one that lasts longest.
+    pub fn freeze_at(&self, at: Timestamp) -> Option<&Stretch> {
+        let own = self.freezes.iter().filter(|freeze| freeze.interval.contains(at));
+        own.max_by_key(|freeze| freeze.interval.close)
+    }
+
+    /// Returns the override that holds at an instant, frozen or not: of several the one that lasts longest.
+    pub fn override_at(&self, at: Timestamp) -> Option<&Stretch> {
+        let own = self.overrides.iter().filter(|given| given.interval.contains(at));
+        own.max_by_key(|given| given.interval.close)
+    }
+
+    /// Returns the position of the window that is open at an instant, frozen or not.
+    pub fn window_at(&self, at: Timestamp) -> Option<usize> {
+        self.windows.iter().position(|window| opened(window, at, after(at, 1)).next().is_some())
+    }
+
+    /// Returns the first instant after `at` at which the gate turns from closed to open; `None` where none comes within
+    /// five years.
+    pub fn next_open(&self, at: Timestamp) -> Option<Timestamp> {
+        let mut intervals = self.cut(at, after(at, AHEAD));
+        let first = intervals.next()?;
+        if first.open > at { Some(first.open) } else { intervals.next().map(|next| next.open) }
+    }
+
+    /// Returns the first instant after `at` at which the gate turns from open to closed; `None` as above.
+    pub fn next_close(&self, at: Timestamp) -> Option<Timestamp> {
+        let end = after(at, AHEAD);
+        self.cut(at, end).next().map(|first| first.close).filter(|close| *close < end)
+    }
+
+    /// Returns the instant since which the gate, closed at `at`, is closed; `None` where it is open, or was open at no
+    /// time in nine years.
+    pub fn closed_since(&self, at: Timestamp) -> Option<Timestamp> {
+        if self.is_open(at) {
+            return None;
+        }
+        looking_back(at).find_map(|from| self.between(from, at).last().map(|last| last.close))
+    }
+
+    /// Returns the intervals that are open at some time in `from..to`, in order, neither overlapping nor touching.
+    ///
+    /// They are not cut: the first begins when it really began, at [`Timestamp::MIN`] where that is longer ago than nine
+    /// years, and the last ends when it really ends, at [`Timestamp::MAX`] where that is later than in five years.
+    pub fn intervals(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = Interval> + '_ {
+        self.cut(from, to).map(move |mut interval| {
+            if interval.open == from && self.is_open(from) {
+                interval.open = self.began(from);
+            }
+            if interval.close == to && self.is_open(to) {
+                let end = after(to, AHEAD);
+                let close = self.cut(to, end).next().map(|next| next.close);
+                interval.close = close.filter(|close| *close < end).unwrap_or(Timestamp::MAX);
+            }
+            interval
+        })
+    }
+
+    /// As [`intervals`](OpenTimes::intervals), cut to `from..to`. Worked out as it is asked for.
+    pub fn cut(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = Interval> + '_ {
+        let (from, to) = (from.max(self.bounds.open), to.min(self.bounds.close));
+        let (mut at, mut step) = (from, STEPS.0);
+        let mut found: VecDeque<Interval> = VecDeque::new();
+        std::iter::from_fn(move || {
+            // What comes next may go on where the last one ends.
+            while found.len() < 2 && at < to {
+                let end = after(at, step).min(to);
+                for next in self.between(at, end) {
+                    match found.back_mut() {
+                        Some(last) if last.close == next.open => last.close = next.close,
+                        _ => found.push_back(next),
+                    }
+                }
+                (at, step) = (end, (step * 2).min(STEPS.1));
+            }
+            found.pop_front()
+        })
+    }
+
+    /// Returns when the interval began that is open at an instant.
+    fn began(&self, at: Timestamp) -> Timestamp {
+        for from in looking_back(at) {
+            match self.between(from, at).last() {
+                Some(last) if last.close == at && last.open == from => {}
+                Some(last) if last.close == at => return last.open,
+                _ => return at,
+            }
+        }
+        Timestamp::MIN
+    }
+
+    /// Works out a range at once, cut to it.
+    fn between(&self, from: Timestamp, to: Timestamp) -> Vec<Interval> {
+        let (from, to) = (from.max(self.bounds.open), to.min(self.bounds.close));
+        let windows = self.windows.iter().flat_map(|window| opened(window, from, to));
+        let given = self.overrides.iter().map(|given| given.interval);
+        let mut open = merged(windows.chain(given).filter_map(|one| one.clip(from, to)).collect());
+        let frozen = merged(self.freezes.iter().filter_map(|one| one.interval.clip(from, to)).collect());
+        for freeze in frozen {
+            let left = |one: Interval| {
+                let (before, after) = (one.clip(from, freeze.open), one.clip(freeze.close, to));
+                before.into_iter().chain(after)
+            };
+            open = open.into_iter().flat_map(left).collect();
+        }
+        open
+    }
+}
+
+/// Returns the intervals of a window that an opening began.
+fn opened(window: &Timeline, from: Timestamp, to: Timestamp) -> impl Iterator<Item = Interval> + '_ {
+    window.intervals(from, to).filter(|interval| interval.open > Timestamp::MIN)
+}
+
+/// Joins intervals that overlap or touch.
+fn merged(mut intervals: Vec<Interval>) -> Vec<Interval> {
+    intervals.sort_unstable();
+    let mut found: Vec<Interval> = Vec::with_capacity(intervals.len());
+    for next in intervals {
+        match found.last_mut() {
+            Some(last) if next.open <= last.close => last.close = last.close.max(next.close),
+            _ => found.push(next),
+        }
+    }
+    found
+}
+
+/// Returns instants before another, further and further back.
+fn looking_back(at: Timestamp) -> impl Iterator<Item = Timestamp> {
+    let steps = std::iter::successors(Some(STEPS.0), |step| (*step < BACK).then(|| (step * 4).min(BACK)));
+    steps.map(move |step| after(at, -step))
+}
+
+fn after(at: Timestamp, seconds: i64) -> Timestamp {
+    let end = if seconds < 0 { Timestamp::MIN } else { Timestamp::MAX };
+    at.checked_add(Span::new().seconds(seconds)).unwrap_or(end)
+}

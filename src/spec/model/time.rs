@@ -1,0 +1,70 @@
+//! What takes time from windows, what gives some back, and the table that holds all of it.
+
+use indexmap::IndexMap;
+
+use crate::schedule::{Interval, Stretch};
+use crate::spec::Placed;
+
+/// The clusters that a freeze or an override is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Clusters {
+    /// Every cluster.
+    All,
+    /// These, by name.
+    Named(Vec<Placed<String>>),
+    /// Those that have all of these labels.
+    Labelled(IndexMap<String, Placed<String>>),
+}
+
+/// A time in which nothing of some types reconciles, whatever windows and overrides say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Freeze {
+    /// The name under `freezes`.
+    pub name: Placed<String>,
+    /// From its first instant to the first one after it.
+    pub interval: Interval,
+    /// Why, never empty.
+    pub reason: String,
+    /// The types, by name; none for every gated type.
+    pub types: Vec<Placed<String>>,
+    /// The clusters.
+    pub clusters: Clusters,
+}
+
+impl Freeze {
+    /// Returns the time that it takes, with its name and why.
+    pub fn stretch(&self) -> Stretch {
+        Stretch { interval: self.interval, reason: format!("{}: {}", self.name.value, self.reason) }
+    }
+}
+
+/// A time in which a type reconciles in some clusters beside its windows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// The clusters; never all.
+    pub clusters: Clusters,
+    /// The type, by name.
+    pub type_name: Placed<String>,
+    /// From its first instant to the first one after it.
+    pub interval: Interval,
+    /// Why, never empty.
+    pub reason: String,
+}
+
+impl Override {
+    /// Returns the time that it gives, with why.
+    pub fn stretch(&self) -> Stretch {
+        Stretch { interval: self.interval, reason: self.reason.clone() }
+    }
+}
+
+/// How a gate looks at a table of open times, instead of firing at openings and closings alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableDef {
+    /// How often it looks, in minutes: a divisor of 60.
+    pub every: u32,
+    /// Where `every` stands.
+    pub place: crate::diagnostic::Place,
+    /// From the beginning of its first day to the end of its last.
+    pub bounds: Interval,
+}

@@ -1,0 +1,188 @@
+//! Freezes, overrides, and the table of a gate.
+
+use indexmap::IndexMap;
+use jiff::ToSpan;
+use jiff::tz::TimeZone;
+
+use super::Parser;
+use crate::diagnostic::Diagnostic;
+use crate::schedule::Interval;
+use crate::spec::instant::{instant, is_day};
+use crate::spec::keys::{self, Shape};
+use crate::spec::model::{Clusters, Freeze, Override, TableDef};
+use crate::spec::node::Node;
+use crate::spec::reader::{Field, Fields};
+use crate::spec::{Placed, check_time};
+
+/// How many days before its last a table begins where nothing says it.
+const BEFORE: i64 = 731;
+
+/// The most days of a table.
+const MOST: i64 = 3_660;
+
+impl Parser {
+    pub(super) fn freezes(&mut self, field: Option<Field<'_>>) -> Vec<Freeze> {
+        let mut freezes = Vec::new();
+        for (name, key, node) in self.map(field) {
+            let fields = self.reader.table(node, key, &keys::FREEZE);
+            let reason = self.reader.field_text(fields.get("reason"));
+            let types = fields.get("types").map(|field| self.texts(field)).unwrap_or_default();
+            let clusters = match fields.get("clusters") {
+                Some(field) => Clusters::Named(self.texts(field)),
+                None => self.labelled(&fields).unwrap_or(Clusters::All),
+            };
+            let interval = self.interval(&fields, "to", key);
+            if let (Some(reason), Some(interval)) = (reason, interval) {
+                freezes.push(Freeze { name, interval, reason: reason.value, types, clusters });
+            }
+        }
+        freezes
+    }
+
+    pub(super) fn overrides(&mut self, field: Option<Field<'_>>) -> Vec<Placed<Override>> {
+        let mut overrides = Vec::new();
+        for item in self.reader.items(field).unwrap_or_default() {
+            let fields = self.reader.table(item, item, &keys::OVERRIDE);
+            let reason = self.reader.field_text(fields.get("reason"));
+            let type_name = self.reader.field_text(fields.get("type"));
+            let clusters = match fields.get("cluster") {
+                Some(field) => {
+                    Some(Clusters::Named(self.reader.field_text(Some(field)).into_iter().collect()))
+                }
+                None => self.labelled(&fields),
+            };
+            let place = self.reader.place(&item.span);
+            if clusters.is_none() {
+                let error = Diagnostic::error("an override says no cluster, and never is one for all");
+                self.reader.diagnostics.push(error.at(place.clone()).help("add `cluster` or `labels`"));
+            }
+            for key in ["from", "until"] {
+                if let Some(text) = self.reader.field_text(fields.get(key)).filter(|text| is_day(text)) {
+                    let error = Diagnostic::error(format!("`{key}` of an override is a day and no time"));
+                    self.reader
+                        .diagnostics
+                        .push(error.at(text.place.clone()).help(format!("write {}T20:00", text.value)));
+                }
+            }
+            let interval = self.interval(&fields, "until", item);
+            if let (Some(clusters), Some(type_name), Some(interval), Some(reason)) =
+                (clusters, type_name, interval, reason)
+            {
+                let given = Override { clusters, type_name, interval, reason: reason.value };
+                overrides.push(Placed::new(given, place));
+            }
+        }
+        overrides
+    }
+
+    pub(super) fn labels(&mut self, field: Option<Field<'_>>) -> IndexMap<String, Placed<String>> {
+        let mut labels = IndexMap::new();
+        for (name, _, node) in self.map(field) {
+            if let Shape::Text(rule) = keys::LABEL
+                && let Some(value) = self.reader.text(node, rule, "label")
+            {
+                labels.insert(name.value, value);
+            }
+        }
+        labels
+    }
+
+    fn labelled(&mut self, fields: &Fields<'_>) -> Option<Clusters> {
+        let field = fields.get("labels")?;
+        Some(Clusters::Labelled(self.labels(Some(field))))
+    }
+
+    /// Reads what lies between `from` and the key of the end.
+    fn interval(&mut self, fields: &Fields<'_>, end: &str, home: &Node) -> Option<Interval> {
+        let from = self.reader.field_text(fields.get("from"));
+        let to = self.reader.field_text(fields.get(end));
+        let own = fields.get("timeZone");
+        let name = if own.is_some() { self.reader.field_text(own) } else { self.time_zone.clone() };
+        let zone = match name.as_ref().map(check_time::time_zone) {
+            Some(Ok(zone)) => zone,
+            Some(Err(error)) if own.is_some() => {
+                self.reader.diagnostics.push(*error);
+                return None;
+            }
+            _ if own.is_some() || self.zone_refused => return None,
+            _ => {
+                let error = Diagnostic::error("the days and times here have no time zone");
+                let place = self.reader.place(&home.span);
+                let help = "add `timeZone`, here or at the top, for example `Europe/Berlin`";
+                self.reader.diagnostics.push(error.at(place).help(help));
+                return None;
+            }
+        };
+        self.between(&from?, &to?, &zone)
+    }
+
+    fn between(&mut self, from: &Placed<String>, to: &Placed<String>, zone: &TimeZone) -> Option<Interval> {
+        let mut read = |text: &Placed<String>, is_end: bool| {
+            instant(text, zone, is_end).map_err(|error| self.reader.diagnostics.push(*error)).ok()
+        };
+        let (open, close) = (read(from, false), read(to, true));
+        let interval = Interval { open: open?, close: close? };
+        if interval.open >= interval.close {
+            let error = Diagnostic::error(format!("this ends at {}, before it begins", to.value));
+            self.reader.diagnostics.push(error.at(to.place.clone()).help("give it a later end"));
+            return None;
+        }
+        Some(interval)
+    }
+
+    /// Reads how often a gate looks at its table, and from when to when that goes.
+    pub(super) fn gate_table(&mut self, fields: &Fields<'_>) -> Option<TableDef> {
+        let every = self.reader.field_text(fields.get("every"));
+        let from = self.reader.field_text(fields.get("from"));
+        let through = self.reader.field_text(fields.get("through"));
+        let Some(every) = every else {
+            let lone = [("from", &from), ("through", &through)];
+            for (key, text) in lone.into_iter().filter(|_| fields.get("every").is_none()) {
+                let Some(text) = text else { continue };
+                let error =
+                    Diagnostic::error(format!("`{key}` is of a table, and only a gate with `every` has one"));
+                self.reader
+                    .diagnostics
+                    .push(error.at(text.place.clone()).help("add `every: 5m`, or remove it"));
+            }
+            return None;
+        };
+        let Some(through) = through else {
+            if fields.get("through").is_none() {
+                let error = Diagnostic::error("a gate with `every` needs the last day of its table");
+                let help = "add `through`, for example the end of next year";
+                self.reader.diagnostics.push(error.at(every.place.clone()).help(help));
+            }
+            return None;
+        };
+        let days: Vec<&Placed<String>> = from.iter().chain([&through]).filter(|text| !is_day(text)).collect();
+        for text in &days {
+            let error = Diagnostic::error(format!("`{}` is a time, and a table has whole days", text.value));
+            self.reader.diagnostics.push(error.at(text.place.clone()).help("write a day such as 2027-12-31"));
+        }
+        if !days.is_empty() || self.zone_refused {
+            return None;
+        }
+        let zone = self.time_zone.as_ref().and_then(|zone| check_time::time_zone(zone).ok());
+        let zone = zone.unwrap_or(TimeZone::UTC);
+        let bounds = match &from {
+            Some(from) => self.between(from, &through, &zone)?,
+            None => {
+                let close =
+                    instant(&through, &zone, true).map_err(|error| self.reader.diagnostics.push(*error));
+                let close = close.ok()?;
+                let first = close.to_zoned(zone).checked_sub(BEFORE.days()).ok()?;
+                Interval { open: first.timestamp(), close }
+            }
+        };
+        if bounds.close.as_second() - bounds.open.as_second() > MOST * 86_400 {
+            let error = Diagnostic::error("the table would be longer than ten years");
+            self.reader
+                .diagnostics
+                .push(error.at(through.place.clone()).help("choose days that lie nearer together"));
+            return None;
+        }
+        let minutes = every.value.trim_end_matches('m').parse().ok()?;
+        Some(TableDef { every: minutes, place: every.place, bounds })
+    }
+}

@@ -1,0 +1,94 @@
+//! Gates that look at a table every minute.
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, ToSpan};
+use serde_json::json;
+
+use super::walk_through::{change_both, conf, image, scaffold};
+use crate::api::Change;
+use crate::cluster::Cluster;
+use crate::fleet::{Fleet, KUSTOMIZATIONS};
+use crate::landing::{predict, record, told};
+use crate::wait::{WORK, holds, until};
+use crate::window::{Window, ZONE};
+
+fn utc(at: Timestamp) -> String {
+    at.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%MZ").to_string()
+}
+
+/// Tells whether a job of the gate has suspended it.
+fn is_held(cluster: &Cluster) -> bool {
+    let found = cluster.api.get(&format!("{KUSTOMIZATIONS}/apps-rw")).unwrap();
+    found["metadata"]["annotations"]["gitops-windows/held"].is_string() && found["spec"]["suspend"] == true
+}
+
+/// A resumption by hand and missed runs are mended, an override opens, and a freeze closes whatever it says.
+pub fn play(fleet: &mut Fleet) {
+    scaffold(fleet);
+    let last = Timestamp::now().to_zoned(TimeZone::UTC).checked_add(300.days()).unwrap();
+    let gate = format!("timeZone: {ZONE}\ngate:\n  every: 1m\n  through: {}\n", last.strftime("%Y-%m-%d"));
+    fleet.tree.replace("windows.yaml", "gate:\n", &gate);
+    fleet.tool(&["sync", "--yes", "--allow-dirty"]);
+    fleet.merge("Look at a table");
+    fleet.landed(0, &["flux-system", "infra", "apps-rt"]);
+    let cluster = &fleet.clusters[0];
+    until("the first tick closes", WORK * 3, || is_held(cluster).then_some(()));
+    let uids = cluster.uids();
+
+    cluster.reconciled("flux-system");
+    assert!(is_held(cluster), "the parent took the suspension back");
+    let resume = json!({ "spec": { "suspend": false } });
+    cluster.api.change(&format!("{KUSTOMIZATIONS}/apps-rw"), Change::Merge("flux", &resume)).unwrap();
+    until("a resumption by hand is mended", WORK * 3, || is_held(cluster).then_some(()));
+
+    // An override of some minutes, of which a freeze takes the last.
+    let given = Window::ahead(SignedDuration::from_secs(75), 4);
+    let freeze = given.open + 2.minutes();
+    let spec = fleet.tree.text("windows.yaml");
+    let stretches = format!(
+        "overrides:\n  - {{ cluster: edge-01, type: rw, from: {}, until: {}, reason: INC-1 }}\n\
+         freezes:\n  peak: {{ from: {}, to: {}, reason: trading peak }}\n",
+        utc(given.open),
+        utc(given.close),
+        utc(freeze),
+        utc(given.close + 60.minutes()),
+    );
+    fleet.tree.write("windows.yaml", format!("{spec}{stretches}"));
+    fleet.tool(&["sync", "--yes", "--allow-dirty"]);
+    fleet.merge("Let an urgent change in");
+    fleet.landed(0, &["flux-system", "infra", "apps-rt"]);
+    let by_when = predict(fleet, "edge-01", "nginx", "rw");
+    assert_eq!(by_when.from, given.open);
+    change_both(fleet, ("1.29-alpine", "1.30-alpine"), ("Changed at once", "First change"));
+    let by_pr = told(fleet, "edge-01", "rw");
+    assert_eq!(by_pr.from, given.open);
+    fleet.merge("An urgent change");
+    until("the configuration lands at once", WORK, || conf(cluster).contains("First change").then_some(()));
+    assert!(Timestamp::now() < given.open, "the machine is too slow for this override");
+    holds(
+        "the image waits for the override",
+        WORK * 3,
+        || Timestamp::now() >= given.open,
+        || image(cluster).ends_with("1.29-alpine") || Timestamp::now() >= given.open,
+    );
+    let landed = until("the image lands with the override", WORK * 2, || {
+        image(cluster).ends_with("1.30-alpine").then(Timestamp::now)
+    });
+    record("a_table_mends_what_others_do: the image", &by_when, landed);
+    record("a_table_mends_what_others_do: the image, by pr", &by_pr, landed);
+    assert!(landed < freeze, "the machine is too slow for this override");
+
+    // Nothing runs as the freeze begins; the first run afterwards closes, although the override still lasts.
+    cluster.stop_controllers();
+    until("the freeze begins", WORK * 5, || (Timestamp::now() >= freeze).then_some(()));
+    cluster.start_controllers();
+    until("the freeze closes", WORK * 3, || is_held(cluster).then_some(()));
+    assert!(Timestamp::now() < given.close, "the override ended before the freeze was seen");
+    change_both(fleet, ("1.30-alpine", "1.31-alpine"), ("First change", "Second change"));
+    fleet.merge("A change in the freeze");
+    until("the second configuration lands", WORK, || conf(cluster).contains("Second change").then_some(()));
+    let looked = Timestamp::now() + SignedDuration::from_secs(75);
+    let is_over = || Timestamp::now() >= looked;
+    holds("the image waits", WORK, is_over, || image(cluster).ends_with("1.30-alpine"));
+    assert_eq!(cluster.uids(), uids, "an object was made again");
+}

@@ -1,0 +1,264 @@
+//! Gates that look at a table: what is written, what is said of it, and what the jobs do.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::{rendered, scaffold};
+use crate::support::scratch::Scratch;
+
+const INFRA: &str = "clusters/edge-01/infra";
+
+/// Gives the gate a table, with a freeze of one cluster and an override of the other.
+fn with_table() -> Scratch {
+    let scratch = scaffold();
+    scratch.replace(
+        "windows.yaml",
+        "gate:\n",
+        "gate:\n  every: 5m\n  through: 2027-01-31\n  from: 2026-11-01\n",
+    );
+    scratch.replace("windows.yaml", "  edge-01: {}\n", "  edge-01: { labels: { region: eu } }\n");
+    let spec = std::fs::read_to_string(scratch.top().join("windows.yaml")).unwrap();
+    let time = "timeZone: Europe/Berlin\n\
+        freezes:\n  year-end: { from: 2026-12-18, to: 2027-01-07, reason: trading peak, labels: { region: eu } }\n\
+        overrides:\n  - { cluster: edge-02, type: rw, from: 2026-11-24T20:00, until: 2026-11-24T22:00, reason: INC-1 }\n";
+    scratch.write("windows.yaml", format!("{spec}{time}"));
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    scratch.commit();
+    scratch
+}
+
+fn job(objects: &[Value], name: &str) -> Value {
+    objects
+        .iter()
+        .find(|object| object["kind"] == "CronJob" && object["metadata"]["name"] == name)
+        .unwrap()
+        .clone()
+}
+
+fn container(job: &Value) -> &Value {
+    &job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0]
+}
+
+#[test]
+fn both_jobs_look_at_one_table_again_and_again() {
+    let scratch = with_table();
+    assert!(scratch.expect(0, &["sync"]).stdout.is_empty(), "a second sync changes something");
+    let objects = rendered(&scratch, INFRA);
+    let (open, close) =
+        (job(&objects, "open-reconciliation-window"), job(&objects, "close-reconciliation-window"));
+    assert_eq!(container(&open)["args"], container(&close)["args"]);
+    for job in [&open, &close] {
+        assert_eq!(
+            (&job["spec"]["schedule"], &job["spec"]["suspend"]),
+            (&json!("*/5 * * * *"), &json!(false))
+        );
+        assert_eq!(job["spec"]["startingDeadlineSeconds"], 300);
+    }
+    let lines: Vec<&str> =
+        container(&open)["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(lines[0], "open-times");
+    assert!(
+        lines[2].ends_with("# Sat 2026-11-07 22:00:00 +01:00 to Sun 2026-11-08 04:00:00 +01:00"),
+        "{}",
+        lines[2]
+    );
+    assert!(!lines.iter().any(|line| line.contains("Sat 2026-12-19")), "the freeze is open");
+    assert!(
+        lines.iter().any(|line| line.starts_with("# frozen") && line.ends_with("year-end: trading peak"))
+    );
+    let other = rendered(&scratch, "clusters/edge-02/infra");
+    let other = job(&other, "open-reconciliation-window");
+    let other = container(&other)["args"].to_string();
+    assert!(other.contains("Tue 2026-11-24 20:00:00") && other.contains("Sat 2026-12-19"));
+    // What is built is read as it is meant.
+    let found = scratch.run(&["check", "--now", "2026-11-20T00:00:00Z", "--format", "json"]);
+    let found: Value = serde_json::from_str(&found.stdout).unwrap();
+    assert_eq!(found["findings"], json!([]));
+    let found = scratch.run(&["check", "--now", "2027-01-10T00:00:00Z", "--format", "json"]);
+    let found: Value = serde_json::from_str(&found.stdout).unwrap();
+    let codes: Vec<&str> =
+        found["findings"].as_array().unwrap().iter().filter_map(|one| one["code"].as_str()).collect();
+    assert_eq!(codes, ["GW118", "GW119", "GW119"]);
+    assert_eq!(scratch.run(&["verify"]).code, 0);
+}
+
+fn rw(scratch: &Scratch, now: &str, cluster: &str) -> Value {
+    let told = scratch.expect(0, &["when", "--now", now, "--cluster", cluster, "--format", "json"]).stdout;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    told["lines"].as_array().unwrap().iter().find(|line| line["type"] == "rw").unwrap().clone()
+}
+
+#[test]
+fn the_questions_know_freezes_and_overrides() {
+    let scratch = with_table();
+    let frozen = rw(&scratch, "2026-12-19T22:00:00Z", "edge-01");
+    assert_eq!((&frozen["open"], &frozen["gate"]), (&json!(false), &json!("closes")));
+    assert_eq!(frozen["freeze"]["reason"], "year-end: trading peak");
+    assert_eq!(frozen["freeze"]["until"]["utc"], "2027-01-07T23:00:00Z");
+    assert_eq!(frozen["nextOpen"]["utc"], "2027-01-09T21:00:00Z");
+    let given = rw(&scratch, "2026-11-24T20:00:00Z", "edge-02");
+    assert_eq!((&given["open"], &given["override"]["reason"]), (&json!(true), &json!("INC-1")));
+    assert_eq!(given["nextClose"]["utc"], "2026-11-24T21:00:00Z");
+    // Nothing opens behind the end of the table.
+    assert_eq!(rw(&scratch, "2027-01-31T22:00:00Z", "edge-02")["nextOpen"], Value::Null);
+    let text = scratch.expect(0, &["when", "--now", "2026-12-19T22:00:00Z", "--cluster", "edge-01"]).stdout;
+    assert!(text.contains("frozen (year-end: trading peak)"), "{text}");
+    for (format, words) in [
+        ("text", "frozen Fri 2026-12-18 00:00 – Fri 2027-01-08 00:00"),
+        ("svg", "<title>frozen Fri"),
+        ("ics", "SUMMARY:rw frozen: edge-01"),
+    ] {
+        let range = ["--from", "2026-12-15T00:00:00Z", "--days", "30", "--format", format];
+        let told =
+            scratch.expect(0, &[&["calendar", "--time-zone", "Europe/Berlin"], &range[..]].concat()).stdout;
+        assert!(told.contains(words) && told.contains("trading peak"), "{format}: {told}");
+    }
+    let range = ["--from", "2026-11-23T00:00:00Z", "--days", "3"];
+    let told = scratch.expect(0, &[&["calendar", "--cluster", "edge-02"], &range[..]].concat()).stdout;
+    assert!(told.contains("(INC-1)"), "{told}");
+}
+
+#[test]
+fn a_pull_request_tells_what_a_freeze_holds_back() {
+    let scratch = with_table();
+    let base = scratch.git(&["rev-parse", "HEAD"]);
+    let file = "apps/web/web-rw/deployment.yaml";
+    let text = std::fs::read_to_string(scratch.top().join(file)).unwrap();
+    scratch.write(file, text.replace("replicas: 1", "replicas: 3"));
+    scratch.commit();
+    let told = |now: &str| -> Vec<Value> {
+        let told = scratch.run(&["pr", "--base", base.trim(), "--now", now, "--format", "json"]).stdout;
+        let told: Value = serde_json::from_str(&told).unwrap();
+        told["changes"].as_array().unwrap().iter().map(|change| change["lands"].clone()).collect()
+    };
+    let frozen = told("2026-12-19T22:00:00Z");
+    assert_eq!(frozen.len(), 2, "{frozen:#?}");
+    assert_eq!(frozen[0]["state"], "frozen");
+    assert!(
+        frozen[0]["reason"].as_str().unwrap().starts_with("held by freeze until Fri 2027-01-08 00:00"),
+        "{frozen:#?}"
+    );
+    assert_eq!(frozen[0]["earliest"], "2027-01-09T21:00:00Z");
+    assert_eq!(frozen[1]["state"], "window");
+}
+
+#[test]
+fn what_pairs_of_cron_jobs_cannot_keep_is_refused() {
+    let scratch = scaffold();
+    let spec = std::fs::read_to_string(scratch.top().join("windows.yaml")).unwrap();
+    let freeze = "freezes: { f: { from: 2026-12-18, to: 2026-12-20, timeZone: UTC, reason: x } }\n";
+    scratch.write("windows.yaml", format!("{spec}{freeze}"));
+    let told = scratch.expect(3, &["sync"]).stderr;
+    assert!(told.contains("can't keep freeze `f`") && told.contains("`every: 5m`"), "{told}");
+}
+
+#[test]
+fn jobs_that_begin_to_look_at_a_table_say_what_may_stay_suspended() {
+    let scratch = scaffold();
+    scratch.replace("windows.yaml", "gate:\n", "gate:\n  every: 5m\n  through: 2027-12-31\n");
+    let told = scratch.run(&["sync"]).stderr;
+    assert!(told.contains("while the windows are open") && told.contains("apps-rw"), "{told}");
+}
+
+/// A cluster of one Flux Kustomization, in a file each.
+struct Fake {
+    scratch: Scratch,
+    jobs: [Value; 2],
+}
+
+impl Fake {
+    fn new() -> Fake {
+        let scratch = with_table();
+        let objects = rendered(&scratch, INFRA);
+        let jobs =
+            ["close-reconciliation-window", "open-reconciliation-window"].map(|name| job(&objects, name));
+        let fake = Fake { scratch, jobs };
+        fake.program("date", "cat \"$STATE/now\"");
+        fake.program(
+            "kubectl",
+            "echo \"$*\" >> \"$STATE/calls\"\n[ -e \"$STATE/down\" ] && exit 1\ncase \"$*\" in\n\
+             get*apps-rw*spec.suspend*) cat \"$STATE/suspend\" ;;\n\
+             get*apps-rw*annotations*) cat \"$STATE/held\" ;;\n\
+             patch*apps-rw*:null*false*) printf false > \"$STATE/suspend\"; : > \"$STATE/held\" ;;\n\
+             patch*apps-rw*true*) printf true > \"$STATE/suspend\"; printf until > \"$STATE/held\" ;;\n\
+             *) exit 1 ;;\nesac",
+        );
+        for state in ["suspend", "held"] {
+            fake.set(state, "");
+        }
+        fake
+    }
+
+    fn program(&self, name: &str, script: &str) {
+        let file = self.folder().join(name);
+        std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&file, mode).unwrap();
+    }
+
+    fn folder(&self) -> &Path {
+        self.scratch.outside()
+    }
+
+    fn set(&self, state: &str, value: &str) {
+        std::fs::write(self.folder().join(state), value).unwrap();
+    }
+
+    fn suspend(&self) -> String {
+        std::fs::read_to_string(self.folder().join("suspend")).unwrap()
+    }
+
+    /// Runs both jobs at an instant; gives whether each succeeds, and how often they patched.
+    fn tick(&self, now: &str) -> ([bool; 2], usize) {
+        let now: jiff::Timestamp = now.parse().unwrap();
+        self.set("now", &now.as_second().to_string());
+        self.set("calls", "");
+        let run = |job: &Value| {
+            let container = container(job);
+            let words = ["command", "args"].into_iter().flat_map(|key| container[key].as_array().unwrap());
+            let words: Vec<&str> = words.filter_map(Value::as_str).collect();
+            let mut command = Command::new(words[0]);
+            command.args(&words[1..]).env("STATE", self.folder());
+            command.env("PATH", format!("{}:/usr/bin:/bin", self.folder().display()));
+            command.output().unwrap().status.success()
+        };
+        let succeeded = [run(&self.jobs[0]), run(&self.jobs[1])];
+        let calls = std::fs::read_to_string(self.folder().join("calls")).unwrap();
+        (succeeded, calls.lines().filter(|line| line.starts_with("patch")).count())
+    }
+}
+
+#[test]
+fn the_jobs_do_what_the_table_says_and_mend_what_is_otherwise() {
+    let fake = Fake::new();
+    let both = [true, true];
+    // Closed: suspended once, and left alone then.
+    assert_eq!((fake.tick("2026-11-07T20:55:00Z"), fake.suspend().as_str()), ((both, 1), "true"));
+    assert_eq!(fake.tick("2026-11-07T20:59:59Z"), (both, 0));
+    // Somebody resumes it: mended at the next tick.
+    fake.set("suspend", "false");
+    assert_eq!((fake.tick("2026-11-07T20:59:59Z"), fake.suspend().as_str()), ((both, 1), "true"));
+    // The first second of the window, and the last.
+    assert_eq!((fake.tick("2026-11-07T21:00:00Z"), fake.suspend().as_str()), ((both, 1), "false"));
+    assert_eq!(fake.tick("2026-11-08T02:59:59Z"), (both, 0));
+    assert_eq!((fake.tick("2026-11-08T03:00:00Z"), fake.suspend().as_str()), ((both, 1), "true"));
+    // What people suspend in a window stays so through the next ones.
+    assert_eq!(fake.tick("2026-11-14T21:00:00Z"), (both, 1));
+    fake.set("suspend", "true");
+    for now in ["2026-11-14T21:05:00Z", "2026-11-15T03:00:00Z", "2026-11-21T21:00:00Z"] {
+        assert_eq!((fake.tick(now), fake.suspend().as_str()), ((both, 0), "true"), "{now}");
+    }
+    fake.set("suspend", "false");
+    // Frozen: the window of that night does not open.
+    assert_eq!((fake.tick("2026-12-19T21:00:00Z"), fake.suspend().as_str()), ((both, 1), "true"));
+    assert_eq!((fake.tick("2026-12-19T22:00:00Z"), fake.suspend().as_str()), ((both, 0), "true"));
+    // Before its first line and behind its last nothing opens; the end is seen.
+    assert_eq!(fake.tick("2026-01-03T22:00:00Z"), (both, 0));
+    assert_eq!((fake.tick("2027-02-06T22:00:00Z"), fake.suspend().as_str()), (([false, true], 0), "true"));
+    // A failure is seen too.
+    fake.set("down", "");
+    assert_eq!(fake.tick("2026-11-10T00:00:00Z").0, [false, true]);
+    assert_eq!(fake.tick("2026-11-07T22:00:00Z").0, [true, false]);
+}
