@@ -28,13 +28,15 @@ pub struct Told {
     pub cluster: ClusterKey,
     /// What goes wrong.
     pub finding: Diagnostic,
+    /// What has to open until it begins; `None` where that is as the change arrives.
+    pub from: Option<Hold>,
     /// What has to open until it is over; `None` where nothing ends it, or it is no matter of time.
     pub until: Option<Hold>,
 }
 
 impl Told {
     fn of(cluster: &ClusterKey, finding: Diagnostic) -> Told {
-        Told { cluster: cluster.clone(), finding, until: None }
+        Told { cluster: cluster.clone(), finding, from: None, until: None }
     }
 }
 

@@ -5,11 +5,14 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::check::reference::{NameReference, pods, references};
+use crate::check::reference::{NameReference, Part, pods, references};
 use crate::repo::manifest::ObjectId;
 
 /// The API group of CustomResourceDefinitions.
 const DEFINITIONS: &str = "apiextensions.k8s.io";
+
+/// The API group of HelmReleases.
+const HELM: &str = "helm.toolkit.fluxcd.io";
 
 /// One thing without which an object does not work.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,6 +70,12 @@ pub(crate) fn needs(object: &Value) -> Vec<Need> {
     let named = references(object).into_iter().filter(|reference| !reference.optional);
     let mut found: Vec<Need> = named.map(Need::Named).collect();
     let id = ObjectId::of(object);
+    if id.kind == "HelmRelease" && id.group == HELM {
+        let sources = object["spec"]["valuesFrom"].as_array().into_iter().flatten();
+        found.extend(
+            sources.filter(|source| source["optional"] != true).filter_map(|source| values(&id, source)),
+        );
+    }
     if id.kind == "Service" && id.group.is_empty() {
         found.extend(selected(&object["spec"]));
     }
@@ -76,6 +85,20 @@ pub(crate) fn needs(object: &Value) -> Vec<Need> {
         found.push(Need::Version { group, version, kind });
     }
     found
+}
+
+/// Returns what a HelmRelease takes its values from (helm-controller, `composeValues`).
+fn values(release: &ObjectId, source: &Value) -> Option<Need> {
+    let text = |field: &str| source[field].as_str().filter(|text| !text.contains('$')).map(str::to_owned);
+    Some(Need::Named(NameReference {
+        group: String::new(),
+        kind: text("kind")?,
+        namespace: release.namespace.clone(),
+        name: text("name")?,
+        optional: false,
+        path: vec!["spec", "valuesFrom"],
+        part: Part::Key(text("valuesKey").unwrap_or_else(|| "values.yaml".to_owned())),
+    }))
 }
 
 /// Returns the pods that a Service needs, once for each port that goes by a name.

@@ -106,6 +106,7 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
     let standards = new.as_ref().ok().map(|new| Standards {
         before: standard(&old, before_templates.as_ref()),
         after: standard(new, after_templates.as_ref()),
+        has_spec: old.is_some(),
     });
     let (old, new) = (old.map(|parsed| parsed.spec), new.map(|parsed| parsed.map(|parsed| parsed.spec)));
     let old = old.or_else(|| new.as_ref().ok().cloned().flatten());

@@ -110,6 +110,7 @@ mod tests {
                 files: [path("apps/kustomization.yaml"), path(&format!("apps/{kind}.yaml"))]
                     .map(|path| Behind { path, line: Some(2) })
                     .to_vec(),
+                is_forced: false,
                 lands: crate::pr::Landing::unknown("x"),
             });
         }

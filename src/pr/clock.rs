@@ -352,9 +352,12 @@ impl Clock<'_> {
         of(&self.after).or_else(|| of(&self.before))
     }
 
-    /// Returns when what holds something back in a cluster opens next.
+    /// Returns when what holds something back in a cluster lets it go: now where it is open, else at its next opening.
     pub fn opens(&self, cluster: &str, hold: &Hold) -> Option<Timestamp> {
-        let of = |tree: &Tree<'_>| tree.gate(cluster, hold, self.now)?.times.next_open;
+        let of = |tree: &Tree<'_>| {
+            let times = tree.gate(cluster, hold, self.now)?.times;
+            if times.open { Some(self.now) } else { times.next_open }
+        };
         of(&self.after).or_else(|| of(&self.before))
     }
 

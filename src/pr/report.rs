@@ -9,7 +9,7 @@ use crate::path::RepoPath;
 use crate::pr::behind::{Behind, Files};
 use crate::pr::clock::Clock;
 use crate::pr::field::{Field, fields, masked, shown};
-use crate::pr::finding::{Finding, Standards, Told, findings};
+use crate::pr::finding::{Finding, Standards, Told, findings as found};
 use crate::pr::landing::Landing;
 use crate::pr::train::Train;
 use crate::render::Renderer;
@@ -60,6 +60,8 @@ pub struct Line {
     pub object: Option<Value>,
     /// The changed files behind it; where none is known, the file that it comes from.
     pub files: Vec<Behind>,
+    /// Whether Flux makes it anew where Kubernetes refuses the change (kustomize-controller, `force`).
+    pub is_forced: bool,
     /// When it lands.
     pub lands: Landing,
 }
@@ -125,8 +127,8 @@ pub fn report(question: Question<'_>, clock: &Clock<'_>, renderer: &dyn Renderer
     let waiting = changes.iter().map(|line| &line.lands).filter(|lands| lands.deadline.is_some());
     let deadline = waiting.min_by_key(|lands| (lands.deadline, *lands)).cloned();
     let told = Told { changes: &changes, withheld: &withheld };
-    let mut findings = findings(clock, &comparison, &landings, told, question.standards.as_ref(), renderer);
-    findings.extend(question.broken.as_ref().map(Finding::of_spec));
+    let mut findings: Vec<Finding> = question.broken.iter().map(Finding::of_spec).collect();
+    findings.extend(found(clock, &comparison, &landings, told, question.standards.as_ref(), renderer));
     Report {
         base: question.base,
         head: question.head,
@@ -174,6 +176,10 @@ fn line(
         fields: differing,
         object: matches!(kind, Kind::Created | Kind::Deleted).then(|| shown(&object.value, word)),
         files: files.behind(change),
+        is_forced: by.spec()["force"] == true
+            || object.value["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/force"]
+                .as_str()
+                .is_some_and(|force| force.eq_ignore_ascii_case("enabled")),
         lands,
     })
 }

@@ -13,53 +13,99 @@ use crate::delivery::{Applied, Delivery, Hold};
 use crate::diagnostic::Diagnostic;
 use crate::repo::manifest::ObjectId;
 
+/// An object with what holds it back in its cluster, whatever a spec wants.
+#[derive(Clone, Copy)]
+pub(super) struct Held<'s> {
+    pub(super) applied: &'s Applied,
+    hold: Option<&'s Hold>,
+    rank: usize,
+}
+
+impl<'s> Held<'s> {
+    fn lands(&self) -> String {
+        self.hold.map_or_else(|| "at once".to_owned(), Hold::end)
+    }
+
+    pub(super) fn window(&self) -> Option<&'s Hold> {
+        self.hold.filter(|hold| hold.opens())
+    }
+}
+
 /// One object on its way.
 pub(super) struct Item<'s> {
-    old: Option<&'s Applied>,
-    new: Option<&'s Applied>,
+    old: Option<Held<'s>>,
+    new: Option<Held<'s>>,
     /// Whether it leaves Git and the cluster keeps it.
     stays: bool,
 }
 
 impl<'s> Item<'s> {
     /// What the cluster has of it once everything up to a rank has landed.
-    fn at(&self, rank: usize) -> Option<&'s Applied> {
+    fn at(&self, rank: usize) -> Option<Held<'s>> {
         match (self.old, self.new) {
-            (_, Some(new)) if new.rank() <= rank => Some(new),
-            (Some(old), None) if !self.stays && old.rank() <= rank => None,
+            (_, Some(new)) if new.rank <= rank => Some(new),
+            (Some(old), None) if !self.stays && old.rank <= rank => None,
             (old, _) => old,
         }
     }
 
     fn ranks(&self) -> impl Iterator<Item = usize> {
-        [self.old, self.new].into_iter().flatten().map(Applied::rank)
+        [self.old, self.new].into_iter().flatten().map(|held| held.rank)
     }
 
     fn is_changed(&self) -> bool {
-        self.old.map(Applied::value) != self.new.map(Applied::value)
+        let value = |held: Held<'s>| held.applied.value();
+        self.old.map(value) != self.new.map(value)
     }
 }
 
 /// Items with what they are at some moment.
 pub(super) struct Moment<'i, 's> {
-    present: Vec<(&'i Item<'s>, &'s Applied)>,
+    present: Vec<(&'i Item<'s>, Held<'s>)>,
     state: State<'s>,
 }
 
 impl<'i, 's> Moment<'i, 's> {
-    fn new(items: &'i [Item<'s>], of: impl Fn(&Item<'s>) -> Option<&'s Applied>) -> Moment<'i, 's> {
+    fn new(items: &'i [Item<'s>], of: impl Fn(&Item<'s>) -> Option<Held<'s>>) -> Moment<'i, 's> {
         let present: Vec<_> = items.iter().filter_map(|item| Some((item, of(item)?))).collect();
-        let state = State::new(present.iter().map(|(_, applied)| (&applied.id, applied.value())));
+        let state = State::new(present.iter().map(|(_, held)| (&held.applied.id, held.applied.value())));
         Moment { present, state }
     }
 
-    pub(super) fn meeting(&self, user: &ObjectId, need: &Need) -> Option<(&'i Item<'s>, &'s Applied)> {
+    pub(super) fn meeting(&self, user: &ObjectId, need: &Need) -> Option<(&'i Item<'s>, Held<'s>)> {
         self.state.meeting(&user.namespace, need).map(|position| self.present[position])
     }
 }
 
 impl<'s> Change<'s> {
-    fn items(&self) -> Vec<Item<'s>> {
+    /// Returns what holds a delivery back, and its place in the order of openings.
+    ///
+    /// Of CronJobs whose type no spec says, the order is that of `jobs`.
+    fn held(&self, jobs: &[&Hold], delivery: &'s Delivery, applied: &'s Applied) -> Held<'s> {
+        let suspended = delivery.held.as_ref().filter(|hold| **hold == Hold::Suspended);
+        let hold = suspended.or(delivery.gated.as_ref());
+        let position = |name: &str| {
+            let spec = self.step.after.spec.or(self.step.before.spec)?;
+            spec.types.iter().position(|one| one.name.value == name)
+        };
+        let rank = match hold {
+            None => 0,
+            Some(Hold::Suspended) => usize::MAX,
+            Some(Hold::Window(name)) => position(name).unwrap_or(1).max(1),
+            Some(job) => 1 + jobs.iter().position(|own| *own == job).unwrap_or_default(),
+        };
+        Held { applied, hold, rank }
+    }
+
+    /// Returns the CronJobs that hold something back and whose type no spec says.
+    fn jobs(&self) -> Vec<&'s Hold> {
+        let found = self.had.values().chain(self.has.values()).flatten();
+        let jobs = found.filter_map(|(delivery, _)| delivery.gated.as_ref());
+        let jobs: BTreeSet<&Hold> = jobs.filter(|hold| matches!(hold, Hold::Job(_))).collect();
+        jobs.into_iter().collect()
+    }
+
+    fn items(&self, jobs: &[&Hold]) -> Vec<Item<'s>> {
         let ids: BTreeSet<&ObjectId> = self.had.keys().chain(self.has.keys()).copied().collect();
         let item = |id: &ObjectId| {
             let first = |found: Option<&Vec<(&'s Delivery, &'s Applied)>>| found?.first().copied();
@@ -67,7 +113,8 @@ impl<'s> Change<'s> {
             let stays = old.is_some_and(|(from, was)| {
                 is_kept(was.value()) || self.fate(from).is_some_and(|fate| fate != Fate::Deletes)
             });
-            Item { old: old.map(|(_, was)| was), new: new.map(|(_, now)| now), stays }
+            let held = |(delivery, applied)| self.held(jobs, delivery, applied);
+            Item { old: old.map(held), new: new.map(held), stays }
         };
         ids.into_iter().map(item).collect()
     }
@@ -75,7 +122,19 @@ impl<'s> Change<'s> {
     /// Objects that lack what they need between two moments at which something lands, though the revision that they are
     /// of brings it.
     pub(super) fn mixed(&self) -> Vec<Told> {
-        let items = self.items();
+        let mut told = BTreeSet::new();
+        let mut jobs = self.jobs();
+        let mut findings = self.mixed_in_order(&jobs, &mut told);
+        // Which of them opens first, only the clock knows.
+        if jobs.len() > 1 {
+            jobs.reverse();
+            findings.extend(self.mixed_in_order(&jobs, &mut told));
+        }
+        findings
+    }
+
+    fn mixed_in_order(&self, jobs: &[&Hold], told: &mut BTreeSet<(&'s ObjectId, Need)>) -> Vec<Told> {
+        let items = self.items(jobs);
         if !items.iter().any(Item::is_changed) {
             return Vec::new();
         }
@@ -84,26 +143,30 @@ impl<'s> Change<'s> {
         ranks.pop_last();
         let before = Moment::new(&items, |item| item.old);
         let after = Moment::new(&items, |item| item.new);
-        let mut told = BTreeSet::new();
         let mut findings = Vec::new();
         for rank in ranks {
             let mixed = Moment::new(&items, |item| item.at(rank));
             for (item, user) in &mixed.present {
                 // What goes itself needs nothing any more.
                 let Some(now) = item.new else { continue };
-                let is_new = now.rank() <= rank;
+                let is_new = now.rank <= rank;
                 if is_new && !item.is_changed() {
                     continue;
                 }
+                let user = user.applied;
                 for need in needs(user.value()) {
                     if mixed.meeting(&user.id, &need).is_some() || told.contains(&(&user.live, need.clone()))
                     {
                         continue;
                     }
+                    // Nobody asks for what is new until its pods are there.
+                    if item.old.is_none() && matches!(need, Need::Pods { .. }) {
+                        continue;
+                    }
                     let found = match is_new {
                         true => after.meeting(&user.id, &need).and_then(|by| self.comes(now, &need, by)),
                         false => {
-                            let asks_on = needs(now.value()).contains(&need)
+                            let asks_on = needs(now.applied.value()).contains(&need)
                                 && after.meeting(&user.id, &need).is_none();
                             before.meeting(&user.id, &need).and_then(|by| self.goes(now, &need, by, asks_on))
                         }
@@ -114,17 +177,21 @@ impl<'s> Change<'s> {
                     }
                 }
             }
-            let landed =
-                self.deliveries.iter().filter(|one| one.objects.first().is_some_and(|of| of.rank() <= rank));
+            let has_landed = |one: &&&'s Delivery| {
+                one.objects.first().is_some_and(|of| self.held(jobs, one, of).rank <= rank)
+            };
+            let landed = self.deliveries.iter().filter(has_landed);
             findings.extend(landed.filter_map(|one| self.without_value(one, &mixed, &after)));
         }
         findings
     }
 
     /// Says that what an object needs lands later than the object.
-    fn comes(&self, now: &'s Applied, need: &Need, (by, target): (&Item<'s>, &'s Applied)) -> Option<Told> {
+    fn comes(&self, now: Held<'s>, need: &Need, (by, target): (&Item<'s>, Held<'s>)) -> Option<Told> {
         let held = target.window()?;
-        let (id, lands, end) = (&now.live, now.lands(), held.end());
+        let (from, lands) = (now.window(), format!("lands {}", now.lands()));
+        let (now, target) = (now.applied, target.applied);
+        let (id, end) = (&now.live, held.end());
         let message = match need {
             Need::Pods { port: None, .. } => format!(
                 "{id} {lands} and selects the labels that {} gets {end}, so it has no endpoints until then",
@@ -161,27 +228,30 @@ impl<'s> Change<'s> {
             .at(self.step.after.sources.place(now, need.path()))
             .related(label, self.step.after.sources.place(target, field))
             .help(help);
-        Some(self.until(finding, held))
+        Some(self.since(finding, from, Some(held)))
     }
 
     /// Says that what an object needs goes before the object changes.
     fn goes(
         &self,
-        now: &'s Applied,
+        now: Held<'s>,
         need: &Need,
-        (by, was): (&Item<'s>, &'s Applied),
+        (by, was): (&Item<'s>, Held<'s>),
         asks_on: bool,
     ) -> Option<Told> {
         let held = now.window()?;
+        let goes = by.new.unwrap_or(was);
+        let (now, from) = (now.applied, goes.window());
         let id = &now.live;
         let lacks = lacks(id, need);
         let consequence = match asks_on {
             true => format!("{id} goes on referring to it, so {lacks} from then on"),
             false => format!("{id} refers to it until {held} opens, so {lacks} until then"),
         };
+        let (was, lands) = (was.applied, goes.lands());
         let goes = match by.new {
-            None => format!("{} is deleted {}", was.id, was.goes()),
-            Some(new) => format!("{} takes away {need} {}", was.id, new.goes()),
+            None => format!("{} is deleted {lands}", was.id),
+            Some(_) => format!("{} takes away {need} {lands}", was.id),
         };
         let finding: Diagnostic = REMOVED_TOO_EARLY
             .finding(format!("{goes}, and {consequence}"))
@@ -191,11 +261,11 @@ impl<'s> Change<'s> {
                 true => "keep it, or take the reference to it out too, one window earlier",
                 false => "remove it one commit later, after the window in which its user changed",
             });
-        Some(self.until(finding, held))
+        Some(self.since(finding, from, Some(held).filter(|_| !asks_on)))
     }
 
-    pub(super) fn until(&self, finding: Diagnostic, until: &Hold) -> Told {
-        Told { cluster: self.key.clone(), finding, until: Some(until.clone()) }
+    pub(super) fn since(&self, finding: Diagnostic, from: Option<&Hold>, until: Option<&Hold>) -> Told {
+        Told { cluster: self.key.clone(), finding, from: from.cloned(), until: until.cloned() }
     }
 }
 
@@ -204,9 +274,9 @@ fn lacks(user: &ObjectId, need: &Need) -> &'static str {
     match (need, user.kind.as_str()) {
         (Need::Pods { .. }, _) => "it has no endpoints",
         (Need::Version { .. }, _) => "it can't be applied",
-        (_, "Ingress" | "HTTPRoute" | "Gateway" | "HelmRelease" | "HorizontalPodAutoscaler") => {
-            "it does not work"
-        }
+        (_, "HelmRelease") => "its next upgrade fails",
+        (_, "Ingress" | "HorizontalPodAutoscaler") => "it does not work",
+        (_, kind) if kind.ends_with("Route") => "it does not work",
         (_, "RoleBinding" | "ClusterRoleBinding") => "it grants nothing",
         _ => "its pods can't be started anew",
     }

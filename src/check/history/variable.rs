@@ -58,6 +58,7 @@ impl<'s> Change<'s> {
                 continue;
             }
             let Some(held) = target.window() else { continue };
+            let target = target.applied;
             let finding = LANDS_TOO_EARLY
                 .finding(format!(
                     "{} puts `${{{name}}}` in place at once, which {} gets {}, so it is empty, or nothing is \
@@ -69,7 +70,7 @@ impl<'s> Change<'s> {
                 .at(flux.place("postBuild"))
                 .related("this lands later", self.step.after.sources.place(target, &["data"]))
                 .help("merge what waits first and this after its window, or give both one type");
-            return Some(self.until(finding, held));
+            return Some(self.since(finding, None, Some(held)));
         }
         None
     }

@@ -7,9 +7,13 @@ use crate::pr::landing::State;
 use crate::pr::report::Line;
 use crate::repo::flux::GROUP;
 
+/// Fields of a Flux Kustomization that change nothing in the cluster.
+const HARMLESS: [&str; 3] = ["spec.interval", "spec.retryInterval", "spec.timeout"];
+
 /// Finds an object that decides what a window holds back, and that no window holds back itself.
 pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
-    if line.lands.state != State::AtOnce {
+    // Of a cluster that comes or goes nothing was held back, or will be.
+    if line.lands.state != State::AtOnce || !clock.is_in_both(&line.cluster) {
         return None;
     }
     let finding = |message: String, help: &str| {
@@ -35,7 +39,7 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
             .fields
             .iter()
             .map(|field| field.path.as_str())
-            .filter(|path| path.starts_with("spec"))
+            .filter(|path| path.starts_with("spec") && !HARMLESS.contains(path))
             .collect();
         let what = match line.kind {
             Kind::Deleted => "leaves Git".to_owned(),
@@ -65,6 +69,12 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
 }
 
 impl Clock<'_> {
+    /// Tells whether a cluster is there before and after.
+    fn is_in_both(&self, cluster: &str) -> bool {
+        let has = |tree: &Tree<'_>| tree.world.model.delivered.all.iter().any(|one| one.name == cluster);
+        has(&self.before) && has(&self.after)
+    }
+
     /// Tells whether a CronJob opens or closes windows, before or after.
     fn is_gate_job(&self, line: &Line) -> bool {
         let mut trees = [&self.before, &self.after].into_iter();

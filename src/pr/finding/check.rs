@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::check::{Standard, Subject, Told, history};
 use crate::delivery::classify::is_hashed;
-use crate::delivery::{Change, Comparison, EntryPoint, Kind};
+use crate::delivery::{Change, Comparison, EntryPoint, Hold, Kind};
 use crate::diagnostic::{Diagnostic, Severity, line_column};
 use crate::path::RepoPath;
 use crate::plan::edit::generated::{Ownership, ownership};
@@ -36,6 +36,8 @@ pub struct Standards<'a> {
     pub before: Standard<'a>,
     /// The newer one.
     pub after: Standard<'a>,
+    /// Whether the older one has a spec of its own.
+    pub has_spec: bool,
 }
 
 /// Finds what goes wrong on the way, and what `check` says of the newer tree and not of the older one.
@@ -57,46 +59,66 @@ pub(super) fn check(
     let is_near = |entry: &EntryPoint| near.contains(&(entry.cluster.clone(), entry.path.clone()));
     let before = Subject::of(clock.before.world, clock.before.spec, renderer, is_near);
     let after = Subject::of(clock.after.world, clock.after.spec, renderer, is_near);
-    let on_the_way = history(&before, &after).into_iter().filter(|told| !has_code(&told.finding, &TOLD));
-    let mut found: Vec<Finding> =
-        on_the_way.map(|told| of_history(clock, comparison, landings, &told)).collect();
-    let mut new = news(&standards, &before, &after);
-    if !new.is_empty() {
+    let mut on_the_way = history(&before, &after);
+    on_the_way.retain(|told| !has_code(&told.finding, &TOLD));
+    let mut new = news(&standards, before, &after);
+    if !new.is_empty() || !on_the_way.is_empty() {
         let before = Subject::of(clock.before.world, clock.before.spec, renderer, |_| true);
         let after = Subject::of(clock.after.world, clock.after.spec, renderer, |_| true);
-        let all = news(&standards, &before, &after);
+        let all = history(&before, &after);
+        on_the_way.retain(|one| all.iter().any(|other| is_same(&one.finding, &other.finding)));
+        let all = news(&standards, before, &after);
         new.retain(|one| all.iter().any(|other| is_same(one, other)));
     }
+    let of_history = |told: &Told| of_history(clock, comparison, landings, told);
+    let mut found: Vec<Finding> = on_the_way.iter().filter_map(of_history).collect();
     found.extend(new.iter().map(|finding| of_check(finding, "", None, None)));
     found
 }
 
-fn news(standards: &Standards<'_>, before: &Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
+fn news(standards: &Standards<'_>, mut before: Subject<'_>, after: &Subject<'_>) -> Vec<Diagnostic> {
     let mut new = standards.after.findings(after, Vec::new());
+    new.retain(|finding| !has_code(finding, &TOLD));
     if !new.is_empty() {
-        let old = standards.before.findings(before, Vec::new());
-        new.retain(|finding| !has_code(finding, &TOLD) && !old.iter().any(|other| is_same(finding, other)));
+        // A spec that it lent is part of the change.
+        before.spec = before.spec.filter(|_| standards.has_spec);
+        // A file may move, and then nothing is new.
+        let mut old = standards.before.findings(&before, Vec::new());
+        new.retain(|finding| {
+            let known = old.iter().position(|other| is_same(finding, other));
+            known.map(|known| old.swap_remove(known)).is_none()
+        });
     }
     new
 }
 
-/// Tells whether two findings are the same, wherever in their file they stand.
+/// Tells whether two findings say the same, wherever it stands.
 fn is_same(one: &Diagnostic, other: &Diagnostic) -> bool {
-    let file = |finding: &Diagnostic| finding.place.as_ref().map(|place| place.path.clone());
-    (one.code, &one.message, file(one)) == (other.code, &other.message, file(other))
+    (one.code, &one.message) == (other.code, &other.message)
 }
 
 fn has_code(finding: &Diagnostic, codes: &[&str]) -> bool {
     finding.code.is_some_and(|code| codes.contains(&code))
 }
 
-fn of_history(clock: &Clock<'_>, comparison: &Comparison<'_>, landings: &[Landing], told: &Told) -> Finding {
+fn of_history(
+    clock: &Clock<'_>,
+    comparison: &Comparison<'_>,
+    landings: &[Landing],
+    told: &Told,
+) -> Option<Finding> {
     let cluster = told.cluster.name.as_str();
     let own = comparison.pairs.iter().zip(landings).filter(|(pair, _)| pair.cluster == cluster);
     let at_once = own.filter(|(_, lands)| lands.state == State::AtOnce);
-    let from = at_once.filter_map(|(_, lands)| lands.earliest).min().unwrap_or(clock.now);
-    let until = told.until.as_ref().and_then(|hold| clock.opens(cluster, hold));
-    of_check(&told.finding, cluster, Some(from), until)
+    let arrives = || at_once.filter_map(|(_, lands)| lands.earliest).min().unwrap_or(clock.now);
+    let opens = |hold: &Hold| clock.opens(cluster, hold);
+    let from = told.from.as_ref().and_then(opens).unwrap_or_else(arrives);
+    let until = told.until.as_ref().and_then(opens);
+    // What is open at the merge lands with it.
+    if until.is_some_and(|until| until <= from) {
+        return None;
+    }
+    Some(of_check(&told.finding, cluster, Some(from), until))
 }
 
 fn of_check(

@@ -42,7 +42,14 @@ pub(super) fn immutable(line: &Line) -> Option<Finding> {
     if !matches!(line.kind, Kind::Changed | Kind::Moved) {
         return None;
     }
-    let field = line.fields.iter().find(|field| is_refused(&line.id.group, &line.id.kind, field))?;
+    if line.is_forced {
+        return None;
+    }
+    // What only one of them writes may be what Kubernetes fills in.
+    let told = line.fields.iter().filter(|field| field.before.is_some() && field.after.is_some());
+    let mut told =
+        told.chain(line.fields.iter().filter(|field| field.path.starts_with("spec.volumeClaimTemplates")));
+    let field = told.find(|field| is_refused(&line.id.group, &line.id.kind, field))?;
     let what = if line.id.kind == "PersistentVolumeClaim" && field.path.starts_with("spec.resources") {
         "asks for less storage, which"
     } else {
