@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::mechanism::suspend::table;
 use crate::mechanism::{Action, Job, Jobs, LONGEST_JOB_NAME, Schedule};
 use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
-use crate::spec::{Placed, Spec, WindowDef};
+use crate::spec::{Placed, Spec, TableDef, WindowDef};
 
 /// One window of one gated type, by its place in the spec: the same in every cluster.
 struct Slot {
@@ -53,19 +53,35 @@ pub fn jobs(spec: &Spec) -> Result<Jobs, Error> {
     check_names(spec, &found.all)?;
     let mut measured = Measured::default();
     for cluster in spec.clusters.keys() {
-        let mut own = schedules(spec, cluster, &slots, &mut measured)?;
-        if let Some(def) = &spec.gate.table {
-            let (cron, deadline) = table::schedule(def);
-            for schedule in own.values_mut() {
-                // The zone of a controller may lie beside the hours of the table.
-                let time_zone = Some("Etc/UTC".to_owned());
-                *schedule = Schedule { cron: cron.clone(), time_zone, deadline: Some(deadline) };
+        let own = match &spec.gate.table {
+            Some(def) => {
+                found.tables.insert(cluster.clone(), table::tables(spec, cluster, def)?);
+                looks(spec, cluster, &slots, def)?
             }
-            found.tables.insert(cluster.clone(), table::tables(spec, cluster, def)?);
-        }
+            None => schedules(spec, cluster, &slots, &mut measured)?,
+        };
         found.schedules.insert(cluster.clone(), own);
     }
     Ok(found)
+}
+
+/// Returns when jobs run that look at a table, of types with windows that keep what they say.
+fn looks(
+    spec: &Spec,
+    cluster: &str,
+    slots: &[Slot],
+    def: &TableDef,
+) -> Result<BTreeMap<usize, Schedule>, Error> {
+    let (cron, deadline) = table::schedule(def);
+    // The zone of a controller may lie beside the hours of the table.
+    let time_zone = Some("Etc/UTC".to_owned());
+    let schedule = Schedule { cron, time_zone, deadline: Some(deadline) };
+    for slot in slots {
+        for window in spec.windows_of(cluster, &spec.types[slot.change_type].name.value) {
+            pair(window)?;
+        }
+    }
+    Ok((0..2 * slots.len()).map(|job| (job, schedule.clone())).collect())
 }
 
 /// The deadlines of the windows of a type, measured once for all clusters that have the same.

@@ -98,3 +98,19 @@ fn jobs_run_at_every_tick() {
     assert_eq!(of(1), ("* * * * *".to_owned(), Deadline { starting: 60, active: 55 }));
     assert_eq!(of(5), ("*/5 * * * *".to_owned(), Deadline { starting: 300, active: 295 }));
 }
+
+#[test]
+fn a_time_that_a_change_of_the_clocks_skips_is_refused_in_each_window() {
+    let told = |window: &str| {
+        let text = format!(
+            "apiVersion: gitops-windows/v1\ntimeZone: Europe/Berlin\ntypes: {{ rt: {{}}, rw: {{ window: [noon, w] }} }}\n\
+             windows: {{ noon: {{ open: 0 12 * * SUN, for: 1h }}, w: {window} }}\nclusters: {{ a: {{}} }}\n{GATE}"
+        );
+        let spec = parse(&RepoPath::parse("windows.yaml").unwrap(), text.as_bytes()).unwrap().spec;
+        crate::mechanism::suspend::jobs::jobs(&spec)
+            .map(|jobs| jobs.all.len())
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(told("{ open: 0 22 * * SAT, for: 5h }"), Ok(2));
+    assert!(told("{ open: 0 22 * * SAT, for: 4h }").unwrap_err().contains("2026-03-29"));
+}
