@@ -19,6 +19,8 @@ pub enum Flavor {
     /// GitHub: 65,536 bytes
     #[default]
     Github,
+    /// The summary of a GitHub job: 1 MiB
+    GithubSummary,
     /// GitLab: 1,000,000 bytes
     Gitlab,
     /// Forgejo and Gitea: 65,536 bytes
@@ -34,6 +36,7 @@ impl Flavor {
     pub fn limit(self) -> usize {
         match self {
             Flavor::Github | Flavor::Forgejo => 65_536,
+            Flavor::GithubSummary => 1 << 20,
             Flavor::Gitlab => 1_000_000,
             Flavor::Bitbucket => 32_768,
             Flavor::Azure => 150_000,
