@@ -5,13 +5,11 @@ use std::collections::BTreeSet;
 use crate::calendar::{Calendar, svg};
 use crate::diff::clean;
 use crate::pr::body::body;
-use crate::pr::finding::Finding;
 use crate::pr::inline::quoted;
+use crate::pr::notice::{Notice, notices};
 use crate::pr::report::Report;
-use crate::pr::summary::{
-    Row, Section, clusters_by_time, deadline, legend, named_clusters, reason, sections, title, verdict,
-    waits, withheld,
-};
+use crate::pr::summary::{Row, Section, clusters_by_time, legend, named_clusters, sections};
+use crate::pr::words::{deadline, reason, title, verdict, waits, withheld};
 use crate::schedule::zone::database_release;
 use crate::text::escape;
 
@@ -33,7 +31,13 @@ pub fn html(report: &Report, calendar: Option<&Calendar>) -> String {
     let lines = report.changes.iter();
     let all: BTreeSet<&str> = lines.clone().map(|line| line.cluster.as_str()).collect();
     let types: BTreeSet<&str> = lines.filter_map(|line| line.change_type.as_deref()).collect();
-    let page = Page { report, sections: &sections, clusters: all.iter().copied().collect(), all };
+    let page = Page {
+        report,
+        sections: &sections,
+        notices: notices(report),
+        clusters: all.iter().copied().collect(),
+        all,
+    };
     let calendar = calendar.filter(|calendar| !calendar.rows.is_empty());
     let parts = [
         page.head(),
@@ -52,6 +56,7 @@ pub fn html(report: &Report, calendar: Option<&Calendar>) -> String {
 struct Page<'r> {
     report: &'r Report,
     sections: &'r [Section],
+    notices: Vec<Notice>,
     all: BTreeSet<&'r str>,
     /// The same in order, since rows name them by their positions.
     clusters: Vec<&'r str>,
@@ -108,16 +113,21 @@ impl Page<'_> {
     }
 
     fn findings(&self) -> String {
-        let item = |one: &Finding| {
-            let is_everywhere = one.cluster.is_empty();
-            let cluster = if is_everywhere { String::new() } else { format!(" in {}", text(&one.cluster)) };
-            let data = self.runs(&[one.cluster.as_str()].into());
-            let data = if is_everywhere { String::new() } else { format!(" data-clusters=\"{data}\"") };
-            let topic = one.topic.as_str();
-            let (message, help) = (prose(&one.message), prose(&one.help));
-            format!("<li{data}><strong>{topic}</strong>{cluster}: {message}<br>To do: {help}</li>\n")
+        let all = self.notices.iter().flat_map(|notice| &notice.clusters).map(String::as_str).collect();
+        let item = |one: &Notice| {
+            let clusters: BTreeSet<&str> = one.clusters.iter().map(String::as_str).collect();
+            let names = text(&named_clusters(&clusters, &all).join(", "));
+            let data = format!(" data-clusters=\"{}\"", self.runs(&clusters));
+            let (data, names) = match clusters.is_empty() {
+                true => (String::new(), String::new()),
+                false => (data, format!(" in {names}")),
+            };
+            let place =
+                one.place.as_ref().map(|place| format!(", <code>{}</code>", text(place))).unwrap_or_default();
+            let (topic, message, help) = (one.topic.as_str(), prose(&one.message), prose(&one.help));
+            format!("<li{data}><strong>{topic}</strong>{names}{place}: {message}<br>To do: {help}</li>\n")
         };
-        list("Look at this", &self.report.findings.iter().map(item).collect::<String>())
+        list("Look at this", &self.notices.iter().map(item).collect::<String>())
     }
 
     /// The lists that filter, which only a script makes useful.
@@ -187,7 +197,9 @@ impl Page<'_> {
 
     fn footer(&self) -> String {
         let report = self.report;
-        let legend = legend(self.sections).map(|legend| format!(" {}.", prose(&legend))).unwrap_or_default();
+        let legend = legend(self.sections, &self.notices)
+            .map(|legend| format!(" {}.", prose(&legend)))
+            .unwrap_or_default();
         format!(
             "<p class=\"faint\">{} against {}, as if merged at {}; time zones {}.{legend} Nothing of the pull request \
              was executed.</p>\n</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",

@@ -63,12 +63,17 @@ pub fn quoted(text: &str) -> Vec<(&str, bool)> {
     pieces.filter(|(piece, _)| !piece.is_empty()).collect()
 }
 
-/// Writes one word, with the punctuation behind it outside of code.
+/// Writes one word, with the punctuation around it outside of code.
 fn word(text: &str) -> String {
-    let word = text.trim_end_matches(|c: char| ",;:.!?".contains(c));
-    let (word, end) = text.split_at(word.len());
-    let end = if end.len() > 1 { &end[..1] } else { end };
-    if word.is_empty() || is_plain(word) { format!("{word}{end}") } else { format!("{}{end}", code(word)) }
+    let inner = text.trim_end_matches(|c: char| ",;:.!?)".contains(c));
+    let (inner, end) = text.split_at(inner.len());
+    let end = if end.len() > 2 { &end[..2] } else { end };
+    let (begin, word) = inner.strip_prefix('(').map_or(("", inner), |word| ("(", word));
+    if word.is_empty() || is_plain(word) {
+        format!("{begin}{word}{end}")
+    } else {
+        format!("{begin}{}{end}", code(word))
+    }
 }
 
 fn is_plain(word: &str) -> bool {
@@ -97,9 +102,10 @@ mod tests {
             told("a/b goes: see @all, #1 and GH-1 www.x.example"),
             "`a/b` goes: see `@all`, `#1` and `GH-1` `www.x.example`"
         );
+        assert_eq!(told("one ` alone *and* <b> :smile: 1) --"), "one alone `*and*` `<b>` `:smile`: 1) `--`");
         assert_eq!(
-            told("one ` alone *and* <b> :smile: 1) --"),
-            "one alone `*and*` `<b>` `:smile`: `1)` `--`"
+            told("(from `a` until 2026-11-28, Sat 22:00)."),
+            "(from `a` until 2026-11-28, Sat 22:00)."
         );
         assert_eq!(told("apps-rw  in\n# edge_01"), "apps-rw in `#` `edge_01`");
     }

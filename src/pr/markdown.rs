@@ -4,13 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::diff::fence;
 use crate::pr::body::body;
-use crate::pr::finding::Finding;
 use crate::pr::inline::{code, plain, prose};
+use crate::pr::notice::{Notice, notices};
 use crate::pr::report::{Report, Withheld};
-use crate::pr::summary::{
-    Row, Section, clusters_by_time, deadline, legend, named_clusters, reason, sections, title, verdict,
-    waits, withheld,
-};
+use crate::pr::summary::{Row, Section, clusters_by_time, legend, named_clusters, sections};
+use crate::pr::words::{deadline, reason, title, verdict, waits, withheld};
 use crate::schedule::zone::database_release;
 
 /// The forge that shows it.
@@ -71,7 +69,8 @@ enum Level {
 /// run of backticks inside.
 pub fn markdown(report: &Report, flavor: Flavor, limit: usize) -> String {
     let limit = limit.clamp(SMALLEST, flavor.limit());
-    let page = Page { report, flavor, sections: sections(report), all: clusters(report) };
+    let page =
+        Page { report, flavor, sections: sections(report), all: clusters(report), notices: notices(report) };
     for level in [Level::Bodies, Level::Objects, Level::Names, Level::Counts] {
         let found = match level {
             Level::Bodies => page.with_bodies(limit),
@@ -93,6 +92,7 @@ struct Page<'r> {
     flavor: Flavor,
     sections: Vec<Section>,
     all: BTreeSet<&'r str>,
+    notices: Vec<Notice>,
 }
 
 impl Page<'_> {
@@ -213,13 +213,22 @@ impl Page<'_> {
             }
             text += &more(withheld.len());
         }
-        if !report.findings.is_empty() {
+        if !self.notices.is_empty() {
             text += "\n**Look at this:**\n\n";
-            let shown: Vec<String> = folded(&report.findings);
-            text.extend(shown.iter().take(MOST_FINDINGS).map(String::as_str));
-            text += &more(shown.len());
+            text.extend(self.notices.iter().take(MOST_FINDINGS).map(|notice| self.notice(notice)));
+            text += &more(self.notices.len());
         }
         text
+    }
+
+    fn notice(&self, notice: &Notice) -> String {
+        let clusters: BTreeSet<&str> = notice.clusters.iter().map(String::as_str).collect();
+        let all = self.notices.iter().flat_map(|notice| &notice.clusters).map(String::as_str).collect();
+        let names: Vec<String> = named_clusters(&clusters, &all).iter().map(|name| code(name)).collect();
+        let clusters = if names.is_empty() { String::new() } else { format!(" in {}", names.join(", ")) };
+        let place = notice.place.as_ref().map(|place| format!(", {}", code(place))).unwrap_or_default();
+        let (topic, message, help) = (notice.topic.as_str(), prose(&notice.message), prose(&notice.help));
+        format!("- **{topic}**{clusters}{place}: {message}.\n  To do: {help}.\n")
     }
 
     /// What waits for the same openings already.
@@ -240,7 +249,9 @@ impl Page<'_> {
         let short = |hash: &str| hash.chars().take(10).collect::<String>();
         let head = report.head.as_deref().map_or_else(|| "the working tree".to_owned(), short);
         let zones = database_release().unwrap_or("unknown");
-        let legend = legend(&self.sections).map(|legend| format!(" {}.", prose(&legend))).unwrap_or_default();
+        let legend = legend(&self.sections, &self.notices)
+            .map(|legend| format!(" {}.", prose(&legend)))
+            .unwrap_or_default();
         let text = format!(
             "{head} against {}, as if merged at {}; time zones {zones}.{legend} Nothing of the pull request was executed.",
             short(&report.base),
@@ -256,25 +267,4 @@ fn more(number: usize) -> String {
         0 => String::new(),
         more => format!("- and {more} more\n"),
     }
-}
-
-/// Writes findings; what several clusters share stands once.
-fn folded(findings: &[Finding]) -> Vec<String> {
-    let all: BTreeSet<&str> = findings.iter().map(|finding| finding.cluster.as_str()).collect();
-    let mut alike: Vec<(&Finding, BTreeSet<&str>)> = Vec::new();
-    for finding in findings {
-        let key = |finding: &Finding| (finding.topic, finding.message.clone(), finding.help.clone());
-        match alike.iter_mut().find(|(other, _)| key(other) == key(finding)) {
-            Some((_, clusters)) => _ = clusters.insert(&finding.cluster),
-            None => alike.push((finding, BTreeSet::from([finding.cluster.as_str()]))),
-        }
-    }
-    let line = |(finding, clusters): (&Finding, BTreeSet<&str>)| {
-        let names = named_clusters(&clusters, &all).into_iter().filter(|name| !name.is_empty());
-        let names: Vec<String> = names.map(|name| code(&name)).collect();
-        let place = if names.is_empty() { String::new() } else { format!(" in {}", names.join(", ")) };
-        let topic = finding.topic.as_str();
-        format!("- **{topic}**{place}: {}. To do: {}.\n", prose(&finding.message), prose(&finding.help))
-    };
-    alike.into_iter().map(line).collect()
 }

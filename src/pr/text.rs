@@ -4,17 +4,20 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::clean;
 use crate::pr::body::{body, safe};
+use crate::pr::notice::notices;
 use crate::pr::report::Report;
-use crate::pr::summary::{deadline, named_clusters, reason, sections, title, verdict, waits, withheld};
+use crate::pr::summary::{legend, named_clusters, sections};
+use crate::pr::words::{deadline, reason, title, verdict, waits, withheld};
 
 /// Writes a report as lines: the verdict, the deadline, then what lands when, then findings.
 pub fn text(report: &Report) -> String {
     let mut lines = vec![verdict(report)];
     lines.extend(deadline(report));
     let all: BTreeSet<&str> = report.changes.iter().map(|line| line.cluster.as_str()).collect();
-    for section in sections(report) {
+    let sections = sections(report);
+    for section in &sections {
         lines.push(String::new());
-        lines.push(title(&section, report.now));
+        lines.push(title(section, report.now));
         lines.extend(reason(&section.lands).map(|reason| format!("  {reason}")));
         for row in &section.rows {
             let clusters: BTreeSet<&str> = row.clusters.iter().map(String::as_str).collect();
@@ -39,12 +42,18 @@ pub fn text(report: &Report) -> String {
         lines.push(format!("{} ({}) {side}: nothing is said of its objects", one.by.path, one.cluster));
         lines.extend(one.reason.lines().take(3).map(|line| format!("  {line}")));
     }
-    for finding in &report.findings {
+    let notices = notices(report);
+    let all: BTreeSet<&str> =
+        notices.iter().flat_map(|notice| &notice.clusters).map(String::as_str).collect();
+    for notice in &notices {
         lines.push(String::new());
-        let cluster =
-            if finding.cluster.is_empty() { String::new() } else { format!(" in {}", finding.cluster) };
-        lines.push(format!("{}{cluster}: {}", finding.topic.as_str(), finding.message));
-        lines.push(format!("  → {}", finding.help));
+        let clusters: BTreeSet<&str> = notice.clusters.iter().map(String::as_str).collect();
+        let names = named_clusters(&clusters, &all).join(", ");
+        let clusters = if names.is_empty() { String::new() } else { format!(" in {names}") };
+        let place = notice.place.as_ref().map(|place| format!(", {place}")).unwrap_or_default();
+        lines.push(format!("{}{clusters}{place}: {}", notice.topic.as_str(), notice.message));
+        lines.push(format!("  → {}", notice.help));
     }
+    lines.extend(legend(&sections, &notices).into_iter().flat_map(|legend| [String::new(), legend]));
     lines.iter().map(|line| format!("{}\n", safe(&clean(line)).trim_end())).collect()
 }

@@ -1,0 +1,130 @@
+//! Findings put together for people: what several clusters share stands once, with times as people read them.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use jiff::Timestamp;
+use regex::{Captures, Regex};
+
+use crate::pr::finding::{Finding, Topic};
+use crate::pr::report::Report;
+use crate::pr::summary::{CLUSTER, replace};
+use crate::pr::words::{moment, zone_of};
+
+/// An instant as findings write it.
+#[allow(clippy::unwrap_used, reason = "a test makes it")]
+static INSTANT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ").unwrap());
+
+/// One finding, in each cluster that has it alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// What it is about.
+    pub topic: Topic,
+    /// The clusters, in order; none where it is about no cluster.
+    pub clusters: Vec<String>,
+    /// The file and the line.
+    pub place: Option<String>,
+    /// What happens.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+/// Puts the findings of a report together, in the order of their first ones.
+pub fn notices(report: &Report) -> Vec<Notice> {
+    let mut found: Vec<(Notice, &Finding)> = Vec::new();
+    let mut known: BTreeMap<(Topic, Option<String>, String, String), usize> = BTreeMap::new();
+    for finding in &report.findings {
+        let hide = |text: &str| replace(text, &finding.cluster, CLUSTER);
+        let place = place(finding).map(|place| hide(&place));
+        let (message, help) = (hide(&finding.message), hide(&finding.help));
+        let key = (finding.topic, place.clone(), message.clone(), help.clone());
+        let position = *known.entry(key).or_insert(found.len());
+        match found.get_mut(position) {
+            Some((notice, _)) => notice.clusters.push(finding.cluster.clone()),
+            None => {
+                let clusters: Vec<String> =
+                    Some(&finding.cluster).filter(|name| !name.is_empty()).cloned().into_iter().collect();
+                found.push((Notice { topic: finding.topic, clusters, place, message, help }, finding));
+            }
+        }
+    }
+    let told = |(notice, finding): (Notice, &Finding)| {
+        let named = match &notice.clusters[..] {
+            [_] | [] => Notice {
+                place: place(finding),
+                message: finding.message.clone(),
+                help: finding.help.clone(),
+                ..notice
+            },
+            _ => notice,
+        };
+        Notice { message: with_times(report, &named.message), help: with_times(report, &named.help), ..named }
+    };
+    found.into_iter().map(told).collect()
+}
+
+fn place(finding: &Finding) -> Option<String> {
+    let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+    finding.file.as_ref().map(|file| format!("{file}{line}"))
+}
+
+/// Writes the instants in a text as times of the windows' zone; that of the merge by its name, so that the words stay the
+/// same from one run to the next.
+fn with_times(report: &Report, text: &str) -> String {
+    let zone = zone_of(report);
+    let merged = report.now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let written = |found: &Captures<'_>| match found[0].parse::<Timestamp>() {
+        _ if found[0] == merged => "the merge".to_owned(),
+        Ok(at) => moment(at, &zone),
+        Err(_) => found[0].to_owned(),
+    };
+    INSTANT.replace_all(text, written).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_share_a_notice_and_times_are_those_of_people() {
+        let finding = |cluster: &str, message: &str| Finding {
+            topic: Topic::Skew,
+            cluster: cluster.to_owned(),
+            message: message.to_owned(),
+            help: "wait".to_owned(),
+            ..Finding::default()
+        };
+        let report = Report {
+            base: String::new(),
+            head: None,
+            now: "2026-11-23T12:00:00Z".parse().unwrap(),
+            changes: Vec::new(),
+            deadline: None,
+            findings: vec![
+                finding(
+                    "edge-01",
+                    "edge-01-web breaks (from 2026-11-23T12:00:00Z until 2026-11-28T21:00:00Z)",
+                ),
+                finding(
+                    "edge-02",
+                    "edge-02-web breaks (from 2026-11-23T12:00:00Z until 2026-11-28T21:00:00Z)",
+                ),
+                finding("edge-03", "edge-03 differs"),
+                finding("", "the spec"),
+            ],
+            trains: Vec::new(),
+            withheld: Vec::new(),
+        };
+        let told = |notice: &Notice| format!("{}: {}", notice.clusters.join(", "), notice.message);
+        let told: Vec<String> = notices(&report).iter().map(told).collect();
+        assert_eq!(
+            told,
+            [
+                "edge-01, edge-02: {cluster}-web breaks (from the merge until Sat 2026-11-28 21:00 UTC)",
+                "edge-03: edge-03 differs",
+                ": the spec",
+            ]
+        );
+    }
+}
