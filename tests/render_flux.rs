@@ -154,7 +154,7 @@ fn write(tree: &Snapshot, top: &Path) {
         let Entry::File(file) = entry else { continue };
         let place = top.join(name.as_str());
         std::fs::create_dir_all(place.parent().unwrap()).unwrap();
-        std::fs::write(place, &file.bytes).unwrap();
+        std::fs::write(place, file.bytes()).unwrap();
     }
 }
 

@@ -89,9 +89,8 @@ fn zones(subject: &Subject<'_>, open: &GateJob, close: &GateJob) -> Option<Diagn
 /// Interval and timeout together of the slowest Flux Kustomization that is gated, and the shortest interval, as far
 /// as Git says it.
 fn needed(subject: &Subject<'_>, open: &GateJob) -> Option<(Duration, Duration)> {
-    let gated = subject.deliveries.iter().filter(|delivery| {
-        delivery.cluster == open.cluster && open.turns(&delivery.namespace, &delivery.name)
-    });
+    let own = subject.deliveries_of(&open.cluster);
+    let gated = own.filter(|delivery| open.turns(&delivery.namespace, &delivery.name));
     let needed = gated.filter_map(|delivery| {
         let flux = subject.flux(delivery)?;
         let interval = flux.spec("interval").as_str().and_then(duration::parse)?;

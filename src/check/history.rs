@@ -141,8 +141,7 @@ impl<'s> Change<'s> {
 
     /// Those of the older revision that are in Git.
     fn own(&self) -> impl Iterator<Item = &'s Delivery> {
-        let (before, key) = (self.step.before, self.key);
-        before.deliveries.iter().filter(move |delivery| delivery.cluster == *key && delivery.flux.is_some())
+        self.step.before.deliveries_of(self.key).filter(|delivery| delivery.flux.is_some())
     }
 
     /// What one of the older revision does with what it applies no more, where it is in Git.

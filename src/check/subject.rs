@@ -21,6 +21,8 @@ pub struct Subject<'a> {
     pub spec: Option<&'a Spec>,
     /// What each Flux Kustomization applies to its cluster, in the order of entry points.
     pub deliveries: Vec<Delivery>,
+    /// The positions of these, by cluster.
+    by_cluster: BTreeMap<ClusterKey, Vec<usize>>,
     /// The CronJobs that suspend or resume Flux Kustomizations, as the clusters get them.
     pub jobs: Vec<GateJob>,
     /// The CronJobs with commands of that kind that are not understood.
@@ -56,16 +58,24 @@ impl<'a> Subject<'a> {
         for delivery in &mut deliveries {
             delivery.hold(spec, model, &holds);
         }
-        Subject { snapshot, model, spec, deliveries, jobs, unclear, renderer, sources }
+        let mut by_cluster: BTreeMap<ClusterKey, Vec<usize>> = BTreeMap::new();
+        for (position, delivery) in deliveries.iter().enumerate() {
+            by_cluster.entry(delivery.cluster.clone()).or_default().push(position);
+        }
+        Subject { snapshot, model, spec, deliveries, by_cluster, jobs, unclear, renderer, sources }
     }
 
     /// Gives the deliveries of each cluster.
     pub fn clusters(&self) -> BTreeMap<&ClusterKey, Vec<&Delivery>> {
-        let mut clusters: BTreeMap<&ClusterKey, Vec<&Delivery>> = BTreeMap::new();
-        for delivery in &self.deliveries {
-            clusters.entry(&delivery.cluster).or_default().push(delivery);
-        }
-        clusters
+        self.by_cluster.keys().map(|cluster| (cluster, self.deliveries_of(cluster).collect())).collect()
+    }
+
+    /// Gives the deliveries of one cluster, in the order of entry points.
+    pub fn deliveries_of(
+        &self,
+        cluster: &ClusterKey,
+    ) -> impl Iterator<Item = &Delivery> + Clone + use<'_, 'a> {
+        self.by_cluster.get(cluster).into_iter().flatten().map(|position| &self.deliveries[*position])
     }
 
     /// Gives the Flux Kustomization of a delivery, where one stands in Git.

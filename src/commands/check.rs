@@ -127,7 +127,7 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
 /// Finds what goes wrong on the way from `--base`.
 fn changes(arguments: &Check, workspace: &Workspace, after: &Subject<'_>) -> Result<Vec<Diagnostic>, Error> {
     let Some(revision) = &arguments.base else { return Ok(Vec::new()) };
-    let snapshot = workspace.repository.snapshot_at(revision)?.snapshot;
+    let snapshot = workspace.repository.snapshot_beside(revision, &workspace.snapshot)?.snapshot;
     // The revision may be older than the spec; then today's says what its folders mean.
     let old = spec::read(&snapshot, &workspace.spec_path).map(|parsed| parsed.spec).ok();
     let old = old.as_ref().or(after.spec);

@@ -29,7 +29,8 @@ pub fn run(global: &Global, arguments: &Verify, output: &Output) -> Result<Exit,
     let checks = match &arguments.base {
         None => verify(&loaded.input()),
         Some(revision) => {
-            let snapshot = loaded.workspace.repository.snapshot_at(revision)?.snapshot;
+            let snapshot =
+                loaded.workspace.repository.snapshot_beside(revision, &loaded.workspace.snapshot)?.snapshot;
             // The revision may be older than the spec; then today's says what its folders mean.
             let old = spec::read(&snapshot, &loaded.workspace.spec_path).map(|parsed| parsed.spec);
             let spec = old.as_ref().unwrap_or(&loaded.spec);

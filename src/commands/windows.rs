@@ -152,7 +152,7 @@ fn read(
     let parsed = spec::read(&workspace.snapshot, &workspace.spec_path)?;
     output.diagnostics(&parsed.warnings);
     let file = file(&workspace);
-    print(output, &answer(&parsed, &file.bytes)?)
+    print(output, &answer(&parsed, file.bytes())?)
 }
 
 /// Gives the file of a spec that was read.
@@ -167,11 +167,11 @@ fn write(global: &Global, output: &Output, wish: &Edit, arguments: &WindowsEdit)
     let path = workspace.spec_path.clone();
     let file = file(&workspace);
     if let Some(revision) = &arguments.if_revision {
-        check_revision(&path, &file.bytes, revision)?;
+        check_revision(&path, file.bytes(), revision)?;
     }
     let (text, Parsed { spec, warnings }) = edit(&before, file.text().unwrap_or_default(), wish)?;
     output.diagnostics(&warnings);
-    let edited = File { bytes: text.into_bytes().into(), executable: file.executable };
+    let edited = File::new(text.into_bytes()).with_mode(file.executable);
 
     let original = workspace.snapshot.clone();
     workspace.snapshot.insert(path.clone(), edited.clone());
@@ -184,7 +184,7 @@ fn write(global: &Global, output: &Output, wish: &Edit, arguments: &WindowsEdit)
 
     let workspace = Workspace { snapshot: original, ..loaded.workspace };
     let answer =
-        |written: bool| changed(&file.bytes, &edited.bytes, &diff::json(&plan.changes)["changes"], written);
+        |written: bool| changed(file.bytes(), edited.bytes(), &diff::json(&plan.changes)["changes"], written);
     let shown = match arguments.format {
         Format::Json => Shown::Answer(&answer),
         format => Shown::Difference(format),

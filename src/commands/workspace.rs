@@ -173,7 +173,8 @@ impl Loaded {
     ///
     /// When there is no such revision or it can't be read.
     pub fn base(&self, revision: &str) -> Result<Base, Error> {
-        let snapshot = self.workspace.repository.snapshot_at(revision)?.snapshot;
+        let snapshot =
+            self.workspace.repository.snapshot_beside(revision, &self.workspace.snapshot)?.snapshot;
         // The revision may be older than the spec; then today's says what its folders mean.
         let old = spec::read(&snapshot, &self.workspace.spec_path).map(|parsed| parsed.spec);
         let spec = old.unwrap_or_else(|_| self.spec.clone());

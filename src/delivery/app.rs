@@ -39,7 +39,7 @@ pub fn children(
     kustomization: &Kustomization,
 ) -> (Vec<Child>, Vec<usize>) {
     let (mut children, mut loose) = (Vec::new(), Vec::new());
-    for (index, reference) in kustomization.resources().into_iter().enumerate() {
+    for (index, reference) in kustomization.resources().iter().enumerate() {
         match &reference.target {
             Target::Path(folder) if model.graph.has(&model.graph.real(folder)) => {
                 let folder = model.graph.real(folder);
@@ -50,7 +50,7 @@ pub fn children(
                     aliases,
                     folder,
                     index,
-                    reference,
+                    reference: reference.clone(),
                     name: String::new(),
                 });
             }

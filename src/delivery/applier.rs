@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::delivery::{Artifact, Cluster, Model, Reached};
 use crate::path::RepoPath;
 use crate::render::Request;
-use crate::repo::{Graph, generated_children};
+use crate::repo::{Graph, Reference, generated_children};
 
 /// Fields of a kustomization that name files inside of other files, so that nobody knows what its build reads.
 const HIDING: [&str; 5] =
@@ -93,15 +93,14 @@ impl Applier<'_> {
             if list.keys().any(|key| HIDING.contains(&key.to_lowercase().as_str())) {
                 return None;
             }
-            for reference in list.references() {
-                let crate::repo::Target::Path(target) = reference.target else { continue };
-                let real = graph.real(&target);
+            for target in list.references().iter().filter_map(Reference::path) {
+                let real = graph.real(target);
                 if graph.has(&real) {
                     queue.push(real.clone());
                 } else {
                     found.extend([real.parent(), target.parent()].into_iter().flatten());
                 }
-                found.extend([real, target]);
+                found.extend([real, target.clone()]);
             }
         }
         Some(found)

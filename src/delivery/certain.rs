@@ -70,13 +70,13 @@ impl Reader<'_> {
     /// A root is applied before anything else, and its source with it. So it is none where another one's build brings
     /// it and its own does not, and none where its source comes with other roots.
     fn drop_children(&self, roots: &[Root], own: &mut Vec<(usize, Root)>) {
+        let is_here =
+            |other: &&FluxKustomization| !is_kept(&other.file) && other.spec("kubeConfig").is_null();
+        let others = self.flux.iter().filter(is_here).filter_map(|other| other.path.as_ref());
+        let others: BTreeSet<&RepoPath> = others.filter(|path| !path.is_top()).collect();
         own.retain(|(position, root)| {
-            let takes_in = self.top.graph.takers(&self.flux[*position].file);
-            let is_here =
-                |other: &&FluxKustomization| !is_kept(&other.file) && other.spec("kubeConfig").is_null();
-            let others = self.flux.iter().filter(is_here).filter_map(|other| other.path.as_ref());
-            let mut others = others.filter(|path| !path.is_top() && **path != root.folder);
-            takes_in(&root.folder) || !others.any(&takes_in)
+            let taking_in = self.top.graph.taken_in_by(&self.flux[*position].file);
+            taking_in.contains(&root.folder) || !taking_in.iter().any(|path| others.contains(path))
         });
         let id = |root: &Root| root.source.as_ref().map(|(id, _)| id.clone());
         let has_source = |root: &Root| id(root).is_some_and(|id| self.top.holds_source(&root.folder, &id));

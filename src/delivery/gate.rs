@@ -11,7 +11,7 @@ use crate::diagnostic::Place;
 use crate::mechanism::{Action, Reading, Unclear, read};
 use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
-use crate::repo::manifest::manifests;
+use crate::repo::manifest::{Manifest, kept_manifests};
 use crate::repo::{Entry, FluxKustomization, Graph, Snapshot, Target};
 use crate::schedule::OpenTimes;
 use crate::spec::MechanismName;
@@ -137,7 +137,7 @@ pub(super) fn jobs(
         // Without a list above Flux makes one of every file (fluxcd/pkg/kustomize, `scanManifests`).
         let by_itself = || path.parent().filter(|_| !path.parents().any(|above| graph.has(&above)));
         let Some(home) = base.clone().or_else(by_itself) else { continue };
-        for manifest in manifests(file).into_iter().flatten() {
+        for manifest in kept_manifests(file).into_iter().flatten() {
             if manifest.value["kind"] != "CronJob" {
                 continue;
             }
@@ -158,7 +158,7 @@ pub(super) fn jobs(
                 }
                 continue;
             };
-            match job(path, text, manifest.span, manifest.value, action, found) {
+            match job(path, text, manifest, action, found) {
                 Some(job) if base.is_some() => jobs.push((home.clone(), job)),
                 Some(job) => {
                     let told = format!("{}, and no kustomization.yaml lists it, {BESIDE}", job.told());
@@ -206,21 +206,20 @@ fn base_folder(graph: &Graph, file: &RepoPath) -> Option<RepoPath> {
 fn job(
     file: &RepoPath,
     text: &str,
-    span: Range<usize>,
-    value: Value,
+    manifest: &Manifest,
     action: Action,
     found: Reading,
 ) -> Option<WrittenJob> {
     Some(WrittenJob {
         file: file.clone(),
         text: Arc::from(text),
-        span,
-        name: value["metadata"]["name"].as_str()?.to_owned(),
+        span: manifest.span.clone(),
+        name: manifest.value["metadata"]["name"].as_str()?.to_owned(),
         mechanism: found.mechanism,
         action,
         table: found.table,
         targets: found.turns.into_iter().map(|turn| (turn.namespace, turn.name)).collect(),
-        value,
+        value: manifest.value.clone(),
     })
 }
 

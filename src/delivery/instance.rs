@@ -12,7 +12,7 @@ use crate::delivery::source::SourceId;
 use crate::path::RepoPath;
 use crate::render::Request;
 use crate::repo::flux::{holds_variable, is_yaml};
-use crate::repo::manifest::{manifests, objects};
+use crate::repo::manifest::{kept_manifests, objects};
 use crate::repo::post_build::substitute;
 use crate::repo::{Entry, File, Snapshot};
 
@@ -30,7 +30,7 @@ impl Reader<'_> {
             if !is_yaml(path) || !names_sync() {
                 continue;
             }
-            for manifest in manifests(file).into_iter().flatten() {
+            for manifest in kept_manifests(file).into_iter().flatten() {
                 for value in objects(&manifest.value) {
                     let Some((namespace, spec)) = instance_of(value) else { continue };
                     for spec in self.live(path, spec) {
@@ -48,8 +48,9 @@ impl Reader<'_> {
         if !holds_variable(&spec["sync"]["path"]) {
             return vec![spec.clone()];
         }
-        let takes_in = self.top.graph.takers(file);
-        let applying = self.flux.iter().filter(|one| one.path.as_ref().is_some_and(&takes_in));
+        let taking_in = self.top.graph.taken_in_by(file);
+        let applying =
+            self.flux.iter().filter(|one| one.path.as_ref().is_some_and(|path| taking_in.contains(path)));
         let filled = applying.map(|one| {
             let mut spec = spec.clone();
             substitute(one.spec("postBuild"), &mut spec);

@@ -61,12 +61,16 @@ pub(super) fn propose(
             None => homes.entry(home(one, view, paths)).or_default().push(position),
         }
     }
+    let mut by_path: BTreeMap<&RepoPath, Vec<usize>> = BTreeMap::new();
+    for (position, one) in flux.iter().enumerate() {
+        if let Some(path) = one.path.as_ref().filter(|path| !path.is_top()) {
+            by_path.entry(path).or_default().push(position);
+        }
+    }
     let is_free = |home: &RepoPath, own: &Vec<usize>| {
-        let takers: Vec<_> = own.iter().map(|position| view.graph.takers(&flux[*position].file)).collect();
-        let others = flux.iter().enumerate().filter(|(position, _)| !own.contains(position));
-        let mut paths = others.filter_map(|(_, other)| other.path.as_ref());
-        !paths.any(|path| {
-            !path.is_top() && (home.is_within(path) || takers.iter().any(|takes_in| takes_in(path)))
+        let taken_in = own.iter().flat_map(|position| view.graph.taken_in_by(&flux[*position].file));
+        !home.ancestors().chain(taken_in).any(|path| {
+            by_path.get(&path).is_some_and(|others| others.iter().any(|position| !own.contains(position)))
         })
     };
     homes.retain(|home, own| is_free(home, own));
@@ -77,10 +81,9 @@ pub(super) fn propose(
         own.iter().all(|position| names.insert((&flux[*position].namespace, &flux[*position].name)))
             && is_free(home, own)
     });
-    let free: Vec<&RepoPath> =
+    let free: BTreeSet<&RepoPath> =
         homes.keys().filter(|home| roots.is_empty() || is_beside(home, roots)).collect();
-    let is_inside =
-        |home: &RepoPath| free.iter().any(|other| !other.is_top() && *other != home && home.is_within(other));
+    let is_inside = |home: &RepoPath| home.parents().any(|above| !above.is_top() && free.contains(&above));
     for home in free.iter().filter(|home| !is_inside(home)) {
         found.extend(of_home(home, homes[*home].iter().filter_map(|position| flux[*position].path.as_ref())));
     }

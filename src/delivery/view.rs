@@ -9,8 +9,8 @@ use crate::delivery::source::SourceId;
 use crate::path::{RepoPath, below};
 use crate::render::{Object, Request};
 use crate::repo::flux::{GROUP, SOURCES, is_flux_kustomization, is_yaml};
-use crate::repo::manifest::{ObjectId, manifests, objects};
-use crate::repo::{Entry, File, Graph, Snapshot, Target, generated_children};
+use crate::repo::manifest::{ObjectId, kept_manifests, objects};
+use crate::repo::{Entry, File, Graph, Snapshot, generated_children};
 
 /// The API group of Flux Operator, whose FluxInstance brings a cluster's root.
 const OPERATOR: &str = "fluxcd.controlplane.io";
@@ -159,12 +159,12 @@ impl View {
 /// Returns the objects of interest of a file: `Some(None)` where it speaks of such and can't be read as YAML, `None`
 /// where it has none.
 fn of_interest(file: &File) -> Option<Option<Vec<Value>>> {
-    let has = |word: &str| file.bytes.windows(word.len()).any(|window| window == word.as_bytes());
+    let has = |word: &str| file.mentions(word);
     // Most files hold none of these words; jobs of gates hold them in their commands.
     if !has("fluxcd.") || !(has(GROUP) || has(OPERATOR) || (has(SOURCES) && has("GitRepository"))) {
         return None;
     }
-    let Some(documents) = manifests(file) else { return Some(None) };
+    let Some(documents) = kept_manifests(file) else { return Some(None) };
     let objects = documents.iter().flat_map(|manifest| objects(&manifest.value));
     let found: Vec<Value> = objects.filter(|value| is_of_interest(value)).cloned().collect();
     (!found.is_empty()).then_some(Some(found))
@@ -221,12 +221,12 @@ impl Listing<'_> {
         let own = list.field("namespace").and_then(|node| node.as_str()).filter(|own| !own.is_empty());
         let namespace = namespace.or(own);
         let fields = ["resources", "bases", "components"];
-        for reference in list.references().into_iter().filter(|one| fields.contains(&one.field)) {
-            let Target::Path(path) = reference.target else {
+        for reference in list.references().iter().filter(|one| fields.contains(&one.field)) {
+            let Some(path) = reference.path() else {
                 self.wanting()?;
                 continue;
             };
-            let path = graph.real(&path);
+            let path = graph.real(path);
             if graph.has(&path) {
                 self.folder(&path, namespace)?;
             } else if self.view.snapshot.file(&path).is_some() {

@@ -57,11 +57,11 @@ impl FileChange<'_> {
 
     /// Tells whether either side holds a NUL byte, which no text does.
     pub fn is_binary(&self) -> bool {
-        [self.before, self.after].iter().flatten().any(|file| file.bytes.contains(&0))
+        [self.before, self.after].iter().flatten().any(|file| file.bytes().contains(&0))
     }
 
     pub(super) fn bytes(&self) -> (&[u8], &[u8]) {
-        (self.before.map_or(&[], |file| &file.bytes), self.after.map_or(&[], |file| &file.bytes))
+        (self.before.map_or(&[], |file| file.bytes()), self.after.map_or(&[], |file| file.bytes()))
     }
 }
 
@@ -77,7 +77,7 @@ pub fn file_changes(plan: &Changes) -> Vec<FileChange<'_>> {
         let Some(from) = &change.moved_from else { continue };
         let source = plan.get(from).filter(|source| source.after.is_none());
         let Some(source) = source.and_then(|source| source.before.as_ref()) else { continue };
-        let same = change.after.as_ref().is_some_and(|after| after.bytes == source.bytes);
+        let same = change.after.as_ref().is_some_and(|after| after.bytes() == source.bytes());
         if change.before.is_none() && same {
             moves.entry(from).or_insert(path);
         }

@@ -36,7 +36,7 @@ pub fn json(plan: &Changes) -> serde_json::Value {
 fn entry(change: &FileChange<'_>) -> serde_json::Value {
     let side = |file: &File| {
         let mode = if file.executable { "100755" } else { "100644" };
-        serde_json::json!({ "sha256": sha256(&file.bytes), "mode": mode })
+        serde_json::json!({ "sha256": sha256(file.bytes()), "mode": mode })
     };
     let diff: String = shown(change).into_iter().map(|(_, line)| line + "\n").collect();
     let mut entry = serde_json::Map::new();
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn has_the_documented_shape() {
         let path = |text: &str| RepoPath::parse(text).unwrap();
-        let file = |bytes: &[u8], executable| Some(File { bytes: bytes.into(), executable });
+        let file = |bytes: &[u8], executable| Some(File::new(bytes).with_mode(executable));
         let change = |before, after, from: Option<&str>| Change { before, after, moved_from: from.map(path) };
         let plan = [
             (path("a"), change(file(b"x", false), None, None)),

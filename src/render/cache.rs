@@ -5,12 +5,10 @@
 //! understood is built again. Nothing of it reaches the proof of what is about to be written.
 #![allow(clippy::disallowed_methods, reason = "the cache is not the user's repository")]
 
-use std::collections::HashMap;
 use std::fs::{self, DirBuilder, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
@@ -38,12 +36,7 @@ pub(super) struct Cache {
     folder: PathBuf,
     limit: u64,
     has_grown: AtomicBool,
-    /// The digests of files, by place.
-    digests: Mutex<HashMap<String, Known>>,
 }
-
-/// A file's content, and its digest.
-type Known = (Arc<[u8]>, [u8; 32]);
 
 /// One build: a line of this, and a line of the renderer's answer.
 #[derive(Deserialize, Serialize)]
@@ -63,12 +56,7 @@ impl Cache {
 
     /// Returns the cache in a folder, which is made when there is something to keep.
     pub(super) fn at(folder: &Path) -> Cache {
-        Cache {
-            folder: folder.to_owned(),
-            limit: LIMIT,
-            has_grown: AtomicBool::new(false),
-            digests: Mutex::default(),
-        }
+        Cache { folder: folder.to_owned(), limit: LIMIT, has_grown: AtomicBool::new(false) }
     }
 
     /// Returns what a build of this tree would look at and the renderer's answer, if both are known.
@@ -81,7 +69,7 @@ impl Cache {
                 return None;
             }
             let seen = Seen::again(tree, &head.places);
-            (self.fingerprint(&seen) == head.seen).then(|| (seen, answer.to_vec()))
+            (seen.fingerprint() == head.seen).then(|| (seen, answer.to_vec()))
         })?;
         let used = file.metadata().and_then(|found| found.modified()).ok();
         if used.and_then(|used| used.elapsed().ok()).is_some_and(|since| since > DAY) {
@@ -93,7 +81,7 @@ impl Cache {
 
     /// Keeps the renderer's answer to a request; that nothing is kept is no error.
     pub(super) fn keep(&self, request: &Request, seen: &Seen, answer: &[u8]) {
-        let head = Head { places: seen.places(), seen: self.fingerprint(seen), origins: request.origins };
+        let head = Head { places: seen.places(), seen: seen.fingerprint(), origins: request.origins };
         let Ok(line) = serde_json::to_vec(&head) else { return };
         let place = self.place(request);
         let old = File::open(&place).ok().and_then(|file| checked(&file)).unwrap_or_default();
@@ -124,18 +112,6 @@ impl Cache {
         let fields = request.fields().map(ToString::to_string);
         let key = serde_json::json!([VERSION, request.path.as_str(), fields]);
         self.folder.join(digest(key.to_string().as_bytes()))
-    }
-
-    fn fingerprint(&self, seen: &Seen) -> String {
-        let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.fingerprint(|place, bytes| match digests.get(place) {
-            Some((known, digest)) if Arc::ptr_eq(known, bytes) => *digest,
-            _ => {
-                let digest = Sha256::digest(bytes).into();
-                digests.insert(place.to_owned(), (Arc::clone(bytes), digest));
-                digest
-            }
-        })
     }
 
     /// Takes away what was used least recently, down to three quarters of the limit, where there is more.

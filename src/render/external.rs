@@ -236,7 +236,7 @@ impl Room {
                 fs::create_dir_all(folder)?;
             }
             match entry {
-                Entry::File(file) => fs::write(&place, &file.bytes)?,
+                Entry::File(file) => fs::write(&place, file.bytes())?,
                 Entry::Symlink { target } if tree.find(path.as_str()) != Found::Outside => {
                     link(target, &place)?;
                 }

@@ -10,6 +10,7 @@ use crate::render::seen::Seen;
 use crate::render::tree::{Found, Kind, Tree};
 use crate::render::wasi::{self, Streams};
 use crate::render::{LARGE, LATE};
+use crate::repo::File;
 
 /// The module under which the renderer imports the functions of `renderer/host.go`.
 const HOST: &str = "gitops_windows";
@@ -58,7 +59,7 @@ pub(super) struct Host {
 /// Text that waits to be taken.
 enum Kept {
     Text(Vec<u8>),
-    File(Arc<[u8]>),
+    File(File),
 }
 
 impl Host {
@@ -155,9 +156,9 @@ impl Host {
     /// Answers `read`.
     fn content(&mut self, path: &str) -> u64 {
         match inside(path).map(|path| self.seen.find(&self.tree, path)) {
-            Some(Found::File(_, bytes)) => {
-                let length = bytes.len() as u64;
-                self.kept = Kept::File(bytes);
+            Some(Found::File(_, file)) => {
+                let length = file.bytes().len() as u64;
+                self.kept = Kept::File(file);
                 length
             }
             _ => self.keep(""),
@@ -208,7 +209,7 @@ pub(super) fn link(linker: &mut Linker<Host>) -> Result<()> {
         let (data, host) = memory.data_and_store_mut(&mut caller);
         let text: &[u8] = match &host.kept {
             Kept::Text(text) => text,
-            Kept::File(bytes) => bytes,
+            Kept::File(file) => file.bytes(),
         };
         let room = data.get_mut(at as usize..).and_then(|data| data.get_mut(..length as usize));
         if let Some(room) = room.filter(|room| room.len() == text.len()) {

@@ -1,8 +1,6 @@
 //! The snapshot as the file system that a renderer sees: folders, and links followed.
 
-use std::sync::Arc;
-
-use crate::repo::{Entry, Snapshot};
+use crate::repo::{Entry, File, Snapshot};
 
 /// How many links one path may lead over, as on Linux.
 const LINKS: usize = 40;
@@ -13,7 +11,7 @@ pub(super) enum Found {
     /// Nothing, or a link to nothing.
     Missing,
     /// A regular file, with its path without links.
-    File(String, Arc<[u8]>),
+    File(String, File),
     /// A folder, with its path without links.
     Folder(String),
     /// A file whose content the snapshot lacks.
@@ -85,7 +83,7 @@ impl Tree {
             None if self.is_folder(path) => Some(Found::Folder(path.to_owned())),
             None => Some(Found::Missing),
             Some(Entry::Symlink { .. }) => None,
-            Some(Entry::File(file)) => Some(Found::File(path.to_owned(), Arc::clone(&file.bytes))),
+            Some(Entry::File(file)) => Some(Found::File(path.to_owned(), file.clone())),
             Some(Entry::Large { .. }) => Some(Found::Large(path.to_owned())),
         }
     }
@@ -119,7 +117,7 @@ impl Tree {
                     ahead.extend(segments(target).rev().map(str::to_owned));
                 }
                 Some(_) if !ahead.is_empty() => return Found::Missing,
-                Some(Entry::File(file)) => return Found::File(place, Arc::clone(&file.bytes)),
+                Some(Entry::File(file)) => return Found::File(place, file.clone()),
                 Some(Entry::Large { .. }) => return Found::Large(place),
             }
         }

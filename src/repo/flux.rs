@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
-use crate::repo::manifest::{manifests, objects};
+use crate::repo::manifest::{kept_manifests, objects};
 use crate::repo::{Entry, Snapshot};
 use crate::yaml::Node;
 
@@ -205,10 +205,10 @@ pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<
     let mut remarks = Vec::new();
     for (path, entry) in snapshot.entries() {
         let Entry::File(file) = entry else { continue };
-        if !is_yaml(path) || !mentions(&file.bytes, GROUP.as_bytes()) {
+        if !is_yaml(path) || !file.mentions(GROUP) {
             continue;
         }
-        let Some(documents) = manifests(file) else {
+        let Some(documents) = kept_manifests(file) else {
             remarks.push(
                 Diagnostic::warning(format!(
                     "{path} mentions {GROUP} and can't be read as YAML, so a Flux Kustomization in it is not seen"
@@ -254,10 +254,10 @@ pub fn git_repositories(snapshot: &Snapshot) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
     for (path, entry) in snapshot.entries() {
         let Entry::File(file) = entry else { continue };
-        if !is_yaml(path) || !mentions(&file.bytes, b"source.toolkit.fluxcd.io") {
+        if !is_yaml(path) || !file.mentions("source.toolkit.fluxcd.io") {
             continue;
         }
-        for manifest in manifests(file).into_iter().flatten() {
+        for manifest in kept_manifests(file).into_iter().flatten() {
             for value in objects(&manifest.value) {
                 if let Some(name) = value["metadata"]["name"].as_str()
                     && value["kind"] == "GitRepository"
@@ -306,8 +306,4 @@ pub fn is_flux_kustomization(value: &Value) -> bool {
 /// Tells whether a file's name says YAML, in the way that kustomize-controller scans folders.
 pub fn is_yaml(path: &RepoPath) -> bool {
     path.name().is_some_and(|name| name.ends_with(".yaml") || name.ends_with(".yml"))
-}
-
-fn mentions(bytes: &[u8], word: &[u8]) -> bool {
-    bytes.windows(word.len()).any(|window| window == word)
 }

@@ -1,11 +1,12 @@
 //! The graph of kustomization folders and what they refer to.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::{RepoPath, below};
 use crate::repo::kustomization::FILE_NAMES;
-use crate::repo::{Entry, Kustomization, Snapshot, Target};
+use crate::repo::{Entry, Kustomization, Snapshot};
 
 /// How many links one path may lead over, as on Linux.
 const LINKS: usize = 40;
@@ -13,10 +14,13 @@ const LINKS: usize = 40;
 /// A kustomization folder that can't be used, with the reason.
 type Broken = Box<Diagnostic>;
 
+/// A kustomization file as it was read, shared by all graphs of the same content.
+pub(super) type Parsed = Arc<Result<Kustomization, Broken>>;
+
 /// Every kustomization folder of a snapshot.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    folders: BTreeMap<RepoPath, Result<Kustomization, Broken>>,
+    folders: BTreeMap<RepoPath, Parsed>,
     /// The files and folders that each kustomization builds on, in the order of its lists.
     parts: BTreeMap<RepoPath, Vec<RepoPath>>,
     /// Who refers to a file or folder, by field of a kustomization.
@@ -43,15 +47,15 @@ impl Graph {
             }
             let Some(file) = snapshot.file(path) else { continue };
             let parsed = if graph.folders.contains_key(&folder) {
-                Err(Box::new(
+                Arc::new(Err(Box::new(
                     Diagnostic::error(format!(
                         "{folder} holds two kustomization files, which kustomize refuses"
                     ))
                     .at(Place::file(path.clone()))
                     .help("keep one of them"),
-                ))
+                )))
             } else {
-                Kustomization::parse(path, file)
+                file.list_at(path, || Arc::new(Kustomization::parse(path, file)))
             };
             graph.folders.insert(folder, parsed);
         }
@@ -59,8 +63,8 @@ impl Graph {
         let mut parts: BTreeMap<RepoPath, Vec<RepoPath>> = BTreeMap::new();
         for kustomization in graph.iter() {
             for reference in kustomization.references() {
-                let Target::Path(path) = reference.target else { continue };
-                let path = graph.real(&path);
+                let Some(path) = reference.path() else { continue };
+                let path = graph.real(path);
                 if matches!(reference.field, "resources" | "bases" | "components") {
                     parts.entry(kustomization.folder.clone()).or_default().push(path.clone());
                 }
@@ -92,12 +96,12 @@ impl Graph {
 
     /// Gives the kustomization of a folder.
     pub fn get(&self, folder: &RepoPath) -> Option<&Kustomization> {
-        self.folders.get(folder)?.as_ref().ok()
+        (**self.folders.get(folder)?).as_ref().ok()
     }
 
     /// Gives the reason why the kustomization of a folder can't be used.
     pub fn broken(&self, folder: &RepoPath) -> Option<&Diagnostic> {
-        self.folders.get(folder)?.as_ref().err().map(|diagnostic| &**diagnostic)
+        (**self.folders.get(folder)?).as_ref().err().map(|diagnostic| &**diagnostic)
     }
 
     /// Tells whether a folder has a kustomization file, broken or not.
@@ -107,7 +111,7 @@ impl Graph {
 
     /// Gives every usable kustomization in the order of folders.
     pub fn iter(&self) -> impl Iterator<Item = &Kustomization> {
-        self.folders.values().filter_map(|folder| folder.as_ref().ok())
+        self.folders.values().filter_map(|folder| (**folder).as_ref().ok())
     }
 
     /// Gives the folders below a folder that have a usable kustomization, in their order.
@@ -174,23 +178,8 @@ impl Graph {
         builders
     }
 
-    /// Tells whether a build of a folder takes in a file. Where the folder has no list, Flux writes one of every file
-    /// and list below it (fluxcd/pkg/kustomize, `scanManifests`).
-    pub fn takes_in(&self, folder: &RepoPath, file: &RepoPath) -> bool {
-        self.takers(file)(folder)
-    }
-
-    /// Returns what tells [`takes_in`](Graph::takes_in) of one file, for many folders.
-    pub fn takers<'g>(&'g self, file: &'g RepoPath) -> impl Fn(&RepoPath) -> bool + use<'g> {
-        let lists = self.builders(file);
-        move |folder| {
-            lists.contains(folder)
-                || !self.has(folder)
-                    && (file.is_within(folder) || lists.iter().any(|list| list.is_within(folder)))
-        }
-    }
-
-    /// Gives the folders for which [`takes_in`](Graph::takes_in) is true of a file; those that are not there too.
+    /// Gives the folders whose builds take in a file; those that are not there too. Where a folder has no list, Flux
+    /// writes one of every file and list below it (fluxcd/pkg/kustomize, `scanManifests`).
     pub fn taken_in_by(&self, file: &RepoPath) -> BTreeSet<RepoPath> {
         let mut found = self.builders(file);
         let above = found.iter().chain([file]).flat_map(RepoPath::ancestors);

@@ -2,9 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use sha1::Sha1;
-use sha2::{Digest, Sha256};
-
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::repo::name::{keep, records};
@@ -71,51 +68,55 @@ impl Repository {
         let tree = self.named(revision, "tree").ok_or_else(unknown)?;
         let git = self.ask_git();
         let listing = git
-            .run(&["ls-tree", "-r", "-z", "-l", "--full-tree", &tree])
+            .run(&["ls-tree", "-r", "-z", "--full-tree", &tree])
             .map_err(|error| error.into_error(&doing))?;
 
         let mut notes = Vec::new();
         let mut listed = BTreeMap::new();
         for record in records(&listing) {
-            // "<mode> <type> <object> <size>\t<path>", the size padded with spaces.
+            // "<mode> <type> <object>\t<path>".
             let Some(tab) = record.iter().position(|byte| *byte == b'\t') else { continue };
-            let head = String::from_utf8_lossy(&record[..tab]).into_owned();
+            let head = std::str::from_utf8(&record[..tab]).unwrap_or_default();
             let mut fields = head.split_ascii_whitespace();
-            let (Some(mode), Some("blob"), Some(object), Some(size)) =
-                (fields.next(), fields.next(), fields.next(), fields.next())
+            let (Some(mode), Some("blob"), Some(object)) = (fields.next(), fields.next(), fields.next())
             else {
                 continue;
             };
-            // It is `BAD` for what a partial clone lacks.
-            let Ok(size) = size.parse() else {
-                let name = String::from_utf8_lossy(&record[tab + 1..]).into_owned();
-                return Err(lacking(&doing, &name.escape_debug().to_string()));
-            };
-            keep(&record[tab + 1..], (mode.to_owned(), object.to_owned(), size), &mut listed, &mut notes);
+            keep(&record[tab + 1..], (mode, object), &mut listed, &mut notes);
         }
 
         let mut snapshot = other.clone();
         let gone = other.entries().map(|(path, _)| path).filter(|path| !listed.contains_key(*path));
         gone.for_each(|path| snapshot.remove(path));
-        listed.retain(|path, (mode, object, _)| {
+        listed.retain(|path, (mode, object)| {
             !other.entry(path).is_some_and(|entry| is_stored(entry, mode, object))
         });
-        let small = listed.values().filter(|(_, _, size)| *size <= LIMIT);
-        let wanted: String = small.map(|(_, object, _)| format!("{object}\n")).collect();
-        let answer = git
-            .run_with(&["cat-file", "--batch"], wanted.into_bytes(), &[0])
-            .map_err(|error| error.into_error(&doing))?;
+        if listed.is_empty() {
+            return Ok(Reading { snapshot, notes });
+        }
+        let ask = |how: &str, objects: String| {
+            let answer = git.run_with(&["cat-file", how], objects.into_bytes(), &[0]);
+            answer.map_err(|error| error.into_error(&doing))
+        };
+        let sizes = ask("--batch-check", listed.values().map(|(_, object)| format!("{object}\n")).collect())?;
+        let sizes = String::from_utf8_lossy(&sizes);
+        // "<object> blob <size>", or "<object> missing" for what a partial clone lacks.
+        let size = |line: &str| line.rsplit_once(" blob ")?.1.parse::<u64>().ok();
+        let sizes: Vec<Option<u64>> = sizes.lines().map(size).collect();
+        let small = listed.values().zip(&sizes).filter(|(_, size)| size.is_some_and(|size| size <= LIMIT));
+        let answer = ask("--batch", small.map(|((_, object), _)| format!("{object}\n")).collect())?;
         let mut blobs = Blobs { rest: &answer };
-        for (path, (mode, object, size)) in listed {
-            let entry = if size > LIMIT {
-                Entry::Large { bytes: size }
+        for ((path, (mode, object)), size) in listed.into_iter().zip(sizes) {
+            let Some(bytes) = size else { return Err(lacking(&doing, path.as_str())) };
+            let entry = if bytes > LIMIT {
+                Entry::Large { bytes }
             } else {
-                let Some(bytes) = blobs.next_blob(&object) else {
+                let Some(bytes) = blobs.next_blob(object) else {
                     return Err(lacking(&doing, path.as_str()));
                 };
-                match mode.as_str() {
+                match mode {
                     "120000" => Entry::Symlink { target: String::from_utf8_lossy(bytes).into_owned() },
-                    mode => Entry::File(File { bytes: bytes.into(), executable: mode == "100755" }),
+                    mode => Entry::File(File::new(bytes).with_mode(mode == "100755")),
                 }
             };
             snapshot.put(path, entry);
@@ -139,17 +140,7 @@ fn is_stored(entry: &Entry, mode: &str, object: &str) -> bool {
         "100755" => file.executable,
         mode => mode.starts_with("100") && !file.executable,
     };
-    is_same_mode && blob_id(&file.bytes, object.len()) == object
-}
-
-/// Returns the name that git gives to a content: SHA-1, or SHA-256 where names have 64 digits.
-fn blob_id(bytes: &[u8], digits: usize) -> String {
-    let header = format!("blob {}\0", bytes.len());
-    let hex = |hash: &[u8]| hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    match digits {
-        64 => hex(&Sha256::new().chain_update(header).chain_update(bytes).finalize()),
-        _ => hex(&Sha1::new().chain_update(header).chain_update(bytes).finalize()),
-    }
+    is_same_mode && file.is_named(object)
 }
 
 /// The answers of `git cat-file --batch`: `<object> blob <size>\n<bytes>\n`, one after another.

@@ -23,6 +23,10 @@ pub struct Kustomization {
     pub text: Arc<str>,
     /// The document's root mapping; a null node where the file is empty.
     pub root: Node,
+    /// Every text that names a file or a folder, those of [`resources`](Kustomization::resources) first.
+    references: Vec<Reference>,
+    /// How many of these are resources.
+    resources: usize,
 }
 
 /// A text in a kustomization file that names a file or a folder.
@@ -36,6 +40,16 @@ pub struct Reference {
     pub span: Range<usize>,
     /// What it names.
     pub target: Target,
+}
+
+impl Reference {
+    /// Returns the path in this repository that it names.
+    pub fn path(&self) -> Option<&RepoPath> {
+        match &self.target {
+            Target::Path(path) => Some(path),
+            Target::Remote | Target::Outside => None,
+        }
+    }
 }
 
 /// What a [`Reference`] names.
@@ -115,11 +129,13 @@ impl Kustomization {
                 "write `resources:` with a list",
             ));
         }
-        let kustomization = Kustomization {
+        let mut kustomization = Kustomization {
             file: file.clone(),
             folder: file.parent().unwrap_or_default(),
             text: text.clone(),
             root,
+            references: Vec::new(),
+            resources: 0,
         };
         if let Some((key, span)) = kustomization.doubled_key() {
             return Err(fail(
@@ -128,6 +144,11 @@ impl Kustomization {
                 "merge the two into one",
             ));
         }
+        let mut found: Vec<Reference> =
+            RESOURCE_FIELDS.iter().flat_map(|field| kustomization.list(field)).collect();
+        kustomization.resources = found.len();
+        kustomization.add_others(&mut found);
+        kustomization.references = found;
         Ok(kustomization)
     }
 
@@ -179,13 +200,17 @@ impl Kustomization {
     }
 
     /// Gives the `resources` and, from older files, the `bases`, in order.
-    pub fn resources(&self) -> Vec<Reference> {
-        RESOURCE_FIELDS.iter().flat_map(|field| self.list(field)).collect()
+    pub fn resources(&self) -> &[Reference] {
+        &self.references[..self.resources]
     }
 
     /// Gives every text that names a file or a folder, whatever the field.
-    pub fn references(&self) -> Vec<Reference> {
-        let mut found = self.resources();
+    pub fn references(&self) -> &[Reference] {
+        &self.references
+    }
+
+    /// Adds those that name no resources.
+    fn add_others(&self, found: &mut Vec<Reference>) {
         for field in PATH_LISTS {
             found.extend(self.list(field));
         }
@@ -199,7 +224,6 @@ impl Kustomization {
                 found.extend(self.generator_sources(field, item));
             }
         }
-        found
     }
 
     /// Gives the files that one item of a generator field reads.
@@ -273,7 +297,8 @@ mod tests {
         let view = parse(
             "resources:\n- ./x.yaml\n- ../../apps/nginx/\n- https://example.org/a.yaml\n- ../../../z\n",
         );
-        let targets: Vec<Target> = view.resources().into_iter().map(|reference| reference.target).collect();
+        let targets: Vec<Target> =
+            view.resources().iter().map(|reference| reference.target.clone()).collect();
         assert_eq!(
             targets,
             [
@@ -290,7 +315,7 @@ mod tests {
         let view = parse(
             "patches:\n- path: p.yaml\n- patch: |\n    a: b\nconfigMapGenerator:\n- name: x\n  files: [k=f.txt, g.txt]\n  envs: [e.env]\n",
         );
-        let texts: Vec<String> = view.references().into_iter().map(|reference| reference.text).collect();
+        let texts: Vec<String> = view.references().iter().map(|reference| reference.text.clone()).collect();
         assert_eq!(texts, ["p.yaml", "k=f.txt", "g.txt", "e.env"]);
     }
 

@@ -87,6 +87,11 @@ pub fn manifests(file: &File) -> Option<Vec<Manifest>> {
     )
 }
 
+/// As [`manifests`], kept for whoever asks again, in another tree too: for files by which clusters are read.
+pub(crate) fn kept_manifests(file: &File) -> Option<&[Manifest]> {
+    file.manifests_by(|| manifests(file))
+}
+
 /// Opens lists: the objects that kustomize makes of one document.
 pub fn objects(value: &Value) -> Vec<&Value> {
     let is_list = value["kind"].as_str().is_some_and(|kind| kind.ends_with("List"));

@@ -1,6 +1,7 @@
 //! The repository as a value: paths, files, and the views that the plan reads.
 
 pub(crate) mod duration;
+mod file;
 pub mod flux;
 mod git;
 mod graph;
@@ -17,10 +18,11 @@ pub(crate) mod scratch;
 mod snapshot;
 pub(crate) mod umbrella;
 
+pub use file::File;
 pub use flux::FluxKustomization;
 pub use graph::{Graph, built, generated_children};
 pub use history::Relation;
 pub use kustomization::{Kustomization, Reference, Target};
 pub use read::{GitDirs, Reading, Repository};
 pub(crate) use read::{STATE, absent, is_executable, read_file};
-pub use snapshot::{Entry, File, ResolveError, Snapshot};
+pub use snapshot::{Entry, ResolveError, Snapshot};

@@ -322,7 +322,7 @@ fn read_entry(dir: &Dir, path: &RepoPath) -> std::io::Result<Option<Entry>> {
     let Some((bytes, metadata)) = read_file(dir, path.as_str(), LIMIT)? else {
         return Ok(Some(Entry::Large { bytes: metadata.len() }));
     };
-    Ok(Some(Entry::File(File { bytes: bytes.into(), executable: is_executable(&metadata) })))
+    Ok(Some(Entry::File(File::new(bytes).with_mode(is_executable(&metadata)))))
 }
 
 /// Reads a regular file, never through a link and never waiting on a pipe; `None` above the limit.

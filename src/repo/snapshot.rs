@@ -6,27 +6,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::path::RepoPath;
-
-/// A regular file: its bytes and the one mode bit that git keeps.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
-    /// The content.
-    pub bytes: Arc<[u8]>,
-    /// Whether git's mode is 100755.
-    pub executable: bool,
-}
-
-impl File {
-    /// Makes a plain, not executable file.
-    pub fn new(bytes: impl Into<Arc<[u8]>>) -> File {
-        File { bytes: bytes.into(), executable: false }
-    }
-
-    /// Gives the content as text where it is UTF-8.
-    pub fn text(&self) -> Option<&str> {
-        std::str::from_utf8(&self.bytes).ok()
-    }
-}
+use crate::repo::File;
 
 /// What stands at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ pub fn read(snapshot: &Snapshot, path: &RepoPath) -> Result<Parsed, Error> {
         Err(Error::invalid(Diagnostic::error(message).at(Place::file(path.clone())).help(help)))
     };
     match snapshot.entry(path) {
-        Some(Entry::File(file)) => parse(path, &file.bytes),
+        Some(Entry::File(file)) => parse(path, file.bytes()),
         Some(Entry::Symlink { .. }) => error(
             "the spec is a symbolic link, which an edit would replace by a file".to_owned(),
             "name the file itself with `--spec`".to_owned(),

@@ -113,10 +113,10 @@ fn stage(disk: &mut Disk<'_>, journal: &Journal, plan: &Changes) -> std::io::Res
     for (number, step) in journal.steps.iter().enumerate() {
         let Some(change) = plan.get(&step.path) else { continue };
         if let (Some(file), Some(stat)) = (&change.before, &step.before) {
-            disk.put(&format!("next/old/{number}"), &file.bytes, stat.mode, stat.executable)?;
+            disk.put(&format!("next/old/{number}"), file.bytes(), stat.mode, stat.executable)?;
         }
         if let (Some(file), Some(stat)) = (&change.after, &step.after) {
-            disk.put(&format!("next/new/{number}"), &file.bytes, stat.mode, stat.executable)?;
+            disk.put(&format!("next/new/{number}"), file.bytes(), stat.mode, stat.executable)?;
         }
     }
     for folder in ["next/old", "next/new"] {

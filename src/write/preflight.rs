@@ -76,7 +76,7 @@ pub(super) fn check(disk: &Disk<'_>, plan: &Changes, wish: &Wish) -> Result<Jour
     let removed = emptied(disk, plan)?;
     collisions(disk, plan, &removed)?;
     let made = missing(disk, plan, &removed, wish)?;
-    let stat = |file: &File, mode| Stat::of(&file.bytes, file.executable, mode);
+    let stat = |file: &File, mode| Stat::of(file.bytes(), file.executable, mode);
     let step = |(path, change): (&RepoPath, &crate::change::Change)| {
         let old_mode = modes.get(path).copied();
         // A moved file takes its permission bits along.
@@ -133,7 +133,7 @@ fn compare(
         (Some(_), Seen::Nothing) => problems.stale(path, "was removed"),
         (Some(_), Seen::Folder(_)) => problems.stale(path, "became a folder"),
         (Some(file), Seen::File { bytes, executable, mode }) => {
-            if *file.bytes != *bytes {
+            if *file.bytes() != *bytes {
                 problems.stale(path, "was edited");
             } else if disk.file_mode() && file.executable != executable {
                 problems.stale(path, "has another mode");

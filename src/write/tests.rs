@@ -19,9 +19,7 @@ pub(super) fn plan_to(scratch: &Scratch, after: &[(&str, &str, bool)]) -> Change
     let before = scratch.repository().read().unwrap().snapshot;
     let after: BTreeMap<RepoPath, File> = after
         .iter()
-        .map(|(name, text, executable)| {
-            (path(name), File { bytes: text.as_bytes().into(), executable: *executable })
-        })
+        .map(|(name, text, executable)| (path(name), File::new(text.as_bytes()).with_mode(*executable)))
         .collect();
     let names = before.entries().map(|(path, _)| path.clone()).chain(after.keys().cloned());
     let changes = names.map(|path| {
@@ -73,7 +71,7 @@ pub(super) fn expected(before: &Tree, plan: &Changes) -> Tree {
                 (None | Some(0o644), true) => 0o755,
                 (mode, _) => mode.unwrap_or(0o644),
             };
-            files.insert(path.to_string(), (mode, file.bytes.to_vec()));
+            files.insert(path.to_string(), (mode, file.bytes().to_vec()));
         }
     }
     let mut tree = files.clone();

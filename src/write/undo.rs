@@ -63,14 +63,14 @@ fn reversed(disk: &Disk<'_>) -> Result<Option<(Changes, Wish)>, Error> {
             continue;
         }
         let before = match disk.see(path).map_err(|error| unread(path, error))? {
-            Seen::File { bytes, executable, .. } => Some(File { bytes: bytes.into(), executable }),
+            Seen::File { bytes, executable, .. } => Some(File::new(bytes).with_mode(executable)),
             _ => None,
         };
         let after = match &step.before {
             Some(stat) => {
                 modes.extend(stat.mode.map(|mode| (path.clone(), mode)));
                 let bytes = intact(disk, &format!("last/old/{number}"), stat)?;
-                Some(File { bytes: bytes.into(), executable: stat.executable })
+                Some(File::new(bytes).with_mode(stat.executable))
             }
             None => None,
         };

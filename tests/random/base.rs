@@ -175,7 +175,7 @@ impl Maker<'_> {
         }
         if self.has(dice, "binary-file", 5) {
             let bytes: &[u8] = &[0x89, b'P', 0xff, 0, b'\r', b'\n', 0xfe];
-            self.write(&format!("{folder}/{stem}.bin"), File { bytes: bytes.into(), executable: false });
+            self.write(&format!("{folder}/{stem}.bin"), File::new(bytes));
             if text.contains("files:\n") {
                 text.push_str(&format!("      - {stem}.bin\n"));
             } else if !text.contains("files:") {

@@ -138,7 +138,7 @@ impl Maker<'_> {
             text.insert(0, '\u{feff}');
         }
         let executable = self.has(&mut dice, "executable", 8);
-        self.write(path, File { bytes: text.into_bytes().into(), executable });
+        self.write(path, File::new(text.into_bytes()).with_mode(executable));
     }
 
     /// Writes a file as it is.

@@ -90,7 +90,7 @@ pub fn keep(seed: u64, switches: &Switches, folder: &Path) {
             let place = folder.join(seed.to_string()).join(name).join(path.as_str());
             std::fs::create_dir_all(place.parent().unwrap()).unwrap();
             match entry {
-                Entry::File(file) => std::fs::write(&place, &file.bytes).unwrap(),
+                Entry::File(file) => std::fs::write(&place, file.bytes()).unwrap(),
                 #[cfg(unix)]
                 Entry::Symlink { target } => drop(std::os::unix::fs::symlink(target, &place)),
                 _ => {}

@@ -54,7 +54,7 @@ fn snapshot(own: bool) -> Snapshot {
 fn asked(own: bool, what: &[String]) -> (usize, usize) {
     let snapshot = snapshot(own);
     let Some(Entry::File(file)) = snapshot.entry(&path("windows.yaml")) else { panic!() };
-    let spec = parse(&path("windows.yaml"), &file.bytes).unwrap().spec;
+    let spec = parse(&path("windows.yaml"), file.bytes()).unwrap().spec;
     let started = Instant::now();
     let model = Model::read(&snapshot, &RepoPath::top(), &Known::default(), &Embedded::default());
     let read = started.elapsed();

@@ -58,7 +58,7 @@ fn files(subject: &Subject<'_>) -> (Vec<Diagnostic>, BTreeSet<RepoPath>) {
             let Some(kustomization) = graph.get(&folder) else { continue };
             for reference in kustomization.resources() {
                 let Target::Path(path) = &reference.target else { continue };
-                let found = missing(subject, kustomization, &reference).or_else(|| unreadable(subject, path));
+                let found = missing(subject, kustomization, reference).or_else(|| unreadable(subject, path));
                 if let Some(finding) = found {
                     broken.insert(folder.clone());
                     findings.push(finding);
@@ -128,6 +128,7 @@ fn missing(
 fn unreadable(subject: &Subject<'_>, path: &RepoPath) -> Option<Diagnostic> {
     let whole = || Place::file(path.clone());
     let file = match subject.snapshot.entry(path)? {
+        Entry::File(file) if file.is_yaml() => return None,
         Entry::File(file) => file,
         Entry::Large { bytes } => {
             return Some(

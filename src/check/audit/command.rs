@@ -36,9 +36,8 @@ fn not_understood(job: &UnclearJob) -> Diagnostic {
 /// `cmd/patch/patch.go`, whose default that is; apiextensions-apiserver `customresource_handler.go`).
 fn patch_type(subject: &Subject<'_>, job: &GateJob, patch: &SuspendPatch) -> Option<Diagnostic> {
     // What Git writes is always there, and told as GW001.
-    let in_git = subject.deliveries.iter().any(|delivery| {
-        delivery.cluster == job.cluster
-            && job.turns(&delivery.namespace, &delivery.name)
+    let in_git = subject.deliveries_of(&job.cluster).any(|delivery| {
+        job.turns(&delivery.namespace, &delivery.name)
             && subject.flux(delivery).is_some_and(|flux| !flux.spec("suspend").is_null())
     });
     let kind = patch.kind.as_deref().unwrap_or("strategic");
@@ -129,11 +128,9 @@ fn managed(subject: &Subject<'_>, job: &GateJob) -> Option<Diagnostic> {
             && manager.is_none_or(|manager| manager.starts_with("kubectl"))
     });
     // One that was made by hand is applied by nobody, so nothing takes the patch back.
-    let in_git = subject.deliveries.iter().find(|delivery| {
-        delivery.cluster == job.cluster
-            && delivery.flux.is_some()
-            && job.turns(&delivery.namespace, &delivery.name)
-    })?;
+    let mut own = subject.deliveries_of(&job.cluster);
+    let in_git =
+        own.find(|delivery| delivery.flux.is_some() && job.turns(&delivery.namespace, &delivery.name))?;
     patches.then(|| {
         FIELD_MANAGER
             .finding(format!(

@@ -19,35 +19,64 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         findings.extend(waits(subject, deliveries));
         findings.extend(twice(subject, deliveries));
     }
-    findings.extend(subject.deliveries.iter().flat_map(|delivery| missing(subject, delivery)));
+    let mut defined: BTreeMap<&str, Defined<'_>> = BTreeMap::new();
+    for delivery in &subject.deliveries {
+        defined.entry(&delivery.cluster.home).or_default().take_in(delivery);
+    }
+    findings.extend(
+        subject.deliveries.iter().flat_map(|one| missing(subject, one, &defined[one.cluster.home.as_str()])),
+    );
     findings
+}
+
+/// What the clusters of one project define.
+#[derive(Default)]
+struct Defined<'s> {
+    /// Those in Git, by name.
+    by_name: BTreeMap<&'s str, Vec<&'s Delivery>>,
+    /// The names of Flux Kustomizations among what is applied.
+    applied: BTreeSet<&'s str>,
+    /// Whether something makes others of which nobody knows the names.
+    is_open: bool,
+}
+
+impl<'s> Defined<'s> {
+    fn take_in(&mut self, delivery: &'s Delivery) {
+        if delivery.flux.is_some() {
+            self.by_name.entry(&delivery.name).or_default().push(delivery);
+        }
+        for applied in &delivery.objects {
+            self.is_open |= applied.id.kind == "ResourceSet";
+            if applied.is(GROUP, "Kustomization") {
+                self.applied.insert(&applied.id.name);
+            }
+        }
+    }
+
+    fn has(&self, namespace: &str, name: &str) -> bool {
+        let mut named = self.by_name.get(name).into_iter().flatten();
+        self.is_open
+            || self.applied.contains(name)
+            || named.any(|delivery| delivery.is_named(namespace, name))
+    }
 }
 
 /// Dependencies on what no file of the project defines: such a Kustomization never becomes ready
 /// (kustomize-controller, `checkDependencies`).
-fn missing(subject: &Subject<'_>, from: &Delivery) -> Vec<Diagnostic> {
+fn missing(subject: &Subject<'_>, from: &Delivery, defined: &Defined<'_>) -> Vec<Diagnostic> {
     let Some(flux) = subject.flux(from) else { return Vec::new() };
-    let own = || subject.deliveries.iter().filter(|other| other.cluster.home == from.cluster.home);
+    let own = || subject.deliveries_of(&from.cluster);
     // One that stands alone depends on what another repository holds, or on what nothing here shows.
-    let alone = own().filter(|other| other.flux.is_some() && other.cluster == from.cluster).count() < 2;
-    if alone {
+    let alone = own().filter(|other| other.flux.is_some()).count() < 2;
+    // What does not build may define what is missing.
+    if alone || own().any(|other| other.error.is_some()) {
         return Vec::new();
     }
-    let exists = |namespace: &str, name: &str| {
-        own().any(|other| {
-            other.flux.is_some() && other.is_named(namespace, name)
-                || other.objects.iter().any(|applied| {
-                    applied.is(GROUP, "Kustomization") && applied.id.name == name
-                        || applied.id.kind == "ResourceSet"
-                })
-                || other.error.is_some() && other.cluster == from.cluster
-        })
-    };
     let items = flux.spec("dependsOn").as_array().into_iter().flatten().enumerate();
     let unknown = items.filter_map(|(index, item)| {
         let name = item["name"].as_str().filter(|name| !name.contains("${"))?;
         let namespace = item["namespace"].as_str().unwrap_or(&from.namespace);
-        (!exists(namespace, name)).then_some((index, name))
+        (!defined.has(namespace, name)).then_some((index, name))
     });
     unknown
         .map(|(index, name)| {
@@ -174,8 +203,7 @@ fn gates(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 job.name, carrier.name
             )
         } else {
-            let cluster: Vec<&Delivery> =
-                subject.deliveries.iter().filter(|other| other.cluster == job.cluster).collect();
+            let cluster: Vec<&Delivery> = subject.deliveries_of(&job.cluster).collect();
             let steps = steps(subject, &cluster);
             let mut reached = vec![carrier];
             let mut index = 0;

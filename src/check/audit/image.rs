@@ -103,8 +103,8 @@ fn installed(subject: &Subject<'_>, job: &GateJob) -> Option<(Release, Place)> {
         .map(|(path, _)| path)
         .filter(|path| path.name() == Some("gotk-components.yaml"))
         .collect();
-    let own = subject.deliveries.iter().filter(|delivery| delivery.cluster == job.cluster);
-    let folders: Vec<&RepoPath> = own.map(|delivery| &delivery.path).collect();
+    let folders: Vec<&RepoPath> =
+        subject.deliveries_of(&job.cluster).map(|delivery| &delivery.path).collect();
     let of_cluster = |path: &&&RepoPath| {
         folders.iter().any(|folder| !folder.is_top() && path.is_within(folder))
             || path.as_str().starts_with(&job.cluster.home)

@@ -61,8 +61,8 @@ fn account(job: &GateJob) -> (&str, &str) {
 
 fn grants<'s>(subject: &'s Subject<'_>, job: &GateJob) -> Vec<Grant<'s>> {
     let (namespace, name) = account(job);
-    let own = subject.deliveries.iter().filter(|delivery| delivery.cluster == job.cluster);
-    let objects: Vec<&Applied> = own.flat_map(|delivery| &delivery.objects).collect();
+    let objects: Vec<&Applied> =
+        subject.deliveries_of(&job.cluster).flat_map(|delivery| &delivery.objects).collect();
     let binds = |binding: &&&Applied| {
         let subjects = binding.value()["subjects"].as_array();
         subjects.into_iter().flatten().any(|subject| {

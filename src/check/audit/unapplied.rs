@@ -19,10 +19,8 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let entry = || subject.model.entry(&delivery.path);
         delivery.flux.is_some() || entry().is_some_and(|entry| entry.through.is_some())
     };
-    let is_managed = |job: &GateJob| {
-        let mut all = subject.deliveries.iter();
-        all.any(|delivery| delivery.cluster == job.cluster && delivery.flux.is_some())
-    };
+    let is_managed =
+        |job: &GateJob| subject.deliveries_of(&job.cluster).any(|delivery| delivery.flux.is_some());
     let twin = |job: &GateJob| {
         let mut others = subject.jobs_of(&job.cluster).filter(|other| is_applied(other));
         others.any(|other| (&other.namespace, &other.name) == (&job.namespace, &job.name))

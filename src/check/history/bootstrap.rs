@@ -85,8 +85,8 @@ fn successor<'a>(flux: &FluxKustomization, after: &Subject<'a>) -> Option<&'a Fl
 
 /// Tells whether a cluster goes by another name from then on, since its folder is another one.
 pub fn is_renamed(cluster: &ClusterKey, before: &Subject<'_>, after: &Subject<'_>) -> bool {
-    let own = before.deliveries.iter().filter(|delivery| delivery.cluster == *cluster);
-    let mut own = own.filter_map(|delivery| Some((delivery, before.flux(delivery)?)));
+    let mut own =
+        before.deliveries_of(cluster).filter_map(|delivery| Some((delivery, before.flux(delivery)?)));
     own.any(|(delivery, flux)| {
         flux.applies_itself()
             && match in_its_file(flux, after) {
@@ -106,8 +106,7 @@ fn redirected(delivery: &Delivery, flux: &FluxKustomization, step: &Step<'_>) ->
     if !step.new_at(next.flux?).prune {
         return None;
     }
-    let theirs =
-        after.deliveries.iter().filter(|other| other.flux.is_some() && other.cluster == next.cluster);
+    let theirs = after.deliveries_of(&next.cluster).filter(|other| other.flux.is_some());
     let kept: BTreeSet<&ObjectId> = theirs.flat_map(live_ids).collect();
     let lost = delivery.objects.iter().filter(|one| !kept.contains(&one.live) && !is_kept(one.value()));
     let lost: Vec<_> = lost.collect();

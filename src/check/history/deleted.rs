@@ -93,9 +93,8 @@ impl<'s> Change<'s> {
     /// Objects that leave a folder which something outside of Git builds, for good or for another such folder.
     pub(super) fn deleted_outside(&self) -> Vec<Diagnostic> {
         let outside = |delivery: &&Delivery| delivery.flux.is_none() && delivery.role == Role::Apps;
-        let old = self.step.before.deliveries.iter().filter(|delivery| delivery.cluster == *self.key);
         let mut findings = Vec::new();
-        for delivery in old.filter(outside) {
+        for delivery in self.step.before.deliveries_of(self.key).filter(outside) {
             // Where the folder goes, its build fails, which prunes nothing.
             let now = self.deliveries.iter().find(|now| now.path == delivery.path).filter(|now| outside(now));
             let Some(now) = now else { continue };

@@ -27,10 +27,7 @@ fn files_only(tree: Tree) -> Tree {
 
 fn plan(before: &Files, after: &Files, moves: &BTreeMap<String, String>) -> Changes {
     let path = |text: &str| RepoPath::parse(text).unwrap();
-    let file = |(bytes, executable): &(Vec<u8>, bool)| File {
-        bytes: bytes.as_slice().into(),
-        executable: *executable,
-    };
+    let file = |(bytes, executable): &(Vec<u8>, bool)| File::new(bytes.as_slice()).with_mode(*executable);
     let names: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).collect();
     let changes = names.into_iter().filter(|name| before.get(*name) != after.get(*name)).map(|name| {
         let change = Change {

@@ -1,7 +1,6 @@
 //! Collects the changes of a plan over a snapshot.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crate::change::Change;
 use crate::diagnostic::{Diagnostic, Place};
@@ -65,7 +64,7 @@ impl<'a> Builder<'a> {
     pub fn create(&mut self, path: &RepoPath, text: &str) -> Result<(), Error> {
         if let Some(entry) = self.now.entry(path) {
             return match entry {
-                Entry::File(file) if *file.bytes == *text.as_bytes() => Ok(()),
+                Entry::File(file) if *file.bytes() == *text.as_bytes() => Ok(()),
                 _ => Err(occupied(path)),
             };
         }
@@ -76,7 +75,7 @@ impl<'a> Builder<'a> {
     /// Writes a text file, whatever stands there; an existing file keeps its mode.
     pub fn put(&mut self, path: &RepoPath, text: &str) {
         let executable = self.now.file(path).is_some_and(|file| file.executable);
-        self.now.insert(path.clone(), File { bytes: Arc::from(text.as_bytes()), executable });
+        self.now.insert(path.clone(), File::new(text.as_bytes()).with_mode(executable));
     }
 
     /// Moves a file byte for byte, mode included.

@@ -7,7 +7,7 @@ use crate::delivery::{Child, Input, base_part};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::problem::Problem;
-use crate::repo::Target;
+use crate::repo::Reference;
 
 /// The folders that stand for one folder, by the position of their type.
 pub type Parts = BTreeMap<usize, RepoPath>;
@@ -41,12 +41,11 @@ pub(in crate::plan) fn listed(
     for (position, change_type) in input.spec.types.iter().enumerate() {
         let side = side(input, entry, position)?;
         let Ok(Some(kustomization)) = builder.kustomization(&side) else { continue };
-        for reference in kustomization.resources() {
-            let Target::Path(path) = reference.target else { continue };
-            let own = side.join(&child.name).is_ok_and(|folder| folder == path);
+        for path in kustomization.resources().iter().filter_map(Reference::path) {
+            let own = side.join(&child.name).is_ok_and(|folder| folder == *path);
             let base = base_part(input.spec, &child.folder, &change_type.name);
-            if own || base.is_some_and(|folder| folder == path) || path == child.folder {
-                parts.insert(position, path);
+            if own || base.is_some_and(|folder| folder == *path) || *path == child.folder {
+                parts.insert(position, path.clone());
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::plan::edit::Builder;
 use crate::plan::problem::is_remote;
 use crate::repo::flux::is_yaml;
 use crate::repo::manifest::manifests;
-use crate::repo::{Kustomization, Target};
+use crate::repo::{Kustomization, Reference};
 
 /// Why something must be mended before a gate changes.
 const UNKNOWN: &str = "until then nobody knows what the gate of the cluster holds back";
@@ -91,12 +91,7 @@ fn files(input: &Input<'_>, entry: &EntryPoint) -> Vec<RepoPath> {
     let graph = &input.model.graph;
     if graph.has(&entry.path) {
         let lists = graph.reach(&entry.path).into_iter().filter_map(|folder| graph.get(&folder));
-        let references = lists.flat_map(Kustomization::resources).map(|reference| reference.target);
-        let paths = references.filter_map(|target| match target {
-            Target::Path(path) => Some(path),
-            Target::Remote | Target::Outside => None,
-        });
-        return paths.collect();
+        return lists.flat_map(Kustomization::resources).filter_map(Reference::path).cloned().collect();
     }
     let is_own = |file: &RepoPath| {
         let mut folders = file.parents().take_while(|folder| folder.is_within(&entry.path));

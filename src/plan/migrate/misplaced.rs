@@ -73,7 +73,7 @@ fn by_rule(input: &Input<'_>, side: &RepoPath, whole: &RepoPath) -> Option<BTree
 /// lists no apps itself.
 fn content(input: &Input<'_>, side: &RepoPath) -> Option<RepoPath> {
     let kustomization = input.model.graph.get(side)?;
-    match &kustomization.resources()[..] {
+    match kustomization.resources() {
         [only] if is_ours(input, side) => match &only.target {
             Target::Path(all) => Some(input.model.graph.real(all)),
             _ => None,

@@ -53,11 +53,11 @@ impl<'a> FolderSplit<'a> {
     pub fn existing_parts(&self, kustomization: &Kustomization) -> Option<Parts> {
         let mut parts = Parts::new();
         for reference in kustomization.resources() {
-            let Target::Path(path) = reference.target else { return None };
+            let path = reference.path()?;
             let position = self.spec.types.iter().position(|change_type| {
-                base_part(self.spec, &kustomization.folder, &change_type.name).as_ref() == Some(&path)
+                base_part(self.spec, &kustomization.folder, &change_type.name).as_ref() == Some(path)
             })?;
-            parts.insert(position, path);
+            parts.insert(position, path.clone());
         }
         (!parts.is_empty()).then_some(parts)
     }
@@ -129,10 +129,10 @@ impl<'a> FolderSplit<'a> {
                 Target::Outside => return Err(format!("`{}` leaves the repository", reference.text)),
             };
             let source = if builder.now().file(&path).is_some() {
-                self.file(builder, kustomization, reference, path)?
+                self.file(builder, kustomization, reference.clone(), path)?
             } else {
                 let parts = self.split_base(builder, &path)?;
-                Source { reference, content: Content::Folder(parts) }
+                Source { reference: reference.clone(), content: Content::Folder(parts) }
             };
             sources.push(source);
         }

@@ -278,7 +278,7 @@ impl EntryJoin<'_, '_> {
             let file = graph.get(path).and_then(|found| builder.now().file(&found.file));
             file.is_some_and(|file| ownership(file) == Ownership::Ours)
         };
-        let strange = side.resources().into_iter().find(|reference| match &reference.target {
+        let strange = side.resources().iter().find(|reference| match &reference.target {
             Target::Path(path) => !is_known(&graph.real(path)) && !is_ours(path),
             _ => true,
         });

@@ -47,7 +47,7 @@ pub fn refresh(
                 }
                 _ => continue,
             }
-            let [reference] = &kustomization.resources()[..] else { continue };
+            let [reference] = kustomization.resources() else { continue };
             let Target::Path(whole) = &reference.target else { continue };
             let cluster = input.model.entries_within(entry).next();
             let cluster = cluster.map(|found| found.cluster.as_str()).unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::plan::edit::generated::rebase;
 use crate::plan::edit::parts::Parts;
 use crate::plan::edit::{Builder, documents, resources};
 use crate::repo::listing::is_listing;
-use crate::repo::{File, Kustomization, Target, umbrella};
+use crate::repo::{File, Kustomization, Reference, umbrella};
 use crate::yaml::Node;
 
 /// Restores one folder in the builder.
@@ -26,14 +26,7 @@ pub fn restore(input: &Input<'_>, builder: &mut Builder<'_>, found: &Kustomizati
     let notes = umbrella::notes(&found.text);
     let original =
         Kustomization::parse(file, &File::new(text.as_bytes())).map_err(|diagnostic| diagnostic.message)?;
-    let parts: Vec<RepoPath> = found
-        .resources()
-        .into_iter()
-        .filter_map(|reference| match reference.target {
-            Target::Path(path) => Some(path),
-            _ => None,
-        })
-        .collect();
+    let parts: Vec<RepoPath> = found.resources().iter().filter_map(Reference::path).cloned().collect();
     // A folder that was divided has at least two parts; with one it moved as a whole.
     if let [whole] = &parts[..]
         && let Some(moved) = builder.kustomization(whole).map_err(|diagnostic| diagnostic.message)?
@@ -43,9 +36,8 @@ pub fn restore(input: &Input<'_>, builder: &mut Builder<'_>, found: &Kustomizati
         builder.remove(&moved.file);
         return put(builder, file, &text);
     }
-    for reference in original.resources() {
-        let Target::Path(path) = reference.target else { continue };
-        if path.parent().as_ref() != Some(&found.folder) || builder.now().entry(&path).is_some() {
+    for path in original.resources().iter().filter_map(Reference::path) {
+        if path.parent().as_ref() != Some(&found.folder) || builder.now().entry(path).is_some() {
             continue;
         }
         let name = path.name().unwrap_or_default().to_owned();
@@ -55,10 +47,10 @@ pub fn restore(input: &Input<'_>, builder: &mut Builder<'_>, found: &Kustomizati
             .filter(|(_, place)| builder.now().file(place).is_some())
             .collect();
         match (&places[..], documents::order(&notes, &name)) {
-            ([], _) if input.model.graph.has(&path) => {}
+            ([], _) if input.model.graph.has(path) => {}
             ([], _) => return Err(format!("{path} was in one of the parts and is gone")),
-            ([(_, place)], None) => builder.move_file(place, &path).map_err(|error| error.to_string())?,
-            (places, Some(order)) => rejoin(input, builder, &path, places, &order)?,
+            ([(_, place)], None) => builder.move_file(place, path).map_err(|error| error.to_string())?,
+            (places, Some(order)) => rejoin(input, builder, path, places, &order)?,
             _ => return Err(format!("{path} stands in several parts")),
         }
     }
@@ -85,19 +77,18 @@ fn take_along(
     part: &Kustomization,
     mut text: String,
 ) -> Result<String, String> {
-    for reference in part.resources() {
-        let Target::Path(path) = reference.target else { continue };
-        if path.parent().as_ref() != Some(&part.folder) || builder.now().file(&path).is_none() {
+    for path in part.resources().iter().filter_map(Reference::path) {
+        if path.parent().as_ref() != Some(&part.folder) || builder.now().file(path).is_none() {
             continue;
         }
         let place = found.folder.join(path.name().unwrap_or_default()).map_err(|error| error.to_string())?;
         if builder.now().entry(&place).is_some() {
             return Err(format!("{} lists {path}, and {place} is something else", part.file));
         }
-        if let Some(other) = input.model.graph.referrers(&path).find(|other| **other != part.folder) {
+        if let Some(other) = input.model.graph.referrers(path).find(|other| **other != part.folder) {
             return Err(format!("{path} came since the split, and {other} uses it too"));
         }
-        builder.move_file(&path, &place).map_err(|error| error.to_string())?;
+        builder.move_file(path, &place).map_err(|error| error.to_string())?;
         if !is_listing(&text) {
             let list = Kustomization::parse(&found.file, &File::new(text.as_bytes()))
                 .map_err(|diagnostic| diagnostic.message)?;

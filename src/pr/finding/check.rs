@@ -167,15 +167,16 @@ fn near(clock: &Clock<'_>, comparison: &Comparison<'_>) -> BTreeSet<(String, Rep
         let (snapshot, model) = (tree.world.snapshot, tree.world.model);
         let files = snapshot.entries().filter(|(path, entry)| match entry {
             Entry::File(file) if is_yaml(path) => {
-                file.bytes.split(|byte| !is_part(byte)).any(|word| names.contains(word))
+                file.bytes().split(|byte| !is_part(byte)).any(|word| names.contains(word))
             }
             _ => false,
         });
         let mut takers: Option<Vec<&EntryPoint>> = None;
         for (file, _) in files {
             let own = || clusters.iter().flat_map(|cluster| model.entries_of(cluster)).collect();
-            let takes_in = model.graph.takers(file);
-            let takers = takers.get_or_insert_with(own).iter().filter(|entry| takes_in(&entry.path));
+            let taking_in = model.graph.taken_in_by(file);
+            let takers =
+                takers.get_or_insert_with(own).iter().filter(|entry| taking_in.contains(&entry.path));
             found.extend(takers.map(|entry| (entry.cluster.clone(), entry.path.clone())));
         }
     }

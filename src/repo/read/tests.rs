@@ -25,7 +25,7 @@ fn reads_what_git_tracks_or_would_track() {
     let reading = scratch.repository().read().unwrap();
     assert_eq!(reading.notes, []);
     assert!(reading.snapshot.file(&path("run.sh")).unwrap().executable);
-    assert_eq!(&*reading.snapshot.file(&path("a/x y.yaml")).unwrap().bytes, "é\r\n".as_bytes());
+    assert_eq!(reading.snapshot.file(&path("a/x y.yaml")).unwrap().bytes(), "é\r\n".as_bytes());
     assert!(!paths(&reading.snapshot).contains(&"gone.yaml".to_owned()));
     assert!(!paths(&reading.snapshot).contains(&"ignored".to_owned()));
     assert!(paths(&reading.snapshot).contains(&"new.yaml".to_owned()));

@@ -1,0 +1,164 @@
+//! A regular file, with what has been understood of its content.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
+use crate::path::RepoPath;
+use crate::repo::graph::Parsed;
+use crate::repo::manifest::Manifest;
+use crate::yaml::read_documents;
+
+/// A regular file: its bytes and the one mode bit that git keeps.
+///
+/// Clones share the content and what has been understood of it, so that of a file that stands in several trees it is
+/// worked out once.
+#[derive(Clone)]
+pub struct File {
+    content: Arc<Content>,
+    /// Whether git's mode is 100755.
+    pub executable: bool,
+}
+
+/// Bytes, with each part of what they mean as soon as somebody has asked.
+struct Content {
+    bytes: Box<[u8]>,
+    /// The kustomization that they are at a path.
+    list: OnceLock<(RepoPath, Parsed)>,
+    /// The documents; `None` where they are no YAML text.
+    manifests: OnceLock<Option<Vec<Manifest>>>,
+    /// Whether they are YAML text in which no mapping holds a key twice.
+    is_yaml: OnceLock<bool>,
+    /// The name that git gives them, by SHA-1.
+    sha1: OnceLock<[u8; 20]>,
+    /// Their digest.
+    sha256: OnceLock<[u8; 32]>,
+}
+
+impl File {
+    /// Makes a plain, not executable file.
+    pub fn new(bytes: impl Into<Box<[u8]>>) -> File {
+        let content = Content {
+            bytes: bytes.into(),
+            list: OnceLock::new(),
+            manifests: OnceLock::new(),
+            is_yaml: OnceLock::new(),
+            sha1: OnceLock::new(),
+            sha256: OnceLock::new(),
+        };
+        File { content: Arc::new(content), executable: false }
+    }
+
+    /// Makes it executable, or not.
+    #[must_use]
+    pub fn with_mode(self, executable: bool) -> File {
+        File { executable, ..self }
+    }
+
+    /// Gives the content.
+    pub fn bytes(&self) -> &[u8] {
+        &self.content.bytes
+    }
+
+    /// Gives the content as text where it is UTF-8.
+    pub fn text(&self) -> Option<&str> {
+        std::str::from_utf8(self.bytes()).ok()
+    }
+
+    /// Tells whether the content holds a word.
+    pub(crate) fn mentions(&self, word: &str) -> bool {
+        let is_there = |bytes: &[u8]| bytes.windows(word.len()).any(|window| window == word.as_bytes());
+        self.text().map_or_else(|| is_there(self.bytes()), |text| text.contains(word))
+    }
+
+    /// Returns the kustomization that it is at a path, parsed once for all trees that hold it there.
+    pub(super) fn list_at(&self, path: &RepoPath, parse: impl Fn() -> Parsed) -> Parsed {
+        let (at, list) = self.content.list.get_or_init(|| (path.clone(), parse()));
+        if at == path { list.clone() } else { parse() }
+    }
+
+    /// Returns its documents, read by `read` once for all who ask.
+    pub(super) fn manifests_by(&self, read: impl FnOnce() -> Option<Vec<Manifest>>) -> Option<&[Manifest]> {
+        self.content.manifests.get_or_init(read).as_deref()
+    }
+
+    /// Tells whether it is YAML text in which no mapping holds a key twice.
+    pub fn is_yaml(&self) -> bool {
+        *self.content.is_yaml.get_or_init(|| {
+            let documents = self.text().and_then(|text| read_documents(text).ok());
+            documents.is_some_and(|all| all.iter().all(|document| document.duplicates.is_empty()))
+        })
+    }
+
+    /// Returns the digest of the content.
+    pub(crate) fn sha256(&self) -> &[u8; 32] {
+        self.content.sha256.get_or_init(|| Sha256::digest(self.bytes()).into())
+    }
+
+    /// Tells whether git gives the content this name: a SHA-1, or a SHA-256 where names have 64 digits.
+    pub(super) fn is_named(&self, object: &str) -> bool {
+        let header = || format!("blob {}\0", self.bytes().len());
+        if object.len() == 64 {
+            return is_hex(
+                object,
+                &Sha256::new().chain_update(header()).chain_update(self.bytes()).finalize(),
+            );
+        }
+        let sha1 = || Sha1::new().chain_update(header()).chain_update(self.bytes()).finalize().into();
+        is_hex(object, self.content.sha1.get_or_init(sha1))
+    }
+}
+
+/// Tells whether a text is bytes in hexadecimal digits, as git writes them.
+fn is_hex(text: &str, bytes: &[u8]) -> bool {
+    let digit = |value: u8| b"0123456789abcdef"[usize::from(value)];
+    let digits = bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+    digits.eq(text.bytes())
+}
+
+impl PartialEq for File {
+    fn eq(&self, other: &File) -> bool {
+        self.executable == other.executable
+            && (Arc::ptr_eq(&self.content, &other.content) || self.bytes() == other.bytes())
+    }
+}
+
+impl Eq for File {}
+
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let File { executable, .. } = self;
+        f.debug_struct("File").field("bytes", &self.bytes()).field("executable", executable).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repo::{Graph, Snapshot};
+
+    #[test]
+    fn a_list_of_two_trees_is_parsed_once_and_for_each_path() {
+        let path = |text: &str| RepoPath::parse(text).unwrap();
+        let file = File::new(&b"resources: [x.yaml]\n"[..]);
+        let tree = |places: &[&str]| {
+            let mut snapshot = Snapshot::default();
+            places.iter().for_each(|place| snapshot.insert(path(place), file.clone().with_mode(true)));
+            Graph::read(&snapshot)
+        };
+        let (one, other) =
+            (tree(&["a/kustomization.yaml"]), tree(&["a/kustomization.yaml", "b/Kustomization"]));
+        assert!(std::ptr::eq(one.get(&path("a")).unwrap(), other.get(&path("a")).unwrap()));
+        assert_eq!(other.get(&path("b")).unwrap().resources()[0].path(), Some(&path("b/x.yaml")));
+    }
+
+    #[test]
+    fn git_names_a_content_as_git_does() {
+        let file = File::new(&b"a\n"[..]);
+        assert!(file.is_named("78981922613b2afb6025042ff6bd878ac1994e85"));
+        assert!(file.is_named("f8625e43f9e04f24291f77cdbe4c71b3c2a3b0003f60419b3ed06a058d766c8b"));
+        assert!(!file.is_named("78981922613b2afb6025042ff6bd878ac1994e8") && !file.is_named(""));
+    }
+}
