@@ -382,8 +382,23 @@ mod properties {
         })
     }
 
+    /// Counts comments: a `#` in the midst of a plain scalar (`t# c`) begins none.
     fn comments(text: &str) -> usize {
-        text.matches("# c").count()
+        let begins = |(at, _): &(usize, &str)| {
+            text[..*at].chars().next_back().is_none_or(|c| c.is_whitespace() || c == '\u{feff}')
+        };
+        text.match_indices("# c").filter(begins).count()
+    }
+
+    #[test]
+    fn a_number_sign_within_a_scalar_is_no_comment() {
+        for text in ["  t\n[# c\n", "  t# c\n"] {
+            assert_eq!(
+                (comments(text), run(text, "set  x: y")),
+                (0, Ok("  \"x: y\"\n".to_owned())),
+                "{text}"
+            );
+        }
     }
 
     proptest! {
