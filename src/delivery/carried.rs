@@ -19,7 +19,7 @@ pub(super) struct Carried {
     pub request: Request,
     /// The namespace that what applies it gives its objects.
     pub namespace: Option<String>,
-    /// Whether Git suspends what applies it.
+    /// Whether Git suspends what applies it, or what applies that.
     pub is_suspended: bool,
 }
 
@@ -65,8 +65,10 @@ pub(super) fn carried(model: &Model) -> Vec<Carried> {
 
 fn of_entry(model: &Model, folders: &BTreeSet<RepoPath>, entry: &EntryPoint, cluster: &str) -> Vec<Carried> {
     let whole = |spec: &Value| Request::of(entry.path.clone(), build(model, &entry.path, spec).as_ref());
-    let mut specs: Vec<(&Value, bool)> =
-        model.flux_in(entry, cluster).map(|flux| (&flux.effective["spec"], flux.is_suspended())).collect();
+    let mut specs: Vec<(&Value, bool)> = model
+        .flux_in(entry, cluster)
+        .map(|flux| (&flux.effective["spec"], model.kept_out_by(flux).is_some()))
+        .collect();
     if specs.is_empty() && model.is_applied_to(entry, cluster) {
         let is_suspended = entry.through.as_ref().is_some_and(|root| model.is_suspended(root, cluster));
         specs.push((&Value::Null, is_suspended));

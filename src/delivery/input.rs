@@ -249,13 +249,7 @@ impl<'a> Input<'a> {
     /// Gives the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization; where there
     /// are none, those of any: a hub applies what goes by `kubeConfig` to another cluster.
     pub fn parents(&self, one: &FluxKustomization) -> Vec<&'a FluxKustomization> {
-        let is_itself =
-            |other: &FluxKustomization| (&other.file, other.document) == (&one.file, one.document);
-        let mut found = self.model.flux_taking_in(&one.file);
-        found.retain(|other| !is_itself(other));
-        let is_own = |other: &&FluxKustomization| other.cluster == one.cluster;
-        let own: Vec<&FluxKustomization> = found.iter().copied().filter(is_own).collect();
-        if own.is_empty() { found } else { own }
+        self.model.parents(one)
     }
 
     /// Tells whether a Flux Kustomization in Git applies a folder by itself: a side that is live.

@@ -173,6 +173,40 @@ impl Model {
         self.flux_at_any(&self.graph.taken_in_by(file))
     }
 
+    /// Returns the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization; where there are none,
+    /// those of any: a hub applies what goes by `kubeConfig` to another cluster.
+    pub fn parents(&self, one: &FluxKustomization) -> Vec<&FluxKustomization> {
+        let is_itself =
+            |other: &FluxKustomization| (&other.file, other.document) == (&one.file, one.document);
+        let mut found = self.flux_taking_in(&one.file);
+        found.retain(|other| !is_itself(other));
+        let is_own = |other: &&FluxKustomization| other.cluster == one.cluster;
+        let own: Vec<&FluxKustomization> = found.iter().copied().filter(is_own).collect();
+        if own.is_empty() { found } else { own }
+    }
+
+    /// Returns the Flux Kustomization with `suspend: true` in Git that keeps out what another one applies: itself, or,
+    /// where each one that applies it is kept out in turn, one of those.
+    pub fn kept_out_by<'m>(&'m self, one: &'m FluxKustomization) -> Option<&'m FluxKustomization> {
+        self.suspended_on_way(one, &mut Vec::new())
+    }
+
+    fn suspended_on_way<'m>(
+        &'m self,
+        one: &'m FluxKustomization,
+        way: &mut Vec<&'m FluxKustomization>,
+    ) -> Option<&'m FluxKustomization> {
+        if one.is_suspended() || way.iter().any(|above| std::ptr::eq(*above, one)) {
+            return Some(one).filter(|one| one.is_suspended());
+        }
+        way.push(one);
+        let mut above = self.parents(one).into_iter().map(|parent| self.suspended_on_way(parent, way));
+        let first = above.next().flatten();
+        let found = first.filter(|_| above.all(|other| other.is_some()));
+        way.pop();
+        found
+    }
+
     /// Returns the Flux Kustomizations that stand in a file.
     pub fn flux_in_file(&self, file: &RepoPath) -> &[FluxKustomization] {
         let first = self.flux.partition_point(|one| one.file < *file);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::code::UNAPPLIED_GATE;
 use crate::check::subject::Subject;
-use crate::delivery::{ClusterKey, EntryPoint, GateJob, Hold, Input, Model};
+use crate::delivery::{ClusterKey, EntryPoint, GateJob, Input, Model};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 use crate::repo::built;
@@ -65,9 +65,12 @@ fn builds(model: &Model, entry: &EntryPoint, folder: &RepoPath) -> bool {
     built(&model.graph, &entry.path).contains(folder)
 }
 
-/// Finds gates that Git keeps from their cluster, since it suspends the Flux Kustomization that brings them.
+/// Finds gates that Git keeps from their cluster, since it suspends the Flux Kustomization that brings them, or one above it.
 fn suspended(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let suspended = |job: &GateJob| subject.deliveries[job.delivery].held == Some(Hold::Suspended);
+    let suspended = |job: &GateJob| {
+        let flux = subject.flux(&subject.deliveries[job.delivery]);
+        flux.is_some_and(|flux| subject.model.kept_out_by(flux).is_some())
+    };
     let twin = |job: &GateJob| {
         let mut others = subject.jobs_of(&job.cluster).filter(|other| !suspended(other));
         others.any(|other| (&other.namespace, &other.name) == (&job.namespace, &job.name))
@@ -79,15 +82,22 @@ fn suspended(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let told = |(delivery, jobs): (usize, BTreeSet<&str>)| {
         let delivery = &subject.deliveries[delivery];
         let flux = subject.flux(delivery)?;
+        let above = subject.model.kept_out_by(flux)?;
+        let why = match std::ptr::eq(flux, above) {
+            true => "`suspend: true` in Git keeps it from doing so".to_owned(),
+            false => format!("`suspend: true` of {} in Git keeps it out", above.name),
+        };
         Some(
             UNAPPLIED_GATE
                 .finding(format!(
-                    "{} brings {}, and `suspend: true` in Git keeps it from doing so, so no window opens or closes",
+                    "{} brings {}, and {why}, so no window opens or closes",
                     delivery.name,
                     named(jobs)
                 ))
-                .at(flux.place("suspend"))
-                .help("take the line out, or let a Flux Kustomization bring the gate that Git does not suspend"),
+                .at(above.place("suspend"))
+                .help(
+                    "take the line out, or let a Flux Kustomization bring the gate that Git does not suspend",
+                ),
         )
     };
     found.into_iter().filter_map(told).collect()

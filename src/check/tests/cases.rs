@@ -55,7 +55,7 @@ const OTHER_POD: Edit = ("infra/other/pod.yaml", "", POD);
 /// A kustomization that patches what a bootstrap brings.
 const BOOTSTRAP: &str = "resources: [components.yaml]\npatches:\n- target: { name: controller }\n  patch: '[{ op: add, path: /metadata/labels, value: { a: b } }]'\n";
 
-pub const CASES: [Case; 51] = [
+pub const CASES: [Case; 52] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -379,6 +379,12 @@ pub const CASES: [Case; 51] = [
             ("clusters/edge/infra/open-patch.yaml", "suspend: false", "suspend: true"),
             ("clusters/edge/infra/close-patch.yaml", "suspend: false", "suspend: true"),
         ],
+    ),
+    // What brings the gate never comes.
+    case(
+        "GW039 clusters/edge/flux-system/gotk-sync.yaml:11",
+        &[("clusters/edge/flux-system/gotk-sync.yaml", "10m\n", "10m\n  suspend: true\n")],
+        &[("clusters/edge/flux-system/gotk-sync.yaml", "10m\n", "10m\n  suspend: false\n")],
     ),
     case(
         "GW036 clusters/edge/apps.yaml:17",
