@@ -6,6 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::repo::name::{keep, records};
 use crate::repo::read::LIMIT;
+use crate::repo::revision::named;
 use crate::repo::{Entry, File, Reading, Repository, Snapshot};
 
 /// How a commit stands to another.
@@ -65,11 +66,14 @@ impl Repository {
                     .help("name a commit, branch or tag that is here; in a shallow clone, fetch it first"),
             )
         };
-        let tree = self.named(revision, "tree").ok_or_else(unknown)?;
+        let tree = named(revision, "tree").ok_or_else(unknown)?;
         let git = self.ask_git();
-        let listing = git
-            .run(&["ls-tree", "-r", "-z", "--full-tree", &tree])
-            .map_err(|error| error.into_error(&doing))?;
+        let listing = git.run(&["ls-tree", "-r", "-z", "--full-tree", &tree]).map_err(|error| match self
+            .object(&tree)
+        {
+            Some(_) => error.into_error(&doing),
+            None => unknown(),
+        })?;
 
         let mut notes = Vec::new();
         let mut listed = BTreeMap::new();

@@ -69,31 +69,13 @@ impl Repository {
         }
         let git = Git::in_folder(&dir);
         let doing = format!("finding the git repository of `{}`", dir.display());
-        let kind = match git.run(&["rev-parse", "--is-bare-repository", "--is-inside-work-tree"]) {
-            Ok(kind) => kind,
-            // Only where nothing looks like a repository is this a plain folder.
-            Err(GitError::Missing) if !below_git(&dir) => return Ok(Repository::plain(dir)),
-            Err(GitError::Failed(said)) if said.contains("not a git repository") && !below_git(&dir) => {
-                return Ok(Repository::plain(dir));
-            }
-            Err(error) => return Err(error.into_error(&doing)),
+        let Some([top, prefix, git_dir]) = places(&git, &dir, &doing)? else {
+            return Ok(Repository::plain(dir));
         };
-        if !kind.ends_with(b"true\n") {
-            let what = if kind.starts_with(b"true") { "a bare git repository" } else { "a git folder" };
-            let message = format!("`{}` is inside {what}, which has no working tree", dir.display());
-            return Err(Error::invalid(Diagnostic::error(message).help("name a working tree with -C")));
-        }
-        let ask = |question: &str| {
-            let mut answer = git.run(&["rev-parse", question]).map_err(|error| error.into_error(&doing))?;
-            answer.pop_if(|last| *last == b'\n');
-            Ok::<Vec<u8>, Error>(answer)
-        };
-        let top = native_path(ask("--show-toplevel")?)?;
-        let prefix = ask("--show-prefix")?;
         let spec_dir = repo_path(&prefix).map_err(|why| {
             Error::invalid(Diagnostic::error(format!("the folder `{}` {why}", dir.display())))
         })?;
-        let git_dir = native_path(ask("--absolute-git-dir")?)?;
+        let (top, git_dir) = (native_path(top)?, native_path(git_dir)?);
         let file_mode = git.run(&["config", "--type=bool", "--get", "core.fileMode"]);
         let file_mode = !matches!(file_mode, Ok(answer) if answer == b"false\n");
         Ok(Repository { top, spec_dir, git: Some(GitDirs { git_dir, file_mode }) })
@@ -229,13 +211,19 @@ impl Repository {
         notes: &mut Vec<Diagnostic>,
     ) -> Result<BTreeMap<RepoPath, Listed>, Error> {
         let git = self.ask_git();
-        let list = |arguments: &[&str]| {
-            git.run(arguments).map_err(|error| error.into_error("listing the repository's files"))
-        };
-        let tracked = list(&["ls-files", "-z", "-t", "--stage"])?;
-        let untracked = list(&["ls-files", "-z", "--others", "--exclude-standard"])?;
+        let listing = git
+            .run(&["ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard"])
+            .map_err(|error| error.into_error("listing the repository's files"))?;
         let mut names = BTreeMap::new();
-        for record in records(&tracked) {
+        for record in records(&listing) {
+            // "? <path>" for what is not tracked; a nested repository is listed as a folder.
+            if let Some(name) = record.strip_prefix(b"? ") {
+                if !name.ends_with(b"/") {
+                    let executable = (!dirs.file_mode).then_some(false);
+                    keep(name, Listed { executable, skipped: false }, &mut names, notes);
+                }
+                continue;
+            }
             // "H 100644 <object> <stage>\t<path>"; `S` stands for a file left out by a sparse checkout.
             let Some(tab) = record.iter().position(|byte| *byte == b'\t') else { continue };
             let (head, name) = (&record[..tab], &record[tab + 1..]);
@@ -245,13 +233,6 @@ impl Repository {
             let executable = (!dirs.file_mode).then(|| head.get(2..8) == Some(b"100755"));
             let listed = Listed { executable, skipped: head.starts_with(b"S") };
             keep(name, listed, &mut names, notes);
-        }
-        for name in records(&untracked) {
-            // A nested repository is listed as a folder.
-            if !name.ends_with(b"/") {
-                let executable = (!dirs.file_mode).then_some(false);
-                keep(name, Listed { executable, skipped: false }, &mut names, notes);
-            }
         }
         Ok(names)
     }
@@ -361,6 +342,38 @@ pub(crate) fn is_executable(metadata: &Metadata) -> bool {
 /// Tells whether an error means that nothing stands at the path.
 pub(crate) fn absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// Asks git where the working tree of a folder begins, the folder's way there, and the git folder; `None` where there is
+/// no repository.
+fn places(git: &Git, dir: &Path, doing: &str) -> Result<Option<[Vec<u8>; 3]>, Error> {
+    let questions = ["--show-toplevel", "--show-prefix", "--absolute-git-dir"];
+    let together = git.run(&["rev-parse", questions[0], questions[1], questions[2]]).unwrap_or_default();
+    let lines: Vec<&[u8]> = together.split(|byte| *byte == b'\n').collect();
+    if let [top, prefix, git_dir, []] = lines[..] {
+        return Ok(Some([top.to_vec(), prefix.to_vec(), git_dir.to_vec()]));
+    }
+    // Outside of a working tree, or with a line break in a folder's name.
+    let kind = match git.run(&["rev-parse", "--is-bare-repository", "--is-inside-work-tree"]) {
+        Ok(kind) => kind,
+        // Only where nothing looks like a repository is this a plain folder.
+        Err(GitError::Missing) if !below_git(dir) => return Ok(None),
+        Err(GitError::Failed(said)) if said.contains("not a git repository") && !below_git(dir) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error.into_error(doing)),
+    };
+    if !kind.ends_with(b"true\n") {
+        let what = if kind.starts_with(b"true") { "a bare git repository" } else { "a git folder" };
+        let message = format!("`{}` is inside {what}, which has no working tree", dir.display());
+        return Err(Error::invalid(Diagnostic::error(message).help("name a working tree with -C")));
+    }
+    let ask = |question: &str| {
+        let mut answer = git.run(&["rev-parse", question]).map_err(|error| error.into_error(doing))?;
+        answer.pop_if(|last| *last == b'\n');
+        Ok::<Vec<u8>, Error>(answer)
+    };
+    Ok(Some([ask(questions[0])?, ask(questions[1])?, ask(questions[2])?]))
 }
 
 fn below_git(dir: &Path) -> bool {

@@ -15,16 +15,12 @@ impl Repository {
     ///
     /// A revision is data: a text that begins with `-` or holds a control character names nothing.
     pub fn commit(&self, revision: &str) -> Option<String> {
-        self.named(revision, "commit")
+        self.object(&named(revision, "commit")?)
     }
 
-    /// As [`commit`](Repository::commit), of another kind of object.
-    pub(super) fn named(&self, revision: &str, kind: &str) -> Option<String> {
-        if revision.is_empty() || revision.starts_with('-') || revision.contains(char::is_control) {
-            return None;
-        }
-        let named = format!("{revision}^{{{kind}}}");
-        let found = self.ask_git().run(&["rev-parse", "--verify", "--quiet", &named]).ok()?;
+    /// Returns the hash of what a revision is a name of.
+    pub(super) fn object(&self, named: &str) -> Option<String> {
+        let found = self.ask_git().run(&["rev-parse", "--verify", "--quiet", named]).ok()?;
         Some(String::from_utf8_lossy(&found).trim().to_owned())
     }
 
@@ -45,11 +41,13 @@ impl Repository {
     /// When a revision is unknown, or the clone is too shallow to hold the commit; then with the command that
     /// fetches it.
     pub fn merge_base(&self, base: &str, head: &str) -> Result<String, Error> {
-        let hash = |revision: &str| self.commit(revision).ok_or_else(|| self.unknown(revision));
-        let (base_hash, head_hash) = (hash(base)?, hash(head)?);
-        let answer = self.ask_git().run(&["merge-base", &base_hash, &head_hash]);
+        let commit = |revision: &str| named(revision, "commit").ok_or_else(|| self.unknown(revision));
+        let answer = self.ask_git().run(&["merge-base", &commit(base)?, &commit(head)?]);
         let found = answer.map(|found| String::from_utf8_lossy(&found).trim().to_owned());
         found.ok().filter(|hash| !hash.is_empty()).ok_or_else(|| {
+            if let Some(unknown) = [base, head].into_iter().find(|revision| self.commit(revision).is_none()) {
+                return self.unknown(unknown);
+            }
             let (base, head) = (base.escape_debug(), head.escape_debug());
             let problem =
                 Diagnostic::error(format!("git finds no commit that `{base}` and `{head}` have in common"));
@@ -107,4 +105,11 @@ impl Repository {
             .map(|(hash, subject)| (hash.to_owned(), subject.to_owned()))
             .collect()
     }
+}
+
+/// Names an object of a kind for git; `None` for a text that can't be a revision: one that git would take for an option,
+/// or that holds a control character.
+pub(super) fn named(revision: &str, kind: &str) -> Option<String> {
+    let is_name = !revision.is_empty() && !revision.starts_with('-') && !revision.contains(char::is_control);
+    is_name.then(|| format!("{revision}^{{{kind}}}"))
 }
