@@ -79,6 +79,15 @@ fn refuses_what_has_no_working_tree() {
 }
 
 #[test]
+fn a_line_break_in_the_name_of_the_top_is_part_of_it() {
+    let scratch = Scratch::plain();
+    scratch.run(&["init", "-q", "a\nb"]);
+    scratch.put("a\nb/below/file", "");
+    let found = Repository::discover(&scratch.at("a\nb/below")).unwrap();
+    assert_eq!((found.top(), found.spec_dir().as_str()), (&*scratch.at("a\nb"), "below"));
+}
+
+#[test]
 fn invariant_7_links_are_recorded_and_never_followed() {
     let outside = Scratch::plain();
     outside.put("secret", "s");
