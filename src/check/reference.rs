@@ -207,6 +207,7 @@ impl Found {
         for volume in array(&pod["volumes"]) {
             let at = below("volumes");
             self.config(volume, &at);
+            self.mounted(pod, volume, &at);
             let claim = &volume["persistentVolumeClaim"]["claimName"];
             self.add("", "PersistentVolumeClaim", claim, false, &at);
             for source in array(&volume["projected"]["sources"]) {
@@ -231,6 +232,24 @@ impl Found {
                         let part = key(&source["key"]);
                         self.add_part("", kind, &source["name"], part, optional(source), &at);
                     }
+                }
+            }
+        }
+    }
+
+    /// Adds the keys that containers mount by `subPath` from a volume that lists no items: each is a file of it.
+    fn mounted(&mut self, pod: &Value, volume: &Value, path: &[&'static str]) {
+        let containers = ["containers", "initContainers"].into_iter().flat_map(|list| array(&pod[list]));
+        let mounts = containers.flat_map(|container| array(&container["volumeMounts"]));
+        let own = mounts.filter(|mount| text(&mount["name"]).is_some() && mount["name"] == volume["name"]);
+        for key in own.filter_map(|mount| text(&mount["subPath"]).filter(|key| !key.contains('/'))) {
+            for (kind, field, name) in
+                [("ConfigMap", "configMap", "name"), ("Secret", "secret", "secretName")]
+            {
+                let source = &volume[field];
+                if source["items"].is_null() {
+                    let (part, optional) = (Part::Key(key.clone()), source["optional"] == true);
+                    self.add_part("", kind, &source[name], part, optional, path);
                 }
             }
         }

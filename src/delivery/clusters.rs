@@ -67,6 +67,8 @@ pub struct Cluster {
     pub roots: Vec<Root>,
     /// The Flux Kustomizations that Flux applies to it, in the order in which they are reached.
     pub kustomizations: Vec<Reached>,
+    /// The sources that its builds and its FluxInstances bring, with their objects.
+    pub sources: Vec<(SourceId, Value)>,
     /// The artifacts of this repository that its Flux Kustomizations read: where each begins, and what it leaves out.
     pub(super) artifacts: BTreeSet<Artifact>,
 }
@@ -103,6 +105,11 @@ impl Cluster {
         let roots = self.roots.iter().map(|root| &root.folder);
         let paths = self.kustomizations.iter().filter_map(|one| one.path.as_ref());
         roots.chain(paths).any(|path| path.is_within(folder))
+    }
+
+    /// Returns the `spec` of a source that it gets; `None` where Git does not say it.
+    pub fn source(&self, id: &SourceId) -> Option<&Value> {
+        self.sources.iter().find(|(other, _)| other.is(id)).map(|(_, value)| &value["spec"])
     }
 
     /// Returns the folder above `clusters` that holds its first root; empty where there is none.

@@ -78,8 +78,8 @@ pub(super) struct Reader<'a> {
     pub flux: &'a [FluxKustomization],
     by_file: BTreeMap<&'a RepoPath, Vec<usize>>,
     pub renderer: &'a dyn Renderer,
-    /// The `spec` of the GitRepositories that stand in files, by name.
-    pub sources: BTreeMap<String, Value>,
+    /// The GitRepositories that stand in files, by name.
+    pub sources: BTreeMap<String, Vec<(RepoPath, Value)>>,
     pub snapshot: &'a Snapshot,
     /// The folder of the spec.
     scope: &'a RepoPath,

@@ -32,8 +32,6 @@ struct Step {
 pub(super) struct Walk<'r, 'a> {
     reader: &'r mut Reader<'a>,
     cluster: Cluster,
-    /// The sources that builds bring, with their values.
-    sources: Vec<(SourceId, Value)>,
     /// The positions of those that are reached, by the secrets of `kubeConfig` on the way and their id.
     seen: BTreeMap<(String, ObjectId), Vec<usize>>,
     queue: VecDeque<Step>,
@@ -47,7 +45,6 @@ impl<'r, 'a> Walk<'r, 'a> {
         let mut walk = Walk {
             reader,
             cluster: Cluster::default(),
-            sources: Vec::new(),
             seen: BTreeMap::new(),
             queue: VecDeque::new(),
             roots: of_all,
@@ -70,7 +67,7 @@ impl<'r, 'a> Walk<'r, 'a> {
     }
 
     fn begin(&mut self, root: Root) {
-        self.sources.extend(root.source.clone().filter(|(_, value)| !value.is_null()));
+        self.cluster.sources.extend(root.source.clone().filter(|(_, value)| !value.is_null()));
         self.cluster.roots.push(root.clone());
         if let Some(value) = root.kustomization {
             return self.reach(Built { value, file: None }, None, "");
@@ -135,8 +132,8 @@ impl<'r, 'a> Walk<'r, 'a> {
             for one in objects.iter().filter(|one| one.value["kind"] == "GitRepository") {
                 let ObjectId { kind, namespace, name, .. } = ObjectId::of(&one.value);
                 let id = SourceId { kind, namespace, name };
-                if step.remote.is_empty() && !self.sources.iter().any(|(other, _)| *other == id) {
-                    self.sources.push((id, one.value.clone()));
+                if step.remote.is_empty() && !self.cluster.sources.iter().any(|(other, _)| *other == id) {
+                    self.cluster.sources.push((id, one.value.clone()));
                 }
             }
         }
@@ -243,11 +240,15 @@ impl<'r, 'a> Walk<'r, 'a> {
         (!url.contains("${")).then(|| bare_url(url))
     }
 
-    /// Returns the `spec` of a source: as builds bring it, or else as it stands in a file.
+    /// Returns the `spec` of a source: as builds bring it, or else as it stands in a file, first in one of the cluster.
     fn source(&self, id: &SourceId) -> Option<&Value> {
-        let built = self.sources.iter().find(|(other, _)| other.is(id)).map(|(_, value)| &value["spec"]);
-        let written = || self.reader.sources.get(&id.name).filter(|_| id.kind == "GitRepository");
-        built.or_else(written)
+        let written = || {
+            let all = self.reader.sources.get(&id.name).filter(|_| id.kind == "GitRepository")?;
+            let groups = || self.cluster.roots.iter().map(|root| &root.group).filter(|group| !group.is_top());
+            let own = all.iter().find(|(file, _)| groups().any(|group| file.is_within(group)));
+            own.or(all.last()).map(|(_, spec)| spec)
+        };
+        self.cluster.source(id).or_else(written)
     }
 
     /// Returns the artifact that a build sees.

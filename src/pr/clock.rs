@@ -13,7 +13,6 @@ use crate::delivery::inventory::{deletes_anyway, is_kept, prunes};
 use crate::delivery::{Applier, BuiltJob, Cluster, Hold, Holds, Pair, Reached, Sides, World};
 use crate::pr::landing::{Landing, State};
 use crate::repo::duration;
-use crate::repo::flux::git_repositories;
 use crate::repo::manifest::ObjectId;
 use crate::schedule::{self, CronExpr, Stretch, Window, WindowForm};
 use crate::spec::Spec;
@@ -59,8 +58,6 @@ pub struct Tree<'a> {
     holds: Holds<'a>,
     schedules: Schedules,
     sides: Sides,
-    /// The `spec` of the GitRepositories that stand in files, by name.
-    sources: BTreeMap<String, Value>,
 }
 
 impl<'a> Tree<'a> {
@@ -74,7 +71,6 @@ impl<'a> Tree<'a> {
             holds: Holds::new(world.model, spec),
             schedules: spec.and_then(|spec| Schedules::new(spec).ok()).unwrap_or_default(),
             sides: spec.map(|spec| Sides::of(spec, world.model)).unwrap_or_default(),
-            sources: git_repositories(world.snapshot),
         }
     }
 
@@ -124,11 +120,7 @@ impl<'a> Tree<'a> {
     /// Returns how often the source of a Flux Kustomization is fetched; `None` where Git does not say it.
     fn source_interval(&self, applier: &Applier<'_>) -> Option<Duration> {
         let id = applier.kustomization?.source();
-        let cluster = self.cluster(applier.cluster)?;
-        let mut roots = cluster.roots.iter().filter_map(|root| root.source.as_ref());
-        let own = roots.find(|(own, value)| own.is(&id) && !value.is_null()).map(|(_, value)| &value["spec"]);
-        let spec = own.or_else(|| self.sources.get(&id.name).filter(|_| id.kind == "GitRepository"));
-        duration::parse(spec?["interval"].as_str()?)
+        duration::parse(self.cluster(applier.cluster)?.source(&id)?["interval"].as_str()?)
     }
 
     /// Returns what holds a Flux Kustomization back at an instant; `None` where its times are not known.

@@ -25,6 +25,8 @@ mod notice;
 mod report;
 mod schema;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod text;
 mod train;
 mod words;

@@ -249,9 +249,9 @@ pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<
     (found, remarks)
 }
 
-/// Gives the `spec` of the GitRepositories that stand in files, by name.
-pub fn git_repositories(snapshot: &Snapshot) -> BTreeMap<String, Value> {
-    let mut found = BTreeMap::new();
+/// Gives the GitRepositories that stand in files, by name: the file and the `spec` of each.
+pub fn git_repositories(snapshot: &Snapshot) -> BTreeMap<String, Vec<(RepoPath, Value)>> {
+    let mut found: BTreeMap<String, Vec<(RepoPath, Value)>> = BTreeMap::new();
     for (path, entry) in snapshot.entries() {
         let Entry::File(file) = entry else { continue };
         if !is_yaml(path) || !file.mentions("source.toolkit.fluxcd.io") {
@@ -263,7 +263,7 @@ pub fn git_repositories(snapshot: &Snapshot) -> BTreeMap<String, Value> {
                     && value["kind"] == "GitRepository"
                     && value["spec"]["url"].is_string()
                 {
-                    found.insert(name.to_owned(), value["spec"].clone());
+                    found.entry(name.to_owned()).or_default().push((path.clone(), value["spec"].clone()));
                 }
             }
         }

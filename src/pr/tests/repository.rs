@@ -1,0 +1,196 @@
+//! A cluster with a Flux Kustomization that CronJobs hold back and one that lands at once, and what `pr` says of its
+//! changes.
+
+use std::collections::BTreeMap;
+
+use crate::check::{SpecLintOptions, Standard};
+use crate::delivery::{Known, Model, World};
+use crate::path::RepoPath;
+use crate::pr::{Clock, Question, Report, Standards, Topic, Tree, report};
+use crate::render::{Embedded, Limits};
+use crate::repo::{Entry, File, Snapshot};
+use crate::spec::{Spec, parse};
+use crate::template::Templates;
+
+/// A Monday; the window opens on Saturday at 22:00 in Berlin.
+pub const NOW: &str = "2026-11-23T12:00:00Z";
+
+/// A Saturday within the window.
+pub const OPEN: &str = "2026-11-28T22:00:00Z";
+
+/// Where the spec stands.
+pub const SPEC_FILE: &str = "windows.yaml";
+
+/// A spec with the windows of the cluster.
+pub const SPEC: &str = "\
+apiVersion: gitops-windows/v1
+types: { rt: {}, rw: { window: saturday } }
+windows: { saturday: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 2 * * SUN } }
+clusters: { one: { paths: [clusters/one] } }
+rules: [{ kind: ConfigMap, type: rt }, { type: rw }]
+flux: { namespace: flux-system, source: { kind: GitRepository, name: flux-system } }
+gate: { enabled: true, namespace: flux-system }
+";
+
+const DEPLOYMENT: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web, namespace: shop }
+spec:
+  selector: { matchLabels: { app: web } }
+  template:
+    metadata: { labels: { app: web } }
+    spec:
+      containers: [{ name: web, image: 'nginx:1.29.0' }]
+      volumes: [{ name: settings, configMap: { name: settings } }]
+";
+
+/// The files of a repository.
+pub type Files = BTreeMap<String, String>;
+
+/// Makes a ConfigMap of the namespace of all objects, with data as a mapping in one line.
+pub fn map(name: &str, data: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {name}, namespace: shop }}\ndata: {{ {data} }}\n"
+    )
+}
+
+/// Makes a Flux Kustomization with more lines of its spec.
+pub fn flux(name: &str, path: &str, more: &str) -> String {
+    format!(
+        "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: \
+         flux-system }}\nspec:\n  interval: 5m\n  path: ./{path}\n  prune: true\n  sourceRef: {{ kind: GitRepository, \
+         name: flux-system }}\n{more}"
+    )
+}
+
+/// Makes a GitRepository that is fetched every `interval`.
+pub fn source(interval: &str) -> String {
+    format!(
+        "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{ name: flux-system, namespace: \
+         flux-system }}\nspec: {{ interval: {interval}, url: 'https://example.org/fleet' }}\n"
+    )
+}
+
+/// Makes a CronJob of a gate.
+pub fn job(name: &str, verb: &str, schedule: &str, targets: &str) -> String {
+    format!(
+        "apiVersion: batch/v1\nkind: CronJob\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec:\n  schedule: \
+         \"{schedule}\"\n  timeZone: Europe/Berlin\n  jobTemplate:\n    spec:\n      template:\n        spec:\n          \
+         restartPolicy: Never\n          containers:\n          - name: flux\n            image: \
+         ghcr.io/fluxcd/flux-cli:v2.9.4\n            args: [{verb}, kustomization, {targets}]\n"
+    )
+}
+
+/// The repository.
+pub fn files() -> Files {
+    let apps = [flux("apps-rt", "apps/apps-rt", ""), flux("apps-rw", "apps/apps-rw", "")].concat();
+    let sync = source("1m") + &flux("flux-system", "clusters/one", "");
+    BTreeMap::from(
+        [
+            ("clusters/one/flux-system/gotk-sync.yaml", sync),
+            ("clusters/one/apps.yaml", apps),
+            ("clusters/one/gate/open.yaml", job("open", "resume", "0 22 * * SAT", "apps-rw")),
+            ("clusters/one/gate/close.yaml", job("close", "suspend", "0 2 * * SUN", "apps-rw")),
+            ("apps/apps-rt/kustomization.yaml", "resources: [settings.yaml]\n".to_owned()),
+            ("apps/apps-rt/settings.yaml", map("settings", "a: '1'")),
+            ("apps/apps-rw/kustomization.yaml", "resources: [deployment.yaml]\n".to_owned()),
+            ("apps/apps-rw/deployment.yaml", DEPLOYMENT.to_owned()),
+        ]
+        .map(|(path, text)| (path.to_owned(), text)),
+    )
+}
+
+/// Changes files: the text to replace, and what comes in its place; an empty text stands for the whole file.
+pub fn with(files: &Files, edits: &[(&str, &str, &str)]) -> Files {
+    let mut files = files.clone();
+    for (path, from, to) in edits {
+        let old = files.get(*path).cloned().unwrap_or_default();
+        assert!(old.contains(from), "{path} does not hold {from:?}:\n{old}");
+        files.insert(
+            (*path).to_owned(),
+            if from.is_empty() { (*to).to_owned() } else { old.replace(from, to) },
+        );
+    }
+    files
+}
+
+/// Removes a file.
+pub fn without(files: &Files, path: &str) -> Files {
+    let mut files = files.clone();
+    assert!(files.remove(path).is_some(), "{path} is not there");
+    files
+}
+
+fn snapshot(files: &Files) -> Snapshot {
+    let entry = |(path, text): (&String, &String)| {
+        (RepoPath::parse(path).unwrap(), Entry::File(File::new(text.clone().into_bytes())))
+    };
+    Snapshot::new(files.iter().map(entry).collect())
+}
+
+/// Compares two states at [`NOW`].
+pub fn compared(before: &Files, after: &Files) -> Report {
+    compared_at(NOW, before, after)
+}
+
+/// Compares two states at an instant.
+pub fn compared_at(now: &str, before: &Files, after: &Files) -> Report {
+    let renderer = Embedded::new(Limits::default());
+    let spec = |files: &Files| -> Option<Spec> {
+        let path = RepoPath::parse(SPEC_FILE).unwrap();
+        files.get(SPEC_FILE).map(|text| parse(&path, text.as_bytes()).unwrap().spec)
+    };
+    let (old, new) = (spec(before), spec(after));
+    let has_spec = old.is_some();
+    // As the command does, where only the newer one has a spec.
+    let old = old.or_else(|| new.clone());
+    let (before, after) = (snapshot(before), snapshot(after));
+    let model = |snapshot: &Snapshot, spec: &Option<Spec>| {
+        let known = spec.as_ref().map(Known::of).unwrap_or_default();
+        Model::read(snapshot, &RepoPath::top(), &known, &renderer)
+    };
+    let (old_model, new_model) = (model(&before, &old), model(&after, &new));
+    let clock = Clock {
+        before: Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref()),
+        after: Tree::new(World { snapshot: &after, model: &new_model }, new.as_ref()),
+        now: now.parse().unwrap(),
+    };
+    let templates = Templates::new(BTreeMap::new()).unwrap();
+    let standard = || Standard {
+        warnings: Vec::new(),
+        templates: Some(&templates),
+        now: clock.now,
+        options: SpecLintOptions::default(),
+    };
+    let standards = Some(Standards { before: standard(), after: standard(), has_spec });
+    let question = Question { base: "base".to_owned(), head: None, broken: None, standards };
+    report(question, &clock, &renderer)
+}
+
+/// The findings about some topics, a line each: the topic, the code, and what happens.
+pub fn told(report: &Report, topics: &[Topic]) -> Vec<String> {
+    let findings = report.findings.iter().filter(|one| topics.contains(&one.topic));
+    findings
+        .map(|one| {
+            let code = one.code.map(|code| format!("{code} ")).unwrap_or_default();
+            format!("{} {code}{}", one.topic.as_str(), one.message)
+        })
+        .collect()
+}
+
+/// The codes of `check` that are told, each once.
+pub fn codes(report: &Report) -> Vec<&'static str> {
+    let mut codes: Vec<&str> = report.findings.iter().filter_map(|one| one.code).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
+}
+
+/// The objects that change, a line each: kind and name, what becomes of it, and when it lands.
+pub fn lines(report: &Report) -> Vec<String> {
+    let line = |line: &crate::pr::Line| {
+        format!("{}/{} {} {}", line.id.kind, line.id.name, line.kind.as_str(), line.lands.state)
+    };
+    report.changes.iter().map(line).collect()
+}
