@@ -43,8 +43,16 @@ impl Hold {
     /// Says when it ends, as the end of a sentence.
     pub fn end(&self) -> String {
         match self {
-            Hold::Window(_) | Hold::Job(_) => format!("when {self} opens"),
+            Hold::Window(_) | Hold::Job(_) => format!("when {}", self.opening()),
             Hold::Suspended => format!("when {self} leaves Git"),
+        }
+    }
+
+    /// Says that its window opens, as a clause.
+    pub fn opening(&self) -> String {
+        match self {
+            Hold::Job(_) => format!("the window of {self} opens"),
+            Hold::Window(_) | Hold::Suspended => format!("{self} opens"),
         }
     }
 }

@@ -13,7 +13,6 @@ use crate::delivery::inventory::{deletes_anyway, is_kept, prunes};
 use crate::delivery::{Applier, BuiltJob, Cluster, Hold, Holds, Pair, Reached, Sides, World};
 use crate::pr::landing::{Landing, State};
 use crate::repo::duration;
-use crate::repo::manifest::ObjectId;
 use crate::schedule::{self, CronExpr, Stretch, Window, WindowForm};
 use crate::spec::Spec;
 
@@ -84,6 +83,19 @@ impl<'a> Tree<'a> {
     pub fn hold(&self, applier: &Applier<'_>) -> Option<Hold> {
         let one = applier.kustomization?;
         self.holds.of(applier.cluster, one.namespace(), one.name(), one.path.as_ref())
+    }
+
+    /// Returns what holds back what a Flux Kustomization of a cluster builds.
+    pub fn hold_of(&self, cluster: &str, namespace: &str, name: &str) -> Option<Hold> {
+        self.hold(&self.find(cluster, "", (namespace, name))?)
+    }
+
+    /// Returns the type whose windows should hold back what an applier builds and that no gate of the cluster knows of.
+    fn unheld(&self, applier: &Applier<'_>) -> Option<Hold> {
+        let spec = self.spec?;
+        let of_type = spec.change_type(self.type_of(applier)?).filter(|one| !one.is_real_time())?;
+        let is_it = self.world.model.closings.closes_any(applier.cluster) && self.hold(applier).is_none();
+        is_it.then(|| Hold::Window(of_type.name.value.clone()))
     }
 
     fn cluster(&self, name: &str) -> Option<&'a Cluster> {
@@ -238,7 +250,7 @@ impl<'a> Tree<'a> {
         else {
             return Landing {
                 window: Some(name),
-                ..Landing::unknown(format!("when {hold} opens is not known"))
+                ..Landing::unknown(format!("when {} is not known", hold.opening()))
             };
         };
         let window = |earliest: Timestamp, latest: Option<Timestamp>, deadline: Option<Timestamp>| Landing {
@@ -281,7 +293,7 @@ impl<'a> Tree<'a> {
                 window(open, until(arrives.map(|at| at.max(open))), before(times.next_close))
             }
             (false, None) => {
-                let reason = format!("{hold} opens no more within five years");
+                let reason = format!("{} no more within five years", hold.opening());
                 return Landing { window: Some(name), ..Landing::never(reason) };
             }
         };
@@ -294,13 +306,17 @@ fn of_pair(open: &BuiltJob, close: &BuiltJob) -> Option<GateSchedule> {
     if let Some(table) = &close.table {
         return Some(GateSchedule::of_table(table.clone()));
     }
+    GateSchedule::of_windows(vec![window_of(open, close)?]).ok()
+}
+
+/// Returns the window that two CronJobs make; `None` where they are of two zones, or not understood.
+pub(super) fn window_of(open: &BuiltJob, close: &BuiltJob) -> Option<Window> {
     if open.time_zone != close.time_zone {
         return None;
     }
     let zone = close.time_zone.as_deref().map(schedule::zone::parse).transpose().ok()?;
     let expression = |job: &BuiltJob| CronExpr::parse(&job.schedule).ok();
-    let form = WindowForm::OpenClose { open: expression(open)?, close: expression(close)? };
-    GateSchedule::of_windows(vec![Window { zone, form }]).ok()
+    Some(Window { zone, form: WindowForm::OpenClose { open: expression(open)?, close: expression(close)? } })
 }
 
 fn duration_of(spec: &Value, field: &str) -> Option<Duration> {
@@ -338,12 +354,6 @@ impl Clock<'_> {
         Some(Calendar { marks, ..calendar })
     }
 
-    /// Returns what holds back the objects of a Flux Kustomization, after the pull request or else before.
-    pub fn hold_of(&self, cluster: &str, id: &ObjectId) -> Option<Hold> {
-        let of = |tree: &Tree<'_>| tree.hold(&tree.find(cluster, "", (&id.namespace, &id.name))?);
-        of(&self.after).or_else(|| of(&self.before))
-    }
-
     /// Returns when what holds something back in a cluster lets it go: now where it is open, else at its next opening.
     pub fn opens(&self, cluster: &str, hold: &Hold) -> Option<Timestamp> {
         let of = |tree: &Tree<'_>| {
@@ -368,11 +378,17 @@ impl Clock<'_> {
             let interval = duration_of(new.spec(), "interval");
             let latest = own.latest.zip(interval).and_then(|(at, interval)| after(at, interval));
             let own = Landing { latest, ..own };
-            return match hold {
-                Some(hold) => Landing { outruns: true, ..own }
-                    .because(format!("{} is new: {hold} does not hold it back before it closes", one.name())),
-                None => own,
+            let name = one.name();
+            let reason = match (hold, self.after.unheld(new)) {
+                (Some(hold), _) if self.opens(new.cluster, &hold) != Some(self.now) => {
+                    format!("{name} is new: {hold} does not hold it back before it closes")
+                }
+                (None, Some(hold)) if self.opens(new.cluster, &hold) != Some(self.now) => {
+                    format!("{name} is new, and no gate suspends it for {hold} yet")
+                }
+                _ => return own,
             };
+            return Landing { outruns: true, reason: Some(reason), ..own };
         };
         let held_before = self.before.hold(old);
         let landing = match (&held_before, self.after.hold(new)) {

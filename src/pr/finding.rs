@@ -4,8 +4,12 @@ mod at_once;
 mod check;
 mod destructive;
 mod immutable;
+mod near;
+mod window;
 
 pub use check::Standards;
+
+use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
@@ -17,6 +21,12 @@ use crate::pr::landing::Landing;
 use crate::pr::report::{Line, Withheld};
 use crate::render::Renderer;
 use crate::repo::manifest::ObjectId;
+
+/// The code of a Flux Kustomization that is applied by one that waits, and that nothing suspends.
+const NESTED: &str = "GW021";
+
+/// The code of a CronJob that turns what is not in Git.
+const UNKNOWN_TARGET: &str = "GW005";
 
 /// What a finding is about, which `--fail-on` names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -32,7 +42,7 @@ pub enum Topic {
     #[default]
     /// Something does not build, or `check` finds an error that was not there before
     Error,
-    /// `check` finds a warning or a note that was not there before
+    /// `check` finds a warning or a note that was not there before, or windows or `spec.suspend` change
     Check,
 }
 
@@ -120,13 +130,32 @@ pub fn findings(
     found.extend(changes.iter().filter_map(destructive::destructive));
     found.extend(changes.iter().filter_map(immutable::immutable));
     found.extend(changes.iter().filter_map(|line| at_once::at_once(clock, line)));
+    found.extend(window::windows(clock));
     // Of a spec that can't be read only that is told.
     found.extend(
         standards.into_iter().flat_map(|own| check::check(clock, comparison, landings, own, renderer)),
     );
+    without_consequences(&mut found, withheld);
     found.sort();
     found.dedup();
     found
+}
+
+/// Takes out what `check` says of Flux Kustomizations that nothing suspends where another finding tells why.
+fn without_consequences(found: &mut Vec<Finding>, withheld: &[Withheld]) {
+    // What holds it back may be what does not build.
+    let is_broken = withheld.iter().any(|one| one.is_head && one.is_new);
+    let is_cause = |one: &&Finding| one.topic == Topic::OutsideWindow || one.code == Some(UNKNOWN_TARGET);
+    let causes: BTreeSet<String> =
+        found.iter().filter(is_cause).flat_map(|one| words(&one.message)).collect();
+    found.retain(|one| {
+        let name = words(&one.message).nth(2);
+        one.code != Some(NESTED) || !is_broken && !name.is_some_and(|name| causes.contains(&name))
+    });
+}
+
+fn words(message: &str) -> impl Iterator<Item = String> {
+    message.split_whitespace().map(|word| word.trim_matches([',', ':']).to_owned())
 }
 
 fn first_line(text: &str) -> &str {

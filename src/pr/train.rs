@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use crate::delivery::{Comparison, Kind, World};
+use crate::delivery::{Applier, Comparison, Kind, World};
 use crate::pr::clock::Clock;
+use crate::pr::landing::Landing;
 use crate::pr::report::{By, Report};
 use crate::render::Renderer;
 use crate::repo::manifest::ObjectId;
@@ -77,6 +78,12 @@ pub fn trains(
     let comparison = Comparison::new(closed, clock.before.world, renderer);
     let changed: BTreeSet<(&str, &str, &ObjectId)> =
         report.changes.iter().map(|line| (line.cluster.as_str(), line.by.name(), &line.id)).collect();
+    // Many objects have one Flux Kustomization.
+    let lands = comparison.pairs.iter().map(|pair| {
+        let applier = pair.after.as_ref().filter(|_| pair.before.is_some())?;
+        Some((applier, clock.before.applied(applier, clock.now)))
+    });
+    let lands: Vec<Option<(&Applier<'_>, Landing)>> = lands.collect();
     let mut found = Vec::new();
     for (window, clusters) in windows {
         let mut train = Train {
@@ -88,20 +95,17 @@ pub fn trains(
             waiting: Vec::new(),
         };
         for change in &comparison.changes {
-            let Some(pair) =
-                comparison.pairs.get(change.pair()).filter(|pair| clusters.contains(&pair.cluster))
-            else {
+            let Some((applier, lands)) = lands.get(change.pair()).and_then(Option::as_ref) else { continue };
+            if !clusters.contains(applier.cluster) {
                 continue;
-            };
-            let Some(applier) = pair.after.as_ref().filter(|_| pair.before.is_some()) else { continue };
-            let lands = clock.before.applied(applier, clock.now);
+            }
             if lands.since != Some(*since) || lands.window.as_ref() != Some(window) {
                 continue;
             }
             train.opens = lands.earliest;
             let by = By::of(applier);
-            let is_superseded = changed.contains(&(pair.cluster.as_str(), by.name(), &change.id));
-            let (cluster, id, kind) = (pair.cluster.clone(), change.id.clone(), change.kind());
+            let is_superseded = changed.contains(&(applier.cluster, by.name(), &change.id));
+            let (cluster, id, kind) = (applier.cluster.to_owned(), change.id.clone(), change.kind());
             train.waiting.push(Waiting { cluster, by, id, kind, is_superseded });
         }
         if !train.waiting.is_empty() {

@@ -104,6 +104,32 @@ impl fmt::Display for WindowError {
 
 impl std::error::Error for WindowError {}
 
+impl fmt::Display for Window {
+    /// Writes it for people, for example `Sat 22:00–Sun 02:00 Europe/Berlin`. An expression that fires not just once a week
+    /// stands as it is written.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.form {
+            WindowForm::OpenClose { open, close } => write!(f, "{}–{}", spoken(open), spoken(close))?,
+            WindowForm::OpenFor { open, length } => write!(f, "{} for {length}", spoken(open))?,
+            WindowForm::FromTo { from, to } => write!(f, "{from}–{to}")?,
+        }
+        match self.zone.as_ref().and_then(TimeZone::iana_name) {
+            Some(zone) => write!(f, " {zone}"),
+            None => f.write_str(" UTC"),
+        }
+    }
+}
+
+/// Says when an expression fires: as a time of the week where it is one.
+fn spoken(expression: &CronExpr) -> String {
+    let words: Vec<&str> = expression.as_str().split_whitespace().collect();
+    let time = match words[..] {
+        [minute, hour, "*", "*", day] => format!("{day} {hour:0>2}:{minute:0>2}").parse::<WeekTime>().ok(),
+        _ => None,
+    };
+    time.map_or_else(|| format!("`{expression}`"), |time| time.to_string())
+}
+
 impl Window {
     /// Gives the zone, UTC where none is set.
     pub fn zone_or_utc(&self) -> TimeZone {

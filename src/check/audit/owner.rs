@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::code::{BOTH_HALVES, DOUBLE_OWNED, OVERWRITTEN};
 use crate::check::subject::Subject;
-use crate::delivery::{Applied, Delivery};
+use crate::delivery::{Applied, Delivery, Hold};
 use crate::diagnostic::Diagnostic;
 use crate::repo::manifest::ObjectId;
 
@@ -74,6 +74,7 @@ fn finding(
         (early, late, one_at, other_at) = (second, first, other, one);
     }
     let held = late.window().map(ToString::to_string).unwrap_or_default();
+    let end = late.window().map(Hold::end).unwrap_or_default();
     let lands = match early.window() {
         Some(held) => format!("{} brings in the windows of {held}", early.name),
         None => format!("{} lands at once", early.name),
@@ -81,7 +82,7 @@ fn finding(
     let diagnostic = if apart.is_some() {
         OVERWRITTEN
             .finding(format!(
-                "{} and {} apply {named} with different content, so what {lands} is overwritten when {held} opens, and \
+                "{} and {} apply {named} with different content, so what {lands} is overwritten {end}, and \
                  then again",
                 early.name, late.name
             ))

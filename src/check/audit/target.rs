@@ -7,6 +7,10 @@ use crate::check::subject::Subject;
 use crate::delivery::{ClusterKey, GateJob, UnclearJob};
 use crate::diagnostic::Diagnostic;
 use crate::mechanism::Action;
+use crate::text::did_you_mean;
+
+/// How many Flux Kustomizations are named at most as what may be meant.
+const MOST_NAMES: usize = 8;
 
 /// Finds targets that do not exist, and gates of which one half is missing or off.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
@@ -57,10 +61,13 @@ fn unknown(subject: &Subject<'_>, job: &GateJob) -> Vec<Diagnostic> {
                     job.action.verb()
                 ))
                 .at(job.place.clone())
-                .help(format!(
-                    "name one of {}, or add {name} to Git",
-                    names.into_iter().collect::<Vec<_>>().join(", ")
-                ))
+                .help(match (did_you_mean(name, names.iter().copied()), names.len()) {
+                    (_, ..=MOST_NAMES) => {
+                        format!("name one of {}, or add {name} to Git", names.into_iter().collect::<Vec<_>>().join(", "))
+                    }
+                    (Some(question), _) => format!("{question} Else add {name} to Git"),
+                    (None, all) => format!("name one of the {all} of the cluster, or add {name} to Git"),
+                })
         })
         .collect()
 }

@@ -246,7 +246,7 @@ impl<'s> Change<'s> {
         let lacks = lacks(id, need);
         let consequence = match asks_on {
             true => format!("{id} goes on referring to it, so {lacks} from then on"),
-            false => format!("{id} refers to it until {held} opens, so {lacks} until then"),
+            false => format!("{id} refers to it until {}, so {lacks} until then", held.opening()),
         };
         let (was, lands) = (was.applied, goes.lands());
         let goes = match by.new {

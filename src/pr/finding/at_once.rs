@@ -1,86 +1,126 @@
-//! What lands at once although a window seems to hold it back.
+//! What lands at once although a window seems to hold it back, and what a window holds back no more.
 
-use crate::delivery::Kind;
+use serde_json::Value;
+
+use crate::delivery::{Hold, Kind};
 use crate::pr::clock::{Clock, Tree};
 use crate::pr::finding::{Finding, Topic};
 use crate::pr::landing::State;
 use crate::pr::report::Line;
 use crate::repo::flux::GROUP;
+use crate::repo::manifest::ObjectId;
 
-/// Fields of a Flux Kustomization that change nothing in the cluster.
-const HARMLESS: [&str; 3] = ["spec.interval", "spec.retryInterval", "spec.timeout"];
-
-/// Finds an object that decides what a window holds back, and that no window holds back itself.
+/// Finds an object that lands outside of the window that held it back, and whatever takes the window away.
 pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
     // Of a cluster that comes or goes nothing was held back, or will be.
     if line.lands.state != State::AtOnce || !clock.is_in_both(&line.cluster) {
         return None;
     }
-    let finding = |message: String, help: &str| {
-        Some(Finding {
-            topic: Topic::OutsideWindow,
-            cluster: line.cluster.clone(),
-            object: Some(line.id.clone()),
-            message,
-            from: line.lands.earliest,
-            help: help.to_owned(),
-            ..Finding::default()
-        })
+    let finding = |topic: Topic, object: &ObjectId, message: String, help: &str| Finding {
+        topic,
+        cluster: line.cluster.clone(),
+        object: Some(object.clone()),
+        message,
+        from: line.lands.earliest,
+        help: help.to_owned(),
+        ..Finding::default()
+    };
+    let outside = |object: &ObjectId, message: String, help: &str| {
+        Some(finding(Topic::OutsideWindow, object, message, help))
     };
     if let Some(reason) = line.lands.reason.as_ref().filter(|_| line.lands.outruns) {
-        return finding(
-            format!("{} lands outside of its window: {reason}", line.id),
+        let (namespace, name) = line.by.kustomization.as_ref()?;
+        return outside(
+            &kustomization(namespace, name),
+            format!("what Flux Kustomization {name} applies lands outside of its window: {reason}"),
             "merge it while the window is open, or accept that it starts at once",
         );
     }
-    if line.id.group == GROUP && line.id.kind == "Kustomization" && line.kind != Kind::Created {
-        let hold = clock.hold_of(&line.cluster, &line.id)?;
-        let spec: Vec<&str> = line
-            .fields
-            .iter()
-            .map(|field| field.path.as_str())
-            .filter(|path| path.starts_with("spec") && !HARMLESS.contains(path))
-            .collect();
-        let what = match line.kind {
-            Kind::Deleted => "leaves Git".to_owned(),
-            _ if spec.is_empty() => return None,
-            _ => format!("changes {}", spec.join(", ")),
-        };
-        return finding(
+    if let Some((namespace, name)) = line.from.as_ref().and_then(|from| from.kustomization.as_ref())
+        && let Some(hold) = clock.before.hold_of(&line.cluster, namespace, name)
+        && !clock.is_open(&line.cluster, &hold)
+    {
+        return outside(
+            &line.id,
             format!(
-                "Flux Kustomization {} {what} at once, though {hold} holds back its objects",
-                line.id.name
+                "{} moves from {name} to {} and lands at once: {hold} held it back",
+                line.id,
+                line.by.name()
             ),
-            "merge it while the window is open if its objects must not change earlier",
+            "merge it while the window is open, or let the gate hold back its new Flux Kustomization too",
         );
     }
-    if line.id.group == "batch" && line.id.kind == "CronJob" && clock.is_gate_job(line) {
-        let action = match line.kind {
-            Kind::Created => "begins",
-            Kind::Deleted => "ends",
-            _ => "changes",
+    if line.id.group == GROUP && line.id.kind == "Kustomization" && line.kind == Kind::Changed {
+        let (before, after) = suspended(line)?;
+        let (name, help) = (&line.id.name, "take `spec.suspend` out of Git, unless it is meant");
+        let of = |tree: &Tree<'_>| tree.hold_of(&line.cluster, &line.id.namespace, name);
+        let held = of(&clock.after).or_else(|| of(&clock.before));
+        // `false` in Git wins over what a gate sets, and so does a `true` that goes (server-side apply).
+        let (topic, what) = match (held, after == Some(true)) {
+            (Some(hold), true) => {
+                (Topic::Check, format!("is suspended by Git, so {hold} resumes it for a moment at most"))
+            }
+            (None, true) => {
+                let what = "is suspended at once: nothing of it lands any more until Git resumes it";
+                (Topic::Check, what.to_owned())
+            }
+            (Some(hold), false) if before == Some(true) || after == Some(false) => {
+                if clock.is_open(&line.cluster, &hold) {
+                    return None;
+                }
+                (Topic::OutsideWindow, format!("is resumed at once, so all lands that waits for {hold}"))
+            }
+            (None, false) if before == Some(true) => {
+                let what = "is resumed at once: all lands that changed while it was suspended";
+                (Topic::Check, what.to_owned())
+            }
+            _ => return None,
         };
-        return finding(
-            format!("CronJob {} of the gate {action} at once", line.id.name),
-            "look at the openings and closings that it makes: `gitops-windows calendar`",
+        return Some(finding(topic, &line.id, format!("Flux Kustomization {name} {what}"), help));
+    }
+    if line.id.group == "batch" && line.id.kind == "CronJob" && clock.is_last_gate_job(line) {
+        return outside(
+            &line.id,
+            format!("CronJob {} of the gate ends at once, and nothing closes any more", line.id.name),
+            "give the cluster another gate, or run `gitops-windows join` where it is to have none",
         );
     }
     None
 }
 
+fn kustomization(namespace: &str, name: &str) -> ObjectId {
+    ObjectId {
+        group: GROUP.to_owned(),
+        kind: "Kustomization".to_owned(),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    }
+}
+
+/// Returns what `spec.suspend` was and is, where it changes.
+fn suspended(line: &Line) -> Option<(Option<bool>, Option<bool>)> {
+    let field = line.fields.iter().find(|field| field.path == "spec.suspend")?;
+    let flag = |value: &Option<Value>| value.as_ref().and_then(Value::as_bool);
+    Some((flag(&field.before), flag(&field.after)))
+}
+
 impl Clock<'_> {
     /// Tells whether a cluster is there before and after.
-    fn is_in_both(&self, cluster: &str) -> bool {
+    pub(super) fn is_in_both(&self, cluster: &str) -> bool {
         let has = |tree: &Tree<'_>| tree.world.model.delivered.all.iter().any(|one| one.name == cluster);
         has(&self.before) && has(&self.after)
     }
 
-    /// Tells whether a CronJob opens or closes windows, before or after.
-    fn is_gate_job(&self, line: &Line) -> bool {
-        let mut trees = [&self.before, &self.after].into_iter();
-        let has = |tree: &Tree<'_>| {
-            tree.world.model.closings.of(&line.cluster).iter().any(|job| job.name == line.id.name)
-        };
-        trees.any(has)
+    /// Tells whether what holds something back in a cluster lets it go at the merge.
+    fn is_open(&self, cluster: &str, hold: &Hold) -> bool {
+        self.opens(cluster, hold) == Some(self.now)
+    }
+
+    /// Tells whether a CronJob that goes closed something, and none does afterwards.
+    fn is_last_gate_job(&self, line: &Line) -> bool {
+        let [before, after] = [&self.before, &self.after].map(|tree| &tree.world.model.closings);
+        line.kind == Kind::Deleted
+            && before.of(&line.cluster).iter().any(|job| job.is_running && job.name == line.id.name)
+            && !after.closes_any(&line.cluster)
     }
 }

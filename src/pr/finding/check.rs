@@ -1,21 +1,18 @@
 //! What `check` finds, and did not find before.
 
-use std::collections::BTreeSet;
-
 use jiff::Timestamp;
 
 use crate::check::{Standard, Subject, Told, history};
-use crate::delivery::classify::is_hashed;
-use crate::delivery::{Change, Comparison, EntryPoint, Hold, Kind};
+use crate::delivery::{Change, Comparison, EntryPoint, Hold};
 use crate::diagnostic::{Diagnostic, Severity, line_column};
 use crate::path::RepoPath;
 use crate::plan::edit::generated::{Ownership, ownership};
 use crate::pr::clock::{Clock, Tree};
+use crate::pr::finding::near::near;
 use crate::pr::finding::{Finding, Topic};
 use crate::pr::landing::{Landing, State};
-use crate::render::{Object, Renderer};
-use crate::repo::Entry;
-use crate::repo::flux::{GROUP, SOURCES, is_yaml};
+use crate::render::Renderer;
+use crate::repo::flux::{GROUP, SOURCES};
 
 /// Codes that tell what is told anyway: what does not build, and objects that are deleted.
 const TOLD: [&str; 2] = ["GW032", "GW054"];
@@ -25,9 +22,6 @@ const SKEWED: [&str; 3] = ["GW013", "GW017", "GW018"];
 
 /// Codes about objects that go.
 const DELETING: [&str; 3] = ["GW012", "GW048", "GW055"];
-
-/// Kinds by whose content others live, not only by their name.
-const READ: [&str; 6] = ["ConfigMap", "Secret", "Service", "Role", "ClusterRole", "CustomResourceDefinition"];
 
 /// By what each of the two trees is judged.
 #[derive(Clone)]
@@ -150,39 +144,6 @@ fn of_check(
     }
 }
 
-/// Returns the entry points that a pull request may say something new of, by cluster: those that build something else,
-/// and those of the same clusters with a file that names an object by which others live.
-fn near(clock: &Clock<'_>, comparison: &Comparison<'_>) -> BTreeSet<(String, RepoPath)> {
-    let appliers = comparison.pairs.iter().flat_map(|pair| [&pair.before, &pair.after]).flatten();
-    let mut found: BTreeSet<(String, RepoPath)> =
-        appliers.map(|applier| (applier.cluster.to_owned(), applier.path.clone())).collect();
-    let clusters: BTreeSet<String> = found.iter().map(|(cluster, _)| cluster.clone()).collect();
-    let names: BTreeSet<String> = comparison.changes.iter().flat_map(asked_for).collect();
-    if names.is_empty() {
-        return found;
-    }
-    let names: BTreeSet<&[u8]> = names.iter().map(String::as_bytes).collect();
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.');
-    for tree in [&clock.before, &clock.after] {
-        let (snapshot, model) = (tree.world.snapshot, tree.world.model);
-        let files = snapshot.entries().filter(|(path, entry)| match entry {
-            Entry::File(file) if is_yaml(path) => {
-                file.bytes().split(|byte| !is_part(byte)).any(|word| names.contains(word))
-            }
-            _ => false,
-        });
-        let mut takers: Option<Vec<&EntryPoint>> = None;
-        for (file, _) in files {
-            let own = || clusters.iter().flat_map(|cluster| model.entries_of(cluster)).collect();
-            let taking_in = model.graph.taken_in_by(file);
-            let takers =
-                takers.get_or_insert_with(own).iter().filter(|entry| taking_in.contains(&entry.path));
-            found.extend(takers.map(|entry| (entry.cluster.clone(), entry.path.clone())));
-        }
-    }
-    found
-}
-
 /// Tells whether what `sync` would generate may be something else than before.
 ///
 /// It follows from the spec, the templates, and which objects there are, not from what the objects say.
@@ -208,21 +169,4 @@ fn may_be_stale(clock: &Clock<'_>, comparison: &Comparison<'_>) -> bool {
     comparison.pairs.iter().any(|pair| pair.before.is_none() || pair.after.is_none() || !pair.is_known())
         || comparison.files.iter().any(|path| is_spec(path) || is_ours(path))
         || !comparison.changes.iter().all(is_content)
-}
-
-/// Returns the words by which others ask for an object that changes, where it may matter to them.
-fn asked_for(change: &Change) -> Vec<String> {
-    let is_read = READ.contains(&change.id.kind.as_str());
-    if change.kind() == Kind::Changed && !is_read {
-        return Vec::new();
-    }
-    let objects = [&change.before, &change.after].into_iter().flatten();
-    objects.flat_map(|(_, object)| words(&change.id.name, object)).collect()
-}
-
-fn words(name: &str, object: &Object) -> Vec<String> {
-    let without_hash = name.rsplit_once('-').filter(|_| is_hashed(object)).map(|(name, _)| name.to_owned());
-    // Objects of a kind name its group.
-    let group = object.value["spec"]["group"].as_str().map(str::to_owned);
-    [Some(name.to_owned()), without_hash, group].into_iter().flatten().collect()
 }
