@@ -4,7 +4,11 @@
 #[path = "support/divided.rs"]
 #[allow(dead_code, reason = "each test program uses a part of it")]
 mod divided;
+#[path = "pr/substituted.rs"]
+mod substituted;
 mod support;
+#[path = "pr/withheld.rs"]
+mod withheld;
 
 use divided::{divided, finished};
 use serde_json::Value;

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::delivery::{Applier, Artifact, Model, Reached, appliers};
+use crate::delivery::difference::{Changes, changes};
+use crate::delivery::withheld::withhold;
+use crate::delivery::{Applier, Artifact, Cause, Model, Reached, appliers};
 use crate::path::RepoPath;
 use crate::render::{Object, Origin, RenderError, Renderer, Request};
 use crate::repo::Snapshot;
@@ -34,6 +36,8 @@ pub struct Pair<'m> {
     pub old: Outcome,
     /// What is built.
     pub new: Outcome,
+    /// Why a side of it is not known although no build fails, and whether that is the side after.
+    pub unsaid: Option<(bool, Cause)>,
 }
 
 impl<'m> Pair<'m> {
@@ -78,6 +82,10 @@ impl Kind {
 pub struct Change {
     /// Its id, as it is built.
     pub id: ObjectId,
+    /// Its id in the cluster, as far as Git tells what `postBuild` puts into it.
+    pub live: ObjectId,
+    /// Whether kustomize builds the same: only what `postBuild.substitute` puts in tells the difference.
+    pub is_substituted: bool,
     /// Where it was built, as a position in [`Comparison::pairs`], with what it was.
     pub before: Option<(usize, Object)>,
     /// Where it is built, and what it is.
@@ -113,14 +121,17 @@ pub struct Comparison<'m> {
     pub files: BTreeSet<RepoPath>,
     /// The Flux Kustomizations of which a build may differ, in the order of clusters.
     pub pairs: Vec<Pair<'m>>,
-    /// The objects, in the order of pairs and ids.
+    /// The objects as the cluster gets them, with the values of `postBuild.substitute`, in the order of pairs and ids.
     pub changes: Vec<Change>,
+    /// What kustomize builds differently and is another change in the cluster, or none: a name that a variable gives.
+    pub built: Vec<Change>,
 }
 
 impl<'m> Comparison<'m> {
     /// Compares two trees, and builds only what may differ.
     ///
-    /// Variables of `postBuild` stay text on both sides. What does not build on one side is withheld on both.
+    /// Variables of which only the cluster knows the value stay text on both sides. What does not build on one side is
+    /// withheld on both, with what it would bring.
     pub fn new(before: World<'m>, after: World<'m>, renderer: &dyn Renderer) -> Comparison<'m> {
         let files = after.snapshot.differing(before.snapshot);
         let touched: BTreeSet<RepoPath> = files.iter().flat_map(RepoPath::ancestors).collect();
@@ -137,6 +148,7 @@ impl<'m> Comparison<'m> {
             let (Some(old), Some(new)) = (&pair.before, &pair.after) else { return true };
             old.request(&before.model.graph) != new.request(&after.model.graph)
                 || old.artifact() != new.artifact()
+                || old.spec()["postBuild"] != new.spec()["postBuild"]
                 || may_read(before, &pair.before)
                 || may_read(after, &pair.after)
         });
@@ -150,8 +162,9 @@ impl<'m> Comparison<'m> {
             let is_said = pair.latest().is_some_and(|applier| applier.kustomization.is_some());
             is_said || pair.old.is_ok() || pair.new.is_ok()
         });
-        let changes = changes(&pairs);
-        Comparison { files, pairs, changes }
+        withhold(&mut pairs, before, after);
+        let Changes { live, built } = changes(&pairs);
+        Comparison { files, pairs, changes: live, built }
     }
 }
 
@@ -178,6 +191,7 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
         after,
         old: Ok(Vec::new()),
         new: Ok(Vec::new()),
+        unsaid: None,
     };
     let mut pairs = Vec::new();
     for applier in appliers(after.model) {
@@ -250,63 +264,4 @@ fn brought(model: &Model, applier: &Applier<'_>) -> Vec<Object> {
         is_here.then(|| Object { value: Arc::new(one.value.clone()), origin: Some(origin) })
     };
     own.filter_map(object).collect()
-}
-
-/// Compares the builds of pairs.
-fn changes(pairs: &[Pair<'_>]) -> Vec<Change> {
-    let mut found = Vec::new();
-    let mut deleted: BTreeMap<(String, String, ObjectId), usize> = BTreeMap::new();
-    for (position, pair) in pairs.iter().enumerate() {
-        let (Ok(old), Ok(new)) = (&pair.old, &pair.new) else { continue };
-        let mut olds: BTreeMap<ObjectId, &Object> = BTreeMap::new();
-        olds.extend(old.iter().map(|object| (ObjectId::of(&object.value), object)));
-        for object in new {
-            let id = ObjectId::of(&object.value);
-            let before = olds.remove(&id);
-            if before.is_none_or(|before| before.value != object.value) {
-                let before = before.map(|before| (position, before.clone()));
-                found.push(Change { id, before, after: Some((position, object.clone())) });
-            }
-        }
-        for (id, object) in olds {
-            found.push(Change { id, before: Some((position, object.clone())), after: None });
-        }
-    }
-    let place = |pair: usize, is_after: bool| {
-        let pair = &pairs[pair];
-        let applier = if is_after { &pair.after } else { &pair.before };
-        (pair.cluster.clone(), applier.as_ref().map(Applier::target).unwrap_or_default())
-    };
-    for (position, change) in found.iter().enumerate().filter(|(_, change)| change.after.is_none()) {
-        let (cluster, target) = place(change.pair(), false);
-        deleted.insert((cluster, target, change.id.clone()), position);
-    }
-    let mut left_out = BTreeSet::new();
-    for position in 0..found.len() {
-        if found[position].before.is_some() {
-            continue;
-        }
-        let (cluster, target) = place(found[position].pair(), true);
-        if let Some(old) = deleted.remove(&(cluster, target, found[position].id.clone())) {
-            found[position].before = found[old].before.clone();
-            left_out.insert(old);
-        }
-    }
-    // What nobody in Git applies may hold the folder of a Flux Kustomization, which builds its objects too.
-    let said: BTreeSet<(&str, ObjectId)> = found
-        .iter()
-        .filter(|change| pairs[change.pair()].latest().is_some_and(|applier| applier.kustomization.is_some()))
-        .map(|change| (pairs[change.pair()].cluster.as_str(), change.id.clone()))
-        .collect();
-    for (position, change) in found.iter().enumerate() {
-        let pair = &pairs[change.pair()];
-        let is_unsaid = pair.latest().is_some_and(|applier| applier.kustomization.is_none());
-        if is_unsaid && said.contains(&(pair.cluster.as_str(), change.id.clone())) {
-            left_out.insert(position);
-        }
-    }
-    let kept = found.into_iter().enumerate().filter(|(position, _)| !left_out.contains(position));
-    let mut found: Vec<Change> = kept.map(|(_, change)| change).collect();
-    found.sort_by(|a, b| (a.pair(), &a.id).cmp(&(b.pair(), &b.id)));
-    found
 }

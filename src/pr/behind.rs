@@ -42,6 +42,7 @@ pub(super) struct Files<'a> {
     /// What the files of the two trees hold.
     sources: [Sources<'a>; 2],
     changed: &'a BTreeSet<RepoPath>,
+    pairs: &'a [Pair<'a>],
     /// By changed file, the kustomization folders that take it in by a list other than their resources, or that it is
     /// the list of.
     shaping: BTreeMap<&'a RepoPath, BTreeSet<RepoPath>>,
@@ -50,7 +51,7 @@ pub(super) struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    pub(super) fn new(before: World<'a>, after: World<'a>, comparison: &'a Comparison<'_>) -> Files<'a> {
+    pub(super) fn new(before: World<'a>, after: World<'a>, comparison: &'a Comparison<'a>) -> Files<'a> {
         let origins: BTreeSet<&RepoPath> = comparison.pairs.iter().flat_map(origins).collect();
         let graphs = [&before.model.graph, &after.model.graph];
         let shaping = comparison.files.iter().filter(|file| !origins.contains(file));
@@ -69,6 +70,7 @@ impl<'a> Files<'a> {
             after,
             sources: [Sources::new(before.snapshot), Sources::new(after.snapshot)],
             changed: &comparison.files,
+            pairs: &comparison.pairs,
             shaping: shaping.collect(),
             builders: BTreeMap::new(),
         }
@@ -107,6 +109,9 @@ impl<'a> Files<'a> {
             objects.filter_map(|(_, object)| Some(object.origin.as_ref()?.path.clone())).collect();
         let mut found: BTreeSet<RepoPath> =
             origins.iter().filter(|file| self.changed.contains(*file)).cloned().collect();
+        if change.is_substituted {
+            found.extend(self.substituting(change));
+        }
         for origin in &origins {
             let (before, after) = (&self.before.model.graph, &self.after.model.graph);
             let builders = self.builders.entry(origin.clone()).or_insert_with(|| {
@@ -123,6 +128,21 @@ impl<'a> Files<'a> {
             found.extend(shapes.map(|(file, _)| (*file).clone()));
         }
         if found.is_empty() { origins.into_iter().collect() } else { found.into_iter().collect() }
+    }
+}
+
+impl Files<'_> {
+    /// Returns the changed files of the Flux Kustomizations that put their values into an object.
+    fn substituting(&self, change: &Change) -> Vec<RepoPath> {
+        let sides = [(&change.before, &self.before), (&change.after, &self.after)];
+        let sides = sides.into_iter().filter_map(|(side, world)| Some((side.as_ref()?.0, world)));
+        let files = sides.filter_map(|(pair, world)| {
+            let pair = self.pairs.get(pair)?;
+            let one = pair.latest()?.kustomization?;
+            let mut named = world.model.flux_named(&pair.cluster, one.name());
+            Some(named.find(|flux| flux.namespace == one.namespace())?.file.clone())
+        });
+        files.filter(|file| self.changed.contains(file)).collect()
     }
 }
 

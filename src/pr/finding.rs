@@ -18,7 +18,8 @@ use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::pr::clock::Clock;
 use crate::pr::landing::Landing;
-use crate::pr::report::{Line, Withheld};
+use crate::pr::report::Line;
+use crate::pr::withheld::Withheld;
 use crate::render::Renderer;
 use crate::repo::manifest::ObjectId;
 

@@ -4,14 +4,15 @@ use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::json;
 
-use crate::delivery::Kind;
+use crate::delivery::{Cause, Kind};
 use crate::path::RepoPath;
 use crate::pr::field::Field;
 use crate::pr::finding::{Finding, Topic};
 use crate::pr::landing::{Landing, State};
 use crate::pr::markdown::{Flavor, markdown};
-use crate::pr::report::{By, Line, Report, Withheld};
+use crate::pr::report::{By, Line, Report};
 use crate::pr::train::{Commit, Train};
+use crate::pr::withheld::Withheld;
 use crate::pr::{html, text};
 use crate::repo::manifest::ObjectId;
 
@@ -85,6 +86,8 @@ fn line(texts: &[String], number: usize) -> Line {
         change_type: Some(text(7)),
         api_version: text(8),
         id: ObjectId { group: text(9), kind: text(10), namespace: text(11), name: text(12) },
+        built: ObjectId::default(),
+        is_substituted: false,
         kind: if number.is_multiple_of(3) { Kind::Created } else { Kind::Changed },
         fields: vec![Field { path: text(13), before: Some(json!(text(14))), after: Some(json!(text(15))) }],
         object: number.is_multiple_of(3).then(|| json!({ text(16): [text(17), { text(18): text(19) }] })),
@@ -105,6 +108,7 @@ fn report() -> impl Strategy<Value = Report> {
             now,
             deadline: changes.iter().map(|line| line.lands.clone()).find(|lands| lands.deadline.is_some()),
             changes,
+            built: Vec::new(),
             findings: vec![Finding {
                 topic: Topic::Skew,
                 cluster: texts[0].clone(),
@@ -125,8 +129,9 @@ fn report() -> impl Strategy<Value = Report> {
             withheld: vec![Withheld {
                 cluster: texts[3].clone(),
                 by,
+                cause: [Cause::Build, Cause::Parent, Cause::Source, Cause::NoFlux][lines % 4],
                 is_head: true,
-                is_new: true,
+                is_new: lines % 8 == 0,
                 reason: texts[4].clone(),
             }],
         }

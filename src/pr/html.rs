@@ -9,7 +9,8 @@ use crate::pr::inline::quoted;
 use crate::pr::notice::{Notice, notices};
 use crate::pr::report::Report;
 use crate::pr::summary::{Row, Section, clusters_by_time, legend, named_clusters, sections};
-use crate::pr::words::{deadline, reason, title, verdict, waits, withheld};
+use crate::pr::withheld::Withheld;
+use crate::pr::words::{deadline, place, reason, title, verdict, waits, withheld};
 use crate::schedule::zone::database_release;
 use crate::text::escape;
 
@@ -101,15 +102,23 @@ impl Page<'_> {
     }
 
     fn withheld(&self) -> String {
-        let item = |one: &crate::pr::Withheld| {
-            let side = if one.is_head { "now" } else { "before" };
-            let place =
-                format!("<code>{}</code> in {}, {side}:", text(one.by.path.as_str()), text(&one.cluster));
-            let data = self.runs(&[one.cluster.as_str()].into());
-            format!("<li data-clusters=\"{data}\">{place}<br><code>{}</code></li>\n", text(&one.reason))
+        let item = |one: &Withheld| {
+            let (name, cluster, side) = place(one);
+            let name = name.map(|name| format!("<code>{}</code>", text(name))).unwrap_or_default();
+            let named = cluster.map(|cluster| format!(" in {}", text(cluster))).unwrap_or_default();
+            let side = side.map(|side| format!(", {side}")).unwrap_or_default();
+            let parts = name + &named + &side;
+            let parts = if parts.is_empty() { parts } else { format!("{parts}:<br>") };
+            let data = cluster.map(|cluster| format!(" data-clusters=\"{}\"", self.runs(&[cluster].into())));
+            format!("<li{}>{parts}<code>{}</code></li>\n", data.unwrap_or_default(), text(&one.reason))
         };
-        let items: String = withheld(self.report).map(item).collect();
-        list("Not built, so nothing is said of their objects", &items)
+        let part = |(title, all): (&str, Vec<&Withheld>)| {
+            list(
+                &format!("{title}, so nothing is said of their objects"),
+                &all.into_iter().map(item).collect::<String>(),
+            )
+        };
+        withheld(self.report).into_iter().map(part).collect()
     }
 
     fn findings(&self) -> String {
@@ -174,7 +183,7 @@ impl Page<'_> {
             text(&named_clusters(&clusters, &self.all).join(", ")),
             if row.is_folder { "folder" } else { "Flux Kustomization" },
             text(&row.by),
-            kind = row.kind.as_str(),
+            kind = row.word(),
         )
     }
 

@@ -8,6 +8,7 @@ use crate::pr::finding::Finding;
 use crate::pr::landing::Landing;
 use crate::pr::report::{By, Line, Report};
 use crate::pr::train::Train;
+use crate::repo::manifest::ObjectId;
 use crate::schedule::zone::database_release;
 
 /// The version of the form; it grows when something is taken away or means something else.
@@ -16,15 +17,20 @@ const VERSION: u32 = 1;
 /// Writes a report as JSON; `schema pr` prints its schema.
 ///
 /// Paths begin at the top of the git repository; times are RFC 3339 in UTC. `head` is null for a working tree that
-/// differs from its commit, `type` where the folder is no side of one.
+/// differs from its commit, `type` where the folder is no side of one. `changes` are those of what kustomize builds;
+/// `substituted` are those that only the values of `postBuild.substitute` make.
 pub fn json(report: &Report) -> Value {
+    let (substituted, changes): (Vec<&Line>, Vec<&Line>) =
+        report.changes.iter().partition(|line| line.is_substituted);
+    let changes = changes.into_iter().chain(&report.built);
     json!({
         "version": VERSION,
         "base": report.base,
         "head": report.head,
         "now": utc(report.now),
         "timeZoneDatabase": database_release(),
-        "changes": report.changes.iter().map(change).collect::<Vec<_>>(),
+        "changes": changes.map(change).collect::<Vec<_>>(),
+        "substituted": substituted.iter().map(|line| change(line)).collect::<Vec<_>>(),
         "deadline": report.deadline.as_ref().and_then(|lands| lands.deadline).map(utc),
         "train": report.trains.iter().map(train).collect::<Vec<_>>(),
         "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
@@ -33,6 +39,7 @@ pub fn json(report: &Report) -> Value {
             "path": one.by.path.to_string(),
             "kustomization": kustomization(&one.by),
             "side": if one.is_head { "head" } else { "base" },
+            "cause": one.cause.as_str(),
             "reason": one.reason,
         })).collect::<Vec<_>>(),
     })
@@ -47,12 +54,8 @@ fn change(line: &Line) -> Value {
             "path": from.path.to_string(), "kustomization": kustomization(from),
         })),
         "type": line.change_type,
-        "object": {
-            "apiVersion": line.api_version,
-            "kind": line.id.kind,
-            "namespace": Some(&line.id.namespace).filter(|namespace| !namespace.is_empty()),
-            "name": line.id.name,
-        },
+        "object": object(&line.api_version, &line.built),
+        "live": (line.id != line.built).then(|| object(&line.api_version, &line.id)),
         "change": line.kind.as_str(),
         "fields": line.fields.iter().map(field).collect::<Vec<_>>(),
         "files": line.files.iter().map(|one| one.path.to_string()).collect::<Vec<_>>(),
@@ -60,6 +63,15 @@ fn change(line: &Line) -> Value {
             "file": one.path.to_string(), "line": one.line,
         })).collect::<Vec<_>>(),
         "lands": landing(&line.lands),
+    })
+}
+
+fn object(api_version: &str, id: &ObjectId) -> Value {
+    json!({
+        "apiVersion": api_version,
+        "kind": id.kind,
+        "namespace": Some(&id.namespace).filter(|namespace| !namespace.is_empty()),
+        "name": id.name,
     })
 }
 

@@ -6,9 +6,10 @@ use crate::diff::fence;
 use crate::pr::body::body;
 use crate::pr::inline::{code, plain, prose};
 use crate::pr::notice::{Notice, notices};
-use crate::pr::report::{Report, Withheld};
+use crate::pr::report::Report;
 use crate::pr::summary::{Row, Section, clusters_by_time, legend, named_clusters, sections};
-use crate::pr::words::{deadline, reason, title, verdict, waits, withheld};
+use crate::pr::withheld::Withheld;
+use crate::pr::words::{deadline, place, reason, title, verdict, waits, withheld};
 use crate::schedule::zone::database_release;
 
 /// The forge that shows it.
@@ -171,7 +172,7 @@ impl Page<'_> {
     }
 
     fn row(&self, row: &Row, level: Level) -> String {
-        let mut text = format!("- {} {}", row.kind.as_str(), code(&row.object));
+        let mut text = format!("- {} {}", row.word(), code(&row.object));
         if level == Level::Names {
             return text + "\n";
         }
@@ -198,20 +199,10 @@ impl Page<'_> {
     fn findings(&self) -> String {
         let report = self.report;
         let mut text = String::new();
-        let withheld: Vec<&Withheld> = withheld(report).collect();
-        if !withheld.is_empty() {
-            text += "\n**Not built**, so nothing is said of their objects:\n\n";
-            for one in withheld.iter().take(MOST_FINDINGS) {
-                let side = if one.is_head { "now" } else { "before" };
-                let reason: String = one.reason.chars().take(300).collect();
-                text += &format!(
-                    "- {} in {}, {side}: {}\n",
-                    code(one.by.path.as_str()),
-                    code(&one.cluster),
-                    code(&reason)
-                );
-            }
-            text += &more(withheld.len());
+        for (title, all) in withheld(report) {
+            text += &format!("\n**{title}**, so nothing is said of their objects:\n\n");
+            text.extend(all.iter().take(MOST_FINDINGS).map(|one| withheld_item(one)));
+            text += &more(all.len());
         }
         if !self.notices.is_empty() {
             text += "\n**Look at this:**\n\n";
@@ -259,6 +250,16 @@ impl Page<'_> {
         );
         if self.flavor.folds() { format!("\n<sub>{text}</sub>\n") } else { format!("\n{text}\n") }
     }
+}
+
+fn withheld_item(one: &Withheld) -> String {
+    let (name, cluster, side) = place(one);
+    let name = name.map(code).unwrap_or_default();
+    let cluster = cluster.map(|cluster| format!(" in {}", code(cluster))).unwrap_or_default();
+    let side = side.map(|side| format!(", {side}")).unwrap_or_default();
+    let parts = name + &cluster + &side;
+    let colon = if parts.is_empty() { "" } else { ": " };
+    format!("- {parts}{colon}{}\n", code(&one.reason.chars().take(300).collect::<String>()))
 }
 
 /// Says how many more there are than are told.

@@ -100,6 +100,7 @@ mod tests {
             head: None,
             now: "2026-11-23T12:00:00Z".parse().unwrap(),
             changes: Vec::new(),
+            built: Vec::new(),
             deadline: None,
             findings: vec![
                 finding(

@@ -10,8 +10,10 @@ use crate::pr::behind::{Behind, Files};
 use crate::pr::clock::Clock;
 use crate::pr::field::{Field, fields, masked, shown};
 use crate::pr::finding::{Finding, Standards, Told, findings as found};
-use crate::pr::landing::Landing;
+use crate::pr::landing::{Landing, State};
 use crate::pr::train::Train;
+use crate::pr::unread::unread;
+use crate::pr::withheld::{Withheld, withheld};
 use crate::render::Renderer;
 use crate::repo::manifest::ObjectId;
 
@@ -24,8 +26,11 @@ pub struct Report {
     pub head: Option<String>,
     /// When it is merged.
     pub now: Timestamp,
-    /// The objects, by cluster, folder and id.
+    /// The objects as clusters get them, by cluster, folder and id.
     pub changes: Vec<Line>,
+    /// What kustomize builds differently and is another change in the cluster, or none, since a variable of `postBuild`
+    /// decides it.
+    pub built: Vec<Line>,
     /// The landing with the first [`deadline`](Landing::deadline): whoever merges before reaches every window that can
     /// still be reached. `None` where nothing waits.
     pub deadline: Option<Landing>,
@@ -33,7 +38,7 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// What waits for the same openings already.
     pub trains: Vec<Train>,
-    /// What does not build, so that nothing is said of its objects.
+    /// What does not build or is not looked at, so that nothing is said of its objects.
     pub withheld: Vec<Withheld>,
 }
 
@@ -50,8 +55,12 @@ pub struct Line {
     pub change_type: Option<String>,
     /// `apiVersion`, as it is, or as it was where it is deleted.
     pub api_version: String,
-    /// Its id.
+    /// Its id in the cluster, as far as Git tells what `postBuild` puts into it.
     pub id: ObjectId,
+    /// Its id, as kustomize builds it.
+    pub built: ObjectId,
+    /// Whether kustomize builds the same, and only what `postBuild.substitute` puts in differs.
+    pub is_substituted: bool,
     /// What becomes of it.
     pub kind: Kind,
     /// How it differs; nothing for what is new or goes.
@@ -64,6 +73,13 @@ pub struct Line {
     pub is_forced: bool,
     /// When it lands.
     pub lands: Landing,
+}
+
+impl Line {
+    /// Tells whether it leaves Git and stays in its cluster, since Flux does not delete it.
+    pub fn is_kept(&self) -> bool {
+        self.kind == Kind::Deleted && self.lands.state == State::Never
+    }
 }
 
 /// A Flux Kustomization, and the folder that it builds.
@@ -88,21 +104,6 @@ impl By {
     }
 }
 
-/// A folder that does not build.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Withheld {
-    /// The cluster.
-    pub cluster: String,
-    /// What builds it.
-    pub by: By,
-    /// Whether it is the head that does not build.
-    pub is_head: bool,
-    /// Whether the other one does build, or is not there.
-    pub is_new: bool,
-    /// What kustomize says.
-    pub reason: String,
-}
-
 /// What is compared, beside the trees.
 pub struct Question<'a> {
     /// The commit that it is compared with.
@@ -120,10 +121,13 @@ pub fn report(question: Question<'_>, clock: &Clock<'_>, renderer: &dyn Renderer
     let comparison = Comparison::new(clock.before.world, clock.after.world, renderer);
     let mut files = Files::new(clock.before.world, clock.after.world, &comparison);
     let landings: Vec<Landing> = comparison.pairs.iter().map(|pair| clock.lands(pair)).collect();
-    let lines = comparison.changes.iter();
-    let lines = lines.filter_map(|change| line(clock, &comparison, &landings, change, &mut files));
-    let changes: Vec<Line> = lines.collect();
-    let withheld = withheld(&comparison);
+    let mut lines = |changes: &[Change]| -> Vec<Line> {
+        let line = |change| line(clock, &comparison, &landings, change, &mut files);
+        changes.iter().filter_map(line).collect()
+    };
+    let (changes, built) = (lines(&comparison.changes), lines(&comparison.built));
+    let mut withheld = withheld(&comparison);
+    withheld.extend(unread(clock.before.world, clock.after.world, &comparison, &changes));
     let waiting = changes.iter().map(|line| &line.lands).filter(|lands| lands.deadline.is_some());
     let deadline = waiting.min_by_key(|lands| (lands.deadline, *lands)).cloned();
     let told = Told { changes: &changes, withheld: &withheld };
@@ -134,6 +138,7 @@ pub fn report(question: Question<'_>, clock: &Clock<'_>, renderer: &dyn Renderer
         head: question.head,
         now: clock.now,
         changes,
+        built,
         deadline,
         findings,
         trains: Vec::new(),
@@ -171,7 +176,9 @@ fn line(
         from,
         change_type: tree.type_of(by).map(str::to_owned),
         api_version: object.value["apiVersion"].as_str().unwrap_or_default().to_owned(),
-        id: change.id.clone(),
+        id: change.live.clone(),
+        built: change.id.clone(),
+        is_substituted: change.is_substituted,
         kind,
         fields: differing,
         object: matches!(kind, Kind::Created | Kind::Deleted).then(|| shown(&object.value, word)),
@@ -182,19 +189,4 @@ fn line(
                 .is_some_and(|force| force.eq_ignore_ascii_case("enabled")),
         lands,
     })
-}
-
-fn withheld(comparison: &Comparison<'_>) -> Vec<Withheld> {
-    let mut found = Vec::new();
-    for pair in &comparison.pairs {
-        let is_new = pair.old.is_ok() || pair.new.is_ok();
-        let sides = [(&pair.before, &pair.old, false), (&pair.after, &pair.new, true)];
-        for (applier, outcome, is_head) in sides {
-            if let (Some(applier), Err(error)) = (applier, outcome) {
-                let (cluster, by) = (pair.cluster.clone(), By::of(applier));
-                found.push(Withheld { cluster, by, is_head, is_new, reason: error.message.clone() });
-            }
-        }
-    }
-    found
 }

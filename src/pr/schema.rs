@@ -19,6 +19,7 @@ pub fn schema() -> Value {
         ("now", instant()),
         ("timeZoneDatabase", nullable(text())),
         ("changes", list(reference("change"))),
+        ("substituted", list(reference("change"))),
         ("deadline", nullable(instant())),
         ("train", list(reference("train"))),
         ("findings", list(reference("finding"))),
@@ -27,18 +28,20 @@ pub fn schema() -> Value {
     let definitions = json!({
         "kustomization": nullable(object(vec![("namespace", text()), ("name", text())])),
         "by": object(vec![("path", text()), ("kustomization", reference("kustomization"))]),
+        "object": object(vec![
+            ("apiVersion", text()),
+            ("kind", text()),
+            ("namespace", nullable(text())),
+            ("name", text()),
+        ]),
         "change": object(vec![
             ("cluster", text()),
             ("path", text()),
             ("kustomization", reference("kustomization")),
             ("from", nullable(reference("by"))),
             ("type", nullable(text())),
-            ("object", object(vec![
-                ("apiVersion", text()),
-                ("kind", text()),
-                ("namespace", nullable(text())),
-                ("name", text()),
-            ])),
+            ("object", reference("object")),
+            ("live", nullable(reference("object"))),
             ("change", kind.clone()),
             ("fields", list(object(vec![("path", text()), ("before", json!(true)), ("after", json!(true))]))),
             ("files", list(text())),
@@ -84,6 +87,7 @@ pub fn schema() -> Value {
             ("path", text()),
             ("kustomization", reference("kustomization")),
             ("side", one_of(&["base", "head"])),
+            ("cause", one_of(&["build", "parent", "source", "path", "unreached", "no-flux"])),
             ("reason", text()),
         ]),
     });

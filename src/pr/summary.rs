@@ -10,7 +10,7 @@ use crate::pr::field::Field;
 use crate::pr::landing::{Landing, State};
 use crate::pr::notice::Notice;
 use crate::pr::report::{Line, Report};
-use crate::pr::words::heading;
+use crate::pr::words::when;
 
 /// What stands for a cluster's own name in what several clusters share.
 pub const CLUSTER: &str = "{cluster}";
@@ -26,6 +26,8 @@ const MOST_NAMED: usize = 3;
 pub struct Section {
     /// When.
     pub lands: Landing,
+    /// Whether all of it leaves Git and Flux deletes none of it.
+    pub is_kept: bool,
     /// The objects.
     pub rows: Vec<Row>,
 }
@@ -44,6 +46,8 @@ pub struct Row {
     pub clusters: Vec<String>,
     /// What becomes of it.
     pub kind: Kind,
+    /// Whether it leaves Git and Flux does not delete it.
+    pub is_kept: bool,
     /// Its kind, namespace and name.
     pub object: String,
     /// What builds it, and what did before where that is another one: a Flux Kustomization, else a folder.
@@ -60,6 +64,13 @@ pub struct Row {
     pub files: Vec<String>,
 }
 
+impl Row {
+    /// Returns the word for what becomes of it.
+    pub fn word(&self) -> &'static str {
+        if self.is_kept { "kept" } else { self.kind.as_str() }
+    }
+}
+
 /// Puts a report together.
 pub fn sections(report: &Report) -> Vec<Section> {
     let mut by_time: BTreeMap<(u8, Option<Timestamp>, &Landing), Vec<&Line>> = BTreeMap::new();
@@ -68,11 +79,12 @@ pub fn sections(report: &Report) -> Vec<Section> {
             State::AtOnce => 0,
             State::Window | State::Frozen => 1,
             State::Unknown => 2,
+            State::Never if line.is_kept() => 4,
             State::Never => 3,
         };
         by_time.entry((order, line.lands.earliest, &line.lands)).or_default().push(line);
     }
-    let section = |((.., lands), lines): ((u8, Option<Timestamp>, &Landing), Vec<&Line>)| {
+    let section = |((order, _, lands), lines): ((u8, Option<Timestamp>, &Landing), Vec<&Line>)| {
         let mut rows: Vec<Row> = Vec::new();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         for line in lines {
@@ -90,7 +102,7 @@ pub fn sections(report: &Report) -> Vec<Section> {
         for row in rows.iter_mut().filter(|row| row.clusters.len() == 1) {
             named(row);
         }
-        Section { lands: lands.clone(), rows }
+        Section { lands: lands.clone(), is_kept: order == 4, rows }
     };
     by_time.into_iter().map(section).collect()
 }
@@ -119,6 +131,7 @@ fn row(line: &Line) -> Row {
     Row {
         clusters: vec![line.cluster.clone()],
         kind: line.kind,
+        is_kept: line.is_kept(),
         object: hide(&line.id.to_string()),
         by: hide(&by),
         is_folder: line.by.kustomization.is_none(),
@@ -184,7 +197,7 @@ pub type Alike<'s> = (BTreeSet<&'s str>, Vec<(String, usize)>);
 pub fn clusters_by_time(sections: &[Section], merged: Timestamp) -> Vec<Alike<'_>> {
     let mut by_cluster: BTreeMap<&str, Vec<(String, usize)>> = BTreeMap::new();
     for section in sections {
-        let when = heading(&section.lands, merged);
+        let when = when(section, merged);
         for cluster in section.rows.iter().flat_map(|row| &row.clusters) {
             let counts = by_cluster.entry(cluster).or_default();
             match counts.last_mut().filter(|(last, _)| *last == when) {

@@ -7,7 +7,7 @@ use crate::pr::body::{body, safe};
 use crate::pr::notice::notices;
 use crate::pr::report::Report;
 use crate::pr::summary::{legend, named_clusters, sections};
-use crate::pr::words::{deadline, reason, title, verdict, waits, withheld};
+use crate::pr::words::{deadline, place, reason, title, verdict, waits, withheld};
 
 /// Writes a report as lines: the verdict, the deadline, then what lands when, then findings.
 pub fn text(report: &Report) -> String {
@@ -23,7 +23,7 @@ pub fn text(report: &Report) -> String {
             let clusters: BTreeSet<&str> = row.clusters.iter().map(String::as_str).collect();
             let clusters = named_clusters(&clusters, &all).join(", ");
             let word = if row.is_folder { "folder" } else { "Flux Kustomization" };
-            let (kind, object) = (row.kind.as_str(), &row.object);
+            let (kind, object) = (row.word(), &row.object);
             lines.push(format!("  {kind:8} {object}  in {clusters} by {word} {}", row.by));
             lines.push(format!("           {}", row.files.join(", ")));
             if row.whole.is_none() {
@@ -36,11 +36,19 @@ pub fn text(report: &Report) -> String {
         lines.push(format!("Already waiting: {}", waits(train)));
         lines.extend(train.commits.iter().map(|one| format!("  {:.10} {}", one.hash, one.subject)));
     }
-    for one in withheld(report) {
-        let side = if one.is_head { "does not build" } else { "did not build before" };
+    for (title, all) in withheld(report) {
         lines.push(String::new());
-        lines.push(format!("{} ({}) {side}: nothing is said of its objects", one.by.path, one.cluster));
-        lines.extend(one.reason.lines().take(3).map(|line| format!("  {line}")));
+        lines.push(format!("{title}, so nothing is said of their objects:"));
+        for one in all {
+            let (name, cluster, side) = place(one);
+            let cluster = cluster.map(|cluster| format!(" in {cluster}"));
+            let side = side.map(|side| format!(", {side}"));
+            let parts = [name.map(str::to_owned), cluster, side].into_iter().flatten().collect::<String>();
+            let place = if parts.is_empty() { parts } else { format!("{parts}: ") };
+            let mut reason = one.reason.lines().take(3);
+            lines.push(format!("  {place}{}", reason.next().unwrap_or_default()));
+            lines.extend(reason.map(|line| format!("    {line}")));
+        }
     }
     let notices = notices(report);
     let all: BTreeSet<&str> =

@@ -104,8 +104,8 @@ pub fn trains(
             }
             train.opens = lands.earliest;
             let by = By::of(applier);
-            let is_superseded = changed.contains(&(applier.cluster, by.name(), &change.id));
-            let (cluster, id, kind) = (applier.cluster.to_owned(), change.id.clone(), change.kind());
+            let is_superseded = changed.contains(&(applier.cluster, by.name(), &change.live));
+            let (cluster, id, kind) = (applier.cluster.to_owned(), change.live.clone(), change.kind());
             train.waiting.push(Waiting { cluster, by, id, kind, is_superseded });
         }
         if !train.waiting.is_empty() {

@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::delivery::Cause;
 use crate::pr::landing::{Landing, State};
-use crate::pr::report::{Report, Withheld};
+use crate::pr::report::Report;
 use crate::pr::summary::Section;
 use crate::pr::train::Train;
+use crate::pr::withheld::Withheld;
 use crate::schedule::zone;
 
 /// Says how many of what: `1 object`, `2 objects`.
@@ -16,42 +18,76 @@ pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Says in a sentence what happens.
+/// Says in a sentence what happens, and in others what nothing is said of.
 pub fn verdict(report: &Report) -> String {
-    if report.changes.is_empty() {
-        return match report.withheld.is_empty() {
-            true => "Nothing changes in any cluster.".to_owned(),
-            false => format!(
-                "{} not built, so nothing is said of what changes there.",
-                were(report.withheld.len())
-            ),
-        };
+    let mut sentences: Vec<String> = changing(report).into_iter().collect();
+    sentences.extend(unsaid(report));
+    if sentences.is_empty() {
+        sentences.push("Nothing changes in any cluster.".to_owned());
     }
+    sentences.join(" ")
+}
+
+fn changing(report: &Report) -> Option<String> {
     let clusters: BTreeSet<&str> = report.changes.iter().map(|line| line.cluster.as_str()).collect();
-    let of = |state: State| report.changes.iter().filter(|line| line.lands.state == state).count();
+    let of = |state: State| {
+        let landing = report.changes.iter().filter(|line| !line.is_kept());
+        landing.filter(|line| line.lands.state == state).count()
+    };
+    let kept = report.changes.iter().filter(|line| line.is_kept()).count();
     let parts = [
         (of(State::AtOnce), "at once"),
         (of(State::Window), "in a window"),
         (of(State::Frozen), "after a freeze"),
         (of(State::Unknown), "at a time that Git does not say"),
         (of(State::Never), "never"),
+        (kept, "kept"),
     ];
-    let parts: Vec<String> = parts
-        .into_iter()
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, when)| format!("{number} {when}"))
-        .collect();
+    let parts: Vec<(usize, &str)> = parts.into_iter().filter(|(number, _)| *number > 0).collect();
     let objects = report.changes.len();
-    let (verb, land) = if objects == 1 { ("changes", "it lands ") } else { ("change", "all land ") };
+    let (verb, subject) = if objects == 1 { ("changes", "it") } else { ("change", "all") };
     let when = match &parts[..] {
-        [_] => format!("{land}{}", parts[0].trim_start_matches(|c: char| c.is_ascii_digit()).trim()),
-        parts => parts.join(", "),
+        [] => return None,
+        [(_, "kept")] => {
+            format!(
+                "{subject} {} Git, and Flux keeps {}",
+                if objects == 1 { "leaves" } else { "leave" },
+                if objects == 1 { "it" } else { "them" }
+            )
+        }
+        [(_, when)] => format!("{subject} {} {when}", if objects == 1 { "lands" } else { "land" }),
+        parts => parts.iter().map(|(number, when)| format!("{number} {when}")).collect::<Vec<_>>().join(", "),
     };
-    format!("{} {verb} in {}: {when}.", count(objects, "object"), count(clusters.len(), "cluster"))
+    Some(format!("{} {verb} in {}: {when}.", count(objects, "object"), count(clusters.len(), "cluster")))
 }
 
-fn were(number: usize) -> String {
-    if number == 1 { "1 folder is".to_owned() } else { format!("{number} folders are") }
+/// Says of how much nothing is said, and why.
+fn unsaid(report: &Report) -> Vec<String> {
+    let number = |is_it: &dyn Fn(&Withheld) -> bool| {
+        let all = report.withheld.iter().filter(|one| is_it(one));
+        all.map(|one| (&one.cluster, &one.by)).collect::<BTreeSet<_>>().len()
+    };
+    let has_no_flux = |one: &Withheld| one.cause == Cause::NoFlux;
+    let told = [
+        (number(&Withheld::is_broken), "folder", "built"),
+        (number(&|one| !one.is_broken() && !has_no_flux(one)), "Flux Kustomization", "looked at"),
+    ];
+    let told = told.into_iter().filter(|(number, ..)| *number > 0).map(|(number, noun, verb)| {
+        let are = if number == 1 { "is" } else { "are" };
+        format!("{} {are} not {verb}, so nothing is said of what changes there.", count(number, noun))
+    });
+    let no_flux = report.withheld.iter().any(has_no_flux);
+    let no_flux = no_flux
+        .then(|| "There is no Flux Kustomization here, so nobody knows what reaches a cluster.".to_owned());
+    told.chain(no_flux).collect()
+}
+
+/// Says when a section lands, as a heading.
+pub fn when(section: &Section, merged: Timestamp) -> String {
+    match section.is_kept {
+        true => "kept, Flux does not delete it".to_owned(),
+        false => heading(&section.lands, merged),
+    }
 }
 
 /// Says when something lands that is merged at `merged`, as a heading.
@@ -85,7 +121,7 @@ pub fn heading(lands: &Landing, merged: Timestamp) -> String {
 
 /// Returns the title of a section: when, and how many objects.
 pub fn title(section: &Section, merged: Timestamp) -> String {
-    let when = heading(&section.lands, merged);
+    let when = when(section, merged);
     let (first, rest) = when.split_at(when.chars().next().map_or(0, char::len_utf8));
     format!("{}{rest}: {}", first.to_uppercase(), count(section.objects(), "object"))
 }
@@ -93,7 +129,8 @@ pub fn title(section: &Section, merged: Timestamp) -> String {
 /// Says why something lands then, or what is taken for granted.
 pub fn reason(lands: &Landing) -> Option<String> {
     let word = if matches!(lands.state, State::AtOnce | State::Window) { "Note" } else { "Why" };
-    lands.reason.as_ref().map(|reason| format!("{word}: {reason}"))
+    let reason = lands.reason.as_ref()?;
+    Some(format!("{word}: {}", reason.strip_prefix("it is kept: ").unwrap_or(reason)))
 }
 
 /// Writes how long something takes, in the two largest units, rounded up to minutes.
@@ -145,9 +182,21 @@ pub fn waits(train: &Train) -> String {
     )
 }
 
-/// Returns what does not build and is no finding: it did not build before either, or only before.
-pub fn withheld(report: &Report) -> impl Iterator<Item = &Withheld> {
-    report.withheld.iter().filter(|one| !(one.is_head && one.is_new))
+/// Returns what nothing is said of and what is no finding, below two titles: what does not build, before or on both
+/// sides, and what is not looked at.
+pub fn withheld(report: &Report) -> Vec<(&'static str, Vec<&Withheld>)> {
+    let (broken, unread): (Vec<&Withheld>, Vec<&Withheld>) =
+        report.withheld.iter().filter(|one| !(one.is_head && one.is_new)).partition(|one| one.is_broken());
+    let groups = [("Not built", broken), ("Not looked at", unread)];
+    groups.into_iter().filter(|(_, all)| !all.is_empty()).collect()
+}
+
+/// Names what is withheld, and says where and on which side: the folder or the Flux Kustomization, the cluster, the side.
+pub fn place(one: &Withheld) -> (Option<&str>, Option<&str>, Option<&'static str>) {
+    let name = if one.is_broken() { one.by.path.as_str() } else { one.by.name() };
+    let cluster = Some(one.cluster.as_str()).filter(|name| !name.is_empty());
+    let side = if one.is_head { "now" } else { "before" };
+    (Some(name).filter(|_| one.cause != Cause::NoFlux), cluster, Some(side).filter(|_| one.is_broken()))
 }
 
 /// Returns the time zone that all windows of a report have, else UTC.

@@ -211,6 +211,8 @@ fn line(cluster: usize, object: usize, is_own: bool) -> Line {
             kustomization: Some(("flux-system".to_owned(), "apps".to_owned())),
         },
         from: None,
+        built: ObjectId::default(),
+        is_substituted: false,
         change_type: Some(if object.is_multiple_of(2) { "rt" } else { "rw" }.to_owned()),
         api_version: "apps/v1".to_owned(),
         id: ObjectId {
@@ -243,6 +245,7 @@ fn a_thousand_clusters_are_shown_at_once() {
         head: None,
         now: NOW.parse().unwrap(),
         changes: shared.chain(own).collect(),
+        built: Vec::new(),
         deadline: None,
         findings: Vec::new(),
         trains: Vec::new(),

@@ -1,0 +1,199 @@
+//! How the builds of pairs differ, as kustomize makes them and as clusters get them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::delivery::Applier;
+use crate::delivery::comparison::{Change, Outcome, Pair};
+use crate::render::Object;
+use crate::repo::manifest::ObjectId;
+use crate::repo::post_build::substitute;
+
+/// The changes of pairs.
+pub(super) struct Changes {
+    /// As clusters get them.
+    pub live: Vec<Change>,
+    /// Those of kustomize's builds that are no change in the cluster, or another one.
+    pub built: Vec<Change>,
+}
+
+/// One object of a build.
+struct Named {
+    /// Its id and itself, as it is built.
+    built: (ObjectId, Object),
+    /// The same with what `postBuild.substitute` puts in.
+    live: (ObjectId, Object),
+}
+
+/// The objects of one pair before and after; `None` where one of them is not known.
+type Sides = Option<[Vec<Named>; 2]>;
+
+/// Which of the two forms of an object is looked at.
+#[derive(Clone, Copy)]
+enum Form {
+    Built,
+    Live,
+}
+
+impl Named {
+    fn of(&self, form: Form) -> &(ObjectId, Object) {
+        match form {
+            Form::Built => &self.built,
+            Form::Live => &self.live,
+        }
+    }
+
+    fn is_substituted(&self) -> bool {
+        !Arc::ptr_eq(&self.built.1.value, &self.live.1.value)
+    }
+}
+
+/// One object that differs, with the positions of its pairs.
+struct Difference<'n> {
+    before: Option<(usize, &'n Named)>,
+    after: Option<(usize, &'n Named)>,
+}
+
+impl<'n> Difference<'n> {
+    fn latest(&self) -> Option<(usize, &'n Named)> {
+        self.after.or(self.before)
+    }
+
+    fn pair(&self) -> usize {
+        self.latest().map_or(0, |(pair, _)| pair)
+    }
+
+    /// Returns what tells it from the others, whichever form was looked at.
+    fn key(&self) -> [Option<(usize, &'n ObjectId)>; 2] {
+        [self.before, self.after].map(|side| side.map(|(pair, named)| (pair, &named.built.0)))
+    }
+
+    fn change(&self, form: Form, is_substituted: bool) -> Option<Change> {
+        let named = self.latest()?.1;
+        let side = |(pair, named): (usize, &Named)| (pair, named.of(form).1.clone());
+        Some(Change {
+            id: named.built.0.clone(),
+            live: named.live.0.clone(),
+            is_substituted,
+            before: self.before.map(side),
+            after: self.after.map(side),
+        })
+    }
+}
+
+/// Compares the builds of pairs.
+pub(super) fn changes(pairs: &[Pair<'_>]) -> Changes {
+    let sides: Vec<Sides> = pairs
+        .iter()
+        .map(|pair| Some([named(&pair.before, &pair.old)?, named(&pair.after, &pair.new)?]))
+        .collect();
+    let built = differences(pairs, &sides, Form::Built);
+    if !sides.iter().flatten().flatten().flatten().any(Named::is_substituted) {
+        let live = built.iter().filter_map(|one| one.change(Form::Built, false)).collect();
+        return Changes { live, built: Vec::new() };
+    }
+    let live = differences(pairs, &sides, Form::Live);
+    let keys = |all: &[Difference<'_>]| all.iter().map(Difference::key).map(owned).collect::<BTreeSet<_>>();
+    let (of_built, of_live) = (keys(&built), keys(&live));
+    Changes {
+        live: live
+            .iter()
+            .filter_map(|one| one.change(Form::Live, !of_built.contains(&owned(one.key()))))
+            .collect(),
+        built: built
+            .iter()
+            .filter(|one| !of_live.contains(&owned(one.key())))
+            .filter_map(|one| one.change(Form::Built, false))
+            .collect(),
+    }
+}
+
+fn owned(key: [Option<(usize, &ObjectId)>; 2]) -> [Option<(usize, ObjectId)>; 2] {
+    key.map(|side| side.map(|(pair, id)| (pair, id.clone())))
+}
+
+/// Returns the objects of a build with what its Flux Kustomization puts into them; `None` where it does not build.
+fn named(applier: &Option<Applier<'_>>, outcome: &Outcome) -> Option<Vec<Named>> {
+    let post_build = applier.as_ref().map(|applier| &applier.spec()["postBuild"]);
+    let named = |object: &Object| {
+        let built = (ObjectId::of(&object.value), object.clone());
+        let mut value = object.value.clone();
+        if let Some(post_build) = post_build.filter(|own| own["substitute"].is_object()) {
+            let mut own = (*value).clone();
+            substitute(post_build, &mut own);
+            if own != *value {
+                value = Arc::new(own);
+            }
+        }
+        let live = (ObjectId::of(&value), Object { value, origin: object.origin.clone() });
+        Named { built, live }
+    };
+    Some(outcome.as_ref().ok()?.iter().map(named).collect())
+}
+
+/// Compares one form of the objects of all pairs.
+fn differences<'n>(pairs: &[Pair<'_>], sides: &'n [Sides], form: Form) -> Vec<Difference<'n>> {
+    let mut found: Vec<Difference<'n>> = Vec::new();
+    for (position, sides) in sides.iter().enumerate() {
+        let Some([old, new]) = sides else { continue };
+        let mut olds: BTreeMap<&ObjectId, &Named> = BTreeMap::new();
+        olds.extend(old.iter().map(|named| (&named.of(form).0, named)));
+        for named in new {
+            let (id, object) = named.of(form);
+            let before = olds.remove(id);
+            if before.is_none_or(|before| before.of(form).1.value != object.value) {
+                let before = before.map(|before| (position, before));
+                found.push(Difference { before, after: Some((position, named)) });
+            }
+        }
+        let gone = olds.into_values();
+        found.extend(gone.map(|named| Difference { before: Some((position, named)), after: None }));
+    }
+    moved(pairs, &mut found, form);
+    found.sort_by_key(|one| (one.pair(), one.latest().map(|(_, named)| &named.of(form).0)));
+    found
+}
+
+/// Brings together what one Flux Kustomization of a cluster builds no more and another one begins to.
+fn moved(pairs: &[Pair<'_>], found: &mut Vec<Difference<'_>>, form: Form) {
+    let place = |pair: usize, is_after: bool| {
+        let pair = &pairs[pair];
+        let applier = if is_after { &pair.after } else { &pair.before };
+        (pair.cluster.as_str(), applier.as_ref().map(Applier::target).unwrap_or_default())
+    };
+    // What is built under one name is another object where a variable of it has another value.
+    let ids = |named: &Named| match form {
+        Form::Built => (named.built.0.clone(), Some(named.live.0.clone())),
+        Form::Live => (named.live.0.clone(), None),
+    };
+    let mut deleted = BTreeMap::new();
+    for (position, one) in found.iter().enumerate() {
+        if let (Some((pair, named)), None) = (one.before, one.after) {
+            deleted.insert((place(pair, false), ids(named)), position);
+        }
+    }
+    let mut left_out = BTreeSet::new();
+    for position in 0..found.len() {
+        let (None, Some((pair, named))) = (found[position].before, found[position].after) else { continue };
+        if let Some(old) = deleted.remove(&(place(pair, true), ids(named))) {
+            found[position].before = found[old].before;
+            left_out.insert(old);
+        }
+    }
+    // What nobody in Git applies may hold the folder of a Flux Kustomization, which builds its objects too.
+    let is_said = |pair: &Pair<'_>| pair.latest().is_some_and(|applier| applier.kustomization.is_some());
+    let key = |one: &Difference<'_>| {
+        (pairs[one.pair()].cluster.as_str(), one.latest().map(|(_, named)| named.of(form).0.clone()))
+    };
+    let said: BTreeSet<(&str, Option<ObjectId>)> =
+        found.iter().filter(|one| is_said(&pairs[one.pair()])).map(key).collect();
+    for (position, one) in found.iter().enumerate() {
+        let pair = &pairs[one.pair()];
+        let is_unsaid = pair.latest().is_some_and(|applier| applier.kustomization.is_none());
+        if is_unsaid && said.contains(&key(one)) {
+            left_out.insert(position);
+        }
+    }
+    let mut position = 0..;
+    found.retain(|_| position.next().is_none_or(|position| !left_out.contains(&position)));
+}

@@ -1,0 +1,195 @@
+//! What is not known of a Flux Kustomization although it stands in Git, or may.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::delivery::comparison::{Pair, World};
+use crate::delivery::{Applier, Cluster, Model, Reached};
+use crate::render::RenderError;
+use crate::repo::flux::holds_variable;
+
+/// How many Flux Kustomizations apply one another at most; circles end there.
+const DEEPEST: usize = 64;
+
+/// Why nothing is said of what a Flux Kustomization brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// Its folder does not build.
+    Build,
+    /// The Flux Kustomization that applies it does not build.
+    Parent,
+    /// It reads an artifact that is not made of this repository's files, or not of these alone.
+    Source,
+    /// Only the cluster knows its path.
+    Path,
+    /// No cluster gets it.
+    Unreached,
+    /// Git holds no Flux Kustomization at all.
+    NoFlux,
+}
+
+impl Cause {
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Cause::Build => "build",
+            Cause::Parent => "parent",
+            Cause::Source => "source",
+            Cause::Path => "path",
+            Cause::Unreached => "unreached",
+            Cause::NoFlux => "no-flux",
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Returns why nothing here builds what a Flux Kustomization reads, in a sentence; `None` where something does.
+pub fn foreign(one: &Reached) -> Option<(Cause, String)> {
+    if one.path.is_some() {
+        return None;
+    }
+    let (name, source) = (one.name(), one.source());
+    let is_here = matches!(source.kind.as_str(), "GitRepository");
+    Some(if is_here && holds_variable(&one.value["spec"]["path"]) {
+        (Cause::Path, format!("only the cluster knows the path of Flux Kustomization {name}"))
+    } else {
+        let source = format!("{} {}", source.kind, source.name);
+        (Cause::Source, format!("Flux Kustomization {name} reads {source}, which is not looked at"))
+    })
+}
+
+/// Marks the sides that nothing builds although something may stand there: a child of a Flux Kustomization that does not
+/// build is not gone, nor is whatever begins to read another source.
+pub(super) fn withhold(pairs: &mut [Pair<'_>], before: World<'_>, after: World<'_>) {
+    let (old_failing, new_failing) = (Failing::of(pairs, false), Failing::of(pairs, true));
+    for pair in pairs {
+        let reason = match (&pair.before, &pair.after) {
+            (Some(old), None) => missing(old, before.model, after.model, &pair.cluster, &new_failing),
+            (None, Some(new)) => missing(new, after.model, before.model, &pair.cluster, &old_failing),
+            (Some(old), Some(new)) if old.request(&before.model.graph) != new.request(&after.model.graph) => {
+                uncertain(new, after.model).or_else(|| uncertain(old, before.model))
+            }
+            _ => None,
+        };
+        let Some((cause, message)) = reason else { continue };
+        let is_after = match (&pair.before, &pair.after) {
+            (Some(_), Some(new)) => new.kustomization.is_some_and(|one| !one.is_certain),
+            (_, after) => after.is_none(),
+        };
+        let side = if is_after { &mut pair.new } else { &mut pair.old };
+        if side.is_ok() {
+            *side = Err(RenderError { message });
+            pair.unsaid = Some((is_after, cause));
+        }
+    }
+}
+
+/// Returns why a Flux Kustomization is only known by its file, if so.
+fn uncertain(applier: &Applier<'_>, model: &Model) -> Option<(Cause, String)> {
+    let one = applier.kustomization.filter(|one| !one.is_certain)?;
+    let cluster = find(model, applier.cluster)?;
+    let mut parent = one;
+    for _ in 0..DEEPEST {
+        let Some((namespace, name)) = &parent.applied_by else { break };
+        let of = |remote| reached(cluster, remote, (namespace, name));
+        let Some(above) = of(&parent.remote).or_else(|| of("")) else { break };
+        parent = above;
+        if parent.error.is_some() {
+            break;
+        }
+    }
+    Some((Cause::Parent, does_not_build(parent.name(), one)))
+}
+
+/// What does not build on one side.
+struct Failing {
+    /// The clusters with a root that Git names nobody for and that does not build.
+    roots: BTreeSet<String>,
+    /// The Flux Kustomizations: cluster, the secrets of `kubeConfig` on the way, namespace and name.
+    named: BTreeSet<(String, [String; 3])>,
+}
+
+impl Failing {
+    fn of(pairs: &[Pair<'_>], is_after: bool) -> Failing {
+        let mut failing = Failing { roots: BTreeSet::new(), named: BTreeSet::new() };
+        for pair in pairs {
+            let (applier, outcome) =
+                if is_after { (&pair.after, &pair.new) } else { (&pair.before, &pair.old) };
+            let Some(applier) = applier.as_ref().filter(|_| outcome.is_err()) else { continue };
+            let (remote, namespace, name) = applier.key();
+            match applier.kustomization {
+                Some(_) => {
+                    _ = failing
+                        .named
+                        .insert((pair.cluster.clone(), [remote, namespace, name].map(str::to_owned)))
+                }
+                None => _ = failing.roots.insert(pair.cluster.clone()),
+            }
+        }
+        failing
+    }
+
+    fn has(&self, cluster: &str, one: &Reached) -> bool {
+        let key = [&one.remote, one.namespace(), one.name()].map(str::to_owned);
+        one.error.is_some() || self.named.contains(&(cluster.to_owned(), key))
+    }
+}
+
+fn does_not_build(parent: &str, child: &Reached) -> String {
+    format!(
+        "Flux Kustomization {parent} does not build, so Git does not say what becomes of {}",
+        child.name()
+    )
+}
+
+/// Returns why one side of a pair is not known where the other has nothing of that name.
+fn missing(
+    applier: &Applier<'_>,
+    own: &Model,
+    other: &Model,
+    cluster: &str,
+    failing: &Failing,
+) -> Option<(Cause, String)> {
+    let one = applier.kustomization?;
+    let (own, other) = (find(own, applier.cluster)?, find(other, cluster)?);
+    if let Some(same) = reached(other, &one.remote, (one.namespace(), one.name())) {
+        return foreign(same);
+    }
+    let mut child = one;
+    for _ in 0..DEEPEST {
+        let Some((namespace, name)) = &child.applied_by else {
+            let reason = format!(
+                "the root of {cluster} does not build, so Git does not say what becomes of {}",
+                one.name()
+            );
+            return failing.roots.contains(cluster).then_some((Cause::Parent, reason));
+        };
+        // What goes to another cluster by `kubeConfig` may be applied by what does not.
+        let parent = |cluster| {
+            let of = |remote| reached(cluster, remote, (namespace, name));
+            of(&child.remote).or_else(|| of(""))
+        };
+        match parent(other) {
+            Some(there) if failing.has(cluster, there) => {
+                return Some((Cause::Parent, does_not_build(name, one)));
+            }
+            Some(there) => return foreign(there),
+            None => child = parent(own)?,
+        }
+    }
+    None
+}
+
+fn find<'m>(model: &'m Model, name: &str) -> Option<&'m Cluster> {
+    model.delivered.all.iter().find(|cluster| cluster.name == name)
+}
+
+fn reached<'m>(cluster: &'m Cluster, remote: &str, (namespace, name): (&str, &str)) -> Option<&'m Reached> {
+    let is_it = |one: &&Reached| one.remote == remote && one.namespace() == namespace && one.name() == name;
+    cluster.kustomizations.iter().find(is_it)
+}

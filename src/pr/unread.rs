@@ -1,0 +1,209 @@
+//! What a pull request may change that nobody here looks at.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::delivery::{Applier, Cause, Comparison, Kind, Model, Reached, World, appliers, foreign};
+use crate::path::RepoPath;
+use crate::pr::report::{By, Line};
+use crate::pr::withheld::Withheld;
+use crate::repo::Snapshot;
+use crate::repo::flux::{artifact_path, is_yaml};
+use crate::repo::manifest::{manifests, objects};
+
+/// By cluster, the secrets of `kubeConfig` on the way, namespace and name.
+type Unbuilt<'m> = BTreeMap<[&'m str; 4], &'m Reached>;
+
+/// Finds the Flux Kustomizations that build from what is not looked at and that a pull request may reach, and those that
+/// no cluster gets; where Git holds none at all, that is said.
+pub(super) fn unread(
+    before: World<'_>,
+    after: World<'_>,
+    comparison: &Comparison<'_>,
+    changes: &[Line],
+) -> Vec<Withheld> {
+    if comparison.files.is_empty() {
+        return Vec::new();
+    }
+    if !has_flux(before.model) && !has_flux(after.model) {
+        return vec![Withheld {
+            cluster: String::new(),
+            by: By { path: RepoPath::top(), kustomization: None },
+            cause: Cause::NoFlux,
+            is_head: true,
+            is_new: false,
+            reason: "no Flux Kustomization is in Git, so nobody knows what reaches a cluster".to_owned(),
+        }];
+    }
+    let (olds, news) = (unbuilt(before.model), unbuilt(after.model));
+    let mut found = Vec::new();
+    let mut push = |key: &[&str; 4], one: &Reached, is_head: bool| {
+        found.extend(foreign(one).map(|(cause, reason)| Withheld {
+            cluster: key[0].to_owned(),
+            by: By {
+                path:
+                    artifact_path(one.value["spec"]["path"].as_str().unwrap_or_default()).unwrap_or_default(),
+                kustomization: Some((one.namespace().to_owned(), one.name().to_owned())),
+            },
+            cause,
+            is_head,
+            is_new: false,
+            reason,
+        }));
+    };
+    let reach = Reach::new(before, after, comparison, changes);
+    for (key, new) in &news {
+        let is_touched = match olds.get(key) {
+            Some(old) => old.value["spec"] != new.value["spec"] || reach.touches(key[0], new),
+            // What began to read another source is withheld with its other side.
+            None => !is_paired(comparison, key),
+        };
+        if is_touched {
+            push(key, new, true);
+        }
+    }
+    for (key, old) in olds.iter().filter(|(key, _)| !news.contains_key(*key) && !is_paired(comparison, key)) {
+        push(key, old, false);
+    }
+    found.extend(unreached(after.model, &reach));
+    found
+}
+
+fn has_flux(model: &Model) -> bool {
+    model.delivered.all.iter().any(|cluster| !cluster.kustomizations.is_empty()) || !model.unlisted.is_empty()
+}
+
+fn unbuilt(model: &Model) -> Unbuilt<'_> {
+    let all = model.delivered.all.iter();
+    let all = all.flat_map(|cluster| cluster.kustomizations.iter().map(move |one| (cluster, one)));
+    let all = all.filter(|(_, one)| one.path.is_none());
+    all.map(|(cluster, one)| ([cluster.name.as_str(), &one.remote, one.namespace(), one.name()], one))
+        .collect()
+}
+
+fn is_paired(comparison: &Comparison<'_>, [cluster, remote, namespace, name]: &[&str; 4]) -> bool {
+    let is_it = |applier: &Applier<'_>| applier.key() == (remote, namespace, name);
+    let mut pairs = comparison.pairs.iter().filter(|pair| pair.cluster == *cluster);
+    pairs.any(|pair| pair.latest().is_some_and(is_it))
+}
+
+/// Returns the Flux Kustomizations that no cluster gets and whose folder holds a changed file that no build reads.
+fn unreached(model: &Model, reach: &Reach<'_>) -> Vec<Withheld> {
+    let touched = model.unlisted.iter().filter_map(|one| {
+        let path = one.path.as_ref().filter(|path| !path.is_top())?;
+        let is_touched = reach.unread.iter().any(|file| file.is_within(path));
+        is_touched.then(|| Withheld {
+            cluster: String::new(),
+            by: By { path: path.clone(), kustomization: Some((one.namespace.clone(), one.name.clone())) },
+            cause: Cause::Unreached,
+            is_head: true,
+            is_new: false,
+            reason: format!(
+                "no cluster gets Flux Kustomization {} of {}, as far as Git says",
+                one.name, one.file
+            ),
+        })
+    });
+    touched.collect()
+}
+
+/// What the changes of a pull request may be read by.
+struct Reach<'a> {
+    changes: &'a [Line],
+    files: &'a BTreeSet<RepoPath>,
+    /// The changed files that no build reads, but for those of tools.
+    unread: Vec<&'a RepoPath>,
+    /// What ArtifactGenerators copy, by the name of the artifact.
+    copied: BTreeMap<String, Vec<RepoPath>>,
+}
+
+impl<'a> Reach<'a> {
+    fn new(
+        before: World<'_>,
+        after: World<'_>,
+        comparison: &'a Comparison<'_>,
+        changes: &'a [Line],
+    ) -> Reach<'a> {
+        let files = &comparison.files;
+        let is_of_tools = |file: &RepoPath| file.segments().next().is_some_and(|name| name.starts_with('.'));
+        let mut unread: Vec<&RepoPath> =
+            files.iter().filter(|file| is_yaml(file) && !is_of_tools(file)).collect();
+        for world in [before, after] {
+            for applier in appliers(world.model) {
+                if unread.is_empty() {
+                    break;
+                }
+                let known = applier.surroundings(&world.model.graph);
+                let reads = |file: &RepoPath| {
+                    known.as_ref().is_none_or(|known| file.ancestors().any(|path| known.contains(&path)))
+                };
+                unread.retain(|file| !reads(file));
+            }
+        }
+        let mut copied = copies(before.snapshot);
+        for (name, folders) in copies(after.snapshot) {
+            copied.entry(name).or_default().extend(folders);
+        }
+        Reach { changes, files, unread, copied }
+    }
+
+    /// Tells whether a pull request may change what a Flux Kustomization reads that nobody here builds.
+    fn touches(&self, cluster: &str, one: &Reached) -> bool {
+        let source = one.source();
+        let is_source = |line: &&Line| {
+            line.cluster == cluster
+                && line.kind != Kind::Deleted
+                && (line.id.kind.as_str(), line.id.name.as_str()) == (&source.kind, &source.name)
+        };
+        if self.changes.iter().any(|line| is_source(&line)) {
+            return true;
+        }
+        match source.kind.as_str() {
+            // One of another repository, unless only its path is not known.
+            "GitRepository" => matches!(foreign(one), Some((Cause::Path, _))) && !self.unread.is_empty(),
+            "ExternalArtifact" => match self.copied.get(&source.name) {
+                Some(folders) => folders.iter().any(|folder| {
+                    self.files.iter().any(|file| file.is_within(folder) || folder.is_within(file))
+                }),
+                None => true,
+            },
+            // What is pushed to a registry or a bucket may come from here.
+            _ => !self.unread.is_empty(),
+        }
+    }
+}
+
+/// Returns the folders and files from which ArtifactGenerators copy, by the names of their artifacts, as far as their
+/// patterns say it plainly (source-watcher, `spec.artifacts[].copy[].from`: `@alias/path/**`).
+fn copies(snapshot: &Snapshot) -> BTreeMap<String, Vec<RepoPath>> {
+    let mut found: BTreeMap<String, Vec<RepoPath>> = BTreeMap::new();
+    for file in
+        snapshot.entries().filter(|(path, _)| is_yaml(path)).filter_map(|(path, _)| snapshot.file(path))
+    {
+        if !file.text().is_some_and(|text| text.contains("ArtifactGenerator")) {
+            continue;
+        }
+        let documents = manifests(file).unwrap_or_default();
+        let generators = documents.iter().flat_map(|manifest| objects(&manifest.value));
+        for generator in generators.filter(|value| value["kind"] == "ArtifactGenerator") {
+            for artifact in generator["spec"]["artifacts"].as_array().into_iter().flatten() {
+                let copied = artifact["copy"].as_array().into_iter().flatten();
+                let folders = copied.filter_map(|copy| plain_part(&copy["from"]));
+                found
+                    .entry(artifact["name"].as_str().unwrap_or_default().to_owned())
+                    .or_default()
+                    .extend(folders);
+            }
+        }
+    }
+    found
+}
+
+/// Returns the part of a pattern before its first wildcard.
+fn plain_part(from: &Value) -> Option<RepoPath> {
+    let (_, path) = from.as_str()?.split_once('/')?;
+    let is_plain = |part: &&str| !part.contains(['*', '?', '[', '{']);
+    let parts: Vec<&str> = path.split('/').take_while(is_plain).collect();
+    artifact_path(&parts.join("/"))
+}
