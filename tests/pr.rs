@@ -4,6 +4,8 @@
 #[path = "support/divided.rs"]
 #[allow(dead_code, reason = "each test program uses a part of it")]
 mod divided;
+#[path = "pr/folded.rs"]
+mod folded;
 #[path = "pr/substituted.rs"]
 mod substituted;
 mod support;

@@ -8,9 +8,9 @@ use crate::pr::body::body;
 use crate::pr::inline::quoted;
 use crate::pr::notice::{Notice, notices};
 use crate::pr::report::Report;
-use crate::pr::summary::{Row, Section, clusters_by_time, legend, named_clusters, sections};
+use crate::pr::summary::{Named, Row, Section, clusters_by_time, legend, named_clusters, sections};
 use crate::pr::withheld::Withheld;
-use crate::pr::words::{deadline, place, reason, title, verdict, waits, withheld};
+use crate::pr::words::{count, deadline, place, reason, title, verdict, waits, withheld};
 use crate::schedule::zone::database_release;
 use crate::text::escape;
 
@@ -169,20 +169,29 @@ impl Page<'_> {
         let clusters: BTreeSet<&str> = row.clusters.iter().map(String::as_str).collect();
         let is_open = self.sections.iter().map(|section| section.rows.len()).sum::<usize>() <= MOST_OPEN;
         let lines: String = body(row).iter().map(|line| difference(line)).collect();
-        let files: Vec<String> =
-            row.files.iter().map(|file| format!("<code>{}</code>", text(file))).collect();
-        let files = if files.is_empty() { String::new() } else { format!("from {}", files.join(", ")) };
+        let by = |one: &Named| {
+            let files: Vec<String> =
+                one.files.iter().map(|file| format!("<code>{}</code>", text(file))).collect();
+            let files = if files.is_empty() { String::new() } else { format!("from {}", files.join(", ")) };
+            format!("by {} <code>{}</code> {files}", one.applier(), text(&one.by))
+        };
+        let (title, about) = match &row.objects[..] {
+            [one] => (text(&one.object), element("p class=\"faint\"", &by(one))),
+            all => {
+                let item = |one: &Named| format!("<li>{} {}</li>\n", text(&one.object), by(one));
+                let items: String = all.iter().map(item).collect();
+                let title = format!("{} alike", count(all.len(), "object"));
+                (title, format!("<ul class=\"faint\">\n{items}</ul>\n"))
+            }
+        };
         format!(
             "<details data-clusters=\"{}\" data-type=\"{}\"{}>\n\
-             <summary><span class=\"kind {kind}\">{kind}</span> <strong>{}</strong> in {}</summary>\n\
-             <p class=\"faint\">by {} <code>{}</code> {files}</p>\n<pre>{lines}</pre>\n</details>\n",
+             <summary><span class=\"kind {kind}\">{kind}</span> <strong>{title}</strong> in {}</summary>\n\
+             {about}<pre>{lines}</pre>\n</details>\n",
             self.runs(&clusters),
             text(row.change_type.as_deref().unwrap_or_default()),
             if is_open { " open" } else { "" },
-            text(&row.object),
             text(&named_clusters(&clusters, &self.all).join(", ")),
-            if row.is_folder { "folder" } else { "Flux Kustomization" },
-            text(&row.by),
             kind = row.word(),
         )
     }

@@ -7,9 +7,9 @@ use crate::pr::body::body;
 use crate::pr::inline::{code, plain, prose};
 use crate::pr::notice::{Notice, notices};
 use crate::pr::report::Report;
-use crate::pr::summary::{Row, Section, clusters_by_time, legend, named_clusters, sections};
+use crate::pr::summary::{Named, Row, Section, clusters_by_time, legend, named_clusters, sections};
 use crate::pr::withheld::Withheld;
-use crate::pr::words::{deadline, place, reason, title, verdict, waits, withheld};
+use crate::pr::words::{count, deadline, place, reason, title, verdict, waits, withheld};
 use crate::schedule::zone::database_release;
 
 /// The forge that shows it.
@@ -172,18 +172,25 @@ impl Page<'_> {
     }
 
     fn row(&self, row: &Row, level: Level) -> String {
-        let mut text = format!("- {} {}", row.word(), code(&row.object));
+        let word = row.word();
         if level == Level::Names {
-            return text + "\n";
+            return row.objects.iter().map(|one| format!("- {word} {}\n", code(&one.object))).collect();
         }
         let clusters: BTreeSet<&str> = row.clusters.iter().map(String::as_str).collect();
-        let word = if row.is_folder { "folder" } else { "Flux Kustomization" };
-        text += &format!(" in {} by {word} {}", self.named(&clusters), code(&row.by));
-        if !row.files.is_empty() {
-            text +=
-                &format!(", from {}", row.files.iter().map(|file| code(file)).collect::<Vec<_>>().join(", "));
+        let clusters = self.named(&clusters);
+        let by = |one: &Named| {
+            let files: Vec<String> = one.files.iter().map(|file| code(file)).collect();
+            let from = if files.is_empty() { String::new() } else { format!(", from {}", files.join(", ")) };
+            format!("by {} {}{from}", one.applier(), code(&one.by))
+        };
+        match &row.objects[..] {
+            [one] => format!("- {word} {} in {clusters} {}\n", code(&one.object), by(one)),
+            all => {
+                let items = all.iter().map(|one| format!("  - {} {}\n", code(&one.object), by(one)));
+                let items: String = items.collect();
+                format!("- {word} {} alike in {clusters}:\n{items}", count(all.len(), "object"))
+            }
         }
-        text + "\n"
     }
 
     fn body(&self, row: &Row) -> String {

@@ -14,6 +14,7 @@ mod body;
 mod clock;
 mod field;
 mod finding;
+mod fold;
 #[cfg(test)]
 mod hostile;
 mod html;

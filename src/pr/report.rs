@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::delivery::{Applier, Change, Comparison, Kind, Reached};
+use crate::delivery::{Applier, Change, Comparison, Kind, Reached, Scopes};
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::pr::behind::{Behind, Files};
@@ -121,9 +121,14 @@ pub fn report(question: Question<'_>, clock: &Clock<'_>, renderer: &dyn Renderer
     let comparison = Comparison::new(clock.before.world, clock.after.world, renderer);
     let mut files = Files::new(clock.before.world, clock.after.world, &comparison);
     let landings: Vec<Landing> = comparison.pairs.iter().map(|pair| clock.lands(pair)).collect();
+    let all = comparison.changes.iter().chain(&comparison.built);
+    let snapshots = [clock.before.world.snapshot, clock.after.world.snapshot];
+    let scopes = Scopes::of(&snapshots, all.map(|change| &change.id));
     let mut lines = |changes: &[Change]| -> Vec<Line> {
         let line = |change| line(clock, &comparison, &landings, change, &mut files);
-        changes.iter().filter_map(line).collect()
+        let placed =
+            |line: Line| Line { id: scopes.placed(&line.id), built: scopes.placed(&line.built), ..line };
+        changes.iter().filter_map(line).map(placed).collect()
     };
     let (changes, built) = (lines(&comparison.changes), lines(&comparison.built));
     let mut withheld = withheld(&comparison);

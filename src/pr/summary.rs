@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::delivery::Kind;
 use crate::pr::field::Field;
+use crate::pr::fold::folded;
 use crate::pr::landing::{Landing, State};
 use crate::pr::notice::Notice;
 use crate::pr::report::{Line, Report};
@@ -35,11 +36,11 @@ pub struct Section {
 impl Section {
     /// Counts the objects of all clusters.
     pub fn objects(&self) -> usize {
-        self.rows.iter().map(|row| row.clusters.len()).sum()
+        self.rows.iter().map(|row| row.clusters.len() * row.objects.len()).sum()
     }
 }
 
-/// One object, in each cluster that gets it alike.
+/// What becomes of an object, or of several alike, in each cluster that gets it alike.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The clusters, in order.
@@ -48,20 +49,34 @@ pub struct Row {
     pub kind: Kind,
     /// Whether it leaves Git and Flux does not delete it.
     pub is_kept: bool,
-    /// Its kind, namespace and name.
-    pub object: String,
-    /// What builds it, and what did before where that is another one: a Flux Kustomization, else a folder.
-    pub by: String,
-    /// Whether [`by`](Row::by) is a folder, since Git does not say what applies it.
-    pub is_folder: bool,
+    /// The objects; several where they differ in the same fields by the same values.
+    pub objects: Vec<Named>,
     /// The type of the side that it is on.
     pub change_type: Option<String>,
     /// How it differs.
     pub fields: Vec<Field>,
     /// The whole object, where it is new or goes.
     pub whole: Option<Value>,
+}
+
+/// One object of a row.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// Its kind, namespace and name.
+    pub object: String,
+    /// What builds it, and what did before where that is another one: a Flux Kustomization, else a folder.
+    pub by: String,
+    /// Whether [`by`](Named::by) is a folder, since Git does not say what applies it.
+    pub is_folder: bool,
     /// The files behind it.
     pub files: Vec<String>,
+}
+
+impl Named {
+    /// Returns the word for what builds it.
+    pub fn applier(&self) -> &'static str {
+        if self.is_folder { "folder" } else { "Flux Kustomization" }
+    }
 }
 
 impl Row {
@@ -89,10 +104,7 @@ pub fn sections(report: &Report) -> Vec<Section> {
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         for line in lines {
             let row = row(line);
-            let key = format!(
-                "{:?}{}{}{:?}{:?}{:?}",
-                row.kind, row.object, row.by, row.fields, row.whole, row.files
-            );
+            let key = format!("{:?}{:?}{:?}{:?}", row.kind, row.objects, row.fields, row.whole);
             let position = *known.entry(key).or_insert(rows.len());
             match rows.get_mut(position) {
                 Some(row) => row.clusters.push(line.cluster.clone()),
@@ -102,7 +114,7 @@ pub fn sections(report: &Report) -> Vec<Section> {
         for row in rows.iter_mut().filter(|row| row.clusters.len() == 1) {
             named(row);
         }
-        Section { lands: lands.clone(), is_kept: order == 4, rows }
+        Section { lands: lands.clone(), is_kept: order == 4, rows: folded(rows) }
     };
     by_time.into_iter().map(section).collect()
 }
@@ -132,13 +144,15 @@ fn row(line: &Line) -> Row {
         clusters: vec![line.cluster.clone()],
         kind: line.kind,
         is_kept: line.is_kept(),
-        object: hide(&line.id.to_string()),
-        by: hide(&by),
-        is_folder: line.by.kustomization.is_none(),
+        objects: vec![Named {
+            object: hide(&line.id.to_string()),
+            by: hide(&by),
+            is_folder: line.by.kustomization.is_none(),
+            files: line.files.iter().map(|file| hide(&file.to_string())).collect(),
+        }],
         change_type: line.change_type.clone(),
         fields: line.fields.iter().map(field).collect(),
         whole: value(&line.object),
-        files: line.files.iter().map(|file| hide(&file.to_string())).collect(),
     }
 }
 
@@ -147,12 +161,14 @@ fn named(row: &mut Row) {
     let cluster = row.clusters[0].clone();
     let show = |text: &str| replace(text, CLUSTER, &cluster);
     let value = |value: &Option<Value>| value.as_ref().map(|value| replaced(value, &show));
-    (row.object, row.by) = (show(&row.object), show(&row.by));
+    for one in &mut row.objects {
+        (one.object, one.by) = (show(&one.object), show(&one.by));
+        one.files.iter_mut().for_each(|file| *file = show(file));
+    }
     for field in &mut row.fields {
         *field = Field { path: show(&field.path), before: value(&field.before), after: value(&field.after) };
     }
     row.whole = value(&row.whole);
-    row.files.iter_mut().for_each(|file| *file = show(file));
 }
 
 /// Puts a text in place of a name, unless that is so short that it stands elsewhere by chance.
@@ -194,15 +210,16 @@ pub fn named_clusters(clusters: &BTreeSet<&str>, all: &BTreeSet<&str>) -> Vec<St
 pub type Alike<'s> = (BTreeSet<&'s str>, Vec<(String, usize)>);
 
 /// Counts the objects of each cluster by the time at which they land; clusters that agree stand together.
-pub fn clusters_by_time(sections: &[Section], merged: Timestamp) -> Vec<Alike<'_>> {
+pub fn clusters_by_time<'s>(sections: &'s [Section], merged: Timestamp) -> Vec<Alike<'s>> {
     let mut by_cluster: BTreeMap<&str, Vec<(String, usize)>> = BTreeMap::new();
     for section in sections {
         let when = when(section, merged);
-        for cluster in section.rows.iter().flat_map(|row| &row.clusters) {
+        let of_row = |row: &'s Row| row.clusters.iter().map(|cluster| (cluster, row.objects.len()));
+        for (cluster, objects) in section.rows.iter().flat_map(of_row) {
             let counts = by_cluster.entry(cluster).or_default();
             match counts.last_mut().filter(|(last, _)| *last == when) {
-                Some((_, number)) => *number += 1,
-                None => counts.push((when.clone(), 1)),
+                Some((_, number)) => *number += objects,
+                None => counts.push((when.clone(), objects)),
             }
         }
     }

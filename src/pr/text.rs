@@ -7,7 +7,7 @@ use crate::pr::body::{body, safe};
 use crate::pr::notice::notices;
 use crate::pr::report::Report;
 use crate::pr::summary::{legend, named_clusters, sections};
-use crate::pr::words::{deadline, place, reason, title, verdict, waits, withheld};
+use crate::pr::words::{count, deadline, place, reason, title, verdict, waits, withheld};
 
 /// Writes a report as lines: the verdict, the deadline, then what lands when, then findings.
 pub fn text(report: &Report) -> String {
@@ -22,10 +22,21 @@ pub fn text(report: &Report) -> String {
         for row in &section.rows {
             let clusters: BTreeSet<&str> = row.clusters.iter().map(String::as_str).collect();
             let clusters = named_clusters(&clusters, &all).join(", ");
-            let word = if row.is_folder { "folder" } else { "Flux Kustomization" };
-            let (kind, object) = (row.word(), &row.object);
-            lines.push(format!("  {kind:8} {object}  in {clusters} by {word} {}", row.by));
-            lines.push(format!("           {}", row.files.join(", ")));
+            let word = row.word();
+            match &row.objects[..] {
+                [one] => {
+                    let (object, applier, by) = (&one.object, one.applier(), &one.by);
+                    lines.push(format!("  {word:8} {object}  in {clusters} by {applier} {by}"));
+                    lines.push(format!("           {}", one.files.join(", ")));
+                }
+                all => {
+                    lines.push(format!("  {word:8} {} alike  in {clusters}", count(all.len(), "object")));
+                    lines.extend(all.iter().map(|one| {
+                        let (object, applier, by) = (&one.object, one.applier(), &one.by);
+                        format!("           {object}  by {applier} {by}, {}", one.files.join(", "))
+                    }));
+                }
+            }
             if row.whole.is_none() {
                 lines.extend(body(row).into_iter().map(|line| format!("    {line}")));
             }

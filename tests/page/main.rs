@@ -204,7 +204,8 @@ fn small_screens_and_dark_ones_show_all_of_it() {
 fn line(cluster: usize, object: usize, is_own: bool) -> Line {
     let now: Timestamp = NOW.parse().unwrap();
     let cluster = format!("edge-{cluster:04}");
-    let image = |tag: &str| Some(json!(if is_own { format!("{tag}-{cluster}") } else { tag.to_owned() }));
+    let own = if is_own { cluster.clone() } else { object.to_string() };
+    let image = |tag: &str| Some(json!(format!("{tag}-{own}")));
     Line {
         by: By {
             path: RepoPath::parse(&format!("clusters/{cluster}/apps")).unwrap(),
