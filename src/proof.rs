@@ -37,7 +37,12 @@ pub struct Obligation {
     pub build: Option<Value>,
     /// Flux Kustomizations that come or go, which Alerts and Receivers may name or not.
     pub renamed: Renamed,
+    /// By namespace and name the Flux Kustomizations that may begin to read a source, by its name.
+    pub readers: Readers,
 }
+
+/// Flux Kustomizations by namespace and name, each with the name of the held source that a gate has for it.
+pub type Readers = BTreeMap<(String, String), String>;
 
 impl Obligation {
     /// Demands that a folder goes on rendering the same.
@@ -50,6 +55,7 @@ impl Obligation {
             free: Vec::new(),
             build: None,
             renamed: Renamed::default(),
+            readers: Readers::new(),
         }
     }
 
@@ -250,8 +256,9 @@ fn held(obligation: &Obligation, free: &BTreeSet<ObjectId>, objects: &[Object]) 
     let objects = objects.iter().filter(|object| !free.contains(&ObjectId::of(&object.value)));
     let pruning =
         |object: &Object| if obligation.flux_may_change { without_pruning(object) } else { object.clone() };
+    let objects = objects.map(|object| reading(object, &obligation.readers));
     let names = |object| without_awaited(without_names(object, &obligation.renamed), &obligation.renamed);
-    objects.map(pruning).map(names).collect()
+    objects.map(|object| pruning(&object)).map(names).collect()
 }
 
 /// Renders each request once.
@@ -276,6 +283,23 @@ fn appeared(parts: &[(&RepoPath, &Result<Vec<Object>, RenderError>)]) -> Vec<Mis
                 .map(|object| Mismatch::Added { id: ObjectId::of(&object.value), folder: path.clone() })
         })
         .collect()
+}
+
+/// Lets one of `readers` read its held source already, and keep its objects; `suspend: false` says nothing.
+pub fn reading(object: &Object, readers: &Readers) -> Object {
+    let mut object = object.clone();
+    let ObjectId { group, namespace, name, .. } = ObjectId::of(&object.value);
+    let is_it = |(own, _): &(&(String, String), &String)| {
+        own.1 == name && (own.0 == namespace || namespace.is_empty())
+    };
+    if let Some((_, source)) = readers.iter().find(is_it).filter(|_| group == flux::GROUP) {
+        let spec = &mut Arc::make_mut(&mut object.value)["spec"];
+        spec["sourceRef"]["name"] = source.as_str().into();
+        if let Some(spec) = spec.as_object_mut() {
+            spec.retain(|key, value| key != "deletionPolicy" && (key != "suspend" || *value != false));
+        }
+    }
+    object
 }
 
 /// Takes away what a plan may change of a Flux Kustomization.

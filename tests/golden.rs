@@ -164,3 +164,30 @@ fn a_subfolder_of_a_git_repository_works_the_same() {
     assert_eq!(names(&tree(&scratch.top().join("fleets/one"))), names(&at_top.tree()));
     assert_eq!(scratch.git(&["status", "--porcelain", "--", ":!fleets/one"]), "");
 }
+
+/// A gate that holds a source, where CronJobs that suspend stood before.
+#[test]
+fn a_gate_that_follows() {
+    let scratch = Scratch::empty();
+    let arguments = ["init", "--yes", "--cluster", "edge-01", "--cluster", "edge-02", "--app", "web"];
+    scratch.expect(0, &arguments.into_iter().chain(WINDOW).collect::<Vec<_>>());
+    for cluster in ["edge-01", "edge-02"] {
+        let text = format!(
+            "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n\
+             metadata: {{ name: flux-system, namespace: flux-system }}\n\
+             spec: {{ interval: 1m, ref: {{ branch: main }}, secretRef: {{ name: flux-system }}, url: ssh://git@github.com/acme/fleet }}\n---\n\
+             apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n\
+             metadata: {{ name: flux-system, namespace: flux-system }}\n\
+             spec: {{ interval: 10m, path: ./clusters/{cluster}/flux, prune: true, sourceRef: {{ kind: GitRepository, name: flux-system }} }}\n"
+        );
+        scratch.write(&format!("clusters/{cluster}/flux/gotk-sync.yaml"), text);
+    }
+    scratch.replace(
+        "windows.yaml",
+        "gate:\n",
+        "gate:\n  mechanism: follow\n  every: 5m\n  from: 2026-11-01\n  through: 2026-11-30\n",
+    );
+    scratch.commit();
+    write(&scratch, &["sync"]);
+    compare(&scratch, "scaffold-follow");
+}

@@ -156,6 +156,8 @@ codes! {
         "A rule, a cluster, a window or another name of the spec matches nothing.";
     UNLISTED_FILE = "GW057" "unlisted-file" Warning
         "A file came into a folder that Flux listed by itself before the split, and nothing lists it.";
+    REAL_TIME_VARIABLES = "GW058" "real-time-variables" Warning
+        "What reads a held source takes variables from an object that lands at once.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone, so it opens in the zone of each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error

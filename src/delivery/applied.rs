@@ -61,7 +61,7 @@ impl Applied {
     /// Gives the place in the order of types: nothing waits for what has a greater one.
     pub fn rank(&self) -> usize {
         match (&self.held, self.change_type) {
-            (Some(Hold::Suspended), _) => usize::MAX,
+            (Some(Hold::Suspended | Hold::Source(_)), _) => usize::MAX,
             (Some(_), change_type) => change_type.unwrap_or(1).max(1),
             (None, _) => 0,
         }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::delivery::carried::carried;
 use crate::delivery::gate::WrittenJob;
-use crate::delivery::{Hold, Input, Model};
+use crate::delivery::{Cluster, Hold, Input, Model, Reached, SourceId};
 use crate::error::Error;
 use crate::mechanism::{Action, GateTarget, read};
 use crate::path::RepoPath;
@@ -29,6 +29,8 @@ pub struct BuiltJob {
     pub time_zone: Option<String>,
     /// The open times of the table at which it looks; `None` where the schedule says when it opens or closes.
     pub table: Option<OpenTimes>,
+    /// The namespace and the name of the GitRepository that it lets follow another one.
+    pub held: Option<(String, String)>,
     /// Whether Git lets it run: neither the CronJob nor the Flux Kustomization that brings it is suspended.
     pub is_running: bool,
 }
@@ -41,6 +43,7 @@ impl BuiltJob {
             name: job["metadata"]["name"].as_str().unwrap_or_default().to_owned(),
             action: reading.action()?,
             table: reading.table,
+            held: reading.held,
             targets: reading.turns.into_iter().map(GateTarget::from).collect(),
             schedule: job["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
             time_zone: job["spec"]["timeZone"].as_str().map(str::to_owned),
@@ -71,9 +74,22 @@ impl BuiltJob {
         minutes.map_or(0, |minutes| every(minutes).unwrap_or(if minutes == "*" { 1 } else { 60 }))
     }
 
+    /// Makes it hold back what reads its held source in a cluster, and nothing else, whatever it was told.
+    fn hold_readers(&mut self, model: &Model, cluster: &str) {
+        let Some((namespace, name)) = &self.held else { return };
+        let own = SourceId { kind: "GitRepository".into(), namespace: namespace.clone(), name: name.clone() };
+        let of_cluster = model.delivered.named(cluster).into_iter();
+        let readers = of_cluster.flat_map(Cluster::held).filter(|(_, id)| own.is(id));
+        let target = |one: &Reached| GateTarget {
+            namespace: Some(one.namespace()).filter(|own| !own.is_empty()).unwrap_or(namespace).to_owned(),
+            name: one.name().to_owned(),
+        };
+        self.targets = readers.map(|(one, _)| target(one)).collect();
+    }
+
     /// Tells whether it closes a Flux Kustomization.
     pub fn closes(&self, target: &GateTarget) -> bool {
-        self.action == Action::Close && self.turns(target)
+        self.action.holds() && self.turns(target)
     }
 }
 
@@ -100,6 +116,7 @@ impl Closings {
             };
             for job in &mut jobs {
                 job.is_running &= !one.is_suspended;
+                job.hold_readers(model, &one.cluster);
             }
             let known = found.entry(one.cluster).or_default();
             jobs.retain(|job| !known.contains(job));
@@ -115,7 +132,7 @@ impl Closings {
 
     /// Tells whether a job of a cluster runs that closes anything.
     pub fn closes_any(&self, cluster: &str) -> bool {
-        self.of(cluster).iter().any(|job| job.is_running && job.action == Action::Close)
+        self.of(cluster).iter().any(|job| job.is_running && job.action.holds())
     }
 
     /// Returns the job that closes a Flux Kustomization of a cluster, if one runs.
@@ -123,11 +140,12 @@ impl Closings {
         self.of(cluster).iter().find(|job| job.is_running && job.closes(target))
     }
 
-    /// Returns a job that closes, by its name, with the one that opens the same.
+    /// Returns a job that closes, by its name, with the one that opens the same; that may be the job itself.
     pub fn pair(&self, cluster: &str, close: &str) -> Option<(&BuiltJob, &BuiltJob)> {
         let jobs = || self.of(cluster).iter().filter(|job| job.is_running);
-        let close = jobs().find(|job| job.action == Action::Close && job.name == close)?;
-        let open = jobs().find(|job| job.action == Action::Open && job.targets == close.targets)?;
+        let close = jobs().find(|job| job.action.holds() && job.name == close)?;
+        let opens = |job: &&BuiltJob| job.action == Action::Open && job.targets == close.targets;
+        let open = if close.held.is_some() { close } else { jobs().find(opens)? };
         Some((open, close))
     }
 
@@ -149,6 +167,7 @@ fn written(model: &Model, folder: &RepoPath) -> Vec<BuiltJob> {
         name: job.name.clone(),
         action: job.action,
         table: job.table.clone(),
+        held: None,
         targets: job.targets.iter().map(target).collect(),
         schedule: job.value["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
         time_zone: job.value["spec"]["timeZone"].as_str().map(str::to_owned),

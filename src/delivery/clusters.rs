@@ -8,6 +8,7 @@ use crate::delivery::Root;
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming::{home, prefix};
 use crate::delivery::source::SourceId;
+use crate::mechanism;
 use crate::path::RepoPath;
 use crate::repo::Snapshot;
 use crate::spec::{self, Placed, Spec, folder_of};
@@ -112,6 +113,32 @@ impl Cluster {
         self.sources.iter().find(|(other, _)| other.is(id)).map(|(_, value)| &value["spec"])
     }
 
+    /// Tells whether a source is held: without a job that lets it follow another one it fetches nothing.
+    pub fn is_held(&self, id: &SourceId) -> bool {
+        id.kind == "GitRepository"
+            && self.source(id).is_some_and(|spec| spec["ref"]["tag"] == mechanism::PLACEHOLDER)
+    }
+
+    /// Returns the source that a held one follows, by their names; any other one is its own.
+    pub fn live_of(&self, id: &SourceId) -> SourceId {
+        if !self.is_held(id) {
+            return id.clone();
+        }
+        let leads = |other: &&SourceId| {
+            let rest = id.name.strip_prefix(&other.name).and_then(|rest| rest.strip_prefix('-'));
+            let is_there = SourceId { name: id.name.clone(), ..(*other).clone() }.is(id);
+            rest.is_some() && is_there && !self.is_held(other)
+        };
+        let found = self.sources.iter().map(|(id, _)| id).filter(leads).max_by_key(|other| other.name.len());
+        found.unwrap_or(id).clone()
+    }
+
+    /// Returns the Flux Kustomizations of it that read a held source, with that.
+    pub fn held(&self) -> impl Iterator<Item = (&Reached, SourceId)> {
+        let own = self.kustomizations.iter().map(|one| (one, one.source()));
+        own.filter(|(_, id)| self.is_held(id))
+    }
+
     /// Returns the folder above `clusters` that holds its first root; empty where there is none.
     pub(crate) fn home(&self) -> String {
         self.roots.first().map(|root| home(&root.folder, &self.name)).unwrap_or_default()
@@ -162,6 +189,12 @@ pub struct Clusters {
 }
 
 impl Clusters {
+    /// Returns the cluster of a name.
+    pub fn named(&self, name: &str) -> Option<&Cluster> {
+        let first = self.all.partition_point(|cluster| cluster.name.as_str() < name);
+        self.all.get(first).filter(|cluster| cluster.name == name)
+    }
+
     /// Returns the name of the cluster in the folder of which a path lies.
     pub(crate) fn at(&self, path: &RepoPath) -> Option<&str> {
         let roots = self.all.iter().flat_map(|cluster| cluster.roots.iter().map(move |root| (cluster, root)));

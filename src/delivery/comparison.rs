@@ -251,7 +251,7 @@ fn built(world: World<'_>, appliers: &[&Option<Applier<'_>>], renderer: &dyn Ren
 
 /// Returns the Flux Kustomizations that a root brings which nobody in Git applies.
 fn brought(model: &Model, applier: &Applier<'_>) -> Vec<Object> {
-    let cluster = model.delivered.all.iter().find(|cluster| cluster.name == applier.cluster);
+    let cluster = model.delivered.named(applier.cluster);
     let own = cluster
         .into_iter()
         .flat_map(|cluster| &cluster.kustomizations)

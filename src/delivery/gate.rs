@@ -158,6 +158,10 @@ pub(super) fn jobs(
                 }
                 continue;
             };
+            // What lets a source follow another one needs no other half, and is nothing that people write.
+            if action == Action::Follow {
+                continue;
+            }
             match job(path, text, manifest, action, found) {
                 Some(job) if base.is_some() => jobs.push((home.clone(), job)),
                 Some(job) => {
@@ -179,8 +183,8 @@ pub(super) fn jobs(
     };
     let lone = |job: &WrittenJob| {
         let other = match job.action {
-            Action::Close => "resumes",
             Action::Open => "suspends",
+            _ => "resumes",
         };
         let told = format!("{}, and none beside it {other} that, {BESIDE}", job.told());
         LooseJob { told, help: PAIR, place: job.place() }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::delivery::{BuiltJob, Model, Sides};
+use crate::delivery::{BuiltJob, Model, Reached, Sides};
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::spec::{ChangeType, FluxDefaults, Spec};
@@ -16,6 +16,8 @@ pub enum Hold {
     Window(String),
     /// A CronJob of which no spec says a window, by its name.
     Job(String),
+    /// A held source that no CronJob lets follow another one, by its name.
+    Source(String),
     /// `spec.suspend: true` in Git: no window opens it.
     Suspended,
 }
@@ -27,23 +29,23 @@ impl Hold {
         Some(Hold::Window(change_type.name.value.clone()))
     }
 
-    /// Returns the name of the type or the CronJob; `None` for what Git suspends.
+    /// Returns the name of the type, the CronJob or the source; `None` for what Git suspends.
     pub fn name(&self) -> Option<&str> {
         match self {
-            Hold::Window(name) | Hold::Job(name) => Some(name),
+            Hold::Window(name) | Hold::Job(name) | Hold::Source(name) => Some(name),
             Hold::Suspended => None,
         }
     }
 
     /// Tells whether it ends by itself: `spec.suspend` in Git does not.
     pub fn opens(&self) -> bool {
-        *self != Hold::Suspended
+        matches!(self, Hold::Window(_) | Hold::Job(_))
     }
 
     /// Says when it ends, as the end of a sentence.
     pub fn end(&self) -> String {
         match self {
-            Hold::Window(_) | Hold::Job(_) => format!("when {}", self.opening()),
+            Hold::Window(_) | Hold::Job(_) | Hold::Source(_) => format!("when {}", self.opening()),
             Hold::Suspended => format!("when {self} leaves Git"),
         }
     }
@@ -53,6 +55,7 @@ impl Hold {
         match self {
             Hold::Job(_) => format!("the window of {self} opens"),
             Hold::Window(_) | Hold::Suspended => format!("{self} opens"),
+            Hold::Source(_) => format!("a CronJob moves {self}"),
         }
     }
 }
@@ -62,6 +65,7 @@ impl fmt::Display for Hold {
         match self {
             Hold::Window(name) => write!(f, "type `{name}`"),
             Hold::Job(name) => write!(f, "CronJob `{name}`"),
+            Hold::Source(name) => write!(f, "held source `{name}`"),
             Hold::Suspended => f.write_str("`spec.suspend: true`"),
         }
     }
@@ -88,8 +92,17 @@ impl<'m> Holds<'m> {
     /// An empty namespace is that of the spec. The type counts where the spec says it: that of the side, or the only
     /// one that has windows.
     pub fn of(&self, cluster: &str, namespace: &str, name: &str, path: Option<&RepoPath>) -> Option<Hold> {
-        let job = self.model.closings.running(cluster, &self.target(namespace, name))?;
-        Some(self.hold(job, path))
+        let target = self.target(namespace, name);
+        let running = self.model.closings.running(cluster, &target);
+        running.map(|job| self.hold(job, path)).or_else(|| self.by_source(cluster, &target))
+    }
+
+    /// Returns what a Flux Kustomization waits for whose source is held, and that no CronJob moves.
+    fn by_source(&self, cluster: &str, target: &GateTarget) -> Option<Hold> {
+        let is_it =
+            |one: &Reached| one.name() == target.name && self.target(one.namespace(), one.name()) == *target;
+        let mut held = self.model.delivered.named(cluster)?.held();
+        held.find(|(one, _)| is_it(one)).map(|(_, source)| Hold::Source(source.name))
     }
 
     /// As [`of`](Holds::of), whether or not the CronJobs run.

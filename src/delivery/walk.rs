@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::delivery::clusters::{Cluster, Reached};
 use crate::delivery::fetched::Artifact;
@@ -11,6 +11,7 @@ use crate::delivery::root::Root;
 use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::{SourceId, bare_url};
 use crate::delivery::view::{Built, View};
+use crate::mechanism;
 use crate::path::RepoPath;
 use crate::render::Request;
 use crate::repo::flux::{holds_variable, is_flux_kustomization};
@@ -63,7 +64,19 @@ impl<'r, 'a> Walk<'r, 'a> {
                 one.written = root.written;
             }
         }
+        walk.take_held_sources();
         walk.cluster
+    }
+
+    /// Takes in the held sources that only stand in a file, whatever fails to bring them.
+    fn take_held_sources(&mut self) {
+        for id in self.cluster.kustomizations.iter().map(Reached::source).collect::<BTreeSet<SourceId>>() {
+            let written = self.source(&id).filter(|spec| spec["ref"]["tag"] == mechanism::PLACEHOLDER);
+            if let Some(spec) = written.filter(|_| self.cluster.source(&id).is_none()) {
+                let object = json!({ "spec": spec });
+                self.cluster.sources.push((id, object));
+            }
+        }
     }
 
     fn begin(&mut self, root: Root) {
@@ -133,7 +146,9 @@ impl<'r, 'a> Walk<'r, 'a> {
                 let ObjectId { kind, namespace, name, .. } = ObjectId::of(&one.value);
                 let id = SourceId { kind, namespace, name };
                 if step.remote.is_empty() && !self.cluster.sources.iter().any(|(other, _)| *other == id) {
-                    self.cluster.sources.push((id, one.value.clone()));
+                    let mut value = one.value.clone();
+                    substitute(&step.spec["postBuild"], &mut value);
+                    self.cluster.sources.push((id, value));
                 }
             }
         }
@@ -221,8 +236,8 @@ impl<'r, 'a> Walk<'r, 'a> {
             return None;
         }
         let Some(url) = self.url(&id) else { return Some(RepoPath::top()) };
-        let sources = roots().filter_map(|root| root.source.as_ref());
-        let known: Vec<String> = sources.filter_map(|(own, _)| self.url(own)).collect();
+        let known: Vec<(String, &RepoPath)> =
+            roots().filter_map(|root| Some((self.url(&root.source.as_ref()?.0)?, &root.artifact))).collect();
         if known.is_empty() {
             // Beside a source that Git does not say, one with a URL is another repository where it could be any.
             let path = one.value["spec"]["path"].as_str()?;
@@ -231,7 +246,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             let is_only = || !self.reader.flux.iter().any(|other| self.reader.is_of_unsaid_source(other));
             return (is_here || is_only()).then(RepoPath::top);
         }
-        known.contains(&url).then(RepoPath::top)
+        known.into_iter().find(|(own, _)| *own == url).map(|(_, artifact)| artifact.clone())
     }
 
     /// Returns the URL of a source: as builds bring it, or else as it stands in a file.

@@ -11,14 +11,22 @@ pub enum Action {
     Open,
     /// A window closes: it is suspended.
     Close,
+    /// It waits at a held source, which follows another one while a window is open.
+    Follow,
 }
 
 impl Action {
+    /// Tells whether what it turns waits for a window by it.
+    pub fn holds(self) -> bool {
+        self != Action::Open
+    }
+
     /// Tells what a job that does it does, as a verb.
     pub fn verb(self) -> &'static str {
         match self {
             Action::Open => "resumes",
             Action::Close => "suspends",
+            Action::Follow => "holds back",
         }
     }
 }
@@ -59,6 +67,9 @@ pub struct Reading {
     pub patches: Vec<SuspendPatch>,
     /// The open times of the table at which it looks, where it looks at one: its schedule says no more than how often.
     pub table: Option<OpenTimes>,
+    /// The namespace and the name of the GitRepository that it lets follow another one; nothing is held back then but
+    /// what reads that one.
+    pub held: Option<(String, String)>,
     /// The first container, by position, that has one of these commands.
     pub container: Option<usize>,
 }

@@ -2,9 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use crate::mechanism::GateTarget;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::mechanism::{GateTarget, Job};
+use crate::schedule::{CronPair, WindowForm, reference};
+use crate::spec::{Placed, Spec, WindowDef};
 
 /// The most characters that a CronJob's name may have: the controller adds eleven for its Jobs
 /// (Kubernetes, `pkg/apis/batch/validation`).
@@ -58,4 +63,55 @@ fn shell_word(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
+}
+
+/// Returns the expressions of a window.
+///
+/// A pair that the tool makes of `for` or `from` and `to` must fire exactly then, changes of the clocks included;
+/// expressions that people wrote are theirs, and `check` judges them.
+///
+/// # Errors
+///
+/// When there is no such pair.
+pub(super) fn pair(def: &Placed<WindowDef>) -> Result<(CronPair, TimeZone), Error> {
+    let window = def.schedule().map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
+    let pair = match window.form {
+        WindowForm::OpenClose { .. } => window.pair(),
+        _ => window.resolve(reference()),
+    };
+    let pair = pair.map_err(|error| {
+        Error::invalid(Diagnostic::error(error.message).at(def.place.clone()).help(error.help))
+    })?;
+    Ok((pair, window.zone_or_utc()))
+}
+
+/// Makes sure that Kubernetes takes the names of CronJobs.
+///
+/// # Errors
+///
+/// When one is too long, or two are the same.
+pub(super) fn check_names(spec: &Spec, jobs: &[Job]) -> Result<(), Error> {
+    let mut diagnostics = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut refuse = |message: String, help: &str| {
+        diagnostics.push(Diagnostic::error(message).at(Place::file(spec.path.clone())).help(help));
+    };
+    for name in jobs.iter().map(|job| job.name.as_str()) {
+        if name.len() > LONGEST_JOB_NAME {
+            refuse(
+                format!(
+                    "the CronJob name `{name}` has {} characters; Kubernetes takes at most {LONGEST_JOB_NAME}",
+                    name.len()
+                ),
+                "shorten the type's name, or `openJob` and `closeJob` under `layout`",
+            );
+        }
+        if !seen.insert(name) {
+            refuse(
+                format!("two windows would both have the CronJob `{name}`"),
+                "rename the type whose name is a number, or `openJob` and `closeJob` under `layout`",
+            );
+        }
+    }
+    if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics }) }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::mechanism::{Action, Turn};
@@ -74,6 +76,19 @@ pub struct Jobs {
     pub tables: BTreeMap<String, BTreeMap<usize, Vec<String>>>,
 }
 
+/// A GitRepository that stays at a commit until a window opens, and the one that it follows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldSource {
+    /// The namespace of both.
+    pub namespace: String,
+    /// The name of the one that it follows.
+    pub live: String,
+    /// Its own name.
+    pub name: String,
+    /// Its `spec`.
+    pub spec: Value,
+}
+
 /// The gate of one cluster.
 #[derive(Clone, Debug)]
 pub struct ClusterGate {
@@ -91,6 +106,8 @@ pub struct ClusterGate {
     pub tables: BTreeMap<usize, Vec<String>>,
     /// By the position of the type, what is held back.
     pub targets: BTreeMap<usize, BTreeSet<GateTarget>>,
+    /// By the position of the type, the source that what is held back reads; for mechanisms that have one.
+    pub sources: BTreeMap<usize, HeldSource>,
     /// Those of the targets that are held back whole, since all of their objects have one type.
     pub whole: BTreeSet<GateTarget>,
     /// What could have been held back whole, and is not.

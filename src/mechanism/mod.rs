@@ -8,15 +8,20 @@
 
 mod act;
 mod cron_job;
+mod follow;
 mod gate;
 mod suspend;
+mod table;
 
 use serde_json::Value;
 
 pub use act::{Action, Reading, Turn, Unclear};
 pub use cron_job::{LONGEST_JOB_NAME, pod_of};
 pub(crate) use cron_job::{command_line, shell_line};
-pub use gate::{ClusterGate, Files, GateTarget, Gates, Job, Jobs, Schedule, Writing, add, join, shown};
+pub use follow::{PLACEHOLDER, held_name};
+pub use gate::{
+    ClusterGate, Files, GateTarget, Gates, HeldSource, Job, Jobs, Schedule, Writing, add, join, shown,
+};
 pub use suspend::SuspendPatch;
 
 use crate::error::Error;
@@ -87,6 +92,7 @@ pub trait Mechanism: Sync {
 pub fn of(name: MechanismName) -> &'static dyn Mechanism {
     match name {
         MechanismName::Suspend => &suspend::Suspend,
+        MechanismName::Follow => &follow::Follow,
     }
 }
 

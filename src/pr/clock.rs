@@ -99,7 +99,7 @@ impl<'a> Tree<'a> {
     }
 
     fn cluster(&self, name: &str) -> Option<&'a Cluster> {
-        self.world.model.delivered.all.iter().find(|cluster| cluster.name == name)
+        self.world.model.delivered.named(name)
     }
 
     /// Returns a Flux Kustomization of a cluster.
@@ -129,17 +129,25 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// Tells whether a Flux Kustomization waits at its source, and is not suspended.
+    fn is_held(&self, applier: &Applier<'_>) -> bool {
+        let own = applier.kustomization.zip(self.cluster(applier.cluster));
+        own.is_some_and(|(one, cluster)| cluster.is_held(&one.source()))
+    }
+
     /// Returns how often the source of a Flux Kustomization is fetched; `None` where Git does not say it.
     fn source_interval(&self, applier: &Applier<'_>) -> Option<Duration> {
-        let id = applier.kustomization?.source();
-        duration::parse(self.cluster(applier.cluster)?.source(&id)?["interval"].as_str()?)
+        let cluster = self.cluster(applier.cluster)?;
+        // A held source gets its commits from the one that it follows.
+        let id = cluster.live_of(&applier.kustomization?.source());
+        duration::parse(cluster.source(&id)?["interval"].as_str()?)
     }
 
     /// Returns what holds a Flux Kustomization back at an instant; `None` where its times are not known.
     fn gate(&self, cluster: &str, hold: &Hold, at: Timestamp) -> Option<Gate> {
         let of_jobs;
         let (schedule, tick) = match hold {
-            Hold::Suspended => return None,
+            Hold::Suspended | Hold::Source(_) => return None,
             Hold::Window(name) => {
                 let every = self.spec?.gate.table.as_ref().map(|table| table.every);
                 (self.schedules.distinct().get(self.schedules.of(cluster, name)?)?, every.unwrap_or_default())
@@ -268,7 +276,10 @@ impl<'a> Tree<'a> {
             reason: None,
         };
         let until = |start: Option<Timestamp>| until(start).and_then(|at| after(at, tick));
-        let before = |close: Option<Timestamp>| close?.checked_sub(fetched).ok();
+        // The last run in the window has to see it.
+        let seen = if self.is_held(applier) { fetched + tick } else { fetched };
+        let arrives = after(merged, seen);
+        let before = |close: Option<Timestamp>| close?.checked_sub(seen).ok();
         let landing = match (times.open, times.next_open) {
             (true, next) => {
                 let deadline = before(times.next_close);
@@ -368,7 +379,12 @@ impl Clock<'_> {
         let Some(new) = &pair.after else { return self.ends(pair) };
         let landing = self.after.applied(new, self.now);
         let Some(one) = new.kustomization else { return landing };
+        // What is held at its source waits there whether or not it is new, and what its own spec says does not.
+        let is_held = self.after.is_held(new);
         let Some(old) = &pair.before else {
+            if is_held {
+                return landing.and(self.after.parent_of(new, self.now));
+            }
             // Nothing suspends a new one before the next closing.
             let hold = self.after.hold(new);
             let own = match (&hold, new.spec()["suspend"] == true) {
@@ -392,14 +408,26 @@ impl Clock<'_> {
         };
         let held_before = self.before.hold(old);
         let landing = match (&held_before, self.after.hold(new)) {
-            (Some(hold), None) => {
+            (Some(hold), None) if !self.before.is_held(old) => {
                 Landing::unknown(format!("{hold} held it back and is gone: it may stay suspended"))
             }
             _ => landing,
         };
         let is_same = old.spec()["path"] == new.spec()["path"]
             && old.request(&self.before.world.model.graph) == new.request(&self.after.world.model.graph);
-        if is_same { landing } else { landing.and(self.after.parent_of(new, self.now)) }
+        if is_same {
+            return landing;
+        }
+        let brought = self.after.parent_of(new, self.now);
+        if is_held && self.before.is_held(old) && brought.state == State::AtOnce {
+            let interval = duration_of(new.spec(), "interval");
+            let latest =
+                landing.latest.max(brought.latest).zip(interval).and_then(|(at, own)| after(at, own));
+            let reason =
+                format!("what the spec of {} changes acts at once, what its files change waits", one.name());
+            return Landing { latest, outruns: true, ..brought }.because(reason);
+        }
+        landing.and(brought)
     }
 
     /// Returns when an object of a pair is deleted, and whether it is (kustomize-controller, `finalize` and `prune`).
@@ -442,7 +470,7 @@ impl Clock<'_> {
         if spec["suspend"] == true {
             return Landing::never(format!("it is kept: {} is suspended when it goes", one.name()));
         }
-        if let Some(hold) = self.before.hold(old) {
+        if let Some(hold) = self.before.hold(old).filter(|_| !self.before.is_held(old)) {
             let at = landing.earliest.unwrap_or(self.now);
             if self.before.gate(old.cluster, &hold, at).is_some_and(|gate| !gate.times.open) {
                 return Landing::never(format!("it is kept: {hold} suspends {} when it goes", one.name()));

@@ -312,7 +312,8 @@ pub(crate) const GATE: Table = table(
         key(
             "mechanism",
             Shape::Text(TextRule::OneOf(MechanismName::WORDS)),
-            "How windows open and close: CronJobs suspend and resume. Default: suspend.",
+            "How windows open and close: `suspend` by CronJobs that suspend and resume, `follow` by a source of its own \
+             that gets commits while a window is open, so that nothing has to close. Default: suspend.",
         ),
         key(
             "every",

@@ -349,6 +349,11 @@ impl Parser {
         if let Some(word) = self.reader.field_text(fields.get("mechanism")) {
             let named = MechanismName::ALL.into_iter().find(|name| name.as_str() == word.value);
             gate.mechanism = named.unwrap_or_default();
+            if gate.mechanism == MechanismName::Follow && fields.get("every").is_none() {
+                let error = Diagnostic::error("a gate that follows looks at a table, and this one has none");
+                let help = "add `every: 5m` and `through: 2027-12-31` under `gate`";
+                self.reader.diagnostics.push(error.at(word.place).help(help));
+            }
         }
         if let Some(runner) = self.reader.field_text(fields.get("runner")) {
             gate.runner = if runner.value == Runner::Flux.as_str() { Runner::Flux } else { Runner::Kubectl };

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Place};
 use crate::spec::model::{Clusters, Runner, Spec, WindowDef, WindowUse};
 use crate::spec::reader::list;
-use crate::spec::{Placed, expand};
+use crate::spec::{MechanismName, Placed, expand};
 use crate::text::did_you_mean;
 
 /// Checks references, order and times.
@@ -197,7 +197,12 @@ fn about(spec: &Spec, clusters: &Clusters, place: &Place, diagnostics: &mut Vec<
 fn table(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
     let Some(table) = &spec.gate.table else { return };
     if spec.gate.runner == Runner::Flux {
-        let message = "the flux command can't tell what a gate suspended from what people suspended";
+        let message = match spec.gate.mechanism {
+            MechanismName::Suspend => {
+                "the flux command can't tell what a gate suspended from what people suspended"
+            }
+            MechanismName::Follow => "the flux command can't set the commit of a source",
+        };
         diagnostics.push(
             Diagnostic::error(message).at(table.place.clone()).help("use `runner: kubectl` with `every`"),
         );

@@ -5,6 +5,7 @@ mod carried;
 #[path = "../support/divided.rs"]
 #[allow(dead_code, reason = "each test program uses a part of it")]
 mod divided;
+mod follow;
 mod found;
 mod leaving;
 mod namespaces;

@@ -76,7 +76,7 @@ fn patch_type(subject: &Subject<'_>, job: &GateJob, patch: &SuspendPatch) -> Opt
     };
     let consequence = match job.action {
         Action::Close => "the window does not close",
-        Action::Open => "the window does not open",
+        _ => "the window does not open",
     };
     Some(
         PATCH_TYPE

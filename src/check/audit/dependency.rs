@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::code::{DEFINED_TWICE, GATE_GATES_ITSELF, MISSING_DEPENDENCY, WAITS_FOR_GATED};
 use crate::check::subject::Subject;
-use crate::delivery::Delivery;
+use crate::delivery::{Delivery, SourceId};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::mechanism::Action;
+use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
 
 /// Finds Kustomizations that land at once and depend on ones that wait, and gates that close themselves.
@@ -133,6 +134,9 @@ fn steps<'s>(subject: &Subject<'_>, deliveries: &[&'s Delivery]) -> Vec<Step<'s>
             let Some(name) = item["name"].as_str() else { continue };
             let namespace = item["namespace"].as_str().unwrap_or(&from.namespace);
             let to = deliveries.iter().find(|to| to.flux.is_some() && to.is_named(namespace, name));
+            // Only of one source revisions are compared (kustomize-controller, `checkDependencies`).
+            let source = |one: &FluxKustomization| SourceId::of(&one.effective["spec"], &one.namespace);
+            let to = to.filter(|to| subject.flux(to).is_none_or(|to| source(to).is(&source(flux))));
             steps.extend(to.map(|to| Step { from, to, place: flux.place_of_dependency(index) }));
         }
     }
@@ -193,15 +197,20 @@ fn waits(subject: &Subject<'_>, deliveries: &[&Delivery]) -> Vec<Diagnostic> {
 
 fn gates(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = Vec::new();
-    for job in subject.jobs.iter().filter(|job| job.action == Action::Close) {
+    for job in subject.jobs.iter().filter(|job| job.action.holds()) {
         let carrier = &subject.deliveries[job.delivery];
         let closes = |delivery: &Delivery| job.turns(&delivery.namespace, &delivery.name);
         let message = if closes(carrier) {
             format!(
-                "CronJob `{}` suspends {}, which carries it, so a change of the windows lands only when they are \
+                "CronJob `{}` {} {}, which carries it, so a change of the windows lands only when they are \
                  open, and a window that never opens can't be mended from Git",
-                job.name, carrier.name
+                job.name,
+                job.action.verb(),
+                carrier.name
             )
+        } else if job.action == Action::Follow {
+            // Of two sources no revisions are compared.
+            continue;
         } else {
             let cluster: Vec<&Delivery> = subject.deliveries_of(&job.cluster).collect();
             let steps = steps(subject, &cluster);

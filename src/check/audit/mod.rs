@@ -5,6 +5,7 @@ mod automation;
 mod build;
 mod command;
 mod dependency;
+mod held;
 mod helm;
 mod image;
 mod namespace;
@@ -34,7 +35,7 @@ use crate::diagnostic::Diagnostic;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 25] = [
+pub const AUDITS: [Audit; 26] = [
     suspend::audit,
     value::audit,
     dependency::audit,
@@ -46,6 +47,7 @@ pub const AUDITS: [Audit; 25] = [
     side::audit,
     namespace::audit,
     reference::audit,
+    held::audit,
     helm::audit,
     nested::audit,
     automation::audit,

@@ -8,7 +8,7 @@ use crate::check::code::{BROAD_PERMISSIONS, MISSING_PERMISSION};
 use crate::check::subject::Subject;
 use crate::delivery::{Applied, GateJob};
 use crate::diagnostic::Diagnostic;
-use crate::repo::flux::GROUP;
+use crate::repo::flux::{GROUP, SOURCES};
 use crate::spec::FluxDefaults;
 
 const RBAC: &str = "rbac.authorization.k8s.io";
@@ -27,6 +27,10 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             continue;
         }
         let grants = grants(subject, job);
+        if let Some((namespace, source)) = &job.reading.held {
+            findings.extend(of_source(subject, job, &grants, (namespace, source)));
+            continue;
+        }
         let wanted: BTreeSet<(&str, &str)> = subject
             .jobs_of(&job.cluster)
             .filter(|other| account(other) == account(job))
@@ -45,6 +49,63 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         }
     }
     findings
+}
+
+/// As [`audit`], of a job that moves a held source: it may patch held sources and create Events, and read.
+fn of_source(
+    subject: &Subject<'_>,
+    job: &GateJob,
+    grants: &[Grant<'_>],
+    (namespace, source): (&str, &str),
+) -> Option<Diagnostic> {
+    let held: BTreeSet<&str> = subject
+        .jobs_of(&job.cluster)
+        .filter(|other| account(other) == account(job))
+        .filter_map(|other| Some(other.reading.held.as_ref()?.1.as_str()))
+        .collect();
+    let is = |grant: &Grant<'_>, key: &str, word: &str| words(grant.rule, key) == BTreeSet::from([word]);
+    let is_of_sources =
+        |grant: &Grant<'_>| is(grant, "apiGroups", SOURCES) && is(grant, "resources", "gitrepositories");
+    let is_broad = |grant: &&Grant<'_>| {
+        let verbs = words(grant.rule, "verbs");
+        let names = words(grant.rule, "resourceNames");
+        let moves = is_of_sources(grant)
+            && grant.namespace == Some(namespace)
+            && !names.is_empty()
+            && names.is_subset(&held)
+            && verbs.iter().all(|verb| matches!(*verb, "get" | "patch"));
+        let tells = is(grant, "resources", "events") && is(grant, "verbs", "create");
+        !moves && !tells && !verbs.iter().all(|verb| matches!(*verb, "get" | "list" | "watch"))
+    };
+    let moves = |grant: &Grant<'_>| {
+        let has = |key: &str, word: &str| {
+            words(grant.rule, key).contains(word) || words(grant.rule, key).contains("*")
+        };
+        let names = words(grant.rule, "resourceNames");
+        has("apiGroups", SOURCES)
+            && has("resources", "gitrepositories")
+            && has("verbs", "patch")
+            && (names.is_empty() || names.contains(source))
+            && grant.namespace.is_none_or(|own| own == namespace)
+    };
+    let account = account(job).1;
+    let broad = grants.iter().find(is_broad).map(|grant| {
+        BROAD_PERMISSIONS
+            .finding(format!("ServiceAccount {account} of the gate may change more than GitRepository {source}; whoever can start a pod with it can do so too"))
+            .at(subject.sources.place(grant.role, &["rules"]))
+            .related("the CronJob that uses it", job.place.clone())
+            .help(format!("allow get and patch on gitrepositories with `resourceNames: [{source}]` in {namespace}, and create on events"))
+    });
+    let first = grants.first().filter(|_| !grants.iter().any(moves));
+    broad.or_else(|| {
+        first.map(|grant| {
+            MISSING_PERMISSION
+                .finding(format!("CronJob `{}` moves GitRepository {source} in {namespace}, which its ServiceAccount {account} may not patch, so no window opens", job.name))
+                .at(job.place.clone())
+                .related("what it may do", subject.sources.place(grant.role, &["rules"]))
+                .help(format!("allow get and patch on gitrepositories with the name {source} in {namespace}"))
+        })
+    })
 }
 
 /// A rule of a role that is bound to the ServiceAccount.

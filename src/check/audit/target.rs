@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::check::code::{ONE_SIDED_GATE, UNKNOWN_TARGET};
 use crate::check::subject::Subject;
-use crate::delivery::{ClusterKey, GateJob, UnclearJob};
+use crate::delivery::{ClusterKey, Delivery, GateJob, Hold, UnclearJob};
 use crate::diagnostic::Diagnostic;
 use crate::mechanism::Action;
 use crate::text::did_you_mean;
@@ -22,6 +22,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         }
         findings.extend(unknown(subject, job));
     }
+    findings.extend(subject.deliveries.iter().filter_map(|delivery| unmoved(subject, delivery)));
     let clusters: BTreeSet<&ClusterKey> = subject.jobs.iter().map(|job| &job.cluster).collect();
     for cluster in clusters {
         findings.extend(one_sided(subject, cluster));
@@ -53,6 +54,7 @@ fn unknown(subject: &Subject<'_>, job: &GateJob) -> Vec<Diagnostic> {
                 }
                 Action::Close => "so nothing is held back by it, and the job fails",
                 Action::Open => "so opening does nothing for it",
+                Action::Follow => "so a held source that is made again asks it in vain for the commit that it had",
             };
             UNKNOWN_TARGET
                 .finding(format!(
@@ -72,6 +74,18 @@ fn unknown(subject: &Subject<'_>, job: &GateJob) -> Vec<Diagnostic> {
         .collect()
 }
 
+/// What reads a held source waits for a job that moves that.
+fn unmoved(subject: &Subject<'_>, delivery: &Delivery) -> Option<Diagnostic> {
+    let Some(Hold::Source(source)) = &delivery.gated else { return None };
+    let flux = subject.flux(delivery)?;
+    let text = format!(
+        "{} reads held source {source}, which no CronJob moves, so no commit ever reaches it",
+        delivery.name
+    );
+    let help = "run `gitops-windows sync`, or let it read the source that this one is a copy of";
+    Some(ONE_SIDED_GATE.finding(text).at(flux.place("sourceRef")).help(help))
+}
+
 fn one_sided(subject: &Subject<'_>, cluster: &ClusterKey) -> Vec<Diagnostic> {
     let jobs: Vec<&GateJob> = subject.jobs_of(cluster).collect();
     // A pair that is off as a whole is somebody's decision; half of one is not.
@@ -79,7 +93,7 @@ fn one_sided(subject: &Subject<'_>, cluster: &ClusterKey) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let mut findings = Vec::new();
-    for job in jobs.iter().filter(|job| !job.suspended) {
+    for job in jobs.iter().filter(|job| !job.suspended && job.action != Action::Follow) {
         let opposite = |other: &&&GateJob| other.action != job.action;
         let turns = |other: &GateJob, target: &(String, String)| {
             other.targets.iter().any(|(namespace, name)| {
@@ -100,8 +114,8 @@ fn one_sided(subject: &Subject<'_>, cluster: &ClusterKey) -> Vec<Diagnostic> {
             let sleeping = jobs.iter().filter(opposite).find(|other| turns(other, target));
             let (name, verb) = (&target.1, job.action.verb());
             let consequence = match job.action {
-                Action::Close => "it is suspended once and never resumed",
                 Action::Open => "the window never closes",
+                _ => "it is suspended once and never resumed",
             };
             let finding = ONE_SIDED_GATE
                 .finding(format!(

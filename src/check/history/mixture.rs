@@ -90,7 +90,7 @@ impl<'s> Change<'s> {
         };
         let rank = match hold {
             None => 0,
-            Some(Hold::Suspended) => usize::MAX,
+            Some(Hold::Suspended | Hold::Source(_)) => usize::MAX,
             Some(Hold::Window(name)) => position(name).unwrap_or(1).max(1),
             Some(job) => 1 + jobs.iter().position(|own| *own == job).unwrap_or_default(),
         };

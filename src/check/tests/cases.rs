@@ -55,7 +55,7 @@ const OTHER_POD: Edit = ("infra/other/pod.yaml", "", POD);
 /// A kustomization that patches what a bootstrap brings.
 const BOOTSTRAP: &str = "resources: [components.yaml]\npatches:\n- target: { name: controller }\n  patch: '[{ op: add, path: /metadata/labels, value: { a: b } }]'\n";
 
-pub const CASES: [Case; 52] = [
+pub const CASES: [Case; 53] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -448,8 +448,24 @@ pub const CASES: [Case; 52] = [
         &[(KS, "./apps/rt\n", "./apps/rt\n  deletionPolicy: Keep\n")],
         &[(KS, "./apps/rt\n", "./apps/rt\n  deletionPolicy: Orphan\n")],
     ),
+    case(
+        "GW058 clusters/edge/apps.yaml:26",
+        &[("clusters/edge/more.yaml", "", HELD), LISTS_MORE, READS],
+        &[
+            ("clusters/edge/more.yaml", "", HELD),
+            LISTS_MORE,
+            (KS, "5m # apps-rw", "5m\n  postBuild: { substituteFrom: [{ kind: ConfigMap, name: site }] }"),
+        ],
+    ),
 ];
 
+/// A held source, and a ConfigMap with variables.
+const HELD: &str = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: held, namespace: flux-system }\nspec: { interval: 24h, url: https://example.org/fleet, ref: { branch: main, tag: held..until-the-first-tick } }\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: site, namespace: flux-system }\n";
+const READS: Edit = (
+    KS,
+    "  dependsOn: [{ name: apps-rt }] # of apps-rw\n  sourceRef: { kind: GitRepository, name: flux-system }\n",
+    "  postBuild: { substituteFrom: [{ kind: ConfigMap, name: site }] }\n  sourceRef: { kind: GitRepository, name: held }\n",
+);
 const LISTS_MORE: Edit = ("clusters/edge/kustomization.yaml", "- apps.yaml\n", "- apps.yaml\n- more.yaml\n");
 
 const MARKED_CONTAINERS: &str =

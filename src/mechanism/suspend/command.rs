@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::mechanism::cron_job::in_shell;
-use crate::mechanism::suspend::table;
+use crate::mechanism::suspend::look;
 use crate::mechanism::{Action, GateTarget, command_line};
 use crate::spec::{Runner, Spec};
 
@@ -14,7 +14,7 @@ use crate::spec::{Runner, Spec};
 /// exits 0 even when it failed, so its script asks afterwards.
 pub fn command(spec: &Spec, action: Action, targets: &BTreeSet<GateTarget>) -> Vec<String> {
     if spec.gate.table.is_some() {
-        return table::command(action, targets);
+        return look::command(action, targets);
     }
     command_line(targets, &spec.flux.namespace, |namespace, names| {
         in_one_namespace(spec.gate.runner, action, namespace, names)

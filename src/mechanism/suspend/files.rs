@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::error::Error;
 use crate::mechanism::suspend::command::command;
 use crate::mechanism::suspend::role::{permission, reached};
-use crate::mechanism::suspend::table;
+use crate::mechanism::table;
 use crate::mechanism::{Action, ClusterGate, Files, Writing, add, join};
 use crate::spec::expand;
 
@@ -32,7 +32,7 @@ pub fn base(writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
         let targets = gates.targets.get(&job.change_type).cloned().unwrap_or_default();
         let template = match job.action {
             Action::Open => &spec.layout.open_job_file,
-            Action::Close => &spec.layout.close_job_file,
+            _ => &spec.layout.close_job_file,
         };
         let text = templates.render(
             "job.yaml",
@@ -121,7 +121,7 @@ pub fn patch(
     let differs = own.filter(|own| gates.targets.get(&job.change_type) != Some(*own) && !own.is_empty());
     let template = match job.action {
         Action::Open => &spec.layout.open_patch_file,
-        Action::Close => &spec.layout.close_patch_file,
+        _ => &spec.layout.close_patch_file,
     };
     let text = templates.render(
         "patch.yaml",

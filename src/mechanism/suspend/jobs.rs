@@ -1,15 +1,15 @@
 //! Which pairs of CronJobs a spec needs, and when they run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
 
-use crate::diagnostic::{Diagnostic, Place};
-use crate::error::{Error, ErrorKind};
-use crate::mechanism::suspend::table;
-use crate::mechanism::{Action, Job, Jobs, LONGEST_JOB_NAME, Schedule};
-use crate::schedule::{CronPair, Deadlines, Timeline, WindowForm, deadlines, reference};
-use crate::spec::{Placed, Spec, TableDef, WindowDef};
+use crate::error::Error;
+use crate::mechanism::cron_job::{check_names, pair};
+use crate::mechanism::table;
+use crate::mechanism::{Action, Job, Jobs, Schedule};
+use crate::schedule::{CronPair, Deadlines, Timeline, deadlines};
+use crate::spec::{Spec, TableDef};
 
 /// One window of one gated type, by its place in the spec: the same in every cluster.
 struct Slot {
@@ -56,7 +56,7 @@ pub fn jobs(spec: &Spec) -> Result<Jobs, Error> {
         let own = match &spec.gate.table {
             Some(def) => {
                 found.tables.insert(cluster.clone(), table::tables(spec, cluster, def)?);
-                looks(spec, cluster, &slots, def)?
+                looks(&slots, def)
             }
             None => schedules(spec, cluster, &slots, &mut measured)?,
         };
@@ -65,23 +65,9 @@ pub fn jobs(spec: &Spec) -> Result<Jobs, Error> {
     Ok(found)
 }
 
-/// Returns when jobs run that look at a table, of types with windows that keep what they say.
-fn looks(
-    spec: &Spec,
-    cluster: &str,
-    slots: &[Slot],
-    def: &TableDef,
-) -> Result<BTreeMap<usize, Schedule>, Error> {
-    let (cron, deadline) = table::schedule(def);
-    // The zone of a controller may lie beside the hours of the table.
-    let time_zone = Some("Etc/UTC".to_owned());
-    let schedule = Schedule { cron, time_zone, deadline: Some(deadline) };
-    for slot in slots {
-        for window in spec.windows_of(cluster, &spec.types[slot.change_type].name.value) {
-            pair(window)?;
-        }
-    }
-    Ok((0..2 * slots.len()).map(|job| (job, schedule.clone())).collect())
+/// Returns when jobs run that look at a table.
+fn looks(slots: &[Slot], def: &TableDef) -> BTreeMap<usize, Schedule> {
+    (0..2 * slots.len()).map(|job| (job, table::schedule(def))).collect()
 }
 
 /// The deadlines of the windows of a type, measured once for all clusters that have the same.
@@ -129,46 +115,4 @@ fn schedules(
         }
     }
     Ok(found)
-}
-
-/// Returns the expressions of a window.
-///
-/// A pair that the tool makes of `for` or `from` and `to` must fire exactly then, changes of the clocks included;
-/// expressions that people wrote are theirs, and `check` judges them.
-fn pair(def: &Placed<WindowDef>) -> Result<(CronPair, TimeZone), Error> {
-    let window = def.schedule().map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
-    let pair = match window.form {
-        WindowForm::OpenClose { .. } => window.pair(),
-        _ => window.resolve(reference()),
-    };
-    let pair = pair.map_err(|error| {
-        Error::invalid(Diagnostic::error(error.message).at(def.place.clone()).help(error.help))
-    })?;
-    Ok((pair, window.zone_or_utc()))
-}
-
-fn check_names(spec: &Spec, jobs: &[Job]) -> Result<(), Error> {
-    let mut diagnostics = Vec::new();
-    let mut seen = BTreeSet::new();
-    let mut refuse = |message: String, help: &str| {
-        diagnostics.push(Diagnostic::error(message).at(Place::file(spec.path.clone())).help(help));
-    };
-    for name in jobs.iter().map(|job| job.name.as_str()) {
-        if name.len() > LONGEST_JOB_NAME {
-            refuse(
-                format!(
-                    "the CronJob name `{name}` has {} characters; Kubernetes takes at most {LONGEST_JOB_NAME}",
-                    name.len()
-                ),
-                "shorten the type's name, or `openJob` and `closeJob` under `layout`",
-            );
-        }
-        if !seen.insert(name) {
-            refuse(
-                format!("two windows would both have the CronJob `{name}`"),
-                "rename the type whose name is a number, or `openJob` and `closeJob` under `layout`",
-            );
-        }
-    }
-    if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics }) }
 }

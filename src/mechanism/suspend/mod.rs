@@ -5,13 +5,13 @@ mod command;
 mod files;
 mod jobs;
 mod line;
+mod look;
 mod patch;
 mod read;
 #[cfg(test)]
 mod read_tests;
 mod role;
 mod shell;
-mod table;
 
 use serde_json::Value;
 

@@ -9,8 +9,7 @@ use serde_json::Value;
 use super::line::Line;
 use super::patch::{SuspendPatch, parsed, suspend_of};
 use super::shell::{is_shell, is_shell_flag, shell_commands};
-use super::table;
-use crate::mechanism::{Action, Reading, Turn, Unclear, pod_of};
+use crate::mechanism::{Action, Reading, Turn, Unclear, pod_of, table};
 
 /// What is read of the containers of a pod, with what counts in the one at hand.
 #[derive(Default)]

@@ -43,7 +43,9 @@ pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> R
     let mut leftover = gate::sync(input, templates, &mut builder)?;
     gate::unbuilt(input, &builder)?;
     let idle = std::mem::take(&mut leftover.idle);
-    let left = if allow_deletion { gate::leave(input, &mut builder, &idle)? } else { gate::Left::default() };
+    let mut left =
+        if allow_deletion { gate::leave(input, &mut builder, &idle)? } else { gate::Left::default() };
+    left.readers = leftover.gates.iter().flat_map(gate::readers).collect();
     leftover.remarks.splice(..0, gate::told(input, &left, &idle));
     leftover.commands.extend(left.commands.iter().cloned());
     gate::verify(input, leftover.gates.as_ref(), &builder)?;
@@ -256,6 +258,7 @@ pub fn obligations(input: &Input<'_>, plan: &Plan, left: &gate::Left) -> Result<
                 free: free.clone(),
                 build,
                 renamed: left.kustomizations.of(entry.clusters()),
+                readers: left.readers_of(entry.clusters()),
                 ..Obligation::same(entry.path.clone())
             });
         }

@@ -11,7 +11,8 @@ use crate::plan::Command;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership, with_header};
 use crate::plan::gate::target::waits_for_held;
-use crate::plan::gate::{adopted, alerts, carrier, gates, renamed};
+use crate::plan::gate::{adopted, alerts, carrier, gates, point, renamed};
+use crate::spec::MechanismName;
 use crate::template::Templates;
 use crate::text::did_you_mean;
 
@@ -22,6 +23,8 @@ pub struct Leftover {
     pub commands: Vec<Command>,
     /// What else is to be said.
     pub remarks: Vec<Diagnostic>,
+    /// Those of the remarks that are about what begins to read a held source.
+    pub turned: Vec<Diagnostic>,
     /// The clusters of which a gate would hold back nothing.
     pub idle: BTreeSet<String>,
     /// The gates that were written; `None` where the spec wants none.
@@ -98,6 +101,8 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
         alerts::sync(input, templates, builder, cluster, &mut wanted)?;
     }
     write(input, builder, &gates, &wanted)?;
+    leftover.turned = point::point(input, builder, &gates)?;
+    leftover.remarks.extend(leftover.turned.iter().cloned());
     for cluster in gates.clusters.iter().filter(|cluster| !cluster.is_idle()) {
         carrier::ensure(input, &sides, templates, builder, cluster, &mut leftover)?;
     }
@@ -107,7 +112,8 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
 
 /// Says what may be suspended as CronJobs begin to look at a table: they resume only what they have suspended.
 fn suspended_by_others(input: &Input<'_>, gates: &Gates) -> Option<Diagnostic> {
-    let table = input.spec.gate.table.as_ref()?;
+    let is_suspend = input.spec.gate.mechanism == MechanismName::Suspend;
+    let table = input.spec.gate.table.as_ref().filter(|_| is_suspend)?;
     let of_cluster = |cluster: &ClusterGate| {
         let by_others = |target: &&GateTarget| {
             let job = input.model.closings.running(&cluster.cluster, target);
@@ -223,6 +229,10 @@ fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Di
 /// not up to date", kustomize-controller `checkDependencies`).
 fn waits_for_gated(input: &Input<'_>, gates: &Gates) -> Vec<Diagnostic> {
     let mut found = Vec::new();
+    // Of two sources no revisions are compared.
+    if input.spec.gate.mechanism == MechanismName::Follow {
+        return found;
+    }
     let of_cluster = |gate: &ClusterGate| (gate.cluster.clone(), gate.held());
     let clusters: BTreeMap<String, BTreeSet<GateTarget>> = gates.clusters.iter().map(of_cluster).collect();
     for kustomization in input.model.all_flux() {

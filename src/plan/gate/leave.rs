@@ -3,7 +3,7 @@
 //! Nobody takes them away silently: what is suspended then stays so. On request the gate goes first
 //! and what it held back is resumed after that; the other way round a closing may come between.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
 use crate::delivery::{EntryPoint, Role};
@@ -17,7 +17,7 @@ use crate::plan::edit::generated::{Ownership, is_ours, ownership};
 use crate::plan::edit::resources::remove;
 use crate::plan::gate::files::conflict;
 use crate::plan::gate::own::NAME;
-use crate::proof::Renames;
+use crate::proof::{Readers, Renames};
 use crate::repo::{FluxKustomization, built};
 
 /// Tells whether the spec speaks of no cluster that applies an entry point.
@@ -61,6 +61,16 @@ pub struct Left {
     pub entries: BTreeSet<RepoPath>,
     /// The Flux Kustomizations that applied nothing but a gate, and went with it.
     pub kustomizations: Renames,
+    /// By cluster, those that the gates that stand let read a held source.
+    pub readers: BTreeMap<String, Readers>,
+}
+
+impl Left {
+    /// Returns what may begin to read a held source in some clusters.
+    pub fn readers_of<'c>(&self, clusters: impl Iterator<Item = &'c str>) -> Readers {
+        let own = clusters.filter_map(|cluster| self.readers.get(cluster));
+        own.flatten().map(|(name, source)| (name.clone(), source.clone())).collect()
+    }
 }
 
 /// Says of each gate that nobody needs that it goes on closing, and the way on; but for those that have

@@ -9,11 +9,13 @@ mod alerts;
 mod carrier;
 mod files;
 mod folders;
+mod held;
 mod landing;
 mod leave;
 mod lone;
 mod loss;
 mod own;
+mod point;
 mod renamed;
 mod target;
 mod unbuilt;
@@ -28,6 +30,7 @@ pub use leave::{Left, leave, told};
 pub(crate) use lone::Lone;
 pub use loss::{deletes, keeps_all};
 pub use own::NAME as CARRIER_NAME;
+pub use point::readers;
 pub use target::{OutOfReach, out_of_reach, shared};
 pub(crate) use target::{is_namespace, is_object_name};
 pub use unbuilt::unbuilt;
@@ -98,8 +101,20 @@ fn cluster_gate(
     }
     let schedules = jobs.schedules.remove(cluster).unwrap_or_default();
     let tables = jobs.tables.remove(cluster).unwrap_or_default();
-    let (cluster, held, left) = (cluster.to_owned(), whole.all(), whole.left);
-    Ok(ClusterGate { cluster, folder, enabled, switched_on, schedules, tables, targets, whole: held, left })
+    let sources = held::sources(input, cluster, &targets, &switched_on)?;
+    let (cluster, whole, left) = (cluster.to_owned(), whole.all(), whole.left);
+    Ok(ClusterGate {
+        cluster,
+        folder,
+        enabled,
+        switched_on,
+        schedules,
+        tables,
+        targets,
+        sources,
+        whole,
+        left,
+    })
 }
 
 /// Gives the Flux Kustomizations of a cluster that a type's gate holds back, and whether they exist.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::delivery::{Input, request};
+use crate::delivery::{Input, SourceId, request};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{ClusterGate, join};
@@ -132,7 +132,7 @@ fn write(
 ) -> Result<String, Error> {
     let Spot { folder, sibling } = spot;
     let path = join(folder, &format!("{NAME}.yaml"))?;
-    let source = sibling.spec("sourceRef");
+    let source = live_source(input, sibling);
     let text = templates.render(
         "flux-kustomization.yaml",
         json!({
@@ -216,6 +216,18 @@ fn changed(input: &Input<'_>, builder: &Builder<'_>, spot: &Spot<'_>, written: &
             (is != should).then(|| format!("the build of {top} sets its `{part}.{key}` to {is}"))
         })
     })
+}
+
+/// Returns the `sourceRef` of a Flux Kustomization, or that of what its held source follows: a gate that waits for itself
+/// could never be mended.
+fn live_source(input: &Input<'_>, flux: &FluxKustomization) -> Value {
+    let mut source = flux.spec("sourceRef").clone();
+    let own = input.model.delivered.named(&flux.cluster);
+    let id = SourceId::of(&flux.effective["spec"], &flux.namespace);
+    if let Some(live) = own.map(|own| own.live_of(&id)).filter(|live| live.name != id.name) {
+        source["name"] = live.name.into();
+    }
+    source
 }
 
 /// Gives the source of a Flux Kustomization: without a namespace, it is that of its own.

@@ -24,7 +24,7 @@ pub fn sync_verified(
 }
 
 /// Brings gates that stand already up to date with what is to be held back after the changes in the
-/// builder, and gives the commands for what does not stand in Git. Where no gate stands, none is written.
+/// builder, and gives what that leaves to people. Where no gate stands, none is written.
 ///
 /// # Errors
 ///
@@ -34,17 +34,17 @@ pub fn follow(
     input: &Input<'_>,
     templates: &Templates,
     builder: &mut Builder<'_>,
-) -> Result<Vec<Command>, Error> {
+) -> Result<Leftover, Error> {
     let base = input.spec.gate_base()?;
     if !input.model.graph.has(&base) {
-        return Ok(Vec::new());
+        return Ok(Leftover::default());
     }
     let after = builder.now().clone();
     let model = input.again(&after);
     let next = Input { snapshot: &after, model: &model, ..*input };
-    let commands = sync_verified(&next, templates, builder)?.commands;
+    let leftover = sync_verified(&next, templates, builder)?;
     keeps_all(input, builder.now())?;
-    Ok(commands)
+    Ok(leftover)
 }
 
 /// Gives the commands that resume what jobs close so far and close no more in `next`, where a gate stands

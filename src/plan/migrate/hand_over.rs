@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::delivery::EntryPoint;
 use crate::delivery::gate::{Gate, WrittenJob};
+use crate::delivery::{EntryPoint, SourceId};
 use crate::delivery::{Input, build, rebuilt};
 use crate::diagnostic::Place;
 use crate::mechanism::GateTarget;
@@ -47,6 +47,7 @@ pub fn hand_over(
     let mut notes = Vec::new();
     for old in &one.old {
         still_held(input, one, old)?;
+        held_at_source(input, one, old)?;
         let heirs: Vec<String> =
             one.sides.keys().map(|position| name_of(input, one, old, *position)).collect();
         follow(input, old, &heirs)?;
@@ -98,6 +99,21 @@ pub fn hand_over(
         builder.put(&kustomization.file, text);
     }
     Ok(notes)
+}
+
+/// The successors of what reads a held source would all read it, and find their folders there only after the opening.
+fn held_at_source(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Result<(), Problem> {
+    let own = input.model.delivered.named(&one.cluster);
+    let id = SourceId::of(&old.effective["spec"], &old.namespace);
+    let Some(live) = own.filter(|own| own.is_held(&id)).map(|own| own.live_of(&id)) else { return Ok(()) };
+    Err(Problem::lasting(
+        format!("Flux Kustomization {} reads held source {}, and so would its successors", old.name, id.name),
+        format!(
+            "in an open window let it read {} again, and let that reach the cluster, then go on",
+            live.name
+        ),
+        old.place("sourceRef"),
+    ))
 }
 
 /// A gate that people wrote goes on naming the old one, and nothing would hold back its successors.

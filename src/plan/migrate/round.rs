@@ -52,13 +52,15 @@ impl Round<'_> {
                 return Ok(Err(halted.map(|one| (one.key(), halt.problem.clone())).collect()));
             }
         };
-        if !builder.is_unchanged() {
-            gate::follow(input, self.templates, &mut builder)?;
-        }
+        let gates = match builder.is_unchanged() {
+            true => gate::Leftover::default(),
+            false => gate::follow(input, self.templates, &mut builder)?,
+        };
+        let readers = gates.gates.as_ref().map(gate::readers).unwrap_or_default();
         let model = input.again(builder.now());
         let after = inventories(&model, builder.now(), input.renderer);
         let renamed = succession.names(input);
-        let wrong = verify::wrong(input, builder.now(), (before, &after), &rewritten, &renamed);
+        let wrong = verify::wrong(input, builder.now(), (before, &after), &rewritten, &renamed, &readers);
         let blamed = verify::blamed(input, &wrong, active);
         if !blamed.is_empty() {
             let problem = |reason: &str| {
@@ -85,6 +87,7 @@ impl Round<'_> {
         plan.remarks.extend(active.iter().flat_map(|one| behind::left_behind(input, one, before)));
         plan.remarks.extend(allowed(deletions(before, &after), options)?);
         plan.remarks.extend(notes.into_iter().map(Diagnostic::note));
+        plan.remarks.extend(gates.turned);
         plan.obligations = obligations(input, &plan, active);
         for obligation in &mut plan.obligations {
             let of = |one: &&&Move<'_>| {

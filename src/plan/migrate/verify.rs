@@ -1,7 +1,7 @@
 //! What must be true of a step before anybody is shown it.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::plan::gate;
 use crate::plan::migrate::moving::{Move, heir_name};
 use crate::plan::migrate::rewritten::Rewritten;
 use crate::proof::difference::differences;
-use crate::proof::{Renames, compare, is_of_gate, without_names};
+use crate::proof::{Readers, Renames, compare, is_of_gate, reading, without_names};
 use crate::render::{Object, Request};
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, Snapshot, flux};
@@ -75,6 +75,7 @@ pub fn wrong(
     inventories: (&[Inventory], &[Inventory]),
     rewritten: &[Rewritten],
     renamed: &Renames,
+    readers: &BTreeMap<String, Readers>,
 ) -> Vec<Wrong> {
     let (old, new) = (nameless(inventories.0, renamed), nameless(inventories.1, renamed));
     let (old, new): (&[Inventory], &[Inventory]) = (&old, &new);
@@ -125,6 +126,9 @@ pub fn wrong(
                     spec.remove(*key);
                 });
             }
+        }
+        if let Some(readers) = readers.get(&before.cluster) {
+            expected.iter_mut().chain(&mut now).for_each(|object| *object = reading(object, readers));
         }
         let folder = before.path.clone().unwrap_or_else(RepoPath::top);
         let wrong = compare(&expected, &[(&folder, &Ok(now))]);

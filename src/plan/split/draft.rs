@@ -105,7 +105,7 @@ impl<'a> Run<'a> {
         if draft.builder.is_unchanged() {
             return Ok(false);
         }
-        let commands = gate::follow(self.original, self.templates, &mut draft.builder)?;
+        let commands = gate::follow(self.original, self.templates, &mut draft.builder)?.commands;
         draft.plan.commands.extend(commands);
         let Plan { changes, obligations, .. } = self.plan(&draft.builder, &draft.outcomes, &draft.came);
         let is_new = draft.plan.changes != changes;

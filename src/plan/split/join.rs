@@ -70,8 +70,11 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
     }
     uncover(input, &mut builder, selection, &freed)?;
     // What was held back by its side is held back as it was before, or not at all.
-    let commands =
-        if builder.is_unchanged() { Vec::new() } else { gate::follow(input, templates, &mut builder)? };
+    let commands = if builder.is_unchanged() {
+        Vec::new()
+    } else {
+        gate::follow(input, templates, &mut builder)?.commands
+    };
     let mut plan = builder.finish();
     plan.commands = commands;
     let after = plan.changes.apply(input.snapshot);

@@ -5,7 +5,7 @@
 //! commit, which nobody answers by deleting; then `migrate` lets them prune as they did. Each step
 //! can be reverted by itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -117,7 +117,7 @@ fn hand_over(
             "give that Flux Kustomization `prune: false` and `deletionPolicy: Orphan`, let that reach the cluster, then split again",
         ));
     }
-    let wrong = wrong(input, after, (&old, &new), &rewritten, &renamed);
+    let wrong = wrong(input, after, (&old, &new), &rewritten, &renamed, &BTreeMap::new());
     if let Some(Wrong { cluster, text, .. }) = wrong.first() {
         return outcome.refused(Problem::new(
             format!("{cluster} would not get the same: {text}"),

@@ -79,6 +79,10 @@ pub fn guard(
     let is_held = |cluster: &str, one: &GateTarget| {
         gated.contains(&(cluster.to_owned(), one.namespace.clone(), one.name.clone()))
     };
+    // What is held at its source applies the old commit all the while, so both would apply the object.
+    let at_source = |cluster: &str, one: &GateTarget| {
+        input.model.closings.running(cluster, one).is_some_and(|job| job.held.is_some())
+    };
     let found = deletions(&old, &new).into_iter().filter(|deletion| !free.contains(&deletion.built));
     let found: Vec<Deletion> = found.collect();
     if found.is_empty() {
@@ -91,7 +95,7 @@ pub fn guard(
         let own = GateTarget::new(input, &deletion.namespace, kustomization);
         let next = deletion.next.as_ref().map(|(namespace, name)| GateTarget::new(input, namespace, name));
         match next {
-            Some(next) if is_held(cluster, &own) && !is_held(cluster, &next) => {
+            Some(next) if is_held(cluster, &own) && !is_held(cluster, &next) && !at_source(cluster, &own) => {
                 let next = next.name;
                 match unheld(input, later, cluster, &own)? {
                     Some(why) => deleted.push(

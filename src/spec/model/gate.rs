@@ -41,11 +41,13 @@ pub enum MechanismName {
     /// CronJobs suspend and resume.
     #[default]
     Suspend,
+    /// A source of its own follows the one that lands at once, while a window is open.
+    Follow,
 }
 
 impl MechanismName {
     /// All of them.
-    pub const ALL: [MechanismName; 1] = [MechanismName::Suspend];
+    pub const ALL: [MechanismName; 2] = [MechanismName::Suspend, MechanismName::Follow];
 
     /// All of them as the spec writes them.
     pub(crate) const WORDS: &[&str] = &{
@@ -62,6 +64,7 @@ impl MechanismName {
     pub const fn as_str(self) -> &'static str {
         match self {
             MechanismName::Suspend => "suspend",
+            MechanismName::Follow => "follow",
         }
     }
 }

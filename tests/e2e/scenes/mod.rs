@@ -1,5 +1,6 @@
 //! All scenes.
 
+mod follow;
 mod gates;
 mod migrations;
 mod moves;
@@ -21,6 +22,8 @@ pub const ALL: &[Scene] = &[
     Scene { name: "outage_over_the_window", play: outages::over_the_window },
     Scene { name: "outage_over_the_closing", play: outages::over_the_closing },
     Scene { name: "outage_over_the_opening", play: outages::over_the_opening },
+    Scene { name: "a_held_source_through_its_window", play: follow::play },
+    Scene { name: "a_held_source_in_new_clusters", play: follow::new_clusters },
     Scene { name: "a_table_mends_what_others_do", play: table::play },
     Scene { name: "one_commit_deletes_everything", play: migrations::one_commit },
     Scene { name: "walk_through", play: walk_through::play },

@@ -29,7 +29,7 @@ pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
             format!("take `suspend` out of {above_name}, let it reach the cluster, then go on"),
             place(input, above),
         ),
-        Hold::Job(_) | Hold::Window(_) => Problem::lasting(
+        Hold::Job(_) | Hold::Window(_) | Hold::Source(_) => Problem::lasting(
             format!(
                 "a CronJob holds back Flux Kustomization {above_name}, which applies {name}: the steps would reach the cluster all at once when it is resumed"
             ),

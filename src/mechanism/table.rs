@@ -1,10 +1,6 @@
-//! The table of open times at which the jobs of a gate look again and again.
-//!
-//! Both jobs of a type run at every tick. The one suspends what is not suspended while the table says closed; the other
-//! resumes, while it says open, what the first one suspended and nothing else. So whatever fails, or is done by hand, is
-//! mended at the next tick, and what people suspend stays so.
+//! The table of open times at which the jobs of a gate look again and again, as arguments of a container.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -12,81 +8,28 @@ use serde_json::Value;
 
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
-use crate::mechanism::cron_job::{in_shell, shell_line};
-use crate::mechanism::{Action, GateTarget};
+use crate::mechanism::Schedule;
+use crate::mechanism::cron_job::pair;
 use crate::schedule::{Deadline, Interval, Moment, OpenTimes, Stretch};
-use crate::spec::{Spec, TableDef};
+use crate::spec::{MechanismName, Spec, TableDef};
 
 /// The first argument of a job that looks at a table; the lines of the table follow.
 pub const NAME: &str = "open-times";
-
-/// The annotation by which a job knows what a job has suspended.
-const HELD: &str = "gitops-windows/held";
-
-/// The resource, as kubectl asks for it.
-const RESOURCE: &str = "kustomizations.kustomize.toolkit.fluxcd.io";
 
 /// The most lines of a table, a few hundred kilobytes: Linux takes two megabytes of arguments, and etcd an object of one
 /// and a half.
 const MOST: usize = 4_000;
 
-/// Finds out whether the table says open, and whether it has ended. No `${…}`, since Flux would fill it in.
-const LOOK: &str = "\
-set -f
-now=$(date +%s) state=closed ended=1 failed=0
-look() {
-  case \"$1$2\" in '' | *[!0-9]*) return ;; esac
-  [ \"$now\" -ge \"$2\" ] || ended=
-  [ \"$now\" -lt \"$1\" ] || [ \"$now\" -ge \"$2\" ] || state=open
-}
-for line in \"$@\"; do look $line; done
-";
-
 /// Returns when the jobs run: at each tick, and no later.
-pub fn schedule(table: &TableDef) -> (String, Deadline) {
+pub fn schedule(table: &TableDef) -> Schedule {
     let minutes = if table.every == 1 { "*".to_owned() } else { format!("*/{}", table.every) };
     let tick = table.every * 60;
-    (format!("{minutes} * * * *"), Deadline { starting: tick, active: tick - 5 })
-}
-
-/// Returns the command of a job.
-pub fn command(action: Action, targets: &BTreeSet<GateTarget>) -> Vec<String> {
-    let (state, field, is_it, patch) = match action {
-        Action::Close => (
-            "closed",
-            "{.spec.suspend}",
-            "!= true",
-            format!(
-                r#"{{"metadata":{{"annotations":{{"{HELD}":"until the window opens"}}}},"spec":{{"suspend":true}}}}"#
-            ),
-        ),
-        Action::Open => (
-            "open",
-            "{.metadata.annotations.gitops-windows/held}",
-            "!= ''",
-            format!(r#"{{"metadata":{{"annotations":{{"{HELD}":null}}}},"spec":{{"suspend":false}}}}"#),
-        ),
-    };
-    let mut script = LOOK.to_owned();
-    script += &format!("[ \"$state\" = {state} ] || exit 0\n");
-    for GateTarget { namespace, name } in targets {
-        let words = |words: &[&str]| {
-            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            shell_line(&words)
-        };
-        let of = format!("--namespace={namespace}");
-        let get = words(&["kubectl", "get", RESOURCE, name, &of, &format!("--output=jsonpath={field}")]);
-        let patch = format!("--patch={patch}");
-        let set = ["kubectl", "patch", RESOURCE, name, &of, "--type=merge", "--field-manager=flux", &patch];
-        let set = words(&set);
-        script +=
-            &format!("found=$({get}) || failed=1\n[ \"$found\" {is_it} ] && {{ {set} || failed=1; }}\n");
+    Schedule {
+        cron: format!("{minutes} * * * *"),
+        // The zone of a controller may lie beside the hours of the table.
+        time_zone: Some("Etc/UTC".to_owned()),
+        deadline: Some(Deadline { starting: tick, active: tick - 5 }),
     }
-    if action == Action::Close {
-        script += "[ -z \"$ended\" ] || { echo 'the table of open times has ended' >&2; failed=1; }\n";
-    }
-    script += "exit \"$failed\"";
-    in_shell(script)
 }
 
 /// Returns the table of each gated type in a cluster, by the position of the type: lines of the first second of an
@@ -94,7 +37,7 @@ pub fn command(action: Action, targets: &BTreeSet<GateTarget>) -> Vec<String> {
 ///
 /// # Errors
 ///
-/// When one is too long, or a job would see the end of an interval late.
+/// When one is too long, a window has no exact pair of expressions, or a job would see an interval late or not at all.
 pub fn tables(spec: &Spec, cluster: &str, table: &TableDef) -> Result<BTreeMap<usize, Vec<String>>, Error> {
     let mut found = BTreeMap::new();
     for (position, change_type) in spec.types.iter().enumerate().filter(|(_, one)| !one.is_real_time()) {
@@ -102,19 +45,18 @@ pub fn tables(spec: &Spec, cluster: &str, table: &TableDef) -> Result<BTreeMap<u
         let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
         let Some(times) = spec.open_times(cluster, name).map_err(invalid)? else { continue };
         let windows = spec.windows_of(cluster, name);
-        let zone = windows.first().and_then(|def| def.schedule().ok()).map(|window| window.zone_or_utc());
-        let zone = zone.unwrap_or(TimeZone::UTC);
+        let pairs: Vec<_> = windows.into_iter().map(pair).collect::<Result<_, _>>()?;
+        let zone = pairs.into_iter().next().map_or(TimeZone::UTC, |(_, zone)| zone);
         let refuse = |message: String, help: &str| {
             Error::invalid(Diagnostic::error(message).at(table.place.clone()).help(help))
         };
         let mut lines = Vec::new();
         for interval in times.cut(table.bounds.open, table.bounds.close) {
-            let is_seen = interval.close.as_second() % i64::from(table.every * 60) == 0;
-            if !is_seen && interval.close < table.bounds.close {
+            if let Some(what) = unseen(spec.gate.mechanism, table, interval) {
                 let close = Moment::from(interval.close).local(&zone);
                 return Err(refuse(
                     format!(
-                        "type `{name}` of cluster {cluster} closes at {close}, between two runs of its CronJobs"
+                        "type `{name}` of cluster {cluster} {what} at {close}, between two runs of its CronJobs"
                     ),
                     "choose an `every` that meets that time, or let it close at another one",
                 ));
@@ -142,6 +84,20 @@ pub fn tables(spec: &Spec, cluster: &str, table: &TableDef) -> Result<BTreeMap<u
         found.insert(position, lines);
     }
     Ok(found)
+}
+
+/// Says what no run sees of an interval: the closing, where jobs have to do something then, or all of it.
+fn unseen(mechanism: MechanismName, table: &TableDef, interval: Interval) -> Option<&'static str> {
+    let tick = i64::from(table.every * 60);
+    let (open, close) = (interval.open.as_second(), interval.close.as_second());
+    match mechanism {
+        MechanismName::Suspend => {
+            (close % tick != 0 && interval.close < table.bounds.close).then_some("closes")
+        }
+        MechanismName::Follow => {
+            (close - 1).div_euclid(tick).eq(&(open - 1).div_euclid(tick)).then_some("opens and closes")
+        }
+    }
 }
 
 fn line(interval: Interval, zone: &TimeZone) -> String {
@@ -176,7 +132,3 @@ pub fn times(container: &Value) -> Option<OpenTimes> {
     let bounds = Interval { open: Timestamp::MIN, close: end.close };
     Some(OpenTimes::new([], Vec::new(), intervals.into_iter().map(stretch).collect()).within(bounds))
 }
-
-#[cfg(test)]
-#[path = "table_tests.rs"]
-mod tests;

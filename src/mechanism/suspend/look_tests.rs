@@ -1,9 +1,14 @@
 use serde_json::{Value, json};
 
+use jiff::Timestamp;
+
 use super::*;
+use crate::mechanism::Schedule;
 use crate::mechanism::suspend::read::read;
+use crate::mechanism::table::{NAME, schedule, tables, times};
 use crate::path::RepoPath;
-use crate::spec::parse;
+use crate::schedule::{Deadline, Interval, OpenTimes};
+use crate::spec::{Spec, TableDef, parse};
 
 fn spec(rest: &str) -> Spec {
     let text = format!(
@@ -95,8 +100,13 @@ fn what_is_written_is_read_back() {
 #[test]
 fn jobs_run_at_every_tick() {
     let of = |every| schedule(&TableDef { every, ..spec(GATE).gate.table.unwrap() });
-    assert_eq!(of(1), ("* * * * *".to_owned(), Deadline { starting: 60, active: 55 }));
-    assert_eq!(of(5), ("*/5 * * * *".to_owned(), Deadline { starting: 300, active: 295 }));
+    let at = |cron: &str, starting, active| Schedule {
+        cron: cron.to_owned(),
+        time_zone: Some("Etc/UTC".to_owned()),
+        deadline: Some(Deadline { starting, active }),
+    };
+    assert_eq!(of(1), at("* * * * *", 60, 55));
+    assert_eq!(of(5), at("*/5 * * * *", 300, 295));
 }
 
 #[test]

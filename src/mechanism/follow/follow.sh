@@ -1,0 +1,78 @@
+# While a window is open, the held source gets the commit of the live one. Otherwise nothing of it is written, so nothing
+# has to close. No parameter stands in braces, as Flux would fill it in.
+set -f
+now=$(date +%s) open= when= ended=1 failed=0
+sources=gitrepositories.source.toolkit.fluxcd.io kustomizations=kustomizations.kustomize.toolkit.fluxcd.io
+look() { # FROM TO # Sat 2026-11-28 22:00:00 +01:00 to Sun 2026-11-29 02:00:00 +01:00
+  case "$1:$2" in :* | *: | *[!0-9:]*) return ;; esac
+  [ "$now" -lt "$2" ] || return 0
+  ended=
+  if [ "$when" ] || [ "$1" = "$2" ]; then
+    return
+  elif [ "$now" -ge "$1" ]; then
+    shift 8
+    open=1 when="open until $1 $2 $3 $4"
+  else
+    when="held until $4 $5 $6 $7"
+  fi
+}
+for line in "$@"; do look $line; done
+[ "$when" ] || when="held: no opening is left in the table"
+if [ "$ended" ]; then
+  when="held: the table of open times has ended" failed=1
+fi
+hash() { printf '%s' "$1" | sed 's/.*://'; }
+
+# The annotation comes last and quoted, so that nothing in it makes a column or a line.
+row='{{range .items}}{{.metadata.name}}|{{with .spec.ref}}{{with .commit}}{{.}}{{end}}{{end}}|{{with .status}}{{with .artifact}}{{.revision}}{{end}}{{end}}|{{.metadata.uid}}|{{with .metadata.annotations}}{{with index . "gitops-windows/window"}}{{printf "%q" .}}{{end}}{{end}}{{"\n"}}{{end}}'
+rows=$(kubectl get "$sources" "$LIVE" "$HELD" --namespace="$NAMESPACE" --output=go-template="$row") || exit 1
+live= pin= uid= shown=
+while IFS='|' read -r name commit revision id window; do
+  case $name in
+  "$LIVE") live=$(hash "$revision") ;;
+  "$HELD") pin=$commit uid=$id shown=$window ;;
+  esac
+done <<END
+$rows
+END
+[ "$uid" ] || { echo "GitRepository $HELD is not there" >&2; exit 1; }
+
+want=
+if [ "$open" ]; then
+  want=$live
+elif [ -z "$pin" ]; then
+  # It is new, or was made again: what was let in stays, and where nothing ever was, the live commit is let in.
+  one='{{with .status}}{{with .lastAttemptedRevision}}{{.}}{{"\n"}}{{end}}{{end}}'
+  each="{{if .items}}{{range .items}}$one{{end}}{{else}}$one{{end}}"
+  found=$(kubectl get "$kustomizations" $GATED --namespace="$NAMESPACE" --ignore-not-found --output=go-template="$each") || exit 1
+  for revision in $found; do
+    revision=$(hash "$revision")
+    # A roll-out that is under way leaves two commits, and of these the live one was let in already.
+    if [ "$revision" = "$live" ]; then
+      want=$revision
+      break
+    elif [ -z "$want" ] || [ "$want" = "$revision" ]; then
+      want=$revision
+    else
+      want=several
+    fi
+  done
+  [ "$want" != several ] || { echo "GitRepository $HELD: what reads it is at several commits, so set spec.ref.commit by hand:" $found >&2; exit 1; }
+  [ "$want" ] || want=$live
+fi
+[ "$want" != "$pin" ] || want=
+case $want in *[!0-9a-f]*) echo "GitRepository $LIVE is at no commit: $want" >&2; exit 1 ;; esac
+[ "$want" ] || [ "$shown" != "\"$when\"" ] || exit "$failed"
+
+patch='"metadata":{"annotations":{"gitops-windows/window":"'$when'"}}'
+[ -z "$want" ] || patch="$patch,\"spec\":{\"ref\":{\"commit\":\"$want\"}}"
+kubectl patch "$sources" "$HELD" --namespace="$NAMESPACE" --type=merge --field-manager=flux --patch="{$patch}" || exit 1
+[ "$want" ] || exit "$failed"
+[ "$pin" ] || pin=nothing
+time=$(date -u +%Y-%m-%dT%H:%M:%SZ)
+kubectl create --validate=false --filename=- <<END || failed=1
+{"apiVersion":"v1","kind":"Event","type":"Normal","reason":"Advanced","message":"from $pin to $want, $when","source":{"component":"gitops-windows"},"firstTimestamp":"$time","lastTimestamp":"$time","count":1,
+"metadata":{"generateName":"$HELD-","namespace":"$NAMESPACE"},
+"involvedObject":{"apiVersion":"source.toolkit.fluxcd.io/v1","kind":"GitRepository","name":"$HELD","namespace":"$NAMESPACE","uid":"$uid"}}
+END
+exit "$failed"

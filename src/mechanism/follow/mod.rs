@@ -1,0 +1,158 @@
+//! A source of its own for what is gated, which follows the one that lands at once while a window is open.
+//!
+//! In Git the held GitRepository has no commit, and a tag that git forbids: until a job has set `spec.ref.commit`, nothing
+//! is fetched, also where the object was made again. As Git does not name that field, what applies the object leaves it
+//! alone. A job copies the commit of the other source at each tick within the table's open times and writes nothing else,
+//! so nothing has to close: a lost job, a controller that is down or a missing right leave the gate shut, while drift heals
+//! to the commit that was let in last.
+
+mod files;
+
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::mechanism::cron_job::check_names;
+use crate::mechanism::{
+    Action, ClusterGate, Files, GateTarget, Gates, Job, Jobs, Mechanism, Reading, Turn, Writing, pod_of,
+    table,
+};
+use crate::spec::{MechanismName, Spec};
+
+/// The tag of a held source in Git: no tag can have two dots in a row (git, `check-ref-format`).
+pub const PLACEHOLDER: &str = "held..until-the-first-tick";
+
+/// The name of the jobs, before that of a further type.
+const JOB: &str = "follow-reconciliation-window";
+
+/// What a job needs to know, as variables of its container.
+const VARIABLES: [&str; 4] = ["NAMESPACE", "LIVE", "HELD", "GATED"];
+
+/// The program of a job.
+const SCRIPT: &str = include_str!("follow.sh");
+
+/// Returns the name of the source that what is of a gated type reads in place of another one.
+pub fn held_name(live: &str, change_type: &str) -> String {
+    format!("{live}-{change_type}")
+}
+
+/// The mechanism that fails closed.
+pub(super) struct Follow;
+
+impl Mechanism for Follow {
+    fn jobs(&self, spec: &Spec) -> Result<Jobs, Error> {
+        let mut found = Jobs::default();
+        let gated = (0..spec.types.len()).filter(|position| !spec.types[*position].is_real_time());
+        for (order, change_type) in gated.enumerate() {
+            let suffix = spec.types[change_type].name.value.as_str();
+            let name = if order == 0 { JOB.to_owned() } else { format!("{JOB}-{suffix}") };
+            found.all.push(Job { name, change_type, action: Action::Follow });
+        }
+        check_names(spec, &found.all)?;
+        // A spec that was read has one.
+        let Some(def) = &spec.gate.table else { return Ok(found) };
+        for cluster in spec.clusters.keys() {
+            found.tables.insert(cluster.clone(), table::tables(spec, cluster, def)?);
+            let all = (0..found.all.len()).map(|job| (job, table::schedule(def)));
+            found.schedules.insert(cluster.clone(), all.collect());
+        }
+        Ok(found)
+    }
+
+    fn base(&self, writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
+        files::base(writing, wanted)
+    }
+
+    fn cluster(
+        &self,
+        writing: &Writing<'_>,
+        cluster: &ClusterGate,
+        alerts: &[&str],
+        wanted: &mut Files,
+    ) -> Result<(), Error> {
+        files::cluster(writing, cluster, alerts, wanted)
+    }
+
+    fn patch(&self, _: &Writing<'_>, _: &ClusterGate, _: usize) -> Result<Option<(String, String)>, Error> {
+        Ok(None)
+    }
+
+    fn problem(
+        &self,
+        spec: &Spec,
+        gates: &Gates,
+        cluster: &ClusterGate,
+        objects: &[&Value],
+    ) -> Option<String> {
+        let named = |kind: &str, name: &str| {
+            objects.iter().find(|one| one["kind"] == kind && one["metadata"]["name"] == name)
+        };
+        for (position, source) in &cluster.sources {
+            let Some(found) = named("GitRepository", &source.name) else {
+                return Some(format!("it has no GitRepository {}", source.name));
+            };
+            if found["spec"] != source.spec || found["metadata"]["namespace"] != source.namespace.as_str() {
+                return Some(format!("GitRepository {} is not a held copy of {}", source.name, source.live));
+            }
+            let Job { name, .. } = gates.jobs.iter().find(|job| job.change_type == *position)?;
+            let Some(job) = named("CronJob", name) else { return Some(format!("it has no CronJob {name}")) };
+            let container = &pod_of(job)["containers"][0];
+            let lines = container["args"].as_array().into_iter().flatten().filter_map(Value::as_str).skip(1);
+            let wanted = cluster.tables.get(position).map(Vec::as_slice).unwrap_or_default();
+            let env: Vec<Option<String>> =
+                VARIABLES.into_iter().map(|name| variable(container, name)).collect();
+            let is_it = env == files::variables(source, &cluster.targets[position]).map(Some)
+                && lines.eq(wanted)
+                && container["command"]
+                    .as_array()
+                    .is_some_and(|words| words.iter().any(|word| word == SCRIPT));
+            if !is_it || job["spec"]["suspend"] == true {
+                return Some(format!("CronJob {name} does something else"));
+            }
+        }
+        let role = objects.iter().find(|one| one["kind"] == "Role");
+        let is_bound = objects.iter().any(|one| one["kind"] == "RoleBinding");
+        let wanted = files::rules(cluster);
+        if wanted.is_some() && !(is_bound && role.map(|role| &role["rules"]) == wanted.as_ref()) {
+            return Some(format!(
+                "its Role allows the ServiceAccount {} something else",
+                spec.gate.service_account
+            ));
+        }
+        None
+    }
+
+    fn read(&self, job: &Value, _: Option<&str>) -> Reading {
+        let mut found = Reading { mechanism: MechanismName::Follow, ..Reading::default() };
+        let containers = pod_of(job)["containers"].as_array().into_iter().flatten();
+        for (position, container) in containers.enumerate() {
+            let of = |name: &str| variable(container, name).filter(|value| !value.is_empty());
+            let (Some(namespace), Some(held), Some(gated)) = (of("NAMESPACE"), of("HELD"), of("GATED"))
+            else {
+                continue;
+            };
+            let Some(times) = table::times(container).filter(|_| of("LIVE").is_some()) else { continue };
+            found.turns.extend(gated.split_whitespace().map(|name| Turn {
+                action: Action::Follow,
+                namespace: namespace.clone(),
+                name: name.to_owned(),
+            }));
+            found.container = found.container.or(Some(position));
+            (found.table, found.held) = (Some(times), Some((namespace, held)));
+        }
+        found
+    }
+
+    fn release(&self, _: &Spec, GateTarget { namespace, name }: &GateTarget) -> Vec<String> {
+        ["flux", "reconcile", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        &["CronJob", "GitRepository", "Role", "RoleBinding", "ServiceAccount", "Namespace"]
+    }
+}
+
+/// Returns the value of a variable of a container; `None` where another object has it.
+fn variable(container: &Value, name: &str) -> Option<String> {
+    let variables = container["env"].as_array().into_iter().flatten();
+    variables.rev().find(|variable| variable["name"] == name)?["value"].as_str().map(str::to_owned)
+}

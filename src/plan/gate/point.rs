@@ -1,0 +1,209 @@
+//! Lets what a gate holds back read its held source, and nothing else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::delivery::inventory::{deletes_anyway, prunes};
+use crate::delivery::{Cluster, Input, SourceId};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::Error;
+use crate::mechanism::{Action, ClusterGate, GateTarget, Gates, HeldSource};
+use crate::plan::edit::Builder;
+use crate::plan::gate::held::{of_file, unsafe_at};
+use crate::plan::problem::Problem;
+use crate::proof::Readers;
+use crate::repo::flux::API_VERSION;
+use crate::repo::{File, FluxKustomization, duration};
+use crate::spec::TableDef;
+use crate::yaml::{EditError, Editor, Key, ScalarText};
+
+/// Lets what the gates hold back read the held sources, and keep its objects whatever becomes of it.
+///
+/// Closed or not, a Flux Kustomization that leaves Git deletes its objects at once, since nothing suspends it.
+///
+/// # Errors
+///
+/// When a Flux Kustomization can't be edited so, or a cluster without such a gate would get the same file; and when
+/// something reads a held source that the gate does not hold back.
+pub fn point(input: &Input<'_>, builder: &mut Builder<'_>, gates: &Gates) -> Result<Vec<Diagnostic>, Error> {
+    let mut remarks = Vec::new();
+    for gate in &gates.clusters {
+        astray(input, gate)?;
+        for (position, source) in &gate.sources {
+            let mut late = BTreeSet::new();
+            for target in &gate.targets[position] {
+                let Some(flux) = of_file(input, &gate.cluster, target) else { continue };
+                let reads = |cluster: &&String| {
+                    let mut others = gates.clusters.iter().filter(|other| other.cluster == **cluster);
+                    others.any(|other| {
+                        other.sources.get(position).is_some_and(|own| own.name == source.name)
+                            && other.targets[position].contains(target)
+                    })
+                };
+                if let Some(other) = flux.elsewhere.iter().find(|other| !reads(other)) {
+                    let text = format!(
+                        "Flux Kustomization {} stands in {} for cluster {other} too, which has no {}",
+                        flux.name, flux.file, source.name
+                    );
+                    let help = "give each cluster a Flux Kustomization in a file of its own";
+                    return Err(unsafe_at(text, flux.place("sourceRef"), help));
+                }
+                if edit(input, builder, gate, flux, source)? && stands(input, gate, source) {
+                    late.insert(flux.name.as_str());
+                }
+            }
+            let late: Vec<&str> = late.into_iter().collect();
+            if !late.is_empty() {
+                let text = format!(
+                    "{} of cluster {} will read GitRepository {}, whose commit may be an older one: until the window opens, what is newer goes back and what is new is deleted",
+                    late.join(", "),
+                    gate.cluster,
+                    source.name
+                );
+                let help = "let this reach the cluster while the window is open";
+                remarks.push(Diagnostic::warning(text).at(Place::file(input.spec.path.clone())).help(help));
+            }
+        }
+        remarks.extend(input.spec.gate.table.iter().flat_map(|table| impatient(input, gate, table)));
+    }
+    Ok(remarks)
+}
+
+/// Returns what is to read a held source in each cluster.
+pub fn readers(gates: &Gates) -> BTreeMap<String, Readers> {
+    let of_cluster = |gate: &ClusterGate| {
+        let own = gate.sources.iter().flat_map(|(position, source)| {
+            let targets = gate.targets[position].iter();
+            targets.map(|target| ((target.namespace.clone(), target.name.clone()), source.name.clone()))
+        });
+        (gate.cluster.clone(), own.collect())
+    };
+    gates.clusters.iter().map(of_cluster).collect()
+}
+
+fn stands(input: &Input<'_>, gate: &ClusterGate, source: &HeldSource) -> bool {
+    input.model.delivered.named(&gate.cluster).is_some_and(|own| {
+        let (namespace, name) = (source.namespace.clone(), source.name.clone());
+        own.is_held(&SourceId { kind: "GitRepository".into(), namespace, name })
+    })
+}
+
+/// Edits one Flux Kustomization; tells whether it reads another source then.
+fn edit(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    gate: &ClusterGate,
+    flux: &FluxKustomization,
+    source: &HeldSource,
+) -> Result<bool, Error> {
+    let mut values: Vec<(&[&str], ScalarText)> = Vec::new();
+    let moves = flux.spec("sourceRef")["name"] != source.name.as_str();
+    if moves {
+        values.push((&["spec", "sourceRef", "name"], source.name.as_str().into()));
+    }
+    let policy = flux.spec("deletionPolicy").as_str().unwrap_or("MirrorPrune");
+    let keeps = policy == "Orphan" || (!deletes_anyway(policy) && !prunes(flux.spec("prune")));
+    if !keeps {
+        values.push((&["spec", "deletionPolicy"], "Orphan".into()));
+    }
+    let target = GateTarget::of(input, flux);
+    let mut jobs = input.model.closings.of(&gate.cluster).iter();
+    if jobs.any(|job| job.action == Action::Close && job.turns(&target))
+        && flux.said("suspend") != &json!(false)
+    {
+        // What the old jobs have suspended would stay so, and what reads a source without a commit applies nothing.
+        values.push((&["spec", "suspend"], ScalarText::Bool(false)));
+    }
+    if values.is_empty() {
+        return Ok(false);
+    }
+    let name = &flux.name;
+    let refuse = |text: String, key: &str, help: &str| Err(unsafe_at(text, flux.place(key), help));
+    for key in ["sourceRef", "deletionPolicy"] {
+        if flux.said(key) != flux.spec(key) {
+            let text = format!(
+                "`spec.{key}` of {name} is set by a patch of what applies it, so its file can't say which source it reads"
+            );
+            return refuse(text, key, "take that field out of the patch, and write it in the file");
+        }
+    }
+    if flux.value["apiVersion"] != API_VERSION {
+        let text =
+            format!("{name} is of version {}, which has no `deletionPolicy`", flux.value["apiVersion"]);
+        return refuse(text, "path", "raise its `apiVersion` to kustomize.toolkit.fluxcd.io/v1 first");
+    }
+    let problem = |one: Problem| {
+        let place = one.place.as_deref().cloned().unwrap_or_else(|| flux.place("path"));
+        unsafe_at(one.reason.clone(), place, &one.remedy())
+    };
+    if !flux.is_document {
+        return Err(problem(Problem::listed(flux)));
+    }
+    let file = builder.now().file(&flux.file).cloned();
+    let text = file.as_ref().and_then(File::text).unwrap_or_default().to_owned();
+    let edited = || -> Result<String, EditError> {
+        let mut editor = Editor::new(&text, flux.document)?.resolving();
+        for (path, value) in values {
+            let keys: Vec<Key> = path.iter().map(|name| Key::from(*name)).collect();
+            editor.set_scalar(&keys, value)?;
+        }
+        Ok(editor.into_text())
+    };
+    let edited = edited().map_err(|error| problem(Problem::edit(&flux.file, &text, &error)))?;
+    builder.put(&flux.file, &edited);
+    Ok(moves)
+}
+
+/// Refuses what reads a held source of a cluster and is not, or no longer, held back by its gate: the commit that waits
+/// would land as it reads the other one.
+fn astray(input: &Input<'_>, gate: &ClusterGate) -> Result<(), Error> {
+    let own = input.model.delivered.named(&gate.cluster).into_iter();
+    for (one, id) in own.flat_map(Cluster::held) {
+        let target = GateTarget::new(input, one.namespace(), one.name());
+        let is_held = |(position, source): (&usize, &HeldSource)| {
+            source.name == id.name && gate.targets[position].contains(&target)
+        };
+        if !gate.sources.iter().any(is_held) {
+            let place = of_file(input, &gate.cluster, &target)
+                .map_or_else(|| Place::file(input.spec.path.clone()), |flux| flux.place("sourceRef"));
+            let text = format!(
+                "{} reads held source {}, which the gate of cluster {} would no longer move: the commit that waits lands as it goes back",
+                one.name(),
+                id.name,
+                gate.cluster
+            );
+            let help = format!(
+                "wait until the window is open, or give `flux suspend kustomization {}` and resume it in the window; then name the source that {} follows in its `sourceRef`, with this change in one commit",
+                one.name(),
+                id.name
+            );
+            return Err(unsafe_at(text, place, &help));
+        }
+    }
+    Ok(())
+}
+
+/// Says which Flux Kustomizations above what is held back wait for it, and less long than until the next run.
+fn impatient(input: &Input<'_>, gate: &ClusterGate, table: &TableDef) -> Vec<Diagnostic> {
+    let tick = Duration::from_secs(u64::from(table.every) * 60);
+    let targets = gate.sources.keys().flat_map(|position| &gate.targets[position]);
+    let mut found: BTreeMap<&str, Diagnostic> = BTreeMap::new();
+    for flux in targets.filter_map(|target| of_file(input, &gate.cluster, target)) {
+        for parent in input.parents(flux).into_iter().filter(|one| *one.spec("wait") == Value::Bool(true)) {
+            let said = ["timeout", "interval"].into_iter().find_map(|key| parent.spec(key).as_str());
+            if said.and_then(duration::parse).is_some_and(|timeout| timeout <= tick) {
+                let text = format!(
+                    "{} waits for {}, which is not Ready until the first run of the gate: it gives up before that",
+                    parent.name, flux.name
+                );
+                let help = format!("give {} a `timeout` above {}m", parent.name, table.every);
+                found
+                    .entry(&parent.name)
+                    .or_insert_with(|| Diagnostic::warning(text).at(parent.place("wait")).help(help));
+            }
+        }
+    }
+    found.into_values().collect()
+}

@@ -1,0 +1,412 @@
+//! Gates that hold a source: what is written, what is said of it, and what the job does.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::{permissions, rendered, scaffold};
+use crate::support::scratch::{Scratch, program};
+
+const INFRA: &str = "clusters/edge-01/infra";
+const FLUX: &str = "clusters/edge-01/flux";
+
+/// Adds what `flux bootstrap` writes.
+pub fn bootstrapped() -> Scratch {
+    let scratch = scaffold();
+    for cluster in ["edge-01", "edge-02"] {
+        let text = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n\
+            metadata: { name: flux-system, namespace: flux-system }\n\
+            spec:\n  interval: 1m0s\n  ref: { branch: main }\n  secretRef: { name: flux-system }\n  \
+            url: ssh://git@github.com/acme/fleet\n---\n\
+            apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n\
+            metadata: { name: flux-system, namespace: flux-system }\n\
+            spec:\n  interval: 10m0s\n  path: ./clusters/CLUSTER/flux\n  prune: true\n  \
+            sourceRef: { kind: GitRepository, name: flux-system }\n";
+        scratch.write(&format!("clusters/{cluster}/flux/gotk-sync.yaml"), text.replace("CLUSTER", cluster));
+    }
+    scratch.commit();
+    scratch
+}
+
+/// Asks for a gate that follows.
+fn asked(scratch: &Scratch) {
+    let gate = "gate:\n  mechanism: follow\n  every: 5m\n  from: 2026-11-01\n  through: 2027-01-31\n";
+    scratch.replace("windows.yaml", "gate:\n", gate);
+    scratch.commit();
+}
+
+fn following() -> Scratch {
+    let scratch = bootstrapped();
+    asked(&scratch);
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    scratch
+}
+
+fn object(objects: &[Value], kind: &str, name: &str) -> Value {
+    let is_it = |one: &&Value| one["kind"] == kind && one["metadata"]["name"] == name;
+    objects.iter().find(is_it).unwrap().clone()
+}
+
+fn container(objects: &[Value]) -> Value {
+    let job = object(objects, "CronJob", "follow-reconciliation-window");
+    job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0].clone()
+}
+
+#[test]
+fn what_is_gated_reads_a_source_of_its_own() {
+    let scratch = following();
+    assert!(scratch.expect(0, &["sync"]).stdout.is_empty(), "a second sync changes something");
+    let objects = rendered(&scratch, INFRA);
+    let source = object(&objects, "GitRepository", "flux-system-rw");
+    assert_eq!(
+        source["spec"],
+        json!({
+            "interval": "24h",
+            "ref": { "branch": "main", "tag": "held..until-the-first-tick" },
+            "secretRef": { "name": "flux-system" },
+            "url": "ssh://git@github.com/acme/fleet",
+        })
+    );
+    assert_eq!(
+        permissions(&objects),
+        [
+            "source.toolkit.fluxcd.io gitrepositories [flux-system,flux-system-rw] get",
+            "source.toolkit.fluxcd.io gitrepositories [flux-system-rw] patch",
+            "kustomize.toolkit.fluxcd.io kustomizations [apps-rw] get",
+            " events [] create",
+        ]
+        .map(|rule| format!("ServiceAccount jobs/reconciliation-window in flux-system: {rule}"))
+    );
+    let gated = scratch.text(&format!("{FLUX}/apps-rw.yaml"));
+    for line in ["    name: flux-system-rw", "  deletionPolicy: Orphan", "  suspend: false"] {
+        assert!(gated.lines().any(|own| own == line), "{line}: {gated}");
+    }
+    assert!(!scratch.text(&format!("{FLUX}/apps-rt.yaml")).contains("flux-system-rw"));
+    let jobs = objects.iter().filter(|one| one["kind"] == "CronJob").count();
+    assert_eq!(jobs, 1, "the jobs that suspend are gone with the same commit");
+    assert_eq!(scratch.run(&["verify"]).code, 0);
+}
+
+#[test]
+fn everybody_knows_what_waits() {
+    let scratch = following();
+    let found = scratch.run(&["check", "--now", "2026-11-20T00:00:00Z", "--format", "json"]);
+    let found: Value = serde_json::from_str(&found.stdout).unwrap();
+    let codes: Vec<&str> =
+        found["findings"].as_array().unwrap().iter().filter_map(|one| one["code"].as_str()).collect();
+    // `suspend: false` may go once the commit has landed.
+    assert_eq!(codes, ["GW002", "GW002"], "{found:#}");
+    let told = scratch.expect(0, &["clusters"]).stdout;
+    assert!(told.contains("apps-rw      clusters/edge-01/apps/apps-rw, gated by rw"), "{told}");
+    let told = scratch.expect(0, &["when", "--now", "2026-11-23T00:00:00Z", "--format", "json"]).stdout;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    let line = told["lines"].as_array().unwrap().iter().find(|line| line["type"] == "rw").unwrap();
+    assert_eq!((&line["open"], &line["gate"]), (&json!(false), &json!("closes")));
+    assert_eq!(line["nextOpen"]["utc"], "2026-11-28T21:00:00Z");
+
+    let base = scratch.git(&["rev-parse", "HEAD"]);
+    scratch.replace("apps/web/web-rw/deployment.yaml", "replicas: 1", "replicas: 3");
+    scratch.commit();
+    let of = |now: &str| -> Value {
+        let told = scratch.run(&["pr", "--base", base.trim(), "--now", now, "--format", "json"]).stdout;
+        let told: Value = serde_json::from_str(&told).unwrap();
+        told["changes"][0]["lands"].clone()
+    };
+    let lands = of("2026-11-23T00:00:00Z");
+    assert_eq!(lands["earliest"], "2026-11-28T21:00:00Z");
+    // The tick and the interval of the Flux Kustomization; the source is moved and not polled.
+    assert_eq!(lands["latest"], "2026-11-28T21:15:00Z");
+    // The last run that can see it, less the interval of the source that it follows.
+    assert_eq!(lands["deadline"], "2026-11-29T02:54:00Z");
+}
+
+#[test]
+fn a_held_source_that_no_job_moves_holds_for_good() {
+    let scratch = following();
+    let list = "clusters/edge-01/infra/reconciliation-windows/kustomization.yaml";
+    scratch.replace(list, "  - follow-reconciliation-window.yaml\n", "");
+    scratch.commit();
+    let told = scratch.expect(0, &["clusters"]).stdout;
+    assert!(told.contains("apps/apps-rw, gated by flux-system-rw"), "{told}");
+    let told = scratch.run(&["check"]).stdout;
+    assert!(told.contains("no CronJob moves"), "{told}");
+}
+
+#[test]
+fn the_way_back_is_refused_with_the_safe_one() {
+    let scratch = following();
+    scratch.replace("windows.yaml", "mechanism: follow", "mechanism: suspend");
+    scratch.commit();
+    let told = scratch.expect(5, &["sync"]).stderr;
+    assert!(told.contains("apps-rw reads held source flux-system-rw"), "{told}");
+    assert!(told.contains("flux suspend kustomization apps-rw"), "{told}");
+    for cluster in ["edge-01", "edge-02"] {
+        let file = format!("clusters/{cluster}/flux/apps-rw.yaml");
+        scratch.replace(&file, "name: flux-system-rw", "name: flux-system");
+    }
+    scratch.commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    let objects = rendered(&scratch, INFRA);
+    assert!(!objects.iter().any(|one| one["kind"] == "GitRepository"));
+}
+
+#[test]
+fn what_cannot_be_held_is_refused() {
+    for (from, to, words) in [
+        (
+            "interval: 1m0s",
+            "interval: 1m0s\n  verify: { mode: Tag, secretRef: { name: keys } }",
+            "`verify.mode: Tag`",
+        ),
+        ("ref: { branch: main }", "ref: { semver: '>=1.0.0' }", "follows no branch"),
+        ("acme/fleet", "acme/${FLEET}", "has a variable"),
+    ] {
+        let scratch = bootstrapped();
+        asked(&scratch);
+        for cluster in ["edge-01", "edge-02"] {
+            scratch.replace(&format!("clusters/{cluster}/flux/gotk-sync.yaml"), from, to);
+        }
+        scratch.commit();
+        let told = scratch.expect(5, &["sync"]).stderr;
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    let scratch = scaffold();
+    asked(&scratch);
+    let told = scratch.expect(5, &["sync"]).stderr;
+    assert!(told.contains("does not stand in Git"), "{told}");
+    let scratch = bootstrapped();
+    asked(&scratch);
+    scratch.replace("windows.yaml", "  enabled: true", "  enabled: false");
+    scratch.commit();
+    let told = scratch.expect(5, &["sync"]).stderr;
+    assert!(told.contains("can't be off"), "{told}");
+    let scratch = bootstrapped();
+    scratch.replace("windows.yaml", "gate:\n", "gate:\n  mechanism: follow\n");
+    scratch.commit();
+    let told = scratch.expect(3, &["sync"]).stderr;
+    assert!(told.contains("looks at a table"), "{told}");
+}
+
+/// A clock that stands still; as a function, since a busybox asks no program for what it has itself.
+const DATE: &str =
+    "date() { case \"$*\" in +%s) cat \"$STATE/now\" ;; *) echo 2026-11-07T00:00:00Z ;; esac; }\n";
+
+/// The API server of a cluster with one held source, in files.
+struct Fake {
+    scratch: Scratch,
+    container: Value,
+}
+
+const A: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+const B: &str = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
+
+impl Fake {
+    fn new() -> Fake {
+        let scratch = following();
+        let container = container(&rendered(&scratch, INFRA));
+        let fake = Fake { scratch, container };
+        program(
+            &fake.folder().join("kubectl"),
+            "echo \"$1\" >> \"$STATE/calls\"\n\
+             [ ! -e \"$STATE/down\" ] || exit 1\n\
+             case \"$*\" in\n\
+             'get gitrepositories.source.toolkit.fluxcd.io flux-system flux-system-rw --namespace=flux-system '*)\n\
+               printf 'flux-system||%s|1|\\n' \"$(cat \"$STATE/live\")\"\n\
+               printf 'flux-system-rw|%s|main@sha1:x|2|%s\\n' \"$(cat \"$STATE/pin\")\" \"$(cat \"$STATE/window\")\" ;;\n\
+             'get kustomizations.kustomize.toolkit.fluxcd.io apps-rw --namespace=flux-system --ignore-not-found '*)\n\
+               [ ! -e \"$STATE/forbidden\" ] || exit 1\n\
+               cat \"$STATE/attempted\" ;;\n\
+             'patch gitrepositories.source.toolkit.fluxcd.io flux-system-rw --namespace=flux-system --type=merge --field-manager=flux '*)\n\
+               printf '%s' \"$*\" | sed -n 's/.*\"commit\":\"\\([0-9a-f]*\\)\".*/\\1/p' | tr -d '\\n' > \"$STATE/new\"\n\
+               [ ! -s \"$STATE/new\" ] || cp \"$STATE/new\" \"$STATE/pin\"\n\
+               printf '%s' \"$*\" | sed 's/.*gitops-windows.window\":\\(\"[^\"]*\"\\).*/\\1/' | tr -d '\\n' > \"$STATE/window\" ;;\n\
+             'create --validate=false --filename=-') cat > \"$STATE/event\" ;;\n\
+             *) exit 1 ;;\nesac",
+        );
+        for (state, value) in [("pin", ""), ("window", ""), ("live", ""), ("attempted", ""), ("event", "")] {
+            fake.set(state, value);
+        }
+        fake
+    }
+
+    fn folder(&self) -> &Path {
+        self.scratch.outside()
+    }
+
+    fn set(&self, state: &str, value: &str) {
+        std::fs::write(self.folder().join(state), value).unwrap();
+    }
+
+    fn get(&self, state: &str) -> String {
+        std::fs::read_to_string(self.folder().join(state)).unwrap()
+    }
+
+    /// Runs the job at an instant by a shell; gives whether it succeeds, and how often it wrote.
+    fn tick(&self, shell: &[&str], now: &str) -> (bool, usize) {
+        let now: jiff::Timestamp = now.parse().unwrap();
+        self.set("now", &now.as_second().to_string());
+        self.set("calls", "");
+        let words = ["command", "args"].into_iter().flat_map(|key| self.container[key].as_array().unwrap());
+        let words: Vec<&str> = words.filter_map(Value::as_str).collect();
+        assert_eq!(words[..2], ["/bin/sh", "-c"]);
+        let mut command = Command::new(shell[0]);
+        command.args(&shell[1..]).arg("-c").arg(format!("{DATE}{}", words[2])).args(&words[3..]);
+        command.env("STATE", self.folder());
+        command.env("PATH", format!("{}:/usr/bin:/bin", self.folder().display()));
+        for one in self.container["env"].as_array().unwrap() {
+            command.env(one["name"].as_str().unwrap(), one["value"].as_str().unwrap());
+        }
+        let succeeds = command.output().unwrap().status.success();
+        (succeeds, self.get("calls").lines().filter(|line| !line.starts_with("get")).count())
+    }
+}
+
+const CLOSED: &str = "2026-11-07T20:55:00Z";
+const OPEN: &str = "2026-11-07T21:00:00Z";
+const LAST: &str = "2026-11-08T02:59:59Z";
+const AFTER: &str = "2026-11-08T03:00:00Z";
+
+fn play(shell: &[&str]) {
+    let fake = Fake::new();
+    let revision = |commit: &str| format!("main@sha1:{commit}");
+    let tick = |now: &str| fake.tick(shell, now);
+
+    // Nothing was ever fetched, then nothing was ever applied: the first commit is let in, closed or not.
+    assert_eq!((tick(CLOSED), fake.get("pin").as_str()), ((true, 1), ""));
+    fake.set("live", &revision(A));
+    assert_eq!((tick(CLOSED), fake.get("pin").as_str()), ((true, 2), A));
+    assert_eq!(fake.get("window"), "\"held until Sat 2026-11-07 22:00:00 +01:00\"");
+    let event: Value = serde_json::from_str(&fake.get("event")).unwrap();
+    assert_eq!(event["message"], format!("from nothing to {A}, held until Sat 2026-11-07 22:00:00 +01:00"));
+    assert_eq!(event["involvedObject"]["uid"], "2");
+    // Closed, a newer one waits, and nothing is written.
+    fake.set("live", &revision(B));
+    assert_eq!((tick(CLOSED), fake.get("pin").as_str()), ((true, 0), A));
+    // The first second, then nothing more to do until the last.
+    assert_eq!((tick(OPEN), fake.get("pin").as_str()), ((true, 2), B));
+    assert_eq!(fake.get("window"), "\"open until Sun 2026-11-08 04:00:00 +01:00\"");
+    assert_eq!(tick(LAST), (true, 0));
+    fake.set("live", &revision(A));
+    assert_eq!((tick(AFTER), fake.get("pin").as_str()), ((true, 1), B));
+
+    // Made again while closed: what was attempted comes back, of several the live one, and else a person decides.
+    for (attempted, pin) in [
+        (format!("{}\n", revision(B)), B),
+        (format!("{}\n{}\n", revision(B), revision(B)), B),
+        (format!("{}\n{}\n", revision(B), revision(A)), A),
+        (format!("sha1:{B}\n"), B),
+    ] {
+        fake.set("pin", "");
+        fake.set("attempted", &attempted);
+        assert_eq!((tick(AFTER).0, fake.get("pin").as_str()), (true, pin), "{attempted}");
+    }
+    fake.set("pin", "");
+    fake.set("attempted", &format!("{}\n{}\n", revision(B), revision(&"c".repeat(40))));
+    assert_eq!((tick(AFTER), fake.get("pin").as_str()), ((false, 0), ""));
+    // What was applied can't be asked for: not the same as nothing.
+    fake.set("attempted", "");
+    fake.set("forbidden", "");
+    assert_eq!((tick(AFTER), fake.get("pin").as_str()), ((false, 0), ""));
+    std::fs::remove_file(fake.folder().join("forbidden")).unwrap();
+
+    // What is no commit, and foreign text in the annotation, change nothing.
+    fake.set("pin", B);
+    fake.set("live", "main@sha1:$(touch x)");
+    assert_eq!((tick(OPEN), fake.get("pin").as_str()), ((false, 0), B));
+    fake.set("live", &revision(A));
+    fake.set("window", "\"x\\nflux-system|c|sha1:cc|3|\"");
+    assert_eq!((tick(AFTER), fake.get("pin").as_str()), ((true, 1), B));
+
+    // Before its first line and behind its last nothing opens; the end is seen, and so is a failure.
+    assert_eq!((tick("2026-01-03T22:00:00Z").0, fake.get("pin").as_str()), (true, B));
+    assert_eq!((tick("2027-02-06T22:00:00Z").0, fake.get("pin").as_str()), (false, B));
+    assert_eq!(fake.get("window"), "\"held: the table of open times has ended\"");
+    fake.set("down", "");
+    assert_eq!((tick(OPEN), fake.get("pin").as_str()), ((false, 0), B));
+}
+
+#[test]
+fn the_job_lets_commits_in_while_the_window_is_open_and_never_else() {
+    play(&["/bin/sh"]);
+    let programs = std::env::var_os("PATH").unwrap();
+    for shell in [["busybox", "sh"], ["bash", "--posix"]] {
+        let mut found = std::env::split_paths(&programs).map(|folder| folder.join(shell[0]));
+        if let Some(program) = found.find(|program| program.is_file()) {
+            play(&[program.to_str().unwrap(), shell[1]]);
+        }
+    }
+}
+
+/// Tells when what a pull request changes lands, by kind and name, in the first cluster.
+fn lands(scratch: &Scratch, base: &str) -> Vec<(String, String, String)> {
+    let arguments = ["pr", "--base", base, "--now", "2026-11-23T00:00:00Z", "--format", "json"];
+    let told: Value = serde_json::from_str(&scratch.run(&arguments).stdout).unwrap();
+    let changes = told["changes"].as_array().unwrap().iter().filter(|one| one["cluster"] == "edge-01");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let of = |one: &Value| (text(&one["kind"]), text(&one["lands"]["state"]), text(&one["lands"]["reason"]));
+    changes.map(of).collect()
+}
+
+#[test]
+fn what_a_held_source_does_not_hold_back_is_told() {
+    let scratch = following();
+    let base = scratch.git(&["rev-parse", "HEAD"]);
+    let file = format!("{FLUX}/apps-rw.yaml");
+    // The spec of the gated Flux Kustomization acts on the old commit at once.
+    let patch = "  deletionPolicy: Orphan\n  commonMetadata: { labels: { team: shop } }\n";
+    scratch.replace(&file, "  deletionPolicy: Orphan\n", patch);
+    scratch.commit();
+    let told = lands(&scratch, base.trim());
+    let by_spec = told
+        .iter()
+        .filter(|(.., reason)| reason.starts_with("what the spec of apps-rw changes acts at once"));
+    assert_eq!(by_spec.count(), 2, "{told:#?}");
+    assert!(told.iter().all(|(_, state, _)| state == "at-once"), "{told:#?}");
+    scratch.git(&["reset", "--quiet", "--hard", base.trim()]);
+    // One that leaves Git keeps its objects, closed or not.
+    scratch.git(&["rm", "--quiet", &file]);
+    scratch.commit();
+    let told = lands(&scratch, base.trim());
+    assert!(
+        told.iter().any(|(_, state, reason)| state == "never" && reason.contains("deletes nothing")),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn an_object_that_leaves_what_is_held_is_refused() {
+    let scratch = following();
+    // Until the opening both would apply it.
+    scratch.replace(
+        "windows.yaml",
+        "  - { kind: ConfigMap, type: rt }\n",
+        "  - { kind: ConfigMap, type: rt }\n  - { kind: Service, type: rt }\n",
+    );
+    scratch.commit();
+    let told = scratch.run(&["sync"]);
+    assert_eq!(told.code, 5, "{}", told.stderr);
+    assert!(told.stderr.contains("a cluster may delete Service web/web"), "{}", told.stderr);
+    assert!(told.stderr.contains("prune: disabled"), "{}", told.stderr);
+}
+
+#[test]
+fn a_migration_ends_with_a_held_source() {
+    let scratch = Scratch::fixture("overlays");
+    scratch.expect(0, &[&["init", "--yes"], &super::WINDOW[..]].concat());
+    asked(&scratch);
+    scratch.take(&["sync", "--yes"]);
+    scratch.commit();
+    for command in [&["split", "--all", "--yes"][..], &["migrate", "--yes"], &["migrate", "--yes"]] {
+        scratch.take(command);
+        scratch.commit();
+    }
+    for cluster in ["north", "south"] {
+        let text = scratch.text(&format!("clusters/{cluster}/apps-rw.yaml"));
+        assert!(text.contains("    name: flux-system-rw\n") && text.contains("  prune: true"), "{text}");
+        assert!(text.ends_with("  deletionPolicy: Orphan\n"), "{text}");
+        assert!(!scratch.text(&format!("clusters/{cluster}/apps-rt.yaml")).contains("flux-system-rw"));
+    }
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+}
