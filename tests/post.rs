@@ -514,6 +514,7 @@ fn posting_needs_a_token_and_a_forge() {
     let scratch = changed();
     let run = scratch.expect(3, &["pr", "--base", "main", "--head", "change", "--post", "gitlab"]);
     assert!(run.stderr.contains("no token to post to GitLab with"), "{}", run.stderr);
+    assert_eq!(run.stdout, "", "nothing is worked out that can't be posted");
     scratch.expect(2, &["pr", "--api-url", "https://x"]);
     scratch.expect(2, &["pr", "--post", "github", "--from", "x"]);
     scratch.expect(2, &["pr", "--comment", "-->"]);

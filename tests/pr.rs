@@ -34,6 +34,15 @@ fn pr(scratch: &Scratch, arguments: &[&str]) -> Run {
     scratch.expect(0, &[&["pr", "--base", "main", "--now", NOW], arguments].concat())
 }
 
+/// Runs it for people, without the last paragraph: what was compared, as of when.
+#[track_caller]
+fn text_of(scratch: &Scratch) -> String {
+    let told = pr(scratch, &[]).stdout;
+    let (told, footer) = told.rsplit_once("\n\n").unwrap();
+    assert!(footer.contains(" against ") && footer.contains("; time zones "), "{footer}");
+    format!("{told}\n")
+}
+
 /// Runs it for programs, and holds the answer to its schema.
 #[track_caller]
 fn answer(scratch: &Scratch, arguments: &[&str]) -> Value {
@@ -70,7 +79,7 @@ fn each_change_is_told_with_its_cluster_and_its_landing() {
     let scratch = fleet();
     scratch.replace("apps/web/web-rw/deployment.yaml", "nginx:1.29.3", "nginx:1.30.0");
     scratch.replace("apps/web/web-rt/configmap.yaml", "All trains on time", "Delays on line 4");
-    insta::assert_snapshot!(pr(&scratch, &[]).stdout);
+    insta::assert_snapshot!(text_of(&scratch));
     let answer = answer(&scratch, &[]);
     let mut told = answer.clone();
     (told["base"], told["timeZoneDatabase"]) = ("…".into(), "…".into());
@@ -106,8 +115,37 @@ fn the_comment_and_the_page_tell_the_same() {
 fn nothing_changes_where_no_build_differs() {
     let scratch = fleet();
     scratch.write("README.md", "words");
-    let run = pr(&scratch, &[]);
-    assert_eq!(run.stdout, "Nothing changes in any cluster.\n");
+    assert_eq!(text_of(&scratch), "Nothing changes in any cluster.\n");
+    let run = pr(&scratch, &["--head", "main"]);
+    assert!(run.stdout.contains("Both are the same commit, so nothing can differ"), "{}", run.stdout);
+}
+
+#[test]
+fn options_that_mean_nothing_are_told_or_refused() {
+    let scratch = fleet();
+    let run = pr(&scratch, &["--flavor", "gitlab", "--format", "json"]);
+    insta::assert_snapshot!(run.stderr, @r"
+    warning: --flavor changes nothing without `--format markdown`
+     = help: add `--format markdown`, or leave --flavor out
+    ");
+    assert_eq!(pr(&scratch, &["--flavor", "gitlab", "--format", "markdown"]).stderr, "");
+    let small = scratch.expect(2, &["pr", "--base", "main", "--format", "markdown", "--max-bytes", "2199"]);
+    insta::assert_snapshot!(small.stderr, @r"
+    error: invalid value '2199' for '--max-bytes <N>': a comment takes at least 2200 bytes
+
+    For more information, try '--help'.
+    ");
+    let least = pr(&scratch, &["--format", "markdown", "--max-bytes", "2200"]).stdout;
+    assert!(least.len() <= 2200);
+    let help = scratch.expect(0, &["pr", "--help"]).stdout;
+    assert!(!["--yes", "--dry-run", "--allow-dirty"].iter().any(|flag| help.contains(flag)), "{help}");
+    // They are no error, as in scripts that run several commands.
+    pr(&scratch, &["--yes"]);
+    let wrong = scratch.expect(3, &["pr", "--base", "mian"]);
+    insta::assert_snapshot!(wrong.stderr, @r"
+    error: git knows no commit `mian`
+     = help: did you mean `main`?
+    ");
 }
 
 #[test]

@@ -57,6 +57,20 @@ pub struct Global {
     pub builder: Option<Shared>,
 }
 
+/// The options of [`Global`] about writing, which the help of a command that writes nothing does not show.
+#[derive(Args, Debug)]
+pub struct Writing {
+    /// As `--yes`.
+    #[arg(long, short = 'y', hide = true)]
+    pub yes: bool,
+    /// As `--dry-run`.
+    #[arg(long, hide = true)]
+    pub dry_run: bool,
+    /// As `--allow-dirty`.
+    #[arg(long, hide = true)]
+    pub allow_dirty: bool,
+}
+
 /// Whether to colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Color {

@@ -39,10 +39,10 @@ pub struct Posting {
 }
 
 /// Posts a report.
-pub fn report(posting: &Posting, forge: Forge, report: &Report, output: &Output) -> Result<(), Error> {
+pub fn report(posting: &Posting, target: &Target, report: &Report, output: &Output) -> Result<(), Error> {
     let marker = Marker { name: &posting.comment, head: report.head.as_deref() };
-    let write = |limit| Some(marked(report, marker, forge.flavor(), limit));
-    tell(output, forge, post::post(&target(posting, forge)?, &marker, &write)?);
+    let write = |limit| Some(marked(report, marker, target.forge.flavor(), limit));
+    tell(output, target.forge, post::post(target, &marker, &write)?);
     Ok(())
 }
 
@@ -87,7 +87,12 @@ pub fn foreign(
     Ok(Exit::Clean)
 }
 
-fn target(posting: &Posting, forge: Forge) -> Result<Target, Error> {
+/// Finds out where to post, and with which token.
+///
+/// # Errors
+///
+/// Where the environment lacks something.
+pub fn target(posting: &Posting, forge: Forge) -> Result<Target, Error> {
     let variable = |name: &str| std::env::var(name).ok();
     let files: &[&str] = match forge {
         Forge::Gitlab => &["SSL_CERT_FILE", "CI_SERVER_TLS_CA_FILE"],

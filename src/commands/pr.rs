@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use clap::{Args, ValueEnum};
 
 use crate::check::{SpecLintOptions, Standard};
-use crate::cli::Global;
+use crate::cli::{Global, Writing};
 use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::post::{self, Posting};
@@ -17,8 +17,8 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::post::{Marker, annotations};
 use crate::pr::{
-    Clock, Commit, Flavor, Question, Standards, Topic, Tree, closings, html, json, marks, report, text,
-    trains, zone_of,
+    Clock, Commit, Flavor, Question, SMALLEST, Standards, Topic, Tree, closings, html, json, marks, report,
+    text, trains, zone_of,
 };
 use crate::repo::{Repository, Snapshot};
 use crate::spec::{self, Parsed};
@@ -36,11 +36,11 @@ pub struct Pr {
     /// How to answer
     #[arg(long, value_enum, default_value_t)]
     pub format: PrFormat,
-    /// The forge that shows the Markdown
-    #[arg(long, value_enum, default_value_t)]
-    pub flavor: Flavor,
-    /// The most bytes of Markdown [default: what the forge takes]
-    #[arg(long, value_name = "N")]
+    /// The forge that shows the Markdown [default: github]
+    #[arg(long, value_enum)]
+    pub flavor: Option<Flavor>,
+    /// The most bytes of Markdown, at least 2200 [default: what the forge takes]
+    #[arg(long, value_name = "N", value_parser = bytes)]
     pub max_bytes: Option<usize>,
     /// The findings that make the exit code 1
     #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
@@ -48,6 +48,19 @@ pub struct Pr {
     /// Where to post.
     #[command(flatten)]
     pub posting: Posting,
+    /// What it has no use for.
+    #[command(flatten)]
+    pub unused: Writing,
+}
+
+/// Reads how long a comment may be: its hidden line, and then the least in which anything can be said.
+fn bytes(text: &str) -> Result<usize, String> {
+    const LEAST: usize = SMALLEST + 200;
+    match text.parse() {
+        Ok(number) if number >= LEAST => Ok(number),
+        Ok(_) => Err(format!("a comment takes at least {LEAST} bytes")),
+        Err(error) => Err(format!("{error}")),
+    }
 }
 
 /// The forms of the answer.
@@ -71,6 +84,9 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
     if let (Some(file), Some(head)) = (&arguments.posting.from, &arguments.head) {
         return post::foreign(global, &arguments.posting, file, head, output);
     }
+    // Before anything is built: who posts needs a token.
+    let target = arguments.posting.post.map(|forge| post::target(&arguments.posting, forge)).transpose()?;
+    output.diagnostics(&without_effect(arguments));
     let now = clock::now(global)?;
     let workspace = Workspace::open(global, output)?;
     let (repository, renderer) = (&workspace.repository, renderer(global, output)?);
@@ -138,9 +154,10 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
     match arguments.format {
         PrFormat::Text => output.result(text(&report).as_bytes()),
         PrFormat::Markdown => {
-            let limit = arguments.max_bytes.unwrap_or_else(|| arguments.flavor.limit());
+            let flavor = arguments.flavor.unwrap_or_default();
+            let limit = arguments.max_bytes.unwrap_or_else(|| flavor.limit());
             let marker = Marker { name: &arguments.posting.comment, head: report.head.as_deref() };
-            output.result(post::marked(&report, marker, arguments.flavor, limit).as_bytes());
+            output.result(post::marked(&report, marker, flavor, limit).as_bytes());
         }
         PrFormat::Html => {
             let clusters: BTreeSet<String> = report.changes.iter().map(|line| line.cluster.clone()).collect();
@@ -152,11 +169,24 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
         PrFormat::Json => output.result(format!("{:#}\n", json(&report)).as_bytes()),
         PrFormat::Github => output.result(annotations(&report, &after.differing(&before), &after).as_bytes()),
     }
-    if let Some(forge) = arguments.posting.post {
-        post::report(&arguments.posting, forge, &report, output)?;
+    if let Some(target) = &target {
+        post::report(&arguments.posting, target, &report, output)?;
     }
     let fails = report.findings.iter().any(|finding| arguments.fail_on.contains(&finding.topic));
     Ok(if fails { Exit::Pending } else { Exit::Clean })
+}
+
+/// Says which options change nothing.
+fn without_effect(arguments: &Pr) -> Vec<Diagnostic> {
+    if arguments.format == PrFormat::Markdown {
+        return Vec::new();
+    }
+    let given = [("--flavor", arguments.flavor.is_some()), ("--max-bytes", arguments.max_bytes.is_some())];
+    let warning = |(option, _): (&str, bool)| {
+        Diagnostic::warning(format!("{option} changes nothing without `--format markdown`"))
+            .help(format!("add `--format markdown`, or leave {option} out"))
+    };
+    given.into_iter().filter(|(_, is_given)| *is_given).map(warning).collect()
 }
 
 /// Returns the revision from which the pull request's history parts.

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use crate::calendar::{Calendar, svg};
 use crate::diff::clean;
 use crate::pr::body::body;
+use crate::pr::footer::footer;
 use crate::pr::inline::quoted;
 use crate::pr::notice::{Notice, notices};
 use crate::pr::report::Report;
 use crate::pr::summary::{Named, Row, Section, clusters_by_time, legend, named_clusters, sections};
 use crate::pr::withheld::Withheld;
 use crate::pr::words::{count, deadline, place, reason, title, verdict, waits, withheld};
-use crate::schedule::zone::database_release;
 use crate::text::escape;
 
 /// What the page looks like, in light and dark, on any width.
@@ -214,17 +214,13 @@ impl Page<'_> {
     }
 
     fn footer(&self) -> String {
-        let report = self.report;
         let legend = legend(self.sections, &self.notices)
             .map(|legend| format!(" {}.", prose(&legend)))
             .unwrap_or_default();
         format!(
-            "<p class=\"faint\">{} against {}, as if merged at {}; time zones {}.{legend} Nothing of the pull request \
-             was executed.</p>\n</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
-            text(report.head.as_deref().unwrap_or("the working tree")),
-            text(&report.base),
-            report.now.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            database_release().unwrap_or("unknown"),
+            "<p class=\"faint\">{}{legend} Nothing of the pull request was executed.</p>\n</main>\n<script>\n{SCRIPT}\
+             </script>\n</body>\n</html>\n",
+            text(&footer(self.report)),
         )
     }
 

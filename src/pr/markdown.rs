@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use crate::diff::fence;
 use crate::pr::body::body;
+use crate::pr::footer::footer;
 use crate::pr::inline::{code, plain, prose};
 use crate::pr::notice::{Notice, notices};
 use crate::pr::report::Report;
 use crate::pr::summary::{Named, Row, Section, clusters_by_time, legend, named_clusters, sections};
 use crate::pr::withheld::Withheld;
 use crate::pr::words::{count, deadline, place, reason, title, verdict, waits, withheld};
-use crate::schedule::zone::database_release;
 
 /// The forge that shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -243,18 +243,10 @@ impl Page<'_> {
     }
 
     fn footer(&self) -> String {
-        let report = self.report;
-        let short = |hash: &str| hash.chars().take(10).collect::<String>();
-        let head = report.head.as_deref().map_or_else(|| "the working tree".to_owned(), short);
-        let zones = database_release().unwrap_or("unknown");
         let legend = legend(&self.sections, &self.notices)
             .map(|legend| format!(" {}.", prose(&legend)))
             .unwrap_or_default();
-        let text = format!(
-            "{head} against {}, as if merged at {}; time zones {zones}.{legend} Nothing of the pull request was executed.",
-            short(&report.base),
-            report.now.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        );
+        let text = format!("{}{legend} Nothing of the pull request was executed.", footer(self.report));
         if self.flavor.folds() { format!("\n<sub>{text}</sub>\n") } else { format!("\n{text}\n") }
     }
 }

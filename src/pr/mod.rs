@@ -15,6 +15,7 @@ mod clock;
 mod field;
 mod finding;
 mod fold;
+mod footer;
 #[cfg(test)]
 mod hostile;
 mod html;

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::clean;
 use crate::pr::body::{body, safe};
+use crate::pr::footer::footer;
 use crate::pr::notice::notices;
 use crate::pr::report::Report;
 use crate::pr::summary::{legend, named_clusters, sections};
 use crate::pr::words::{count, deadline, place, reason, title, verdict, waits, withheld};
 
-/// Writes a report as lines: the verdict, the deadline, then what lands when, then findings.
+/// Writes a report as lines: the verdict, the deadline, then what lands when, then findings, then what was compared.
 pub fn text(report: &Report) -> String {
     let mut lines = vec![verdict(report)];
     lines.extend(deadline(report));
@@ -74,5 +75,6 @@ pub fn text(report: &Report) -> String {
         lines.push(format!("  → {}", notice.help));
     }
     lines.extend(legend(&sections, &notices).into_iter().flat_map(|legend| [String::new(), legend]));
+    lines.extend([String::new(), footer(report)]);
     lines.iter().map(|line| format!("{}\n", safe(&clean(line)).trim_end())).collect()
 }

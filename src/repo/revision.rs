@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::repo::Repository;
+use crate::text::did_you_mean;
 
 /// The branches that are taken for the upstream's default one where git does not know it.
 const DEFAULTS: [&str; 4] =
@@ -73,8 +74,18 @@ impl Repository {
             (None, true) => {
                 problem.help("the clone is shallow: run `git fetch --unshallow`, then run this again")
             }
-            (None, false) => problem.help("name a commit, branch or tag that is here"),
+            (None, false) => {
+                let names = self.names();
+                let near = did_you_mean(revision, names.iter().map(String::as_str));
+                problem.help(near.unwrap_or_else(|| "name a commit, branch or tag that is here".to_owned()))
+            }
         })
+    }
+
+    /// Returns the names of all branches and tags.
+    fn names(&self) -> Vec<String> {
+        let answer = self.ask_git().run(&["for-each-ref", "--format=%(refname:short)"]).unwrap_or_default();
+        String::from_utf8_lossy(&answer).lines().map(str::to_owned).collect()
     }
 
     /// Tells whether the clone lacks a part of its history.

@@ -1,6 +1,6 @@
 //! What differs alike in many objects is told once.
 
-use super::{Scratch, answer, changes, pr, support};
+use super::{Scratch, answer, changes, pr, support, text_of};
 
 #[test]
 fn what_differs_alike_is_told_once_with_all_objects() {
@@ -22,7 +22,7 @@ fn what_differs_alike_is_told_once_with_all_objects() {
         scratch.replace(&format!("{app}/kustomization.yaml"), "release: old", "release: new");
     }
     assert_eq!(changes(&answer(&scratch, &[])).len(), 4);
-    insta::assert_snapshot!(pr(&scratch, &[]).stdout);
+    insta::assert_snapshot!(text_of(&scratch));
     let told = |format: &str| {
         let run = pr(&scratch, &["--format", format]).stdout;
         assert_eq!(run.matches("release").count(), 2, "{run}");
@@ -35,7 +35,7 @@ fn what_differs_alike_is_told_once_with_all_objects() {
     insta::assert_snapshot!(told("html"));
     // Two are no crowd.
     scratch.replace("web/kustomization.yaml", "release: new", "release: old");
-    let text = pr(&scratch, &[]).stdout;
+    let text = text_of(&scratch);
     assert_eq!(text.matches("release: new").count(), 2, "{text}");
 }
 

@@ -1,6 +1,6 @@
 //! What the values of `postBuild.substitute` make of objects.
 
-use super::{Scratch, Value, answer, changes, pr, support};
+use super::{Scratch, Value, answer, changes, support, text_of};
 
 /// Two Flux Kustomizations of one folder, whose claims have the names that their variables give.
 fn apps() -> Scratch {
@@ -59,7 +59,7 @@ fn a_file_that_changes_is_told_by_its_built_name_and_by_that_of_the_cluster() {
         told["changes"].as_array().unwrap().iter().map(|one| &one["live"]["name"]).collect();
     assert_eq!(live, ["api-data", "web-data"]);
     assert_eq!(substituted(&told), Vec::<String>::new());
-    let text = pr(&scratch, &[]).stdout;
+    let text = text_of(&scratch);
     assert!(text.contains("n/web-data") && !text.contains("${APP}"), "{text}");
 }
 
@@ -78,7 +78,7 @@ fn a_value_that_changes_is_told_with_what_it_changes() {
     );
     let secret = &told["substituted"][1]["fields"][0];
     assert_eq!((&secret["before"], &secret["after"]), (&"*** (before)".into(), &"*** (after)".into()));
-    insta::assert_snapshot!(pr(&scratch, &[]).stdout);
+    insta::assert_snapshot!(text_of(&scratch));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_value_in_place_of_its_variable_changes_nothing_in_the_cluster() {
         ]
     );
     assert_eq!(substituted(&told), Vec::<String>::new());
-    let first = pr(&scratch, &[]).stdout;
+    let first = text_of(&scratch);
     assert_eq!(first.lines().next().unwrap(), "1 object changes in 1 cluster: it lands at once.");
 }
 

@@ -1,6 +1,6 @@
 //! What nothing is said of: what does not build, and what nobody here looks at.
 
-use super::{Scratch, answer, changes, pr, support};
+use super::{Scratch, answer, changes, pr, support, text_of};
 
 /// What an answer does not tell, a line each.
 fn not_rendered(answer: &serde_json::Value) -> Vec<String> {
@@ -54,14 +54,14 @@ fn what_an_artifact_generator_copies_is_not_looked_at_and_told() {
         not_rendered(&told),
         ["one . web head source: Flux Kustomization web reads ExternalArtifact web, which is not looked at"]
     );
-    insta::assert_snapshot!(pr(&scratch, &[]).stdout);
+    insta::assert_snapshot!(text_of(&scratch));
     let comment = pr(&scratch, &["--format", "markdown"]).stdout;
     assert!(comment.contains("**1 Flux Kustomization is not looked at, so nothing is said"), "{comment}");
     let page = pr(&scratch, &["--format", "html"]).stdout;
     assert!(page.contains("Not looked at") && page.contains("ExternalArtifact web"), "{page}");
     // What it does not copy it can't bring; both are told where both change.
     scratch.write("apps/a.yaml", map("a", "w"));
-    let first = pr(&scratch, &[]).stdout;
+    let first = text_of(&scratch);
     assert_eq!(
         first.lines().next().unwrap(),
         "1 object changes in 1 cluster: it lands at once. 1 Flux Kustomization is not looked at, so nothing is said \
@@ -77,7 +77,7 @@ fn an_artifact_of_a_registry_may_come_from_files_that_no_build_reads() {
     scratch.commit();
     scratch.git(&["checkout", "--quiet", "-b", "change"]);
     scratch.write("docs/a.md", "other words\n").write(".github/workflows/a.yaml", "on: push\n");
-    assert_eq!(pr(&scratch, &[]).stdout, "Nothing changes in any cluster.\n");
+    assert_eq!(text_of(&scratch), "Nothing changes in any cluster.\n");
     scratch.write("web/a.yaml", map("web", "w"));
     assert_eq!(
         not_rendered(&answer(&scratch, &[])),
@@ -117,9 +117,9 @@ fn a_repository_without_flux_is_told_to_be_one() {
     let scratch = Scratch::empty();
     scratch.write("deploy/a.yaml", map("a", "v")).commit();
     scratch.git(&["checkout", "--quiet", "-b", "change"]);
-    assert_eq!(pr(&scratch, &[]).stdout, "Nothing changes in any cluster.\n");
+    assert_eq!(text_of(&scratch), "Nothing changes in any cluster.\n");
     scratch.write("deploy/a.yaml", map("a", "w"));
-    insta::assert_snapshot!(pr(&scratch, &[]).stdout);
+    insta::assert_snapshot!(text_of(&scratch));
     insta::assert_debug_snapshot!(not_rendered(&answer(&scratch, &[])));
     let comment = pr(&scratch, &["--format", "markdown"]).stdout;
     assert!(
@@ -136,7 +136,7 @@ fn what_no_cluster_gets_is_not_looked_at() {
     scratch.write("lost/a.yaml", map("lost", "v")).commit();
     scratch.git(&["checkout", "--quiet", "-b", "change"]);
     scratch.write("lost/a.yaml", map("lost", "w"));
-    insta::assert_snapshot!(pr(&scratch, &[]).stdout);
+    insta::assert_snapshot!(text_of(&scratch));
 }
 
 /// A parent that lists a child by a kustomization of its own.
@@ -167,7 +167,7 @@ fn below_a_parent_that_does_not_build_nothing_is_deleted() {
     let told = answer(&scratch, &[]);
     assert_eq!(changes(&told), Vec::<String>::new());
     insta::assert_debug_snapshot!(not_rendered(&told));
-    insta::assert_snapshot!(pr(&scratch, &[]).stdout);
+    insta::assert_snapshot!(text_of(&scratch));
     // What is new on the way back was there before, or not: nobody knows.
     scratch.commit();
     scratch.git(&["branch", "--force", "main", "HEAD~0"]);
@@ -198,7 +198,7 @@ fn the_verdict_says_what_does_not_build_where_something_else_changes_too() {
     let scratch = family();
     scratch.write("clusters/one/more.yaml", map("more", "v"));
     scratch.write("child/kustomization.yaml", "resources: [gone.yaml]\n");
-    let told = pr(&scratch, &[]).stdout;
+    let told = text_of(&scratch);
     assert_eq!(
         told.lines().next().unwrap(),
         "1 object changes in 1 cluster: it lands at once. 1 folder is not built, so nothing is said of what changes there."
@@ -228,7 +228,7 @@ fn what_flux_does_not_delete_is_kept() {
     }
     scratch.write("own/kustomization.yaml", "resources: [a.yaml]\n");
     std::fs::remove_file(scratch.top().join("clusters/one/orphan.yaml")).unwrap();
-    insta::assert_snapshot!(pr(&scratch, &[]).stdout);
+    insta::assert_snapshot!(text_of(&scratch));
     let comment = pr(&scratch, &["--format", "markdown"]).stdout;
     assert!(comment.contains("- kept `ConfigMap n/never`") && !comment.contains("lands never"), "{comment}");
 }
