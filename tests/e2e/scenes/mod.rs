@@ -25,6 +25,7 @@ pub const ALL: &[Scene] = &[
     Scene { name: "a_held_source_through_its_window", play: follow::play },
     Scene { name: "a_held_source_in_new_clusters", play: follow::new_clusters },
     Scene { name: "a_table_mends_what_others_do", play: table::play },
+    Scene { name: "a_freeze_ends", play: table::frozen },
     Scene { name: "one_commit_deletes_everything", play: migrations::one_commit },
     Scene { name: "walk_through", play: walk_through::play },
     Scene { name: "types_change_and_change_back_while_closed", play: moves::types },

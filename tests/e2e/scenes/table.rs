@@ -22,8 +22,8 @@ fn is_held(cluster: &Cluster) -> bool {
     found["metadata"]["annotations"]["gitops-windows/held"].is_string() && found["spec"]["suspend"] == true
 }
 
-/// A resumption by hand and missed runs are mended, an override opens, and a freeze closes whatever it says.
-pub fn play(fleet: &mut Fleet) {
+/// Begins with a gate that looks at a table.
+fn look_every_minute(fleet: &mut Fleet) {
     scaffold(fleet);
     let last = Timestamp::now().to_zoned(TimeZone::UTC).checked_add(300.days()).unwrap();
     let gate = format!("timeZone: {ZONE}\ngate:\n  every: 1m\n  through: {}\n", last.strftime("%Y-%m-%d"));
@@ -31,6 +31,11 @@ pub fn play(fleet: &mut Fleet) {
     fleet.tool(&["sync", "--yes", "--allow-dirty"]);
     fleet.merge("Look at a table");
     fleet.landed(0, &["flux-system", "infra", "apps-rt"]);
+}
+
+/// A resumption by hand and missed runs are mended, an override opens, and a freeze closes whatever it says.
+pub fn play(fleet: &mut Fleet) {
+    look_every_minute(fleet);
     let cluster = &fleet.clusters[0];
     until("the first tick closes", WORK * 3, || is_held(cluster).then_some(()));
     let uids = cluster.uids();
@@ -91,4 +96,38 @@ pub fn play(fleet: &mut Fleet) {
     let is_over = || Timestamp::now() >= looked;
     holds("the image waits", WORK, is_over, || image(cluster).ends_with("1.30-alpine"));
     assert_eq!(cluster.uids(), uids, "an object was made again");
+}
+
+/// What is merged in a freeze lands after it, within what `pr` says.
+pub fn frozen(fleet: &mut Fleet) {
+    look_every_minute(fleet);
+    let cluster = &fleet.clusters[0];
+    until("the first tick closes", WORK * 3, || is_held(cluster).then_some(()));
+
+    let frozen = Window::ahead(SignedDuration::from_secs(120), 0).open;
+    let spec = fleet.tree.text("windows.yaml");
+    let stretches = format!(
+        "overrides:\n  - {{ cluster: edge-01, type: rw, from: {0}, until: {2}, reason: INC-1 }}\n\
+         freezes:\n  peak: {{ from: {0}, to: {1}, reason: trading peak }}\n",
+        utc(frozen - 60.minutes()),
+        utc(frozen),
+        utc(frozen + 60.minutes()),
+    );
+    fleet.tree.write("windows.yaml", format!("{spec}{stretches}"));
+    fleet.tool(&["sync", "--yes", "--allow-dirty"]);
+    fleet.merge("Let changes in after the peak");
+    fleet.landed(0, &["flux-system", "infra", "apps-rt"]);
+    change_both(fleet, ("1.29-alpine", "1.30-alpine"), ("Changed at once", "First change"));
+    let said = told(fleet, "edge-01", "rw");
+    assert_eq!(said.from, frozen);
+    fleet.merge("A change in the freeze");
+    until("the configuration lands at once", WORK, || conf(cluster).contains("First change").then_some(()));
+    assert!(Timestamp::now() < frozen, "the machine is too slow for this freeze");
+    let is_over = || Timestamp::now() >= frozen;
+    let waits = || image(cluster).ends_with("1.29-alpine") || is_over();
+    holds("the image waits for the end of the freeze", WORK * 5, is_over, waits);
+    let landed = until("the image lands after the freeze", WORK * 2, || {
+        image(cluster).ends_with("1.30-alpine").then(Timestamp::now)
+    });
+    record("a_freeze_ends: the image, by pr", &said, landed);
 }
