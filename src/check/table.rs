@@ -19,15 +19,25 @@ pub(super) fn findings(spec: &Spec, now: Timestamp) -> Vec<Diagnostic> {
     if let Some(table) = &spec.gate.table {
         let Interval { open, close } = table.bounds;
         let is_near = now.checked_add(AHEAD.hours()).is_ok_and(|soon| soon >= close);
-        let message = if now < open {
-            Some(format!("the table of open times begins on {}, and before that nothing opens", told(open)))
+        let told = if now < open {
+            Some((
+                format!("the table of open times begins on {}, and before that nothing opens", told(open)),
+                "give `gate` an earlier `from`, and run `gitops-windows sync`",
+            ))
         } else {
             is_near.then(|| {
-                format!("the table of open times ends on {}, and then nothing opens any more", told(close))
+                (
+                    format!(
+                        "the table of open times ends on {}, and then nothing opens any more",
+                        told(close)
+                    ),
+                    "`gitops-windows sync --extend` moves its end",
+                )
             })
         };
-        let help = "move `from` or `through` under `gate`, and run `gitops-windows sync`";
-        found.extend(message.map(|message| TABLE_ENDS.finding(message).at(table.place.clone()).help(help)));
+        found.extend(
+            told.map(|(message, help)| TABLE_ENDS.finding(message).at(table.place.clone()).help(help)),
+        );
     }
     let mut over = |what: String, interval: Interval, place: &Place| {
         if interval.close <= now {
@@ -36,7 +46,7 @@ pub(super) fn findings(spec: &Spec, now: Timestamp) -> Vec<Diagnostic> {
                 ENDED_TIME
                     .finding(message)
                     .at(place.clone())
-                    .help("remove it, and run `gitops-windows sync`"),
+                    .help("`gitops-windows sync --clean` takes away what is over"),
             );
         }
     };

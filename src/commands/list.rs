@@ -11,9 +11,11 @@ use crate::commands::clusters::Clusters;
 use crate::commands::cron::Cron;
 use crate::commands::explain::Explain;
 use crate::commands::flux_create::FluxCreate;
+use crate::commands::freeze::{Freeze, Stop};
 use crate::commands::init::Init;
 use crate::commands::meta::{Completions, Schema};
 use crate::commands::migrate::Migrate;
+use crate::commands::overrides::Override;
 use crate::commands::pr::Pr;
 use crate::commands::split::Split;
 use crate::commands::sync::Sync;
@@ -88,6 +90,12 @@ pub enum Command {
     Calendar(Calendar),
     /// Read and edit the windows in windows.yaml, answering in JSON: the interface for services
     Windows(Windows),
+    /// Add, show and take away freezes: times in which nothing opens, whatever windows and overrides say
+    Freeze(Freeze),
+    /// Add, show and take away overrides: times in which a type opens beside its windows
+    Override(Override),
+    /// Stop what waits for windows: a freeze from now
+    Stop(Stop),
     /// Show the clusters, what Flux applies to each, and what no cluster gets
     Clusters(Clusters),
     /// Find what is wrong or doubtful in the repository, with or without a spec

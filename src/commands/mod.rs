@@ -8,15 +8,18 @@ mod clusters;
 mod cron;
 mod explain;
 mod flux_create;
+mod freeze;
 mod init;
 mod join;
 mod list;
 mod meta;
 mod migrate;
+mod overrides;
 mod post;
 mod pr;
 mod renderer;
 mod schedules;
+mod spec_edit;
 mod split;
 mod sync;
 mod undo;
@@ -62,6 +65,9 @@ fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
         Command::When(arguments) => when::run(&cli.global, arguments, output),
         Command::Calendar(arguments) => calendar::run(&cli.global, arguments, output),
         Command::Windows(arguments) => windows::run(&cli.global, arguments, output),
+        Command::Freeze(arguments) => freeze::run(&cli.global, arguments, output),
+        Command::Override(arguments) => overrides::run(&cli.global, arguments, output),
+        Command::Stop(arguments) => freeze::stop(&cli.global, arguments, output),
         Command::Clusters(arguments) => clusters::run(&cli.global, arguments, output),
         Command::Check(arguments) => check::run(&cli.global, arguments, output),
         Command::Pr(arguments) => pr::run(&cli.global, arguments, output),

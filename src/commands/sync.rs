@@ -1,15 +1,20 @@
 //! `sync` and `diff`.
 
 use clap::Args;
+use jiff::Timestamp;
 
 use crate::cli::{Format, Global};
 use crate::commands::apply::{Exit, apply, preview};
+use crate::commands::clock;
 use crate::commands::schedules::lint;
+use crate::commands::spec_edit::Edited;
 use crate::commands::workspace::Loaded;
 use crate::error::Error;
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::plan::command::sync;
+use crate::spec::exceptions::{clean, extend};
+use crate::spec::{Parsed, Spec};
 use crate::template::Templates;
 
 /// Arguments of `sync` and `diff`.
@@ -18,6 +23,12 @@ pub struct Sync {
     /// Take away the gates of clusters that windows.yaml speaks of no more, and Namespaces that gates leave; says what that deletes
     #[arg(long)]
     pub allow_deletion: bool,
+    /// Move the end of the table of open times on: to this day, or by whole years until a year lies ahead
+    #[arg(long, value_name = "DAY", num_args = 0..=1)]
+    pub extend: Option<Option<String>>,
+    /// Take freezes and overrides that are over out of windows.yaml
+    #[arg(long)]
+    pub clean: bool,
     /// How to show the difference
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -37,9 +48,22 @@ pub fn diff(global: &Global, arguments: &Sync, output: &Output) -> Result<Exit, 
 }
 
 fn plan(global: &Global, output: &Output, arguments: &Sync) -> Result<(Loaded, Plan), Error> {
+    if arguments.extend.is_some() || arguments.clean {
+        let edited = Edited::plan(global, output, None, arguments.allow_deletion, |spec, text| {
+            tidied(spec, text, arguments, clock::now(global)?)
+        })?;
+        return Ok((edited.loaded, edited.plan));
+    }
     let loaded = Loaded::open(global, output)?;
     let plan = plan_of(global, output, &loaded, arguments.allow_deletion)?;
     Ok((loaded, plan))
+}
+
+/// Edits the spec by what its times ask for; without that, `sync` knows no time.
+fn tidied(spec: &Spec, text: &str, arguments: &Sync, now: Timestamp) -> Result<(String, Parsed), Error> {
+    let Some(through) = &arguments.extend else { return clean(spec, text, now) };
+    let (text, parsed) = extend(spec, text, through.as_deref(), now)?;
+    if arguments.clean { clean(&parsed.spec, &text, now) } else { Ok((text, parsed)) }
 }
 
 /// Plans what a spec implies, and shows what is doubtful about its schedules.

@@ -3,19 +3,15 @@
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use crate::change::Change;
 use crate::cli::{Format, Global};
-use crate::commands::apply::{Exit, Shown, apply};
-use crate::commands::renderer::renderer;
-use crate::commands::sync;
-use crate::commands::workspace::{Loaded, Workspace};
+use crate::commands::apply::Exit;
+use crate::commands::spec_edit::{Edited, file};
+use crate::commands::workspace::Workspace;
 use crate::diagnostic::Diagnostic;
-use crate::diff;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::repo::File;
 use crate::schedule::WindowKey;
-use crate::spec::windows::{Edit, Owner, changed, check_revision, edit, get, list, of_cluster, schema};
+use crate::spec::windows::{Edit, Owner, edit, get, list, of_cluster, schema};
 use crate::spec::{self, Parsed};
 
 /// Arguments of `windows`.
@@ -155,41 +151,11 @@ fn read(
     print(output, &answer(&parsed, file.bytes())?)
 }
 
-/// Gives the file of a spec that was read.
-fn file(workspace: &Workspace) -> File {
-    workspace.snapshot.file(&workspace.spec_path).cloned().unwrap_or_else(|| File::new([]))
-}
-
 /// Edits the spec, plans what it then implies, and writes both as one.
 fn write(global: &Global, output: &Output, wish: &Edit, arguments: &WindowsEdit) -> Result<Exit, Error> {
-    let mut workspace = Workspace::open(global, output)?;
-    let before = spec::read(&workspace.snapshot, &workspace.spec_path)?.spec;
-    let path = workspace.spec_path.clone();
-    let file = file(&workspace);
-    if let Some(revision) = &arguments.if_revision {
-        check_revision(&path, file.bytes(), revision)?;
-    }
-    let (text, Parsed { spec, warnings }) = edit(&before, file.text().unwrap_or_default(), wish)?;
-    output.diagnostics(&warnings);
-    let edited = File::new(text.into_bytes()).with_mode(file.executable);
-
-    let original = workspace.snapshot.clone();
-    workspace.snapshot.insert(path.clone(), edited.clone());
-    let renderer = renderer(global, output)?;
-    let model = workspace.model(Some(&spec), renderer.as_ref());
-    let loaded = Loaded { workspace, spec, model, renderer };
-    let mut plan = sync::plan_of(global, output, &loaded, false)?;
-    plan.changes
-        .include(path, Change { before: Some(file.clone()), after: Some(edited.clone()), moved_from: None });
-
-    let workspace = Workspace { snapshot: original, ..loaded.workspace };
-    let answer =
-        |written: bool| changed(file.bytes(), edited.bytes(), &diff::json(&plan.changes)["changes"], written);
-    let shown = match arguments.format {
-        Format::Json => Shown::Answer(&answer),
-        format => Shown::Difference(format),
-    };
-    apply(global, output, &workspace, &plan, loaded.renderer.as_ref(), shown)
+    let revision = arguments.if_revision.as_deref();
+    let edited = Edited::plan(global, output, revision, false, |spec, text| edit(spec, text, wish))?;
+    edited.apply(global, output, arguments.format)
 }
 
 fn setting(arguments: &WindowsSet) -> Result<Edit, Error> {

@@ -6,6 +6,8 @@
 //! read by the parser and by the schema.
 
 mod check_time;
+mod edited;
+pub mod exceptions;
 mod instant;
 mod invert;
 mod keys;

@@ -4,8 +4,10 @@ mod escape;
 mod fold;
 mod sha256;
 mod suggest;
+mod table;
 
 pub(crate) use escape::escape;
 pub(crate) use fold::fold;
 pub(crate) use sha256::sha256;
 pub use suggest::{did_you_mean, nearest};
+pub(crate) use table::table;

@@ -7,7 +7,6 @@ mod json;
 mod kept;
 mod note;
 mod select;
-mod table;
 mod text;
 
 pub use answer::{Answer, Line, answer};

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use crate::delivery::fleet::GateState;
 use crate::diagnostic::clean;
 use crate::text::fold;
-use crate::when::table::table;
+use crate::text::table;
 use crate::when::{Answer, Line, notes};
 
 /// The most clusters that a remark names.

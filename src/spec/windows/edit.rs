@@ -2,12 +2,12 @@
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::path::RepoPath;
 use crate::schedule::WindowKey;
+use crate::spec::edited::edited;
 use crate::spec::windows::json::users;
 use crate::spec::windows::parts::{at, below, replace};
 use crate::spec::windows::{parts, unknown_cluster, unknown_type, unknown_window};
-use crate::spec::{Parsed, Spec, parse};
+use crate::spec::{Parsed, Spec};
 use crate::yaml::{EditError, Editor, Key};
 
 /// What is to be done.
@@ -86,43 +86,27 @@ pub enum Owner {
 /// ```
 pub fn edit(spec: &Spec, text: &str, edit: &Edit) -> Result<(String, Parsed), Error> {
     known(spec, edit)?;
-    let failed = |error: EditError| Error::invalid(error.diagnostic(spec.path.clone(), text.into()));
-    let mut editor = Editor::new(text, 0).map_err(failed)?;
-    let result = match edit {
-        Edit::Define { name, parts } => parts::set(&mut editor, &window_path(name), parts),
+    let change_type = match edit {
+        Edit::Use { owner: Owner::Cluster { change_type, .. }, .. }
+        | Edit::Inline { change_type, .. }
+        | Edit::Reset { change_type, .. } => gated(spec, change_type.as_deref())?,
+        _ => "",
+    };
+    edited(spec, text, |editor| match edit {
+        Edit::Define { name, parts } => parts::set(editor, &window_path(name), parts),
         Edit::Remove { name } => editor.remove_key(&window_path(name)),
         Edit::Use { owner: Owner::Type(name), names } => {
             let path = [Key::from("types"), Key::from(name.as_str()), Key::from("window")];
-            set_names(&mut editor, &path, names)
+            set_names(editor, &path, names)
         }
-        Edit::Use { owner: Owner::Cluster { cluster, change_type }, names } => {
-            let change_type = gated(spec, change_type.as_deref())?;
-            set_names(&mut editor, &below(&overrides(cluster), change_type), names)
+        Edit::Use { owner: Owner::Cluster { cluster, .. }, names } => {
+            set_names(editor, &below(&overrides(cluster), change_type), names)
         }
-        Edit::Inline { cluster, change_type, parts } => {
-            let change_type = gated(spec, change_type.as_deref())?;
-            parts::set(&mut editor, &below(&overrides(cluster), change_type), parts)
+        Edit::Inline { cluster, parts, .. } => {
+            parts::set(editor, &below(&overrides(cluster), change_type), parts)
         }
-        Edit::Reset { cluster, change_type } => {
-            let change_type = gated(spec, change_type.as_deref())?;
-            reset(&mut editor, &overrides(cluster), change_type)
-        }
-    };
-    result.map_err(failed)?;
-    let after = editor.into_text();
-    let parsed = parse(&spec.path, after.as_bytes()).map_err(|error| as_usage(error, &spec.path))?;
-    Ok((after, parsed))
-}
-
-/// The spec was valid before, so what is wrong now came from the command line.
-fn as_usage(mut error: Error, path: &RepoPath) -> Error {
-    error.kind = ErrorKind::Usage;
-    error.diagnostics.push(
-        Diagnostic::note(format!("these are lines of {path} as the edit would have left it"))
-            .at(Place::file(path.clone()))
-            .help("nothing was written"),
-    );
-    error
+        Edit::Reset { cluster, .. } => reset(editor, &overrides(cluster), change_type),
+    })
 }
 
 fn window_path(name: &str) -> [Key; 2] {
@@ -181,8 +165,8 @@ fn used(spec: &Spec, name: &str) -> Result<(), Error> {
     ))
 }
 
-/// Gives the type that a cluster's window is for: the one that is named, or the only gated one.
-fn gated<'a>(spec: &'a Spec, named: Option<&'a str>) -> Result<&'a str, Error> {
+/// Returns the type that is meant: the one that is named, or the only gated one.
+pub(in crate::spec) fn gated<'a>(spec: &'a Spec, named: Option<&'a str>) -> Result<&'a str, Error> {
     if let Some(name) = named {
         return spec.change_type(name).map(|_| name).ok_or_else(|| unknown_type(spec, name));
     }
@@ -207,7 +191,11 @@ fn gated<'a>(spec: &'a Spec, named: Option<&'a str>) -> Result<&'a str, Error> {
 }
 
 /// Writes the names of windows as one scalar or a list, in place where that is possible.
-fn set_names(editor: &mut Editor, path: &[Key], names: &[String]) -> Result<(), EditError> {
+pub(in crate::spec) fn set_names(
+    editor: &mut Editor,
+    path: &[Key],
+    names: &[String],
+) -> Result<(), EditError> {
     let write = |editor: &mut Editor, path: &[Key]| match names {
         [name] => editor.set_scalar(path, name.as_str()),
         names => names.iter().try_for_each(|name| editor.append_item(path, name.as_str())),

@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::path::RepoPath;
+use crate::spec::parse;
 
 const SPEC: &str = "\
 apiVersion: gitops-windows/v1 # the only one

@@ -10,7 +10,9 @@ mod parts;
 mod schema;
 
 pub use edit::{Edit, Owner, edit};
+pub(super) use edit::{gated, set_names};
 pub use json::{changed, get, list, of_cluster};
+pub(super) use parts::at;
 pub use schema::schema;
 
 use crate::diagnostic::{Diagnostic, Place};
@@ -20,7 +22,7 @@ use crate::spec::Spec;
 use crate::text::{did_you_mean, sha256};
 
 /// The version of the answers' form; it grows when something is taken away or means something else.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 /// Gives the revision of a spec: the SHA-256 of its bytes in lower-case hexadecimal.
 pub fn revision(bytes: &[u8]) -> String {
@@ -54,7 +56,12 @@ pub fn check_revision(path: &RepoPath, bytes: &[u8], expected: &str) -> Result<(
     ))
 }
 
-fn unknown<'a>(what: &str, name: &str, path: &RepoPath, known: impl Iterator<Item = &'a str>) -> Error {
+pub(super) fn unknown<'a>(
+    what: &str,
+    name: &str,
+    path: &RepoPath,
+    known: impl Iterator<Item = &'a str>,
+) -> Error {
     let known: Vec<&str> = known.collect();
     let help = did_you_mean(name, known.iter().copied()).unwrap_or_else(|| match known.as_slice() {
         [] => format!("{path} has none"),
@@ -70,10 +77,10 @@ fn unknown_window(spec: &Spec, name: &str) -> Error {
     unknown("window", name, &spec.path, spec.windows.keys().map(String::as_str))
 }
 
-fn unknown_cluster(spec: &Spec, name: &str) -> Error {
+pub(super) fn unknown_cluster(spec: &Spec, name: &str) -> Error {
     unknown("cluster", name, &spec.path, spec.clusters.keys().map(String::as_str))
 }
 
-fn unknown_type(spec: &Spec, name: &str) -> Error {
+pub(super) fn unknown_type(spec: &Spec, name: &str) -> Error {
     unknown("type", name, &spec.path, spec.types.iter().map(|known| known.name.as_str()))
 }

@@ -59,7 +59,7 @@ pub(super) fn replace(
 }
 
 /// Gives the value at a path of names, if there is one.
-pub(super) fn at(editor: &Editor, path: &[Key]) -> Option<serde_json::Value> {
+pub(in crate::spec) fn at(editor: &Editor, path: &[Key]) -> Option<serde_json::Value> {
     let mut node = editor.root();
     for key in path {
         let Key::Name(name) = key else { return None };

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::schedule::WindowKey;
 use crate::spec::windows::VERSION;
 
-/// Gives the JSON Schema (draft 2020-12) of every answer of `windows`; `kind` tells them apart.
+/// Gives the JSON Schema (draft 2020-12) of every answer of `windows`, `freeze` and `override`; `kind` tells them apart.
 ///
 /// Fields may be added under the same version; none goes or changes its meaning.
 pub fn schema() -> Value {
@@ -19,7 +19,7 @@ pub fn schema() -> Value {
     });
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Answers of gitops-windows windows",
+        "title": "Answers of gitops-windows windows, freeze and override",
         "oneOf": [
             answer("WindowList", &[
                 ("revision", revision.clone()),
@@ -29,6 +29,8 @@ pub fn schema() -> Value {
             ]),
             answer("Window", &[("revision", revision.clone()), ("window", reference("namedWindow"))]),
             answer("ClusterWindows", &[("revision", revision.clone()), ("cluster", reference("cluster"))]),
+            answer("FreezeList", &[("revision", revision.clone()), ("freezes", list(reference("freeze")))]),
+            answer("OverrideList", &[("revision", revision.clone()), ("overrides", list(reference("override")))]),
             answer("WindowChange", &[
                 ("before", revision.clone()),
                 ("revision", revision),
@@ -37,6 +39,8 @@ pub fn schema() -> Value {
             ]),
         ],
         "$defs": {
+            "freeze": stretch(&[("name", text.clone()), ("types", list(text.clone()))]),
+            "override": stretch(&[("type", text.clone())]),
             "namedWindow": object(
                 &[("name", text.clone()), ("usedBy", list(reference("use")))],
                 &times(),
@@ -63,6 +67,21 @@ pub fn schema() -> Value {
             "file": object(&[("sha256", text.clone()), ("mode", text)], &[]),
         },
     })
+}
+
+/// What freezes and overrides have in common; `until` is the first instant after them.
+fn stretch(own: &[(&'static str, Value)]) -> Value {
+    let text = json!({ "type": "string" });
+    let instant = json!({ "type": "string", "format": "date-time" });
+    let common = [
+        ("from", instant.clone()),
+        ("until", instant),
+        ("state", json!({ "enum": ["ahead", "now", "over"] })),
+        ("reason", text.clone()),
+        ("clusters", json!({ "type": "array", "items": text })),
+    ];
+    let labels = json!({ "type": "object", "patternProperties": { "": text } });
+    object(&[&common[..], own].concat(), &[("labels", labels)])
 }
 
 /// The ways to write a window are the spec's.

@@ -1,6 +1,8 @@
 //! The interface for services: `windows`, run as a service runs it.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, in a folder of its own")]
 
+mod exceptions;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::process::{Child, Command, Stdio};

@@ -1,7 +1,7 @@
 //! Aligned columns.
 
 /// Writes rows with their columns aligned by spaces, none behind the last.
-pub fn table(rows: &[Vec<String>]) -> String {
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let mut widths: Vec<usize> = Vec::new();
     for row in rows {
         for (index, cell) in row.iter().enumerate() {

@@ -1,0 +1,176 @@
+//! `freeze` and `stop`.
+
+use clap::{Args, Subcommand};
+
+use crate::cli::{Global, TextFormat};
+use crate::commands::apply::Exit;
+use crate::commands::clock;
+use crate::commands::spec_edit::{SpecEdit, edit, file};
+use crate::commands::workspace::Workspace;
+use crate::error::Error;
+use crate::output::Output;
+use crate::spec::exceptions::{
+    About, NewFreeze, add_freeze, free_name, freezes, freezes_text, remove_freeze,
+};
+
+/// The name and the reason of a freeze for which nobody gives one.
+const STOP: (&str, &str) = ("stop", "emergency stop");
+
+/// Arguments of `freeze`.
+#[derive(Args, Debug)]
+pub struct Freeze {
+    /// What to do
+    #[command(subcommand)]
+    pub what: FreezeWhat,
+}
+
+/// What to do with freezes.
+#[derive(Debug, Subcommand)]
+pub enum FreezeWhat {
+    /// Add a freeze to windows.yaml, and bring the generated files along
+    Add(FreezeAdd),
+    /// Print every freeze, and whether it is over
+    List(ExceptionList),
+    /// Take freezes away
+    Remove(FreezeRemove),
+}
+
+/// Arguments of `freeze add`.
+#[derive(Args, Debug)]
+pub struct FreezeAdd {
+    /// A name that no other freeze has
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// The first day, such as 2026-12-18, or time, such as 2026-12-18T17:00 [default: now]
+    #[arg(long, value_name = "DAY or TIME")]
+    pub from: Option<String>,
+    /// The last day, or the time at which it ends
+    #[arg(long, value_name = "DAY or TIME")]
+    pub to: String,
+    /// Why, for whoever waits
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+    /// What it is about
+    #[command(flatten)]
+    pub scope: FreezeScope,
+    /// What every edit takes
+    #[command(flatten)]
+    pub edit: SpecEdit,
+}
+
+/// What a freeze is about.
+#[derive(Args, Debug)]
+pub struct FreezeScope {
+    /// Only this type (repeatable) [default: every type with a window]
+    #[arg(long = "type", value_name = "NAME")]
+    pub types: Vec<String>,
+    /// Only this cluster (repeatable) [default: every cluster]
+    #[arg(long = "cluster", value_name = "NAME", conflicts_with = "labels")]
+    pub clusters: Vec<String>,
+    /// Only clusters with this label (repeatable: with all of them)
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    pub labels: Vec<(String, String)>,
+    /// The zone of the times [default: `timeZone` of windows.yaml]
+    #[arg(long, value_name = "ZONE")]
+    pub time_zone: Option<String>,
+}
+
+/// Arguments of `freeze list` and `override list`.
+#[derive(Args, Debug)]
+pub struct ExceptionList {
+    /// How to answer
+    #[arg(long, value_enum, default_value_t)]
+    pub format: TextFormat,
+}
+
+/// Arguments of `freeze remove`.
+#[derive(Args, Debug)]
+pub struct FreezeRemove {
+    /// The freezes
+    #[arg(value_name = "NAME", required = true)]
+    pub names: Vec<String>,
+    /// What every edit takes
+    #[command(flatten)]
+    pub edit: SpecEdit,
+}
+
+/// Arguments of `stop`.
+#[derive(Args, Debug)]
+pub struct Stop {
+    /// Why, for whoever waits [default: emergency stop]
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+    /// The last day, or the time at which it ends [default: none, until `freeze remove`]
+    #[arg(long, value_name = "DAY or TIME")]
+    pub until: Option<String>,
+    /// What it is about
+    #[command(flatten)]
+    pub scope: FreezeScope,
+    /// What every edit takes
+    #[command(flatten)]
+    pub edit: SpecEdit,
+}
+
+/// Reads a label of the command line.
+pub fn label(text: &str) -> Result<(String, String), String> {
+    let split = text.split_once('=').filter(|(key, value)| !key.is_empty() && !value.is_empty());
+    split
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .ok_or_else(|| "a label is written KEY=VALUE, such as region=eu".to_owned())
+}
+
+/// Runs `freeze`.
+pub fn run(global: &Global, arguments: &Freeze, output: &Output) -> Result<Exit, Error> {
+    let now = clock::now(global)?;
+    match &arguments.what {
+        FreezeWhat::Add(FreezeAdd { name, from, to, reason, scope, edit: arguments }) => {
+            let (from, to) = (from.clone(), Some(to.clone()));
+            let new = NewFreeze { from, to, ..scope.freeze(name.clone(), reason.clone())? };
+            edit(global, output, arguments, |spec, text| add_freeze(spec, text, &new, now))
+        }
+        FreezeWhat::List(ExceptionList { format }) => {
+            let workspace = Workspace::open(global, output)?;
+            let spec = workspace.spec(output)?;
+            let text = match format {
+                TextFormat::Text => freezes_text(&spec, now),
+                TextFormat::Json => format!("{:#}\n", freezes(&spec, file(&workspace).bytes(), now)),
+            };
+            output.result(text.as_bytes());
+            Ok(Exit::Clean)
+        }
+        FreezeWhat::Remove(FreezeRemove { names, edit: arguments }) => {
+            edit(global, output, arguments, |spec, text| remove_freeze(spec, text, names))
+        }
+    }
+}
+
+/// Runs `stop`: a freeze from now.
+pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, Error> {
+    let now = clock::now(global)?;
+    let reason = arguments.reason.clone().unwrap_or_else(|| STOP.1.to_owned());
+    let mut new = NewFreeze { to: arguments.until.clone(), ..arguments.scope.freeze(String::new(), reason)? };
+    let exit = edit(global, output, &arguments.edit, |spec, text| {
+        new.name = free_name(spec, STOP.0);
+        add_freeze(spec, text, &new, now)
+    })?;
+    if exit == Exit::Clean {
+        output.say(&format!("`gitops-windows freeze remove {}` ends it.", new.name));
+    }
+    Ok(exit)
+}
+
+impl FreezeScope {
+    /// Makes a freeze of these clusters and types from now on.
+    fn freeze(&self, name: String, reason: String) -> Result<NewFreeze, Error> {
+        let FreezeScope { types, clusters, labels, time_zone } = self;
+        Ok(NewFreeze {
+            name,
+            from: None,
+            to: None,
+            reason,
+            types: types.clone(),
+            about: About { clusters: clusters.clone(), labels: labels.clone() },
+            time_zone: time_zone.as_deref().map(|name| clock::zone("--time-zone", name)).transpose()?,
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! An edit of the spec, and what it then implies, planned and written as one.
+
+use clap::Args;
+
+use crate::change::Change;
+use crate::cli::{Format, Global};
+use crate::commands::apply::{Exit, Shown, apply};
+use crate::commands::renderer::renderer;
+use crate::commands::sync;
+use crate::commands::workspace::{Loaded, Workspace};
+use crate::diff;
+use crate::error::Error;
+use crate::output::Output;
+use crate::plan::Plan;
+use crate::repo::File;
+use crate::spec::windows::{changed, check_revision};
+use crate::spec::{self, Parsed, Spec};
+
+/// What every edit by a person takes.
+#[derive(Args, Debug)]
+pub struct SpecEdit {
+    /// Edit only if windows.yaml is still at this revision, as an earlier answer gave it
+    #[arg(long, value_name = "SHA-256")]
+    pub if_revision: Option<String>,
+    /// How to show the difference
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// A spec that was edited, with the plan that brings everything else along.
+pub struct Edited {
+    /// The repository as it stands, understood in the light of the new spec.
+    pub loaded: Loaded,
+    /// All that changes, the spec among it.
+    pub plan: Plan,
+    /// The spec's file.
+    pub before: File,
+    /// The spec's file as it is to be.
+    pub after: File,
+}
+
+impl Edited {
+    /// Edits the spec and plans what follows.
+    ///
+    /// # Errors
+    ///
+    /// Those of the edit and of the plan, and a conflict where the spec is at another revision.
+    pub fn plan(
+        global: &Global,
+        output: &Output,
+        if_revision: Option<&str>,
+        allow_deletion: bool,
+        edit: impl FnOnce(&Spec, &str) -> Result<(String, Parsed), Error>,
+    ) -> Result<Edited, Error> {
+        let mut workspace = Workspace::open(global, output)?;
+        let spec = spec::read(&workspace.snapshot, &workspace.spec_path)?.spec;
+        let path = workspace.spec_path.clone();
+        let before = file(&workspace);
+        if let Some(revision) = if_revision {
+            check_revision(&path, before.bytes(), revision)?;
+        }
+        let (text, parsed) = edit(&spec, before.text().unwrap_or_default())?;
+        let after = File::new(text.into_bytes()).with_mode(before.executable);
+
+        let original = workspace.snapshot.clone();
+        workspace.snapshot.insert(path.clone(), after.clone());
+        let spec = workspace.shown(parsed, output);
+        let renderer = renderer(global, output)?;
+        let model = workspace.model(Some(&spec), renderer.as_ref());
+        let mut loaded = Loaded { workspace, spec, model, renderer };
+        let mut plan = sync::plan_of(global, output, &loaded, allow_deletion)?;
+        let change = Change { before: Some(before.clone()), after: Some(after.clone()), moved_from: None };
+        plan.changes.include(path, change);
+        loaded.workspace.snapshot = original;
+        Ok(Edited { loaded, plan, before, after })
+    }
+
+    /// Shows and writes the plan, as a difference or as the answer for services.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`apply`].
+    pub fn apply(&self, global: &Global, output: &Output, format: Format) -> Result<Exit, Error> {
+        let answer = |written: bool| {
+            let changes = &diff::json(&self.plan.changes)["changes"];
+            changed(self.before.bytes(), self.after.bytes(), changes, written)
+        };
+        let shown = match format {
+            Format::Json => Shown::Answer(&answer),
+            format => Shown::Difference(format),
+        };
+        let Loaded { workspace, renderer, .. } = &self.loaded;
+        apply(global, output, workspace, &self.plan, renderer.as_ref(), shown)
+    }
+}
+
+/// Returns the file of a spec that was read.
+pub fn file(workspace: &Workspace) -> File {
+    workspace.snapshot.file(&workspace.spec_path).cloned().unwrap_or_else(|| File::new([]))
+}
+
+/// Edits the spec by the word of a person, and says when a cluster hears of it.
+///
+/// # Errors
+///
+/// Those of [`Edited::plan`] and [`Edited::apply`].
+pub fn edit(
+    global: &Global,
+    output: &Output,
+    arguments: &SpecEdit,
+    edit: impl FnOnce(&Spec, &str) -> Result<(String, Parsed), Error>,
+) -> Result<Exit, Error> {
+    let edited = Edited::plan(global, output, arguments.if_revision.as_deref(), false, edit)?;
+    let exit = edited.apply(global, output, arguments.format)?;
+    let every = edited.loaded.spec.gate.table.as_ref().map_or(0, |table| table.every);
+    if exit == Exit::Clean && !edited.plan.changes.is_empty() {
+        output.say(&format!(
+            "Commit and push it: a cluster goes by it at the next run of its gate (every {every}m) after Flux has applied it."
+        ));
+    }
+    Ok(exit)
+}

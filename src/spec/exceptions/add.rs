@@ -1,0 +1,236 @@
+//! A new freeze, and a new override.
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
+use crate::schedule::{Interval, Length};
+use crate::spec::edited::edited;
+use crate::spec::exceptions::times::{Zone, is_ahead, run_after, run_before};
+use crate::spec::exceptions::{About, needed_table, usage};
+use crate::spec::instant::instant;
+use crate::spec::windows::{gated, set_names, unknown_type};
+use crate::spec::{Freeze, Parsed, Placed, Spec};
+use crate::yaml::{Key, quote};
+
+/// The last day of a freeze that nobody gives an end: the last one that a spec can name.
+const FOREVER: &str = "2199-12-31";
+
+/// A freeze that is to be added.
+#[derive(Clone, Debug)]
+pub struct NewFreeze {
+    /// Its name, which no other freeze has.
+    pub name: String,
+    /// The first day or time, as the spec writes it; `None` for now.
+    pub from: Option<String>,
+    /// The last day or the time at which it ends; `None` for no end, until somebody takes it away.
+    pub to: Option<String>,
+    /// Why.
+    pub reason: String,
+    /// The types; none for every gated type.
+    pub types: Vec<String>,
+    /// The clusters; none for every cluster.
+    pub about: About,
+    /// The zone of its times; `None` for that of the spec.
+    pub time_zone: Option<TimeZone>,
+}
+
+/// An override that is to be added.
+#[derive(Clone, Debug)]
+pub struct NewOverride {
+    /// The one cluster, or the labels of some.
+    pub about: About,
+    /// The type; `None` where only one is gated.
+    pub change_type: Option<String>,
+    /// When it begins, as the spec writes it; `None` for now.
+    pub from: Option<String>,
+    /// When it ends.
+    pub end: End,
+    /// Why.
+    pub reason: String,
+    /// The zone of its times; `None` for that of the spec.
+    pub time_zone: Option<TimeZone>,
+}
+
+/// When an override ends.
+#[derive(Clone, Debug)]
+pub enum End {
+    /// At a time, as the spec writes it.
+    At(String),
+    /// That much later than it begins, at the next run of the gate's jobs.
+    After(Length),
+}
+
+/// Returns a name that no freeze has: the one that is wished for, or else with a number.
+pub fn free_name(spec: &Spec, wish: &str) -> String {
+    let is_free = |name: &String| !spec.freezes.iter().any(|freeze| freeze.name.value == *name);
+    let numbered = (2_u32..).map(|number| format!("{wish}-{number}"));
+    std::iter::once(wish.to_owned()).chain(numbered).find(is_free).unwrap_or_default()
+}
+
+/// Adds a freeze to the text of a spec.
+///
+/// One from now begins at the last run of the gate's jobs, so that a window that is open ends where a run can see it.
+///
+/// # Errors
+///
+/// [`ErrorKind::Usage`] when the gate has no table, something that is named is not there, the times are over or make no
+/// sense; [`ErrorKind::Invalid`] when the text can't be edited in place.
+pub fn add_freeze(
+    spec: &Spec,
+    text: &str,
+    new: &NewFreeze,
+    now: Timestamp,
+) -> Result<(String, Parsed), Error> {
+    let table = needed_table(spec, "a freeze")?;
+    if let Some(other) = named(spec, &new.name) {
+        let error = Diagnostic::error(format!("there is a freeze `{}` already", new.name));
+        let help = format!(
+            "choose another name, or remove that one first: `gitops-windows freeze remove {}`",
+            new.name
+        );
+        return Err(Error::new(ErrorKind::Usage, error.at(other.name.place.clone()).help(help)));
+    }
+    new.about.known(spec)?;
+    if let Some(name) = new.types.iter().find(|name| spec.change_type(name).is_none()) {
+        return Err(unknown_type(spec, name));
+    }
+    let zone = Zone::new(spec, new.time_zone.as_ref(), &[new.from.as_deref(), new.to.as_deref()])?;
+    let from = new.from.clone().unwrap_or_else(|| zone.text(run_before(table, now)));
+    let to = new.to.as_deref().unwrap_or(FOREVER);
+    let path = [Key::from("freezes"), Key::from(new.name.as_str())];
+    let (after, parsed) = edited(spec, text, |editor| {
+        let below = |name: &str| -> Vec<Key> { path.iter().cloned().chain([Key::from(name)]).collect() };
+        editor.set_scalar(&below("from"), from.as_str())?;
+        editor.set_scalar(&below("to"), to)?;
+        if let Some(name) = &zone.written {
+            editor.set_scalar(&below("timeZone"), name.as_str())?;
+        }
+        editor.set_scalar(&below("reason"), new.reason.as_str())?;
+        if !new.types.is_empty() {
+            set_names(editor, &below("types"), &new.types)?;
+        }
+        new.about.write(editor, &path)
+    })?;
+    if let Some(freeze) = named(&parsed.spec, &new.name) {
+        let what = format!("freeze `{}`", new.name);
+        is_ahead(&what, freeze.interval, new.from.is_some(), &zone.zone, now)?;
+    }
+    Ok((after, parsed))
+}
+
+fn named<'a>(spec: &'a Spec, name: &str) -> Option<&'a Freeze> {
+    spec.freezes.iter().find(|freeze| freeze.name.value == name)
+}
+
+/// Adds an override to the text of a spec.
+///
+/// One from now begins at the last run of the gate's jobs.
+///
+/// # Errors
+///
+/// As [`add_freeze`]; also when the table ends before it, or a freeze takes all of it.
+pub fn add_override(
+    spec: &Spec,
+    text: &str,
+    new: &NewOverride,
+    now: Timestamp,
+) -> Result<(String, Parsed), Error> {
+    let table = needed_table(spec, "an override")?;
+    new.about.known(spec)?;
+    let change_type = gated(spec, new.change_type.as_deref())?;
+    let until = match &new.end {
+        End::At(until) => Some(until.as_str()),
+        End::After(_) => None,
+    };
+    let zone = Zone::new(spec, new.time_zone.as_ref(), &[new.from.as_deref(), until])?;
+    let from = new.from.clone().unwrap_or_else(|| zone.text(run_before(table, now)));
+    let until = match &new.end {
+        End::At(until) => until.clone(),
+        End::After(length) => {
+            let begins = match &new.from {
+                Some(from) => {
+                    let from = Placed::new(from.clone(), Place::file(spec.path.clone()));
+                    let usage = |error: Box<Diagnostic>| Error::new(ErrorKind::Usage, *error);
+                    instant(&from, &zone.zone, false).map_err(usage)?
+                }
+                None => now,
+            };
+            let end = begins + SignedDuration::from_mins(i64::from(length.minutes()));
+            zone.text(run_after(table, end))
+        }
+    };
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = |key: &str, value: &str| lines.push(format!("{key}: {}", quote(value)));
+    if let Some(name) = new.about.clusters.first() {
+        line("cluster", name);
+    }
+    if !new.about.labels.is_empty() {
+        lines.push("labels:".to_owned());
+        let labels =
+            new.about.labels.iter().map(|(key, value)| format!("  {}: {}", quote(key), quote(value)));
+        lines.extend(labels);
+    }
+    let mut line = |key: &str, value: &str| lines.push(format!("{key}: {}", quote(value)));
+    line("type", change_type);
+    line("from", &from);
+    line("until", &until);
+    if let Some(name) = &zone.written {
+        line("timeZone", name);
+    }
+    line("reason", &new.reason);
+    let (after, mut parsed) =
+        edited(spec, text, |editor| editor.append_raw_item(&[Key::from("overrides")], &lines.join("\n")))?;
+    if let Some(given) = parsed.spec.overrides.last() {
+        let interval = given.interval;
+        is_ahead("the override", interval, new.from.is_some(), &zone.zone, now)?;
+        let bounds = table.bounds;
+        if interval.clip(bounds.open, bounds.close) != Some(interval) {
+            let day = |at: Timestamp| at.to_zoned(zone.zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
+            let message = format!(
+                "the override would lie outside of the table of open times, which goes from {} to {}",
+                day(bounds.open),
+                day(bounds.close)
+            );
+            return Err(usage(message, "`gitops-windows sync --extend` moves the end of the table"));
+        }
+        let frozen = frozen(&parsed.spec, interval, &zone)?;
+        parsed.warnings.extend(frozen);
+    }
+    Ok((after, parsed))
+}
+
+/// Says what freezes take of the last override; refuses it where that is all.
+fn frozen(spec: &Spec, interval: Interval, zone: &Zone) -> Result<Option<Diagnostic>, Error> {
+    let Some(given) = spec.overrides.last() else { return Ok(None) };
+    let own = spec.clusters.keys().filter(|cluster| spec.is_one_of(cluster, &given.clusters));
+    let (mut is_open, mut taken) = (false, None);
+    for cluster in own {
+        let times = spec
+            .open_times(cluster, &given.type_name)
+            .map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
+        let Some(times) = times else { continue };
+        let open: Vec<Interval> = times.cut(interval.open, interval.close).collect();
+        is_open |= !open.is_empty();
+        if open != [interval] {
+            let freezes = spec.freezes_of(cluster, &given.type_name);
+            let takes = |freeze: &&&Freeze| freeze.interval.clip(interval.open, interval.close).is_some();
+            taken = taken.or(freezes.iter().find(takes).map(|freeze| (cluster, (*freeze).clone())));
+        }
+    }
+    let Some((cluster, freeze)) = taken else { return Ok(None) };
+    let name = &freeze.name.value;
+    let end = zone.text(freeze.interval.close).replace('T', " ");
+    let what = if is_open { "a part of the override" } else { "all of the override" };
+    let message = format!(
+        "freeze `{name}` ({}) takes {what} in cluster {cluster}: it lasts until {end}, and a freeze always wins",
+        freeze.reason
+    );
+    if is_open {
+        return Ok(Some(Diagnostic::warning(message)));
+    }
+    let help =
+        format!("remove the freeze with `gitops-windows freeze remove {name}`, or give it an earlier end");
+    Err(usage(message, help))
+}

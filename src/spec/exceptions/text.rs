@@ -1,0 +1,51 @@
+//! The lists for people.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::diagnostic::clean;
+use crate::schedule::{Interval, zone};
+use crate::spec::Spec;
+use crate::spec::exceptions::about::words;
+use crate::spec::exceptions::json::state;
+use crate::text::table;
+
+/// Writes every freeze as a line of a table, in the zone of the spec.
+pub fn freezes_text(spec: &Spec, now: Timestamp) -> String {
+    let rows = spec.freezes.iter().map(|freeze| {
+        let types: Vec<&str> = freeze.types.iter().map(|name| name.value.as_str()).collect();
+        let types = if types.is_empty() { "all".to_owned() } else { types.join(", ") };
+        let name = freeze.name.value.clone();
+        let times = times(spec, freeze.interval, now);
+        let rest = [types, words(&freeze.clusters), clean(&freeze.reason)];
+        std::iter::once(name).chain(times).chain(rest).collect()
+    });
+    list(spec, &["FREEZE"], rows.collect(), &["TYPES", "CLUSTERS", "REASON"], "no freezes")
+}
+
+/// Writes every override as a line of a table, in the zone of the spec.
+pub fn overrides_text(spec: &Spec, now: Timestamp) -> String {
+    let rows = spec.overrides.iter().map(|given| {
+        let first = [words(&given.clusters), given.type_name.value.clone()];
+        let times = times(spec, given.interval, now);
+        first.into_iter().chain(times).chain([clean(&given.reason)]).collect()
+    });
+    list(spec, &["CLUSTERS", "TYPE"], rows.collect(), &["REASON"], "no overrides")
+}
+
+fn list(spec: &Spec, before: &[&str], rows: Vec<Vec<String>>, behind: &[&str], none: &str) -> String {
+    if rows.is_empty() {
+        return format!("{} has {none}.\n", spec.path);
+    }
+    let zone = spec.time_zone.as_ref().map_or("UTC", |zone| zone.value.as_str());
+    let times = ["STATE".to_owned(), format!("FROM ({zone})"), "UNTIL".to_owned()];
+    let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let head: Vec<String> = own(before).into_iter().chain(times).chain(own(behind)).collect();
+    table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
+}
+
+fn times(spec: &Spec, interval: Interval, now: Timestamp) -> [String; 3] {
+    let zone = spec.time_zone.as_ref().and_then(|zone| zone::parse(zone).ok()).unwrap_or(TimeZone::UTC);
+    let told = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M").to_string();
+    [state(interval, now).to_owned(), told(interval.open), told(interval.close)]
+}

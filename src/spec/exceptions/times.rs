@@ -1,0 +1,80 @@
+//! Times of a command line as the spec writes them.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::error::Error;
+use crate::schedule::{Interval, zone};
+use crate::spec::exceptions::usage;
+use crate::spec::instant::is_day;
+use crate::spec::{Spec, TableDef};
+
+/// The zone of a new freeze or override.
+pub(super) struct Zone {
+    /// The zone.
+    pub(super) zone: TimeZone,
+    /// What is to be written; `None` where the spec says it already.
+    pub(super) written: Option<String>,
+}
+
+impl Zone {
+    /// Chooses the zone: its own, or that of the spec, or UTC where no time on a clock is given.
+    pub(super) fn new(spec: &Spec, own: Option<&TimeZone>, given: &[Option<&str>]) -> Result<Zone, Error> {
+        let known = spec.time_zone.as_ref().map(|name| name.value.as_str());
+        if let Some(zone) = own {
+            let name = zone.iana_name().unwrap_or("UTC");
+            let written = (known != Some(name)).then(|| name.to_owned());
+            return Ok(Zone { zone: zone.clone(), written });
+        }
+        if let Some(zone) = known.and_then(|name| zone::parse(name).ok()) {
+            return Ok(Zone { zone, written: None });
+        }
+        let is_on_a_clock = |text: &&str| is_day(text) || text.len() <= "2026-12-18T17:00".len();
+        if let Some(text) = given.iter().flatten().copied().find(is_on_a_clock) {
+            let message = format!("`{text}` has no time zone");
+            return Err(usage(message, "add --time-zone, for example `--time-zone Europe/Berlin`"));
+        }
+        Ok(Zone { zone: TimeZone::UTC, written: Some("UTC".to_owned()) })
+    }
+
+    /// Writes an instant to the minute; with its offset where the clock shows that time twice.
+    pub(super) fn text(&self, at: Timestamp) -> String {
+        let local = at.to_zoned(self.zone.clone());
+        let is_once = self.zone.to_ambiguous_zoned(local.datetime()).unambiguous().is_ok();
+        local.strftime(if is_once { "%Y-%m-%dT%H:%M" } else { "%Y-%m-%dT%H:%M%:z" }).to_string()
+    }
+}
+
+/// Returns the run of the gate's jobs at an instant or the last one before it, as an exact end of open time needs.
+pub(super) fn run_before(table: &TableDef, at: Timestamp) -> Timestamp {
+    let tick = i64::from(table.every) * 60;
+    Timestamp::from_second(at.as_second().div_euclid(tick) * tick).unwrap_or(at)
+}
+
+/// Returns the run of the gate's jobs at an instant or the next one after it.
+pub(super) fn run_after(table: &TableDef, at: Timestamp) -> Timestamp {
+    let tick = i64::from(table.every) * 60;
+    let before = run_before(table, at);
+    if before == at { at } else { Timestamp::from_second(before.as_second() + tick).unwrap_or(at) }
+}
+
+/// Makes sure that a time is not over, and did not begin on a day before today, which is a mistake of the year mostly.
+pub(super) fn is_ahead(
+    what: &str,
+    interval: Interval,
+    is_from_given: bool,
+    zone: &TimeZone,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let told = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
+    if interval.close <= now {
+        let message = format!("{what} would end on {}, which is over", told(interval.close));
+        return Err(usage(message, format!("give it an end after {}", told(now))));
+    }
+    let day = |at: Timestamp| at.to_zoned(zone.clone()).date();
+    if is_from_given && day(interval.open) < day(now) {
+        let message = format!("{what} would have begun on {}, before today", told(interval.open));
+        return Err(usage(message, format!("begin on {} or later", day(now))));
+    }
+    Ok(())
+}
