@@ -7,14 +7,16 @@ use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::freeze::{ExceptionList, label};
 use crate::commands::spec_edit::{SpecEdit, edit, file};
-use crate::commands::workspace::Workspace;
+use crate::commands::workspace::{Loaded, Workspace};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
+use crate::plan::gate::open_now;
 use crate::schedule::Length;
 use crate::spec::exceptions::{
     About, End, NewOverride, Which, add_override, overrides, overrides_text, remove_override,
 };
+use crate::spec::windows::gated;
 
 /// Arguments of `override`.
 #[derive(Args, Debug)]
@@ -29,6 +31,8 @@ pub struct Override {
 pub enum OverrideWhat {
     /// Open a type beside its windows: add an override to windows.yaml, and bring the generated files along
     Add(OverrideAdd),
+    /// Print the one command that opens a type in a cluster at once, without Git; it runs nothing
+    Open(OverrideOpen),
     /// Print every override, and whether it is over
     List(ExceptionList),
     /// Take an override away
@@ -77,6 +81,17 @@ pub struct OverrideAdd {
     pub edit: SpecEdit,
 }
 
+/// Arguments of `override open`.
+#[derive(Args, Debug)]
+pub struct OverrideOpen {
+    /// The cluster
+    #[arg(long, value_name = "NAME")]
+    pub cluster: String,
+    /// The type that opens [default: the only one that has windows]
+    #[arg(long = "type", value_name = "NAME")]
+    pub change_type: Option<String>,
+}
+
 /// Arguments of `override remove`.
 #[derive(Args, Debug)]
 pub struct OverrideRemove {
@@ -101,6 +116,14 @@ pub fn run(global: &Global, arguments: &Override, output: &Output) -> Result<Exi
         OverrideWhat::Add(arguments) => {
             let new = new(arguments)?;
             edit(global, output, &arguments.edit, |spec, text| add_override(spec, text, &new, now))
+        }
+        OverrideWhat::Open(OverrideOpen { cluster, change_type }) => {
+            let loaded = Loaded::open(global, output)?;
+            let change_type = gated(&loaded.spec, change_type.as_deref())?;
+            let command = open_now(&loaded.input(), cluster, change_type)?;
+            output.say(&format!("Run against {}, to {}.", command.cluster, command.purpose));
+            output.result(format!("{}\n", command.shell()).as_bytes());
+            Ok(Exit::Clean)
         }
         OverrideWhat::List(ExceptionList { format }) => {
             let workspace = Workspace::open(global, output)?;

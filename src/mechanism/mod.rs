@@ -13,6 +13,8 @@ mod gate;
 mod suspend;
 mod table;
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 pub use act::{Action, Reading, Turn, Unclear};
@@ -83,6 +85,21 @@ pub trait Mechanism: Sync {
 
     /// Returns the words of the command by which people let go on what a gate held that is gone.
     fn release(&self, spec: &Spec, target: &GateTarget) -> Vec<String>;
+
+    /// Returns the words of the one command that lets in what waits for a type in a cluster: `targets` are held back by
+    /// its gate, of that type or because that depends on them.
+    ///
+    /// What it sets is set as `flux`, since kustomize-controller takes back what managers named `kubectl…` set.
+    fn open_now(
+        &self,
+        spec: &Spec,
+        cluster: &ClusterGate,
+        change_type: usize,
+        targets: &BTreeSet<GateTarget>,
+    ) -> Vec<String>;
+
+    /// Says how long what [`open_now`](Mechanism::open_now) lets in goes on.
+    fn opened_until(&self, spec: &Spec) -> &'static str;
 
     /// Returns the kinds of the objects that make a gate.
     fn kinds(&self) -> &'static [&'static str];

@@ -36,7 +36,7 @@ fn asked(scratch: &Scratch) {
     scratch.commit();
 }
 
-fn following() -> Scratch {
+pub fn following() -> Scratch {
     let scratch = bootstrapped();
     asked(&scratch);
     scratch.expect(0, &["sync", "--yes"]);

@@ -8,13 +8,15 @@
 
 mod files;
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::mechanism::cron_job::check_names;
+use crate::mechanism::cron_job::{check_names, in_shell};
 use crate::mechanism::{
-    Action, ClusterGate, Files, GateTarget, Gates, Job, Jobs, Mechanism, Reading, Turn, Writing, pod_of,
-    table,
+    Action, ClusterGate, Files, GateTarget, Gates, HeldSource, Job, Jobs, Mechanism, Reading, Turn, Writing,
+    pod_of, table,
 };
 use crate::spec::{MechanismName, Spec};
 
@@ -144,6 +146,29 @@ impl Mechanism for Follow {
 
     fn release(&self, _: &Spec, GateTarget { namespace, name }: &GateTarget) -> Vec<String> {
         ["flux", "reconcile", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
+    }
+
+    /// Whatever its targets depend on reads another source, between which no revisions are compared: the one source of the
+    /// type suffices.
+    fn open_now(
+        &self,
+        _: &Spec,
+        cluster: &ClusterGate,
+        change_type: usize,
+        _: &BTreeSet<GateTarget>,
+    ) -> Vec<String> {
+        let Some(source) = cluster.sources.get(&change_type) else { return Vec::new() };
+        let resource = "gitrepositories.source.toolkit.fluxcd.io";
+        let (HeldSource { live, name, .. }, of) = (source, format!("--namespace={}", source.namespace));
+        in_shell(format!(
+            "commit=$(kubectl get {resource} {live} {of} --output=jsonpath={{.status.artifact.revision}}) && \
+             [ -n \"$commit\" ] && kubectl patch {resource} {name} {of} --type=merge --field-manager=flux \
+             --patch=\"{{\\\"spec\\\":{{\\\"ref\\\":{{\\\"commit\\\":\\\"${{commit##*:}}\\\"}}}}}}\""
+        ))
+    }
+
+    fn opened_until(&self, _: &Spec) -> &'static str {
+        "this one commit, and later ones wait for the window"
     }
 
     fn kinds(&self) -> &'static [&'static str] {

@@ -21,6 +21,13 @@ pub fn command(spec: &Spec, action: Action, targets: &BTreeSet<GateTarget>) -> V
     })
 }
 
+/// Returns the command by which people resume some targets.
+pub fn resume(spec: &Spec, targets: &BTreeSet<GateTarget>) -> Vec<String> {
+    command_line(targets, &spec.flux.namespace, |namespace, names| {
+        in_one_namespace(Runner::Kubectl, Action::Open, namespace, names)
+    })
+}
+
 fn in_one_namespace(runner: Runner, action: Action, namespace: &str, names: &BTreeSet<&str>) -> Vec<String> {
     let names = names.iter().map(|name| (*name).to_owned());
     let suspend = action == Action::Close;

@@ -13,6 +13,8 @@ mod read_tests;
 mod role;
 mod shell;
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 pub use patch::SuspendPatch;
@@ -69,6 +71,24 @@ impl Mechanism for Suspend {
 
     fn release(&self, _: &Spec, GateTarget { namespace, name }: &GateTarget) -> Vec<String> {
         ["flux", "resume", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
+    }
+
+    fn open_now(
+        &self,
+        spec: &Spec,
+        _: &ClusterGate,
+        _: usize,
+        targets: &BTreeSet<GateTarget>,
+    ) -> Vec<String> {
+        command::resume(spec, targets)
+    }
+
+    fn opened_until(&self, spec: &Spec) -> &'static str {
+        if spec.gate.table.is_some() {
+            "the next run of the gate closes again, unless its table says open"
+        } else {
+            "it stays open until the next closing"
+        }
     }
 
     fn kinds(&self) -> &'static [&'static str] {

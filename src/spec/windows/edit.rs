@@ -166,7 +166,11 @@ fn used(spec: &Spec, name: &str) -> Result<(), Error> {
 }
 
 /// Returns the type that is meant: the one that is named, or the only gated one.
-pub(in crate::spec) fn gated<'a>(spec: &'a Spec, named: Option<&'a str>) -> Result<&'a str, Error> {
+///
+/// # Errors
+///
+/// When there is no such type, or none is named where several are gated.
+pub fn gated<'a>(spec: &'a Spec, named: Option<&'a str>) -> Result<&'a str, Error> {
     if let Some(name) = named {
         return spec.change_type(name).map(|_| name).ok_or_else(|| unknown_type(spec, name));
     }

@@ -9,8 +9,8 @@ mod json;
 mod parts;
 mod schema;
 
-pub use edit::{Edit, Owner, edit};
-pub(super) use edit::{gated, set_names};
+pub(super) use edit::set_names;
+pub use edit::{Edit, Owner, edit, gated};
 pub use json::{changed, get, list, of_cluster};
 pub(super) use parts::at;
 pub use schema::schema;

@@ -1,0 +1,95 @@
+//! The command that opens a type in a cluster at once.
+
+use std::process::Command;
+
+use super::follow::{bootstrapped, following};
+use super::scaffold;
+use crate::support::flux_kustomization;
+use crate::support::scratch::{Scratch, clean, program};
+
+/// What is said and printed.
+fn told(scratch: &Scratch, arguments: &[&str]) -> String {
+    let run = scratch.run(&[&["override", "open"], arguments].concat());
+    format!("exit {}\n{}{}", run.code, run.stderr, run.stdout)
+}
+
+#[test]
+fn a_pair_is_opened_until_its_next_closing() {
+    let scratch = scaffold();
+    insta::assert_snapshot!(told(&scratch, &["--cluster", "edge-01"]));
+    assert_eq!(
+        told(&scratch, &["--cluster", "edge-01"]),
+        told(&scratch, &["--cluster", "edge-01", "--type", "rw"])
+    );
+    scratch.replace("windows.yaml", "gate:\n", "gate:\n  every: 5m\n  through: 2027-12-31\n");
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    assert!(told(&scratch, &["--cluster", "edge-01"]).contains("the next run of the gate closes again"));
+}
+
+/// What stays suspended keeps what depends on it from the new commit.
+#[test]
+fn what_is_depended_on_is_opened_as_well() {
+    let scratch = bootstrapped();
+    scratch.write(
+        "db/db.yaml",
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: db, namespace: db }\n\
+         spec:\n  selector: { matchLabels: { app: db } }\n  template:\n    metadata: { labels: { app: db } }\n    \
+         spec: { containers: [{ name: db, image: db }] }\n",
+    );
+    scratch.write("db/kustomization.yaml", "resources: [db.yaml]\n");
+    scratch.write("clusters/edge-01/flux/db.yaml", flux_kustomization("db", "db", ""));
+    let file = "clusters/edge-01/flux/apps-rw.yaml";
+    let gated = scratch.text(file);
+    scratch.write(file, gated.replace("  dependsOn:\n", "  dependsOn:\n    - name: db\n"));
+    assert_ne!(scratch.text(file), gated, "{gated}");
+    scratch.replace("windows.yaml", "  rw:\n", "  db: { window: work-week }\n  rw:\n");
+    scratch.replace("windows.yaml", "  - { type: rw }\n", "  - { name: db, type: db }\n  - { type: rw }\n");
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    scratch.commit();
+    let all = [["edge-01", "db"], ["edge-01", "rw"], ["edge-02", "rw"], ["edge-02", "db"]].map(
+        |[cluster, type_name]| {
+            let told = told(&scratch, &["--cluster", cluster, "--type", type_name]);
+            format!("## {type_name} in {cluster}\n{told}")
+        },
+    );
+    insta::assert_snapshot!(all.join("\n"));
+}
+
+#[test]
+fn a_held_source_gets_the_newest_commit_and_nothing_else() {
+    let scratch = following();
+    insta::assert_snapshot!(told(&scratch, &["--cluster", "edge-01"]));
+    let line = scratch.expect(0, &["override", "open", "--cluster", "edge-01", "--quiet"]).stdout;
+    let kubectl = scratch.outside().join("kubectl");
+    for (live, is_let_in) in [("echo main@sha1:abc123", true), ("echo", false), ("exit 1", false)] {
+        program(&kubectl, &format!("if [ $1 = get ]; then {live}; else printf '%s\\n' \"$@\"; fi"));
+        let path = format!("{}:/usr/bin:/bin", scratch.outside().display());
+        let mut shell = clean(Command::new("/bin/sh"), scratch.outside());
+        let output = shell.args(["-c", &line]).env("PATH", path).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.success(), is_let_in, "{live}: {said}");
+        let wanted = [
+            "patch",
+            "gitrepositories.source.toolkit.fluxcd.io",
+            "flux-system-rw",
+            "--namespace=flux-system",
+            "--type=merge",
+            "--field-manager=flux",
+            r#"--patch={"spec":{"ref":{"commit":"abc123"}}}"#,
+        ];
+        let wanted = if is_let_in { wanted.join("\n") + "\n" } else { String::new() };
+        assert_eq!(said, wanted, "{live}");
+    }
+}
+
+#[test]
+fn what_nothing_holds_back_is_not_opened() {
+    let scratch = scaffold();
+    scratch.replace("windows.yaml", "  edge-02: {}\n", "  edge-02: { gate: { enabled: false } }\n");
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    let all: Vec<String> =
+        [&["--cluster", "edge-02"][..], &["--cluster", "edge-3"], &["--cluster", "edge-01", "--type", "rt"]]
+            .map(|arguments| told(&scratch, arguments))
+            .into();
+    insta::assert_snapshot!(all.join("\n"));
+}
