@@ -79,7 +79,10 @@ pub struct WindowsSet {
     /// How long it stays open, for example 4h
     #[arg(long = "for", value_name = "LENGTH", group = "times")]
     pub length: Option<String>,
-    /// When it opens, as a moment of the week, for example 'Mon 08:00'
+    /// The day of each month on which it opens, for example 'second Tue of month'
+    #[arg(long, value_name = "DAY", group = "times")]
+    pub on: Option<String>,
+    /// When it opens, as a moment of the week, for example 'Mon 08:00', or with --on as a time of day
     #[arg(long = "from", value_name = "MOMENT", group = "times")]
     pub from: Option<String>,
     /// When it closes, as a moment of the week
@@ -193,6 +196,7 @@ fn setting(arguments: &WindowsSet) -> Result<Edit, Error> {
 fn parts(arguments: &WindowsSet) -> Vec<(WindowKey, String)> {
     [
         (WindowKey::TimeZone, &arguments.time_zone),
+        (WindowKey::On, &arguments.on),
         (WindowKey::Open, &arguments.open),
         (WindowKey::Close, &arguments.close),
         (WindowKey::For, &arguments.length),

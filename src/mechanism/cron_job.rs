@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{GateTarget, Job};
-use crate::schedule::{CronPair, WindowForm, reference};
+use crate::schedule::{CronPair, WindowEdges, reference};
 use crate::spec::{Placed, Spec, WindowDef};
 
 /// The most characters that a CronJob's name may have: the controller adds eleven for its Jobs
@@ -65,24 +65,35 @@ fn shell_word(word: &str) -> String {
     }
 }
 
-/// Returns the expressions of a window.
+/// Returns when a window opens and closes, in its zone.
 ///
-/// A pair that the tool makes of `for` or `from` and `to` must fire exactly then, changes of the clocks included;
+/// What the tool makes of `for` or `from` and `to` must come exactly then, changes of the clocks included;
 /// expressions that people wrote are theirs, and `check` judges them.
 ///
 /// # Errors
 ///
-/// When there is no such pair.
-pub(super) fn pair(def: &Placed<WindowDef>) -> Result<(CronPair, TimeZone), Error> {
+/// When there are no such times.
+pub(super) fn edges(def: &Placed<WindowDef>) -> Result<(WindowEdges, TimeZone), Error> {
     let window = def.schedule().map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
-    let pair = match window.form {
-        WindowForm::OpenClose { .. } => window.pair(),
-        _ => window.resolve(reference()),
-    };
-    let pair = pair.map_err(|error| {
+    let edges = window.resolve(reference()).map_err(|error| {
         Error::invalid(Diagnostic::error(error.message).at(def.place.clone()).help(error.help))
     })?;
-    Ok((pair, window.zone_or_utc()))
+    Ok((edges, window.zone_or_utc()))
+}
+
+/// Returns the expressions of a window, in its zone.
+///
+/// # Errors
+///
+/// As [`edges`], and when no cron expressions say it.
+pub(super) fn pair(def: &Placed<WindowDef>) -> Result<(CronPair, TimeZone), Error> {
+    let (edges, zone) = edges(def)?;
+    let none = || {
+        Diagnostic::error("no pair of CronJobs opens and closes this window")
+            .at(def.place.clone())
+            .help("give the gate a table, with `every` and `through`")
+    };
+    Ok((edges.cron().ok_or_else(|| Error::invalid(none()))?, zone))
 }
 
 /// Makes sure that Kubernetes takes the names of CronJobs.

@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::Schedule;
-use crate::mechanism::cron_job::pair;
-use crate::schedule::{Deadline, Interval, Moment, OpenTimes, Stretch};
+use crate::mechanism::cron_job::edges;
+use crate::schedule::{Deadline, Interval, Moment, OpenTimes, Stretch, WindowEdges};
 use crate::spec::{MechanismName, Spec, TableDef};
 
 /// The first argument of a job that looks at a table; the lines of the table follow.
@@ -37,7 +37,7 @@ pub fn schedule(table: &TableDef) -> Schedule {
 ///
 /// # Errors
 ///
-/// When one is too long, a window has no exact pair of expressions, or a job would see an interval late or not at all.
+/// When one is too long, a window does not come exactly as it says, or a job would see an interval late or not at all.
 pub fn tables(spec: &Spec, cluster: &str, table: &TableDef) -> Result<BTreeMap<usize, Vec<String>>, Error> {
     let mut found = BTreeMap::new();
     for (position, change_type) in spec.types.iter().enumerate().filter(|(_, one)| !one.is_real_time()) {
@@ -45,8 +45,8 @@ pub fn tables(spec: &Spec, cluster: &str, table: &TableDef) -> Result<BTreeMap<u
         let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
         let Some(times) = spec.open_times(cluster, name).map_err(invalid)? else { continue };
         let windows = spec.windows_of(cluster, name);
-        let pairs: Vec<_> = windows.into_iter().map(pair).collect::<Result<_, _>>()?;
-        let zone = pairs.into_iter().next().map_or(TimeZone::UTC, |(_, zone)| zone);
+        let windows: Vec<_> = windows.into_iter().map(edges).collect::<Result<_, _>>()?;
+        let zone = windows.into_iter().next().map_or(TimeZone::UTC, |(_, zone)| zone);
         let refuse = |message: String, help: &str| {
             Error::invalid(Diagnostic::error(message).at(table.place.clone()).help(help))
         };
@@ -130,5 +130,7 @@ pub fn times(container: &Value) -> Option<OpenTimes> {
     let end = intervals.pop().filter(|end| end.open == end.close)?;
     let stretch = |interval: Interval| Stretch { interval, reason: String::new() };
     let bounds = Interval { open: Timestamp::MIN, close: end.close };
-    Some(OpenTimes::new([], Vec::new(), intervals.into_iter().map(stretch).collect()).within(bounds))
+    let windows: [(WindowEdges, TimeZone); 0] = [];
+    let intervals = intervals.into_iter().map(stretch).collect();
+    Some(OpenTimes::new(windows, Vec::new(), intervals).within(bounds))
 }

@@ -136,7 +136,7 @@ pub(super) fn lasting(timeline: &Timeline) -> Vec<Lasting> {
     for (pair, zone) in timeline.gates() {
         firings.push([&pair.open, &pair.close].map(|expr| {
             let last = last_at_or_before(expr, before, zone).unwrap_or(before);
-            let after = expr.firing_seconds(floor(last), zone).skip_while(|at| *at < floor(start));
+            let after = expr.seconds(floor(last), zone).skip_while(|at| *at < floor(start));
             let found: Vec<i64> = after.take(MOST).take_while(|at| *at < to).collect();
             if let (MOST, Some(last)) = (found.len(), found.last()) {
                 to = *last;

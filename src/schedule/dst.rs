@@ -6,11 +6,10 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
-use super::cron::{CronExpr, Fields};
 use super::firing::floor;
 use super::interval::last_at_or_before;
 use super::local::{DAY, Local, date_of};
-use super::pair::{matches, time_matches};
+use super::recurrence::Recurrence;
 
 /// How a firing differs from what the expression says in local time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,18 +37,20 @@ pub struct ClockHit {
     pub transition: Timestamp,
 }
 
-/// Gives every local time in the days around each change of the clocks in `from..to` at which an expression
-/// does not fire exactly once as it says.
+/// Gives every local time in the days around each change of the clocks in `from..to` at which one end of a window
+/// does not come exactly once as it says.
 ///
-/// The firings are those of [`CronExpr::next_after`]; `@every` has no local times and so no hits.
-pub fn clock_hits(expr: &CronExpr, zone: &TimeZone, from: Timestamp, to: Timestamp) -> Vec<ClockHit> {
-    let Some(fields) = expr.fields() else { return Vec::new() };
+/// Cron expressions fire as [`CronExpr::next_after`](super::CronExpr::next_after) says; `@every` has no local times and so no hits.
+pub fn clock_hits(expr: &Recurrence, zone: &TimeZone, from: Timestamp, to: Timestamp) -> Vec<ClockHit> {
+    if !expr.has_times() {
+        return Vec::new();
+    }
     let mut hits = Vec::new();
     let mut before = i64::from(zone.to_offset(from).seconds());
     for transition in zone.following(from).take_while(|transition| transition.timestamp() < to) {
         let after = i64::from(transition.offset().seconds());
         if after != before {
-            hits.extend(hits_at(expr, fields, zone, transition.timestamp(), before, after));
+            hits.extend(hits_at(expr, zone, transition.timestamp(), before, after));
         }
         before = after;
     }
@@ -57,8 +58,7 @@ pub fn clock_hits(expr: &CronExpr, zone: &TimeZone, from: Timestamp, to: Timesta
 }
 
 fn hits_at(
-    expr: &CronExpr,
-    fields: &Fields,
+    expr: &Recurrence,
     zone: &TimeZone,
     transition: Timestamp,
     before: i64,
@@ -86,8 +86,8 @@ fn hits_at(
     let mut hits = Vec::new();
     let mut hit =
         |second: i64, effect| hits.extend(civil(second).map(|local| ClockHit { local, effect, transition }));
-    for day in (first..=last).filter(|&day| matches(fields, day)) {
-        for minute in (0..1440).filter(|&minute| time_matches(fields, minute)) {
+    for day in first..=last {
+        for minute in expr.minutes_of(day) {
             let second = day * DAY + minute * 60;
             let exists = [before, after].into_iter().any(|offset| local.offset(second - offset) == offset);
             match fired.remove(&second) {

@@ -3,10 +3,10 @@
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
-use super::cron::CronExpr;
 use super::firing::floor;
 use super::local::{DAY, Local};
-use super::pair::{CronPair, Edge};
+use super::pair::Edge;
+use super::recurrence::{Recurrence, WindowEdges};
 use super::window::{Window, WindowError};
 
 /// How far back the last firing is looked for: 29 February comes after eight years at most, and the search
@@ -56,7 +56,7 @@ pub struct Timeline {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Gate {
     zone: TimeZone,
-    pair: CronPair,
+    edges: WindowEdges,
 }
 
 impl Timeline {
@@ -64,15 +64,17 @@ impl Timeline {
     ///
     /// # Errors
     ///
-    /// Those of [`Window::pair`], of the first window that has one.
+    /// Those of [`Window::edges`], of the first window that has one.
     pub fn new<'w>(windows: impl IntoIterator<Item = &'w Window>) -> Result<Timeline, WindowError> {
-        let gate = |window: &Window| Ok(Gate { zone: window.zone_or_utc(), pair: window.pair()? });
+        let gate = |window: &Window| Ok(Gate { zone: window.zone_or_utc(), edges: window.edges()? });
         Ok(Timeline { gates: windows.into_iter().map(gate).collect::<Result<_, _>>()? })
     }
 
     /// Makes the timeline of pairs in their zones.
-    pub fn of_pairs(pairs: impl IntoIterator<Item = (CronPair, TimeZone)>) -> Timeline {
-        Timeline { gates: pairs.into_iter().map(|(pair, zone)| Gate { zone, pair }).collect() }
+    pub fn of_pairs(pairs: impl IntoIterator<Item = (impl Into<WindowEdges>, TimeZone)>) -> Timeline {
+        Timeline {
+            gates: pairs.into_iter().map(|(edges, zone)| Gate { zone, edges: edges.into() }).collect(),
+        }
     }
 
     /// Says whether the gate is open at an instant.
@@ -81,7 +83,7 @@ impl Timeline {
     /// suspends it. With no windows at all it is always open.
     pub fn is_open(&self, at: Timestamp) -> bool {
         let last = |edge| {
-            self.gates.iter().filter_map(|gate| last_at_or_before(gate.pair.expr(edge), at, &gate.zone)).max()
+            self.gates.iter().filter_map(|gate| last_at_or_before(gate.edges.of(edge), at, &gate.zone)).max()
         };
         match (last(Edge::Open), last(Edge::Close)) {
             (_, None) => true,
@@ -121,7 +123,8 @@ impl Timeline {
 
     /// Gives the instant at which the gate, open at `at`, was opened.
     fn opened(&self, at: Timestamp) -> Timestamp {
-        let closes = self.gates.iter().filter_map(|gate| last_at_or_before(&gate.pair.close, at, &gate.zone));
+        let closes =
+            self.gates.iter().filter_map(|gate| last_at_or_before(&gate.edges.close, at, &gate.zone));
         match closes.max() {
             Some(close) => self.open_while_closed(close).unwrap_or(Timestamp::MIN),
             None => Timestamp::MIN,
@@ -138,7 +141,7 @@ impl Timeline {
         let last = |edge: Edge, at: Timestamp| {
             self.gates
                 .iter()
-                .filter_map(move |gate| last_at_or_before(gate.pair.expr(edge), at, &gate.zone))
+                .filter_map(move |gate| last_at_or_before(gate.edges.of(edge), at, &gate.zone))
                 .max()
         };
         let close = last(Edge::Close, at)?;
@@ -153,7 +156,7 @@ impl Timeline {
     /// which is not defined, and the gate counts as closed.
     pub fn races_at(&self, at: Timestamp) -> bool {
         let fires = |edge: Edge| {
-            self.gates.iter().any(|gate| last_at_or_before(gate.pair.expr(edge), at, &gate.zone) == Some(at))
+            self.gates.iter().any(|gate| last_at_or_before(gate.edges.of(edge), at, &gate.zone) == Some(at))
         };
         fires(Edge::Close) && fires(Edge::Open)
     }
@@ -161,7 +164,7 @@ impl Timeline {
     /// Gives the race that decides what [`Timeline::is_open`], [`Timeline::next_open`] and
     /// [`Timeline::next_close`] say of an instant: that of the last closing at or before it, or of the next one.
     pub fn race_near(&self, at: Timestamp) -> Option<Timestamp> {
-        let closings = self.gates.iter().map(|gate| last_at_or_before(&gate.pair.close, at, &gate.zone));
+        let closings = self.gates.iter().map(|gate| last_at_or_before(&gate.edges.close, at, &gate.zone));
         let last = closings.flatten().max();
         last.into_iter().chain(self.next(Edge::Close, at)).find(|close| self.races_at(*close))
     }
@@ -169,13 +172,13 @@ impl Timeline {
     /// Gives the position of the window that opens, or closes, at an instant; the first one's where none does.
     pub(crate) fn window_at(&self, at: Timestamp, opens: bool) -> usize {
         let edge = if opens { Edge::Open } else { Edge::Close };
-        let fires = |gate: &Gate| last_at_or_before(gate.pair.expr(edge), at, &gate.zone) == Some(at);
+        let fires = |gate: &Gate| last_at_or_before(gate.edges.of(edge), at, &gate.zone) == Some(at);
         self.gates.iter().position(fires).unwrap_or_default()
     }
 
     /// Gives the first firing of one edge of any window strictly after an instant.
     fn next(&self, edge: Edge, after: Timestamp) -> Option<Timestamp> {
-        self.gates.iter().filter_map(|gate| next_in_chain(gate.pair.expr(edge), after, &gate.zone)).min()
+        self.gates.iter().filter_map(|gate| next_in_chain(gate.edges.of(edge), after, &gate.zone)).min()
     }
 
     /// Gives the first opening after an instant at which the gate is closed.
@@ -191,7 +194,7 @@ impl Timeline {
             let tied = self
                 .gates
                 .iter()
-                .any(|gate| last_at_or_before(&gate.pair.close, open, &gate.zone) == Some(open));
+                .any(|gate| last_at_or_before(&gate.edges.close, open, &gate.zone) == Some(open));
             if !tied {
                 return Some(open);
             }
@@ -201,8 +204,8 @@ impl Timeline {
     }
 
     /// Gives the pairs with their zones, in the order of the windows.
-    pub(super) fn gates(&self) -> impl Iterator<Item = (&CronPair, &TimeZone)> {
-        self.gates.iter().map(|gate| (&gate.pair, &gate.zone))
+    pub(super) fn gates(&self) -> impl Iterator<Item = (&WindowEdges, &TimeZone)> {
+        self.gates.iter().map(|gate| (&gate.edges, &gate.zone))
     }
 
     /// Gives the firings of all openings and closings in `from..to`, in order, at most so many of each; the
@@ -213,9 +216,9 @@ impl Timeline {
         let mut edges: Vec<(Timestamp, bool)> = Vec::new();
         let mut end = to;
         for gate in &self.gates {
-            for (expr, opens) in [(&gate.pair.open, true), (&gate.pair.close, false)] {
+            for (expr, opens) in [(&gate.edges.open, true), (&gate.edges.close, false)] {
                 let last = last_at_or_before(expr, before, &gate.zone).unwrap_or(before);
-                let firings = expr.firings(last, &gate.zone).skip_while(|at| *at < from);
+                let firings = expr.times(last, &gate.zone).skip_while(|at| *at < from);
                 let count = edges.len();
                 edges.extend(firings.take_while(|at| *at < to).take(most).map(|at| (at, opens)));
                 if edges.len() - count == most {
@@ -267,21 +270,24 @@ impl Iterator for Intervals<'_> {
 /// robfig/cron only searches forward, and what it finds around a change of the clocks can depend on where it
 /// begins. The CronJob controller begins at the last run. So the start goes back in growing steps until two
 /// firings are found, of which the later one was then reached from a firing.
-pub(super) fn last_at_or_before(expr: &CronExpr, at: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+pub(super) fn last_at_or_before(expr: &Recurrence, at: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let last = last_second(expr, floor(at), &mut Local::new(zone))?;
     Timestamp::from_second(last).ok()
 }
 
 /// Gives the first firing after an instant, reached from the last firing before it as the controller does.
-pub(super) fn next_in_chain(expr: &CronExpr, after: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+pub(super) fn next_in_chain(expr: &Recurrence, after: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let mut local = Local::new(zone);
     let after = floor(after);
     let last = last_second(expr, after, &mut local).unwrap_or(after);
     Timestamp::from_second(expr.next_second(last, &mut local)?).ok()
 }
 
-fn last_second(expr: &CronExpr, at: i64, local: &mut Local<'_>) -> Option<i64> {
-    let mut back = 3600;
+fn last_second(expr: &Recurrence, at: i64, local: &mut Local<'_>) -> Option<i64> {
+    let mut back = match expr {
+        Recurrence::Cron(_) => 3600,
+        Recurrence::Monthly(_) => 64 * DAY,
+    };
     loop {
         let mut from = at - back;
         let (mut last, mut count) = (None, 0);

@@ -1,7 +1,8 @@
 //! Local time as Go's `time` package computes it, on plain seconds.
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::civil::DateTime;
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 
 pub(super) const DAY: i64 = 86_400;
 
@@ -99,6 +100,34 @@ impl<'z> Local<'z> {
         let local = days * DAY + second_of_day;
         let guess = local - self.offset(local);
         local - self.offset(guess)
+    }
+}
+
+impl Local<'_> {
+    /// Returns the instants at which the clock shows a local time: none where a change skips it, two where it comes twice,
+    /// the earlier first. Beyond the year 9999 there are none.
+    pub(super) fn instants(&self, days: i64, second_of_day: i64) -> [Option<i64>; 2] {
+        let local = days * DAY + second_of_day;
+        let (year, month, day) = date_of(days);
+        let (hour, minute) = (second_of_day / 3600, second_of_day / 60 % 60);
+        let civil = i16::try_from(year).ok().and_then(|year| {
+            DateTime::new(
+                year,
+                month as i8,
+                day as i8,
+                hour as i8,
+                minute as i8,
+                (second_of_day % 60) as i8,
+                0,
+            )
+            .ok()
+        });
+        let at = |offset: Offset| Some(local - i64::from(offset.seconds()));
+        match civil.map(|civil| self.zone.to_ambiguous_timestamp(civil).offset()) {
+            Some(AmbiguousOffset::Unambiguous { offset }) => [at(offset), None],
+            Some(AmbiguousOffset::Fold { before, after }) => [at(before), at(after)],
+            Some(AmbiguousOffset::Gap { .. }) | None => [None, None],
+        }
     }
 }
 

@@ -4,8 +4,8 @@
 //! asked for. Zones come from the time zone database inside the program.
 //!
 //! * [`CronExpr`] is a CronJob's `schedule`, [`zone::parse`] its `timeZone`.
-//! * [`Window`] is what the spec says: `open` and `close`, `open` and `for`, or `from` and `to`. It becomes
-//!   a [`CronPair`], which is what the CronJobs get.
+//! * [`Window`] is what the spec says: `open` and `close`, `open` and `for`, `from` and `to`, or `on`, `from` and `for`.
+//!   Each has [`WindowEdges`], and all but the last a [`CronPair`], which is what CronJobs get.
 //! * [`Timeline`] is what those CronJobs do: when the gate is open and when it changes.
 //! * [`OpenTimes`] is when a gate is open that asks a table: windows, freezes and overrides.
 mod batch;
@@ -20,9 +20,11 @@ mod length;
 pub mod lint;
 mod local;
 mod moment;
+mod month_day;
 mod open_times;
 pub mod outage;
 mod pair;
+mod recurrence;
 mod resolve;
 mod week_time;
 mod window;
@@ -36,7 +38,9 @@ pub use firing::Firings;
 pub use interval::{Interval, Intervals, Timeline};
 pub use length::{Length, LengthError};
 pub use moment::Moment;
+pub use month_day::{MonthDay, MonthDayError, TimeOfDay};
 pub use open_times::{OpenTimes, Stretch};
 pub use pair::CronPair;
+pub use recurrence::{Monthly, Recurrence, WindowEdges};
 pub use week_time::{WeekTime, WeekTimeError};
 pub use window::{Window, WindowError, WindowForm, WindowKey};

@@ -7,7 +7,7 @@ use jiff::{Span, Timestamp};
 
 use super::interval::{Interval, Timeline};
 use super::local::DAY;
-use super::pair::CronPair;
+use super::recurrence::WindowEdges;
 
 /// How far ahead an opening or a closing is looked for, as Kubernetes does: five years.
 const AHEAD: i64 = 5 * 366 * DAY;
@@ -57,7 +57,7 @@ pub struct OpenTimes {
 impl OpenTimes {
     /// Makes the times of windows, freezes and overrides, without bounds.
     pub fn new(
-        windows: impl IntoIterator<Item = (CronPair, TimeZone)>,
+        windows: impl IntoIterator<Item = (impl Into<WindowEdges>, TimeZone)>,
         freezes: Vec<Stretch>,
         overrides: Vec<Stretch>,
     ) -> OpenTimes {

@@ -8,6 +8,7 @@ use super::deadline::{Deadline, Deadlines};
 use super::firing::floor;
 use super::interval::{Timeline, last_at_or_before};
 use super::local::Local;
+use super::recurrence::Recurrence;
 
 /// The state of a gate after an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,14 +32,16 @@ impl Timeline {
     pub fn after_outage(&self, start: Timestamp, end: Timestamp, deadlines: &[Deadlines]) -> AfterOutage {
         let before = start.checked_sub(Span::new().seconds(1)).unwrap_or(start);
         let (mut opens, mut closes) = (false, false);
-        for (index, (pair, zone)) in self.gates().enumerate() {
+        for (index, (edges, zone)) in self.gates().enumerate() {
             let deadline = deadlines.get(index).copied().unwrap_or_default();
-            let starts = |expr: &CronExpr, deadline: Option<Deadline>| {
-                let last = last_at_or_before(expr, before, zone).unwrap_or(before);
+            let starts = |edge: &Recurrence, deadline: Option<Deadline>| {
+                // No CronJob runs at times that none can say.
+                let Recurrence::Cron(expr) = edge else { return false };
+                let last = last_at_or_before(edge, before, zone).unwrap_or(before);
                 missed_run(expr, zone, last, end, deadline.map(|deadline| deadline.starting)).is_some()
             };
-            opens |= starts(&pair.open, deadline.open);
-            closes |= starts(&pair.close, deadline.close);
+            opens |= starts(&edges.open, deadline.open);
+            closes |= starts(&edges.close, deadline.close);
         }
         match (opens, closes) {
             (true, true) => AfterOutage::Race,

@@ -22,16 +22,6 @@ pub(super) enum Edge {
     Close,
 }
 
-impl CronPair {
-    /// Gives one of the two expressions.
-    pub(super) fn expr(&self, edge: Edge) -> &CronExpr {
-        match edge {
-            Edge::Open => &self.open,
-            Edge::Close => &self.close,
-        }
-    }
-}
-
 /// Why no single cron expression fires so much later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NotOne {

@@ -8,7 +8,9 @@ use super::cron::CronExpr;
 use super::dst::{ClockEffect, ClockHit, clock_hits};
 use super::interval::{Timeline, next_in_chain};
 use super::length::Length;
-use super::pair::{CronPair, shifted};
+use super::month_day::TimeOfDay;
+use super::pair::shifted;
+use super::recurrence::{Recurrence, WindowEdges};
 use super::week_time::WeekTime;
 use super::window::{Window, WindowError, WindowForm};
 
@@ -33,15 +35,14 @@ struct Fault {
 }
 
 impl Window {
-    /// Gives the expressions of the window's two CronJobs, and makes sure that a window of `for` or of `from`
-    /// and `to` opens and closes at its local times in the ten years after an instant.
+    /// Returns when the window opens and closes, and makes sure that a window of `for` or of `from` and `to` opens and closes at its local times in the ten years after an instant.
     ///
     /// A closing that comes twice, as the clocks go back, changes nothing and is accepted; so is an opening.
     /// `open` and `close` are taken as they are; the lints speak about them.
     ///
     /// # Errors
     ///
-    /// Those of [`Window::pair`], and a time that a change of the clocks skips or moves. The message names the
+    /// Those of [`Window::edges`], and a time that a change of the clocks skips or moves. The message names the
     /// date and what would happen, the help another time that has been tried and works.
     ///
     /// # Example
@@ -57,27 +58,27 @@ impl Window {
     /// assert!(error.help.contains("for: 5h"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn resolve(&self, from: Timestamp) -> Result<CronPair, WindowError> {
-        let pair = self.pair()?;
+    pub fn resolve(&self, from: Timestamp) -> Result<WindowEdges, WindowError> {
+        let edges = self.edges()?;
         if matches!(self.form, WindowForm::OpenClose { .. }) {
-            return Ok(pair);
+            return Ok(edges);
         }
         let zone = self.zone_or_utc();
-        match fault(&pair, &zone, from) {
-            None => Ok(pair),
-            Some(fault) => Err(self.refusal(&pair, &zone, from, &fault)),
+        match fault(&edges, &zone, from) {
+            None => Ok(edges),
+            Some(fault) => Err(self.refusal(&edges, &zone, from, &fault)),
         }
     }
 
-    fn refusal(&self, pair: &CronPair, zone: &TimeZone, from: Timestamp, fault: &Fault) -> WindowError {
+    fn refusal(&self, edges: &WindowEdges, zone: &TimeZone, from: Timestamp, fault: &Fault) -> WindowError {
         let (open_key, close_key) = self.keys();
-        let expr = if fault.closes { &pair.close } else { &pair.open };
+        let edge = if fault.closes { &edges.close } else { &edges.open };
         let consequence = match (fault.closes, fault.hit.effect) {
             (true, ClockEffect::Extra) => "the window would also close then".to_owned(),
             (true, ClockEffect::Repeated) | (false, ClockEffect::Repeated) => {
                 "the window would open and close twice".to_owned()
             }
-            (true, _) => match next_in_chain(expr, fault.hit.transition, zone) {
+            (true, _) => match next_in_chain(edge, fault.hit.transition, zone) {
                 Some(next) => {
                     let next = zone.to_datetime(next);
                     format!("the window would stay open until {}", show(next))
@@ -113,7 +114,7 @@ impl Window {
         for both in [false, true] {
             for minutes in nearest_first() {
                 let Some((window, text)) = self.moved(closes, both, minutes) else { continue };
-                if window.pair().is_ok_and(|pair| fault(&pair, zone, from).is_none()) {
+                if window.edges().is_ok_and(|edges| fault(&edges, zone, from).is_none()) {
                     return Some(text);
                 }
             }
@@ -176,6 +177,16 @@ impl Window {
                 };
                 (WindowForm::OpenClose { open, close }, text)
             }
+            WindowForm::Monthly { on, from, length } if closes && !both => {
+                let minutes = u32::try_from(i64::from(length.minutes()) + minutes).ok()?;
+                let length = Length::from_minutes(minutes)?;
+                (WindowForm::Monthly { on: *on, from: *from, length }, format!("write `for: {length}`"))
+            }
+            WindowForm::Monthly { on, from, length } => {
+                let from = TimeOfDay::from_minutes(from.minutes() + minutes)?;
+                let text = format!("write `from: {from}`");
+                (WindowForm::Monthly { on: *on, from, length: *length }, text)
+            }
         };
         Some((Window { zone: self.zone.clone(), form }, text))
     }
@@ -189,17 +200,18 @@ pub(super) fn nearest_first() -> impl Iterator<Item = i64> {
 
 /// Finds the first date in ten years on which a pair does not come true; a closing before an opening, as the
 /// gate that stays open does the harm.
-fn fault(pair: &CronPair, zone: &TimeZone, from: Timestamp) -> Option<Fault> {
+fn fault(edges: &WindowEdges, zone: &TimeZone, from: Timestamp) -> Option<Fault> {
     let to = years_after(from, YEARS);
-    let close = clock_hits(&pair.close, zone, from, to);
-    let open = clock_hits(&pair.open, zone, from, to);
+    let close = clock_hits(&edges.close, zone, from, to);
+    let open = clock_hits(&edges.open, zone, from, to);
     // What comes every hour of the day is as right with an hour more or less.
-    let hourly = |expr: &CronExpr| expr.fields().is_some_and(|fields| fields.hour & EVERY_HOUR == EVERY_HOUR);
-    if hourly(&pair.open) && hourly(&pair.close) {
+    let hourly =
+        |edge: &Recurrence| edge.fields().is_some_and(|fields| fields.hour & EVERY_HOUR == EVERY_HOUR);
+    if hourly(&edges.open) && hourly(&edges.close) {
         return None;
     }
     let wrong = |hit: &&ClockHit| hit.effect != ClockEffect::Repeated;
-    let timeline = Timeline::of_pairs([(pair.clone(), zone.clone())]);
+    let timeline = Timeline::of_pairs([(edges.clone(), zone.clone())]);
     let harms = |hit: &&ClockHit| hit.effect == ClockEffect::Extra || timeline.is_open(instant(hit, zone));
     if let Some(hit) = close.iter().filter(wrong).find(harms) {
         return Some(Fault { closes: true, hit: *hit });

@@ -3,9 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::month_day::TimeOfDay;
+
 /// Days by which the week is counted, Sunday first as in cron.
 pub(super) const WEEKDAYS: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 const LONG: [&str; 7] = ["SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY"];
+
+/// Returns the number of a weekday in English, short or long, in any case; 0 is Sunday.
+pub(super) fn weekday_of(word: &str) -> Option<u8> {
+    let is_it =
+        |(short, long): (&&str, &str)| short.eq_ignore_ascii_case(word) || long.eq_ignore_ascii_case(word);
+    WEEKDAYS.iter().zip(LONG).position(is_it).map(|weekday| weekday as u8)
+}
 
 /// A local time that comes once a week, to the minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,28 +86,21 @@ impl FromStr for WeekTime {
         let (Some(day), Some(time), None) = (words.next(), words.next(), words.next()) else {
             return Err(wrong("is not a weekday and a time"));
         };
-        let weekday = WEEKDAYS
-            .iter()
-            .zip(LONG)
-            .position(|(short, long)| short.eq_ignore_ascii_case(day) || long.eq_ignore_ascii_case(day))
-            .ok_or_else(|| wrong("does not begin with a weekday"))?;
-        let (hour, minute) = time.split_once(':').ok_or_else(|| wrong("has no time of day"))?;
-        let number = |digits: &str, width: std::ops::RangeInclusive<usize>| {
-            let plain = width.contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
-            plain.then(|| digits.parse::<u8>().ok()).flatten()
-        };
-        match (number(hour, 1..=2), number(minute, 2..=2)) {
-            (Some(hour @ 0..=23), Some(minute @ 0..=59)) => {
-                Ok(WeekTime { weekday: weekday as u8, hour, minute })
-            }
-            (Some(24), Some(0)) => {
-                let midnight = WeekTime { weekday: (weekday as u8 + 1) % 7, hour: 0, minute: 0 };
-                Err(WeekTimeError {
-                    message: format!("`{text}` is no time of that day, which ends as the next one begins"),
-                    help: format!("write `{midnight}`"),
-                })
-            }
-            _ => Err(wrong("has a time that is not between 00:00 and 23:59")),
+        let weekday = weekday_of(day).ok_or_else(|| wrong("does not begin with a weekday"))?;
+        if !time.contains(':') {
+            return Err(wrong("has no time of day"));
         }
+        if let Some(time) = TimeOfDay::read(time) {
+            let minutes = time.minutes();
+            return Ok(WeekTime { weekday, hour: (minutes / 60) as u8, minute: (minutes % 60) as u8 });
+        }
+        if time != "24:00" {
+            return Err(wrong("has a time that is not between 00:00 and 23:59"));
+        }
+        let midnight = WeekTime { weekday: (weekday + 1) % 7, hour: 0, minute: 0 };
+        Err(WeekTimeError {
+            message: format!("`{text}` is no time of that day, which ends as the next one begins"),
+            help: format!("write `{midnight}`"),
+        })
     }
 }

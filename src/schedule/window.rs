@@ -1,4 +1,4 @@
-//! A window as the spec writes it, and the pair of cron expressions that it becomes.
+//! A window as the spec writes it, and when it opens and closes.
 
 use std::fmt;
 
@@ -6,8 +6,13 @@ use jiff::tz::TimeZone;
 
 use super::cron::{CronExpr, Fields};
 use super::length::Length;
+use super::month_day::{MonthDay, TimeOfDay};
 use super::pair::{CronPair, NotOne, shifted, shortest_distance};
+use super::recurrence::{Monthly, Recurrence, WindowEdges};
 use super::week_time::WeekTime;
+
+/// The minutes of four weeks, the shortest time between two days of two months.
+const FOUR_WEEKS: i64 = 28 * 24 * 60;
 
 /// Recurring intervals during which a gated type reconciles.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +24,7 @@ pub struct Window {
     pub form: WindowForm,
 }
 
-/// The three ways to say when a window is open.
+/// The ways to say when a window is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WindowForm {
     /// `open` and `close`: two cron expressions.
@@ -43,6 +48,15 @@ pub enum WindowForm {
         /// When it closes.
         to: WeekTime,
     },
+    /// `on`, `from` and `for`: a day of each month, a time of day and a length of local time.
+    Monthly {
+        /// The day on which it opens.
+        on: MonthDay,
+        /// When it opens.
+        from: TimeOfDay,
+        /// How long it is open.
+        length: Length,
+    },
 }
 
 /// The key of a window that a [`WindowError`] or a lint speaks of.
@@ -50,6 +64,8 @@ pub enum WindowForm {
 pub enum WindowKey {
     /// `timeZone`
     TimeZone,
+    /// `on`
+    On,
     /// `open`
     Open,
     /// `close`
@@ -64,8 +80,8 @@ pub enum WindowKey {
 
 impl WindowKey {
     /// The keys that say when a window opens and closes, in the order in which they are told.
-    pub const TIMES: [WindowKey; 5] =
-        [WindowKey::Open, WindowKey::Close, WindowKey::For, WindowKey::From, WindowKey::To];
+    pub const TIMES: [WindowKey; 6] =
+        [WindowKey::On, WindowKey::Open, WindowKey::Close, WindowKey::From, WindowKey::To, WindowKey::For];
 
     /// Gives all keys.
     pub fn all() -> impl Iterator<Item = WindowKey> {
@@ -76,6 +92,7 @@ impl WindowKey {
     pub fn as_str(self) -> &'static str {
         match self {
             WindowKey::TimeZone => "timeZone",
+            WindowKey::On => "on",
             WindowKey::Open => "open",
             WindowKey::Close => "close",
             WindowKey::For => "for",
@@ -112,6 +129,7 @@ impl fmt::Display for Window {
             WindowForm::OpenClose { open, close } => write!(f, "{}–{}", spoken(open), spoken(close))?,
             WindowForm::OpenFor { open, length } => write!(f, "{} for {length}", spoken(open))?,
             WindowForm::FromTo { from, to } => write!(f, "{from}–{to}")?,
+            WindowForm::Monthly { on, from, length } => write!(f, "{on} {from} for {length}")?,
         }
         match self.zone.as_ref().and_then(TimeZone::iana_name) {
             Some(zone) => write!(f, " {zone}"),
@@ -136,6 +154,28 @@ impl Window {
         self.zone.clone().unwrap_or(TimeZone::UTC)
     }
 
+    /// Returns when the window opens and closes. What the changes of the clocks do to it is not looked at here; see
+    /// [`Window::resolve`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Window::pair`]; of a monthly window, a length of four weeks, after which it may open again.
+    pub fn edges(&self) -> Result<WindowEdges, WindowError> {
+        let WindowForm::Monthly { on, from, length } = self.form else {
+            return self.pair().map(WindowEdges::from);
+        };
+        let (from, length) = (from.minutes(), i64::from(length.minutes()));
+        if length >= FOUR_WEEKS {
+            return Err(WindowError {
+                message: format!("the window is open for four weeks, after which the {on} may come again"),
+                key: WindowKey::For,
+                help: "make `for` shorter than 28d".into(),
+            });
+        }
+        let at = |minutes: i64| Recurrence::Monthly(Monthly { day: on, minutes });
+        Ok(WindowEdges { open: at(from), close: at(from + length) })
+    }
+
     /// Gives the expressions of the window's two CronJobs.
     ///
     /// A pair made of `for` or of `from` and `to` opens and closes at exactly those times of the local
@@ -147,6 +187,7 @@ impl Window {
     /// * `for` where no single cron expression fires that much after `open`, or where the window is as long
     ///   as the time between two openings or longer.
     /// * `from` equal to `to`.
+    /// * A day of the month, which no cron expression says.
     pub fn pair(&self) -> Result<CronPair, WindowError> {
         match &self.form {
             WindowForm::OpenClose { open, close } => {
@@ -176,6 +217,11 @@ impl Window {
                 };
                 Ok(CronPair { open: cron(from, WindowKey::From)?, close: cron(to, WindowKey::To)? })
             }
+            WindowForm::Monthly { on, .. } => Err(WindowError {
+                message: format!("no cron expression fires on the {on} alone"),
+                key: WindowKey::On,
+                help: "use a gate that looks at a table, with `every` and `through`".into(),
+            }),
         }
     }
 
@@ -185,6 +231,7 @@ impl Window {
             WindowForm::OpenClose { .. } => (WindowKey::Open, WindowKey::Close),
             WindowForm::OpenFor { .. } => (WindowKey::Open, WindowKey::For),
             WindowForm::FromTo { .. } => (WindowKey::From, WindowKey::To),
+            WindowForm::Monthly { .. } => (WindowKey::From, WindowKey::For),
         }
     }
 }

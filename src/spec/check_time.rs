@@ -14,25 +14,24 @@ impl Spec {
     ///
     /// # Errors
     ///
-    /// Those of [`WindowDef::schedule`], and when a window has no pair of cron expressions; a spec that was read has
-    /// none of these.
+    /// Those of [`WindowDef::schedule`], and those of [`schedule::Window::edges`]; a spec that was read has none of these.
     pub fn open_times(&self, cluster: &str, type_name: &str) -> Result<Option<OpenTimes>, Vec<Diagnostic>> {
         let Some(table) = &self.gate.table else { return Ok(None) };
-        let mut pairs = Vec::new();
+        let mut edges = Vec::new();
         for def in self.windows_of(cluster, type_name) {
             let window = def.schedule()?;
-            let pair = window.pair().map_err(|error| vec![def.refused(error)])?;
-            pairs.push((pair, window.zone_or_utc()));
+            let own = window.edges().map_err(|error| vec![def.refused(error)])?;
+            edges.push((own, window.zone_or_utc()));
         }
         let freezes = self.freezes_of(cluster, type_name).into_iter().map(Freeze::stretch).collect();
         let overrides =
             self.overrides_of(cluster, type_name).into_iter().map(|given| given.stretch()).collect();
-        Ok(Some(OpenTimes::new(pairs, freezes, overrides).within(table.bounds)))
+        Ok(Some(OpenTimes::new(edges, freezes, overrides).within(table.bounds)))
     }
 }
 
 impl Placed<WindowDef> {
-    /// Says why a window has no pair of cron expressions.
+    /// Says why a window has no openings and closings.
     pub(crate) fn refused(&self, error: schedule::WindowError) -> Diagnostic {
         let place = self.text(error.key).map_or(&self.place, |text| &text.place);
         Diagnostic::error(error.message).at(place.clone()).help(error.help)
@@ -42,8 +41,8 @@ impl Placed<WindowDef> {
 impl WindowDef {
     /// Gives the window as [`crate::schedule`] computes with it.
     ///
-    /// A window of a [`Spec`](crate::spec::Spec) that was read has been through here, and has a pair
-    /// of cron expressions too ([`schedule::Window::pair`]).
+    /// A window of a [`Spec`](crate::spec::Spec) that was read has been through here, and opens and
+    /// closes ([`schedule::Window::edges`]).
     ///
     /// # Errors
     ///
@@ -68,7 +67,7 @@ impl WindowDef {
             Ok(window) => window,
             Err(diagnostics) => return diagnostics,
         };
-        match window.pair() {
+        match window.edges() {
             Ok(_) => Vec::new(),
             Err(error) => {
                 let mut diagnostic = Diagnostic::error(error.message).help(error.help);
@@ -100,14 +99,19 @@ impl WindowDef {
             }
             [(WindowKey::Open, open), (WindowKey::For, length)] => {
                 let open = cron(open, "open", diagnostics);
-                let help = |_: &schedule::LengthError| "write a length such as `4h` or `1h30m`".to_owned();
-                let length = other(length, help, diagnostics);
+                let length = other(length, length_help, diagnostics);
                 Some(WindowForm::OpenFor { open: open?, length: length? })
             }
             [(WindowKey::From, from), (WindowKey::To, to)] => {
                 let help = |error: &schedule::WeekTimeError| error.help.clone();
                 let (from, to) = (other(from, help, diagnostics), other(to, help, diagnostics));
                 Some(WindowForm::FromTo { from: from?, to: to? })
+            }
+            [(WindowKey::On, on), (WindowKey::From, from), (WindowKey::For, length)] => {
+                let help = |error: &schedule::MonthDayError| error.help.clone();
+                let (on, from) = (other(on, help, diagnostics), other(from, help, diagnostics));
+                let length = other(length, length_help, diagnostics);
+                Some(WindowForm::Monthly { on: on?, from: from?, length: length? })
             }
             _ => None,
         }
@@ -132,6 +136,10 @@ fn cron(text: &Placed<String>, key: &str, diagnostics: &mut Vec<Diagnostic>) -> 
             None
         }
     }
+}
+
+fn length_help(_: &schedule::LengthError) -> String {
+    "write a length such as `4h` or `1h30m`".to_owned()
 }
 
 fn other<T>(

@@ -169,13 +169,22 @@ pub(crate) const WINDOW: Table = Table {
     about: "a window",
     keys: &[
         key("timeZone", TIME, "The IANA time zone, for example Europe/Berlin."),
+        key(
+            "on",
+            TIME,
+            "The day on which it opens, for example second Tue of month; for a gate with `every`.",
+        ),
         key("open", TIME, "When it opens, as a cron expression of five fields."),
         key("close", TIME, "When it closes, as a cron expression of five fields."),
         key("for", TIME, "How long it stays open, for example 4h or 90m."),
-        key("from", TIME, "When it opens, as a moment of the week, for example Mon 08:00."),
+        key(
+            "from",
+            Shape::Text(TextRule::Clock),
+            "When it opens, as a moment of the week, for example Mon 08:00; with `on` as a time of day, for example 20:00.",
+        ),
         key("to", TIME, "When it closes, as a moment of the week, for example Thu 17:00."),
     ],
-    forms: &[&["open", "close"], &["open", "for"], &["from", "to"]],
+    forms: &[&["open", "close"], &["open", "for"], &["from", "to"], &["on", "from", "for"]],
     exclusive: None,
     may_be_null: false,
 };

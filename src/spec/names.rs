@@ -29,6 +29,8 @@ pub(crate) enum TextRule {
     Folder,
     /// A time zone, cron expression, length or moment; `check_time` knows more.
     Time,
+    /// A moment of the week or a time of day, which YAML 1.2 reads as text; `check_time` knows more.
+    Clock,
     /// A date, or a date and a time with or without an offset; `instant` knows more.
     Moment,
     /// The code of a finding.
@@ -81,7 +83,9 @@ impl TextRule {
             TextRule::Moment => {
                 demand(is_moment(text), "is no date like `2026-12-18`, nor a time like `2026-12-18T17:00`")
             }
-            TextRule::Time | TextRule::Sentence => demand(!text.trim().is_empty(), "is empty"),
+            TextRule::Time | TextRule::Clock | TextRule::Sentence => {
+                demand(!text.trim().is_empty(), "is empty")
+            }
             TextRule::Template(rule) => rule.check(text),
         }
     }
@@ -112,7 +116,7 @@ impl TextRule {
                 "^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?:Z|[+-][0-9]{2}:[0-9]{2})?)?$".to_owned()
             }
             TextRule::Code => "^GW[0-9]{3}$".to_owned(),
-            TextRule::Time | TextRule::Sentence => format!(r"^{CLEAN}.*[^\s\u0085].*$"),
+            TextRule::Time | TextRule::Clock | TextRule::Sentence => format!(r"^{CLEAN}.*[^\s\u0085].*$"),
             TextRule::Template(rule) => rule.pattern(),
         })
     }

@@ -237,7 +237,11 @@ impl Reader {
             self.error(&node.span, format!("{what} has no value"), "give a value, or remove the key");
             return None;
         }
-        let is_meant = |meaning: &&str| matches!(rule, TextRule::Moment) && *meaning == "a date";
+        let is_meant = |meaning: &&str| match rule {
+            TextRule::Moment => *meaning == "a date",
+            TextRule::Clock => *meaning == "a number in base 60",
+            _ => false,
+        };
         if *plain && let Some(meaning) = trap::meaning(text).filter(|meaning| !is_meant(meaning)) {
             self.error(
                 &node.span,
@@ -259,7 +263,7 @@ impl Reader {
                 TextRule::Folder | TextRule::Glob => {
                     Some("give a path relative to the folder of this file".to_owned())
                 }
-                TextRule::Time => Some("give a value, or remove the key".to_owned()),
+                TextRule::Time | TextRule::Clock => Some("give a value, or remove the key".to_owned()),
                 _ => None,
             };
             let place = self.place(&node.span);

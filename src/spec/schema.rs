@@ -306,6 +306,7 @@ mod tests {
             TextRule::Glob,
             TextRule::Folder,
             TextRule::Time,
+            TextRule::Clock,
             TextRule::Moment,
             TextRule::Code,
             TextRule::Sentence,

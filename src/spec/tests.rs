@@ -161,10 +161,10 @@ extra: 1
         "1:13 gitops-windows/v2 | apiVersion `gitops-windows/v2` is not `gitops-windows/v1` | did you mean `gitops-windows/v1`?",
         "4:9 windw | unknown key `windw` in a change type | did you mean `window`?",
         "5:3 Rx | type name `Rx` may hold only lowercase letters, digits and, between them, hyphens | choose a type name like `rx`",
-        "7:3 work-week | a window has only `open`, which does not say when it opens and closes | give exactly `open` and `close`, or `open` and `for`, or `from` and `to`",
+        "7:3 work-week | a window has only `open`, which does not say when it opens and closes | give exactly `open` and `close`, or `open` and `for`, or `from` and `to`, or `on`, `from` and `for`",
         "8:3 work-week | the key `work-week` is given twice, so one of its values would be lost | remove one of them; the first is in line 7",
         "9:3 on | `on` without quotes is a boolean to YAML parsers, and window name must be text | put it in quotes: \"on\"",
-        "10:3 odd | a window has `open` and `from`, which is not one way to say when it opens and closes | give exactly `open` and `close`, or `open` and `for`, or `from` and `to`",
+        "10:3 odd | a window has `open` and `from`, which is not one way to say when it opens and closes | give exactly `open` and `close`, or `open` and `for`, or `from` and `to`, or `on`, `from` and `for`",
         "10:46 12:30 | `12:30` without quotes is a number in base 60 to YAML parsers, and timeZone must be text | put it in quotes: \"12:30\"",
         "12:25 rx | there is no type `rx` | did you mean `rt` or `rw`?",
         "12:29 wrok-week | there is no window `wrok-week` | did you mean `work-week`?",
@@ -372,6 +372,13 @@ fn lengths_and_moments_are_checked() {
     for (window, at) in [
         ("{ timeZone: UTC, open: 0 8 * * MON, for: 4 hours }", "4 hours"),
         ("{ timeZone: UTC, from: Mon 08:00, to: Thu 25:00 }", "Thu 25:00"),
+        ("{ timeZone: UTC, on: second Tue of month, from: 25:00, for: 4h }", "25:00"),
+        ("{ timeZone: UTC, on: second Tue of month, from: Tue 20:00, for: 4h }", "Tue 20:00"),
+        ("{ timeZone: UTC, on: fifth Tue of month, from: 20:00, for: 4h }", "fifth Tue of month"),
+        ("{ timeZone: UTC, on: last Tue of month, from: 20:00, for: 28d }", "28d"),
+        ("{ timeZone: UTC, on: last Tue of month, from: 20:00, for: 4h }", "last Tue of month"),
+        ("{ timeZone: UTC, on: last Tue of month, from: 2000, for: 4h }", "2000"),
+        ("{ timeZone: UTC, on: no, from: 20:00, for: 4h }", "no"),
         ("{ timeZone: UTC, from: Mon 08:00, to: Mon 08:00 }", "Mon 08:00"),
         ("{ timeZone: UTC, open: 0 8 * * *, for: 25h }", "25h"),
         ("{ timeZone: UTC, open: '@every 1h', close: 0 8 * * * }", "'@every 1h'"),
@@ -380,6 +387,27 @@ fn lengths_and_moments_are_checked() {
         let said = said_of_window(window);
         assert_eq!(said.len(), 1, "{said:#?}");
         assert!(said[0].contains(&format!(" {at} | ")), "{said:#?}");
+    }
+}
+
+#[test]
+fn a_day_of_the_month_is_for_a_gate_with_a_table() {
+    let text = format!(
+        "{HEAD}types: {{ rt: {{}}, rw: {{ window: w }} }}\n\
+         windows: {{ w: {{ timeZone: UTC, on: second tuesday of month, from: 20:00, for: 4h }} }}\n"
+    );
+    assert_eq!(
+        said(&text),
+        [
+            "3:36 second tuesday of month | CronJobs that run at openings and closings alone can't say `second tuesday of \
+             month` | give the gate a table: `every: 5m` and `through: 2027-12-31` under `gate`"
+        ]
+    );
+    for mechanism in ["suspend", "follow"] {
+        let gate = format!("gate: {{ mechanism: {mechanism}, every: 5m, through: 2027-12-31 }}\n");
+        let spec = spec(&format!("{text}{gate}"));
+        let window = spec.windows_of("a", "rw")[0].schedule().unwrap();
+        assert_eq!(window.to_string(), "second Tue of month 20:00 for 4h UTC");
     }
 }
 

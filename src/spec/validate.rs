@@ -1,6 +1,7 @@
 //! What can be said of a spec only once all of it is read.
 
 use crate::diagnostic::{Diagnostic, Place};
+use crate::schedule::WindowKey;
 use crate::spec::model::{Clusters, Runner, Spec, WindowDef, WindowUse};
 use crate::spec::reader::list;
 use crate::spec::{MechanismName, Placed, expand};
@@ -299,5 +300,10 @@ fn times(window: &Placed<WindowDef>, has_table: bool, diagnostics: &mut Vec<Diag
             .help("add `timeZone`, here or for all windows at the top, for example `Europe/Berlin`"),
         );
     }
-    diagnostics.extend(window.check());
+    let found = window.check();
+    if let Some(on) = window.text(WindowKey::On).filter(|_| !has_table && found.is_empty()) {
+        let message = format!("CronJobs that run at openings and closings alone can't say `{}`", on.value);
+        diagnostics.push(Diagnostic::error(message).at(on.place.clone()).help(NEEDS_TABLE));
+    }
+    diagnostics.extend(found);
 }

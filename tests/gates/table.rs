@@ -145,6 +145,53 @@ fn a_pull_request_tells_what_a_freeze_holds_back() {
 }
 
 #[test]
+fn a_day_of_the_month_is_told_alike_by_everything() {
+    let scratch = scaffold();
+    let day = ["--on", "second tue of month", "--from", "20:00", "--for", "4h"];
+    let set = [&["windows", "set", "work-week", "--yes", "--allow-dirty"], &day[..]].concat();
+    let refused = scratch.expect(2, &set).stderr;
+    assert!(
+        refused.contains("can't say `second tue of month`") && refused.contains("`every: 5m`"),
+        "{refused}"
+    );
+    scratch.replace(
+        "windows.yaml",
+        "gate:\n",
+        "gate:\n  every: 5m\n  through: 2027-01-31\n  from: 2026-11-01\n",
+    );
+    scratch.expect(0, &set);
+    scratch.commit();
+    assert!(scratch.expect(0, &["sync"]).stdout.is_empty(), "a second sync changes something");
+    let base = scratch.git(&["rev-parse", "HEAD"]);
+    let file = "apps/web/web-rw/deployment.yaml";
+    let text = std::fs::read_to_string(scratch.top().join(file)).unwrap();
+    scratch.write(file, text.replace("replicas: 1", "replicas: 3"));
+    scratch.commit();
+
+    let now = ["--now", "2026-11-24T12:00:00Z"];
+    let table = container(&job(&rendered(&scratch, INFRA), "open-reconciliation-window"))["args"].clone();
+    let mut told = format!("{table:#}\n");
+    let range =
+        ["--from", "2026-12-01", "--days", "60", "--time-zone", "Europe/Berlin", "--cluster", "edge-01"];
+    let pr = scratch.run(&[&["pr", "--base", base.trim(), "--format", "json"], &now[..]].concat()).stdout;
+    let lands = serde_json::from_str::<Value>(&pr).unwrap()["changes"][0]["lands"].clone();
+    told += &format!("{lands:#}\n");
+    for arguments in [
+        &["when", "--cluster", "edge-01"][..],
+        &["windows", "get", "work-week"],
+        &["check"],
+        &[&["calendar"], &range[..]].concat(),
+        &[&["calendar", "--format", "ics"], &range[..]].concat(),
+    ] {
+        let run = scratch.run(&[arguments, &now[..]].concat());
+        told += &format!("$ {}\n{}{}", arguments.join(" "), run.stdout, run.stderr);
+    }
+    let revision =
+        told.split("\"revision\": \"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().to_owned();
+    insta::assert_snapshot!(told.replace(&revision, "[revision]"));
+}
+
+#[test]
 fn what_pairs_of_cron_jobs_cannot_keep_is_refused() {
     let scratch = scaffold();
     let spec = std::fs::read_to_string(scratch.top().join("windows.yaml")).unwrap();

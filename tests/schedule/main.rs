@@ -4,6 +4,7 @@
 
 mod cronjob;
 mod lints;
+mod monthly;
 mod open_times;
 mod outage;
 mod second_opinion;

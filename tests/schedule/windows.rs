@@ -66,7 +66,10 @@ fn a_length_that_is_no_expression_is_refused() {
 #[test]
 fn weekdays_span_midnight_and_the_end_of_the_week() {
     let pair = from_to("UTC", "Fri 22:00", "Mon 06:00").resolve(at("2026-01-01T00:00:00Z")).unwrap();
-    assert_eq!((pair.open.as_str(), pair.close.as_str()), ("0 22 * * FRI", "0 6 * * MON"));
+    assert_eq!(
+        (pair.open.to_string(), pair.close.to_string()),
+        ("0 22 * * FRI".into(), "0 6 * * MON".into())
+    );
     let error = from_to("UTC", "Mon 08:00", "monday 8:00").pair().unwrap_err();
     assert_eq!(error.key, WindowKey::To);
 }

@@ -17,7 +17,7 @@ pub struct GateSchedule {
     pub windows: Vec<Window>,
     /// The zones of the windows, in their order; UTC where none is set.
     pub zones: Vec<TimeZone>,
-    /// Zones and cron expressions; equal for equal schedules and no others.
+    /// Zones, openings and closings; equal for equal schedules and no others.
     pub key: String,
 }
 
@@ -62,7 +62,7 @@ impl GateSchedule {
     ///
     /// # Errors
     ///
-    /// When a zone or a time is none that Kubernetes takes, or a window has no pair of cron expressions; a spec
+    /// When a zone or a time is none that Kubernetes takes, or a window has no openings and closings; a spec
     /// that was read has none of these.
     pub fn new(defs: &[&Placed<WindowDef>]) -> Result<GateSchedule, Vec<Diagnostic>> {
         let windows: Vec<Window> = defs.iter().map(|def| def.schedule()).collect::<Result<_, _>>()?;
@@ -77,18 +77,18 @@ impl GateSchedule {
     ///
     /// # Errors
     ///
-    /// The first window that has no pair of cron expressions, by its position, with what is wrong.
+    /// The first window that has no openings and closings, by its position, with what is wrong.
     pub fn of_windows(windows: Vec<Window>) -> Result<GateSchedule, (usize, WindowError)> {
-        let mut pairs = Vec::with_capacity(windows.len());
+        let mut edges = Vec::with_capacity(windows.len());
         let mut key = String::new();
         for (position, window) in windows.iter().enumerate() {
             let zone = window.zone_or_utc();
-            let pair = window.pair().map_err(|error| (position, error))?;
-            key += &format!("{}\t{}\t{}\n", zone_name(&zone), pair.open, pair.close);
-            pairs.push((pair, zone));
+            let own = window.edges().map_err(|error| (position, error))?;
+            key += &format!("{}\t{}\t{}\n", zone_name(&zone), own.open, own.close);
+            edges.push((own, zone));
         }
-        let zones = pairs.iter().map(|(_, zone)| zone.clone()).collect();
-        Ok(GateSchedule { opens: Opens::Jobs(Timeline::of_pairs(pairs)), windows, zones, key })
+        let zones = edges.iter().map(|(_, zone)| zone.clone()).collect();
+        Ok(GateSchedule { opens: Opens::Jobs(Timeline::of_pairs(edges)), windows, zones, key })
     }
 
     /// Gives the state at an instant and the changes after it.

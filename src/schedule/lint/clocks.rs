@@ -6,11 +6,11 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::Offset;
 use jiff::{Span, Timestamp};
 
-use super::super::cron::CronExpr;
 use super::super::dst::{ClockEffect, ClockHit, clock_hits};
 use super::super::interval::Timeline;
 use super::super::local::{DAY, days_of};
-use super::super::pair::{Edge, matches, time_matches};
+use super::super::pair::Edge;
+use super::super::recurrence::Recurrence;
 use super::super::resolve::{nearest_first, show, years_after};
 use super::super::window::WindowKey;
 use super::one::One;
@@ -43,7 +43,7 @@ pub(super) fn clocks(windows: &[One<'_>], position: usize, edge: Edge, lints: &m
         Edge::Open => open_key,
         Edge::Close => close_key,
     };
-    let expr = one.pair.expr(edge);
+    let expr = one.edges.of(edge);
     let effects = effects(one, edge, one.options.from, YEARS);
     let zone = one.zone.iana_name().unwrap_or("UTC");
     for (code, twice) in [(LintCode::ClockGap, false), (LintCode::ClockFold, true)] {
@@ -69,7 +69,7 @@ pub(super) fn clocks(windows: &[One<'_>], position: usize, edge: Edge, lints: &m
 
 /// Gives what the changes of the clocks do to one edge of a window in some years, and what of it still lasts.
 fn effects(one: &One<'_>, edge: Edge, from: Timestamp, years: i64) -> Vec<Effect> {
-    let expr = one.pair.expr(edge);
+    let expr = one.edges.of(edge);
     let since = from.checked_sub(Span::new().hours(LOOK_BACK * 24)).unwrap_or(from);
     let timeline = one.timeline();
     clock_hits(expr, &one.zone, since, years_after(from, years))
@@ -86,7 +86,7 @@ fn effects(one: &One<'_>, edge: Edge, from: Timestamp, years: i64) -> Vec<Effect
 fn effect(
     one: &One<'_>,
     timeline: &Timeline,
-    expr: &CronExpr,
+    expr: &Recurrence,
     edge: Edge,
     hit: ClockHit,
 ) -> Option<(Effect, Timestamp)> {
@@ -178,14 +178,16 @@ fn effect(
 
 /// Says whether an expression fires as far before and after a local time as the clocks change, so that one more
 /// firing, or one less, is as regular as all others.
-fn is_regular(expr: &CronExpr, local: DateTime, before: Offset, after: Offset) -> bool {
-    let Some(fields) = expr.fields() else { return true };
+fn is_regular(expr: &Recurrence, local: DateTime, before: Offset, after: Offset) -> bool {
+    if !expr.has_times() {
+        return true;
+    }
     let minutes = i64::from(before.seconds() - after.seconds()).abs() / 60;
     let days = days_of(local.year().into(), local.month() as u32, local.day().into());
     let minute = i64::from(local.hour()) * 60 + i64::from(local.minute());
-    [minute - minutes, minute + minutes].into_iter().all(|at| {
-        matches(fields, days + at.div_euclid(DAY / 60)) && time_matches(fields, at.rem_euclid(DAY / 60))
-    })
+    [minute - minutes, minute + minutes]
+        .into_iter()
+        .all(|at| expr.minutes_of(days + at.div_euclid(DAY / 60)).contains(&at.rem_euclid(DAY / 60)))
 }
 
 /// Says what to write instead: the nearest time that has been tried over ten years and does what it says, and
@@ -195,8 +197,8 @@ fn remedy(windows: &[One<'_>], position: usize, edge: Edge, key: WindowKey, effe
     let known = faults(windows);
     let works = |minutes: i64, both: bool| -> Option<String> {
         let (window, text) = one.window.moved(edge == Edge::Close, both, minutes)?;
-        let pair = window.pair().ok()?;
-        let moved = One { window: &window, pair, ..one.clone() };
+        let edges = window.edges().ok()?;
+        let moved = One { window: &window, edges, ..one.clone() };
         let silent = |years| {
             [Edge::Open, Edge::Close].into_iter().all(|other| {
                 let strict = !effect.harms && other == edge;

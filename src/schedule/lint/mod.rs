@@ -115,14 +115,14 @@ pub struct LintOptions {
 
 /// Finds what is surprising about the windows of one type.
 ///
-/// A window without a pair ([`Window::pair`]) is passed over: that is an error and said elsewhere. The findings
+/// A window without openings and closings ([`Window::edges`]) is passed over: that is an error and said elsewhere. The findings
 /// come in the order of the windows, those about the type as a whole last.
 pub fn lints(windows: &[&Window], options: &LintOptions) -> Vec<Lint> {
     let mut lints = Vec::new();
     let mut valid = Vec::new();
     for (index, window) in windows.iter().enumerate() {
-        if let Ok(pair) = window.pair() {
-            valid.push(One { index, window, zone: window.zone_or_utc(), pair, options });
+        if let Ok(edges) = window.edges() {
+            valid.push(One { index, window, zone: window.zone_or_utc(), edges, options });
         }
     }
     static_lints(&valid, &mut lints);

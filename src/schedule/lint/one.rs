@@ -4,11 +4,10 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::super::cron::CronExpr;
 use super::super::dst::clock_hits;
 use super::super::interval::{Interval, Timeline};
 use super::super::local::{DAY, date_of, days_of, weekday};
-use super::super::pair::CronPair;
+use super::super::recurrence::{Recurrence, WindowEdges};
 use super::super::resolve::years_after;
 use super::super::window::{Window, WindowKey};
 use super::{Lint, LintCode, LintOptions, MOST_DATES, MOST_FIRINGS, YEARS};
@@ -19,7 +18,7 @@ pub(super) struct One<'a> {
     pub(super) index: usize,
     pub(super) window: &'a Window,
     pub(super) zone: TimeZone,
-    pub(super) pair: CronPair,
+    pub(super) edges: WindowEdges,
     pub(super) options: &'a LintOptions,
 }
 
@@ -29,7 +28,7 @@ impl One<'_> {
     }
 
     pub(super) fn timeline(&self) -> Timeline {
-        Timeline::of_pairs([(self.pair.clone(), self.zone.clone())])
+        Timeline::of_pairs([(self.edges.clone(), self.zone.clone())])
     }
 
     pub(super) fn date(&self, at: Timestamp) -> Date {
@@ -60,9 +59,9 @@ impl One<'_> {
         }
         let (open_key, close_key) = self.window.keys();
         let before = lints.len();
-        self.never_fires(&self.pair.open, open_key, "opens", lints);
-        self.never_fires(&self.pair.close, close_key, "closes", lints);
-        for (expr, key) in [(&self.pair.open, open_key), (&self.pair.close, close_key)] {
+        self.never_fires(&self.edges.open, open_key, "opens", lints);
+        self.never_fires(&self.edges.close, close_key, "closes", lints);
+        for (expr, key) in [(&self.edges.open, open_key), (&self.edges.close, close_key)] {
             self.either_day(expr, key, lints);
         }
         if lints[before..].iter().all(|lint| lint.code != LintCode::NeverFires) {
@@ -74,11 +73,11 @@ impl One<'_> {
     /// The changes of the clocks that make an opening or a closing go wrong.
     pub(super) fn changes(&self) -> Vec<Timestamp> {
         let hits = |expr| clock_hits(expr, &self.zone, self.options.from, self.until());
-        hits(&self.pair.open).iter().chain(&hits(&self.pair.close)).map(|hit| hit.transition).collect()
+        hits(&self.edges.open).iter().chain(&hits(&self.edges.close)).map(|hit| hit.transition).collect()
     }
 
-    fn never_fires(&self, expr: &CronExpr, key: WindowKey, does: &str, lints: &mut Vec<Lint>) {
-        if expr.next_after(self.options.from, &self.zone).is_some() {
+    fn never_fires(&self, expr: &Recurrence, key: WindowKey, does: &str, lints: &mut Vec<Lint>) {
+        if expr.times(self.options.from, &self.zone).next().is_some() {
             return;
         }
         let code = if does == "closes" { LintCode::AlwaysOpen } else { LintCode::NeverFires };
@@ -101,7 +100,7 @@ impl One<'_> {
     }
 
     /// The days that are added because either day is enough.
-    fn either_day(&self, expr: &CronExpr, key: WindowKey, lints: &mut Vec<Lint>) {
+    fn either_day(&self, expr: &Recurrence, key: WindowKey, lints: &mut Vec<Lint>) {
         let Some(fields) = expr.fields().filter(|fields| fields.either_day()) else { return };
         let today = self.zone.to_datetime(self.options.from).date();
         let first = days_of(today.year().into(), today.month() as u32, today.day().into());
@@ -151,7 +150,7 @@ impl One<'_> {
                 close_key,
                 format!(
                     "`{}` opens the window again before `{}` has closed it",
-                    self.pair.open, self.pair.close
+                    self.edges.open, self.edges.close
                 ),
                 opened.into_iter().take(MOST_DATES).collect(),
                 "open once for each closing",
@@ -164,7 +163,7 @@ impl One<'_> {
             lints.push(self.finding(
                 LintCode::NotAlternating,
                 close_key,
-                format!("`{}` and `{}` do not take turns", self.pair.open, self.pair.close),
+                format!("`{}` and `{}` do not take turns", self.edges.open, self.edges.close),
                 dates,
                 "name the same days for both, or the days after where the window spans midnight",
             ));

@@ -13,6 +13,7 @@ use super::super::interval::{Interval, Timeline, next_in_chain};
 use super::super::local::DAY;
 use super::super::outage::missed_run;
 use super::super::pair::CronPair;
+use super::super::recurrence::{Recurrence, WindowEdges};
 use super::super::resolve::years_after;
 use super::super::window::WindowForm;
 use super::one::{One, near};
@@ -29,7 +30,9 @@ const MOST_INTERVALS: usize = 400;
 ///
 /// Windows about which worse was told are passed over.
 pub(super) fn outages(windows: &[One<'_>], lints: &mut Vec<Lint>) {
-    if lints.iter().any(|lint| lint.code.is_fatal()) {
+    // A table, which alone has days of the month, knows nothing of outages.
+    let is_of_table = windows.iter().any(|one| one.edges.cron().is_none());
+    if is_of_table || lints.iter().any(|lint| lint.code.is_fatal()) {
         return;
     }
     let timeline = timeline(windows);
@@ -54,7 +57,7 @@ pub(super) fn outages(windows: &[One<'_>], lints: &mut Vec<Lint>) {
                 format!(
                     "`{}` fires at uneven distances, so after an outage of the controller over several closings \
                      Kubernetes may start none of them, and the window stays open",
-                    one.pair.close
+                    one.edges.close
                 ),
                 dates,
                 remedy.clone(),
@@ -85,7 +88,7 @@ pub(super) fn outages(windows: &[One<'_>], lints: &mut Vec<Lint>) {
 }
 
 fn timeline(windows: &[One<'_>]) -> Timeline {
-    Timeline::of_pairs(windows.iter().map(|one| (one.pair.clone(), one.zone.clone())))
+    Timeline::of_pairs(windows.iter().map(|one| (one.edges.clone(), one.zone.clone())))
 }
 
 /// Gives closed times, or else open ones, that differ by more than the clocks make them, where an outage over the
@@ -107,11 +110,12 @@ fn told(seconds: u32) -> String {
 
 /// Closings at uneven distances, which the controller's guess may pass over after an outage.
 fn lost_closings(one: &One<'_>, timeline: &Timeline, deadline: Option<u32>) -> Vec<Date> {
-    let close = &one.pair.close;
+    let Recurrence::Cron(close) = &one.edges.close else { return Vec::new() };
     let firings: Vec<Timestamp> = close.firings(one.options.from, &one.zone).take(MOST_CLOSINGS).collect();
     let changes = one.changes();
-    let next_open =
-        |at: Timestamp| timeline.gates().filter_map(|(pair, zone)| next_in_chain(&pair.open, at, zone)).min();
+    let next_open = |at: Timestamp| {
+        timeline.gates().filter_map(|(edges, zone)| next_in_chain(&edges.open, at, zone)).min()
+    };
     let opens: Vec<Option<Timestamp>> = firings.iter().map(|at| next_open(*at)).collect();
     let second = |index: usize| firings.get(index).map(|at| at.as_second());
     // Whether the closing `last` may not be made up for after an outage since after `first`. It matters until
@@ -156,8 +160,8 @@ fn halves(windows: &[One<'_>], position: usize) -> Option<String> {
     let all = timeline(windows);
     let local = |at: Timestamp| one.zone.to_datetime(at);
     let mut groups: BTreeMap<i64, [BTreeSet<u32>; 2]> = BTreeMap::new();
-    let own = one.timeline();
-    let intervals: Vec<Interval> = own.intervals(from, until).take(MOST_INTERVALS).collect();
+    let timeline = one.timeline();
+    let intervals: Vec<Interval> = timeline.intervals(from, until).take(MOST_INTERVALS).collect();
     for interval in intervals.iter().filter(|interval| interval.open > from && interval.close < until) {
         let next = local(all.next_open(interval.close)?);
         let closed = next.duration_since(local(interval.close)).as_secs();
@@ -173,16 +177,15 @@ fn halves(windows: &[One<'_>], position: usize) -> Option<String> {
         let days = field::render(bits, &DAY_OF_WEEK);
         CronExpr::parse(&format!("{minute} {hour} {date} {month} {days}")).ok()
     };
+    let own = one.edges.cron()?;
     let pairs: Vec<CronPair> = groups
         .values()
-        .map(|[open, close]| {
-            Some(CronPair { open: on(&one.pair.open, open)?, close: on(&one.pair.close, close)? })
-        })
+        .map(|[open, close]| Some(CronPair { open: on(&own.open, open)?, close: on(&own.close, close)? }))
         .collect::<Option<_>>()?;
     let rest = windows.iter().enumerate().filter(|(index, _)| *index != position);
-    let rest: Vec<(CronPair, TimeZone)> =
-        rest.map(|(_, other)| (other.pair.clone(), other.zone.clone())).collect();
-    let new = pairs.iter().map(|pair| (pair.clone(), one.zone.clone()));
+    let rest: Vec<(WindowEdges, TimeZone)> =
+        rest.map(|(_, other)| (other.edges.clone(), other.zone.clone())).collect();
+    let new = pairs.iter().map(|pair| (WindowEdges::from(pair.clone()), one.zone.clone()));
     let candidate = Timeline::of_pairs(new.chain(rest));
     let same = candidate
         .intervals(from, until)

@@ -112,7 +112,7 @@ pub(super) fn overlaps(windows: &[One<'_>], lints: &mut Vec<Lint>) {
 
 /// Names an expression of a window, with its zone where that differs from the zone of another.
 fn expr(one: &One<'_>, opens: bool, other: &One<'_>) -> String {
-    let expr = if opens { &one.pair.open } else { &one.pair.close };
+    let expr = if opens { &one.edges.open } else { &one.edges.close };
     match one.zone == other.zone {
         true => format!("`{expr}`"),
         false => format!("`{expr}` in {}", one.zone.iana_name().unwrap_or("UTC")),
@@ -122,7 +122,7 @@ fn expr(one: &One<'_>, opens: bool, other: &One<'_>) -> String {
 /// Gives the times in five years in which a type is closed, in order: since when and for how many seconds. The
 /// first may have begun before them; one that does not end lasts until their end.
 fn closed_times(windows: &[One<'_>], options: &LintOptions) -> Vec<(Timestamp, i64)> {
-    let timeline = Timeline::of_pairs(windows.iter().map(|one| (one.pair.clone(), one.zone.clone())));
+    let timeline = Timeline::of_pairs(windows.iter().map(|one| (one.edges.clone(), one.zone.clone())));
     let until = years_after(options.from, YEARS);
     let mut since = timeline.closed_since(options.from);
     let mut closed = Vec::new();
