@@ -48,7 +48,7 @@ pub fn spec_lints_with(
     let mut used: BTreeSet<String> = BTreeSet::new();
     for usage in usages(spec) {
         used.extend(usage.windows.iter().filter_map(|def| def.name.as_ref()).map(|name| name.value.clone()));
-        let Ok(schedule) = GateSchedule::new(&usage.windows) else { continue };
+        let Ok(schedule) = GateSchedule::new(&usage.windows, 0) else { continue };
         // Whether a zone is written matters to the lints and not to the schedule.
         let zones: String =
             schedule.windows.iter().map(|window| if window.zone.is_some() { '1' } else { '0' }).collect();
@@ -85,7 +85,7 @@ pub fn spec_lints_with(
         if used.contains(name) {
             continue;
         }
-        let Ok(schedule) = GateSchedule::new(&[def]) else { continue };
+        let Ok(schedule) = GateSchedule::new(&[def], 0) else { continue };
         let usage = Usage { type_name: "", type_place: &def.place, clusters: Vec::new(), windows: vec![def] };
         let windows: Vec<&Window> = schedule.windows.iter().collect();
         let options = LintOptions { from: now, needed: None, interval: None, most_days_closed: None };

@@ -317,7 +317,7 @@ fn of_pair(open: &BuiltJob, close: &BuiltJob) -> Option<GateSchedule> {
     if let Some(table) = &close.table {
         return Some(GateSchedule::of_table(table.clone()));
     }
-    GateSchedule::of_windows(vec![window_of(open, close)?]).ok()
+    GateSchedule::of_windows(vec![window_of(open, close)?], 0).ok()
 }
 
 /// Returns the window that two CronJobs make; `None` where they are of two zones, or not understood.

@@ -284,10 +284,7 @@ pub(super) fn next_in_chain(expr: &Recurrence, after: Timestamp, zone: &TimeZone
 }
 
 fn last_second(expr: &Recurrence, at: i64, local: &mut Local<'_>) -> Option<i64> {
-    let mut back = match expr {
-        Recurrence::Cron(_) => 3600,
-        Recurrence::Monthly(_) => 64 * DAY,
-    };
+    let mut back = expr.usual_distance();
     loop {
         let mut from = at - back;
         let (mut last, mut count) = (None, 0);

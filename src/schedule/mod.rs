@@ -16,6 +16,7 @@ mod field;
 mod firing;
 mod go_duration;
 mod interval;
+mod later;
 mod length;
 pub mod lint;
 mod local;

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::cron::{CronExpr, Fields};
 use super::firing::floor;
-use super::local::{Local, date_of};
+use super::local::{DAY, Local, date_of};
 use super::month_day::MonthDay;
 use super::pair::{CronPair, Edge, matches, time_matches};
 
@@ -23,6 +23,8 @@ pub enum Recurrence {
     Cron(CronExpr),
     /// Once a month, which no CronJob can say.
     Monthly(Monthly),
+    /// So many minutes after another one, whatever the clock on the wall does meanwhile.
+    Later(Box<Recurrence>, u32),
 }
 
 /// A local time that comes once for each month.
@@ -73,11 +75,20 @@ impl Recurrence {
     pub(super) fn fields(&self) -> Option<&Fields> {
         match self {
             Recurrence::Cron(expr) => expr.fields(),
-            Recurrence::Monthly(_) => None,
+            Recurrence::Monthly(_) | Recurrence::Later(..) => None,
         }
     }
 
-    /// Tells whether it comes at local times, which `@every` does not.
+    /// Returns in seconds how far apart its times usually are at least.
+    pub(super) fn usual_distance(&self) -> i64 {
+        match self {
+            Recurrence::Cron(_) => 3600,
+            Recurrence::Monthly(_) => 64 * DAY,
+            Recurrence::Later(of, _) => of.usual_distance(),
+        }
+    }
+
+    /// Tells whether it comes at local times, which `@every` and what comes after another one do not.
     pub(super) fn has_times(&self) -> bool {
         matches!(self, Recurrence::Monthly(_)) || self.fields().is_some()
     }
@@ -97,6 +108,7 @@ impl Recurrence {
                 let times = (month - 2..=month).map(|month| own.in_month(month));
                 times.filter(|(at, _)| *at == day).map(|(_, minute)| minute).collect()
             }
+            Recurrence::Later(..) => Vec::new(),
         }
     }
 
@@ -105,6 +117,10 @@ impl Recurrence {
         match self {
             Recurrence::Cron(expr) => expr.next_second(after, local),
             Recurrence::Monthly(own) => own.next_second(after, local),
+            Recurrence::Later(of, minutes) => {
+                let later = i64::from(*minutes) * 60;
+                of.next_second(after - later, local)?.checked_add(later)
+            }
         }
     }
 
@@ -128,6 +144,7 @@ impl fmt::Display for Recurrence {
         match self {
             Recurrence::Cron(expr) => expr.fmt(f),
             Recurrence::Monthly(own) => own.fmt(f),
+            Recurrence::Later(of, minutes) => write!(f, "{of} + {minutes}m"),
         }
     }
 }
@@ -150,6 +167,16 @@ impl WindowEdges {
             }
             _ => None,
         }
+    }
+
+    /// Returns both so many minutes later.
+    #[must_use]
+    pub fn later(self, minutes: u32) -> WindowEdges {
+        let later = |of: Recurrence| match minutes {
+            0 => of,
+            _ => Recurrence::Later(Box::new(of), minutes),
+        };
+        WindowEdges { open: later(self.open), close: later(self.close) }
     }
 
     /// Returns one of the two.

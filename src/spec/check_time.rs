@@ -17,11 +17,11 @@ impl Spec {
     /// Those of [`WindowDef::schedule`], and those of [`schedule::Window::edges`]; a spec that was read has none of these.
     pub fn open_times(&self, cluster: &str, type_name: &str) -> Result<Option<OpenTimes>, Vec<Diagnostic>> {
         let Some(table) = &self.gate.table else { return Ok(None) };
-        let mut edges = Vec::new();
+        let (later, mut edges) = (self.later(cluster), Vec::new());
         for def in self.windows_of(cluster, type_name) {
             let window = def.schedule()?;
             let own = window.edges().map_err(|error| vec![def.refused(error)])?;
-            edges.push((own, window.zone_or_utc()));
+            edges.push((own.later(later), window.zone_or_utc()));
         }
         let freezes = self.freezes_of(cluster, type_name).into_iter().map(Freeze::stretch).collect();
         let overrides =

@@ -105,6 +105,12 @@ pub(crate) const SPEC: Table = Table {
                 Shape::List(&Shape::Table(&OVERRIDE)),
                 "The times in which a type reconciles beside its windows; they end by themselves.",
             ),
+            key("waves", Shape::Table(&WAVES), "Groups of clusters whose windows open one after another."),
+            key(
+                "stagger",
+                TIME,
+                "The time over which clusters are spread by their names, for example 10m: each opens and closes so much later.",
+            ),
             key("clusters", Shape::Map(&CLUSTERS), "The clusters, with what differs from the rest."),
             key(
                 "rules",
@@ -230,6 +236,22 @@ pub(crate) const OVERRIDE: Table = Table {
     )
 };
 
+pub(crate) const WAVES: Table = Table {
+    may_be_null: false,
+    ..table(
+        "the waves",
+        &[
+            required(
+                "order",
+                Shape::OneOrMore(&LABEL),
+                "The waves, the first one at the times of its windows.",
+            ),
+            required("by", LABEL, "The label of clusters that names their wave."),
+            required("offset", TIME, "How much later each wave is than the one before, for example 30m."),
+        ],
+    )
+};
+
 const CLUSTER_NAME: Shape = Shape::Text(TextRule::Cluster);
 
 const LABELS: Map = Map { key: "label", rule: TextRule::Label, values: LABEL, required: true };
@@ -251,7 +273,7 @@ pub(crate) const CLUSTER: Table = Table {
                 Shape::OneOrMore(&FOLDER),
                 "The folders from which Flux reads the cluster, where Git does not say it.",
             ),
-            key("labels", Shape::Map(&OWN_LABELS), "What freezes and overrides know the cluster by."),
+            key("labels", Shape::Map(&OWN_LABELS), "What freezes, overrides and waves know the cluster by."),
             key("windows", Shape::Map(&OVERRIDES), "By type, the windows that replace the type's own here."),
             key("gate", Shape::Table(&CLUSTER_GATE), "What differs for this cluster's CronJobs."),
         ],

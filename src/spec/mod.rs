@@ -11,6 +11,7 @@ pub mod exceptions;
 mod instant;
 mod invert;
 mod keys;
+mod later;
 mod model;
 mod names;
 mod node;
@@ -28,9 +29,11 @@ mod validate;
 pub mod windows;
 
 pub use invert::folder_of;
+pub(crate) use later::later_words;
 pub use model::{
     ALERT_TYPES, AlertDef, ChangeType, Cluster, Clusters, FluxDefaults, FluxSource, Freeze, GateDef, Ignore,
-    LayoutTemplates, Matcher, MechanismName, Override, Rule, Runner, Spec, TableDef, WindowDef, WindowUse,
+    LayoutTemplates, Matcher, MechanismName, Override, Rule, Runner, Spec, TableDef, Waves, WindowDef,
+    WindowUse,
 };
 pub use parse::{Parsed, parse};
 pub use placed::Placed;

@@ -135,6 +135,8 @@ impl Parser {
             windows: self.windows(fields.get("windows")),
             freezes: self.freezes(fields.get("freezes")),
             overrides: self.overrides(fields.get("overrides")),
+            waves: self.waves(fields.get("waves")),
+            stagger: self.length(fields.get("stagger")),
             clusters: self.clusters(fields.get("clusters")),
             flux: self.flux(fields.get("flux")),
             gate: self.gate(fields.get("gate")),

@@ -187,7 +187,7 @@ extra: 1
         "22:16 '{path}/x' | app `{path}/x` lacks `{path}` and `{type}`, or `{name}` and `{type}`, or `{1}` and `{type}`, so two things would get the same name | ",
         "22:43 {name} | kustomization must be text, not a mapping | put the template in quotes, since `{` begins a mapping",
         "22:60 '{type}' | openJob `{type}` holds the unknown placeholder `{type}`; this one takes none | ",
-        "23:1 extra | unknown key `extra` in the spec | the keys of the spec are `apiVersion`, `types`, `timeZone`, `windows`, `freezes`, `overrides`, `clusters`, `rules`, `flux`, `gate`, `alerts`, `layout` and `check`",
+        "23:1 extra | unknown key `extra` in the spec | the keys of the spec are `apiVersion`, `types`, `timeZone`, `windows`, `freezes`, `overrides`, `waves`, `stagger`, `clusters`, `rules`, `flux`, `gate`, `alerts`, `layout` and `check`",
     ];
     let said = said(text);
     for (said, expected) in said.iter().zip(expected) {
@@ -408,6 +408,60 @@ fn a_day_of_the_month_is_for_a_gate_with_a_table() {
         let spec = spec(&format!("{text}{gate}"));
         let window = spec.windows_of("a", "rw")[0].schedule().unwrap();
         assert_eq!(window.to_string(), "second Tue of month 20:00 for 4h UTC");
+    }
+}
+
+#[test]
+fn clusters_open_later_by_their_wave_and_their_name() {
+    let of = |rest: &str| {
+        format!(
+            "{HEAD}types: {{ rt: {{}}, rw: {{ window: w }} }}\n\
+             windows: {{ w: {{ timeZone: UTC, open: 0 8 * * MON, for: 4h }} }}\n\
+             clusters: {{ a: {{ labels: {{ wave: canary }} }}, b: {{ labels: {{ wave: eu }} }}, c: {{ labels: {{ wave: us }} }} }}\n{rest}\n"
+        )
+    };
+    let later = |rest: &str| {
+        let spec = spec(&of(rest));
+        ["a", "b", "c", "elsewhere"].map(|cluster| spec.later(cluster))
+    };
+    let waves = "waves: { order: [canary, eu, us], by: wave, offset: 45m }";
+    assert_eq!(later(""), [0, 0, 0, 0]);
+    assert_eq!(later(waves), [0, 45, 90, 0]);
+    // Fixed by the names for ever: what is written follows from it.
+    assert_eq!(later("stagger: 10m"), [0, 6, 0, 0]);
+    assert_eq!(
+        later(&format!("{waves}\nstagger: 1h\ngate: {{ every: 5m, through: 2027-12-31 }}")),
+        [50, 95, 100, 0]
+    );
+    for (rest, told) in [
+        ("stagger: 1m", "5:10 1m | `stagger: 1m` leaves one time for all clusters | make it at least 2m"),
+        (
+            "stagger: 9m\ngate: { every: 5m, through: 2027-12-31 }",
+            "5:10 9m | `stagger: 9m` leaves one time for all clusters | make it at least twice `every`",
+        ),
+        ("stagger: soon", "5:10 soon | `soon` "),
+        (
+            "waves: { order: [canary, eu], by: wave, offset: 45m }",
+            "`order` does not name the wave `us` of cluster `c`",
+        ),
+        ("waves: { order: [canary, eu, uss], by: wave, offset: 45m }", "did you mean `uss`?"),
+        (
+            "waves: { order: [canary, eu, us], by: ring, offset: 45m }",
+            "4:13 a | cluster `a` is in no wave: it has no label `ring` | give it one, such as `labels: { ring: us }`",
+        ),
+        (
+            "waves: { order: [canary, eu, us, eu], by: wave, offset: 45m }",
+            "eu | `order` names the wave `eu` twice",
+        ),
+        (
+            "waves: { order: [canary, eu, us], by: wave, offset: 3w }",
+            "3w | the last wave would open more than four weeks",
+        ),
+        ("waves: { order: [canary, eu, us], by: wave, offset: 0m }", "0m | `0m` "),
+        ("waves: { order: [canary, eu, us], by: wave }", "the waves lacks the key `offset`"),
+    ] {
+        let found = said(&of(rest));
+        assert!(found.iter().any(|line| line.contains(told)), "{rest}: {found:#?}");
     }
 }
 

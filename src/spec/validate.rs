@@ -4,7 +4,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::schedule::WindowKey;
 use crate::spec::model::{Clusters, Runner, Spec, WindowDef, WindowUse};
 use crate::spec::reader::list;
-use crate::spec::{MechanismName, Placed, expand};
+use crate::spec::{MechanismName, Placed, expand, later};
 use crate::text::did_you_mean;
 
 /// Checks references, order and times.
@@ -14,6 +14,7 @@ pub(crate) fn validate(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
     rules(spec, diagnostics);
     layout(spec, diagnostics);
     stretches(spec, diagnostics);
+    later::check(spec, diagnostics);
     table(spec, diagnostics);
     for window in all_windows(spec) {
         times(window, spec.gate.table.is_some(), diagnostics);

@@ -192,6 +192,79 @@ fn a_day_of_the_month_is_told_alike_by_everything() {
 }
 
 #[test]
+fn waves_are_told_alike_by_everything() {
+    let scratch = scaffold();
+    for (cluster, wave) in [("edge-01", "canary"), ("edge-02", "eu")] {
+        let labelled = format!("  {cluster}: {{ labels: {{ wave: {wave} }} }}\n");
+        scratch.replace("windows.yaml", &format!("  {cluster}: {{}}\n"), &labelled);
+    }
+    let spec = std::fs::read_to_string(scratch.top().join("windows.yaml")).unwrap();
+    scratch.write("windows.yaml", format!("{spec}waves: {{ order: [canary, eu], by: wave, offset: 90m }}\n"));
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    scratch.commit();
+    assert!(scratch.expect(0, &["sync"]).stdout.is_empty(), "a second sync changes something");
+    let of_job = |name: &str| {
+        let job = job(&rendered(&scratch, "clusters/edge-02/infra"), name);
+        job["spec"]["schedule"].as_str().unwrap().to_owned()
+    };
+    let pair = ["open", "close"].map(|verb| of_job(&format!("{verb}-reconciliation-window")));
+    assert_eq!(pair, ["30 23 * * SAT", "30 5 * * SUN"]);
+    let now = "2026-11-24T12:00:00Z";
+    let times = |cluster: &str| {
+        let line = rw(&scratch, now, cluster);
+        [&line["nextOpen"]["utc"], &line["nextClose"]["utc"]].map(|at| at.as_str().unwrap().to_owned())
+    };
+    assert_eq!(times("edge-01"), ["2026-11-28T21:00:00Z", "2026-11-29T03:00:00Z"]);
+    assert_eq!(times("edge-02"), ["2026-11-28T22:30:00Z", "2026-11-29T04:30:00Z"]);
+    assert_eq!(scratch.expect(0, &["check", "--now", now]).stdout, "");
+
+    // The same times of a table.
+    scratch.replace(
+        "windows.yaml",
+        "gate:\n",
+        "gate:\n  every: 5m\n  through: 2027-01-31\n  from: 2026-11-01\n",
+    );
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    scratch.commit();
+    let base = scratch.git(&["rev-parse", "HEAD"]);
+    assert_eq!(times("edge-02"), ["2026-11-28T22:30:00Z", "2026-11-29T04:30:00Z"]);
+    let table = container(&job(&rendered(&scratch, "clusters/edge-02/infra"), "open-reconciliation-window"))
+        ["args"]
+        .clone();
+    assert_eq!(
+        table[2],
+        "1794090600 1794112200 # Sat 2026-11-07 23:30:00 +01:00 to Sun 2026-11-08 05:30:00 +01:00"
+    );
+    scratch.replace("windows.yaml", "offset: 90m", "offset: 2h");
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    scratch.commit();
+    let mut told = scratch.run(&["pr", "--base", base.trim(), "--now", now]).stdout;
+    let range = ["--from", "2026-11-24", "--days", "7", "--time-zone", "Europe/Berlin"];
+    for arguments in [&["calendar"][..], &["calendar", "--format", "ics"]] {
+        told += &scratch.expect(0, &[arguments, &["--now", now], &range[..]].concat()).stdout;
+    }
+    told += &scratch.expect(0, &["windows", "get", "--cluster", "edge-02"]).stdout;
+    let revision =
+        told.split("\"revision\": \"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().to_owned();
+    let told = told.replace(&revision, "[revision]");
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn a_shift_that_no_pair_of_cron_jobs_can_say_is_refused() {
+    let scratch = scaffold();
+    scratch.replace("windows.yaml", "  edge-02: {}\n", "  edge-02: { labels: { wave: eu } }\n");
+    scratch.replace("windows.yaml", "  edge-01: {}\n", "  edge-01: { labels: { wave: canary } }\n");
+    scratch.replace("windows.yaml", "open: 0 22 * * SAT", "open: 30 1 * * SUN");
+    let spec = std::fs::read_to_string(scratch.top().join("windows.yaml")).unwrap();
+    scratch.write("windows.yaml", format!("{spec}waves: {{ order: [canary, eu], by: wave, offset: 1h }}\n"));
+    let told = scratch.expect(3, &["sync"]).stderr;
+    let reason = "around 2026-03-29 03:30 the clocks change, so `30 2 * * SUN` does not fire 1h after each `30 1 * * SUN`";
+    assert!(told.contains(&format!("CronJobs of cluster edge-02 can't be 1h later: {reason}")), "{told}");
+    assert!(told.contains("windows.yaml:12:3") && told.contains("`every` and `through`"), "{told}");
+}
+
+#[test]
 fn what_pairs_of_cron_jobs_cannot_keep_is_refused() {
     let scratch = scaffold();
     let spec = std::fs::read_to_string(scratch.top().join("windows.yaml")).unwrap();

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stderr, reason = "figures are told to whoever runs the tests")]
 
 mod cronjob;
+mod later;
 mod lints;
 mod monthly;
 mod open_times;

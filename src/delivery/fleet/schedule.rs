@@ -37,7 +37,7 @@ impl GateSchedule {
     ///
     /// As [`new`](GateSchedule::new).
     pub fn of(spec: &Spec, cluster: &str, type_name: &str) -> Result<GateSchedule, Vec<Diagnostic>> {
-        let own = GateSchedule::new(&spec.windows_of(cluster, type_name))?;
+        let own = GateSchedule::new(&spec.windows_of(cluster, type_name), spec.later(cluster))?;
         let Some(times) = spec.open_times(cluster, type_name)? else { return Ok(own) };
         let mut key = own.key.clone();
         let freezes = times.freezes().iter().map(|one| ("freeze", one));
@@ -58,32 +58,32 @@ impl GateSchedule {
         }
     }
 
-    /// Makes the schedule of a type's windows.
+    /// Makes the schedule of a type's windows in a cluster that opens and closes so many minutes later.
     ///
     /// # Errors
     ///
     /// When a zone or a time is none that Kubernetes takes, or a window has no openings and closings; a spec
     /// that was read has none of these.
-    pub fn new(defs: &[&Placed<WindowDef>]) -> Result<GateSchedule, Vec<Diagnostic>> {
+    pub fn new(defs: &[&Placed<WindowDef>], later: u32) -> Result<GateSchedule, Vec<Diagnostic>> {
         let windows: Vec<Window> = defs.iter().map(|def| def.schedule()).collect::<Result<_, _>>()?;
-        GateSchedule::of_windows(windows).map_err(|(position, error)| {
+        GateSchedule::of_windows(windows, later).map_err(|(position, error)| {
             let def = defs[position];
             let place = def.text(error.key).map_or(&def.place, |text| &text.place);
             vec![Diagnostic::error(error.message).at(place.clone()).help(error.help)]
         })
     }
 
-    /// Makes the schedule of windows, wherever they come from.
+    /// Makes the schedule of windows, wherever they come from, so many minutes later.
     ///
     /// # Errors
     ///
     /// The first window that has no openings and closings, by its position, with what is wrong.
-    pub fn of_windows(windows: Vec<Window>) -> Result<GateSchedule, (usize, WindowError)> {
+    pub fn of_windows(windows: Vec<Window>, later: u32) -> Result<GateSchedule, (usize, WindowError)> {
         let mut edges = Vec::with_capacity(windows.len());
         let mut key = String::new();
         for (position, window) in windows.iter().enumerate() {
             let zone = window.zone_or_utc();
-            let own = window.edges().map_err(|error| (position, error))?;
+            let own = window.edges().map_err(|error| (position, error))?.later(later);
             key += &format!("{}\t{}\t{}\n", zone_name(&zone), own.open, own.close);
             edges.push((own, zone));
         }
@@ -247,7 +247,9 @@ impl Schedules {
                 schedules.by_type.insert(name.clone(), index);
             }
         }
-        let differs = !spec.freezes.is_empty() || !spec.overrides.is_empty();
+        let differs = !(spec.freezes.is_empty() && spec.overrides.is_empty())
+            || spec.waves.is_some()
+            || spec.stagger.is_some();
         for (cluster, def) in &spec.clusters {
             for change_type in spec.types.iter().filter(|change_type| !change_type.is_real_time()) {
                 let name = &change_type.name.value;

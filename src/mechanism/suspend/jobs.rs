@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
 
+use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::mechanism::cron_job::{check_names, pair};
 use crate::mechanism::table;
 use crate::mechanism::{Action, Job, Jobs, Schedule};
-use crate::schedule::{CronPair, Deadlines, Timeline, deadlines};
-use crate::spec::{Spec, TableDef};
+use crate::schedule::{CronPair, Deadlines, Length, Timeline, deadlines};
+use crate::spec::{Placed, Spec, TableDef, WindowDef};
 
 /// One window of one gated type, by its place in the spec: the same in every cluster.
 struct Slot {
@@ -70,20 +71,41 @@ fn looks(slots: &[Slot], def: &TableDef) -> BTreeMap<usize, Schedule> {
     (0..2 * slots.len()).map(|job| (job, table::schedule(def))).collect()
 }
 
-/// The deadlines of the windows of a type, measured once for all clusters that have the same.
+/// The deadlines of the windows of a type, and pairs so much later, once for all clusters that have the same.
 #[derive(Default)]
 struct Measured {
     known: BTreeMap<String, Vec<Deadlines>>,
+    later: BTreeMap<(String, u32), Result<CronPair, String>>,
 }
 
 impl Measured {
     fn of(&mut self, windows: &[(CronPair, TimeZone)]) -> &[Deadlines] {
-        let line = |(pair, zone): &(CronPair, TimeZone)| {
-            format!("{}\t{}\t{}\n", zone.iana_name().unwrap_or("UTC"), pair.open, pair.close)
-        };
-        let key = windows.iter().map(line).collect();
+        let key = windows.iter().map(key).collect();
         self.known.entry(key).or_insert_with(|| deadlines(&Timeline::of_pairs(windows.iter().cloned())))
     }
+
+    /// Returns the pair of a window for a cluster that is so many minutes later.
+    fn later(
+        &mut self,
+        cluster: &str,
+        minutes: u32,
+        window: &(CronPair, TimeZone),
+        def: &Placed<WindowDef>,
+    ) -> Result<CronPair, Error> {
+        let Some(length) = Length::from_minutes(minutes) else { return Ok(window.0.clone()) };
+        let found = self.later.entry((key(window), minutes));
+        found.or_insert_with(|| window.0.later(length, &window.1)).clone().map_err(|reason| {
+            Error::invalid(
+                Diagnostic::error(format!("CronJobs of cluster {cluster} can't be {length} later: {reason}"))
+                    .at(def.place.clone())
+                    .help("give the gate a table, with `every` and `through`, or the window other times"),
+            )
+        })
+    }
+}
+
+fn key((pair, zone): &(CronPair, TimeZone)) -> String {
+    format!("{}\t{}\t{}\n", zone.iana_name().unwrap_or("UTC"), pair.open, pair.close)
 }
 
 fn schedules(
@@ -93,19 +115,20 @@ fn schedules(
     measured: &mut Measured,
 ) -> Result<BTreeMap<usize, Schedule>, Error> {
     let mut windows: BTreeMap<usize, Vec<(CronPair, TimeZone)>> = BTreeMap::new();
-    let mut zones: BTreeMap<(usize, usize), Option<String>> = BTreeMap::new();
+    let mut defs_of: BTreeMap<(usize, usize), &Placed<WindowDef>> = BTreeMap::new();
     for slot in slots {
         let defs = spec.windows_of(cluster, &spec.types[slot.change_type].name.value);
         let Some(def) = defs.get(slot.number) else { continue };
         windows.entry(slot.change_type).or_default().push(pair(def)?);
-        let zone = def.time_zone.as_ref().map(|zone| zone.value.clone());
-        zones.insert((slot.change_type, slot.number), zone);
+        defs_of.insert((slot.change_type, slot.number), def);
     }
     let mut found = BTreeMap::new();
     for (index, slot) in slots.iter().enumerate() {
-        let Some(time_zone) = zones.remove(&(slot.change_type, slot.number)) else { continue };
+        let Some(def) = defs_of.get(&(slot.change_type, slot.number)) else { continue };
+        let time_zone = def.time_zone.as_ref().map(|zone| zone.value.clone());
         let own = &windows[&slot.change_type];
-        let (pair, deadlines) = (&own[slot.number].0, measured.of(own).get(slot.number).copied());
+        let deadlines = measured.of(own).get(slot.number).copied();
+        let pair = measured.later(cluster, spec.later(cluster), &own[slot.number], def)?;
         let Deadlines { open, close } = deadlines.unwrap_or_default();
         for (position, (expression, deadline)) in
             [(&pair.open, open), (&pair.close, close)].into_iter().enumerate()

@@ -6,7 +6,7 @@ use crate::delivery::BuiltJob;
 use crate::mechanism::Action;
 use crate::pr::clock::{Clock, Tree, window_of};
 use crate::pr::finding::{Finding, Topic};
-use crate::spec::Spec;
+use crate::spec::{Spec, later_words};
 
 /// The windows of a cluster in words, by the name of each; one that has none goes by its type.
 type Windows = BTreeMap<String, BTreeSet<String>>;
@@ -51,13 +51,14 @@ pub(super) fn windows(clock: &Clock<'_>) -> Vec<Finding> {
 
 fn of_spec(spec: &Spec, cluster: &str) -> Windows {
     let mut windows = Windows::new();
+    let later = later_words(spec.later(cluster));
     for change_type in spec.types.iter().filter(|one| !one.is_real_time()) {
         let of_type = &change_type.name.value;
         let names = spec.window_names(cluster, of_type);
         for (name, def) in names.into_iter().zip(spec.windows_of(cluster, of_type)) {
             let name = name.map_or_else(|| format!("of type {of_type}"), str::to_owned);
             // One that is wrong is told by `check`.
-            let words = def.value.schedule().map(|window| window.to_string());
+            let words = def.value.schedule().map(|window| format!("{window}{later}"));
             windows.entry(name).or_default().extend(words.ok());
         }
     }

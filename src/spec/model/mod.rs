@@ -12,13 +12,14 @@ use indexmap::IndexMap;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::path::{RepoPath, RepoPathError};
+use crate::schedule::Length;
 use crate::spec::{Placed, expand};
 
 pub use flux::{FluxDefaults, FluxSource};
 pub use gate::{ALERT_TYPES, AlertDef, GateDef, MechanismName, Runner};
 pub use layout::LayoutTemplates;
 pub use rule::{Matcher, Rule};
-pub use time::{Clusters, Freeze, Override, TableDef};
+pub use time::{Clusters, Freeze, Override, TableDef, Waves};
 pub use window::{WindowDef, WindowUse};
 
 /// The whole of a valid `windows.yaml`.
@@ -39,6 +40,10 @@ pub struct Spec {
     pub freezes: Vec<Freeze>,
     /// The times that are given beside the windows.
     pub overrides: Vec<Placed<Override>>,
+    /// The groups of clusters whose windows open one after another.
+    pub waves: Option<Waves>,
+    /// The time over which clusters are spread by their names.
+    pub stagger: Option<Placed<Length>>,
     /// The clusters by name.
     pub clusters: IndexMap<String, Cluster>,
     /// The rules that give each object its type; the first that matches wins, the last matches all.

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use crate::schedule::{Interval, Stretch};
+use crate::schedule::{Interval, Length, Stretch};
 use crate::spec::Placed;
 
 /// The clusters that a freeze or an override is about.
@@ -67,4 +67,15 @@ pub struct TableDef {
     pub place: crate::diagnostic::Place,
     /// From the beginning of its first day to the end of its last.
     pub bounds: Interval,
+}
+
+/// Groups of clusters whose windows open one after another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waves {
+    /// The label of clusters that names their wave.
+    pub by: String,
+    /// The waves, the first one at the times that windows say.
+    pub order: Vec<Placed<String>>,
+    /// How much later each of them is than the one before.
+    pub offset: Placed<Length>,
 }

@@ -6,10 +6,10 @@ use jiff::tz::TimeZone;
 
 use super::Parser;
 use crate::diagnostic::Diagnostic;
-use crate::schedule::Interval;
+use crate::schedule::{Interval, Length, LengthError};
 use crate::spec::instant::{instant, is_day};
 use crate::spec::keys::{self, Shape};
-use crate::spec::model::{Clusters, Freeze, Override, TableDef};
+use crate::spec::model::{Clusters, Freeze, Override, TableDef, Waves};
 use crate::spec::node::Node;
 use crate::spec::reader::{Field, Fields};
 use crate::spec::{Placed, check_time};
@@ -85,6 +85,27 @@ impl Parser {
             }
         }
         labels
+    }
+
+    pub(super) fn waves(&mut self, field: Option<Field<'_>>) -> Option<Waves> {
+        let fields = self.table(field)?;
+        let order = fields.get("order").map(|field| self.texts(field)).unwrap_or_default();
+        let by = self.reader.field_text(fields.get("by"));
+        let offset = self.length(fields.get("offset"));
+        Some(Waves { by: by?.value, order, offset: offset? })
+    }
+
+    /// Reads a length of time.
+    pub(super) fn length(&mut self, field: Option<Field<'_>>) -> Option<Placed<Length>> {
+        let text = self.reader.field_text(field)?;
+        match text.value.parse() {
+            Ok(length) => Some(Placed::new(length, text.place)),
+            Err(LengthError { message }) => {
+                let error = Diagnostic::error(message).at(text.place);
+                self.reader.diagnostics.push(error.help("write a length such as `30m` or `1h`"));
+                None
+            }
+        }
     }
 
     fn labelled(&mut self, fields: &Fields<'_>) -> Option<Clusters> {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
-use crate::schedule::WindowKey;
+use crate::schedule::{Length, WindowKey};
 use crate::spec::windows::{VERSION, revision, unknown_cluster, unknown_window};
 use crate::spec::{Cluster, Spec, WindowDef, WindowUse};
 
@@ -130,5 +130,10 @@ fn cluster(spec: &Spec, cluster: &Cluster) -> Value {
             "windows": windows.collect::<Vec<_>>(),
         })
     });
-    json!({ "name": name, "enabled": spec.gate_enabled(name), "types": types.collect::<Vec<_>>() })
+    let mut answer =
+        json!({ "name": name, "enabled": spec.gate_enabled(name), "types": types.collect::<Vec<_>>() });
+    if let Some(later) = Length::from_minutes(spec.later(name)) {
+        answer["later"] = later.to_string().into();
+    }
+    answer
 }

@@ -54,7 +54,7 @@ pub fn schema() -> Value {
                     ("own", json!({ "type": "boolean" })),
                     ("windows", list(reference("window"))),
                 ], &[]))),
-            ], &[]),
+            ], &[("later", text.clone())]),
             "window": object(&[], &[&[("name", text.clone())], &times()[..]].concat()),
             "change": object(
                 &[
