@@ -139,9 +139,11 @@ impl Embedded {
     fn find(&self, tree: &Tree, request: &Request) -> Option<Outcome> {
         let cache = self.cache.as_ref()?;
         let own = Some(request.clone());
+        let values = locked(&self.memo).values();
         let (from, seen, answer) = [own, request.twin()].into_iter().flatten().find_map(|from| {
             let (seen, line) = cache.recall(tree, &from)?;
-            let answer = Answer::read(&line).ok().filter(|answer| answer.twin || from == *request)?;
+            let answer =
+                Answer::read(&line, &values).ok().filter(|answer| answer.twin || from == *request)?;
             Some((from, seen, answer))
         })?;
         let has_twin = answer.twin;

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::render::seen::Seen;
 use crate::render::tree::Tree;
+use crate::render::values::Values;
 use crate::render::{Object, RenderError, Request, Tally};
 
 /// How many builds of one request are kept: the tree before, and what is tried.
@@ -64,6 +65,7 @@ pub(super) enum Trust {
 #[derive(Debug, Default)]
 pub(super) struct Memo {
     builds: HashMap<Request, VecDeque<Arc<Build>>>,
+    values: Values,
     tally: Tally,
 }
 
@@ -99,6 +101,11 @@ impl Memo {
         self.tally.made += made;
         self.tally.kept += kept;
         self.tally.remembered += asked.saturating_sub(made + kept);
+    }
+
+    /// Returns the values of the objects.
+    pub(super) fn values(&self) -> Values {
+        self.values.clone()
     }
 
     /// Returns what was counted.

@@ -22,6 +22,7 @@ mod seen;
 mod shared;
 mod tally;
 mod tree;
+mod values;
 mod wasi;
 
 pub use anew::Anew;

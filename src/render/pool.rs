@@ -201,7 +201,8 @@ impl Desk for Seat {
 
     fn answer(&mut self, line: &[u8], seen: Seen) {
         let Some(job) = self.current.take() else { return };
-        let outcome = match Answer::read(line) {
+        let values = locked(&job.memo).values();
+        let outcome = match Answer::read(line, &values) {
             Ok(answer) if answer.index != job.index => {
                 Err(RenderError { message: "kustomize answered another request".to_owned() })
             }

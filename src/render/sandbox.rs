@@ -38,7 +38,7 @@ impl Default for Limits {
             memory: 1 << 30,
             time: Duration::from_secs(120),
             requests: 512,
-            full: 320 << 20,
+            full: 224 << 20,
             answer: 64 << 20,
         }
     }
