@@ -67,6 +67,7 @@ pub(super) fn unread(
         push(key, old, false);
     }
     found.extend(unreached(after.model, &reach));
+    found.extend(unapplied(after.model, comparison, &reach, &found));
     found
 }
 
@@ -108,11 +109,39 @@ fn unreached(model: &Model, reach: &Reach<'_>) -> Vec<Withheld> {
     touched.collect()
 }
 
+/// Returns the roots without a list in Git that hold a changed file, of which nothing is taken but Flux Kustomizations.
+fn unapplied(
+    model: &Model,
+    comparison: &Comparison<'_>,
+    reach: &Reach<'_>,
+    told: &[Withheld],
+) -> Vec<Withheld> {
+    let built = comparison.pairs.iter().flat_map(|pair| [&pair.old, &pair.new]).flatten().flatten();
+    let origins: BTreeSet<&RepoPath> =
+        built.filter_map(|object| object.origin.as_ref()).map(|origin| &origin.path).collect();
+    let mut roots = appliers(model);
+    roots.retain(|root| root.is_unsaid(model) && !told.iter().any(|one| one.cluster == root.cluster));
+    let withheld = |root: &Applier<'_>| {
+        let mut own = reach.unread.iter().filter(|file| file.is_within(&root.path));
+        let file = own.find(|file| !origins.contains(**file))?;
+        Some(Withheld {
+            cluster: root.cluster.to_owned(),
+            by: By::of(root),
+            cause: Cause::Unreached,
+            is_head: true,
+            is_new: false,
+            reason: format!("Git does not say what applies {file} to {}", root.cluster),
+        })
+    };
+    roots.iter().filter_map(withheld).collect()
+}
+
 /// What the changes of a pull request may be read by.
 struct Reach<'a> {
+    worlds: [World<'a>; 2],
     changes: &'a [Line],
     files: &'a BTreeSet<RepoPath>,
-    /// The changed files that no build reads, but for those of tools.
+    /// The changed files that may hold or make objects and that no build reads.
     unread: Vec<&'a RepoPath>,
     /// What ArtifactGenerators copy, by the name of the artifact.
     copied: BTreeMap<String, Vec<RepoPath>>,
@@ -120,32 +149,35 @@ struct Reach<'a> {
 
 impl<'a> Reach<'a> {
     fn new(
-        before: World<'_>,
-        after: World<'_>,
+        before: World<'a>,
+        after: World<'a>,
         comparison: &'a Comparison<'_>,
         changes: &'a [Line],
     ) -> Reach<'a> {
         let files = &comparison.files;
         let is_of_tools = |file: &RepoPath| file.segments().next().is_some_and(|name| name.starts_with('.'));
-        let mut unread: Vec<&RepoPath> =
-            files.iter().filter(|file| is_yaml(file) && !is_of_tools(file)).collect();
-        for world in [before, after] {
-            for applier in appliers(world.model) {
+        let worlds = [before, after];
+        let is_listed =
+            |file: &RepoPath| worlds.iter().any(|world| world.model.graph.referrers(file).next().is_some());
+        let may_make = |file: &&RepoPath| is_yaml(file) && !is_of_tools(file) || is_listed(file);
+        let mut unread: Vec<&RepoPath> = files.iter().filter(may_make).collect();
+        for world in worlds {
+            // Of a root without a list nothing is taken but its Flux Kustomizations.
+            let readers = appliers(world.model).into_iter().filter(|one| !one.is_unsaid(world.model));
+            for applier in readers {
                 if unread.is_empty() {
                     break;
                 }
                 let known = applier.surroundings(&world.model.graph);
-                let reads = |file: &RepoPath| {
-                    known.as_ref().is_none_or(|known| file.ancestors().any(|path| known.contains(&path)))
-                };
-                unread.retain(|file| !reads(file));
+                let known = known.unwrap_or_else(|| BTreeSet::from([applier.path.clone()]));
+                unread.retain(|file| !file.ancestors().any(|path| known.contains(&path)));
             }
         }
         let mut copied = copies(before.snapshot);
         for (name, folders) in copies(after.snapshot) {
             copied.entry(name).or_default().extend(folders);
         }
-        Reach { changes, files, unread, copied }
+        Reach { worlds, changes, files, unread, copied }
     }
 
     /// Tells whether a pull request may change what a Flux Kustomization reads that nobody here builds.
@@ -168,9 +200,29 @@ impl<'a> Reach<'a> {
                 }),
                 None => true,
             },
-            // What is pushed to a registry or a bucket may come from here.
-            _ => !self.unread.is_empty(),
+            // What is pushed to a registry or a bucket may come from here, below any folder.
+            _ => !self.unread.is_empty() || self.may_hold(cluster, one),
         }
+    }
+
+    /// Tells whether a folder that may be the one of an artifact reads a changed file: one whose path ends as the path
+    /// within the artifact.
+    fn may_hold(&self, cluster: &str, one: &Reached) -> bool {
+        let path = artifact_path(one.value["spec"]["path"].as_str().unwrap_or_default());
+        let Some(path) = path.filter(|path| !path.is_top()) else { return false };
+        let is_end = |folder: &RepoPath| {
+            let above = folder.as_str().strip_suffix(path.as_str());
+            above.is_some_and(|above| above.is_empty() || above.ends_with('/'))
+        };
+        self.worlds.iter().any(|world| {
+            let graph = &world.model.graph;
+            let mut folders = graph.iter().map(|list| &list.folder).filter(|folder| is_end(folder));
+            folders.any(|folder| {
+                let applier = Applier { cluster, path: folder.clone(), kustomization: Some(one) };
+                let known = applier.surroundings(graph).unwrap_or_else(|| BTreeSet::from([folder.clone()]));
+                self.files.iter().any(|file| file.ancestors().any(|path| known.contains(&path)))
+            })
+        })
     }
 }
 

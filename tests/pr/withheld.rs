@@ -85,6 +85,64 @@ fn an_artifact_of_a_registry_may_come_from_files_that_no_build_reads() {
     );
 }
 
+/// A cluster of which Git says no root, and whose Flux Kustomizations read what is pushed from `k8s`.
+fn pushed() -> Scratch {
+    let scratch = Scratch::empty();
+    let flux = |name: &str, path: &str| {
+        let text = support::flux_kustomization(name, path, "");
+        text.replace("kind: GitRepository, name: flux-system", "kind: OCIRepository, name: flux-system")
+    };
+    let all = flux("apps", "apps") + "---\n" + &flux("variables", "clusters/one/variables");
+    scratch.write("k8s/clusters/one/flux-system/all.yaml", all);
+    scratch.write("k8s/clusters/one/variables/a.yaml", map("variables", "v"));
+    scratch.write(
+        "k8s/apps/kustomization.yaml",
+        "resources: [a.yaml]\nconfigMapGenerator: [{ name: c, files: [c.sh] }]\n",
+    );
+    scratch.write("k8s/apps/a.yaml", map("a", "v")).write("k8s/apps/c.sh", "true\n");
+    scratch.commit();
+    scratch.git(&["checkout", "--quiet", "-b", "change"]);
+    scratch
+}
+
+#[test]
+fn what_a_folder_is_pushed_from_is_not_known_and_told() {
+    let told = [
+        "one apps apps head source: Flux Kustomization apps reads OCIRepository flux-system, which is not looked at",
+        "one clusters/one/variables variables head source: Flux Kustomization variables reads OCIRepository \
+         flux-system, which is not looked at",
+    ];
+    let files = ["k8s/clusters/one/variables/a.yaml", "k8s/apps/a.yaml", "k8s/apps/c.sh"];
+    for file in files {
+        let scratch = pushed();
+        scratch.write(file, map("other", "w"));
+        assert_eq!(not_rendered(&answer(&scratch, &[])), told, "{file}");
+    }
+    // A folder of that name may be the one, whoever else reads it.
+    let scratch = pushed();
+    scratch.write("k8s/clusters/one/git.yaml", support::flux_kustomization("git", "k8s/apps", "")).commit();
+    scratch.git(&["branch", "--force", "main", "HEAD"]);
+    scratch.write("k8s/apps/a.yaml", map("a", "w"));
+    let answered = answer(&scratch, &[]);
+    assert_eq!(changes(&answered), ["one k8s/apps changed ConfigMap/a - at-once"]);
+    assert_eq!(not_rendered(&answered), told[..1]);
+}
+
+#[test]
+fn what_lies_in_a_root_of_nobody_is_not_looked_at() {
+    let scratch = Scratch::empty();
+    scratch.write("clusters/one/apps.yaml", support::flux_kustomization("apps", "apps", ""));
+    scratch.write("clusters/one/a.yaml", map("loose", "v")).write("apps/a.yaml", map("a", "v")).commit();
+    scratch.git(&["checkout", "--quiet", "-b", "change"]);
+    scratch.replace("clusters/one/apps.yaml", "10m", "9m");
+    assert_eq!(not_rendered(&answer(&scratch, &[])), Vec::<String>::new());
+    scratch.write("clusters/one/a.yaml", map("loose", "w"));
+    assert_eq!(
+        not_rendered(&answer(&scratch, &[])),
+        ["one clusters/one - head unreached: Git does not say what applies clusters/one/a.yaml to one"]
+    );
+}
+
 #[test]
 fn what_begins_to_read_another_source_is_not_deleted() {
     let scratch = cluster_with("kind: OCIRepository, name: web");
