@@ -1,7 +1,7 @@
 # While a window is open, the held source gets the commit of the live one. Otherwise nothing of it is written, so nothing
 # has to close. No parameter stands in braces, as Flux would fill it in.
 set -f
-now=$(date +%s) open= when= ended=1 failed=0
+open= when= ended=1 failed=0
 sources=gitrepositories.source.toolkit.fluxcd.io kustomizations=kustomizations.kustomize.toolkit.fluxcd.io
 look() { # FROM TO # Sat 2026-11-28 22:00:00 +01:00 to Sun 2026-11-29 02:00:00 +01:00
   case "$1:$2" in :* | *: | *[!0-9:]*) return ;; esac
@@ -16,49 +16,54 @@ look() { # FROM TO # Sat 2026-11-28 22:00:00 +01:00 to Sun 2026-11-29 02:00:00 +
     when="held until $4 $5 $6 $7"
   fi
 }
+hash() { printf '%s' "$1" | sed 's/.*://'; }
+
+# The annotation comes last and quoted, so that nothing in it makes a column or a line.
+row='{{range .items}}{{.metadata.name}}|{{with .spec.ref}}{{with .commit}}{{.}}{{end}}{{end}}|{{with .status}}{{with .artifact}}{{.revision}}{{end}}{{end}}|{{.metadata.uid}}|{{with .spec.suspend}}{{.}}{{end}}|{{with .metadata.annotations}}{{with index . "gitops-windows/window"}}{{printf "%q" .}}{{end}}{{end}}{{"\n"}}{{end}}'
+rows=$(kubectl --request-timeout=20s get "$sources" "$LIVE" "$HELD" --namespace="$NAMESPACE" --output=go-template="$row") || exit 1
+now=$(date +%s)
 for line in "$@"; do look $line; done
 [ "$when" ] || when="held: no opening is left in the table"
 if [ "$ended" ]; then
   when="held: the table of open times has ended" failed=1
 fi
-hash() { printf '%s' "$1" | sed 's/.*://'; }
-
-# The annotation comes last and quoted, so that nothing in it makes a column or a line.
-row='{{range .items}}{{.metadata.name}}|{{with .spec.ref}}{{with .commit}}{{.}}{{end}}{{end}}|{{with .status}}{{with .artifact}}{{.revision}}{{end}}{{end}}|{{.metadata.uid}}|{{with .metadata.annotations}}{{with index . "gitops-windows/window"}}{{printf "%q" .}}{{end}}{{end}}{{"\n"}}{{end}}'
-rows=$(kubectl get "$sources" "$LIVE" "$HELD" --namespace="$NAMESPACE" --output=go-template="$row") || exit 1
-live= pin= uid= shown=
-while IFS='|' read -r name commit revision id window; do
+live= pin= uid= stop= shown=
+while IFS='|' read -r name commit revision id suspended window; do
   case $name in
   "$LIVE") live=$(hash "$revision") ;;
-  "$HELD") pin=$commit uid=$id shown=$window ;;
+  "$HELD") pin=$commit uid=$id stop=$suspended shown=$window ;;
   esac
 done <<END
 $rows
 END
 [ "$uid" ] || { echo "GitRepository $HELD is not there" >&2; exit 1; }
 
+# The first run after a closing takes a commit back that nothing has begun to apply.
+closing=
+case $shown in '"open until '*) [ "$open" ] || closing=1 ;; esac
 want=
-if [ "$open" ]; then
+if [ "$stop" ]; then
+  when="suspended by hand"
+elif [ "$open" ]; then
   want=$live
-elif [ -z "$pin" ]; then
+elif [ -z "$pin" ] || [ "$closing" ]; then
   # It is new, or was made again: what was let in stays, and where nothing ever was, the live commit is let in.
   one='{{with .status}}{{with .lastAttemptedRevision}}{{.}}{{"\n"}}{{end}}{{end}}'
   each="{{if .items}}{{range .items}}$one{{end}}{{else}}$one{{end}}"
-  found=$(kubectl get "$kustomizations" $GATED --namespace="$NAMESPACE" --ignore-not-found --output=go-template="$each") || exit 1
+  found=$(kubectl --request-timeout=20s get "$kustomizations" $GATED --namespace="$NAMESPACE" --ignore-not-found --output=go-template="$each") || exit 1
   for revision in $found; do
     revision=$(hash "$revision")
-    # A roll-out that is under way leaves two commits, and of these the live one was let in already.
-    if [ "$revision" = "$live" ]; then
+    if [ "$revision" = "$pin" ] || [ -z "$want" ]; then
       want=$revision
-      break
-    elif [ -z "$want" ] || [ "$want" = "$revision" ]; then
-      want=$revision
-    else
+    elif [ "$want" != "$revision" ] && [ "$want" != "$pin" ]; then
       want=several
     fi
   done
-  [ "$want" != several ] || { echo "GitRepository $HELD: what reads it is at several commits, so set spec.ref.commit by hand:" $found >&2; exit 1; }
-  [ "$want" ] || want=$live
+  if [ "$want" = several ]; then
+    echo "GitRepository $HELD: what reads it is at several commits, so set spec.ref.commit by hand:" $found >&2
+    exit 1
+  fi
+  [ "$want" ] || [ "$closing" ] || want=$live
 fi
 [ "$want" != "$pin" ] || want=
 case $want in *[!0-9a-f]*) echo "GitRepository $LIVE is at no commit: $want" >&2; exit 1 ;; esac
@@ -66,7 +71,7 @@ case $want in *[!0-9a-f]*) echo "GitRepository $LIVE is at no commit: $want" >&2
 
 patch='"metadata":{"annotations":{"gitops-windows/window":"'$when'"}}'
 [ -z "$want" ] || patch="$patch,\"spec\":{\"ref\":{\"commit\":\"$want\"}}"
-kubectl patch "$sources" "$HELD" --namespace="$NAMESPACE" --type=merge --field-manager=flux --patch="{$patch}" || exit 1
+kubectl --request-timeout=20s patch "$sources" "$HELD" --namespace="$NAMESPACE" --type=merge --field-manager=flux --patch="{$patch}" || exit 1
 [ "$want" ] || exit "$failed"
 [ "$pin" ] || pin=nothing
 time=$(date -u +%Y-%m-%dT%H:%M:%SZ)
