@@ -95,6 +95,9 @@ fn below(path: &str, name: &str) -> String {
     }
 }
 
+/// The annotation in which `kubectl apply` keeps a copy of the whole object.
+const COPY: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
 /// Replaces what nobody but the cluster may see: values of Secrets, and all that SOPS keeps.
 ///
 /// A value becomes `*** (before)` or `*** (after)`; that a key is there is told.
@@ -108,7 +111,9 @@ pub fn masked(object: &Value, fields: Vec<Field>) -> Vec<Field> {
         }];
     }
     let is_secret = object["kind"] == "Secret" && object["apiVersion"] == "v1";
-    let hides = |path: &str| is_secret && ["data", "stringData"].iter().any(|key| path.starts_with(key));
+    let hides = |path: &str| {
+        is_secret && (["data", "stringData"].iter().any(|key| path.starts_with(key)) || path.contains(COPY))
+    };
     fields
         .into_iter()
         .map(|field| {
@@ -124,7 +129,7 @@ pub fn shown(object: &Value, word: &str) -> Value {
     let is_sops = object.get("sops").is_some_and(|sops| *sops != Value::Null);
     let is_secret = object["kind"] == "Secret" && object["apiVersion"] == "v1";
     let Value::Object(object) = object else { return Value::Null };
-    let keep = |name: &str| matches!(name, "apiVersion" | "kind" | "metadata" | "type");
+    let keep = |name: &str| matches!(name, "apiVersion" | "kind" | "metadata" | "type" | "immutable");
     let fields = object.iter().filter(|(name, _)| *name != "sops").map(|(name, value)| {
         let hide = (is_secret || is_sops) && !keep(name);
         (name.clone(), hidden(value.clone(), hide, word))
@@ -135,7 +140,10 @@ pub fn shown(object: &Value, word: &str) -> Value {
 fn hidden(value: Value, hide: bool, word: &str) -> Value {
     match value {
         Value::Object(fields) => {
-            let fields = fields.into_iter().map(|(name, value)| (name, hidden(value, hide, word)));
+            let fields = fields.into_iter().map(|(name, value)| {
+                let hide = hide || name == COPY;
+                (name, hidden(value, hide, word))
+            });
             Value::Object(fields.collect::<Map<_, _>>())
         }
         Value::Array(items) => items.into_iter().map(|item| hidden(item, hide, word)).collect(),
@@ -211,6 +219,17 @@ mod tests {
         let text = format!("{found:?}{}", shown(&new, "after"));
         assert!(!text.contains("b2xk") && !text.contains("bmV3"), "{text}");
         assert!(text.contains("*** (before)") && text.contains("*** (after)"), "{text}");
+        let applied = |value: &str| {
+            let mut secret = secret("b2xk");
+            secret["immutable"] = true.into();
+            secret["metadata"]["annotations"] = json!({ COPY: format!("{{\"data\":\"{value}\"}}") });
+            secret
+        };
+        for (old, new) in [(secret("b2xk"), applied("bmV3")), (applied("b2xk"), applied("bmV3"))] {
+            let text = format!("{:?}{}", masked(&new, fields(&old, &new)), shown(&new, "after"));
+            assert!(!text.contains("b2xk") && !text.contains("bmV3"), "{text}");
+            assert!(text.contains("\"immutable\":true"), "{text}");
+        }
         let sops =
             json!({ "kind": "ConfigMap", "data": { "k": "ENC[AES256_GCM,data:x]" }, "sops": { "mac": "m" } });
         let text = format!("{:?}{}", masked(&sops, fields(&json!({}), &sops)), shown(&sops, "after"));

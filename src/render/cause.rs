@@ -13,11 +13,24 @@ const FOLDER: &str = "recursed accumulation of path '";
 /// Begins what was wrong with a resource as a file.
 const FILE: &str = "accumulation err='";
 
-/// Gives the innermost error of a report, with the folder where it arose.
+/// Begin what was wrong with the keys and values of a generator; what follows repeats the values
+/// (`kustomize/api/kv/kv.go`, `loader.Load`). With each goes what is said in place of them.
+const VALUES: [(&str, &str); 2] = [
+    ("loading KV pairs: literal sources [", "one of `literals` is no `key=value`"),
+    (
+        "loading KV pairs: env source files: [",
+        "a file under `envs` can't be read, or has a line that is no `key=value`",
+    ),
+];
+
+/// Gives the innermost error of a report, with the folder where it arose, and without the values of a generator.
 pub(super) fn cause(report: &str) -> String {
     // What the renderer itself found out (`renderer/remote.go`) stands before kustomize's words.
     if report.starts_with("needs ") {
         return report.split(": accumulating ").next().unwrap_or(report).to_owned();
+    }
+    if let Some((at, words)) = VALUES.iter().find_map(|(begin, words)| Some((report.find(begin)?, words))) {
+        return cause(&format!("{}{words}", &report[..at]));
     }
     let (folder, rest) = match report.rsplit_once(FOLDER).and_then(|(_, inner)| inner.split_once("': ")) {
         Some((folder, rest)) => (Some(folder), rest),
@@ -70,6 +83,26 @@ mod tests {
         assert_eq!(
             cause(report),
             "in x/a: no matches for Id Deployment.v1.apps/w.[noNs]; failed to find unique target for patch"
+        );
+    }
+
+    #[test]
+    fn no_value_of_a_generator_is_told() {
+        let report = |text: &str| {
+            format!(
+                "accumulating resources: accumulation err='accumulating resources from 'a': read a: is a \
+                directory': recursed accumulation of path 'x/a': loading KV pairs: {text}"
+            )
+        };
+        assert_eq!(
+            cause(&report(
+                "literal sources [PW=hunter2 it's': oops]: invalid literal source oops, expected key=value"
+            )),
+            "in x/a: one of `literals` is no `key=value`"
+        );
+        assert_eq!(
+            cause(&report("env source files: [a.env]: \"hunter2 \" is not a valid key name: no")),
+            "in x/a: a file under `envs` can't be read, or has a line that is no `key=value`"
         );
     }
 

@@ -161,6 +161,7 @@ fn what_cannot_be_held_is_refused() {
             "`verify.mode: Tag`",
         ),
         ("ref: { branch: main }", "ref: { semver: '>=1.0.0' }", "follows no branch"),
+        ("interval: 1m0s", "interval: 1m0s\n  include: [{ repository: { name: other } }]", "has `include`"),
         ("acme/fleet", "acme/${FLEET}", "has a variable"),
     ] {
         let scratch = bootstrapped();

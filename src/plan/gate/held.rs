@@ -141,6 +141,12 @@ fn held_spec(cluster: &Cluster, live: &SourceId) -> Result<Value, (String, &'sta
     if cluster.is_held(live) {
         return Err(("is held itself, and what it follows is gone".to_owned(), "bring that back"));
     }
+    if spec["include"].as_array().is_some_and(|sources| !sources.is_empty()) {
+        return Err((
+            "has `include`, whose sources would change what is held at once".to_owned(),
+            "give what is included to Flux Kustomizations of its own, or choose `mechanism: suspend` under `gate`",
+        ));
+    }
     if let Some(mode @ ("Tag" | "TagAndHEAD")) = spec["verify"]["mode"].as_str() {
         return Err((
             format!("has `verify.mode: {mode}`, and a held source has a commit and no tag"),
