@@ -1,8 +1,13 @@
 //! Invariants of the whole program, by the real binary. Those of one stage are tested beside it.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test may fail, and reads files of its own"
+)]
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use support::scratch::{Scratch, clean};
@@ -72,6 +77,55 @@ fn invariant_4_bytes_outside_of_an_edit_stay() {
     let before: Vec<&str> = odd.split_inclusive('\n').filter(|line| !line.contains("prune:")).collect();
     let after: Vec<&str> = after.split_inclusive('\n').filter(kept).collect();
     assert_eq!(before, after);
+}
+
+/// Runs the binary and returns the names of the programs that were started, where strace can tell.
+fn started(scratch: &Scratch, arguments: &[&str]) -> BTreeSet<String> {
+    let traced = scratch.outside().join("started");
+    let mut command = clean(Command::new("strace"), scratch.top());
+    command.args(["-f", "-qq", "-e", "trace=execve", "-o"]).arg(&traced);
+    let output = command.arg(env!("CARGO_BIN_EXE_gitops-windows")).args(arguments).output();
+    let Ok(output) = output else {
+        scratch.run(arguments);
+        return BTreeSet::new();
+    };
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?}: {output:?}");
+    let text = std::fs::read_to_string(traced).unwrap();
+    let calls = text.lines().filter(|line| line.ends_with(" = 0"));
+    let names = calls.filter_map(|line| line.split('"').nth(1)?.rsplit('/').next());
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn invariant_7_no_program_but_git_is_started_and_git_starts_none() {
+    let scratch = sample();
+    let marker = scratch.make_hostile();
+    scratch.commit_hostile();
+    let ours = BTreeSet::from(["git".to_owned(), "gitops-windows".to_owned()]);
+    for arguments in [
+        &["check"][..],
+        &["check", "--base", "HEAD~1"],
+        &["clusters"],
+        &["when"],
+        &["explain", "apps"],
+        &["diff"],
+        &["pr", "--base", "HEAD~1"],
+        &["split", "app", "web", "--yes"],
+        &["verify"],
+        &["undo", "--yes"],
+        &["sync", "--yes"],
+        &["split", "--all", "--dry-run"],
+    ] {
+        // Written anew, a file may differ from what git has, so git has to look.
+        for path in ["apps/web/deployment.yaml", "clusters/edge-01/flux/apps.yaml"] {
+            if scratch.top().join(path).exists() {
+                scratch.write(path, scratch.text(path));
+            }
+        }
+        let started = started(&scratch, arguments);
+        assert!(started.is_subset(&ours), "{arguments:?} started {started:?}");
+        assert!(!marker.exists(), "{arguments:?} let git run what the repository names");
+    }
 }
 
 #[test]

@@ -291,39 +291,10 @@ fn what_git_does_not_have_is_told_with_the_command_that_fetches_it() {
 #[test]
 fn nothing_of_a_pull_request_is_executed() {
     let scratch = fleet();
-    let marker = scratch.outside().join("executed");
-    let run = format!("sh -c 'touch {}; cat'", marker.display());
-    scratch.write(".gitattributes", "* filter=evil diff=evil merge=evil\n");
+    let marker = scratch.make_hostile();
     scratch.replace("apps/web/web-rw/deployment.yaml", "nginx:1.29.3", "nginx:1.30.0");
-    scratch.commit();
+    scratch.commit_hostile();
     scratch.replace("apps/web/web-rt/configmap.yaml", "All trains on time", "Delays on line 4");
-    for (key, value) in [
-        ("filter.evil.clean", run.as_str()),
-        ("filter.evil.smudge", &run),
-        ("filter.evil.process", &run),
-        ("filter.evil.required", "true"),
-        ("diff.evil.textconv", &run),
-        ("diff.evil.command", &run),
-        ("diff.external", &run),
-        ("core.fsmonitor", &run),
-        ("core.pager", &run),
-        ("core.sshCommand", &run),
-        ("core.alternateRefsCommand", &run),
-        ("core.askPass", &run),
-        ("core.hooksPath", "hooks"),
-        ("log.showSignature", "true"),
-        ("gpg.program", &run),
-        ("remote.origin.url", &format!("ext::{run}")),
-        ("remote.origin.promisor", "true"),
-        ("remote.origin.partialclonefilter", "blob:none"),
-        ("extensions.partialClone", "origin"),
-        ("protocol.ext.allow", "always"),
-    ] {
-        scratch.git(&["config", key, value]);
-    }
-    for hook in ["post-index-change", "post-checkout", "pre-auto-gc", "reference-transaction"] {
-        scratch.write(&format!("hooks/{hook}"), format!("#!/bin/sh\ntouch {}\n", marker.display()));
-    }
     assert_eq!(answer(&scratch, &[])["changes"].as_array().unwrap().len(), 4);
     // What a partial clone lacks would have to be fetched.
     let blob = scratch.git(&["rev-parse", "main:apps/web/web-rw/deployment.yaml"]);

@@ -49,12 +49,39 @@ impl GitError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Git {
     folder: PathBuf,
+    /// Settings that outrank every file, by their key.
+    settings: Vec<(String, &'static str)>,
 }
 
 impl Git {
     /// Will run git in `folder`.
     pub(super) fn in_folder(folder: &Path) -> Git {
-        Git { folder: folder.to_owned() }
+        Git { folder: folder.to_owned(), settings: Vec::new() }
+    }
+
+    /// Returns git without the filters that the repository itself names.
+    ///
+    /// A filter (`gitattributes`, "filter") is a program by which git turns a file into what it keeps, and git asks it
+    /// wherever a file may differ from the index. Filters of the person or the machine stay, such as those of Git LFS.
+    pub(super) fn without_own_filters(mut self) -> Result<Git, GitError> {
+        let names = r"^filter\..*\.(clean|smudge|process|required)$";
+        // Its exit code is 1 where there is none (`git help config`).
+        let listing = self.run_with(
+            &["config", "--null", "--show-scope", "--name-only", "--get-regexp", names],
+            Vec::new(),
+            &[0, 1],
+        )?;
+        let mut fields = listing.split(|byte| *byte == 0);
+        while let (Some(scope), Some(key)) = (fields.next(), fields.next()) {
+            if matches!(scope, b"system" | b"global") {
+                continue;
+            }
+            let key = String::from_utf8(key.to_vec())
+                .map_err(|_| GitError::Failed("the name of a filter is not UTF-8".to_owned()))?;
+            let value = if key.ends_with(".required") { "false" } else { "" };
+            self.settings.push((key, value));
+        }
+        Ok(self)
     }
 
     /// Runs git and gives its standard output.
@@ -110,6 +137,14 @@ impl Git {
             // A file system monitor is a program named in the configuration: reading starts none.
             .args(["-c", "core.quotePath=false", "-c", "core.fsmonitor=false"])
             .current_dir(&self.folder)
+            // Not by `-c`, which takes the first `=` of a key for its end.
+            .env("GIT_CONFIG_COUNT", self.settings.len().to_string())
+            .envs(self.settings.iter().enumerate().flat_map(|(index, (key, value))| {
+                [
+                    (format!("GIT_CONFIG_KEY_{index}"), key.as_str()),
+                    (format!("GIT_CONFIG_VALUE_{index}"), *value),
+                ]
+            }))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

@@ -167,10 +167,21 @@ impl Repository {
         if self.git.is_none() {
             return Ok(Vec::new());
         }
-        let arguments =
-            ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--no-ahead-behind"];
-        let output =
-            self.ask_git().run(&arguments).map_err(|error| error.into_error("looking for changed files"))?;
+        let arguments = [
+            "status",
+            "--porcelain=v1",
+            "-z",
+            "--no-renames",
+            "--untracked-files=all",
+            "--no-ahead-behind",
+            // Whether a submodule is clean is asked by a git of its own, which its own configuration steers.
+            "--ignore-submodules=dirty",
+        ];
+        let output = self
+            .ask_git()
+            .without_own_filters()
+            .and_then(|git| git.run(&arguments))
+            .map_err(|error| error.into_error("looking for changed files"))?;
         let paths = output.split(|byte| *byte == 0).filter_map(|record| repo_path(record.get(3..)?).ok());
         Ok(paths.collect::<BTreeSet<_>>().into_iter().collect())
     }

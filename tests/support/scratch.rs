@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "writes into temporary folders")]
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -95,6 +96,60 @@ impl Scratch {
     /// Gives the top of the repository.
     pub fn top(&self) -> &Path {
         &self.top
+    }
+
+    /// Lets the configuration, the attributes and the hooks of the repository name programs for all that git may run
+    /// one for, and returns the file that each of them makes.
+    pub fn make_hostile(&self) -> PathBuf {
+        let marker = self.outside().join("executed");
+        let run = format!("sh -c 'touch {}; cat'", marker.display());
+        // In the repository's own attributes, so that the tree stays clean.
+        let attributes = "* filter=evil diff=evil merge=evil\n/apps/** filter=also=evil\n";
+        std::fs::write(self.top.join(".git/info/attributes"), attributes).unwrap();
+        let included = self.outside().join("included");
+        std::fs::write(&included, format!("[filter \"also=evil\"]\n\tclean = \"{run}\"\n")).unwrap();
+        for (key, value) in [
+            ("include.path", included.to_str().unwrap()),
+            ("filter.evil.clean", run.as_str()),
+            ("filter.evil.smudge", &run),
+            ("filter.evil.process", &run),
+            ("filter.evil.required", "true"),
+            ("diff.evil.textconv", &run),
+            ("diff.evil.command", &run),
+            ("diff.external", &run),
+            ("core.fsmonitor", &run),
+            ("core.pager", &run),
+            ("core.sshCommand", &run),
+            ("core.alternateRefsCommand", &run),
+            ("core.askPass", &run),
+            ("core.hooksPath", "hooks"),
+            ("log.showSignature", "true"),
+            ("gpg.program", &run),
+            ("remote.origin.url", &format!("ext::{run}")),
+            ("remote.origin.promisor", "true"),
+            ("remote.origin.partialclonefilter", "blob:none"),
+            ("extensions.partialClone", "origin"),
+            ("protocol.ext.allow", "always"),
+        ] {
+            self.git(&["config", key, value]);
+        }
+        for hook in ["post-index-change", "post-checkout", "pre-auto-gc", "reference-transaction"] {
+            let path = format!("hooks/{hook}");
+            self.write(&path, format!("#!/bin/sh\ntouch {}\n", marker.display()));
+            std::fs::set_permissions(self.top.join(path), PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        marker
+    }
+
+    /// Commits everything in a hostile repository, and lets git run nothing.
+    pub fn commit_hostile(&self) -> &Scratch {
+        let quiet = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];
+        std::fs::rename(self.top.join(".git/info/attributes"), self.outside().join("attributes")).unwrap();
+        for arguments in [&["add", "--all"][..], &["commit", "--quiet", "--message", "a state"]] {
+            self.git(&[&quiet, arguments].concat());
+        }
+        std::fs::rename(self.outside().join("attributes"), self.top.join(".git/info/attributes")).unwrap();
+        self
     }
 
     /// Gives the temporary folder around the repository.
