@@ -29,14 +29,19 @@ pub fn texts(folder: &str) -> Vec<(String, String)> {
 
 /// Returns the sources that the program is compiled from.
 pub fn sources() -> Vec<Source> {
+    let own = compiled().into_iter();
+    own.map(|(path, text)| Source { module: module(&path), code: code(&text), path }).collect()
+}
+
+/// Returns the text of every file that the program is compiled from, by path.
+pub fn compiled() -> Vec<(String, String)> {
     let texts = texts("src");
     let tests: Vec<String> = texts.iter().flat_map(|(path, text)| test_modules(path, text)).collect();
     let is_test = |path: &str| {
         let stem = path.trim_end_matches(".rs").trim_end_matches("/mod");
         tests.iter().any(|test| stem == test || stem.starts_with(&format!("{test}/")))
     };
-    let own = texts.into_iter().filter(|(path, _)| !is_test(path));
-    own.map(|(path, text)| Source { module: module(&path), code: code(&text), path }).collect()
+    texts.into_iter().filter(|(path, _)| !is_test(path)).collect()
 }
 
 /// Returns the module of a file.
