@@ -79,6 +79,12 @@ pub struct Jobs {
 /// A GitRepository that stays at a commit until a window opens, and the one that it follows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldSource {
+    /// The position of the type that reads it.
+    pub change_type: usize,
+    /// The name of the CronJob that moves it.
+    pub job: String,
+    /// What reads it.
+    pub targets: BTreeSet<GateTarget>,
     /// The namespace of both.
     pub namespace: String,
     /// The name of the one that it follows.
@@ -106,8 +112,9 @@ pub struct ClusterGate {
     pub tables: BTreeMap<usize, Vec<String>>,
     /// By the position of the type, what is held back.
     pub targets: BTreeMap<usize, BTreeSet<GateTarget>>,
-    /// By the position of the type, the source that what is held back reads; for mechanisms that have one.
-    pub sources: BTreeMap<usize, HeldSource>,
+    /// The sources that what is held back reads, for mechanisms that have some: one for each type and source that it
+    /// follows.
+    pub sources: Vec<HeldSource>,
     /// Those of the targets that are held back whole, since all of their objects have one type.
     pub whole: BTreeSet<GateTarget>,
     /// What could have been held back whole, and is not.

@@ -78,6 +78,10 @@ fn what_is_gated_reads_a_source_of_its_own() {
             " events [] create",
         ]
         .map(|rule| format!("ServiceAccount jobs/reconciliation-window in flux-system: {rule}"))
+        .into_iter()
+        .chain(["ServiceAccount jobs/reconciliation-window in jobs:  configmaps [flux-system-rw] get,patch"
+            .to_owned()])
+        .collect::<Vec<_>>()
     );
     let gated = scratch.text(&format!("{FLUX}/apps-rw.yaml"));
     for line in ["    name: flux-system-rw", "  deletionPolicy: Orphan", "  suspend: false"] {
@@ -224,13 +228,15 @@ impl Fake {
                printf '%s' \"$*\" | sed -n 's/.*\"commit\":\"\\([0-9a-f]*\\)\".*/\\1/p' | tr -d '\\n' > \"$STATE/new\"\n\
                [ ! -s \"$STATE/new\" ] || cp \"$STATE/new\" \"$STATE/pin\"\n\
                printf '%s' \"$*\" | sed 's/.*gitops-windows.window\":\\(\"[^\"]*\"\\).*/\\1/' | tr -d '\\n' > \"$STATE/window\" ;;\n\
+             'get configmaps flux-system-rw --ignore-not-found '*' --namespace=jobs') cat \"$STATE/note\" ;;\n\
+             'patch configmaps flux-system-rw --type=merge --field-manager=flux '*' --namespace=jobs')\n\
+               [ ! -e \"$STATE/unnoted\" ] || exit 1\n\
+               printf '%s' \"$*\" | sed -n 's/.*\"commit\":\"\\([0-9a-f]*\\)\".*/\\1/p' | tr -d '\\n' > \"$STATE/note\" ;;\n\
              'create --validate=false --filename=-') cat > \"$STATE/event\" ;;\n\
              *) exit 1 ;;\nesac",
         );
-        for (state, value) in
-            [("pin", ""), ("window", ""), ("live", ""), ("attempted", ""), ("event", ""), ("suspended", "")]
-        {
-            fake.set(state, value);
+        for state in ["pin", "window", "live", "attempted", "event", "suspended", "note"] {
+            fake.set(state, "");
         }
         fake
     }
@@ -264,7 +270,10 @@ impl Fake {
         }
         let succeeds = command.output().unwrap().status.success();
         let calls = self.get("calls");
-        (succeeds, calls.lines().filter(|line| line.contains("patch ") || line.contains("create ")).count())
+        (
+            succeeds,
+            calls.lines().filter(|line| line.contains("patch git") || line.contains("create ")).count(),
+        )
     }
 }
 
@@ -305,9 +314,11 @@ fn play(shell: &[&str]) {
         (format!("sha1:{B}\n"), B),
     ] {
         fake.set("pin", "");
+        fake.set("note", "");
         fake.set("attempted", &attempted);
         assert_eq!((tick(AFTER).0, fake.get("pin").as_str()), (!pin.is_empty(), pin), "{attempted}");
     }
+    fake.set("note", "");
     fake.set("pin", "");
     fake.set("attempted", &format!("{}\n{}\n", revision(B), revision(&"c".repeat(40))));
     assert_eq!((tick(AFTER), fake.get("pin").as_str()), ((false, 0), ""));
@@ -316,6 +327,27 @@ fn play(shell: &[&str]) {
     fake.set("forbidden", "");
     assert_eq!((tick(AFTER), fake.get("pin").as_str()), ((false, 0), ""));
     std::fs::remove_file(fake.folder().join("forbidden")).unwrap();
+
+    // All that reads it was made again too: what was let in last is noted, so it does not look like a new cluster.
+    let again = |note: &str, attempted: &str| {
+        fake.set("pin", "");
+        fake.set("note", note);
+        fake.set("attempted", attempted);
+        (tick(AFTER).0, fake.get("pin"))
+    };
+    assert_eq!(fake.get("live"), revision(A));
+    assert_eq!(again(B, ""), (true, B.to_owned()));
+    assert_eq!(again("", ""), (true, A.to_owned()));
+    assert_eq!(fake.get("note"), A, "what was let in is noted");
+    // It decides between several, and says nothing against what is there.
+    let several = format!("{}\n{}\n", revision(B), revision(&"c".repeat(40)));
+    assert_eq!(again(B, &several), (true, B.to_owned()));
+    assert_eq!(again(A, &several), (false, String::new()));
+    assert_eq!(again(A, &format!("{}\n", revision(B))), (true, B.to_owned()));
+    // What can't be noted is let in all the same, and is told.
+    fake.set("unnoted", "");
+    assert_eq!(again("", ""), (false, A.to_owned()));
+    std::fs::remove_file(fake.folder().join("unnoted")).unwrap();
 
     // What was let in at the end and nothing has begun to apply is taken back by the first closed run, and once only.
     let last = |shown: &str, attempted: &str| {

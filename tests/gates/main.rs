@@ -104,7 +104,10 @@ fn permissions(objects: &[Value]) -> Vec<String> {
     for binding in bindings {
         let reference = &binding["roleRef"];
         let role = objects.iter().find(|object| {
-            object["kind"] == reference["kind"] && object["metadata"]["name"] == reference["name"]
+            object["kind"] == reference["kind"]
+                && object["metadata"]["name"] == reference["name"]
+                && (object["kind"] == "ClusterRole"
+                    || object["metadata"]["namespace"] == binding["metadata"]["namespace"])
         });
         for rule in role.unwrap()["rules"].as_array().unwrap() {
             for subject in binding["subjects"].as_array().unwrap() {

@@ -307,3 +307,64 @@ fn who_waits_for_one_of_the_same_name_in_another_namespace_stops_no_gate() {
     let run = scratch.run(&["sync"]);
     assert!(run.stderr.contains("no gate holds back Flux Kustomization apps"), "{}", run.stderr);
 }
+
+/// A source of this repository, as `flux bootstrap` writes it.
+fn repository(name: &str) -> String {
+    format!(
+        "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec:\n  interval: 1m\n  ref: {{ branch: main }}\n  url: ssh://git@github.com/acme/fleet\n"
+    )
+}
+
+/// What the jobs of a gate move, and for whom.
+fn moved(objects: &[Value]) -> Vec<String> {
+    let jobs = objects.iter().filter(|one| one["kind"] == "CronJob");
+    let of = |job: &Value| {
+        let env = pod_of(job)["containers"][0]["env"].as_array().unwrap().clone();
+        let values = env.iter().map(|one| one["value"].as_str().unwrap().to_owned());
+        format!("{}: {}", job["metadata"]["name"].as_str().unwrap(), values.collect::<Vec<_>>().join("; "))
+    };
+    jobs.map(of).collect()
+}
+
+#[test]
+fn one_held_source_serves_several_namespaces() {
+    let scratch = fleet(&[("edge", &[("usual", &["web"]), ("media", &["player", "guide"])])]);
+    let sync = "clusters/edge/flux-system/gotk-sync.yaml";
+    // One app reads a second source of the same repository.
+    scratch.write(
+        sync,
+        format!("{}---\n{}---\n{}", scratch.text(sync), repository("flux-system"), repository("media")),
+    );
+    scratch.replace("apps/edge/media/guide/ks.yaml", "name: flux-system,", "name: media,");
+    let spec = scratch.text("windows.yaml");
+    let gate = "gate: { mechanism: follow, every: 5m, from: 2026-11-01, through: 2027-01-31 }\n";
+    scratch.write("windows.yaml", format!("{spec}{gate}"));
+    scratch.commit();
+    handed_over(&scratch);
+    let list = scratch.git(&["ls-files", "*/kustomization.yaml"]);
+    let folder =
+        list.lines().find(|file| scratch.text(file).contains("follow-reconciliation-window")).unwrap();
+    let objects = rendered(&scratch, folder.trim_end_matches("/kustomization.yaml"));
+    assert_eq!(
+        moved(&objects),
+        [
+            "follow-reconciliation-window: flux-system; flux-system; flux-system-rw; flux-system web-rw\nmedia player-rw; jobs",
+            "follow-reconciliation-window-media: flux-system; media; media-rw; media guide-rw; jobs",
+        ]
+    );
+    insta::assert_snapshot!(super::permissions(&objects).join("\n"));
+    for (file, source) in
+        [("media/player", "flux-system-rw"), ("media/guide", "media-rw"), ("usual/web", "flux-system-rw")]
+    {
+        let files = scratch.git(&["ls-files", &format!("apps/edge/{file}*")]);
+        let reads = |file: &&str| scratch.text(file).contains(&format!("name: {source}"));
+        assert!(files.lines().any(|file| reads(&file)), "{file}: {files}");
+    }
+    let told = scratch.expect(0, &["clusters"]).stdout;
+    assert_eq!(told.matches("gated by rw").count(), 3, "{told}");
+    let found = scratch.run(&["check", "--now", "2026-11-20T00:00:00Z", "--format", "json"]).stdout;
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let codes: Vec<&str> =
+        found["findings"].as_array().unwrap().iter().filter_map(|one| one["code"].as_str()).collect();
+    assert_eq!(codes, Vec::<&str>::new(), "{found:#}");
+}

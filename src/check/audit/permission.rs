@@ -51,7 +51,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     findings
 }
 
-/// As [`audit`], of a job that moves a held source: it may patch held sources and create Events, and read.
+/// As [`audit`], of a job that moves a held source: it may patch held sources, note which commit, create Events, and read.
 fn of_source(
     subject: &Subject<'_>,
     job: &GateJob,
@@ -75,7 +75,13 @@ fn of_source(
             && names.is_subset(&held)
             && verbs.iter().all(|verb| matches!(*verb, "get" | "patch"));
         let tells = is(grant, "resources", "events") && is(grant, "verbs", "create");
-        !moves && !tells && !verbs.iter().all(|verb| matches!(*verb, "get" | "list" | "watch"))
+        let notes = is(grant, "apiGroups", "")
+            && is(grant, "resources", "configmaps")
+            && grant.namespace == Some(job.namespace.as_str())
+            && !names.is_empty()
+            && names.is_subset(&held)
+            && verbs.iter().all(|verb| matches!(*verb, "get" | "patch"));
+        !moves && !tells && !notes && !verbs.iter().all(|verb| matches!(*verb, "get" | "list" | "watch"))
     };
     let moves = |grant: &Grant<'_>| {
         let has = |key: &str, word: &str| {

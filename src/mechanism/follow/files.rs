@@ -1,14 +1,14 @@
 //! The manifests: a base with the ServiceAccount, and in each cluster the held sources, the jobs and what they may do.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::mechanism::cron_job::in_shell;
 use crate::mechanism::follow::{SCRIPT, VARIABLES};
-use crate::mechanism::{
-    ClusterGate, Files, GateTarget, HeldSource, Job, Schedule, Writing, add, join, table,
-};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::mechanism::{ClusterGate, Files, GateTarget, HeldSource, Schedule, Writing, add, join, table};
+use crate::spec::Spec;
 
 /// Adds the namespace and the ServiceAccount of the jobs.
 pub fn base(writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
@@ -26,7 +26,7 @@ pub fn base(writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
     Ok(())
 }
 
-/// Adds the sources, jobs and rights of a cluster; none of a type of which nothing is there to be held back.
+/// Adds the sources, notes, jobs and rights of a cluster; none of a type of which nothing is there to be held back.
 pub fn cluster(
     writing: &Writing<'_>,
     cluster: &ClusterGate,
@@ -35,25 +35,25 @@ pub fn cluster(
 ) -> Result<(), Error> {
     let Writing { spec, templates, gates, .. } = *writing;
     let mut files: Vec<(String, String)> = Vec::new();
-    for (index, Job { name, change_type, .. }) in gates.jobs.iter().enumerate() {
-        let (Some(source), Some(schedule)) =
-            (cluster.sources.get(change_type), cluster.schedules.get(&index))
-        else {
-            continue;
-        };
-        let HeldSource { namespace, live, name: held, spec: content } = source;
+    for source in &cluster.sources {
+        let HeldSource { change_type, job, namespace, live, name: held, spec: content, .. } = source;
+        let index = gates.jobs.iter().position(|job| job.change_type == *change_type);
+        let Some(schedule) = index.and_then(|index| cluster.schedules.get(&index)) else { continue };
         let text = templates.render(
             "held-source.yaml",
             json!({ "name": held, "namespace": namespace, "live": live, "spec": content }),
         )?;
         files.push((format!("{held}.yaml"), text));
+        let text =
+            templates.render("held-note.yaml", json!({ "name": held, "namespace": spec.gate.namespace }))?;
+        files.push((format!("{held}-note.yaml"), text));
         let Schedule { cron, time_zone, deadline } = schedule;
-        let values = VARIABLES.into_iter().zip(variables(source, &cluster.targets[change_type]));
+        let values = VARIABLES.into_iter().zip(variables(spec, source));
         let env: Vec<Value> = values.map(|(name, value)| json!({ "name": name, "value": value })).collect();
         let text = templates.render(
             "follow-job.yaml",
             json!({
-                "job": name,
+                "job": job,
                 "namespace": spec.gate.namespace,
                 "schedule": cron,
                 "time_zone": time_zone,
@@ -68,19 +68,27 @@ pub fn cluster(
                 "table": cluster.tables.get(change_type),
             }),
         )?;
-        files.push((format!("{name}.yaml"), text));
+        files.push((format!("{job}.yaml"), text));
     }
-    if !files.is_empty() {
+    for (namespace, rules) in rules(spec, cluster) {
+        let place = namespace.as_deref().filter(|own| *own != spec.flux.namespace);
+        let name = |kind: &str| place.map_or(format!("{kind}.yaml"), |own| format!("{kind}-{own}.yaml"));
         let mut context = json!({
             "namespace": spec.gate.namespace,
             "service_account": spec.gate.service_account,
-            "flux_namespace": spec.flux.namespace,
+            "flux_namespace": namespace,
+            "rules": rules,
         });
-        for (key, names) in names(cluster) {
-            context[key] = json!(names);
+        let [role, binding] = match &namespace {
+            Some(_) => [("follow-role", "role"), ("role-binding", "role-binding")],
+            None => {
+                context["targets"] = rules[0]["resourceNames"].clone();
+                [("follow-cluster-role", "cluster-role"), ("cluster-role-binding", "cluster-role-binding")]
+            }
+        };
+        for (template, file) in [role, binding] {
+            files.push((name(file), templates.render(&format!("{template}.yaml"), &context)?));
         }
-        files.push(("role.yaml".to_owned(), templates.render("follow-role.yaml", &context)?));
-        files.push(("role-binding.yaml".to_owned(), templates.render("role-binding.yaml", &context)?));
     }
     let listed = files.iter().map(|(name, _)| name.as_str()).chain(alerts.iter().copied());
     let list = templates.render(
@@ -94,35 +102,54 @@ pub fn cluster(
     Ok(())
 }
 
-/// Returns the values of a job's variables, in their order.
-pub fn variables(source: &HeldSource, targets: &BTreeSet<GateTarget>) -> [String; 4] {
-    let gated: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
-    [source.namespace.clone(), source.live.clone(), source.name.clone(), gated.join(" ")]
+/// Returns the values of a job's variables, in their order; of what is gated each namespace with its names is a line.
+pub fn variables(spec: &Spec, source: &HeldSource) -> [String; 5] {
+    let mut gated: BTreeMap<&str, String> = BTreeMap::new();
+    for GateTarget { namespace, name } in &source.targets {
+        let line = gated.entry(namespace).or_insert_with(|| namespace.clone());
+        line.push(' ');
+        line.push_str(name);
+    }
+    let gated: Vec<String> = gated.into_values().collect();
+    let HeldSource { namespace, live, name, .. } = source;
+    [namespace.clone(), live.clone(), name.clone(), gated.join("\n"), spec.gate.namespace.clone()]
 }
 
-/// Returns what the jobs of a cluster read, write and ask for.
-fn names(cluster: &ClusterGate) -> BTreeMap<&'static str, BTreeSet<&str>> {
-    let sources = || cluster.sources.values();
-    let both = sources().flat_map(|source| [source.live.as_str(), source.name.as_str()]);
-    let targets = cluster.sources.keys().flat_map(|position| &cluster.targets[position]);
-    BTreeMap::from([
-        ("sources", both.collect()),
-        ("held", sources().map(|source| source.name.as_str()).collect()),
-        ("targets", targets.map(|target| target.name.as_str()).collect()),
-    ])
-}
-
-/// Returns the rules of the Role; `None` where nothing is held back.
-pub fn rules(cluster: &ClusterGate) -> Option<Value> {
-    let names = names(cluster);
-    let rule = |group: &str, resource: &str, key: &str, verb: &str| json!({ "apiGroups": [group], "resources": [resource], "resourceNames": names[key], "verbs": [verb] });
-    let sources = "source.toolkit.fluxcd.io";
-    (!cluster.sources.is_empty()).then(|| {
-        json!([
-            rule(sources, "gitrepositories", "sources", "get"),
-            rule(sources, "gitrepositories", "held", "patch"),
-            rule("kustomize.toolkit.fluxcd.io", "kustomizations", "targets", "get"),
-            { "apiGroups": [""], "resources": ["events"], "verbs": ["create"] },
-        ])
-    })
+/// Returns the rules of the jobs of a cluster by namespace; under `None` those that hold in each.
+///
+/// A Role in a namespace that may come later keeps the gate from coming up, as with CronJobs that suspend.
+pub fn rules(spec: &Spec, cluster: &ClusterGate) -> BTreeMap<Option<String>, Vec<Value>> {
+    let mut found: BTreeMap<Option<String>, Vec<Value>> = BTreeMap::new();
+    if cluster.sources.is_empty() {
+        return found;
+    }
+    let mut allow = |namespace: Option<&str>, of: (&str, &str), names: &BTreeSet<&str>, verbs: &[&str]| {
+        let mut rule = json!({ "apiGroups": [of.0], "resources": [of.1], "verbs": verbs });
+        if !names.is_empty() {
+            rule["resourceNames"] = json!(names);
+        }
+        found.entry(namespace.map(str::to_owned)).or_default().push(rule);
+    };
+    let held: BTreeSet<&str> = cluster.sources.iter().map(|source| source.name.as_str()).collect();
+    let all = cluster.sources.iter().map(|source| source.live.as_str()).chain(held.iter().copied()).collect();
+    let targets = cluster.sources.iter().flat_map(|source| &source.targets);
+    let (usual, others): (Vec<_>, Vec<_>) =
+        targets.partition(|target| target.namespace == spec.flux.namespace);
+    let [usual, others] = [usual, others]
+        .map(|own| own.into_iter().map(|target| target.name.as_str()).collect::<BTreeSet<_>>());
+    let repositories = ("source.toolkit.fluxcd.io", "gitrepositories");
+    let kustomizations = ("kustomize.toolkit.fluxcd.io", "kustomizations");
+    let flux = Some(spec.flux.namespace.as_str());
+    allow(flux, repositories, &all, &["get"]);
+    allow(flux, repositories, &held, &["patch"]);
+    // A rule without names would allow all of them.
+    if !usual.is_empty() {
+        allow(flux, kustomizations, &usual, &["get"]);
+    }
+    allow(flux, ("", "events"), &BTreeSet::new(), &["create"]);
+    if !others.is_empty() {
+        allow(None, kustomizations, &others, &["get"]);
+    }
+    allow(Some(&spec.gate.namespace), ("", "configmaps"), &held, &["get", "patch"]);
+    found
 }

@@ -17,6 +17,7 @@ look() { # FROM TO # Sat 2026-11-28 22:00:00 +01:00 to Sun 2026-11-29 02:00:00 +
   fi
 }
 hash() { printf '%s' "$1" | sed 's/.*://'; }
+note() { kubectl --request-timeout=20s "$@" --namespace="$NOTES"; }
 
 # The annotation comes last and quoted, so that nothing in it makes a column or a line.
 row='{{range .items}}{{.metadata.name}}|{{with .spec.ref}}{{with .commit}}{{.}}{{end}}{{end}}|{{with .status}}{{with .artifact}}{{.revision}}{{end}}{{end}}|{{.metadata.uid}}|{{with .spec.suspend}}{{.}}{{end}}|{{with .metadata.annotations}}{{with index . "gitops-windows/window"}}{{printf "%q" .}}{{end}}{{end}}{{"\n"}}{{end}}'
@@ -50,15 +51,26 @@ elif [ -z "$pin" ] || [ "$closing" ]; then
   # It is new, or was made again: what was let in stays, and where nothing ever was, the live commit is let in.
   one='{{with .status}}{{with .lastAttemptedRevision}}{{.}}{{"\n"}}{{end}}{{end}}'
   each="{{if .items}}{{range .items}}$one{{end}}{{else}}$one{{end}}"
-  found=$(kubectl --request-timeout=20s get "$kustomizations" $GATED --namespace="$NAMESPACE" --ignore-not-found --output=go-template="$each") || exit 1
+  found= hashes=
+  while read -r namespace names; do
+    some=$(kubectl --request-timeout=20s get "$kustomizations" $names --namespace="$namespace" --ignore-not-found --output=go-template="$each" </dev/null) || exit 1
+    found="$found $some"
+  done <<END
+$GATED
+END
   for revision in $found; do
-    revision=$(hash "$revision")
+    revision=$(hash "$revision") hashes="$hashes $revision"
     if [ "$revision" = "$pin" ] || [ -z "$want" ]; then
       want=$revision
     elif [ "$want" != "$revision" ] && [ "$want" != "$pin" ]; then
       want=several
     fi
   done
+  # Where all that reads it was made again too, or is at several commits, the note tells what was let in last.
+  if [ -z "$pin" ] && { [ -z "$want" ] || [ "$want" = several ]; }; then
+    noted=$(note get configmaps "$HELD" --ignore-not-found --output=go-template='{{with .data}}{{with .commit}}{{.}}{{end}}{{end}}') || exit 1
+    case "$want:$hashes " in :* | *" $noted "*) want=$noted ;; esac
+  fi
   if [ "$want" = several ]; then
     echo "GitRepository $HELD: what reads it is at several commits, so set spec.ref.commit by hand:" $found >&2
     exit 1
@@ -72,6 +84,12 @@ case $want in *[!0-9a-f]*) echo "GitRepository $LIVE is at no commit: $want" >&2
 patch='"metadata":{"annotations":{"gitops-windows/window":"'$when'"}}'
 [ -z "$want" ] || patch="$patch,\"spec\":{\"ref\":{\"commit\":\"$want\"}}"
 kubectl --request-timeout=20s patch "$sources" "$HELD" --namespace="$NAMESPACE" --type=merge --field-manager=flux --patch="{$patch}" || exit 1
+last=$want
+[ "$last" ] || last=$pin
+case $last in
+'' | *[!0-9a-f]*) ;;
+*) note patch configmaps "$HELD" --type=merge --field-manager=flux --patch="{\"data\":{\"commit\":\"$last\"}}" || failed=1 ;;
+esac
 [ "$want" ] || exit "$failed"
 [ "$pin" ] || pin=nothing
 time=$(date -u +%Y-%m-%dT%H:%M:%SZ)

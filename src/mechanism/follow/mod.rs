@@ -5,6 +5,9 @@
 //! alone. A job copies the commit of the other source at each tick within the table's open times and writes nothing else,
 //! so nothing has to close: a lost job, a controller that is down or a missing right leave the gate shut, while drift heals
 //! to the commit that was let in last.
+//!
+//! What was let in last also stands in a ConfigMap that nothing prunes. Without it, a cluster in which the source and all
+//! that reads it were made again would look like a new one, into which the newest commit is let at once.
 
 mod files;
 
@@ -27,7 +30,7 @@ pub const PLACEHOLDER: &str = "held..until-the-first-tick";
 const JOB: &str = "follow-reconciliation-window";
 
 /// What a job needs to know, as variables of its container.
-const VARIABLES: [&str; 4] = ["NAMESPACE", "LIVE", "HELD", "GATED"];
+const VARIABLES: [&str; 5] = ["NAMESPACE", "LIVE", "HELD", "GATED", "NOTES"];
 
 /// The program of a job.
 const SCRIPT: &str = include_str!("follow.sh");
@@ -78,31 +81,31 @@ impl Mechanism for Follow {
         Ok(None)
     }
 
-    fn problem(
-        &self,
-        spec: &Spec,
-        gates: &Gates,
-        cluster: &ClusterGate,
-        objects: &[&Value],
-    ) -> Option<String> {
+    fn problem(&self, spec: &Spec, _: &Gates, cluster: &ClusterGate, objects: &[&Value]) -> Option<String> {
         let named = |kind: &str, name: &str| {
             objects.iter().find(|one| one["kind"] == kind && one["metadata"]["name"] == name)
         };
-        for (position, source) in &cluster.sources {
+        for source in &cluster.sources {
             let Some(found) = named("GitRepository", &source.name) else {
                 return Some(format!("it has no GitRepository {}", source.name));
             };
+            let is_note = |note: &&&&Value| {
+                note["metadata"]["namespace"] == spec.gate.namespace.as_str() && note["data"].is_null()
+            };
+            if named("ConfigMap", &source.name).as_ref().filter(is_note).is_none() {
+                return Some(format!("it has no ConfigMap {} without data", source.name));
+            }
             if found["spec"] != source.spec || found["metadata"]["namespace"] != source.namespace.as_str() {
                 return Some(format!("GitRepository {} is not a held copy of {}", source.name, source.live));
             }
-            let Job { name, .. } = gates.jobs.iter().find(|job| job.change_type == *position)?;
+            let name = &source.job;
             let Some(job) = named("CronJob", name) else { return Some(format!("it has no CronJob {name}")) };
             let container = &pod_of(job)["containers"][0];
             let lines = container["args"].as_array().into_iter().flatten().filter_map(Value::as_str).skip(1);
-            let wanted = cluster.tables.get(position).map(Vec::as_slice).unwrap_or_default();
+            let wanted = cluster.tables.get(&source.change_type).map(Vec::as_slice).unwrap_or_default();
             let env: Vec<Option<String>> =
                 VARIABLES.into_iter().map(|name| variable(container, name)).collect();
-            let is_it = env == files::variables(source, &cluster.targets[position]).map(Some)
+            let is_it = env == files::variables(spec, source).map(Some)
                 && lines.eq(wanted)
                 && container["command"]
                     .as_array()
@@ -111,10 +114,18 @@ impl Mechanism for Follow {
                 return Some(format!("CronJob {name} does something else"));
             }
         }
-        let role = objects.iter().find(|one| one["kind"] == "Role");
-        let is_bound = objects.iter().any(|one| one["kind"] == "RoleBinding");
-        let wanted = files::rules(cluster);
-        if wanted.is_some() && !(is_bound && role.map(|role| &role["rules"]) == wanted.as_ref()) {
+        let wanted = files::rules(spec, cluster);
+        let is_allowed = |(namespace, rules): (&Option<String>, &Vec<Value>)| {
+            let of = |kind: &str| {
+                let kind = if namespace.is_some() { kind.to_owned() } else { format!("Cluster{kind}") };
+                let mut all = objects.iter().filter(|one| one["kind"] == *kind);
+                all.find(|one| one["metadata"]["namespace"].as_str() == namespace.as_deref())
+            };
+            of("RoleBinding").is_some()
+                && of("Role").is_some_and(|role| role["rules"].as_array() == Some(rules))
+        };
+        let roles = objects.iter().filter(|one| one["kind"] == "Role" || one["kind"] == "ClusterRole");
+        if roles.count() > wanted.len() || !wanted.iter().all(is_allowed) {
             return Some(format!(
                 "its Role allows the ServiceAccount {} something else",
                 spec.gate.service_account
@@ -133,11 +144,12 @@ impl Mechanism for Follow {
                 continue;
             };
             let Some(times) = table::times(container).filter(|_| of("LIVE").is_some()) else { continue };
-            found.turns.extend(gated.split_whitespace().map(|name| Turn {
-                action: Action::Follow,
-                namespace: namespace.clone(),
-                name: name.to_owned(),
-            }));
+            for line in gated.lines() {
+                let mut words = line.split_whitespace().map(str::to_owned);
+                let Some(namespace) = words.next() else { continue };
+                let turn = |name| Turn { action: Action::Follow, namespace: namespace.clone(), name };
+                found.turns.extend(words.map(turn));
+            }
             found.container = found.container.or(Some(position));
             (found.table, found.held) = (Some(times), Some((namespace, held)));
         }
@@ -148,8 +160,8 @@ impl Mechanism for Follow {
         ["flux", "reconcile", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
     }
 
-    /// Whatever its targets depend on reads another source, between which no revisions are compared: the one source of the
-    /// type suffices.
+    /// Whatever its targets depend on reads another source, between which no revisions are compared: the sources of the
+    /// type suffice.
     fn open_now(
         &self,
         _: &Spec,
@@ -157,14 +169,18 @@ impl Mechanism for Follow {
         change_type: usize,
         _: &BTreeSet<GateTarget>,
     ) -> Vec<String> {
-        let Some(source) = cluster.sources.get(&change_type) else { return Vec::new() };
         let resource = "gitrepositories.source.toolkit.fluxcd.io";
-        let (HeldSource { live, name, .. }, of) = (source, format!("--namespace={}", source.namespace));
-        in_shell(format!(
-            "commit=$(kubectl get {resource} {live} {of} --output=jsonpath={{.status.artifact.revision}}) && \
-             [ -n \"$commit\" ] && kubectl patch {resource} {name} {of} --type=merge --field-manager=flux \
-             --patch=\"{{\\\"spec\\\":{{\\\"ref\\\":{{\\\"commit\\\":\\\"${{commit##*:}}\\\"}}}}}}\""
-        ))
+        let open = |source: &HeldSource| {
+            let (HeldSource { live, name, .. }, of) = (source, format!("--namespace={}", source.namespace));
+            format!(
+                "commit=$(kubectl get {resource} {live} {of} --output=jsonpath={{.status.artifact.revision}}) && \
+                 [ -n \"$commit\" ] && kubectl patch {resource} {name} {of} --type=merge --field-manager=flux \
+                 --patch=\"{{\\\"spec\\\":{{\\\"ref\\\":{{\\\"commit\\\":\\\"${{commit##*:}}\\\"}}}}}}\""
+            )
+        };
+        let own = cluster.sources.iter().filter(|source| source.change_type == change_type);
+        let lines: Vec<String> = own.map(open).collect();
+        if lines.is_empty() { Vec::new() } else { in_shell(lines.join(" && ")) }
     }
 
     fn opened_until(&self, _: &Spec) -> &'static str {
@@ -172,7 +188,17 @@ impl Mechanism for Follow {
     }
 
     fn kinds(&self) -> &'static [&'static str] {
-        &["CronJob", "GitRepository", "Role", "RoleBinding", "ServiceAccount", "Namespace"]
+        &[
+            "CronJob",
+            "GitRepository",
+            "ConfigMap",
+            "Role",
+            "RoleBinding",
+            "ClusterRole",
+            "ClusterRoleBinding",
+            "ServiceAccount",
+            "Namespace",
+        ]
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::delivery::{Cluster, Input, Reached, SourceId};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::mechanism::{GateTarget, HeldSource, PLACEHOLDER, held_name};
+use crate::mechanism::{GateTarget, HeldSource, Job, LONGEST_JOB_NAME, PLACEHOLDER, held_name};
 use crate::repo::FluxKustomization;
 use crate::repo::flux::holds_variable;
 use crate::spec::MechanismName;
@@ -15,7 +15,8 @@ use crate::spec::MechanismName;
 /// How often a held source looks for its commit by itself: each time takes the whole branch.
 const INTERVAL: &str = "24h";
 
-/// Returns the sources by which a cluster's gate holds back what is there to be held back, by the position of the type.
+/// Returns the sources by which a cluster's gate holds back what is there to be held back, in the order of the types; that
+/// which follows the source of the spec comes first.
 ///
 /// # Errors
 ///
@@ -25,9 +26,10 @@ pub fn sources(
     cluster: &str,
     targets: &BTreeMap<usize, BTreeSet<GateTarget>>,
     switched_on: &BTreeSet<usize>,
-) -> Result<BTreeMap<usize, HeldSource>, Error> {
+    jobs: &[Job],
+) -> Result<Vec<HeldSource>, Error> {
     if input.spec.gate.mechanism != MechanismName::Follow {
-        return Ok(BTreeMap::new());
+        return Ok(Vec::new());
     }
     let place = || Place::file(input.spec.path.clone());
     if !input.spec.gate_enabled(cluster) {
@@ -36,68 +38,92 @@ pub fn sources(
         let help = "remove `enabled: false`, or choose `mechanism: suspend` under `gate`";
         return Err(unsafe_at(text, place(), help));
     }
-    let mut found = BTreeMap::new();
+    let mut found: Vec<HeldSource> = Vec::new();
     for position in switched_on {
-        let mut live: Option<(SourceId, &Cluster)> = None;
-        for target in targets.get(position).into_iter().flatten() {
-            let Some((own, one)) = reached(input, cluster, target) else {
-                let text = format!(
-                    "Flux Kustomization {} of cluster {cluster} is not in Git, so it can't read a held source",
-                    target.name
-                );
-                return Err(unsafe_at(
-                    text,
-                    place(),
-                    "add it to Git, or choose `mechanism: suspend` under `gate`",
-                ));
-            };
-            let source = in_namespace(input, own.live_of(&one.source()));
-            let at = || of_file(input, cluster, target).map_or_else(place, |flux| flux.place("sourceRef"));
-            if target.namespace != input.spec.flux.namespace || source.namespace != target.namespace {
-                let text = format!(
-                    "{} or its source is in another namespace than {}, which a held source can't serve yet",
-                    target.name, input.spec.flux.namespace
-                );
-                return Err(unsafe_at(text, at(), "choose `mechanism: suspend` under `gate`"));
+        let own = targets.get(position).into_iter().flatten();
+        for (live, (targets, own)) in live_sources(input, cluster, own)? {
+            let name = held_name(&live.name, &input.spec.types[*position].name.value);
+            let spec = held_spec(own, &live).map_err(|(why, help)| {
+                unsafe_at(format!("{} {} of cluster {cluster} {why}", live.kind, live.name), place(), help)
+            })?;
+            let held = SourceId { name: name.clone(), ..live.clone() };
+            if own.source(&held).is_some() && !own.is_held(&held) {
+                let text =
+                    format!("cluster {cluster} has a GitRepository {name} already, which is no held source");
+                return Err(unsafe_at(text, place(), "rename that one"));
             }
-            match &live {
-                Some((known, _)) if *known != source => {
-                    let text = format!(
-                        "{} reads {}, and others of its type read {}: a type has one held source",
-                        target.name, source.name, known.name
-                    );
-                    return Err(unsafe_at(
-                        text,
-                        at(),
-                        "let all of them read one source, or choose `mechanism: suspend` under `gate`",
-                    ));
-                }
-                _ => live = Some((source, own)),
+            let job = jobs.iter().find(|job| job.change_type == *position).map_or("", |job| &job.name);
+            let is_first = found.last().is_none_or(|last| last.change_type != *position);
+            let job = if is_first { job.to_owned() } else { held_name(job, &live.name) };
+            if job.len() > LONGEST_JOB_NAME || found.iter().any(|other| other.job == job) {
+                let text = format!("the CronJob that moves {name} would be called {job}, which can't be");
+                let help = "rename the source; a CronJob has 52 characters at most, and a name of its own";
+                return Err(unsafe_at(text, place(), help));
             }
+            let (namespace, change_type) = (live.namespace, *position);
+            found.push(HeldSource { change_type, job, targets, namespace, live: live.name, name, spec });
         }
-        let Some((live, own)) = live else { continue };
-        let name = held_name(&live.name, &input.spec.types[*position].name.value);
-        let spec = held_spec(own, &live).map_err(|(why, help)| {
-            unsafe_at(format!("{} {} of cluster {cluster} {why}", live.kind, live.name), place(), help)
-        })?;
-        let held = SourceId { name: name.clone(), ..live.clone() };
-        if own.source(&held).is_some() && !own.is_held(&held) {
-            let text =
-                format!("cluster {cluster} has a GitRepository {name} already, which is no held source");
-            return Err(unsafe_at(text, place(), "rename that one"));
-        }
-        found.insert(*position, HeldSource { namespace: live.namespace, live: live.name, name, spec });
     }
+    Ok(found)
+}
+
+/// What reads a source in a cluster, with that.
+type Followed<'a> = (SourceId, (BTreeSet<GateTarget>, &'a Cluster));
+
+/// Returns the sources that targets read, or that what they read follows; that of the spec comes first.
+///
+/// The source stands where Flux is: a held one in a namespace that may come later would keep the gate from coming up.
+fn live_sources<'a, 't>(
+    input: &Input<'a>,
+    cluster: &str,
+    targets: impl Iterator<Item = &'t GateTarget>,
+) -> Result<Vec<Followed<'a>>, Error> {
+    let place = || Place::file(input.spec.path.clone());
+    let mut found: Vec<Followed<'a>> = Vec::new();
+    for target in targets {
+        let Some((own, one)) = reached(input, cluster, target) else {
+            let name = target.shown(input.spec);
+            let text = format!(
+                "Flux Kustomization {name} of cluster {cluster} is not in Git, so it can't read a held source"
+            );
+            return Err(unsafe_at(
+                text,
+                place(),
+                "add it to Git, or choose `mechanism: suspend` under `gate`",
+            ));
+        };
+        // Git says no namespace of a source that stands beside what reads it.
+        let said = one.source();
+        let namespace = Some(&said.namespace).filter(|own| !own.is_empty()).unwrap_or(&target.namespace);
+        let source = own.live_of(&SourceId { namespace: namespace.clone(), ..said });
+        let source =
+            SourceId { namespace: input.spec.flux.namespace_of(&source.namespace).to_owned(), ..source };
+        if source.namespace != input.spec.flux.namespace {
+            let text = format!(
+                "{} reads {} in namespace {}, and a held source can only stand in {}",
+                target.shown(input.spec),
+                source.name,
+                source.namespace,
+                input.spec.flux.namespace
+            );
+            let at = of_file(input, cluster, target).map_or_else(place, |flux| flux.place("sourceRef"));
+            let help = "let it read a source of that namespace, or choose `mechanism: suspend` under `gate`";
+            return Err(unsafe_at(text, at, help));
+        }
+        match found.iter_mut().find(|(known, _)| *known == source) {
+            Some((_, (targets, _))) => {
+                targets.insert(target.clone());
+            }
+            None => found.push((source, (BTreeSet::from([target.clone()]), own))),
+        }
+    }
+    found.sort_by_key(|(id, _)| (id.name != input.spec.flux.source.name, id.clone()));
     Ok(found)
 }
 
 /// Returns an error about what would not be safe.
 pub(super) fn unsafe_at(text: String, place: Place, help: &str) -> Error {
     Error::new(ErrorKind::Unsafe, Diagnostic::error(text).at(place).help(help))
-}
-
-fn in_namespace(input: &Input<'_>, id: SourceId) -> SourceId {
-    SourceId { namespace: input.spec.flux.namespace_of(&id.namespace).to_owned(), ..id }
 }
 
 /// Finds a Flux Kustomization as its cluster gets it.

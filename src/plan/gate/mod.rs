@@ -103,7 +103,7 @@ fn cluster_gate(
     }
     let schedules = jobs.schedules.remove(cluster).unwrap_or_default();
     let tables = jobs.tables.remove(cluster).unwrap_or_default();
-    let sources = held::sources(input, cluster, &targets, &switched_on)?;
+    let sources = held::sources(input, cluster, &targets, &switched_on, &jobs.all)?;
     let (cluster, whole, left) = (cluster.to_owned(), whole.all(), whole.left);
     Ok(ClusterGate {
         cluster,

@@ -31,15 +31,15 @@ pub fn point(input: &Input<'_>, builder: &mut Builder<'_>, gates: &Gates) -> Res
     let mut remarks = Vec::new();
     for gate in &gates.clusters {
         astray(input, gate)?;
-        for (position, source) in &gate.sources {
+        for source in &gate.sources {
             let mut late = BTreeSet::new();
-            for target in &gate.targets[position] {
+            for target in &source.targets {
                 let Some(flux) = of_file(input, &gate.cluster, target) else { continue };
                 let reads = |cluster: &&String| {
                     let mut others = gates.clusters.iter().filter(|other| other.cluster == **cluster);
                     others.any(|other| {
-                        other.sources.get(position).is_some_and(|own| own.name == source.name)
-                            && other.targets[position].contains(target)
+                        let mut own = other.sources.iter().filter(|own| own.name == source.name);
+                        own.any(|own| own.targets.contains(target))
                     })
                 };
                 if let Some(other) = flux.elsewhere.iter().find(|other| !reads(other)) {
@@ -74,8 +74,8 @@ pub fn point(input: &Input<'_>, builder: &mut Builder<'_>, gates: &Gates) -> Res
 /// Returns what is to read a held source in each cluster.
 pub fn readers(gates: &Gates) -> BTreeMap<String, Readers> {
     let of_cluster = |gate: &ClusterGate| {
-        let own = gate.sources.iter().flat_map(|(position, source)| {
-            let targets = gate.targets[position].iter();
+        let own = gate.sources.iter().flat_map(|source| {
+            let targets = source.targets.iter();
             targets.map(|target| ((target.namespace.clone(), target.name.clone()), source.name.clone()))
         });
         (gate.cluster.clone(), own.collect())
@@ -162,9 +162,7 @@ fn astray(input: &Input<'_>, gate: &ClusterGate) -> Result<(), Error> {
     let own = input.model.delivered.named(&gate.cluster).into_iter();
     for (one, id) in own.flat_map(Cluster::held) {
         let target = GateTarget::new(input, one.namespace(), one.name());
-        let is_held = |(position, source): (&usize, &HeldSource)| {
-            source.name == id.name && gate.targets[position].contains(&target)
-        };
+        let is_held = |source: &HeldSource| source.name == id.name && source.targets.contains(&target);
         if !gate.sources.iter().any(is_held) {
             let place = of_file(input, &gate.cluster, &target)
                 .map_or_else(|| Place::file(input.spec.path.clone()), |flux| flux.place("sourceRef"));
@@ -188,7 +186,7 @@ fn astray(input: &Input<'_>, gate: &ClusterGate) -> Result<(), Error> {
 /// Says which Flux Kustomizations above what is held back wait for it, and less long than until the next run.
 fn impatient(input: &Input<'_>, gate: &ClusterGate, table: &TableDef) -> Vec<Diagnostic> {
     let tick = Duration::from_secs(u64::from(table.every) * 60);
-    let targets = gate.sources.keys().flat_map(|position| &gate.targets[position]);
+    let targets = gate.sources.iter().flat_map(|source| &source.targets);
     let mut found: BTreeMap<&str, Diagnostic> = BTreeMap::new();
     for flux in targets.filter_map(|target| of_file(input, &gate.cluster, target)) {
         for parent in input.parents(flux).into_iter().filter(|one| *one.spec("wait") == Value::Bool(true)) {
