@@ -49,11 +49,11 @@ codes! {
     SUSPEND_FALSE = "GW002" "suspend-false" Note
         "`suspend: false` is written in Git, so suspending by hand does not last.";
     GATE_GATES_ITSELF = "GW003" "gate-gates-itself" Error
-        "The Flux Kustomization that carries the CronJobs is suspended by them, or waits for one that is.";
+        "A gate suspends the Flux Kustomization that applies its CronJobs, or a dependency of it.";
     WAITS_FOR_GATED = "GW004" "waits-for-gated" Error
-        "A Flux Kustomization that lands at once depends on one that waits for a window.";
+        "A Flux Kustomization that lands at once depends on a gated Flux Kustomization.";
     UNKNOWN_TARGET = "GW005" "unknown-target" Warning
-        "A CronJob suspends or resumes a Flux Kustomization that is not in Git, unlike others of its cluster.";
+        "A CronJob suspends or resumes a Flux Kustomization that is not in Git.";
     ONE_SIDED_GATE = "GW006" "one-sided-gate" Error
         "What one CronJob suspends no other resumes, or the reverse.";
     UNLISTED_PATCH = "GW007" "unlisted-patch" Warning
@@ -69,27 +69,27 @@ codes! {
     SINGLE_COMMIT_MIGRATION = "GW012" "single-commit-migration" Error
         "Objects change to another Flux Kustomization while the old one still prunes.";
     MOVED_BEHIND_WINDOW = "GW013" "moved-behind-window" Warning
-        "An object that landed at once moves behind a window, so it is deleted until the window opens.";
+        "An object moves behind a window, and is deleted until the window opens.";
     PATCH_WITHOUT_MATCH = "GW014" "patch-without-match" Warning
-        "A patch names a target that matches nothing, so kustomize leaves it out without a word.";
+        "A patch matches no object, and kustomize leaves it out silently.";
     REFERENCE_ACROSS_SPLIT = "GW015" "reference-across-split" Error
-        "An object asks for a name that another build has changed by a prefix, suffix or hash.";
+        "An object refers to a name that another build changes by prefix, suffix or hash.";
     NEEDS_GATED = "GW016" "needs-gated" Warning
-        "An object that lands at once refers to one that waits for a window.";
+        "An object that lands at once refers to a gated object.";
     LANDS_TOO_EARLY = "GW017" "lands-too-early" Warning
-        "A change that lands at once needs an object or a label that waits for a window.";
+        "A change that lands at once needs an object or a label behind a window.";
     REMOVED_TOO_EARLY = "GW018" "removed-too-early" Warning
-        "An object goes at once while one that waits for a window still refers to it.";
+        "An object is deleted at once while a gated object still refers to it.";
     FLOATING_CHART = "GW019" "floating-chart" Warning
-        "A HelmRelease behind a window takes whatever chart version is the newest.";
+        "A HelmRelease behind a window takes the newest chart version.";
     REAL_TIME_VALUES = "GW020" "real-time-values" Warning
         "A HelmRelease behind a window takes values from an object that lands at once.";
     NESTED_KUSTOMIZATION = "GW021" "nested-kustomization" Warning
-        "A Flux Kustomization is applied by one that waits for a window and does not wait itself.";
+        "A Flux Kustomization lands at once although its own manifest waits for a window.";
     GATED_AUTOMATION = "GW022" "gated-automation" Note
         "Image automation writes into files that wait for a window.";
     REMOVED_API = "GW023" "removed-api" Warning
-        "An object uses an API version that current releases of Flux or Kubernetes do not serve.";
+        "An object uses an API version that Flux or Kubernetes no longer serves.";
     OLD_FIELD = "GW024" "old-field" Note
         "A gate's kustomization uses a field that kustomize has replaced.";
     BROAD_PERMISSIONS = "GW025" "broad-permissions" Warning
@@ -105,7 +105,7 @@ codes! {
     UNSET_VARIABLE = "GW030" "unset-variable" Warning
         "A variable stands in a manifest under `postBuild` and nothing sets it.";
     OUTAGE_RACE = "GW031" "outage-race" Warning
-        "After an outage of the controller a gate's CronJobs may open late, race, or not close.";
+        "After an outage, a gate's CronJobs may open late, race, or not close.";
     DOES_NOT_BUILD = "GW032" "does-not-build" Error
         "A folder that a Flux Kustomization applies does not build.";
     UNREADABLE_FILE = "GW033" "unreadable-file" Error
@@ -123,15 +123,15 @@ codes! {
     UNAPPLIED_GATE = "GW039" "unapplied-gate" Error
         "A gate is switched on, and no Flux Kustomization of its cluster applies it.";
     REFUSED_JOB = "GW040" "refused-job" Error
-        "The API server refuses a CronJob of a gate: its schedule, its time zone or its name.";
+        "The API server refuses the schedule, time zone or name of a gate's CronJob.";
     PATCH_TYPE = "GW041" "patch-type" Error
         "The `kubectl patch` of a gate fails, since the type of the patch does not fit.";
     UNCLEAR_COMMAND = "GW042" "unclear-command" Note
-        "What a CronJob suspends or resumes is not understood, so it is not checked.";
+        "The command of a CronJob is not understood, and its targets are not checked.";
     NOT_JUDGED = "GW043" "not-judged" Note
-        "The build of a folder needs more time or memory than it may have, so it is not looked at.";
+        "The build of a folder takes too much time or memory to be checked.";
     APPLIES_NOTHING = "GW044" "applies-nothing" Warning
-        "A Flux Kustomization builds to nothing, so Flux deletes what it applied before.";
+        "A Flux Kustomization builds no object, and Flux may delete its earlier objects.";
     WRONG_SIDE = "GW045" "wrong-side" Warning
         "An object waits for a window although by the rules it has an earlier type.";
     EDITED_FILE = "GW046" "edited-file" Error
@@ -139,39 +139,39 @@ codes! {
     STALE_FILES = "GW047" "stale-files" Warning
         "Generated files are behind the spec.";
     KUSTOMIZATION_REMOVED = "GW048" "kustomization-removed" Error
-        "A Flux Kustomization leaves Git, and what it applied is deleted with it.";
+        "A Flux Kustomization leaves Git, and its objects are deleted with it.";
     MISSING_DEPENDENCY = "GW049" "missing-dependency" Warning
-        "A Flux Kustomization depends on one that is not in Git.";
+        "A Flux Kustomization depends on another that is not in Git.";
     DEFINED_TWICE = "GW050" "defined-twice" Warning
         "Two files define the same Flux Kustomization differently.";
     UNAPPLIED_SIDE = "GW052" "unapplied-side" Error
-        "What was divided for windows is applied by nothing, while others of its cluster are.";
+        "No Flux Kustomization in Git applies a divided entry point any more.";
     REFUSED_VALUE = "GW053" "refused-value" Error
-        "A Flux Kustomization has a value that the API server refuses, so the cluster keeps the old one.";
+        "A Flux Kustomization has a value that the API server refuses.";
     DELETED_OBJECTS = "GW054" "deleted-objects" Warning
         "A change makes Flux delete objects.";
     BOOTSTRAP_PATH = "GW055" "bootstrap-path" Error
-        "The folder that a cluster's own Flux Kustomization builds goes, or another one comes in its place.";
+        "The folder of a cluster's own Flux Kustomization goes or is replaced.";
     MATCHES_NOTHING = "GW056" "matches-nothing" Warning
         "A rule, a cluster, a window or another name of the spec matches nothing.";
     UNLISTED_FILE = "GW057" "unlisted-file" Warning
-        "A file came into a folder that Flux listed by itself before the split, and nothing lists it.";
+        "Nothing lists a new file in a folder that Flux listed before the split.";
     REAL_TIME_VARIABLES = "GW058" "real-time-variables" Warning
-        "What reads a held source takes variables from an object that lands at once.";
+        "A Flux Kustomization behind a window takes variables from an object that lands at once.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
-        "A window has no time zone, so it opens in the zone of each cluster's controller.";
+        "A window has no time zone and follows each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error
         "An expression does not fire within five years.";
     EITHER_DAY = "GW103" "either-day" Warning
-        "Day of month and day of week are both given, and a day that matches either is enough.";
+        "Day of month and day of week are both given, and either is enough.";
     CLOCK_GAP = "GW104" "clock-gap" Error
         "A change of the clocks skips or moves an opening or closing.";
     CLOCK_FOLD = "GW105" "clock-fold" Note
         "A change of the clocks makes an opening or closing come twice.";
     NOT_ALTERNATING = "GW106" "not-alternating" Warning
-        "Openings and closings do not take turns.";
+        "Two openings or two closings follow each other.";
     SAME_INSTANT = "GW107" "same-instant" Error
-        "A window of a type opens at the instant at which it, or another one, closes.";
+        "A window opens at the instant at which it or another of its type closes.";
     LONGER_THAN_PERIOD = "GW108" "longer-than-period" Error
         "A window opens again before it has closed.";
     ALWAYS_OPEN = "GW109" "always-open" Error
@@ -179,17 +179,17 @@ codes! {
     OVERLAP = "GW110" "overlap" Warning
         "The closing of one window of a type closes another one too.";
     TOO_SHORT = "GW111" "too-short" Warning
-        "A window is shorter than what it gates needs.";
+        "A window is shorter than its Flux Kustomizations need.";
     RARELY_OPENS = "GW112" "rarely-opens" Warning
         "A type opens less often than was asked for.";
     LOST_CLOSING = "GW113" "lost-closing" Warning
         "After a long outage Kubernetes may not make up for a missed closing.";
     IMPOSSIBLE_TIME = "GW114" "impossible-time" Error
-        "A change of the clocks makes a window of `for`, or of `from` and `to`, do what it does not say.";
+        "A change of the clocks breaks a window of `for`, or of `from` and `to`.";
     UNEVEN_TIMES = "GW115" "uneven-times" Note
-        "No deadline is right for every missed opening or closing, so after a long outage a window may stay closed.";
+        "No deadline fits every missed opening or closing, and a window may stay closed.";
     HARDLY_CLOSES = "GW116" "hardly-closes" Note
-        "A type is closed for less than the interval of what it gates, so it holds hardly anything back.";
+        "A type is closed for less than Flux's interval, and hardly any change waits.";
     ZONES_DIFFER = "GW117" "zones-differ" Warning
         "The CronJobs that open and close a window have different time zones.";
     TABLE_ENDS = "GW118" "table-ends" Warning

@@ -32,13 +32,12 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Vec<Diagnostic> {
             let line = 0..text.find('\n').unwrap_or(text.len());
             EDITED_FILE
                 .finding(format!(
-                    "{path} is generated and was edited by hand, so the cluster gets what {} does not say, and `sync` \
-                     refuses to write it",
+                    "generated file {path} was edited by hand. It no longer follows {}, and `sync` refuses to write it",
                     input.spec.path
                 ))
                 .at(Place::span(path.clone(), text.into(), line))
                 .help(format!(
-                    "put the change into {}, take the edit back, and run `gitops-windows sync`",
+                    "put the change into {}\nrevert the edit\nrun `gitops-windows sync`",
                     input.spec.path
                 ))
         };

@@ -58,7 +58,7 @@ mod tests {
         let finding = crate::check::code::DOUBLE_OWNED.finding("100% sure\r\n::error::no\u{1b}[0m").at(place);
         assert_eq!(
             github(&[finding.help("a\nb")]),
-            "::warning file=a%2Cb%3Ac%25/x.yaml,line=2,col=1,title=GW009 double-owned::100%25 sure%0A::error::no␛[0m%0Ahelp: a%0Ab\n"
+            "::warning file=a%2Cb%3Ac%25/x.yaml,line=2,col=1,title=GW009 double-owned::100%25 sure%0A::error::no␛[0m%0Ahelp: 1. a%0A2. b\n"
         );
     }
 

@@ -75,8 +75,7 @@ fn zones(subject: &Subject<'_>, open: &GateJob, close: &GateJob) -> Option<Diagn
     Some(
         ZONES_DIFFER
             .finding(format!(
-                "the window opens in {} and closes in {}, so its length is not what the two schedules say, and may change \
-                 with the clocks",
+                "the window opens in {} and closes in {}. Its length may differ, and change with the clocks",
                 said(opens),
                 said(closes)
             ))

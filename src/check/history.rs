@@ -170,13 +170,13 @@ impl<'s> Change<'s> {
             findings.push(
                 KUSTOMIZATION_REMOVED
                     .finding(format!(
-                        "{} leaves Git, and when the cluster deletes it, it deletes all that it applied: {}",
+                        "{} leaves Git. When the cluster deletes it, its objects are deleted with it: {}",
                         delivery.name,
                         named(&names)
                     ))
                     .at(flux.place("prune"))
                     .help(format!(
-                        "keep it, or merge `prune: false` and `deletionPolicy: Orphan` of {} first and remove it then",
+                        "keep it\nor merge `prune: false` and `deletionPolicy: Orphan` of {} first, and remove it then",
                         delivery.name
                     )),
             );
@@ -223,12 +223,12 @@ impl<'s> Change<'s> {
             Some(
                 ORPHANED_OBJECT
                     .finding(format!(
-                        "{} left Git and {} does not delete them, so they stay in the cluster and nobody owns them",
+                        "{} left Git, and {} does not delete them. They stay in the cluster without an owner",
                         named(&names),
                         old.name
                     ))
                     .at(flux.place("prune"))
-                    .help("delete them by hand, or let the Kustomization prune before they go"),
+                    .help("delete them by hand\nor let the Kustomization prune before they leave Git"),
             )
         });
         findings.collect()

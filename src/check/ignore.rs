@@ -65,7 +65,7 @@ pub fn ignore(
     }
     let unused = |code: &str, place: &Place| {
         UNUSED_IGNORE
-            .finding(format!("no finding {code} is there to be ignored, so this hides one that comes later"))
+            .finding(format!("no finding {code} stands here to be ignored. This would hide a later one"))
             .at(place.clone())
             .help("remove it")
     };

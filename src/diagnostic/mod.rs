@@ -3,6 +3,7 @@
 mod fold;
 mod position;
 mod render;
+mod steps;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ pub use fold::folded;
 pub use position::line_column;
 pub(crate) use render::is_command;
 pub use render::{clean, render};
+pub use steps::{numbered, one_line, steps};
 
 /// How much a [`Diagnostic`] matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,13 +59,13 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// A stable code such as `GW001`, where the finding has one.
     pub code: Option<&'static str>,
-    /// What is wrong and what it would have caused, in one sentence without a final full stop.
+    /// What is wrong, and in a sentence of its own what that causes, without a final full stop.
     pub message: String,
     /// Where, if it is in a file.
     pub place: Option<Place>,
     /// Further places that belong to it, each with what is to be seen there.
     pub related: Vec<(String, Place)>,
-    /// What to do about it, as an imperative.
+    /// What to do about it, as an imperative; several steps are numbered, one a line.
     pub help: Option<String>,
 }
 
@@ -115,10 +117,10 @@ impl Diagnostic {
         self
     }
 
-    /// Says what to do.
+    /// Says what to do; several steps stand one a line.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
-        self.help = Some(help.into());
+        self.help = Some(numbered(&help.into()));
         self
     }
 }

@@ -252,8 +252,8 @@ warning[GW001]: it is odd
 
 note: two
       lines
- = help: read
-         both
+ = help: 1. read
+         2. both
 "#);
     }
 

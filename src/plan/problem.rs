@@ -2,7 +2,7 @@
 
 use crate::delivery::TypedError;
 use crate::delivery::classify::ClassifyError;
-use crate::diagnostic::{Diagnostic, Place, line_column};
+use crate::diagnostic::{Diagnostic, Place, line_column, numbered, steps};
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
@@ -50,8 +50,10 @@ pub enum Nature {
 
 impl Problem {
     /// Something that may be otherwise at another time.
+    ///
+    /// The remedy's steps stand one a line.
     pub fn new(reason: impl Into<String>, remedy: impl Into<String>) -> Problem {
-        Problem { reason: reason.into(), steps: vec![remedy.into()], ..Problem::default() }
+        Problem { reason: reason.into(), steps: steps(&remedy.into()), ..Problem::default() }
     }
 
     /// Something that no step leads past until a file is written otherwise.
@@ -141,22 +143,13 @@ impl Problem {
     /// Adds what else would help.
     #[must_use]
     pub fn or(mut self, other: &str) -> Problem {
-        match &mut self.steps[..] {
-            [only] => only.push_str(&format!("; or {other}")),
-            _ => self.steps.push(format!("or, in place of all that, {other}")),
-        }
+        self.steps.push(format!("or {other}"));
         self
     }
 
-    /// Returns what to do, with numbers where that takes several steps.
+    /// Returns what to do, a step a line, with numbers where there are several.
     pub fn remedy(&self) -> String {
-        match &self.steps[..] {
-            [only] => only.clone(),
-            several => {
-                let numbered = several.iter().enumerate().map(|(at, step)| format!("{}. {step}", at + 1));
-                numbered.collect::<Vec<_>>().join(". ")
-            }
-        }
+        numbered(&self.steps.join("\n"))
     }
 
     /// Adds where it stands.
@@ -168,7 +161,7 @@ impl Problem {
     /// Says it of the revision that clusters are taken to have.
     #[must_use]
     pub fn still(self, base: &str) -> Problem {
-        Problem { reason: format!("{}, as {base} has it", self.reason), ..self }
+        Problem { reason: format!("in {base}: {}", self.reason), ..self }
     }
 }
 
@@ -198,6 +191,8 @@ mod tests {
     fn several_steps_have_numbers() {
         let problem = Problem::new("it stands twice", "remove one");
         assert_eq!(problem.remedy(), "remove one");
-        assert_eq!(problem.then("wait").remedy(), "1. remove one. 2. wait");
+        assert_eq!(problem.then("wait").remedy(), "1. remove one\n2. wait");
+        let problem = Problem::new("it stands twice", "remove one").or("wait");
+        assert_eq!(problem.remedy(), "remove one\nor wait");
     }
 }

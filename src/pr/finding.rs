@@ -156,7 +156,7 @@ fn without_consequences(found: &mut Vec<Finding>, withheld: &[Withheld]) {
 }
 
 fn words(message: &str) -> impl Iterator<Item = String> {
-    message.split_whitespace().map(|word| word.trim_matches([',', ':']).to_owned())
+    message.split_whitespace().map(|word| word.trim_matches([',', ':', '.']).to_owned())
 }
 
 fn first_line(text: &str) -> &str {

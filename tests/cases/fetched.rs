@@ -57,11 +57,12 @@ fn a_gate_that_flux_does_not_fetch_is_told() {
     let source = "deploy/clusters/prod/source.yaml";
     scratch.replace(source, "!/deploy", "!/deploy\\n/deploy/infra").commit();
     let run = scratch.expect(1, &["check"]);
-    insta::assert_snapshot!(run.stdout, @r"
-    error[GW039]: the sources of cluster prod leave out files of deploy/infra/reconciliation-windows, so nothing runs `close-reconciliation-window` and `open-reconciliation-window` there
-     --> deploy/infra/reconciliation-windows/kustomization.yaml
-     = help: name folders that Flux fetches for `gate` and `clusterGate` under `layout`, or mend `spec.ignore`
-    ");
+    insta::assert_snapshot!(run.stdout, @r#"
+error[GW039]: the sources of cluster prod leave out files of deploy/infra/reconciliation-windows. `close-reconciliation-window` and `open-reconciliation-window` never run there
+ --> deploy/infra/reconciliation-windows/kustomization.yaml
+ = help: choose folders that Flux fetches for `gate` and `clusterGate` under `layout`
+         or correct `spec.ignore`
+"#);
     let when = scratch.expect(0, &["when", "shop", "--now", "2026-11-23T12:00:00Z"]);
     assert!(!when.stdout.contains("closed"), "{}", when.stdout);
 }

@@ -163,13 +163,13 @@ fn a_broken_file_is_told_where_git_names_no_root() {
         ("apps/shop/service.yaml", &SERVICE.replace("NAME", "shop")),
     ]);
     let run = scratch.expect(1, &["check"]);
-    insta::assert_snapshot!(run.stderr + &run.stdout, @r"
-    error[GW033]: clusters/prod/more/web.yaml is not valid YAML, so what lists it does not build: unclosed bracket '['
-     --> clusters/prod/more/web.yaml:9:9
-      |
-    9 |   path: [
-      |         ^
-      |
-      = help: mend the file; `kustomize build` fails on it too
-    ");
+    insta::assert_snapshot!(run.stderr + &run.stdout, @r#"
+error[GW033]: clusters/prod/more/web.yaml is not valid YAML: unclosed bracket '['. Folders that list it do not build
+ --> clusters/prod/more/web.yaml:9:9
+  |
+9 |   path: [
+  |         ^
+  |
+  = help: mend the file; `kustomize build` fails on it too
+"#);
 }

@@ -120,6 +120,6 @@ fn a_side_may_become_empty() {
         }
         let run = scratch.expect(0, &["check"]);
         let told = run.stdout + &run.stderr;
-        assert!(told.contains("apps-rt deletes whatever it applied before"), "{told}");
+        assert!(told.contains("apps-rt deletes all objects that it applied before"), "{told}");
     }
 }

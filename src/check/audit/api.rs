@@ -73,11 +73,10 @@ fn removed(
 ) -> Diagnostic {
     REMOVED_API
         .finding(format!(
-            "`{version}` is not served since {since}, so applying this fails there, and with it all that the same \
-             Kustomization applies"
+            "`{version}` is not served since {since}. Applying this fails there, and the whole Flux Kustomization with it"
         ))
         .at(Place::span(path.clone(), text.clone(), node.span.clone()))
-        .help(format!("write {now}; `flux migrate` or an editor can do it, nothing else changes for most objects"))
+        .help(format!("write {now}; `flux migrate` does it, and most objects need no other change"))
 }
 
 fn old_fields(subject: &Subject<'_>) -> Vec<Diagnostic> {

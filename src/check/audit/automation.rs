@@ -42,14 +42,13 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let Some(first) = set.first() else { continue };
             let finding = GATED_AUTOMATION
                 .finding(format!(
-                    "ImageUpdateAutomation {} commits new images to {} files that wait for a window, so all that \
-                     gathers while it is closed lands together when it opens",
+                    "ImageUpdateAutomation {} commits new images to {} files that wait for a window. Images of the closed time land together when it opens",
                     automation.id.name,
                     set.len()
                 ))
                 .at(subject.sources.place(automation, &["spec", "update", "path"]))
                 .related("one of the files", first.clone())
-                .help("let the automation push to a branch, and merge it in the window; or keep it as it is, knowingly");
+                .help("let the automation push to a branch, and merge that in the window\nor keep it so, if that is meant");
             if !findings.iter().any(|other| other.place == finding.place) {
                 findings.push(finding);
             }

@@ -105,7 +105,7 @@ fn missing(
     let place = Place::span(kustomization.file.clone(), kustomization.text.clone(), reference.span.clone());
     if reference.text.ends_with("gotk-components.yaml") {
         let message = format!(
-            "`{}` is not there, so {} does not build before `flux bootstrap` writes it",
+            "`{}` is missing. {} does not build before `flux bootstrap` writes it",
             reference.text, kustomization.folder
         );
         let finding = DOES_NOT_BUILD.finding(message).at(place);
@@ -116,11 +116,11 @@ fn missing(
     Some(
         DOES_NOT_BUILD
             .finding(format!(
-                "`{}` is not there, so {} and all that builds on it do not build",
+                "`{}` is missing. {} does not build, nor does anything that includes it",
                 reference.text, kustomization.folder
             ))
             .at(place)
-            .help("add the file, or take it out of the list; does .gitignore leave it out?"),
+            .help("add the file, or remove it from the list; does .gitignore leave it out?"),
     )
 }
 
@@ -133,9 +133,7 @@ fn unreadable(subject: &Subject<'_>, path: &RepoPath) -> Option<Diagnostic> {
         Entry::Large { bytes } => {
             return Some(
                 UNREADABLE_FILE
-                    .finding(format!(
-                        "{path} has {bytes} bytes, which is more than is read, so nothing in it is looked at"
-                    ))
+                    .finding(format!("{path} has {bytes} bytes and is too large to be checked"))
                     .at(whole())
                     .help("cut it into files below 4 MiB, or list the remote original"),
             );
@@ -146,10 +144,10 @@ fn unreadable(subject: &Subject<'_>, path: &RepoPath) -> Option<Diagnostic> {
         return Some(
             UNREADABLE_FILE
                 .finding(format!(
-                    "{path} is no UTF-8 text, so kustomize can't read it and what lists it does not build"
+                    "{path} is no UTF-8 text. kustomize can't read it, and folders that list it do not build"
                 ))
                 .at(whole())
-                .help("save it as UTF-8, or take it out of the list"),
+                .help("save it as UTF-8, or remove it from the list"),
         );
     };
     let error = match read_documents(text) {
@@ -158,7 +156,7 @@ fn unreadable(subject: &Subject<'_>, path: &RepoPath) -> Option<Diagnostic> {
             return Some(
                 UNREADABLE_FILE
                     .finding(format!(
-                        "`{}` stands twice in one mapping of {path}, so what lists the file does not build",
+                        "`{}` stands twice in one mapping of {path}. Folders that list the file do not build",
                         twice.key
                     ))
                     .at(Place::span(path.clone(), text.into(), twice.second.clone()))
@@ -169,7 +167,10 @@ fn unreadable(subject: &Subject<'_>, path: &RepoPath) -> Option<Diagnostic> {
     };
     Some(
         UNREADABLE_FILE
-            .finding(format!("{path} is not valid YAML, so what lists it does not build: {}", error.message))
+            .finding(format!(
+                "{path} is not valid YAML: {}. Folders that list it do not build",
+                error.message
+            ))
             .at(Place::span(path.clone(), text.into(), error.span))
             .help("mend the file; `kustomize build` fails on it too"),
     )
@@ -202,18 +203,15 @@ fn build(subject: &Subject<'_>, delivery: &Delivery, broken: &BTreeSet<RepoPath>
     if delivery.unjudged {
         return Some(
             NOT_JUDGED
-                .finding(format!(
-                    "what {} applies from {} is not looked at: its build {reason}",
-                    delivery.name, delivery.path
-                ))
+                .finding(format!("{} is not checked: its build of {} {reason}", delivery.name, delivery.path))
                 .at(place)
-                .help("check again where there is more time and memory; Flux may well build it"),
+                .help("check again with more time and memory; Flux may well build it"),
         );
     }
     Some(
         DOES_NOT_BUILD
             .finding(format!(
-                "{} does not build, so {} applies nothing new from it: {reason}",
+                "{} does not build, and {} applies nothing new from it: {reason}",
                 delivery.path, delivery.name
             ))
             .at(place)
@@ -236,18 +234,15 @@ fn empty(subject: &Subject<'_>, delivery: &Delivery) -> Option<Diagnostic> {
         return None;
     }
     let consequence = match flux.spec("prune") == true {
-        true => "deletes whatever it applied before",
+        true => "deletes all objects that it applied before",
         false => "applies nothing",
     };
     Some(
         APPLIES_NOTHING
-            .finding(format!(
-                "{} builds to no object at all, so {} {consequence}",
-                delivery.path, delivery.name
-            ))
+            .finding(format!("{} builds no object. {} {consequence}", delivery.path, delivery.name))
             .at(Place::file(kustomization.file.clone()))
             .related(format!("{} builds it", delivery.name), flux.place("path"))
-            .help("list what belongs there, or remove the Flux Kustomization"),
+            .help("list its files in the kustomization, or remove the Flux Kustomization"),
     )
 }
 
@@ -273,27 +268,25 @@ fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
             Some(path) if !graph.has(path) && !snapshot.is_dir(path) => findings.push(
                 MISSING_PATH
                     .finding(format!(
-                        "{} names the path {path}, which is not in this repository, so it fails and applies nothing",
+                        "{} has the path {path}, which is not in this repository. It fails and applies nothing",
                         flux.name
                     ))
                     .at(flux.place("path"))
-                    .help("mend spec.path; it is relative to the top of the source, not to this file"),
+                    .help("correct spec.path; it is relative to the top of the source, not to this file"),
             ),
             None if flux.source_kind() == "GitRepository" && leads_out(written) => findings.push(
                 MISSING_PATH
                     .finding(format!(
-                        "{} names the path {written}, which leads out of the repository; Flux keeps to its top, so it \
-                         builds another folder than this says, or none",
+                        "{} has the path {written}, which leads out of the repository. Flux builds another folder, or none",
                         flux.name
                     ))
                     .at(flux.place("path"))
-                    .help("mend spec.path; it is relative to the top of the source, not to this file"),
+                    .help("correct spec.path; it is relative to the top of the source, not to this file"),
             ),
             None if flux.source_kind() != "GitRepository" => findings.push(
                 FOREIGN_SOURCE
                     .finding(format!(
-                        "{} builds from {} {}, whose paths are not those of this repository, so what it applies is not \
-                         looked at",
+                        "{} builds from {} {}, which is not this repository. Its objects are not checked",
                         flux.name,
                         flux.source_kind(),
                         flux.source_name()

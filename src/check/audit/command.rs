@@ -27,9 +27,9 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
 /// What is turned there is not known, so nothing that depends on it is told.
 fn not_understood(job: &UnclearJob) -> Diagnostic {
     UNCLEAR_COMMAND
-        .finding(format!("{}, so what it holds back is not checked", gate::not_understood(&job.name, &job.unclear)))
+        .finding(format!("{}. The targets of this CronJob are not checked", gate::not_understood(&job.name, &job.unclear)))
         .at(job.place.clone())
-        .help("name each Kustomization in the command, or check by hand that one CronJob suspends what another resumes")
+        .help("name each Kustomization in the command\nor check by hand that the CronJobs suspend and resume the same Kustomizations")
 }
 
 /// The type of a patch has to fit the patch, and a custom resource takes no strategic merge patch (kubectl
@@ -49,22 +49,18 @@ fn patch_type(subject: &Subject<'_>, job: &GateJob, patch: &SuspendPatch) -> Opt
         ("merge", Value::Object(_)) => return None,
         ("json", Value::Array(_)) => (
             format!(
-                "`{}` of `/spec/suspend` fails where the field is not there, as before the first closing",
+                "`{}` of `/spec/suspend` fails where the field is missing, as before the first closing",
                 replaces.filter(|_| job.action == Action::Close && !in_git)?
             ),
-            "use the operation `add`, which sets the field whether or not it is there",
+            "use the operation `add`, which also sets a missing field",
         ),
         ("json", _) => (
-            "`--type=json` takes a list of operations and this is an object, so it is refused".to_owned(),
+            "`--type=json` takes a list of operations, and this is an object".to_owned(),
             "use `--type=merge`",
         ),
-        (_, Value::Array(_)) => (
-            "a list of operations is taken with `--type=json` only, so it is refused".to_owned(),
-            "use `--type=json`",
-        ),
+        (_, Value::Array(_)) => ("a list of operations needs `--type=json`".to_owned(), "use `--type=json`"),
         ("strategic", _) if patch.kind.is_none() => (
-            "without `--type` kubectl sends a strategic merge patch, which the API server refuses for a custom resource"
-                .to_owned(),
+            "without `--type` it is a strategic merge patch, which custom resources do not take".to_owned(),
             "use `--type=merge`",
         ),
         ("strategic", _) => (
@@ -75,12 +71,15 @@ fn patch_type(subject: &Subject<'_>, job: &GateJob, patch: &SuspendPatch) -> Opt
         _ => return None,
     };
     let consequence = match job.action {
-        Action::Close => "the window does not close",
-        _ => "the window does not open",
+        Action::Close => "close",
+        _ => "open",
     };
     Some(
         PATCH_TYPE
-            .finding(format!("the `kubectl patch` of CronJob `{}` fails and {consequence}: {why}", job.name))
+            .finding(format!(
+                "the `kubectl patch` of CronJob `{}` fails: {why}. The window does not {consequence}",
+                job.name
+            ))
             .at(job.place.clone())
             .help(help),
     )
@@ -100,14 +99,12 @@ fn trusted(job: &GateJob) -> Option<Diagnostic> {
     (job.action == Action::Close && suspends).then(|| {
         TRUSTED_EXIT_CODE
             .finding(format!(
-                "CronJob `{}` runs `flux suspend`, which exits 0 when the Kustomization is missing, forbidden or can't \
-                 be patched, so the window stays open and the job counts as done",
+                "CronJob `{}` trusts `flux suspend`, which exits 0 even where it suspends nothing. The window may stay open unnoticed",
                 job.name
             ))
             .at(job.place.clone())
             .help(
-                "use `kubectl patch … --type=merge --field-manager=flux`, which fails loudly, or ask for \
-                 `spec.suspend` afterwards",
+                "use `kubectl patch … --type=merge --field-manager=flux`, which fails visibly\nor read `spec.suspend` afterwards",
             )
     })
 }
@@ -134,7 +131,7 @@ fn managed(subject: &Subject<'_>, job: &GateJob) -> Option<Diagnostic> {
     patches.then(|| {
         FIELD_MANAGER
             .finding(format!(
-                "CronJob `{}` patches {} as kubectl, and Flux takes such changes back when it applies {} from Git",
+                "CronJob `{}` patches {} as kubectl. Flux reverts such changes when it applies {} from Git",
                 job.name, in_git.name, in_git.name
             ))
             .at(job.place.clone())

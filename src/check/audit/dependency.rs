@@ -83,12 +83,11 @@ fn missing(subject: &Subject<'_>, from: &Delivery, defined: &Defined<'_>) -> Vec
         .map(|(index, name)| {
             MISSING_DEPENDENCY
                 .finding(format!(
-                    "{} depends on {name}, which is not among the Flux Kustomizations in Git, so it never becomes ready and \
-                     applies nothing",
+                    "{} depends on {name}, which is not in Git. It never becomes Ready and applies nothing",
                     from.name
                 ))
                 .at(flux.place_of_dependency(index))
-                .help(format!("mend the name, add {name} to Git, or remove the dependency"))
+                .help(format!("correct the name, add {name} to Git, or remove the dependency"))
         })
         .collect()
 }
@@ -107,12 +106,12 @@ fn twice(subject: &Subject<'_>, deliveries: &[&Delivery]) -> Vec<Diagnostic> {
             findings.push(
                 DEFINED_TWICE
                     .finding(format!(
-                        "{} is defined here and in {} with another `spec`, so it is whichever was applied last",
+                        "{} is defined here and in {} with another `spec`. The cluster has the last one applied",
                         one.name, other.file
                     ))
                     .at(one.place("path"))
                     .related("the other one", other.place("path"))
-                    .help("first give both the annotation `kustomize.toolkit.fluxcd.io/prune: disabled` and let that reach the cluster, or what applied it last deletes it with all that it applied; then give one of them another name, or remove it"),
+                    .help("give both the annotation `kustomize.toolkit.fluxcd.io/prune: disabled`, or its objects may be deleted\nwait until the cluster has applied that\nrename or remove one of the two"),
             );
         }
     }
@@ -181,12 +180,12 @@ fn waits(subject: &Subject<'_>, deliveries: &[&Delivery]) -> Vec<Diagnostic> {
         let place = subject.flux(step.to).map(|flux| flux.place("path"));
         let finding = WAITS_FOR_GATED
             .finding(format!(
-                "{} depends on {}, which {held} holds back, so from the next commit on it waits for the window \
-                 too{others}",
+                "{} depends on {}, which waits for {held}. At each commit it waits for the window too{others}",
                 step.from.name, step.to.name
             ))
             .at(step.place.clone())
-            .help("turn the dependency round, or move what is needed to a Kustomization that lands at once");
+            .help("reverse the dependency
+or move the objects it needs to a Kustomization that lands at once");
         findings.push(match place {
             Some(place) => finding.related("the Kustomization that waits", place),
             None => finding,
@@ -202,8 +201,7 @@ fn gates(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let closes = |delivery: &Delivery| job.turns(&delivery.namespace, &delivery.name);
         let message = if closes(carrier) {
             format!(
-                "CronJob `{}` {} {}, which carries it, so a change of the windows lands only when they are \
-                 open, and a window that never opens can't be mended from Git",
+                "CronJob `{}` {} {}, which applies the CronJob itself. While the window is closed, Git can't change the windows",
                 job.name,
                 job.action.verb(),
                 carrier.name
@@ -228,14 +226,14 @@ fn gates(subject: &Subject<'_>) -> Vec<Diagnostic> {
             }
             let Some(gated) = reached.iter().skip(1).find(|delivery| closes(delivery)) else { continue };
             format!(
-                "CronJob `{}` suspends {}, for which {} waits, so while it is closed no change of the windows lands",
+                "CronJob `{}` suspends {}, and {} depends on that. While the window is closed, Git can't change the windows",
                 job.name, gated.name, carrier.name
             )
         };
         let finding = GATE_GATES_ITSELF
             .finding(message)
             .at(job.place.clone())
-            .help("let a Kustomization that nothing suspends carry the CronJobs, and suspend the others");
+            .help("let a Kustomization that is never suspended apply the CronJobs");
         let place = subject.flux(carrier).map(|flux| flux.place("path"));
         findings.push(match place {
             Some(place) => finding.related(format!("{} carries the CronJob", carrier.name), place),

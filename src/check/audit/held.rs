@@ -40,13 +40,12 @@ fn variables(subject: &Subject<'_>, deliveries: &[&Delivery], delivery: &Deliver
         Some(
             REAL_TIME_VARIABLES
                 .finding(format!(
-                    "{} reads a held source and takes variables from {}, which lands at once, so its objects change \
-                     outside of the window",
+                    "{} reads a held source, but its variables come from {}, which lands at once. Its objects change outside of the window",
                     delivery.name, source.id
                 ))
                 .at(flux.place("postBuild"))
                 .related("this lands at once", subject.sources.place(source, &["metadata", "name"]))
-                .help("write the values into `postBuild.substitute`, or let the same window hold them back"),
+                .help("write the values into `postBuild.substitute`\nor give their object the type of the same window"),
         )
     });
     found.collect()

@@ -71,12 +71,11 @@ fn floating(subject: &Subject<'_>, deliveries: &[&Delivery], release: &Applied) 
     Some(
         FLOATING_CHART
             .finding(format!(
-                "{} waits for {held} and takes {what}, so a new chart is installed as soon as it appears, in the window \
-                 or not",
+                "{} waits for {held} and takes {what}. A new chart is installed at once, even outside of the window",
                 release.id
             ))
             .at(place)
-            .help("name one exact version, and let a commit raise it"),
+            .help("write one exact version, and raise it by commits"),
     )
 }
 
@@ -103,8 +102,7 @@ fn values(subject: &Subject<'_>, deliveries: &[&Delivery], release: &Applied) ->
         Some(
             REAL_TIME_VALUES
                 .finding(format!(
-                    "{} waits for {held} and takes values from {}, which lands at once, so helm-controller upgrades \
-                     the release outside of the window",
+                    "{} waits for {held}, but its values come from {}, which lands at once. helm-controller upgrades it outside of the window",
                     release.id, source.id
                 ))
                 .at(subject.sources.place(release, &["spec", "valuesFrom"]))

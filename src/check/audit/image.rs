@@ -39,24 +39,23 @@ fn finding(subject: &Subject<'_>, job: &GateJob, image: &str) -> Option<Diagnost
     let installed = installed(subject, job);
     let message = match (tag.and_then(release), &installed) {
         (None, _) if tag.is_none_or(|tag| tag == "latest") && !image.contains('@') => {
-            format!("`{image}` is whatever release is the newest when a node pulls it")
+            format!("`{image}` has no fixed release: each node pulls the newest")
         }
         (Some(own), _) if own.0 == 0 && uses_flux => format!(
-            "`{image}` speaks kustomize.toolkit.fluxcd.io/v1beta2, which Flux 2.8 does not serve, so with it no window \
-             opens or closes"
+            "`{image}` uses kustomize.toolkit.fluxcd.io/v1beta2, which Flux 2.8 does not serve. No window opens or closes"
         ),
         (Some(own), Some((theirs, _)))
             if uses_flux && (own.0 != theirs.0 || own.1.abs_diff(theirs.1) > MOST_SKEW) =>
         {
             format!(
-                "`{image}` is more than one minor release from Flux {}.{} of the cluster, so the gate may fail",
+                "`{image}` is more than one minor release from the cluster's Flux {}.{}. Its commands may fail",
                 theirs.0, theirs.1
             )
         }
         _ => return None,
     };
     let finding = IMAGE_SKEW.finding(message).at(place(subject, job, image)).help(
-        "take the release of the cluster's Flux, and raise both together; `kubectl patch` needs no flux at all",
+        "use the release of the cluster's Flux, and raise both together\nor use `kubectl patch`, which needs no flux",
     );
     Some(match installed {
         Some((_, place)) => finding.related("the Flux of the cluster", place),

@@ -24,13 +24,12 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let Some(user) = all().filter(at_once).find(|other| other.id.namespace == name) else { continue };
             let finding = GATED_NAMESPACE
                 .finding(format!(
-                    "Namespace {name} waits for {held}, and {} lands at once in it, so a fresh cluster refuses it \
-                     until the window opens",
+                    "Namespace {name} waits for {held}, but {} lands at once in it. A new cluster refuses that until the window opens",
                     user.id
                 ))
                 .at(subject.sources.place(namespace, &["metadata", "name"]))
                 .related("this lands at once", subject.sources.place(user, &["metadata", "name"]))
-                .help("let the Namespace belong to the first type");
+                .help("give the Namespace the first type");
             findings.push(finding);
         }
     }

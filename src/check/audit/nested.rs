@@ -33,11 +33,10 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 }
                 let mut finding = NESTED_KUSTOMIZATION
                     .finding(format!(
-                        "Flux Kustomization {name} waits for {held} as an object only: nothing suspends it, so what it \
-                         applies lands at once"
+                        "Flux Kustomization {name} lands at once. Only its manifest waits for {held}, and no gate suspends it"
                     ))
                     .at(subject.sources.place(inner, &["metadata", "name"]))
-                    .help("suspend it by the gate too, or give it a type that lands at once");
+                    .help("let the gate suspend it too, or give it a type that lands at once");
                 if let Some(flux) = subject.flux(delivery) {
                     finding = finding.related(format!("{} applies it", delivery.name), flux.place("path"));
                 }

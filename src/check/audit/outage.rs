@@ -23,25 +23,22 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let finding = match (job.action, deadline, right) {
             (Action::Open, None, _) => OUTAGE_RACE
                 .finding(format!(
-                    "CronJob `{}` has no `startingDeadlineSeconds`, so after an outage of the controller it opens a \
-                     window that is over, and races with the one that closes",
+                    "CronJob `{}` has no `startingDeadlineSeconds`. After an outage it opens a past window and races with the closing",
                     job.name
                 ))
                 .help(match right {
                     Some(right) => format!("set it to {right}"),
-                    None => "set it to a little less than the length of the window, in seconds".to_owned(),
+                    None => "set it to a little less than the window's length in seconds".to_owned(),
                 }),
             (Action::Open, Some(seconds), Some(right)) if seconds > u64::from(right + TRYING) => OUTAGE_RACE
                 .finding(format!(
-                    "CronJob `{}` may start {seconds} seconds late, which is longer than its window, so after an outage \
-                     of the controller it opens a window that is over",
+                    "CronJob `{}` may start {seconds} seconds late, longer than its window. After an outage of the controller it opens a past window",
                     job.name
                 ))
                 .help(format!("set `startingDeadlineSeconds` to {right}")),
             (Action::Close, Some(seconds), Some(right)) if seconds < u64::from(right) => OUTAGE_RACE
                 .finding(format!(
-                    "CronJob `{}` may start only {seconds} seconds late, so after a longer outage of the controller the \
-                     window stays open until the next closing",
+                    "CronJob `{}` may start only {seconds} seconds late. After a longer outage the window stays open until the next closing",
                     job.name
                 ))
                 .help(format!("set `startingDeadlineSeconds` to {right}, or remove it")),

@@ -13,7 +13,7 @@ const MOST_NAMES: usize = 5;
 
 /// How a second owner goes without the objects going: whoever loses them deletes those that carry its labels
 /// (kustomize-controller, `prune`).
-const LET_GO: &str = "first give the objects the annotation `kustomize.toolkit.fluxcd.io/prune: disabled`, or the Flux Kustomization that lets them go `prune: false` and `deletionPolicy: Orphan`, and let that reach the cluster; then take them out of it, and when that has reached the cluster too, give back what you changed";
+const KEPT_OBJECTS: &str = "give the objects the annotation `kustomize.toolkit.fluxcd.io/prune: disabled`\nwait until the cluster has applied that\nremove them from the other Flux Kustomization\nwhen the cluster has applied that too, remove the annotation";
 
 /// Finds objects that two Flux Kustomizations of one cluster apply.
 ///
@@ -76,35 +76,33 @@ fn finding(
     let held = late.window().map(ToString::to_string).unwrap_or_default();
     let end = late.window().map(Hold::end).unwrap_or_default();
     let lands = match early.window() {
-        Some(held) => format!("{} brings in the windows of {held}", early.name),
-        None => format!("{} lands at once", early.name),
+        Some(held) => format!("{} applies it in the windows of {held}", early.name),
+        None => format!("{} applies it at once", early.name),
     };
     let diagnostic = if apart.is_some() {
         OVERWRITTEN
             .finding(format!(
-                "{} and {} apply {named} with different content, so what {lands} is overwritten {end}, and \
-                 then again",
-                early.name, late.name
+                "{} and {} apply {named} with different content. {lands}, and {} overwrites it {end}",
+                early.name, late.name, late.name
             ))
-            .help(format!("keep each object in one place, and let one Flux Kustomization apply it: {LET_GO}"))
+            .help(format!("choose one place and one Flux Kustomization for each object\n{KEPT_OBJECTS}"))
     } else if ungated.is_some() {
         BOTH_HALVES
             .finding(format!(
-                "{} applies {named} at once, which {held} should hold back in {}, so its windows mean nothing for them",
+                "{} applies {named} at once, though {held} of {} should hold them. Their windows have no effect",
                 early.name, late.name
             ))
             .help(format!(
-                "let {} name a folder that does not reach {} (one without a kustomization.yaml applies all below it): {LET_GO}",
+                "choose a folder for {} that does not include {}; without a kustomization.yaml it applies everything below\n{KEPT_OBJECTS}",
                 early.name, late.path
             ))
     } else {
         DOUBLE_OWNED
             .finding(format!(
-                "{} and {} apply {named}, so they take the objects from each other, and removing them from one \
-                 deletes what the other still wants",
+                "{} and {} both apply {named}. Removing them from one deletes them, although the other still lists them",
                 early.name, late.name
             ))
-            .help(format!("let one Flux Kustomization apply each object: {LET_GO}"))
+            .help(format!("choose one Flux Kustomization for each object\n{KEPT_OBJECTS}"))
     };
     let diagnostic = diagnostic.at(subject.sources.place(one_at, &["metadata", "name"]));
     let mut diagnostic = diagnostic;

@@ -58,7 +58,7 @@ fn unlisted(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 findings.push(
                     UNLISTED_PATCH
                         .finding(format!(
-                            "this patch of CronJob `{}` is not listed, so the job keeps the schedule of its base{}",
+                            "this patch of CronJob `{}` is not listed. The job keeps the schedule of its base{}",
                             job.name,
                             if job.value["spec"]["suspend"] == true { " and stays suspended" } else { "" }
                         ))
@@ -107,7 +107,7 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 requests: vec![requests.len() - 1],
                 place: Place::span(kustomization.file.clone(), kustomization.text.clone(), node.span.clone()),
                 target,
-                what: format!("nothing that {folder} builds"),
+                what: format!("no object of {folder}"),
             });
         }
     }
@@ -132,7 +132,7 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 requests: (first..requests.len()).collect(),
                 place: Place::span(flux.file.clone(), flux.text.clone(), node.span.clone()),
                 target,
-                what: format!("nothing that {path} builds"),
+                what: format!("no object of {path}"),
             });
         }
     }
@@ -155,12 +155,9 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
     patches.retain(|patch| patch.requests.iter().all(|position| misses(patch, results.get(position))));
     let finding = |patch: Targeted| {
         PATCH_WITHOUT_MATCH
-            .finding(format!(
-                "this target matches {}, so kustomize leaves the patch out without a word",
-                patch.what
-            ))
+            .finding(format!("this target matches {}. kustomize leaves the patch out silently", patch.what))
             .at(patch.place)
-            .help("mend the target, or remove the patch; was the object renamed, moved to another part or removed?")
+            .help("correct the target, or remove the patch; was the object renamed, moved or removed?")
     };
     patches.into_iter().map(finding).collect()
 }

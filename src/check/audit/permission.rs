@@ -97,18 +97,18 @@ fn of_source(
     let account = account(job).1;
     let broad = grants.iter().find(is_broad).map(|grant| {
         BROAD_PERMISSIONS
-            .finding(format!("ServiceAccount {account} of the gate may change more than GitRepository {source}; whoever can start a pod with it can do so too"))
+            .finding(format!("ServiceAccount {account} of the gate may change more than GitRepository {source}. So may everybody who can start a pod with it"))
             .at(subject.sources.place(grant.role, &["rules"]))
             .related("the CronJob that uses it", job.place.clone())
-            .help(format!("allow get and patch on gitrepositories with `resourceNames: [{source}]` in {namespace}, and create on events"))
+            .help(format!("allow get and patch on gitrepositories with `resourceNames: [{source}]` in {namespace}\nallow create on events"))
     });
     let first = grants.first().filter(|_| !grants.iter().any(moves));
     broad.or_else(|| {
         first.map(|grant| {
             MISSING_PERMISSION
-                .finding(format!("CronJob `{}` moves GitRepository {source} in {namespace}, which its ServiceAccount {account} may not patch, so no window opens", job.name))
+                .finding(format!("ServiceAccount {account} of CronJob `{}` may not patch GitRepository {source} in {namespace}. No window opens", job.name))
                 .at(job.place.clone())
-                .related("what it may do", subject.sources.place(grant.role, &["rules"]))
+                .related("its permissions", subject.sources.place(grant.role, &["rules"]))
                 .help(format!("allow get and patch on gitrepositories with the name {source} in {namespace}"))
         })
     })
@@ -216,7 +216,7 @@ fn broad(
     Some(
         BROAD_PERMISSIONS
             .finding(format!(
-                "ServiceAccount {} of the gate may patch more than {}: {}; whoever can start a pod with it can do so too",
+                "ServiceAccount {} of the gate may patch more than {}: {}. So may everybody who can start a pod with it",
                 account(job).1,
                 names.join(", "),
                 excess.join("; ")
@@ -224,7 +224,7 @@ fn broad(
             .at(subject.sources.place(grant.role, &["rules"]))
             .related("the CronJob that uses it", job.place.clone())
             .help(format!(
-                "bind a Role in the namespace of Flux with `resourceNames: [{}]` and the verbs get and patch; name what lies in other namespaces in Roles there, or in a ClusterRole",
+                "bind a Role in the namespace of Flux with `resourceNames: [{}]` and the verbs get and patch\nfor targets in other namespaces, bind Roles there or a ClusterRole with their names",
                 own.join(", ")
             )),
     )
@@ -250,13 +250,13 @@ fn missing(subject: &Subject<'_>, job: &GateJob, grants: &[Grant<'_>]) -> Option
     Some(
         MISSING_PERMISSION
             .finding(format!(
-                "CronJob `{}` {} {name} in {namespace}, which its ServiceAccount {} may not patch, so every run fails",
+                "CronJob `{}` {} {name} in {namespace}, but its ServiceAccount {} may not patch that. Every run fails",
                 job.name,
                 job.action.verb(),
                 account(job).1
             ))
             .at(job.place.clone())
-            .related("what it may do", subject.sources.place(role, &["rules"]))
+            .related("its permissions", subject.sources.place(role, &["rules"]))
             .help(format!("allow get and patch on kustomizations with the name {name} in {namespace}")),
     )
 }

@@ -62,13 +62,12 @@ fn renamed(
     Some(
         REFERENCE_ACROSS_SPLIT
             .finding(format!(
-                "{} asks for {} {}, which {} builds as {}, so the cluster has no such object: kustomize follows a \
-                 prefix, suffix or hash only within one build",
+                "{} refers to {} {}, which {} builds as {}. The cluster has no object of the first name",
                 applied.id, reference.kind, reference.name, other.name, found.id.name
             ))
             .at(subject.sources.place(applied, &reference.path))
             .related("it is declared here", subject.sources.place(found, &["metadata", "name"]))
-            .help("build both in one Flux Kustomization, or set the name without prefix, suffix and hash"),
+            .help("build both in one Flux Kustomization: kustomize follows changed names only within one build\nor set the name without prefix, suffix and hash"),
     )
 }
 
@@ -84,12 +83,11 @@ fn waiting(
     Some(
         NEEDS_GATED
             .finding(format!(
-                "{} {lands} and needs {}, which waits for {held}, so on a fresh cluster, and after each change \
-                 of both, it runs without it until that opens",
+                "{} {lands} and needs {}, which waits for {held}. On a new cluster it is missing until the window opens",
                 applied.id, first.id
             ))
             .at(subject.sources.place(applied, &reference.path))
             .related("this waits", subject.sources.place(first, &["metadata", "name"]))
-            .help("give both one type, or the one that is needed the earlier type"),
+            .help("give both one type, or the needed object the earlier type"),
     )
 }

@@ -21,7 +21,7 @@ fn refused(subject: &Subject<'_>, job: &GateJob, why: &str, place: Place, help: 
     let carrier = &subject.deliveries[job.delivery];
     REFUSED_JOB
         .finding(format!(
-            "the API server refuses CronJob `{}`: {why}; so {} fails and applies nothing new",
+            "the API server refuses CronJob `{}`: {why}. {} fails and applies nothing new",
             job.name, carrier.name
         ))
         .at(place)

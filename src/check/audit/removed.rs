@@ -20,11 +20,11 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let file = one.sides.values().find_map(|side| subject.model.graph.get(side)).map(|found| &found.file);
         UNAPPLIED_SIDE
             .finding(format!(
-                "no Flux Kustomization applies {sides}, though others of cluster {} are in Git, so what was applied is deleted or left to nobody",
+                "no Flux Kustomization of cluster {} applies {sides} any more. Their objects are deleted or stay unmanaged",
                 one.cluster
             ))
             .at(Place::file(file.cloned().unwrap_or(one.whole)))
-            .help("take back the commit that removed the Flux Kustomization, or remove these folders too")
+            .help("revert the commit that removed the Flux Kustomization\nor remove these folders too")
     });
     found.collect()
 }

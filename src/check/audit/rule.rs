@@ -137,12 +137,12 @@ fn conditions(matcher: &Matcher) -> Vec<Condition> {
 }
 
 fn unmatched(seen: &Seen<'_>, rule: &Placed<Rule>) -> Diagnostic {
-    let help = "mend the rule, or remove it";
+    let help = "correct the rule, or remove it";
     let conditions = conditions(&rule.matcher);
     let Some(wrong) = conditions.iter().find(|condition| !seen.any(&condition.alone)) else {
         let keys: Vec<&str> = conditions.iter().map(|condition| condition.key).collect();
         let message =
-            format!("no object has {} of this rule together, so it matches nothing", keys.join(" and "));
+            format!("no object has {} of this rule together. It matches nothing", keys.join(" and "));
         return finding(message, rule.place.clone(), None, help);
     };
     let Condition { key, wanted, .. } = wrong;
@@ -151,7 +151,7 @@ fn unmatched(seen: &Seen<'_>, rule: &Placed<Rule>) -> Diagnostic {
         "path" => near_path(wanted, &values),
         _ => did_you_mean(wanted.trim_matches('*'), values.iter().map(String::as_str)),
     };
-    let message = format!("no object has {key} `{wanted}`, so this rule matches nothing");
+    let message = format!("no object has {key} `{wanted}`. This rule matches nothing");
     finding(message, rule.place.clone(), near, help)
 }
 

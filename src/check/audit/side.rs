@@ -43,7 +43,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let (side, rule) = (&side.name.value, &rule.name.value);
             let (code, consequence) = match misplaced.rule > misplaced.side {
                 true => (BOTH_HALVES, "lands before its window"),
-                false => (WRONG_SIDE, "waits for a window that it should not wait for"),
+                false => (WRONG_SIDE, "waits for the wrong window"),
             };
             let file = applied.object.origin.as_ref().map(|origin| &origin.path);
             let newcomer = newcomers
@@ -51,14 +51,14 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 .find(|one| one.whole == *whole && file.is_some_and(|file| one.brings(&input, file)));
             let finding = code
                 .finding(format!(
-                    "{} is on the side of type `{side}` and by the rules it is of type `{rule}`, so it {consequence}",
+                    "{} stands on the side of type `{side}`, but the rules say `{rule}`. It {consequence}",
                     applied.id
                 ))
                 .at(subject.sources.place(applied, &["metadata", "name"]))
                 .help(match newcomer {
-                    Some(newcomer) => format!("{}, or mend the rules", newcomer.help()),
+                    Some(newcomer) => format!("{}\nor change the rules", newcomer.help()),
                     None => format!(
-                        "run `gitops-windows sync`, which moves it out of {}, or mend the rules",
+                        "run `gitops-windows sync`, which moves it out of {}\nor change the rules",
                         delivery.path
                     ),
                 });

@@ -30,22 +30,19 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let finding = match (&waits, suspend) {
             (Some(held), false) => SUSPEND_IN_GIT
                 .finding(format!(
-                    "`suspend: false` in Git resumes {name} at every reconciliation of what applies it, so \
-                     {held} never keeps it closed"
+                    "`suspend: false` in Git resumes {name} at every reconciliation of its parent. {held} never keeps it suspended"
                 ))
-                .help("remove the line; whoever suspends and resumes then owns the field"),
+                .help("remove the line; the gate then owns the field"),
             (Some(held), true) => SUSPEND_IN_GIT
                 .finding(format!(
-                    "`suspend: true` in Git suspends {name} at every reconciliation of what applies it, so \
-                     it stays closed in the windows of {held}"
+                    "`suspend: true` in Git suspends {name} at every reconciliation of its parent. It stays suspended in the windows of {held}"
                 ))
                 .help(
-                    "remove the line in a window: removing it resumes the Kustomization at once",
+                    "remove the line while a window is open, as removing it resumes the Kustomization at once",
                 ),
             (None, false) => SUSPEND_FALSE
                 .finding(format!(
-                    "`suspend: false` in Git resumes {name} at the next reconciliation of what applies it, so \
-                     suspending it by hand does not last"
+                    "`suspend: false` in Git resumes {name}. Suspending it by hand does not last"
                 ))
                 .help("remove the line; false is the default"),
             (None, true) => continue,

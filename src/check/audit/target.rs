@@ -50,22 +50,25 @@ fn unknown(subject: &Subject<'_>, job: &GateJob) -> Vec<Diagnostic> {
             let names: BTreeSet<&str> = in_git().map(|delivery| delivery.name.as_str()).collect();
             let consequence = match job.action {
                 Action::Close if job.reading.patches.is_empty() => {
-                    "so nothing is held back by it, and `flux suspend` does not fail over it"
+                    "It suspends nothing, and `flux suspend` does not fail"
                 }
-                Action::Close => "so nothing is held back by it, and the job fails",
-                Action::Open => "so opening does nothing for it",
-                Action::Follow => "so a held source that is made again asks it in vain for the commit that it had",
+                Action::Close => "It suspends nothing, and the job fails",
+                Action::Open => "It resumes nothing",
+                Action::Follow => "A held source that is created again can't learn its last commit",
             };
             UNKNOWN_TARGET
                 .finding(format!(
-                    "CronJob `{}` {} {name}, which is not among the Flux Kustomizations in Git, {consequence}",
+                    "CronJob `{}` {} {name}, which is not in Git. {consequence}",
                     job.name,
                     job.action.verb()
                 ))
                 .at(job.place.clone())
                 .help(match (did_you_mean(name, names.iter().copied()), names.len()) {
                     (_, ..=MOST_NAMES) => {
-                        format!("name one of {}, or add {name} to Git", names.into_iter().collect::<Vec<_>>().join(", "))
+                        format!(
+                            "name one of {}, or add {name} to Git",
+                            names.into_iter().collect::<Vec<_>>().join(", ")
+                        )
                     }
                     (Some(question), _) => format!("{question} Else add {name} to Git"),
                     (None, all) => format!("name one of the {all} of the cluster, or add {name} to Git"),
@@ -79,10 +82,10 @@ fn unmoved(subject: &Subject<'_>, delivery: &Delivery) -> Option<Diagnostic> {
     let Some(Hold::Source(source)) = &delivery.gated else { return None };
     let flux = subject.flux(delivery)?;
     let text = format!(
-        "{} reads held source {source}, which no CronJob moves, so no commit ever reaches it",
+        "{} reads held source {source}, which no CronJob moves. No commit ever reaches it",
         delivery.name
     );
-    let help = "run `gitops-windows sync`, or let it read the source that this one is a copy of";
+    let help = "run `gitops-windows sync`\nor let it read the original source";
     Some(ONE_SIDED_GATE.finding(text).at(flux.place("sourceRef")).help(help))
 }
 
@@ -114,16 +117,16 @@ fn one_sided(subject: &Subject<'_>, cluster: &ClusterKey) -> Vec<Diagnostic> {
             let sleeping = jobs.iter().filter(opposite).find(|other| turns(other, target));
             let (name, verb) = (&target.1, job.action.verb());
             let consequence = match job.action {
-                Action::Open => "the window never closes",
-                _ => "it is suspended once and never resumed",
+                Action::Open => "The window never closes",
+                _ => "It is suspended once and never resumed",
             };
             let finding = ONE_SIDED_GATE
                 .finding(format!(
-                    "CronJob `{}` {verb} {name} and no CronJob of the cluster that runs does the reverse, so {consequence}",
+                    "CronJob `{}` {verb} {name}, and no active CronJob of the cluster does the reverse. {consequence}",
                     job.name
                 ))
                 .at(job.place.clone())
-                .help("give every CronJob that suspends one that resumes the same Flux Kustomizations");
+                .help("pair the CronJobs: each that suspends needs another that resumes the same Flux Kustomizations");
             findings.push(match sleeping {
                 Some(other) => finding
                     .related(format!("CronJob `{}` is suspended itself", other.name), other.place.clone()),

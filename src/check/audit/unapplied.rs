@@ -84,20 +84,18 @@ fn suspended(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let flux = subject.flux(delivery)?;
         let above = subject.model.kept_out_by(flux)?;
         let why = match std::ptr::eq(flux, above) {
-            true => "`suspend: true` in Git keeps it from doing so".to_owned(),
-            false => format!("`suspend: true` of {} in Git keeps it out", above.name),
+            true => "`suspend: true` in Git stops it".to_owned(),
+            false => format!("`suspend: true` of {} in Git stops it", above.name),
         };
         Some(
             UNAPPLIED_GATE
                 .finding(format!(
-                    "{} brings {}, and {why}, so no window opens or closes",
+                    "{} applies {}, and {why}. No window opens or closes",
                     delivery.name,
                     named(jobs)
                 ))
                 .at(above.place("suspend"))
-                .help(
-                    "take the line out, or let a Flux Kustomization bring the gate that Git does not suspend",
-                ),
+                .help("remove the line\nor let a Flux Kustomization that is not suspended apply the gate"),
         )
     };
     found.into_iter().filter_map(told).collect()
@@ -118,14 +116,14 @@ fn unfetched(subject: &Subject<'_>) -> Vec<Diagnostic> {
     }
     let told = |((cluster, folder), jobs): ((&ClusterKey, RepoPath), BTreeSet<&str>)| {
         let text = format!(
-            "the sources of cluster {} leave out files of {folder}, so nothing runs {} there",
+            "the sources of cluster {} leave out files of {folder}. {} never run there",
             cluster.name,
             named(jobs)
         );
         UNAPPLIED_GATE
             .finding(text)
             .at(Place::file(list_of(subject, &folder)))
-            .help("name folders that Flux fetches for `gate` and `clusterGate` under `layout`, or mend `spec.ignore`")
+            .help("choose folders that Flux fetches for `gate` and `clusterGate` under `layout`\nor correct `spec.ignore`")
     };
     folders.into_iter().map(told).collect()
 }
@@ -148,9 +146,9 @@ fn finding<'j>(
     let (file, names) = (list_of(subject, folder), named(jobs));
     UNAPPLIED_GATE
         .finding(format!(
-            "no Flux Kustomization of cluster {} applies {folder}, so {} never run there, and what should wait for a window lands at once",
+            "no Flux Kustomization of cluster {} applies {folder}. {} never run there, and gated changes land at once",
             cluster, names
         ))
         .at(Place::file(file))
-        .help("list the folder in what a Flux Kustomization applies that no window holds back; `gitops-windows sync` does it for gates of its own")
+        .help("list the folder where a Flux Kustomization without a window applies it; `gitops-windows sync` does so for its own gates")
 }

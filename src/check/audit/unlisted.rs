@@ -22,9 +22,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 one.path, one.whole
             ))
             .at(Place::file(one.path.clone()))
-            .help(format!(
-                "1. add `- {item}` to `resources` of {lists}. 2. run `{next}`. 3. commit both together"
-            ))
+            .help(format!("add `- {item}` to `resources` of {lists}\nrun `{next}`\ncommit both together"))
     });
     found.collect()
 }

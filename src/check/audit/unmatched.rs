@@ -38,7 +38,9 @@ fn clusters(subject: &Subject<'_>, spec: &Spec) -> Vec<Diagnostic> {
             let name = &cluster.name.value;
             let free = known.iter().copied().filter(|other| !spec.clusters.contains_key(*other));
             findings.push(finding(
-                format!("cluster `{name}` has no entry point in this repository, so nothing of it is gated"),
+                format!(
+                    "cluster `{name}` has no entry point in this repository. Nothing of it waits for a window"
+                ),
                 cluster.name.place.clone(),
                 did_you_mean(name, free),
                 "name its folders with `path` or `roots`, or remove the cluster",
@@ -78,7 +80,7 @@ fn windows(spec: &Spec) -> Vec<Diagnostic> {
     let unused = spec.windows.iter().filter(|(name, _)| !used.contains(name.as_str()));
     let unused = unused.map(|(name, window)| {
         finding(
-            format!("window `{name}` is used by no type and no cluster, so it opens nothing"),
+            format!("no type and no cluster uses window `{name}`. It has no effect"),
             window.place.clone(),
             None,
             "name it under a type or a cluster, or remove it",

@@ -22,8 +22,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         Some(
             REFUSED_VALUE
                 .finding(format!(
-                    "{} has {} as `spec.{field}`, which the API server refuses, so what applies it fails and the cluster \
-                     goes by what it had before",
+                    "{} has {} as `spec.{field}`, which the API server refuses. The cluster keeps the old value",
                     flux.name, spec[field]
                 ))
                 .at(flux.place(field))

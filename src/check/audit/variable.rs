@@ -42,8 +42,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let listed: Vec<String> = names.iter().map(|name| format!("`${{{name}}}`")).collect();
             let finding = UNSET_VARIABLE
                 .finding(format!(
-                    "{} holds {}, which the `postBuild` of {} does not set, so Flux before 2.9 puts nothing in its place \
-                     and later ones fail",
+                    "{} holds {}, which the `postBuild` of {} does not set. Flux fails, or before 2.9 leaves it empty",
                     applied.id,
                     listed.join(", "),
                     delivery.name
@@ -51,7 +50,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 .at(place(subject, applied, &names))
                 .related(format!("the variables of {}", delivery.name), flux.place("postBuild"))
                 .help(format!(
-                    "set it, write `$${{…}}` for the text itself, or annotate the object with `{SUBSTITUTE}: disabled`"
+                    "set it\nor write `$${{…}}` for the text itself\nor annotate the object with `{SUBSTITUTE}: disabled`"
                 ));
             if !findings.iter().any(|other| other.place == finding.place) {
                 findings.push(finding);

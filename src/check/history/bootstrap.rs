@@ -61,14 +61,13 @@ fn renamed(
     Some(
         BOOTSTRAP_PATH
             .finding(format!(
-                "{old} goes and {new} comes in its place, and {} of the running cluster still builds {old}, so nothing \
-                 of {new} reaches it",
+                "{new} replaces {old}, but {} of the running cluster still builds {old}. Nothing of {new} reaches it",
                 flux.name
             ))
             .at(now.place("path"))
             .related("this is the path that the cluster has", flux.place("path"))
             .help(format!(
-                "leave {old} beside {new} for one commit, with `path: ./{new}` in {}; remove it when the cluster has that",
+                "keep {old} beside {new} for one commit, with `path: ./{new}` in {}\nremove {old} when the cluster has applied that",
                 flux.file
             )),
     )
@@ -115,22 +114,19 @@ fn redirected(delivery: &Delivery, flux: &FluxKustomization, step: &Step<'_>) ->
     }
     let names: BTreeSet<String> = lost.iter().map(|one| one.live.to_string()).collect();
     let others = match lost.iter().any(|one| one.is(GROUP, "Kustomization")) {
-        true => ", and what these Flux Kustomizations applied goes with them",
+        true => ". These Flux Kustomizations take their own objects with them",
         false => "",
     };
     Some(
         BOOTSTRAP_PATH
             .finding(format!(
-                "{} builds {} instead of {}, and deletes what that does not bring: {}{others}",
+                "{} builds {} instead of {}, and deletes objects that are missing there: {}{others}",
                 now.name,
                 next.path,
                 delivery.path,
                 named(&names)
             ))
             .at(now.place("path"))
-            .help(format!(
-                "let {} bring all that {} brings before the path changes",
-                next.path, delivery.path
-            )),
+            .help(format!("let {} list everything of {} before the path changes", next.path, delivery.path)),
     )
 }

@@ -26,12 +26,12 @@ pub(super) fn unknown(step: &Step<'_>) -> Vec<Told> {
     let findings = gone.map(|(index, (flux, _))| {
         let finding = DELETED_OBJECTS
             .finding(format!(
-                "{} leaves Git, which deletes all that it applied, and what that is can't be told here",
+                "{} leaves Git, which deletes all of its objects. Which these are is not known here",
                 flux.name
             ))
             .at(flux.place("prune"))
             .help(format!(
-                "look at it with `flux tree kustomization {}`; merge it if all of that is to go, else merge `prune: false` and `deletionPolicy: Orphan` first",
+                "list them with `flux tree kustomization {}`\nmerge this if all of them should go\nor merge `prune: false` and `deletionPolicy: Orphan` first",
                 flux.name
             ));
         Told::of(&key_of(step.before, index), finding)
@@ -40,10 +40,10 @@ pub(super) fn unknown(step: &Step<'_>) -> Vec<Told> {
 }
 
 /// What to do about objects that go.
-const DELETED_HELP: &str = "merge it if they are to go; else list them again, or annotate them with `kustomize.toolkit.fluxcd.io/prune: disabled` one commit earlier";
+const DELETED_HELP: &str = "merge this if they should go\nor list them again\nor annotate them with `kustomize.toolkit.fluxcd.io/prune: disabled` one commit earlier";
 
 /// What to do about objects that move between what is not in Git.
-const MOVED_HELP: &str = "annotate them with `kustomize.toolkit.fluxcd.io/prune: disabled` one commit earlier, and take that away when they have arrived; nothing is to do where it is gone already, or does not prune";
+const MOVED_HELP: &str = "annotate them with `kustomize.toolkit.fluxcd.io/prune: disabled` one commit earlier\nremove the annotation when they have arrived\nor do nothing where no Flux Kustomization prunes the old folder";
 
 /// Says how many objects there are.
 fn counted(ids: &BTreeSet<&ObjectId>) -> String {
@@ -60,7 +60,7 @@ fn listed(ids: &BTreeSet<&ObjectId>) -> String {
         ids.iter().filter(|id| id.kind == "Namespace").map(|id| id.name.as_str()).collect();
     match spaces[..] {
         [] => named(&names),
-        _ => format!("{}; with a Namespace goes all that is in it: {}", named(&names), spaces.join(", ")),
+        _ => format!("{}. With a Namespace go all objects in it: {}", named(&names), spaces.join(", ")),
     }
 }
 
@@ -113,20 +113,17 @@ impl<'s> Change<'s> {
                 ids.into_iter().partition(|id| owners(&self.has, id).is_empty());
             let place = self.step.after.model.graph.get(&now.path).map(|list| list.file.clone());
             let place = Place::file(place.unwrap_or_else(|| now.path.clone()));
-            let who = format!("what applies {}, which is not in Git, deletes", now.path);
+            let who = format!("the Flux Kustomization of {} outside of Git deletes", now.path);
             if !lost.is_empty() {
-                let message = format!(
-                    "{who} {} that this change takes from it, if it prunes: {}",
-                    counted(&lost),
-                    listed(&lost)
-                );
+                let message =
+                    format!("{who} {} by this change, if it prunes: {}", counted(&lost), listed(&lost));
                 findings.push(DELETED_OBJECTS.finding(message).at(place.clone()).help(DELETED_HELP));
             }
             if let Some(first) = moved.first() {
                 let to: Vec<String> =
                     owners(&self.has, first).iter().map(|owner| owner.path.to_string()).collect();
                 let message = format!(
-                    "{who} {} if it prunes and comes before what applies {}: {}",
+                    "{who} {} if it prunes before {} is applied: {}",
                     counted(&moved),
                     to.join(" and "),
                     listed(&moved)

@@ -194,12 +194,11 @@ impl<'s> Change<'s> {
         let (id, end) = (&now.live, held.end());
         let message = match need {
             Need::Pods { port: None, .. } => format!(
-                "{id} {lands} and selects the labels that {} gets {end}, so it has no endpoints until then",
+                "{id} {lands} and selects labels that {} gets {end}. It has no endpoints until then",
                 target.id
             ),
             Need::Version { .. } => format!(
-                "{id} {lands} and needs {need}, which {} serves {end}, so its Flux Kustomization applies nothing \
-                 until then",
+                "{id} {lands} and needs {need}, which {} serves {end}. Its Flux Kustomization applies nothing until then",
                 target.id
             ),
             _ => {
@@ -207,7 +206,7 @@ impl<'s> Change<'s> {
                 let what = if is_whole { target.id.to_string() } else { need.to_string() };
                 let is_new = if by.old.is_none() && is_whole { "is new and " } else { "" };
                 format!(
-                    "{id} {lands} and needs {what}, which {is_new}waits for {held}, so it is broken until that opens"
+                    "{id} {lands} and needs {what}, which {is_new}waits for {held}. Until that lands, {id} is broken"
                 )
             }
         };
@@ -218,10 +217,8 @@ impl<'s> Change<'s> {
             _ => "this lands later",
         };
         let help = match need {
-            Need::Pods { .. } => {
-                "add the new label to the pods first, and change the selector after their window"
-            }
-            _ => "merge what waits first and this after its window, or give both one type",
+            Need::Pods { .. } => "add the new label to the pods\nchange the selector after their window",
+            _ => "merge the gated part\nmerge this after its window\nor give both one type",
         };
         let finding = LANDS_TOO_EARLY
             .finding(message)

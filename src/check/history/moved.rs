@@ -72,7 +72,7 @@ impl Change<'_> {
                 findings.push(
                     MOVED_BEHIND_WINDOW
                         .finding(format!(
-                            "{id} moves from {} to {}, which {held} holds back, so it is deleted {} and comes back {}",
+                            "{id} moves from {} to {}, which waits for {held}. It is deleted {} and comes back {}",
                             from.name,
                             to.name,
                             was.goes(),
@@ -80,7 +80,7 @@ impl Change<'_> {
                         ))
                         .at(self.step.after.sources.place(now, &["metadata", "name"]))
                         .related("it was here before", self.old_place(was))
-                        .help(format!("annotate it with `{PRUNE}: disabled` one commit earlier, and move it then")),
+                        .help(format!("annotate it with `{PRUNE}: disabled` in one commit\nmove it in the next")),
                 );
             } else if !stand || (was.rank() == now.rank() && !self.waits(from, to)) {
                 migrated.add(from, to, id);
@@ -127,7 +127,7 @@ impl Change<'_> {
         let gone = if self.still(from).is_some() { "loses" } else { "goes with" };
         let finding = SINGLE_COMMIT_MIGRATION
             .finding(format!(
-                "{} {gone} {}, which {} applies too: where {} was the last to apply them, it deletes them",
+                "{} {gone} {}, which {} applies too. {} deletes them if it was the last to apply them",
                 from.name,
                 named(names),
                 to.name,
@@ -135,7 +135,7 @@ impl Change<'_> {
             ))
             .at(self.new_place(to))
             .help(format!(
-                "merge `prune: false` and `deletionPolicy: Orphan` of {} first, or annotate them with `{PRUNE}: disabled`, and let that reach the cluster",
+                "merge `prune: false` and `deletionPolicy: Orphan` of {}, or annotate them with `{PRUNE}: disabled`\nwait until the cluster has applied that\nmerge this",
                 from.name
             ));
         match self.step.before.flux(from) {
@@ -149,7 +149,7 @@ impl Change<'_> {
         let gone = if self.still(from).is_some() { "loses them" } else { "goes" };
         let finding = SINGLE_COMMIT_MIGRATION
             .finding(format!(
-                "{} {gone} and {} takes over {} in one step, so if {} reconciles first it deletes them",
+                "{} {gone} while {} starts to apply {}. If {} reconciles first, it deletes them",
                 from.name,
                 to.name,
                 named(names),
@@ -159,17 +159,17 @@ impl Change<'_> {
             .help(if from.change_type.is_some() && to.path != from.path && from.path.is_within(&to.path) {
                 format!("where this takes a migration back: {BACK} the rest")
             } else if self.stand(from, to) {
-                format!("annotate them with `{PRUNE}: disabled` one commit earlier, and move them then")
+                format!("annotate them with `{PRUNE}: disabled` in one commit\nmove them in the next")
             } else {
                 format!(
-                    "merge `prune: false` and `deletionPolicy: Orphan` of {} first; `gitops-windows migrate` plans the steps",
+                    "merge `prune: false` and `deletionPolicy: Orphan` of {} first\nor let `gitops-windows migrate` plan the steps",
                     from.name
                 )
             });
         let (Some(flux), Some(index)) = (self.step.before.flux(from), from.flux) else { return finding };
         let (label, key) = match (self.step.old()[index].prune, prunes(flux.spec("prune"))) {
             (true, true) => ("it prunes, before the change", "prune"),
-            (true, false) => ("what applies it lets it prune, before the change", "prune"),
+            (true, false) => ("its parent lets it prune, before the change", "prune"),
             (false, _) if self.now(from).is_none() => ("it deletes when it goes", "deletionPolicy"),
             (false, _) => ("it does not prune before the change", "prune"),
         };

@@ -61,15 +61,14 @@ impl<'s> Change<'s> {
             let target = target.applied;
             let finding = LANDS_TOO_EARLY
                 .finding(format!(
-                    "{} puts `${{{name}}}` in place at once, which {} gets {}, so it is empty, or nothing is \
-                     applied, until then",
+                    "{} uses `${{{name}}}` at once, but {} gets it {}. Until then it is empty, or nothing is applied",
                     user.name,
                     target.id,
                     held.end()
                 ))
                 .at(flux.place("postBuild"))
                 .related("this lands later", self.step.after.sources.place(target, &["data"]))
-                .help("merge what waits first and this after its window, or give both one type");
+                .help("merge the gated part\nmerge this after its window\nor give both one type");
             return Some(self.since(finding, None, Some(held)));
         }
         None

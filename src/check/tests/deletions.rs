@@ -86,7 +86,12 @@ fn what_a_parent_makes_of_prune_counts() {
     one(&two(&on, "prune: false"), &less(&on, "prune: false"), "GW054", "a deletes 1 object");
     one(&two(&off, "prune: true"), &less(&off, "prune: true"), "GW035", "a does not delete them");
     let given = |own: &str, prune: &str| cluster(own, &[("a", prune, &["x"]), ("c", prune, &["y"])]);
-    one(&two(&on, "prune: false"), &given(&on, "prune: false"), "GW012", "a loses them and c takes over");
+    one(
+        &two(&on, "prune: false"),
+        &given(&on, "prune: false"),
+        "GW012",
+        "a loses them while c starts to apply",
+    );
     none(&two(&off, "prune: true"), &given(&off, "prune: true"));
     // One that goes is judged by its policy, also one that a parent gives it.
     let policy = patched("deletionPolicy", "Delete");
@@ -102,7 +107,7 @@ fn one_that_goes_deletes_by_its_policy_also_where_it_does_not_prune() {
         let spec = format!("prune: false\n  deletionPolicy: {policy}");
         let before = cluster("", &[("a", &spec, &["x"])]);
         one(&before, &cluster("", &[]), "GW054", "a leaves Git, which deletes 1 object");
-        one(&before, &cluster("", &[("b", &spec, &["x"])]), "GW012", "a goes and b takes over");
+        one(&before, &cluster("", &[("b", &spec, &["x"])]), "GW012", "a goes while b starts to apply");
         let mut rest = before.clone();
         rest.remove("clusters/edge/a.yaml");
         one(&before, &rest, "GW048", "a leaves Git");
@@ -158,7 +163,7 @@ fn one_that_is_told_to_keep_in_the_same_commit_may_delete_before_it_knows() {
     let before = cluster("", &[("a", "prune: true", &["x", "y"])]);
     one(&before, &cluster("", &[("a", "prune: false", &["x"])]), "GW054", "a may delete 1 object");
     let given = cluster("", &[("a", "prune: false", &["x"]), ("c", "prune: false", &["y"])]);
-    one(&before, &given, "GW012", "a loses them and c takes over ConfigMap shop/y");
+    one(&before, &given, "GW012", "a loses them while c starts to apply ConfigMap shop/y");
     // Nothing leaves it, and one commit later it keeps what does.
     let kept = cluster("", &[("a", "prune: false", &["x", "y"])]);
     none(&before, &kept);
@@ -176,7 +181,7 @@ fn an_object_that_changes_between_two_that_stay_may_be_deleted() {
         &before,
         &state((spec, &["x"]), (spec, &["y", "z"])),
         "GW012",
-        "a loses them and b takes over ConfigMap shop/y",
+        "a loses them while b starts to apply ConfigMap shop/y",
     );
     let keeps = "prune: false";
     none(&state((keeps, &["x", "y"]), (spec, &["z"])), &state((keeps, &["x"]), (spec, &["y", "z"])));
@@ -198,7 +203,7 @@ fn what_is_not_built_here_may_be_deleted_too() {
         files
     };
     let after = cluster("", &[("a", "prune: true", &["x"])]);
-    let words = "b leaves Git, which deletes all that it applied, and what that is can't be told here";
+    let words = "b leaves Git, which deletes all of its objects. Which these are is not known here";
     one(&with("prune: true"), &after, "GW054", words);
     one(&with("prune: false\n  deletionPolicy: Delete"), &after, "GW054", words);
     for quiet in ["prune: false", "prune: true\n  deletionPolicy: Orphan", "prune: true\n  suspend: true"] {
@@ -233,7 +238,7 @@ fn folders_that_nothing_applies_own_nothing() {
         );
         files
     };
-    one(&state("apps"), &state("shop"), "GW012", "apps goes and shop takes over ConfigMap shop/x");
+    one(&state("apps"), &state("shop"), "GW012", "apps goes while shop starts to apply ConfigMap shop/x");
 }
 
 #[test]
@@ -251,7 +256,7 @@ fn what_does_not_build_hides_nothing_else() {
     one(&before, &broken(&[]), "GW054", "a leaves Git, which deletes 2 objects");
     one(&before, &broken(&[("a", "prune: true", &["x"])]), "GW054", "a deletes 1 object");
     let given = [("a", "prune: true", &["x"][..]), ("c", "prune: true", &["y"][..])];
-    one(&before, &broken(&given), "GW012", "c takes over ConfigMap shop/y");
+    one(&before, &broken(&given), "GW012", "c starts to apply ConfigMap shop/y");
     // What breaks deletes nothing, and neither does what is not built any more.
     let mut stopped = before.clone();
     stopped.remove("apps/a/x.yaml");
@@ -305,7 +310,7 @@ fn names_that_post_build_completes_are_those_of_the_cluster() {
     let before = state(&["a"]);
     let after: Files =
         state(&["b"]).into_iter().map(|(path, text)| (path, text.replace("APP: b", "APP: a"))).collect();
-    one(&before, &after, "GW012", "b takes over ConfigMap shop/a-backup");
+    one(&before, &after, "GW012", "b starts to apply ConfigMap shop/a-backup");
 }
 
 /// A cluster with one object of a Flux Kustomization, whose name holds a variable.
@@ -436,7 +441,7 @@ fn what_a_cluster_has_elsewhere_is_its_own() {
             &before,
             &state(&["x"], &["y", "z"]),
             "GW012",
-            "base loses them and db takes over ConfigMap shop/y",
+            "base loses them while db starts to apply ConfigMap shop/y",
         );
     }
 }
@@ -477,13 +482,14 @@ fn what_a_kustomization_outside_of_git_may_delete_is_said() {
         files
     };
     let both = state(&["x", "y"], &["y"]);
-    let words = "clusters/edge/apps, which is not in Git, deletes 1 object that this change takes from it, if it prunes: ConfigMap shop/x";
+    let words =
+        "clusters/edge/apps outside of Git deletes 1 object by this change, if it prunes: ConfigMap shop/x";
     one(&both, &state(&["y"], &["y"]), "GW054", words);
     one(&both, &state(&[], &["y"]), "GW054", words);
     // Something else had it too, and an object that says so stays.
     none(&both, &state(&["x"], &["y"]));
     // One that changes between two may be deleted by the first.
-    let words = "clusters/edge/apps, which is not in Git, deletes 1 object if it prunes and comes before what applies";
+    let words = "clusters/edge/apps outside of Git deletes 1 object if it prunes before p000/clusters/edge/more is applied";
     one(&both, &state(&["y"], &["y", "x"]), "GW054", words);
     none(&both, &state(&["x", "y"], &["y", "x"]));
     let mut kept = both.clone();

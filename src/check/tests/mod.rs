@@ -158,7 +158,7 @@ fn what_a_change_deletes_is_told_with_who_deletes_it() {
         deleted(&before, &fewer),
         [
             "GW054 clusters/edge/apps.yaml:16 apps-rt deletes 2 objects that this change takes from it: ConfigMap \
-             shop/settings, Namespace shop; with a Namespace goes all that is in it: shop"
+             shop/settings, Namespace shop. With a Namespace go all objects in it: shop"
         ]
     );
     assert_eq!(deleted(&fewer, &before), Vec::<String>::new());
@@ -207,7 +207,7 @@ fn a_cluster_folder_that_gets_another_name_is_told_and_one_that_goes_is_not() {
     let renamed = moved("clusters/edge", "clusters/west");
     let said = deleted(&before, &renamed);
     assert!(
-        matches!(&said[..], [one] if one.starts_with("GW055 clusters/west/flux-system/gotk-sync.yaml:11 p000/clusters/edge goes")),
+        matches!(&said[..], [one] if one.starts_with("GW055 clusters/west/flux-system/gotk-sync.yaml:11 p000/clusters/west replaces p000/clusters/edge")),
         "{said:?}"
     );
     // A file that stays behind, or something that goes by the way, makes no other thing of it.

@@ -165,9 +165,10 @@ fn two_types_that_wait_are_not_said_to_land_at_once() {
         audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap())
     });
     let overwritten = found.iter().find(|finding| finding.code == Some("GW010")).unwrap();
-    assert!(
-        overwritten.message.contains("what apps-r brings in the windows of type `r` is overwritten"),
-        "{found:?}"
+    assert_eq!(
+        overwritten.message,
+        "apps-r and apps-rw apply Service shop/web with different content. apps-r applies it in the windows of type \
+         `r`, and apps-rw overwrites it when type `rw` opens"
     );
 }
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::check::{Standard, Subject, Told, history};
 use crate::delivery::{Change, Comparison, EntryPoint, Hold};
-use crate::diagnostic::{Diagnostic, Severity, line_column};
+use crate::diagnostic::{Diagnostic, Severity, line_column, one_line};
 use crate::path::RepoPath;
 use crate::plan::edit::generated::{Ownership, ownership};
 use crate::pr::clock::{Clock, Tree};
@@ -137,7 +137,7 @@ fn of_check(
         object: None,
         message: finding.message.clone() + &span.unwrap_or_default(),
         from,
-        help: finding.help.clone().unwrap_or_default(),
+        help: finding.help.as_deref().map(one_line).unwrap_or_default(),
         code: finding.code,
         file: place.map(|place| place.path.clone()),
         line,

@@ -1,0 +1,44 @@
+//! Remedies of several steps.
+
+/// What an alternative begins with; it gets no number.
+const OR: &str = "or ";
+
+/// Numbers the steps of a remedy, which stand one a line.
+///
+/// A single step gets no number, and neither does a line that begins with `or`: it stands in place of the steps
+/// before it. What has numbers already stays as it is.
+///
+/// ```
+/// use gitops_windows::diagnostic::numbered;
+/// assert_eq!(numbered("commit it\nwait\nor take it back"), "1. commit it\n2. wait\nor take it back");
+/// assert_eq!(numbered("commit it\nor take it back"), "commit it\nor take it back");
+/// ```
+pub fn numbered(remedy: &str) -> String {
+    let steps = remedy.lines().filter(|line| !line.starts_with(OR)).count();
+    if steps < 2 || remedy.starts_with("1. ") {
+        return remedy.to_owned();
+    }
+    let mut number = 0;
+    let lines = remedy.lines().map(|line| {
+        if line.starts_with(OR) {
+            return line.to_owned();
+        }
+        number += 1;
+        format!("{number}. {line}")
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the steps of a remedy without their numbers.
+pub fn steps(remedy: &str) -> Vec<String> {
+    let bare = |(index, line): (usize, &str)| {
+        let number = format!("{}. ", index + 1);
+        line.strip_prefix(&number).unwrap_or(line).to_owned()
+    };
+    remedy.lines().enumerate().map(bare).collect()
+}
+
+/// Writes a remedy in one line.
+pub fn one_line(remedy: &str) -> String {
+    numbered(remedy).lines().collect::<Vec<_>>().join("; ")
+}
