@@ -13,12 +13,17 @@ const FOLD: usize = 75;
 /// The most characters in which an event names its clusters.
 const MOST_NAMED: usize = 1_000;
 
-/// Writes a calendar as an iCalendar file, an event for each time that a gate is open.
+/// How often a program that subscribes should look again (RFC 7986 §5.7): twice a day.
+const REFRESH: &str = "PT12H";
+
+/// Writes a calendar as an iCalendar file, an event for each time that a gate is open, each freeze, and each override that
+/// opens nothing by itself.
 ///
 /// Begin and end are instants in UTC, so that every calendar program shows the right local time whatever
 /// changes of the clocks lie between, and repeats nothing on its own. An event has the same `UID` in every
-/// file that is made from the same windows, so that importing a newer one replaces it. `now` becomes `DTSTAMP`.
-pub fn ics(calendar: &Calendar, now: Timestamp) -> String {
+/// file in which the same cluster comes first, so that a newer one replaces it. `revised` becomes `DTSTAMP`: the time of
+/// the commit that last changed what it is made from, so that the same commit gives the same bytes.
+pub fn ics(calendar: &Calendar, revised: Timestamp) -> String {
     let mut text = String::new();
     for line in
         ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//gitops-windows//calendar//EN", "CALSCALE:GREGORIAN"]
@@ -26,19 +31,33 @@ pub fn ics(calendar: &Calendar, now: Timestamp) -> String {
         push(&mut text, line);
     }
     push(&mut text, "X-WR-CALNAME:Reconciliation windows");
+    push(&mut text, &format!("REFRESH-INTERVAL;VALUE=DURATION:{REFRESH}"));
+    // What programs understood before RFC 7986.
+    push(&mut text, &format!("X-PUBLISHED-TTL:{REFRESH}"));
     for row in &calendar.rows {
         for time in &row.times {
-            event(&mut text, calendar, row, time, now);
+            event(&mut text, calendar, row, time, revised);
         }
         for freeze in &row.freezes {
-            frozen(&mut text, calendar, row, freeze, now);
+            stretch(&mut text, calendar, row, (FROZEN, freeze), revised);
+        }
+        for given in row.untold() {
+            stretch(&mut text, calendar, row, (OVERRIDE, given), revised);
         }
     }
     push(&mut text, "END:VCALENDAR");
     text
 }
 
-fn event(text: &mut String, calendar: &Calendar, row: &Row, time: &OpenTime, now: Timestamp) {
+/// What a stretch is called, and what becomes of changes in it.
+type Told = (&'static str, fn(&str) -> String);
+
+const FROZEN: Told =
+    ("frozen", |change_type| format!("No change of type {change_type} reaches the cluster in this time."));
+const OVERRIDE: Told =
+    ("override", |change_type| format!("An override of type {change_type}: it opens unless a freeze holds."));
+
+fn event(text: &mut String, calendar: &Calendar, row: &Row, time: &OpenTime, revised: Timestamp) {
     let interval = &time.interval;
     // A gate that was never closed, or never closes, is open for the whole range.
     let begin = if interval.open == Timestamp::MIN { calendar.from } else { interval.open };
@@ -55,32 +74,36 @@ fn event(text: &mut String, calendar: &Calendar, row: &Row, time: &OpenTime, now
         label::reason(time.reason.as_deref()),
         clusters
     );
-    push_event(text, &uid(row, interval.open, "open"), (begin, end, now), (&summary, &description));
+    push_event(text, &uid(row, interval.open, "open"), (begin, end, revised), (&summary, &description));
 }
 
-/// Writes an event for the time of a freeze.
-fn frozen(text: &mut String, calendar: &Calendar, row: &Row, freeze: &Stretch, now: Timestamp) {
+/// Writes an event for the time of a freeze or an override.
+fn stretch(
+    text: &mut String,
+    calendar: &Calendar,
+    row: &Row,
+    ((what, means), stretch): (Told, &Stretch),
+    revised: Timestamp,
+) {
     let clusters = |most: usize| label::clusters(row, calendar.clusters, most);
-    let summary = format!("{} frozen: {}", clean(&row.change_type), clusters(60));
-    let description = format!(
-        "No change of type {} reaches the cluster in this time.\n{}\nClusters: {}",
-        clean(&row.change_type),
-        clean(&freeze.reason),
-        clusters(MOST_NAMED)
-    );
-    let Interval { open, close } = freeze.interval;
-    push_event(text, &uid(row, open, &freeze.reason), (open, close, now), (&summary, &description));
+    let change_type = clean(&row.change_type);
+    let summary = format!("{change_type} {what}: {}", clusters(60));
+    let description =
+        format!("{}\n{}\nClusters: {}", means(&change_type), clean(&stretch.reason), clusters(MOST_NAMED));
+    let Interval { open, close } = stretch.interval;
+    let uid = uid(row, open, &format!("{what} {}", stretch.reason));
+    push_event(text, &uid, (open, close, revised), (&summary, &description));
 }
 
 fn push_event(
     text: &mut String,
     uid: &str,
-    (begin, end, now): (Timestamp, Timestamp, Timestamp),
+    (begin, end, revised): (Timestamp, Timestamp, Timestamp),
     (summary, description): (&str, &str),
 ) {
     push(text, "BEGIN:VEVENT");
     push(text, &format!("UID:{uid}"));
-    push(text, &format!("DTSTAMP:{}", utc(now)));
+    push(text, &format!("DTSTAMP:{}", utc(revised)));
     push(text, &format!("DTSTART:{}", utc(begin)));
     push(text, &format!("DTEND:{}", utc(end)));
     push(text, &format!("SUMMARY:{}", escape(summary)));
@@ -89,17 +112,17 @@ fn push_event(
     push(text, "END:VEVENT");
 }
 
-/// Makes the identity of an event from its type, its windows, its begin and what it is.
+/// Makes the identity of an event from its type, the first of its clusters, its begin and what it is.
+///
+/// No two rows of a type have a cluster in common. What closes earlier or later than before, because a window or a freeze
+/// changed, is the same event.
 fn uid(row: &Row, begin: Timestamp, what: &str) -> String {
     let mut hash = Sha256::new();
-    for part in [row.change_type.as_str(), &row.key, if row.enabled { "on" } else { "off" }] {
+    for part in [row.change_type.as_str(), row.clusters.first().map_or("", String::as_str), what] {
         hash.update(part.as_bytes());
         hash.update([0]);
     }
     hash.update(begin.as_second().to_be_bytes());
-    if what != "open" {
-        hash.update(what.as_bytes());
-    }
     let digits: String = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     format!("{digits}@gitops-windows")
 }

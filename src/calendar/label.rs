@@ -44,10 +44,10 @@ pub fn interval(interval: &Interval, zone: &TimeZone) -> String {
     }
 }
 
-/// Writes when a freeze holds, in one zone, and why.
-pub fn freeze(freeze: &Stretch, zone: &TimeZone) -> String {
-    let times = interval(&freeze.interval, zone);
-    format!("frozen {times} {}{}", self::zone(zone), reason(Some(&freeze.reason)))
+/// Writes when a freeze or an override holds, in one zone, and why; `what` is the word for it.
+pub fn stretch(what: &str, stretch: &Stretch, zone: &TimeZone) -> String {
+    let times = interval(&stretch.interval, zone);
+    format!("{what} {times} {}{}", self::zone(zone), reason(Some(&stretch.reason)))
 }
 
 /// Writes why something is open or frozen, behind its times.

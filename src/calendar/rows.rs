@@ -40,12 +40,12 @@ pub struct Row {
     pub clusters: Vec<String>,
     /// Whether the CronJobs run; if not, nothing closes outside of the windows.
     pub enabled: bool,
-    /// Tells this schedule from others, the same in every run.
-    pub key: String,
     /// The times that are open in the range, in order and not cut to it.
     pub times: Vec<OpenTime>,
     /// The freezes in the range, in order and not cut to it.
     pub freezes: Vec<Stretch>,
+    /// The overrides in the range, alike; also where a window is open too, or a freeze holds.
+    pub overrides: Vec<Stretch>,
     /// The first instant in the range at which something opens and something closes, so that the order of two Jobs
     /// decides; the gate is taken for closed.
     pub race: Option<Timestamp>,
@@ -62,6 +62,21 @@ pub struct OpenTime {
     pub zone: TimeZone,
     /// Why it is open, where an override opens it and no window does.
     pub reason: Option<String>,
+}
+
+impl Row {
+    /// Returns the overrides that no time of the row tells.
+    pub fn untold(&self) -> impl Iterator<Item = &Stretch> {
+        let tells = |time: &OpenTime, given: &Stretch| {
+            time.interval == given.interval && time.reason.as_ref() == Some(&given.reason)
+        };
+        self.overrides.iter().filter(move |given| !self.times.iter().any(|time| tells(time, given)))
+    }
+
+    /// Returns the zone of the window that opens first, or else that of the days.
+    pub fn zone<'a>(&'a self, calendar: &'a Calendar) -> &'a TimeZone {
+        self.times.first().map_or(&calendar.zone, |time| &time.zone)
+    }
 }
 
 impl Calendar {
@@ -104,9 +119,9 @@ impl Calendar {
                         change_type: name.clone(),
                         clusters: Vec::new(),
                         enabled,
-                        key: schedule.key.clone(),
                         times: found.times.clone(),
                         freezes: found.freezes.clone(),
+                        overrides: found.overrides.clone(),
                         race: found.race,
                         is_cut: found.is_cut,
                     });
@@ -123,6 +138,7 @@ impl Calendar {
 struct Found {
     times: Vec<OpenTime>,
     freezes: Vec<Stretch>,
+    overrides: Vec<Stretch>,
     race: Option<Timestamp>,
     is_cut: bool,
 }
@@ -146,10 +162,13 @@ impl Found {
                 interval,
             })
             .collect();
-        let (freezes, _) = schedule.stretches();
-        let mut freezes: Vec<Stretch> =
-            freezes.iter().filter(|freeze| freeze.interval.clip(from, to).is_some()).cloned().collect();
-        freezes.sort();
-        Found { times, freezes, race, is_cut }
+        let (freezes, overrides) = schedule.stretches();
+        let shown = |stretches: &[Stretch]| {
+            let within = stretches.iter().filter(|one| one.interval.clip(from, to).is_some());
+            let mut within: Vec<Stretch> = within.cloned().collect();
+            within.sort();
+            within
+        };
+        Found { times, freezes: shown(freezes), overrides: shown(overrides), race, is_cut }
     }
 }

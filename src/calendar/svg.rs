@@ -122,16 +122,17 @@ fn bars(out: &mut String, calendar: &Calendar, row: &Row, top: f64) {
         ),
     );
     let class = if row.enabled { "open" } else { "off" };
-    for freeze in &row.freezes {
-        let Some(shown) = freeze.interval.clip(calendar.from, calendar.to) else { continue };
+    let freezes = row.freezes.iter().map(|freeze| ("frozen", "off", freeze));
+    for (what, class, one) in freezes.chain(row.untold().map(|given| ("override", "open", given))) {
+        let Some(shown) = one.interval.clip(calendar.from, calendar.to) else { continue };
         let (left, right) = (place(fraction(calendar, shown.open)), place(fraction(calendar, shown.close)));
         let width = (right - left).max(NARROWEST);
         line(
             out,
             &format!(
-                "<rect class=\"off\" x=\"{left:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"4\"><title>{}</title></rect>",
+                "<rect class=\"{class}\" x=\"{left:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"4\"><title>{}</title></rect>",
                 bar + BAR,
-                escape(&clean(&label::freeze(freeze, &calendar.zone)))
+                escape(&clean(&label::stretch(what, one, row.zone(calendar))))
             ),
         );
     }

@@ -148,8 +148,9 @@ fn list(calendar: &Calendar, row: &Row, width: usize) -> String {
         );
         text += &format!("  {}\n", fold(words.split(' '), width - 2, 4));
     }
-    for freeze in row.freezes.iter().take(MOST_LISTED) {
-        let words = label::freeze(freeze, row.times.first().map_or(&calendar.zone, |time| &time.zone));
+    let freezes = row.freezes.iter().map(|freeze| ("frozen", freeze)).take(MOST_LISTED);
+    for (what, one) in freezes.chain(row.untold().map(|given| ("override", given)).take(MOST_LISTED)) {
+        let words = label::stretch(what, one, row.zone(calendar));
         text += &format!("  {}\n", fold(words.split(' '), width - 2, 4));
     }
     let more = row.times.len().saturating_sub(MOST_LISTED);

@@ -196,6 +196,14 @@ codes! {
         "The table of open times ends within 60 days, or has not begun.";
     ENDED_TIME = "GW119" "ended-time" Note
         "A freeze or an override is over.";
+    LONG_FREEZE = "GW120" "long-freeze" Warning
+        "A freeze lasts for more than 90 days, or has no end.";
+    CLOSED_FOR_LONG = "GW121" "closed-for-long" Note
+        "A freeze keeps a type closed for more than 32 days.";
+    LITTLE_TIME = "GW122" "little-time" Warning
+        "A type is open for less time than was asked for in some 32 days.";
+    OLD_ZONES = "GW123" "old-zones" Warning
+        "The time zone database inside the program is of the year before last, or older.";
 }
 
 /// Gives the code of a lint of a schedule.

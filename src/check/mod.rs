@@ -6,6 +6,7 @@
 //! its origin and what holds it back, by a spec's types or by the CronJobs that stand there.
 mod all;
 mod audit;
+mod availability;
 mod code;
 mod explain;
 mod generated;

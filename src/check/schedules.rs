@@ -6,13 +6,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::check::code::{IMPOSSIBLE_TIME, code_of_lint};
-use crate::check::table;
+use crate::check::{availability, table};
 use crate::delivery::Model;
 use crate::delivery::fleet::{Fleet, GateSchedule, Part, Schedules};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::duration;
-use crate::schedule::Window;
 use crate::schedule::lint::{Lint, LintCode, LintOptions, lints};
+use crate::schedule::{Length, Window};
 use crate::spec::{Placed, Spec, WindowDef, WindowUse};
 
 /// The most dates that a finding names.
@@ -21,8 +21,12 @@ const MOST_DATES: usize = 5;
 /// What the schedules are measured by.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SpecLintOptions {
-    /// The most days that a type may stay closed; not looked at where `None`.
+    /// The most days that a type may stay closed; where `None`, only what freezes do is looked at.
     pub most_days_closed: Option<u32>,
+    /// The least time that a type is to be open in any 32 days; not looked at where `None`.
+    pub least_open: Option<Length>,
+    /// The most days that a freeze may last; 90 where `None`.
+    pub most_days_frozen: Option<u32>,
 }
 
 /// Finds what is surprising about the schedules of a spec, looking five years ahead from `now`.
@@ -100,7 +104,9 @@ pub fn spec_lints_with(
         of_clocks.contains(&found.code) && impossible.iter().any(|other| start(other) == start(found))
     };
     findings.found.retain(|found| !refused(found));
-    impossible.into_iter().chain(table::findings(spec, now)).for_each(|finding| findings.add(finding));
+    let measured = availability::findings(spec, &schedules, now, options);
+    let more = impossible.into_iter().chain(table::findings(spec, now)).chain(measured);
+    more.for_each(|finding| findings.add(finding));
     findings.sorted()
 }
 

@@ -5,7 +5,7 @@ use jiff::{Timestamp, ToSpan};
 
 use crate::check::code::{ENDED_TIME, TABLE_ENDS};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::schedule::{Interval, zone};
+use crate::schedule::Interval;
 use crate::spec::Spec;
 
 /// How long before its end a table is told to end.
@@ -14,7 +14,7 @@ const AHEAD: i64 = 60 * 24;
 /// Finds a table that is about to end or has not begun, and freezes and overrides that are over.
 pub(super) fn findings(spec: &Spec, now: Timestamp) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let zone = spec.time_zone.as_ref().and_then(|zone| zone::parse(zone).ok()).unwrap_or(TimeZone::UTC);
+    let zone = spec.zone().unwrap_or(TimeZone::UTC);
     let told = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
     if let Some(table) = &spec.gate.table {
         let Interval { open, close } = table.bounds;
@@ -39,22 +39,34 @@ pub(super) fn findings(spec: &Spec, now: Timestamp) -> Vec<Diagnostic> {
             told.map(|(message, help)| TABLE_ENDS.finding(message).at(table.place.clone()).help(help)),
         );
     }
-    let mut over = |what: String, interval: Interval, place: &Place| {
+    let mut over = |what: String, interval: Interval, place: &Place, help: String| {
         if interval.close <= now {
             let message = format!("{what} ended on {}, so it changes nothing any more", told(interval.close));
-            found.push(
-                ENDED_TIME
-                    .finding(message)
-                    .at(place.clone())
-                    .help("`gitops-windows sync --clean` takes away what is over"),
-            );
+            found.push(ENDED_TIME.finding(message).at(place.clone()).help(help));
         }
     };
-    for freeze in &spec.freezes {
-        over(format!("freeze `{}`", freeze.name.value), freeze.interval, &freeze.name.place);
+    let clean = || "`gitops-windows sync --clean` takes away what is over".to_owned();
+    for (position, freeze) in spec.freezes.iter().enumerate() {
+        let name = &freeze.name;
+        let Some(calendar) = &freeze.calendar else {
+            over(format!("freeze `{}`", name.value), freeze.interval, &name.place, clean());
+            continue;
+        };
+        // Its events are told as one, by the last of them.
+        let of_name = spec.freezes[..position].iter().any(|other| other.name == *name);
+        let events = spec.freezes.iter().filter(|other| other.name == *name);
+        if let Some(last) = events.max_by_key(|event| event.interval.close).filter(|_| !of_name) {
+            let help = format!("put a newer calendar in the place of {}", calendar.path);
+            over(format!("the last event of freeze `{}`", name.value), last.interval, &name.place, help);
+        }
     }
     for given in &spec.overrides {
-        over(format!("an override of type `{}`", given.type_name.value), given.interval, &given.place);
+        over(
+            format!("an override of type `{}`", given.type_name.value),
+            given.interval,
+            &given.place,
+            clean(),
+        );
     }
     found
 }

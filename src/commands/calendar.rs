@@ -1,9 +1,10 @@
 //! `calendar`.
 
 use clap::{Args, ValueEnum};
-use jiff::ToSpan;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 
-use crate::calendar::{self, ics, svg, text};
+use crate::calendar::{self, ics, json, svg, text};
 use crate::cli::Global;
 use crate::commands::apply::Exit;
 use crate::commands::clock;
@@ -13,6 +14,7 @@ use crate::delivery::fleet::{Fleet, Schedules};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
+use crate::spec::Spec;
 use crate::when::unknown_clusters;
 
 /// Arguments of `calendar`.
@@ -21,12 +23,15 @@ pub struct Calendar {
     /// Only this cluster (repeatable)
     #[arg(long = "cluster", value_name = "NAME")]
     pub clusters: Vec<String>,
-    /// The first day, for example 2026-03-23, or a time in RFC 3339 [default: today]
+    /// The first day, such as 2026-03-23 or tomorrow, or a time, such as `2026-03-23 08:00` [default: today]
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
     /// How many days
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=3660))]
     pub days: u16,
+    /// The last day, or the time at which it ends, in place of --days
+    #[arg(long, value_name = "TIME", conflicts_with = "days")]
+    pub until: Option<String>,
     /// The time zone of the days, for example Europe/Berlin [default: that of this machine]
     #[arg(long, value_name = "ZONE")]
     pub time_zone: Option<String>,
@@ -43,9 +48,15 @@ pub enum CalendarFormat {
     Text,
     /// A picture
     Svg,
-    /// An iCalendar file (RFC 5545)
+    /// An iCalendar file (RFC 5545), to be imported or subscribed to
     Ics,
+    /// For programs
+    Json,
 }
+
+/// The longest range, in days, and how many seconds one has.
+const MOST_DAYS: i64 = 3_660;
+const DAY: i64 = 86_400;
 
 /// The most times of one row that a timeline is made of, and that are written to a file: a daily window over the
 /// longest range is written whole, and no file is larger than calendar programs and browsers open.
@@ -59,17 +70,18 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
         Some(name) => clock::zone("--time-zone", name)?,
         None => clock::local(),
     };
-    let from = match &arguments.from {
-        Some(text) => clock::instant_or_date("--from", text, &zone)?,
-        None => now.to_zoned(zone.clone()).start_of_day().map(|day| day.timestamp()).unwrap_or(now),
+    let said = |option: &str, text: &str, is_end: bool| clock::said(option, text, now, Some(&zone), is_end);
+    let from = said("--from", arguments.from.as_deref().unwrap_or("today"), false)?;
+    let to = match &arguments.until {
+        Some(text) => said("--until", text, true)?,
+        None => days_later(from, &zone, arguments.days)?,
     };
-    // Days are those of the clock: one of them may have 23 or 25 hours.
-    let to = from.to_zoned(zone.clone()).checked_add(i64::from(arguments.days).days());
-    let to = to.map_err(|_| {
-        let problem = Diagnostic::error("--days: the last day is after the year 9999");
-        Error::new(ErrorKind::Usage, problem.help("begin earlier, or show fewer days"))
-    })?;
-    let to = to.timestamp();
+    let days = to.as_second().saturating_sub(from.as_second()) / DAY;
+    if from >= to || days > MOST_DAYS {
+        let problem =
+            Diagnostic::error("--until: the last day is not after the first one, or too far from it");
+        return Err(Error::new(ErrorKind::Usage, problem.help(format!("show {MOST_DAYS} days at most"))));
+    }
     let workspace = Workspace::open(global, output)?;
     let spec = workspace.spec(output)?;
     let model = workspace.model(Some(&spec), on_demand(global, output).as_ref());
@@ -94,8 +106,25 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     let answer = match arguments.format {
         CalendarFormat::Text => text(&calendar, output.width(), output.color()),
         CalendarFormat::Svg => svg(&calendar),
-        CalendarFormat::Ics => ics(&calendar, now),
+        CalendarFormat::Ics => ics(&calendar, revised(&workspace, &spec).unwrap_or(now)),
+        CalendarFormat::Json => format!("{:#}\n", json(&calendar)),
     };
     output.result(answer.as_bytes());
     Ok(Exit::Clean)
+}
+
+/// Days are those of the clock: one of them may have 23 or 25 hours.
+fn days_later(from: Timestamp, zone: &TimeZone, days: u16) -> Result<Timestamp, Error> {
+    let to = from.to_zoned(zone.clone()).checked_add(i64::from(days).days());
+    to.map(|to| to.timestamp()).map_err(|_| {
+        let problem = Diagnostic::error("--days: the last day is after the year 9999");
+        Error::new(ErrorKind::Usage, problem.help("begin earlier, or show fewer days"))
+    })
+}
+
+/// Returns when the spec, or a calendar that it names, was last changed, if all of it is as Git has it.
+fn revised(workspace: &Workspace, spec: &Spec) -> Option<Timestamp> {
+    let file = |path| Some((path, workspace.snapshot.file(path)?));
+    let paths = std::iter::once(&workspace.spec_path).chain(spec.calendars.keys());
+    workspace.repository.changed_at(&paths.map(file).collect::<Option<Vec<_>>>()?)
 }

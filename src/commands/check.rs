@@ -13,6 +13,7 @@ use crate::diagnostic::{self, Diagnostic, Severity, distinct};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::render::Renderer;
+use crate::schedule::Length;
 use crate::spec;
 use crate::template::Templates;
 use crate::text::did_you_mean;
@@ -36,6 +37,12 @@ pub struct Check {
     /// Report a type that stays closed for more days than this
     #[arg(long, value_name = "DAYS")]
     pub max_days_closed: Option<u32>,
+    /// Report a freeze that lasts for more days than this [default: 90]
+    #[arg(long, value_name = "DAYS")]
+    pub max_days_frozen: Option<u32>,
+    /// Report a type that is open for less than this in some 32 days, counting stretches of 4 hours and more, such as 48h
+    #[arg(long, value_name = "LENGTH")]
+    pub min_open: Option<Length>,
 }
 
 /// The forms of findings.
@@ -104,7 +111,11 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
     };
     let model = workspace.model(spec, reader);
     let warnings = parsed.as_ref().map(|parsed| parsed.warnings.clone()).unwrap_or_default();
-    let options = SpecLintOptions { most_days_closed: arguments.max_days_closed };
+    let options = SpecLintOptions {
+        most_days_closed: arguments.max_days_closed,
+        least_open: arguments.min_open,
+        most_days_frozen: arguments.max_days_frozen,
+    };
     let findings = match renderer.as_deref() {
         Some(renderer) => {
             let templates = Templates::new(workspace.overrides())?;

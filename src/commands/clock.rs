@@ -1,13 +1,14 @@
 //! The current time and the zone of whoever asks, read in one place.
 
+use jiff::Timestamp;
 use jiff::fmt::temporal::Pieces;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, civil};
 
 use crate::cli::Global;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
-use crate::schedule;
+use crate::schedule::{self, Said, Unreal};
+use crate::spec::skipped;
 
 /// Gives the current time: that of `--now`, or of the machine.
 pub fn now(global: &Global) -> Result<Timestamp, Error> {
@@ -32,21 +33,39 @@ pub fn instant(option: &str, text: &str) -> Result<Timestamp, Error> {
     })
 }
 
-/// Reads an instant, or a date for the first moment of its day in a zone.
-pub fn instant_or_date(option: &str, text: &str, zone: &TimeZone) -> Result<Timestamp, Error> {
-    if let Ok(instant) = text.parse() {
+/// Reads a day or a time as people say it ([`Said::spoken`]); of a day its first instant, or, as an end, the first one
+/// after it. Without a zone, only what needs none.
+pub fn said(
+    option: &str,
+    text: &str,
+    now: Timestamp,
+    zone: Option<&TimeZone>,
+    is_end: bool,
+) -> Result<Timestamp, Error> {
+    let Some(said) = Said::spoken(text, now, zone.unwrap_or(&TimeZone::UTC)) else {
+        if is_beyond(text) {
+            return Err(beyond(option, text));
+        }
+        return Err(wrong(
+            format!("{option}: `{text}` is no day and no time"),
+            "write 2026-11-28, `2026-11-28 23:00`, 2026-11-28T23:00:00+01:00, today, tonight, tomorrow or now+2h",
+        ));
+    };
+    if let Said::Instant(instant) = said {
         return Ok(instant);
     }
-    let date = text.parse::<civil::Date>().ok().filter(|_| !text.contains(':'));
-    let start = date.and_then(|date| date.to_zoned(zone.clone()).ok());
-    start.map(|start| start.timestamp()).ok_or_else(|| {
-        if date.is_some() || is_beyond(text) {
-            return beyond(option, text);
-        }
-        wrong(
-            format!("{option}: `{text}` is neither a date nor a time with an offset from UTC"),
-            "write it as 2026-03-29 or 2026-03-29T01:00:00+01:00",
-        )
+    let Some(zone) = zone else {
+        return Err(wrong(
+            format!("{option}: `{text}` has no time zone, and the windows have several"),
+            "write it with an offset from UTC, such as 2026-11-28T23:00:00+01:00",
+        ));
+    };
+    said.instant(zone, is_end).map_err(|unreal| match unreal {
+        Unreal::Beyond => beyond(option, text),
+        Unreal::Clocks(_) => wrong(
+            format!("{option}: {}", skipped(text, zone)),
+            "write it with its offset from UTC, such as 2026-10-25T02:30:00+01:00",
+        ),
     })
 }
 

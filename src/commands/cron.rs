@@ -24,7 +24,7 @@ pub struct Cron {
     /// The IANA time zone
     #[arg(long, value_name = "ZONE", default_value = "UTC")]
     pub time_zone: String,
-    /// The time after which to look, in RFC 3339 [default: now]
+    /// The time after which to look, such as `2026-11-28 23:00`, or tomorrow [default: now]
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
     /// How many times to print, at most a million
@@ -59,7 +59,8 @@ pub fn run(global: &Global, arguments: &Cron, output: &Output) -> Result<Exit, E
     let from = match &arguments.from {
         // The same years as in a batch; other forms of a time are read as everywhere else.
         Some(text) => {
-            Moment::parse(text).map_or_else(|| clock::instant("--from", text).map(Moment::from), Ok)?
+            let said = || clock::said("--from", text, clock::now(global)?, Some(&zone), false);
+            Moment::parse(text).map_or_else(|| said().map(Moment::from), Ok)?
         }
         None => clock::now(global)?.into(),
     };

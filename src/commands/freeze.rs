@@ -6,12 +6,15 @@ use crate::cli::{Global, TextFormat};
 use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::spec_edit::{SpecEdit, edit, file};
-use crate::commands::workspace::Workspace;
-use crate::error::Error;
+use crate::commands::workspace::{Loaded, Workspace};
+use crate::diagnostic::Diagnostic;
+use crate::error::{Error, ErrorKind};
 use crate::output::Output;
+use crate::plan::gate::stop_now;
 use crate::spec::exceptions::{
     About, NewFreeze, add_freeze, free_name, freezes, freezes_text, remove_freeze,
 };
+use crate::spec::windows::gated;
 
 /// The name and the reason of a freeze for which nobody gives one.
 const STOP: (&str, &str) = ("stop", "emergency stop");
@@ -41,10 +44,10 @@ pub struct FreezeAdd {
     /// A name that no other freeze has
     #[arg(value_name = "NAME")]
     pub name: String,
-    /// The first day, such as 2026-12-18, or time, such as 2026-12-18T17:00 [default: now]
+    /// The first day, such as 2026-12-18 or tomorrow, or time, such as `2026-12-18 17:00` [default: now]
     #[arg(long, value_name = "DAY or TIME")]
     pub from: Option<String>,
-    /// The last day, or the time at which it ends
+    /// The last day, or the time at which it ends, such as `now+2h`
     #[arg(long, value_name = "DAY or TIME")]
     pub to: String,
     /// Why, for whoever waits
@@ -100,9 +103,13 @@ pub struct Stop {
     /// Why, for whoever waits [default: emergency stop]
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
-    /// The last day, or the time at which it ends [default: none, until `freeze remove`]
+    /// The last day, such as tomorrow, or the time at which it ends, such as `now+2h` [default: none, until
+    /// `freeze remove`]
     #[arg(long, value_name = "DAY or TIME")]
     pub until: Option<String>,
+    /// Print the one command for each cluster that closes without Git, and the one that ends it; runs and writes nothing
+    #[arg(long, conflicts_with_all = ["until", "time_zone", "if_revision"])]
+    pub without_git: bool,
     /// What it is about
     #[command(flatten)]
     pub scope: FreezeScope,
@@ -148,6 +155,11 @@ pub fn run(global: &Global, arguments: &Freeze, output: &Output) -> Result<Exit,
 pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, Error> {
     let now = clock::now(global)?;
     let reason = arguments.reason.clone().unwrap_or_else(|| STOP.1.to_owned());
+    if arguments.without_git {
+        // An empty annotation would stop nothing.
+        let reason = if reason.trim().is_empty() { STOP.1 } else { &reason };
+        return without_git(global, &arguments.scope, reason, output);
+    }
     let mut new = NewFreeze { to: arguments.until.clone(), ..arguments.scope.freeze(String::new(), reason)? };
     let exit = edit(global, output, &arguments.edit, |spec, text| {
         new.name = free_name(spec, STOP.0);
@@ -157,6 +169,45 @@ pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, 
         output.say(&format!("`gitops-windows freeze remove {}` ends it.", new.name));
     }
     Ok(exit)
+}
+
+/// Prints the commands that close at once in the clusters that are meant.
+fn without_git(global: &Global, scope: &FreezeScope, reason: &str, output: &Output) -> Result<Exit, Error> {
+    let loaded = Loaded::open(global, output)?;
+    let (input, spec) = (loaded.input(), &loaded.spec);
+    let types: Vec<&str> = match &scope.types[..] {
+        [] => spec.types.iter().filter(|one| !one.is_real_time()).map(|one| one.name.as_str()).collect(),
+        names => names.iter().map(|name| gated(spec, Some(name))).collect::<Result<_, _>>()?,
+    };
+    let about = About { clusters: scope.clusters.clone(), labels: scope.labels.clone() };
+    let clusters = about.among(spec)?;
+    let mut found = Vec::new();
+    let mut left = Vec::new();
+    for (cluster, name) in clusters.iter().flat_map(|cluster| types.iter().map(move |name| (cluster, name))) {
+        match stop_now(&input, cluster, name, reason) {
+            Ok(commands) => found.extend(commands),
+            // What holds nothing back has nothing to close.
+            Err(error) if error.kind == ErrorKind::Usage => left.push(error),
+            Err(error) => return Err(error),
+        }
+    }
+    if found.is_empty() {
+        if left.is_empty() {
+            let error = Diagnostic::error("no type has a window, so there is nothing to close");
+            return Err(Error::new(ErrorKind::Usage, error));
+        }
+        let diagnostics = left.into_iter().flat_map(|error| error.diagnostics).collect();
+        return Err(Error { kind: ErrorKind::Usage, diagnostics });
+    }
+    for error in left {
+        output.say(&format!("Left out: {error}."));
+    }
+    for command in found {
+        output.result(
+            format!("# {}, to {}\n{}\n", command.cluster, command.purpose, command.shell()).as_bytes(),
+        );
+    }
+    Ok(Exit::Clean)
 }
 
 impl FreezeScope {

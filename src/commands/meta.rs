@@ -2,6 +2,7 @@
 
 use clap::{Args, CommandFactory, ValueEnum};
 
+use crate::calendar;
 use crate::commands::Cli;
 use crate::commands::apply::Exit;
 use crate::diagnostic::Diagnostic;
@@ -9,6 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::pr;
 use crate::spec;
+use crate::when;
 
 /// Arguments of `completions`.
 #[derive(Args, Debug)]
@@ -33,6 +35,10 @@ pub enum Described {
     Spec,
     /// The answer of `pr --format json`
     Pr,
+    /// The answer of `when --format json`
+    When,
+    /// The answer of `calendar --format json`
+    Calendar,
 }
 
 /// Prints a JSON Schema.
@@ -40,6 +46,8 @@ pub fn schema(arguments: &Schema, output: &Output) -> Result<Exit, Error> {
     let schema = match arguments.what {
         Described::Spec => spec::schema(),
         Described::Pr => pr::schema(),
+        Described::When => when::schema(),
+        Described::Calendar => calendar::schema(),
     };
     output.result(format!("{schema:#}\n").as_bytes());
     Ok(Exit::Clean)

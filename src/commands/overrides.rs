@@ -61,10 +61,10 @@ pub struct OverrideAdd {
     /// The type that opens [default: the only one that has windows]
     #[arg(long = "type", value_name = "NAME")]
     pub change_type: Option<String>,
-    /// When it begins, such as 2026-11-24T20:00 [default: now]
+    /// When it begins, such as `2026-11-24 20:00` or tonight [default: now]
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
-    /// When it ends
+    /// When it ends, such as `tomorrow 02:00`
     #[arg(long, value_name = "TIME", group = "end")]
     pub until: Option<String>,
     /// How long it lasts, such as 2h, to the next run of the gate

@@ -21,7 +21,7 @@ pub struct When {
     /// Only this cluster (repeatable)
     #[arg(long = "cluster", value_name = "NAME")]
     pub clusters: Vec<String>,
-    /// The time to ask for, in RFC 3339 [default: now]
+    /// The time to ask for, such as `2026-11-28 23:00` in the zone of the windows, tonight, or now+2h [default: now]
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
     /// How to answer
@@ -32,12 +32,14 @@ pub struct When {
 /// Runs the command.
 pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, Error> {
     let now = clock::now(global)?;
-    let at = arguments.at.as_deref().map_or(Ok(now), |text| clock::instant("--at", text))?;
     let workspace = Workspace::open(global, output)?;
     let spec = workspace.spec(output)?;
     let model = workspace.model(Some(&spec), on_demand(global, output).as_ref());
     let schedules =
         Schedules::new(&spec).map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
+    let zone = schedules.zone().or_else(|| spec.zone());
+    let said = |text: &str| clock::said("--at", text, now, zone.as_ref(), false);
+    let at = arguments.at.as_deref().map_or(Ok(now), said)?;
     let fleet = Fleet::new(&spec, &model, &schedules);
     let question = Question {
         clusters: &arguments.clusters,
@@ -45,7 +47,9 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
         folder: workspace.repository.spec_dir(),
     };
     let selected = select(&spec, &model, &workspace.snapshot, &fleet, &question)?;
+    let history = |files: &_, since| workspace.repository.appeared(files, since);
     let answer = answer(&spec, &fleet, &schedules, &selected, at, clock::local());
+    let answer = answer.with_history(&spec, &model, &schedules, &history);
     match arguments.format {
         TextFormat::Text => output.result(text(&answer, output.width()).as_bytes()),
         TextFormat::Json => output.result(format!("{:#}\n", json(&answer)).as_bytes()),

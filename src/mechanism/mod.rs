@@ -29,6 +29,17 @@ pub use suspend::SuspendPatch;
 use crate::error::Error;
 use crate::spec::{MechanismName, Spec};
 
+/// The annotation by which people stop what a job would open, for when Git is down; its value says why.
+const STOP: &str = "gitops-windows/stop";
+
+/// Returns the words of a command that annotates objects as `flux`, since kustomize-controller takes away what managers
+/// named `kubectl…` annotate.
+fn annotate(resource: &str, namespace: &str, names: &[&str], annotation: &str) -> Vec<String> {
+    let of = format!("--namespace={namespace}");
+    let begin = ["kubectl", "annotate", resource].into_iter().chain(names.iter().copied());
+    begin.chain([&*of, "--overwrite", "--field-manager=flux", annotation]).map(str::to_owned).collect()
+}
+
 /// How a gate is held closed.
 pub trait Mechanism: Sync {
     /// Returns the CronJobs of the gates, with what each cluster makes of them.
@@ -100,6 +111,24 @@ pub trait Mechanism: Sync {
 
     /// Says how long what [`open_now`](Mechanism::open_now) lets in goes on.
     fn opened_until(&self, spec: &Spec) -> &'static str;
+
+    /// Returns the words of the one command that closes a type in a cluster at once, and keeps it closed without a commit;
+    /// none where the mechanism has none. `reason` is told to whoever looks.
+    fn stop_now(&self, spec: &Spec, cluster: &ClusterGate, change_type: usize, reason: &str) -> Vec<String> {
+        let _ = (spec, cluster, change_type, reason);
+        Vec::new()
+    }
+
+    /// Returns the words of the command that ends what [`stop_now`](Mechanism::stop_now) began; none where it ends by itself.
+    fn go_on(&self, spec: &Spec, cluster: &ClusterGate, change_type: usize) -> Vec<String> {
+        let _ = (spec, cluster, change_type);
+        Vec::new()
+    }
+
+    /// Says how long what [`stop_now`](Mechanism::stop_now) closes stays so.
+    fn stopped_until(&self, _: &Spec) -> &'static str {
+        "it stays closed until somebody ends it"
+    }
 
     /// Returns the kinds of the objects that make a gate.
     fn kinds(&self) -> &'static [&'static str];

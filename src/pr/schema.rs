@@ -1,16 +1,15 @@
 //! The JSON Schema of the answer for programs.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+
+use crate::text::json_schema::{list, nullable, object, one_of};
 
 /// Returns the JSON Schema (draft 2020-12) of what `pr --format json` prints.
 pub fn schema() -> Value {
     let text = || json!({ "type": "string" });
-    let nullable = |kind: Value| json!({ "anyOf": [kind, { "type": "null" }] });
     let number = || nullable(json!({ "type": "integer", "minimum": 1 }));
     let instant = || json!({ "type": "string", "format": "date-time" });
-    let list = |item: Value| json!({ "type": "array", "items": item });
     let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
-    let one_of = |words: &[&str]| json!({ "enum": words });
     let kind = one_of(&["created", "changed", "deleted", "moved"]);
     let mut top = object(vec![
         ("version", json!({ "const": 1 })),
@@ -95,13 +94,4 @@ pub fn schema() -> Value {
     top["title"] = json!("Answers of gitops-windows pr");
     top["$defs"] = definitions;
     top
-}
-
-/// Returns the schema of an object that has all of these fields.
-fn object(fields: Vec<(&str, Value)>) -> Value {
-    let required: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
-    let required = json!(required);
-    let properties: Map<String, Value> =
-        fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    json!({ "type": "object", "properties": properties, "required": required })
 }

@@ -1,5 +1,6 @@
 //! The repository as a value: paths, files, and the views that the plan reads.
 
+mod appeared;
 pub(crate) mod duration;
 mod file;
 pub mod flux;
@@ -18,6 +19,7 @@ pub(crate) mod scratch;
 mod snapshot;
 pub(crate) mod umbrella;
 
+pub use appeared::Appeared;
 pub use file::File;
 pub use flux::FluxKustomization;
 pub use graph::{Graph, built, generated_children};

@@ -89,7 +89,7 @@ impl Repository {
     }
 
     /// Tells whether the clone lacks a part of its history.
-    fn is_shallow(&self) -> bool {
+    pub(super) fn is_shallow(&self) -> bool {
         let answer = self.ask_git().run(&["rev-parse", "--is-shallow-repository"]);
         matches!(answer, Ok(answer) if answer.starts_with(b"true"))
     }

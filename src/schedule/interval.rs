@@ -109,6 +109,11 @@ impl Timeline {
         self.next(Edge::Close, open)
     }
 
+    /// Returns the first time at or after an instant at which something closes, whether or not the gate is open then.
+    pub fn first_closing(&self, from: Timestamp) -> Option<Timestamp> {
+        self.next(Edge::Close, from.checked_sub(Span::new().seconds(1)).unwrap_or(from))
+    }
+
     /// Gives the intervals that are open at some time in `from..to`, in order.
     ///
     /// They are not cut: the first begins when it really began and the last ends when it really ends; see

@@ -3,7 +3,8 @@
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::spec::{Parsed, Spec, parse};
+use crate::spec::parse::parse_beside;
+use crate::spec::{Parsed, Spec};
 use crate::yaml::{EditError, Editor};
 
 /// Edits the text of a spec in place and reads the result; bytes that the edit does not name stay.
@@ -21,7 +22,8 @@ pub(super) fn edited(
     let mut editor = Editor::new(text, 0).map_err(failed)?;
     change(&mut editor).map_err(failed)?;
     let after = editor.into_text();
-    let parsed = parse(&spec.path, after.as_bytes()).map_err(|error| as_usage(error, &spec.path))?;
+    let parsed = parse_beside(&spec.path, after.as_bytes(), &|path| spec.calendars.get(path).cloned());
+    let parsed = parsed.map_err(|error| as_usage(error, &spec.path))?;
     Ok((after, parsed))
 }
 

@@ -1,10 +1,10 @@
 //! Days and times of the calendar, as freezes, overrides and tables name them.
 
-use jiff::civil::{Date, DateTime};
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan};
 
 use crate::diagnostic::Diagnostic;
+use crate::schedule::{Said, Unreal};
 use crate::spec::Placed;
 
 /// The years that are taken, beyond which nothing is worked out.
@@ -30,27 +30,22 @@ pub(super) fn instant(
     let error =
         |message: String, help: &str| Box::new(Diagnostic::error(message).at(text.place.clone()).help(help));
     let none = || error(format!("`{}` is not in the calendar", text.value), "write it like 2026-12-18T17:00");
-    let known = |date: Date| YEARS.contains(&date.year()).then_some(date).ok_or_else(none);
-    if is_day(text) {
-        let date = known(text.parse::<Date>().map_err(|_| none())?)?;
-        let date = if is_end { date.checked_add(1.day()).map_err(|_| none())? } else { date };
-        return zone
-            .to_ambiguous_zoned(date.at(0, 0, 0, 0))
-            .compatible()
-            .map(|day| day.timestamp())
-            .map_err(|_| none());
+    let said = Said::written(text).ok_or_else(none)?;
+    let year = text.get(..4).and_then(|year| year.parse().ok());
+    if !year.is_some_and(|year| YEARS.contains(&year)) {
+        return Err(none());
     }
-    let local = text.get(..16).unwrap_or_default();
-    known(local.parse::<DateTime>().map_err(|_| none())?.date())?;
-    if text.len() > local.len() {
-        return text.parse::<Timestamp>().map_err(|_| none());
-    }
-    let found = zone.to_ambiguous_zoned(local.parse::<DateTime>().map_err(|_| none())?);
-    found.unambiguous().map(|time| time.timestamp()).map_err(|_| {
-        let zone = zone.iana_name().unwrap_or("UTC");
-        error(
-            format!("as the clocks in {zone} change, {local} does not come, or comes twice"),
+    said.instant(zone, is_end).map_err(|unreal| match unreal {
+        Unreal::Beyond => none(),
+        Unreal::Clocks(clock) => error(
+            skipped(&clock.strftime("%Y-%m-%dT%H:%M").to_string(), zone),
             "write its offset from UTC behind it, such as +01:00",
-        )
+        ),
     })
+}
+
+/// Says that a local time is none, or two.
+pub fn skipped(local: &str, zone: &TimeZone) -> String {
+    let zone = zone.iana_name().unwrap_or("UTC");
+    format!("as the clocks in {zone} change, {local} does not come, or comes twice")
 }

@@ -16,6 +16,8 @@ pub(crate) struct Table {
     pub(crate) keys: &'static [Key],
     /// Sets of keys of which exactly one must be given, whole; none where keys are independent.
     pub(crate) forms: &'static [&'static [&'static str]],
+    /// What follows where none of them is given, and what a set that is none does not say.
+    pub(crate) unsaid: [&'static str; 2],
     /// Two keys that say the same, of which at most one may be given.
     pub(crate) exclusive: Option<[&'static str; 2]>,
     /// Whether an absent value stands for a mapping without keys.
@@ -68,7 +70,7 @@ const fn required(name: &'static str, shape: Shape, about: &'static str) -> Key 
 }
 
 const fn table(about: &'static str, keys: &'static [Key]) -> Table {
-    Table { about, keys, forms: &[], exclusive: None, may_be_null: true }
+    Table { about, keys, forms: &[], unsaid: [""; 2], exclusive: None, may_be_null: true }
 }
 
 pub(crate) const LABEL: Shape = Shape::Text(TextRule::Label);
@@ -191,6 +193,7 @@ pub(crate) const WINDOW: Table = Table {
         key("to", TIME, "When it closes, as a moment of the week, for example Thu 17:00."),
     ],
     forms: &[&["open", "close"], &["open", "for"], &["from", "to"], &["on", "from", "for"]],
+    unsaid: ["it would never open", "when it opens and closes"],
     exclusive: None,
     may_be_null: false,
 };
@@ -199,19 +202,22 @@ const FREEZES: Map =
     Map { key: "freeze name", rule: TextRule::Label, values: Shape::Table(&FREEZE), required: false };
 
 pub(crate) const FREEZE: Table = Table {
+    forms: &[&["from", "to", "reason"], &["calendar"]],
+    unsaid: ["it would freeze nothing", "when it begins and ends, and why"],
     exclusive: Some(["clusters", "labels"]),
     may_be_null: false,
     ..table(
         "a freeze",
         &[
-            required(
-                "from",
-                MOMENT,
-                "The first day, for example 2026-12-18, or time, such as 2026-12-18T17:00.",
+            key("from", MOMENT, "The first day, for example 2026-12-18, or time, such as 2026-12-18T17:00."),
+            key("to", MOMENT, "The last day, or the time at which it ends."),
+            key(
+                "calendar",
+                FOLDER,
+                "An iCalendar file (.ics) in the repository, relative to this one: each of its events is a freeze.",
             ),
-            required("to", MOMENT, "The last day, or the time at which it ends."),
             key("timeZone", TIME, "The IANA time zone. Default: that of the spec."),
-            required("reason", REASON, "Why, for whoever waits."),
+            key("reason", REASON, "Why, for whoever waits."),
             key("types", Shape::OneOrMore(&LABEL), "The types. Default: every type with a window."),
             key("clusters", Shape::OneOrMore(&CLUSTER_NAME), "The clusters. Default: every cluster."),
             key("labels", Shape::Map(&LABELS), "The labels of the clusters, all of which they have."),

@@ -28,12 +28,13 @@ mod trap;
 mod validate;
 pub mod windows;
 
+pub use instant::skipped;
 pub use invert::folder_of;
 pub(crate) use later::later_words;
 pub use model::{
-    ALERT_TYPES, AlertDef, ChangeType, Cluster, Clusters, FluxDefaults, FluxSource, Freeze, GateDef, Ignore,
-    LayoutTemplates, Matcher, MechanismName, Override, Rule, Runner, Spec, TableDef, Waves, WindowDef,
-    WindowUse,
+    ALERT_TYPES, AlertDef, CalendarFile, ChangeType, Cluster, Clusters, FluxDefaults, FluxSource, Freeze,
+    GateDef, Ignore, LayoutTemplates, Matcher, MechanismName, Override, Rule, Runner, Spec, TableDef, Waves,
+    WindowDef, WindowUse,
 };
 pub use parse::{Parsed, parse};
 pub use placed::Placed;

@@ -2,6 +2,7 @@
 
 mod time;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -50,8 +51,22 @@ pub struct Parsed {
 /// assert_eq!(diagnostic.help.as_deref(), Some("did you mean `window`?"));
 /// ```
 pub fn parse(path: &RepoPath, bytes: &[u8]) -> Result<Parsed, Error> {
+    parse_beside(path, bytes, &|_| None)
+}
+
+/// As [`parse`], with the texts of other files of the repository that the spec may name.
+///
+/// # Errors
+///
+/// As [`parse`], and where such a file is missing or can't be used, at its line.
+pub(crate) fn parse_beside(
+    path: &RepoPath,
+    bytes: &[u8],
+    files: &dyn Fn(&RepoPath) -> Option<Arc<str>>,
+) -> Result<Parsed, Error> {
     let (reader, root) = tree(path, bytes)?;
-    let mut parser = Parser { reader, time_zone: None, zone_refused: false };
+    let calendars = BTreeMap::new();
+    let mut parser = Parser { reader, files, calendars, time_zone: None, zone_refused: false };
     let spec = parser.spec(&root);
     let mut diagnostics = parser.reader.diagnostics;
     validate::validate(&spec, &mut diagnostics);
@@ -109,15 +124,19 @@ fn not_text(path: &RepoPath, bytes: &[u8], valid: usize) -> Diagnostic {
         .help("save it as UTF-8")
 }
 
-struct Parser {
+struct Parser<'f> {
     reader: Reader,
+    /// The texts of other files.
+    files: &'f dyn Fn(&RepoPath) -> Option<Arc<str>>,
+    /// The calendars among them that the spec names.
+    calendars: BTreeMap<RepoPath, Arc<str>>,
     /// The zone of windows that name none.
     time_zone: Option<Placed<String>>,
     /// Whether such a zone is written that is none, which was told.
     zone_refused: bool,
 }
 
-impl Parser {
+impl Parser<'_> {
     fn spec(&mut self, root: &Node) -> Spec {
         // What is missing at the top is missed where the file begins.
         let home = match &root.value {
@@ -134,6 +153,7 @@ impl Parser {
             time_zone: self.time_zone.clone(),
             windows: self.windows(fields.get("windows")),
             freezes: self.freezes(fields.get("freezes")),
+            calendars: std::mem::take(&mut self.calendars),
             overrides: self.overrides(fields.get("overrides")),
             waves: self.waves(fields.get("waves")),
             stagger: self.length(fields.get("stagger")),

@@ -1,10 +1,13 @@
 //! The spec of a repository.
 
+use std::sync::Arc;
+
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::repo::{Entry, Snapshot};
-use crate::spec::{Parsed, parse};
+use crate::spec::Parsed;
+use crate::spec::parse::parse_beside;
 use crate::text::did_you_mean;
 
 /// Reads the spec at a path of the repository.
@@ -18,7 +21,9 @@ pub fn read(snapshot: &Snapshot, path: &RepoPath) -> Result<Parsed, Error> {
         Err(Error::invalid(Diagnostic::error(message).at(Place::file(path.clone())).help(help)))
     };
     match snapshot.entry(path) {
-        Some(Entry::File(file)) => parse(path, file.bytes()),
+        Some(Entry::File(file)) => parse_beside(path, file.bytes(), &|other| {
+            snapshot.file(other).and_then(|file| file.text()).map(Arc::from)
+        }),
         Some(Entry::Symlink { .. }) => error(
             "the spec is a symbolic link, which an edit would replace by a file".to_owned(),
             "name the file itself with `--spec`".to_owned(),

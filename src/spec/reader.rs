@@ -123,16 +123,18 @@ impl Reader {
             let forms: Vec<String> =
                 table.forms.iter().map(|form| list(form.iter().copied(), "and")).collect();
             let message = match given.len() {
-                0 => format!("{} has no times, so it would never open", table.about),
+                0 => format!("{} has no times, so {}", table.about, table.unsaid[0]),
                 1 => format!(
-                    "{} has only {}, which does not say when it opens and closes",
+                    "{} has only {}, which does not say {}",
                     table.about,
-                    list(given, "and")
+                    list(given, "and"),
+                    table.unsaid[1]
                 ),
                 _ => format!(
-                    "{} has {}, which is not one way to say when it opens and closes",
+                    "{} has {}, which is not one way to say {}",
                     table.about,
-                    list(given, "and")
+                    list(given, "and"),
+                    table.unsaid[1]
                 ),
             };
             self.error(&home.span, message, format!("give exactly {}", forms.join(", or ")));

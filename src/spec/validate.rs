@@ -139,8 +139,12 @@ pub(super) const NEEDS_TABLE: &str =
 
 /// Checks what freezes and overrides are about, and that the gate can keep them.
 fn stretches(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
-    for freeze in &spec.freezes {
+    for (position, freeze) in spec.freezes.iter().enumerate() {
         let name = &freeze.name;
+        // The events of a calendar are about the same.
+        if position > 0 && spec.freezes[position - 1].name == *name {
+            continue;
+        }
         for change_type in &freeze.types {
             gated_type(spec, "freeze", change_type, diagnostics);
         }

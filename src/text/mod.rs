@@ -1,7 +1,8 @@
-//! Texts without a domain: nearest names, lines that fit, checksums.
+//! Texts without a domain: nearest names, lines that fit, checksums, parts of schemas.
 
 mod escape;
 mod fold;
+pub(crate) mod json_schema;
 mod sha256;
 mod suggest;
 mod table;

@@ -4,12 +4,13 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
+use crate::repo::Appeared;
 use crate::schedule::Stretch;
 use crate::schedule::zone::database_release;
-use crate::when::{Answer, Line, notes};
+use crate::when::{Answer, CloseReason, Line, notes};
 
 /// The version of the form; it grows when something is taken away or means something else.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 /// Writes an answer as JSON.
 ///
@@ -20,6 +21,10 @@ const VERSION: u32 = 1;
 /// `foreign`; see
 /// [`GateState`](crate::delivery::fleet::GateState)). `timeZones` are those of the windows, and `timeZone` is that name where
 /// they have only one; the `cluster` of an opening or closing is in the zone of the window that opens or closes.
+/// `reason` is a word for why it is open or closed ([`Reason`](crate::when::Reason)), and `nextCloseReason` for what closes
+/// next ([`CloseReason`](crate::when::CloseReason)), with `nextFreeze` where that is a freeze. Before anything has closed,
+/// `reason` is `before-first-closing`, `open` is true, and `gateSince` the time of the commit that brought the CronJobs,
+/// if they are in one.
 /// `freeze` is that which holds at `at`, and `override` that which lets changes in although no window does, each with
 /// `from`, `until` and `reason`; `null` where there is none.
 /// `race` is the instant at which one of them opens and one closes, so that the order of two Jobs decides.
@@ -64,11 +69,18 @@ fn one(answer: &Answer, line: &Line) -> Value {
         "realTime": line.times.is_none(),
         "gate": line.gate.as_str(),
         "open": line.is_open() && !line.is_suspended(),
+        "reason": line.reason(answer.at).as_str(),
         "timeZone": if let [name] = names.as_slice() { Some(*name) } else { None },
         "timeZones": names,
-        "windowOpen": line.times.map(|times| times.open),
+        "windowOpen": line.times.map(|times| times.open && line.before_first_closing.is_none()),
         "nextOpen": told(line.times.and_then(|times| times.next_open), &line.open_zone),
         "nextClose": told(line.times.and_then(|times| times.next_close), &line.close_zone),
+        "nextCloseReason": line.closes_by.map(CloseReason::as_str),
+        "nextFreeze": stretch(line.next_freeze.as_ref()),
+        "gateSince": match line.before_first_closing {
+            Some(Appeared::At(since)) => told(Some(since), &line.close_zone),
+            _ => None,
+        },
         "reaches": told(line.reaches(answer.at), &line.open_zone),
         "freeze": stretch(line.freeze.as_ref()),
         "override": stretch(line.given.as_ref()),

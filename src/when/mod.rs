@@ -6,11 +6,15 @@ mod answer;
 mod json;
 mod kept;
 mod note;
+mod reason;
+mod schema;
 mod select;
 mod text;
 
 pub use answer::{Answer, Line, answer};
 pub use json::json;
 pub use note::notes;
+pub use reason::{CloseReason, Reason};
+pub use schema::schema;
 pub use select::{Question, Selected, select, unknown_clusters};
 pub use text::text;

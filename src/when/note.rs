@@ -19,7 +19,7 @@ pub struct Note {
 /// A kind of remark: its name, when it is made, what it says.
 type Kind = (&'static str, fn(&Line) -> bool, &'static str, &'static str);
 
-const KINDS: [Kind; 11] = [
+const KINDS: [Kind; 13] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -39,6 +39,18 @@ const KINDS: [Kind; 11] = [
         "the CronJobs name a Flux Kustomization that is not in Git: unless it was made in the cluster by hand, the \
          windows exist but nothing closes outside of them",
         "split the app and hand it over, or make sure that the cluster has it",
+    ),
+    (
+        "before-first-closing",
+        |line| line.before_first_closing.is_some(),
+        "nothing has closed yet: the CronJobs came to Git after the last closing, and make up for no time before that",
+        "`gitops-windows stop --without-git` prints the command that closes at once",
+    ),
+    (
+        "assumed-closed",
+        |line| line.is_assumed,
+        "Git does not say whether the CronJobs were there at the last closing, which is assumed",
+        "ask in a clone with its whole history (`git fetch --unshallow`), or ask the cluster",
     ),
     (
         "no-entry-point",
@@ -96,6 +108,11 @@ const KINDS: [Kind; 11] = [
         "mend the windows; `gitops-windows check` says why",
     ),
 ];
+
+/// Returns the names of all remarks.
+pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|(kind, ..)| *kind)
+}
 
 /// Gives the remarks about an answer, each kind once.
 pub fn notes(answer: &Answer) -> Vec<Note> {

@@ -123,6 +123,7 @@ fn now(line: &Line) -> String {
             return match (line.times, &line.freeze, &line.given) {
                 (Some(_), Some(freeze), _) => format!("frozen ({})", clean(&freeze.reason)),
                 (Some(times), None, _) if !times.open => "closed".to_owned(),
+                _ if line.before_first_closing.is_some() => "open until the first closing".to_owned(),
                 (_, _, Some(given)) => format!("open ({})", clean(&given.reason)),
                 _ => "open".to_owned(),
             };

@@ -83,8 +83,13 @@ impl Fleet {
 
     /// Commits everything and merges it: the repository that the clusters follow has it then.
     pub fn merge(&self, message: &str) -> Timestamp {
+        self.merge_of(&format!("@{} +0000", Timestamp::now().as_second()), message)
+    }
+
+    /// As [`merge`](Fleet::merge), with a commit of that date.
+    pub fn merge_of(&self, date: &str, message: &str) -> Timestamp {
         self.tree.git(&["add", "--all"]);
-        self.tree.git(&["commit", "--quiet", "--allow-empty", "--message", message]);
+        self.tree.git_at(date, &["commit", "--quiet", "--allow-empty", "--message", message]);
         let at = Timestamp::now();
         self.tree.git(&["push", "--quiet", "origin", "HEAD:main"]);
         for cluster in &self.clusters {

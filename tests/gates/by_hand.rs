@@ -93,3 +93,22 @@ fn what_nothing_holds_back_is_not_opened() {
             .into();
     insta::assert_snapshot!(all.join("\n"));
 }
+
+/// What `stop --without-git` prints for each mechanism, and where there is nothing to close.
+#[test]
+fn one_command_for_each_cluster_closes_without_git() {
+    let stop = |scratch: &Scratch, arguments: &[&str]| {
+        let run = scratch.run(&[&["stop", "--without-git"], arguments].concat());
+        format!("exit {}\n{}{}", run.code, run.stderr, run.stdout)
+    };
+    let scratch = scaffold();
+    let mut told = format!("## pair\n{}", stop(&scratch, &[]));
+    scratch.replace("windows.yaml", "gate:\n", "gate:\n  every: 5m\n  through: 2027-12-31\n");
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    told += &format!("## table\n{}", stop(&scratch, &["--cluster", "edge-01", "--reason", "it's INC-1"]));
+    let following = following();
+    told += &format!("## follow\n{}", stop(&following, &["--type", "rw", "--cluster", "edge-01"]));
+    told += &format!("## real-time\n{}", stop(&following, &["--type", "rt"]));
+    told += &format!("## unknown\n{}", stop(&following, &["--cluster", "edge-1"]));
+    insta::assert_snapshot!(told);
+}

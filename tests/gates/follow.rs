@@ -219,8 +219,8 @@ impl Fake {
              case \"$1\" in --request-timeout=20s) shift ;; esac\n\
              case \"$*\" in\n\
              'get gitrepositories.source.toolkit.fluxcd.io flux-system flux-system-rw --namespace=flux-system '*)\n\
-               printf 'flux-system||%s|1||\\n' \"$(cat \"$STATE/live\")\"\n\
-               printf 'flux-system-rw|%s|main@sha1:x|2|%s|%s\\n' \"$(cat \"$STATE/pin\")\" \"$(cat \"$STATE/suspended\")\" \"$(cat \"$STATE/window\")\" ;;\n\
+               printf 'flux-system||%s|1|||\\n' \"$(cat \"$STATE/live\")\"\n\
+               printf 'flux-system-rw|%s|main@sha1:x|2|%s|%s|%s\\n' \"$(cat \"$STATE/pin\")\" \"$(cat \"$STATE/suspended\")\" \"$(cat \"$STATE/stop\")\" \"$(cat \"$STATE/window\")\" ;;\n\
              'get kustomizations.kustomize.toolkit.fluxcd.io apps-rw --namespace=flux-system --ignore-not-found '*)\n\
                [ ! -e \"$STATE/forbidden\" ] || exit 1\n\
                cat \"$STATE/attempted\" ;;\n\
@@ -235,7 +235,7 @@ impl Fake {
              'create --validate=false --filename=-') cat > \"$STATE/event\" ;;\n\
              *) exit 1 ;;\nesac",
         );
-        for state in ["pin", "window", "live", "attempted", "event", "suspended", "note"] {
+        for state in ["pin", "window", "live", "attempted", "event", "suspended", "stop", "note"] {
             fake.set(state, "");
         }
         fake
@@ -366,6 +366,16 @@ fn play(shell: &[&str]) {
     assert_eq!((tick(OPEN), fake.get("pin").as_str()), ((true, 1), B));
     assert_eq!(fake.get("window"), "\"suspended by hand\"");
     fake.set("suspended", "");
+    assert_eq!((tick(AFTER).0, fake.get("pin").as_str()), (true, B));
+
+    // Nor behind one that a person has stopped; it still gets back what was let in when it is made again.
+    fake.set("stop", "stop");
+    assert_eq!((tick(OPEN), fake.get("pin").as_str()), ((true, 1), B));
+    assert_eq!((fake.get("window").as_str(), tick(OPEN)), ("\"stopped by hand\"", (true, 0)));
+    fake.set("pin", "");
+    fake.set("attempted", &format!("{}\n", revision(B)));
+    assert_eq!((tick(OPEN).0, fake.get("pin").as_str()), (true, B));
+    fake.set("stop", "");
     assert_eq!((tick(AFTER).0, fake.get("pin").as_str()), (true, B));
 
     // What is no commit, and foreign text in the annotation, change nothing.

@@ -85,7 +85,7 @@ fn days_are_those_of_the_clock() {
 #[test]
 fn bad_options_are_explained() {
     for (arguments, said) in [
-        (["calendar", "--from", "someday"], "neither a date nor a time"),
+        (["calendar", "--from", "someday"], "is no day and no time"),
         (["calendar", "--days", "0"], "1..=3660"),
         (["calendar", "--time-zone", "europe/berlin"], "did you mean `Europe/Berlin`?"),
         (["calendar", "--cluster", "edge-1"], "did you mean"),
@@ -241,4 +241,88 @@ fn windows_that_touch_are_a_race_here_too() {
     assert!(!text.contains("20:00"), "{text}");
     let picture = repository.stdout(&with(&["--cluster", "edge-01", "--format", "svg"]));
     assert!(picture.contains("open and close at the same instant"), "{picture}");
+}
+
+/// A freeze in a window, an override beside one, and one within one.
+const EXCEPTIONS: &str = "timeZone: Europe/Berlin\n\
+    gate: { every: 5m, from: 2026-11-01, through: 2027-12-31 }\n\
+    freezes: { peak: { from: 2026-11-24T12:00, to: 2026-11-24, reason: 'peak, <b>', labels: { region: eu } } }\n\
+    overrides:\n\
+    - { cluster: edge-01, type: rw, from: 2026-11-28T20:00, until: 2026-11-28T22:00, reason: INC-1 }\n\
+    - { cluster: edge-01, type: rw, from: 2026-11-25T20:00, until: 2026-11-26T20:00, reason: INC-2 }\n";
+
+fn with_exceptions() -> Repository {
+    let spec = SPEC.replace("edge-01: {}", "edge-01: { labels: { region: eu } }");
+    Repository::new(&[("windows.yaml", &format!("{spec}{EXCEPTIONS}"))])
+}
+
+#[test]
+fn freezes_and_overrides_are_told_with_their_reasons_in_all_forms() {
+    let repository = with_exceptions();
+    insta::assert_snapshot!(repository.stdout(&with(&["--cluster", "edge-01"])));
+    insta::assert_snapshot!(format!(
+        "{:#}",
+        repository.json(&with(&["--cluster", "edge-01", "--format", "json"]))
+    ));
+    insta::assert_snapshot!(
+        repository.stdout(&with(&["--cluster", "edge-01", "--format", "ics"])).replace("\r\n", "\n")
+    );
+    let picture = repository.stdout(&with(&["--cluster", "edge-01", "--format", "svg"]));
+    let titles: Vec<&str> =
+        picture.split("<title>").skip(1).filter_map(|rest| rest.split('<').next()).collect();
+    insta::assert_snapshot!(titles.join("\n"));
+}
+
+/// Who subscribes gets the same bytes from the same commit, whenever they are made, and each event again by its name.
+#[test]
+fn a_calendar_file_can_be_subscribed_to() {
+    let repository = with_exceptions();
+    repository.commit("2026-11-20T12:00:00Z");
+    let asked = with(&["--format", "ics"]);
+    let file = repository.stdout(&asked);
+    let later = super::program()
+        .current_dir(repository.path())
+        .args(&asked)
+        .args(["--now", "2026-11-21T15:00:00Z"])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8(later.stdout).unwrap(), file);
+    assert!(file.contains("DTSTAMP:20261120T120000Z\r\n"), "{file}");
+    // What does not change the windows does not change the file.
+    repository.write("docs/note.md", "more\n");
+    repository.commit("2026-11-20T13:00:00Z");
+    assert_eq!(repository.stdout(&asked), file);
+    // A window that closes later is the same event, and so is one in whose week there is a new freeze.
+    let uids = |file: &str| -> Vec<String> {
+        let lines = file.lines().filter_map(|line| line.strip_prefix("UID:"));
+        lines.map(str::to_owned).collect()
+    };
+    let spec = std::fs::read_to_string(repository.path().join("windows.yaml")).unwrap();
+    let spec = spec.replace("close: 0 17 * * THU", "close: 0 18 * * THU");
+    repository.write(
+        "windows.yaml",
+        &spec.replace("reason: 'peak, <b>'", "timeZone: Asia/Tokyo, reason: 'peak, <b>'"),
+    );
+    let after = repository.stdout(&asked);
+    assert_ne!(after, file);
+    assert!(after.contains("DTSTAMP:20261121T120000Z\r\n"), "an edit that is in no commit is of now");
+    let known = uids(&file);
+    let kept = uids(&after).iter().filter(|uid| known.contains(uid)).count();
+    assert_eq!((kept, known.len()), (known.len() - 2, uids(&after).len()));
+    let mut all = known.clone();
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), known.len());
+}
+
+#[test]
+fn a_range_may_end_at_a_day() {
+    let repository = repository();
+    let of = |arguments: &[&str]| {
+        repository.stdout(&[&["calendar", "--time-zone", "Europe/Berlin"], arguments].concat())
+    };
+    assert_eq!(of(&["--from", "2026-11-23", "--until", "2026-11-29"]), repository.stdout(&WEEK));
+    assert_eq!(of(&["--from", "today", "--until", "tomorrow"]), of(&["--days", "2"]));
+    let (code, told) = repository.failure(&["calendar", "--until", "2026-11-20"]);
+    assert!(code == 2 && told.contains("not after the first one"), "{told}");
 }

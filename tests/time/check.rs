@@ -157,3 +157,81 @@ fn init_shows_findings() {
     let silent = said("0 8 * * MON", "0 17 * * THU");
     assert!(!silent.contains("GW1"), "{silent}");
 }
+
+/// What `check` says of freezes over a table that lasts long enough, by those of its findings that are about time left.
+fn left(window: &str, freezes: &str, options: &[&str]) -> String {
+    let spec = format!(
+        "apiVersion: gitops-windows/v1\ntimeZone: Europe/Berlin\ntypes: {{ rt: {{}}, rw: {{ window: w }} }}\n\
+         windows: {{ w: {window} }}\nclusters: {{ edge-01: {{ labels: {{ region: eu }} }}, edge-02: {{}} }}\n\
+         gate: {{ every: 5m, from: 2026-01-01, through: 2028-12-31 }}\nfreezes:\n{freezes}"
+    );
+    let output =
+        Repository::new(&[("windows.yaml", &spec)]).run(&[&["check", "--format", "json"], options].concat());
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found = value["findings"].as_array().unwrap().iter().map(|one| {
+        let text = |key: &str| one[key].as_str().unwrap_or_default();
+        format!("{} {}:{} {}", text("code"), one["line"], text("severity"), text("message"))
+    });
+    found
+        .filter(|told| ["GW120", "GW121", "GW122", "GW123"].iter().any(|code| told.starts_with(code)))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+const WEEKEND: &str = "{ from: Sat 08:00, to: Sun 20:00 }";
+const YEAR_END: &str = "  year-end: { from: 2026-12-18, to: 2027-01-07, reason: peak }\n";
+
+#[test]
+fn usual_windows_and_freezes_are_no_news() {
+    for window in [WEEKEND, "{ from: Mon 08:00, to: Thu 17:00 }", "{ from: Sat 22:00, to: Sun 03:00 }"] {
+        assert_eq!(left(window, YEAR_END, &["--fail-on", "never"]), "", "{window}");
+    }
+    // Windows that open seldom by themselves are what somebody wanted.
+    let monthly = "{ on: second Tue of month, from: 20:00, for: 4h }";
+    let brief = "  peak: { from: 2026-12-24, to: 2026-12-26, reason: peak }\n";
+    assert_eq!(left(monthly, brief, &[]), "");
+}
+
+#[test]
+fn what_freezes_take_is_told() {
+    let endless = |from: &str| format!("  stop: {{ from: {from}, to: 2199-12-31, reason: stop }}\n");
+    let long = "  peak: { from: 2026-12-01, to: 2027-01-31, reason: peak, labels: { region: eu } }\n";
+    let told = [
+        left(WEEKEND, &endless("2026-11-20"), &[]),
+        left(WEEKEND, &endless("2026-11-21"), &[]),
+        left(WEEKEND, long, &[]),
+        left("{ on: second Tue of month, from: 20:00, for: 4h }", YEAR_END, &[]),
+        left(
+            "{ on: second Tue of month, from: 20:00, for: 4h }",
+            "  d: { from: 2026-12-01, to: 2026-12-31, reason: d }\n",
+            &[],
+        ),
+        left(WEEKEND, "  long: { from: 2026-12-01, to: 2027-03-31, reason: long }\n", &[]),
+        left(WEEKEND, YEAR_END, &["--max-days-frozen", "14"]),
+        left(WEEKEND, YEAR_END, &["--max-days-closed", "14"]),
+        left("{ from: Sat 22:00, to: Sun 03:00 }", YEAR_END, &["--min-open", "48h"]),
+        left("{ from: Sat 22:00, to: Sun 01:00 }", YEAR_END, &["--min-open", "4h"]),
+        left("{ from: Mon 08:00, to: Thu 17:00 }", YEAR_END, &["--min-open", "48h"]),
+    ];
+    insta::assert_snapshot!(told.join("\n--\n"));
+}
+
+#[test]
+fn an_old_time_zone_database_is_told() {
+    let told = |now: &'static str, zone: &str| {
+        let spec = SPEC.replace("Europe/Berlin", zone).replace("America/New_York", zone);
+        let repository = Repository::new(&[("windows.yaml", &spec)]);
+        let output = super::program()
+            .current_dir(repository.path())
+            .args(["check", "--now", now, "--format", "json"])
+            .output()
+            .unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let found =
+            value["findings"].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap().to_owned());
+        found.filter(|code| code == "GW123").count()
+    };
+    assert_eq!(told("2026-12-31T00:00:00Z", "Europe/Berlin"), 0);
+    assert_eq!(told("2031-01-01T00:00:00Z", "Europe/Berlin"), 1);
+    assert_eq!(told("2031-01-01T00:00:00Z", "UTC"), 0);
+}

@@ -140,7 +140,7 @@ fn bad_words_are_explained() {
     for (arguments, said) in [
         (["0 0 * * 7", "--count", "1"], "^"),
         (["0 0 * * *", "--time-zone", "europe/berlin"], "did you mean `Europe/Berlin`?"),
-        (["0 0 * * *", "--from", "today"], "`today` is not a time"),
+        (["0 0 * * *", "--from", "someday"], "`someday` is no day and no time"),
         (["0 0 * * *", "--count", "many"], "invalid value"),
         (["0 0 * * *", "--count", "1000001"], "1000000"),
         (["0 0 * * *", "--count", "0"], "1..=1000000"),

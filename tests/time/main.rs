@@ -11,6 +11,9 @@ mod calendar;
 mod check;
 mod cron;
 mod fleet;
+#[path = "../support/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "each test program uses a part of it")]
+mod support;
 mod when;
 
 use std::path::Path;
@@ -38,13 +41,17 @@ clusters:
 /// A repository on the disk.
 struct Repository {
     folder: TempDir,
+    /// The folder in it that is meant, where that is not all of it.
+    below: Option<&'static str>,
 }
 
 impl Repository {
     fn new(files: &[(&str, &str)]) -> Repository {
-        let repository = Repository { folder: TempDir::new().unwrap() };
-        let git =
-            std::process::Command::new("git").args(["init", "-q"]).current_dir(repository.path()).status();
+        let repository = Repository { folder: TempDir::new().unwrap(), below: None };
+        let git = std::process::Command::new("git")
+            .args(["init", "-q", "-b", "main"])
+            .current_dir(repository.path())
+            .status();
         assert!(git.unwrap().success());
         for (name, text) in files {
             repository.write(name, text);
@@ -52,8 +59,14 @@ impl Repository {
         repository
     }
 
-    /// One cluster that was split and handed over, with its gate, and one that was not split.
+    /// One cluster that was split and handed over, with its gate, and one that was not split; all committed long ago.
     fn fleet() -> Repository {
+        let repository = Repository::uncommitted_fleet();
+        repository.commit("2026-01-05T12:00:00Z");
+        repository
+    }
+
+    fn uncommitted_fleet() -> Repository {
         let repository = Repository::new(&[
             ("windows.yaml", SPEC),
             ("apps/nginx/kustomization.yaml", "resources: [nginx-rt, nginx-rw]\n"),
@@ -89,6 +102,21 @@ impl Repository {
         repository
     }
 
+    /// Commits everything at a time.
+    fn commit(&self, date: &str) {
+        self.git(&["add", "--all"], date);
+        self.git(&["commit", "--quiet", "--allow-empty", "--message", "A commit"], date);
+    }
+
+    fn git(&self, arguments: &[&str], date: &str) {
+        let who = ["user.name=A", "user.email=a@example.com", "commit.gpgSign=false"];
+        let who = who.into_iter().flat_map(|setting| ["-c", setting]);
+        let mut git = std::process::Command::new("git");
+        git.args(who).args(arguments).current_dir(self.path());
+        let output = git.envs([("GIT_AUTHOR_DATE", date), ("GIT_COMMITTER_DATE", date)]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
     fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -102,7 +130,8 @@ impl Repository {
     /// Runs the program here at [`NOW`], for somebody in Tokyo.
     fn run(&self, arguments: &[&str]) -> Output {
         let mut command = program();
-        command.current_dir(self.path()).args(["--now", NOW]).args(arguments);
+        let folder = self.path().join(self.below.unwrap_or_default());
+        command.current_dir(folder).args(["--now", NOW]).args(arguments);
         if arguments.contains(&"when") {
             // Room for a table.
             command.env("COLUMNS", "140");
@@ -116,8 +145,18 @@ impl Repository {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Asks for JSON, and holds the answer to its schema.
     fn json(&self, arguments: &[&str]) -> serde_json::Value {
-        serde_json::from_str(&self.stdout(arguments)).unwrap()
+        let value = serde_json::from_str(&self.stdout(arguments)).unwrap();
+        let schema = match arguments[0] {
+            "when" => gitops_windows::when::schema(),
+            "calendar" => gitops_windows::calendar::schema(),
+            _ => return value,
+        };
+        let validator = jsonschema::validator_for(&support::closed(schema)).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:#?}\n{value:#}");
+        value
     }
 
     /// Runs the program where it must fail; gives the exit code and what it said.

@@ -143,8 +143,8 @@ fn unknown_names_are_answered_with_near_ones() {
         (["when", "ngnix", "-v"], "did you mean `nginx`?"),
         (["when", "apps/nginx/nginx-rw/deploymnt.yaml", "-v"], "deployment.yaml`"),
         (["when", "../outside", "-v"], "is no app and no path"),
-        (["when", "--at", "tomorrow"], "`tomorrow` is not a time"),
-        (["when", "--at", "2026-11-23 08:00"], "write it as 2026-03-29T00:00:00Z"),
+        (["when", "--at", "soon"], "`soon` is no day and no time"),
+        (["when", "--at", "2026-11-23 08:00"], "has no time zone, and the windows have several"),
     ] {
         let (code, stderr) = repository.failure(&arguments);
         assert_eq!(code, 2, "{arguments:?}");
@@ -375,4 +375,139 @@ fn a_narrow_terminal_gets_a_list() {
               Fri 2026-11-27 01:00
               Asia/Tokyo (local)
     ");
+}
+
+/// What is said of the gated side of the first cluster, in words and for programs.
+fn gated(repository: &Repository) -> String {
+    let asked = ["when", "--cluster", "edge-01"];
+    let answer = repository.json(&[&asked[..], &["--format", "json"]].concat());
+    let line = &answer["lines"][1];
+    let kinds = answer["notes"].as_array().unwrap().iter().map(|note| note["kind"].as_str().unwrap());
+    let utc = |key: &str| line[key]["utc"].as_str().unwrap_or("-").to_owned();
+    format!(
+        "open {}, {}, window open {}, opens {}, closes {} ({}), gate since {}, lands {}; {}\n{}",
+        line["open"],
+        line["reason"],
+        line["windowOpen"],
+        utc("nextOpen"),
+        utc("nextClose"),
+        line["nextCloseReason"],
+        utc("gateSince"),
+        utc("reaches"),
+        kinds.collect::<Vec<_>>().join(", "),
+        repository.stdout(&asked),
+    )
+}
+
+/// A CronJob makes up for no time before it was made, so the first window after it is what closes first.
+#[test]
+fn before_anything_has_closed_it_is_open_until_the_first_closing() {
+    let repository = Repository::uncommitted_fleet();
+    // The last closing was on Thursday, 2026-11-19T16:00:00Z.
+    repository.commit("2026-11-19T16:00:01Z");
+    insta::assert_snapshot!(gated(&repository));
+    let earlier = Repository::uncommitted_fleet();
+    earlier.commit("2026-11-19T16:00:00Z");
+    assert_eq!(gated(&earlier), gated(&Repository::fleet()));
+}
+
+#[test]
+fn what_is_in_no_commit_closes_nothing() {
+    let of = |told: String| told.lines().next().unwrap().to_owned();
+    insta::assert_snapshot!(of(gated(&Repository::uncommitted_fleet())));
+    let repository = Repository::uncommitted_fleet();
+    std::fs::rename(repository.path().join("infra"), repository.path().join("aside")).unwrap();
+    repository.commit("2026-01-05T12:00:00Z");
+    std::fs::rename(repository.path().join("aside"), repository.path().join("infra")).unwrap();
+    assert_eq!(of(gated(&repository)), of(gated(&Repository::uncommitted_fleet())));
+}
+
+#[test]
+fn a_gate_that_was_moved_has_closed_already() {
+    let repository = Repository::fleet();
+    let to = repository.path().join("infra/windows");
+    std::fs::rename(repository.path().join("infra/reconciliation-windows"), to).unwrap();
+    repository.write("clusters/edge-01/infra.yaml", &flux("infra", "infra/windows"));
+    repository.commit("2026-11-20T12:00:00Z");
+    assert_eq!(gated(&repository), gated(&Repository::fleet()));
+}
+
+/// What counts is when a branch was merged, not when it was written.
+#[test]
+fn a_gate_is_there_since_its_merge() {
+    let repository = Repository::uncommitted_fleet();
+    std::fs::rename(repository.path().join("infra"), repository.path().join(".git/aside")).unwrap();
+    repository.commit("2026-01-05T12:00:00Z");
+    repository.git(&["checkout", "--quiet", "-b", "gate"], "");
+    std::fs::rename(repository.path().join(".git/aside"), repository.path().join("infra")).unwrap();
+    repository.commit("2026-11-02T12:00:00Z");
+    repository.git(&["checkout", "--quiet", "main"], "");
+    repository.git(&["merge", "--quiet", "--no-ff", "--no-edit", "gate"], "2026-11-20T12:00:00Z");
+    let told = gated(&repository);
+    assert!(told.contains("gate since 2026-11-20T12:00:00Z"), "{told}");
+    assert!(told.contains("open until the first closing"), "{told}");
+}
+
+/// Where the history ends, all files seem new.
+#[test]
+fn a_shallow_clone_says_what_is_assumed() {
+    let repository = Repository::fleet();
+    repository.write("docs/note.md", "more\n");
+    repository.commit("2026-11-20T12:00:00Z");
+    let mut clone = Repository::new(&[]);
+    let place = clone.path().join("clone");
+    let from = format!("file://{}", repository.path().display());
+    repository.git(&["clone", "--quiet", "--depth", "1", &from, place.to_str().unwrap()], "");
+    clone.below = Some("clone");
+    insta::assert_snapshot!(gated(&clone));
+}
+
+/// A table says when it is open, with a freeze, an override and an end.
+#[test]
+fn each_opening_and_closing_has_its_reason() {
+    let repository = Repository::fleet();
+    let table = "timeZone: Europe/Berlin\ngate: { every: 5m, from: 2026-11-01, through: 2026-12-31 }\n\
+        freezes: { peak: { from: 2026-12-09, to: 2026-12-15, reason: trading peak } }\n\
+        overrides: [{ cluster: edge-01, type: rw, from: 2026-11-27T20:00, until: 2026-11-27T22:00, reason: INC-1 }]\n";
+    repository.write("windows.yaml", &format!("{SPEC}{table}"));
+    let told = [
+        "2026-10-31",
+        "2026-11-25 12:00",
+        "2026-11-27 20:00",
+        "2026-11-28",
+        "2026-12-08 12:00",
+        "2026-12-09 12:00",
+        "2026-12-31 08:00",
+        "2027-01-01",
+    ]
+    .map(|at| {
+        let asked = ["when", "--cluster", "edge-01", "--at", at, "--format", "json"];
+        let line = repository.json(&asked)["lines"][1].take();
+        let utc = |value: &Value| value["utc"].as_str().unwrap_or("-").to_owned();
+        let reason = |key: &str| line[key]["reason"].as_str().unwrap_or("-").to_owned();
+        format!(
+            "{at}: open {}, {}; opens {}; closes {}, {} {}; freeze {}, override {}",
+            line["open"],
+            line["reason"],
+            utc(&line["nextOpen"]),
+            utc(&line["nextClose"]),
+            line["nextCloseReason"],
+            reason("nextFreeze"),
+            reason("freeze"),
+            reason("override"),
+        )
+    });
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn a_time_is_said_in_many_ways() {
+    let repository = Repository::fleet();
+    repository.write("windows.yaml", &SPEC.replace("America/New_York", "Europe/Berlin"));
+    let of = |at: &str| repository.json(&["when", "--at", at, "--format", "json"])["at"]["utc"].take();
+    let told = ["2026-11-28", "2026-11-28 23:00", "tonight", "tomorrow", "tomorrow 08:00", "now+2h"]
+        .map(|at| format!("{at}: {}", of(at)));
+    insta::assert_snapshot!(told.join("\n"));
+    let (_, told) = repository.failure(&["when", "--at", "2027-03-28 02:30"]);
+    assert!(told.contains("does not come, or comes twice"), "{told}");
 }

@@ -161,3 +161,57 @@ fn bad_command_lines_end_with_2_and_nothing_written() {
     let run = pair.expect(2, &[&["stop"], &NOW[..]].concat());
     insta::assert_snapshot!(run.stderr);
 }
+
+/// Days off, as a calendar program exports them.
+const HOLIDAYS: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//y//EN\r\n\
+    BEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20260101T000000Z\r\nDTSTART;VALUE=DATE:20261224\r\nDTEND;VALUE=DATE:20261227\r\nSUMMARY:Weihnachten\r\nEND:VEVENT\r\n\
+    BEGIN:VEVENT\r\nUID:2\r\nDTSTAMP:20260101T000000Z\r\nDTSTART;VALUE=DATE:20270101\r\nSUMMARY:Neujahr\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+
+/// A calendar of the repository freezes, event by event, and is read again as often as a command looks.
+#[test]
+fn a_calendar_file_freezes() {
+    let scratch = tabled();
+    let spec = scratch.text("windows.yaml");
+    scratch.write(
+        "windows.yaml",
+        format!("{spec}freezes:\n  holidays: {{ calendar: calendars/de.ics, types: [rw] }}\n"),
+    );
+    let mut told = format!("## missing\n{}", scratch.expect(3, &["sync"]).stderr);
+    scratch.write(
+        "calendars/de.ics",
+        HOLIDAYS.replace("SUMMARY:Neujahr", "RRULE:FREQ=YEARLY\r\nSUMMARY:Neujahr"),
+    );
+    told += &format!("## repeats\n{}", scratch.expect(3, &["sync"]).stderr);
+    scratch.write("calendars/de.ics", HOLIDAYS);
+    scratch.commit();
+    write(&scratch, &["sync"]);
+    let patch =
+        scratch.text("clusters/edge-01/infra/reconciliation-windows/open-reconciliation-window-patch.yaml");
+    let lines = patch.lines().filter(|line| line.contains("frozen"));
+    told += &format!("## table\n{}\n", lines.collect::<Vec<_>>().join("\n"));
+    told += &format!("## list\n{}", scratch.expect(0, &[&["freeze", "list"][..], &NOW].concat()).stdout);
+    let listed =
+        answer(&scratch.expect(0, &[&["freeze", "list", "--format", "json"][..], &NOW].concat()).stdout);
+    told += &format!("{:#}\n", listed["freezes"][1]);
+    let when = ["when", "--cluster", "edge-01", "--now", "2026-12-25T12:00:00Z"];
+    told += &format!("## when\n{}", scratch.expect(0, &when).stdout);
+    // An edit of the spec knows the calendar too, and what is over stays until somebody replaces it.
+    let mut after = NOW;
+    after[1] = "2027-01-10T00:00:00Z";
+    let check = scratch.run(&[&["check", "--format", "json"][..], &after].concat()).stdout;
+    let check: Value = serde_json::from_str(&check).unwrap();
+    let ended = check["findings"].as_array().unwrap().iter().filter(|one| one["code"] == "GW119");
+    told += &ended.map(|one| format!("## over\n{}\n", one["message"])).collect::<String>();
+    scratch.expect(0, &[&["sync", "--clean", "--yes"][..], &after].concat());
+    assert!(scratch.text("windows.yaml").contains("calendars/de.ics"));
+    let add = ["freeze", "add", "peak", "--from", "tomorrow", "--to", "2026-11-30", "--reason", "peak"];
+    write(&scratch, &add);
+    // Another text of the calendar is another table.
+    scratch.write("calendars/de.ics", HOLIDAYS.replace("20261227", "20261228"));
+    scratch.commit();
+    let changed = scratch.expect(1, &["sync"]).stdout;
+    assert!(changed.contains("Mon 2026-12-28 00:00:00 +01:00: holidays: Weihnachten"), "{changed}");
+    write(&scratch, &["freeze", "remove", "holidays"]);
+    assert!(!scratch.text("windows.yaml").contains("calendar"));
+    insta::assert_snapshot!(told);
+}

@@ -108,6 +108,32 @@ impl GateSchedule {
         }
     }
 
+    /// Returns the state at an instant at which nothing has closed yet, of jobs that are there since another one: a
+    /// CronJob makes up for no time before it was made (Kubernetes, `mostRecentScheduleTime`). `None` where something
+    /// has closed by then, and for a table, which closes as soon as a job looks at it.
+    pub fn before_first_closing(&self, at: Timestamp, since: Timestamp) -> Option<GateTimes> {
+        let Opens::Jobs(own) = &self.opens else { return None };
+        let first = own.first_closing(since);
+        if own.is_open(at) || first.is_some_and(|first| first <= at) {
+            return None;
+        }
+        let next_open = first.and_then(|first| own.next_open(first));
+        Some(GateTimes {
+            open: true,
+            next_open,
+            next_close: first,
+            opens: next_open.map_or(0, |at| self.window_at(at, true)),
+            closes: first.map_or(0, |at| self.window_at(at, false)),
+            race: None,
+        })
+    }
+
+    /// Returns the first and the last instant of the table; `None` without one.
+    pub fn bounds(&self) -> Option<Interval> {
+        let Opens::Table(own) = &self.opens else { return None };
+        Some(own.bounds())
+    }
+
     /// Returns the position of the window that opens, or closes, at an instant; the first one's where none does.
     pub fn window_at(&self, at: Timestamp, opens: bool) -> usize {
         match &self.opens {
@@ -261,6 +287,13 @@ impl Schedules {
             }
         }
         if errors.is_empty() { Ok(schedules) } else { Err(errors) }
+    }
+
+    /// Returns the zone of all windows; `None` where they have several, or there are none.
+    pub fn zone(&self) -> Option<TimeZone> {
+        let mut zones = self.distinct.iter().flat_map(|schedule| &schedule.zones);
+        let first = zones.next()?;
+        zones.all(|zone| zone == first).then(|| first.clone())
     }
 
     /// Gives every distinct schedule; positions in it are what [`Schedules::of`] answers.

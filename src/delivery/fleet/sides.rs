@@ -88,6 +88,18 @@ pub enum GateState {
 }
 
 impl GateState {
+    /// All of them.
+    pub const ALL: [GateState; 8] = [
+        GateState::RealTime,
+        GateState::Closes,
+        GateState::Off,
+        GateState::NotInGit,
+        GateState::NotHandedOver,
+        GateState::Unseen,
+        GateState::NoJob,
+        GateState::Foreign,
+    ];
+
     /// Gives the name by which programs know it.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -20,7 +20,7 @@ hash() { printf '%s' "$1" | sed 's/.*://'; }
 note() { kubectl --request-timeout=20s "$@" --namespace="$NOTES"; }
 
 # The annotation comes last and quoted, so that nothing in it makes a column or a line.
-row='{{range .items}}{{.metadata.name}}|{{with .spec.ref}}{{with .commit}}{{.}}{{end}}{{end}}|{{with .status}}{{with .artifact}}{{.revision}}{{end}}{{end}}|{{.metadata.uid}}|{{with .spec.suspend}}{{.}}{{end}}|{{with .metadata.annotations}}{{with index . "gitops-windows/window"}}{{printf "%q" .}}{{end}}{{end}}{{"\n"}}{{end}}'
+row='{{range .items}}{{.metadata.name}}|{{with .spec.ref}}{{with .commit}}{{.}}{{end}}{{end}}|{{with .status}}{{with .artifact}}{{.revision}}{{end}}{{end}}|{{.metadata.uid}}|{{with .spec.suspend}}{{.}}{{end}}|{{with .metadata.annotations}}{{if index . "gitops-windows/stop"}}stop{{end}}{{end}}|{{with .metadata.annotations}}{{with index . "gitops-windows/window"}}{{printf "%q" .}}{{end}}{{end}}{{"\n"}}{{end}}'
 rows=$(kubectl --request-timeout=20s get "$sources" "$LIVE" "$HELD" --namespace="$NAMESPACE" --output=go-template="$row") || exit 1
 now=$(date +%s)
 for line in "$@"; do look $line; done
@@ -28,16 +28,19 @@ for line in "$@"; do look $line; done
 if [ "$ended" ]; then
   when="held: the table of open times has ended" failed=1
 fi
-live= pin= uid= stop= shown=
-while IFS='|' read -r name commit revision id suspended window; do
+live= pin= uid= stop= stopped= shown=
+while IFS='|' read -r name commit revision id suspended annotated window; do
   case $name in
   "$LIVE") live=$(hash "$revision") ;;
-  "$HELD") pin=$commit uid=$id stop=$suspended shown=$window ;;
+  "$HELD") pin=$commit uid=$id stop=$suspended stopped=$annotated shown=$window ;;
   esac
 done <<END
 $rows
 END
 [ "$uid" ] || { echo "GitRepository $HELD is not there" >&2; exit 1; }
+
+# A person stops it by an annotation, whatever the table says.
+[ -z "$stopped" ] || open= when="stopped by hand"
 
 # The first run after a closing takes a commit back that nothing has begun to apply.
 closing=

@@ -16,10 +16,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::mechanism::cron_job::{check_names, in_shell};
+use crate::mechanism::cron_job::{check_names, in_shell, shell_line};
 use crate::mechanism::{
-    Action, ClusterGate, Files, GateTarget, Gates, HeldSource, Job, Jobs, Mechanism, Reading, Turn, Writing,
-    pod_of, table,
+    Action, ClusterGate, Files, GateTarget, Gates, HeldSource, Job, Jobs, Mechanism, Reading, STOP, Turn,
+    Writing, annotate, pod_of, table,
 };
 use crate::spec::{MechanismName, Spec};
 
@@ -31,6 +31,9 @@ const JOB: &str = "follow-reconciliation-window";
 
 /// What a job needs to know, as variables of its container.
 const VARIABLES: [&str; 5] = ["NAMESPACE", "LIVE", "HELD", "GATED", "NOTES"];
+
+/// The resource, as kubectl asks for it.
+const RESOURCE: &str = "gitrepositories.source.toolkit.fluxcd.io";
 
 /// The program of a job.
 const SCRIPT: &str = include_str!("follow.sh");
@@ -169,7 +172,7 @@ impl Mechanism for Follow {
         change_type: usize,
         _: &BTreeSet<GateTarget>,
     ) -> Vec<String> {
-        let resource = "gitrepositories.source.toolkit.fluxcd.io";
+        let resource = RESOURCE;
         let open = |source: &HeldSource| {
             let (HeldSource { live, name, .. }, of) = (source, format!("--namespace={}", source.namespace));
             format!(
@@ -187,6 +190,18 @@ impl Mechanism for Follow {
         "this one commit, and later ones wait for the window"
     }
 
+    fn stop_now(&self, _: &Spec, cluster: &ClusterGate, change_type: usize, reason: &str) -> Vec<String> {
+        annotated(cluster, change_type, &format!("{STOP}={reason}"))
+    }
+
+    fn go_on(&self, _: &Spec, cluster: &ClusterGate, change_type: usize) -> Vec<String> {
+        annotated(cluster, change_type, &format!("{STOP}-"))
+    }
+
+    fn stopped_until(&self, _: &Spec) -> &'static str {
+        "the job lets nothing in while the source has the annotation gitops-windows/stop"
+    }
+
     fn kinds(&self) -> &'static [&'static str] {
         &[
             "CronJob",
@@ -199,6 +214,18 @@ impl Mechanism for Follow {
             "ServiceAccount",
             "Namespace",
         ]
+    }
+}
+
+/// Returns the words of the command that annotates the held sources of a type.
+fn annotated(cluster: &ClusterGate, change_type: usize, annotation: &str) -> Vec<String> {
+    let own = cluster.sources.iter().filter(|source| source.change_type == change_type);
+    let lines: Vec<Vec<String>> =
+        own.map(|source| annotate(RESOURCE, &source.namespace, &[&source.name], annotation)).collect();
+    match &lines[..] {
+        [] => Vec::new(),
+        [line] => line.clone(),
+        lines => in_shell(lines.iter().map(|line| shell_line(line)).collect::<Vec<_>>().join(" && ")),
     }
 }
 

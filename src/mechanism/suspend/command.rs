@@ -28,6 +28,23 @@ pub fn resume(spec: &Spec, targets: &BTreeSet<GateTarget>) -> Vec<String> {
     })
 }
 
+/// Returns the command by which people close some targets at once.
+pub fn stop(spec: &Spec, targets: &BTreeSet<GateTarget>, reason: &str) -> Vec<String> {
+    command_line(targets, &spec.flux.namespace, |namespace, names| match spec.gate.table {
+        Some(_) => look::stop(namespace, names, reason),
+        None => in_one_namespace(Runner::Kubectl, Action::Close, namespace, names),
+    })
+}
+
+/// Returns the command by which people end a stop of some targets; none for a pair of jobs, whose next opening ends it:
+/// resumed by hand, what waits would land, in a window or not.
+pub fn go_on(spec: &Spec, targets: &BTreeSet<GateTarget>) -> Vec<String> {
+    match spec.gate.table {
+        Some(_) => command_line(targets, &spec.flux.namespace, look::go_on),
+        None => Vec::new(),
+    }
+}
+
 fn in_one_namespace(runner: Runner, action: Action, namespace: &str, names: &BTreeSet<&str>) -> Vec<String> {
     let names = names.iter().map(|name| (*name).to_owned());
     let suspend = action == Action::Close;

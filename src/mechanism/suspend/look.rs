@@ -2,12 +2,12 @@
 //!
 //! Both jobs of a type run at every tick. The one suspends what is not suspended while the table says closed; the other
 //! resumes, while it says open, what the first one suspended and nothing else. So whatever fails, or is done by hand, is
-//! mended at the next tick, and what people suspend stays so.
+//! mended at the next tick, and what people suspend stays so. What people stop by an annotation is closed.
 
 use std::collections::BTreeSet;
 
 use crate::mechanism::cron_job::{in_shell, shell_line};
-use crate::mechanism::{Action, GateTarget};
+use crate::mechanism::{Action, GateTarget, STOP, annotate};
 
 /// The annotation by which a job knows what a job has suspended.
 const HELD: &str = "gitops-windows/held";
@@ -27,44 +27,73 @@ look() {
 for line in \"$@\"; do look $line; done
 ";
 
+/// What a job asks about each of its targets, in words: whether it is suspended, and whether a person stopped it or a job
+/// has suspended it.
+const ASK: &str = "{{if .spec.suspend}}suspended{{end}} {{with .metadata.annotations}}{{if index . \"gitops-windows/stop\"}}stopped\
+                   {{else if index . \"gitops-windows/held\"}}held{{end}}{{end}}";
+
+/// The patch that suspends until a job resumes.
+fn held() -> String {
+    format!(
+        r#"{{"metadata":{{"annotations":{{"{HELD}":"until the window opens"}}}},"spec":{{"suspend":true}}}}"#
+    )
+}
+
 /// Returns the command of a job.
+///
+/// A target that a person has stopped ([`STOP`]) is closed, whatever the table says.
 pub fn command(action: Action, targets: &BTreeSet<GateTarget>) -> Vec<String> {
-    let (state, field, is_it, patch) = match action {
+    let (begin, cases, patch) = match action {
         Action::Open => (
-            "open",
-            "{.metadata.annotations.gitops-windows/held}",
-            "!= ''",
+            "[ \"$state\" = open ] || exit 0\n",
+            "*' held')",
             format!(r#"{{"metadata":{{"annotations":{{"{HELD}":null}}}},"spec":{{"suspend":false}}}}"#),
         ),
-        _ => (
-            "closed",
-            "{.spec.suspend}",
-            "!= true",
-            format!(
-                r#"{{"metadata":{{"annotations":{{"{HELD}":"until the window opens"}}}},"spec":{{"suspend":true}}}}"#
-            ),
-        ),
+        _ => ("", "*:suspended*) ;; closed:* | *' stopped')", held()),
     };
-    let mut script = LOOK.to_owned();
-    script += &format!("[ \"$state\" = {state} ] || exit 0\n");
+    let mut script = format!("{LOOK}{begin}");
     for GateTarget { namespace, name } in targets {
-        let words = |words: &[&str]| {
-            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            shell_line(&words)
-        };
         let of = format!("--namespace={namespace}");
-        let get = words(&["kubectl", "get", RESOURCE, name, &of, &format!("--output=jsonpath={field}")]);
+        let get = words(&["kubectl", "get", RESOURCE, name, &of, &format!("--output=go-template={ASK}")]);
         let patch = format!("--patch={patch}");
         let set = ["kubectl", "patch", RESOURCE, name, &of, "--type=merge", "--field-manager=flux", &patch];
         let set = words(&set);
-        script +=
-            &format!("found=$({get}) || failed=1\n[ \"$found\" {is_it} ] && {{ {set} || failed=1; }}\n");
+        script += &format!(
+            "found=$({get}) || failed=1\ncase \"$state:$found\" in {cases} {set} || failed=1 ;; esac\n"
+        );
     }
     if action == Action::Close {
         script += "[ -z \"$ended\" ] || { echo 'the table of open times has ended' >&2; failed=1; }\n";
     }
     script += "exit \"$failed\"";
     in_shell(script)
+}
+
+/// Returns the words of the command by which people stop targets of a namespace, which the jobs obey from then on, and
+/// that suspends them as a job would: so what people had suspended before stays so when this ends.
+pub fn stop(namespace: &str, names: &BTreeSet<&str>, reason: &str) -> Vec<String> {
+    let of = format!("--namespace={namespace}");
+    let patch = format!("--patch={}", held());
+    let ask = words(&["--output=jsonpath={.spec.suspend}"]);
+    let set = words(&["--type=merge", "--field-manager=flux", &patch]);
+    let names: Vec<&str> = names.iter().copied().collect();
+    in_shell(format!(
+        "{} && for name in {}; do [ \"$(kubectl get {RESOURCE} \"$name\" {of} {ask})\" = true ] || \
+         kubectl patch {RESOURCE} \"$name\" {of} {set} || exit 1; done",
+        shell_line(&annotate(RESOURCE, namespace, &names, &format!("{STOP}={reason}"))),
+        names.join(" "),
+    ))
+}
+
+/// Returns the words of the command by which people end a stop.
+pub fn go_on(namespace: &str, names: &BTreeSet<&str>) -> Vec<String> {
+    let names: Vec<&str> = names.iter().copied().collect();
+    annotate(RESOURCE, namespace, &names, &format!("{STOP}-"))
+}
+
+fn words(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    shell_line(&words)
 }
 
 #[cfg(test)]

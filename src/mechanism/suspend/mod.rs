@@ -91,6 +91,24 @@ impl Mechanism for Suspend {
         }
     }
 
+    fn stop_now(&self, spec: &Spec, cluster: &ClusterGate, change_type: usize, reason: &str) -> Vec<String> {
+        let targets = cluster.targets.get(&change_type);
+        targets.map(|targets| command::stop(spec, targets, reason)).unwrap_or_default()
+    }
+
+    fn go_on(&self, spec: &Spec, cluster: &ClusterGate, change_type: usize) -> Vec<String> {
+        let targets = cluster.targets.get(&change_type);
+        targets.map(|targets| command::go_on(spec, targets)).unwrap_or_default()
+    }
+
+    fn stopped_until(&self, spec: &Spec) -> &'static str {
+        if spec.gate.table.is_some() {
+            "the jobs obey the annotation gitops-windows/stop until it is taken away"
+        } else {
+            "it stays closed until the next opening resumes it"
+        }
+    }
+
     fn kinds(&self) -> &'static [&'static str] {
         &[
             "CronJob",

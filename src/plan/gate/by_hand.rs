@@ -1,4 +1,4 @@
-//! The command that opens a type in a cluster at once, for when Git is too slow.
+//! The commands that open and close a type in a cluster at once, for when Git is too slow or down.
 
 use std::collections::BTreeSet;
 
@@ -19,21 +19,54 @@ use crate::spec::Spec;
 /// When the spec has no such cluster, its gate holds nothing of the type back, or the gates can't be worked out.
 pub fn open_now(input: &Input<'_>, cluster: &str, type_name: &str) -> Result<Command, Error> {
     let spec = input.spec;
+    let (gate, position) = holding(input, cluster, type_name)?;
+    let targets = with_dependencies(input, &gate, position);
+    let words = mechanism::of(spec.gate.mechanism).open_now(spec, &gate, position, &targets);
+    let purpose = format!("let in at once what waits for type {type_name}: {}", until(spec));
+    Ok(Command { cluster: cluster.to_owned(), purpose, words })
+}
+
+/// Returns the command that closes a type in a cluster at once without Git, and the one that ends that, where it does not
+/// end by itself.
+///
+/// # Errors
+///
+/// As [`open_now`]; also when the mechanism has none.
+pub fn stop_now(
+    input: &Input<'_>,
+    cluster: &str,
+    type_name: &str,
+    reason: &str,
+) -> Result<Vec<Command>, Error> {
+    let spec = input.spec;
+    let (gate, position) = holding(input, cluster, type_name)?;
+    let mechanism = mechanism::of(spec.gate.mechanism);
+    let command =
+        |purpose: String, words: Vec<String>| Command { cluster: cluster.to_owned(), purpose, words };
+    let purpose = format!("close type {type_name} at once: {}", mechanism.stopped_until(spec));
+    let stop = command(purpose, mechanism.stop_now(spec, &gate, position, reason));
+    if stop.words.is_empty() {
+        let message = "this mechanism has no command that closes at once";
+        let help = "`gitops-windows stop` adds a freeze to windows.yaml";
+        return Err(Error::new(ErrorKind::Usage, Diagnostic::error(message).help(help)));
+    }
+    let go_on = command(format!("end that for type {type_name}"), mechanism.go_on(spec, &gate, position));
+    Ok([stop, go_on].into_iter().filter(|command| !command.words.is_empty()).collect())
+}
+
+/// Returns the gate of a cluster and the position of a type that it holds back.
+fn holding(input: &Input<'_>, cluster: &str, type_name: &str) -> Result<(ClusterGate, usize), Error> {
+    let spec = input.spec;
     input.known_clusters(&[cluster.to_owned()])?;
     let position = spec.types.iter().position(|one| one.name.value == type_name);
     let gates = gates(input)?;
-    let gate = gates.iter().flat_map(|gates| &gates.clusters).find(|gate| gate.cluster == cluster);
-    let held = gate.zip(position).filter(|(gate, position)| gate.switched_on.contains(position));
-    let Some((gate, position)) = held else {
+    let gate = gates.into_iter().flat_map(|gates| gates.clusters).find(|gate| gate.cluster == cluster);
+    gate.zip(position).filter(|(gate, position)| gate.switched_on.contains(position)).ok_or_else(|| {
         let message = format!("the gate of cluster {cluster} holds nothing of type `{type_name}` back");
         let help = "`gitops-windows when` says what waits for which window, and why";
         let place = Place::file(spec.path.clone());
-        return Err(Error::new(ErrorKind::Usage, Diagnostic::error(message).at(place).help(help)));
-    };
-    let targets = with_dependencies(input, gate, position);
-    let words = mechanism::of(spec.gate.mechanism).open_now(spec, gate, position, &targets);
-    let purpose = format!("let in at once what waits for type {type_name}: {}", until(spec));
-    Ok(Command { cluster: cluster.to_owned(), purpose, words })
+        Error::new(ErrorKind::Usage, Diagnostic::error(message).at(place).help(help))
+    })
 }
 
 /// Says how long what a command lets in goes on.

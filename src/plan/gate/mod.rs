@@ -24,7 +24,7 @@ mod upkeep;
 mod verify;
 mod whole;
 
-pub use by_hand::open_now;
+pub use by_hand::{open_now, stop_now};
 pub use carrier::{OUTSIDE, taken_in};
 pub use files::{Leftover, conflict, sync};
 pub use folders::{Carriers, GateFolders, carriers, cluster_folders};

@@ -22,6 +22,23 @@ impl About {
         self.clusters.is_empty() && self.labels.is_empty()
     }
 
+    /// Returns the clusters of a spec that are meant; all where nothing is named.
+    ///
+    /// # Errors
+    ///
+    /// When the spec has no such cluster.
+    pub fn among(&self, spec: &Spec) -> Result<Vec<String>, Error> {
+        self.known(spec)?;
+        let is_named = |cluster: &String| self.clusters.is_empty() || self.clusters.contains(cluster);
+        let is_labelled = |cluster: &str| {
+            let own = spec.clusters.get(cluster).map(|cluster| &cluster.labels);
+            let has = |(key, value): &(String, String)| own?.get(key).filter(|label| label.value == *value);
+            self.labels.iter().all(|label| has(label).is_some())
+        };
+        let all = spec.clusters.keys().filter(|cluster| is_named(cluster) && is_labelled(cluster));
+        Ok(all.cloned().collect())
+    }
+
     /// Tells whether a freeze or an override of the spec names just these.
     pub(super) fn is(&self, clusters: &Clusters) -> bool {
         match clusters {

@@ -22,9 +22,9 @@ const FOREVER: &str = "2199-12-31";
 pub struct NewFreeze {
     /// Its name, which no other freeze has.
     pub name: String,
-    /// The first day or time, as the spec writes it; `None` for now.
+    /// The first day or time, as the spec writes it or people say it; `None` for now.
     pub from: Option<String>,
-    /// The last day or the time at which it ends; `None` for no end, until somebody takes it away.
+    /// The last day or the time at which it ends, alike; `None` for no end, until somebody takes it away.
     pub to: Option<String>,
     /// Why.
     pub reason: String,
@@ -43,7 +43,7 @@ pub struct NewOverride {
     pub about: About,
     /// The type; `None` where only one is gated.
     pub change_type: Option<String>,
-    /// When it begins, as the spec writes it; `None` for now.
+    /// When it begins, as the spec writes it or people say it; `None` for now.
     pub from: Option<String>,
     /// When it ends.
     pub end: End,
@@ -56,7 +56,7 @@ pub struct NewOverride {
 /// When an override ends.
 #[derive(Clone, Debug)]
 pub enum End {
-    /// At a time, as the spec writes it.
+    /// At a time, as the spec writes it or people say it.
     At(String),
     /// That much later than it begins, at the next run of the gate's jobs.
     After(Length),
@@ -97,13 +97,14 @@ pub fn add_freeze(
         return Err(unknown_type(spec, name));
     }
     let zone = Zone::new(spec, new.time_zone.as_ref(), &[new.from.as_deref(), new.to.as_deref()])?;
-    let from = new.from.clone().unwrap_or_else(|| zone.text(run_before(table, now)));
-    let to = new.to.as_deref().unwrap_or(FOREVER);
+    let (begin, end) = (|at| run_before(table, at), |at| run_after(table, at));
+    let from = zone.written(new.from.as_deref().unwrap_or("now"), now, begin);
+    let to = zone.written(new.to.as_deref().unwrap_or(FOREVER), now, end);
     let path = [Key::from("freezes"), Key::from(new.name.as_str())];
     let (after, parsed) = edited(spec, text, |editor| {
         let below = |name: &str| -> Vec<Key> { path.iter().cloned().chain([Key::from(name)]).collect() };
         editor.set_scalar(&below("from"), from.as_str())?;
-        editor.set_scalar(&below("to"), to)?;
+        editor.set_scalar(&below("to"), to.as_str())?;
         if let Some(name) = &zone.written {
             editor.set_scalar(&below("timeZone"), name.as_str())?;
         }
@@ -145,20 +146,20 @@ pub fn add_override(
         End::After(_) => None,
     };
     let zone = Zone::new(spec, new.time_zone.as_ref(), &[new.from.as_deref(), until])?;
-    let from = new.from.clone().unwrap_or_else(|| zone.text(run_before(table, now)));
+    let (begin, end) = (|at| run_before(table, at), |at| run_after(table, at));
+    let from = zone.written(new.from.as_deref().unwrap_or("now"), now, begin);
     let until = match &new.end {
-        End::At(until) => until.clone(),
+        End::At(until) => zone.written(until, now, end),
         End::After(length) => {
             let begins = match &new.from {
-                Some(from) => {
+                Some(_) => {
                     let from = Placed::new(from.clone(), Place::file(spec.path.clone()));
                     let usage = |error: Box<Diagnostic>| Error::new(ErrorKind::Usage, *error);
                     instant(&from, &zone.zone, false).map_err(usage)?
                 }
                 None => now,
             };
-            let end = begins + SignedDuration::from_mins(i64::from(length.minutes()));
-            zone.text(run_after(table, end))
+            zone.text(end(begins + SignedDuration::from_mins(i64::from(length.minutes()))))
         }
     };
     let mut lines: Vec<String> = Vec::new();

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::schedule::Interval;
 use crate::spec::windows::{VERSION, revision};
-use crate::spec::{Clusters, Spec};
+use crate::spec::{CalendarFile, Clusters, Spec};
 
 /// Answers with every freeze: the types and clusters that it is about, and how it stands to an instant.
 ///
@@ -21,6 +21,9 @@ pub fn freezes(spec: &Spec, bytes: &[u8], now: Timestamp) -> Value {
             let gated = spec.types.iter().filter(|one| !one.is_real_time()).map(|one| one.name.as_str());
             value.insert("types".into(), gated.filter(|name| is_one(name)).collect::<Vec<_>>().into());
             about(spec, &freeze.clusters, &mut value);
+            if let Some(CalendarFile { path, sha256 }) = &freeze.calendar {
+                value.insert("calendar".into(), json!({ "path": path.as_str(), "sha256": sha256 }));
+            }
             Value::Object(value)
         })
         .collect();

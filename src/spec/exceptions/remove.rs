@@ -89,7 +89,9 @@ pub fn remove_override(spec: &Spec, text: &str, which: &Which) -> Result<(String
 ///
 /// [`ErrorKind::Invalid`] when the text can't be edited in place.
 pub fn clean(spec: &Spec, text: &str, now: Timestamp) -> Result<(String, Parsed), Error> {
-    let freezes = spec.freezes.iter().filter(|freeze| freeze.interval.close <= now);
+    // A calendar is for somebody to replace.
+    let own = spec.freezes.iter().filter(|freeze| freeze.calendar.is_none());
+    let freezes = own.filter(|freeze| freeze.interval.close <= now);
     let names: Vec<String> = freezes.map(|freeze| freeze.name.value.clone()).collect();
     let is_over = |at: &usize| spec.overrides[*at].interval.close <= now;
     let overrides: Vec<usize> = (0..spec.overrides.len()).filter(is_over).collect();

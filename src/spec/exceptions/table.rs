@@ -4,7 +4,6 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, civil::Date};
 
 use crate::error::Error;
-use crate::schedule::zone;
 use crate::spec::edited::edited;
 use crate::spec::exceptions::{needed_table, usage};
 use crate::spec::{Parsed, Spec};
@@ -26,7 +25,7 @@ pub fn extend(
     now: Timestamp,
 ) -> Result<(String, Parsed), Error> {
     let table = needed_table(spec, "a table of open times")?;
-    let zone = spec.time_zone.as_ref().and_then(|zone| zone::parse(zone).ok()).unwrap_or(TimeZone::UTC);
+    let zone = spec.zone().unwrap_or(TimeZone::UTC);
     let last = |at: Timestamp| at.to_zoned(zone.clone()).date().yesterday();
     let none = || usage("the table of open times can't end later", "give --extend a day such as 2027-12-31");
     let known = last(table.bounds.close).map_err(|_| none())?;

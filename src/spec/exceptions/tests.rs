@@ -182,7 +182,7 @@ fn what_makes_no_sense_is_refused() {
         }),
     );
     say("the year is wrong", freeze(SPEC, |new| new.from = Some("2025-12-18".into())));
-    say("no date", freeze(SPEC, |new| new.from = Some("tomorrow".into())));
+    say("no date", freeze(SPEC, |new| new.from = Some("some day".into())));
     say("no reason", freeze(SPEC, |new| new.reason = " ".into()));
     say("a bad name", freeze(SPEC, |new| new.name = "Year end".into()));
     say("a day", given(SPEC, |new| new.end = End::At("2026-11-25".into())));
@@ -334,4 +334,23 @@ fn the_table_ends_a_year_ahead_at_least() {
     let pair = SPEC.replace("every: 5m, through: 2027-12-31", "enabled: true");
     all += &format!("## without a table\n{}", told(&pair, extend(&spec(&pair), &pair, None, now())));
     insta::assert_snapshot!(all);
+}
+
+#[test]
+fn times_are_taken_as_people_say_them() {
+    let freezes = [
+        ("tomorrow", "2026-11-28"),
+        ("2026-11-28 23:00", "now+1w"),
+        ("tonight", "tomorrow 08:00"),
+        ("soon", "later"),
+    ];
+    let freezes = freezes.map(|(from, to)| {
+        told(SPEC, freeze(SPEC, |new| (new.from, new.to) = (Some(from.into()), Some(to.into()))))
+    });
+    let overrides =
+        [("now", "now+90m"), ("tonight", "2026-11-25T02:00:00Z"), ("tomorrow", "2026-11-25 12:00")];
+    let overrides = overrides.map(|(from, until)| {
+        told(SPEC, given(SPEC, |new| (new.from, new.end) = (Some(from.into()), End::At(until.into()))))
+    });
+    insta::assert_snapshot!([freezes.join("--\n"), overrides.join("--\n")].join("==\n"));
 }

@@ -4,11 +4,14 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::diagnostic::clean;
-use crate::schedule::{Interval, zone};
+use crate::schedule::Interval;
 use crate::spec::Spec;
 use crate::spec::exceptions::about::words;
 use crate::spec::exceptions::json::state;
 use crate::text::table;
+
+/// How many digits of a hash are shown; the lists for services have all.
+const SHOWN: usize = 12;
 
 /// Writes every freeze as a line of a table, in the zone of the spec.
 pub fn freezes_text(spec: &Spec, now: Timestamp) -> String {
@@ -17,7 +20,12 @@ pub fn freezes_text(spec: &Spec, now: Timestamp) -> String {
         let types = if types.is_empty() { "all".to_owned() } else { types.join(", ") };
         let name = freeze.name.value.clone();
         let times = times(spec, freeze.interval, now);
-        let rest = [types, words(&freeze.clusters), clean(&freeze.reason)];
+        let from = freeze.calendar.as_ref().map(|file| {
+            let hash = file.sha256.get(..SHOWN).unwrap_or_default();
+            format!(" ({}, sha256 {hash})", clean(file.path.as_str()))
+        });
+        let reason = format!("{}{}", clean(&freeze.reason), from.unwrap_or_default());
+        let rest = [types, words(&freeze.clusters), reason];
         std::iter::once(name).chain(times).chain(rest).collect()
     });
     list(spec, &["FREEZE"], rows.collect(), &["TYPES", "CLUSTERS", "REASON"], "no freezes")
@@ -45,7 +53,7 @@ fn list(spec: &Spec, before: &[&str], rows: Vec<Vec<String>>, behind: &[&str], n
 }
 
 fn times(spec: &Spec, interval: Interval, now: Timestamp) -> [String; 3] {
-    let zone = spec.time_zone.as_ref().and_then(|zone| zone::parse(zone).ok()).unwrap_or(TimeZone::UTC);
+    let zone = spec.zone().unwrap_or(TimeZone::UTC);
     let told = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M").to_string();
     [state(interval, now).to_owned(), told(interval.open), told(interval.close)]
 }

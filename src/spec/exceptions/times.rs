@@ -4,9 +4,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::error::Error;
-use crate::schedule::{Interval, zone};
+use crate::schedule::{Interval, Said, zone};
 use crate::spec::exceptions::usage;
-use crate::spec::instant::is_day;
 use crate::spec::{Spec, TableDef};
 
 /// The zone of a new freeze or override.
@@ -29,12 +28,31 @@ impl Zone {
         if let Some(zone) = known.and_then(|name| zone::parse(name).ok()) {
             return Ok(Zone { zone, written: None });
         }
-        let is_on_a_clock = |text: &&str| is_day(text) || text.len() <= "2026-12-18T17:00".len();
+        let said = |text: &str| Said::spoken(text, Timestamp::UNIX_EPOCH, &TimeZone::UTC);
+        let is_on_a_clock = |text: &&str| !matches!(said(text), Some(Said::Instant(_)));
         if let Some(text) = given.iter().flatten().copied().find(is_on_a_clock) {
             let message = format!("`{text}` has no time zone");
             return Err(usage(message, "add --time-zone, for example `--time-zone Europe/Berlin`"));
         }
         Ok(Zone { zone: TimeZone::UTC, written: Some("UTC".to_owned()) })
+    }
+
+    /// Writes as the spec does what somebody said at `now`; what counts from `now` moves to a run of the gate's jobs, and
+    /// what a spec can have stays as it is.
+    pub(super) fn written(&self, text: &str, now: Timestamp, run: impl Fn(Timestamp) -> Timestamp) -> String {
+        let is_as_written = match Said::written(text) {
+            Some(Said::Instant(_)) => text.len() == "2026-10-25T02:30+01:00".len(),
+            other => other.is_some(),
+        };
+        match Said::spoken(text, now, &self.zone) {
+            _ if is_as_written => text.to_owned(),
+            Some(Said::Day(day)) => day.to_string(),
+            Some(Said::Clock(clock)) => clock.strftime("%Y-%m-%dT%H:%M").to_string(),
+            Some(Said::Instant(at)) if text.trim_start().starts_with("now") => self.text(run(at)),
+            Some(Said::Instant(at)) if at.as_second() % 60 == 0 => self.text(at),
+            // What it is not, whoever reads the spec says.
+            _ => text.to_owned(),
+        }
     }
 
     /// Writes an instant to the minute; with its offset where the clock shows that time twice.

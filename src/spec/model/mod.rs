@@ -7,19 +7,23 @@ mod rule;
 mod time;
 mod window;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use indexmap::IndexMap;
+use jiff::tz::TimeZone;
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::path::{RepoPath, RepoPathError};
-use crate::schedule::Length;
+use crate::schedule::{Length, zone};
 use crate::spec::{Placed, expand};
 
 pub use flux::{FluxDefaults, FluxSource};
 pub use gate::{ALERT_TYPES, AlertDef, GateDef, MechanismName, Runner};
 pub use layout::LayoutTemplates;
 pub use rule::{Matcher, Rule};
-pub use time::{Clusters, Freeze, Override, TableDef, Waves};
+pub use time::{CalendarFile, Clusters, Freeze, Override, TableDef, Waves};
 pub use window::{WindowDef, WindowUse};
 
 /// The whole of a valid `windows.yaml`.
@@ -38,6 +42,8 @@ pub struct Spec {
     pub windows: IndexMap<String, Placed<WindowDef>>,
     /// The times in which nothing reconciles; windows and overrides give way to them.
     pub freezes: Vec<Freeze>,
+    /// The texts of the calendar files that freezes name, by their paths from the top of the repository.
+    pub calendars: BTreeMap<RepoPath, Arc<str>>,
     /// The times that are given beside the windows.
     pub overrides: Vec<Placed<Override>>,
     /// The groups of clusters whose windows open one after another.
@@ -64,6 +70,11 @@ impl Spec {
     /// Gives the folder that holds the spec, to which its paths are relative.
     pub fn folder(&self) -> RepoPath {
         self.path.parent().unwrap_or_else(RepoPath::top)
+    }
+
+    /// Returns the zone of days and times that name none; `None` where the spec has none.
+    pub fn zone(&self) -> Option<TimeZone> {
+        zone::parse(self.time_zone.as_ref()?).ok()
     }
 
     /// Gives the type of this name.

@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 
+use crate::path::RepoPath;
 use crate::schedule::{Interval, Length, Stretch};
 use crate::spec::Placed;
 
@@ -14,6 +15,15 @@ pub enum Clusters {
     Named(Vec<Placed<String>>),
     /// Those that have all of these labels.
     Labelled(IndexMap<String, Placed<String>>),
+}
+
+/// A calendar file of the repository, each event of which is a freeze.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CalendarFile {
+    /// The file, from the top of the repository.
+    pub path: RepoPath,
+    /// The SHA-256 of its bytes.
+    pub sha256: String,
 }
 
 /// A time in which nothing of some types reconciles, whatever windows and overrides say.
@@ -29,6 +39,8 @@ pub struct Freeze {
     pub types: Vec<Placed<String>>,
     /// The clusters.
     pub clusters: Clusters,
+    /// The calendar of which it is one event; all events of one have the name of its freeze.
+    pub calendar: Option<CalendarFile>,
 }
 
 impl Freeze {

@@ -5,14 +5,16 @@ use jiff::ToSpan;
 use jiff::tz::TimeZone;
 
 use super::Parser;
-use crate::diagnostic::Diagnostic;
-use crate::schedule::{Interval, Length, LengthError};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::path::RepoPath;
+use crate::schedule::{CalendarError, Event, Interval, Length, LengthError, events, is_reckoned};
 use crate::spec::instant::{instant, is_day};
 use crate::spec::keys::{self, Shape};
-use crate::spec::model::{Clusters, Freeze, Override, TableDef, Waves};
+use crate::spec::model::{CalendarFile, Clusters, Freeze, Override, TableDef, Waves};
 use crate::spec::node::Node;
 use crate::spec::reader::{Field, Fields};
 use crate::spec::{Placed, check_time};
+use crate::text::sha256;
 
 /// How many days before its last a table begins where nothing says it.
 const BEFORE: i64 = 731;
@@ -20,23 +22,65 @@ const BEFORE: i64 = 731;
 /// The most days of a table.
 const MOST: i64 = 3_660;
 
-impl Parser {
+impl Parser<'_> {
     pub(super) fn freezes(&mut self, field: Option<Field<'_>>) -> Vec<Freeze> {
         let mut freezes = Vec::new();
         for (name, key, node) in self.map(field) {
             let fields = self.reader.table(node, key, &keys::FREEZE);
-            let reason = self.reader.field_text(fields.get("reason"));
             let types = fields.get("types").map(|field| self.texts(field)).unwrap_or_default();
             let clusters = match fields.get("clusters") {
                 Some(field) => Clusters::Named(self.texts(field)),
                 None => self.labelled(&fields).unwrap_or(Clusters::All),
             };
+            if fields.get("calendar").is_some() {
+                let (events, calendar) = self.calendar(&fields, key).unwrap_or_default();
+                freezes.extend(events.into_iter().map(|Event { interval, summary: reason }| Freeze {
+                    name: name.clone(),
+                    interval,
+                    reason,
+                    types: types.clone(),
+                    clusters: clusters.clone(),
+                    calendar: calendar.clone(),
+                }));
+                continue;
+            }
+            let reason = self.reader.field_text(fields.get("reason"));
             let interval = self.interval(&fields, "to", key);
             if let (Some(reason), Some(interval)) = (reason, interval) {
-                freezes.push(Freeze { name, interval, reason: reason.value, types, clusters });
+                let reason = reason.value;
+                freezes.push(Freeze { name, interval, reason, types, clusters, calendar: None });
             }
         }
         freezes
+    }
+
+    /// Reads the events of the calendar file that a freeze names.
+    fn calendar(&mut self, fields: &Fields<'_>, home: &Node) -> Option<(Vec<Event>, Option<CalendarFile>)> {
+        let named = self.reader.field_text(fields.get("calendar"))?;
+        let zone = self.zone_of(fields, home)?;
+        let path = self.reader.file().path.parent().unwrap_or_else(RepoPath::top).join(&named.value);
+        // The rule has said that it does not leave the folder.
+        let path = path.ok()?;
+        let Some(text) = (self.files)(&path) else {
+            let error = Diagnostic::error(format!("there is no calendar {path}"));
+            let help = "put the .ics file there, as text of at most 4 MiB, and commit it";
+            self.reader.diagnostics.push(error.at(named.place).help(help));
+            return None;
+        };
+        let found = events(&text, &zone);
+        self.calendars.insert(path.clone(), text.clone());
+        match found {
+            Ok(mut events) => {
+                events.retain(|event| is_reckoned(event.interval));
+                let sha256 = sha256(text.as_bytes());
+                Some((events, Some(CalendarFile { path, sha256 })))
+            }
+            Err(CalendarError { message, help, span }) => {
+                let error = Diagnostic::error(format!("{message} (freeze of {})", self.reader.file().path));
+                self.reader.diagnostics.push(error.at(Place::span(path, text, span)).help(help));
+                None
+            }
+        }
     }
 
     pub(super) fn overrides(&mut self, field: Option<Field<'_>>) -> Vec<Placed<Override>> {
@@ -117,24 +161,29 @@ impl Parser {
     fn interval(&mut self, fields: &Fields<'_>, end: &str, home: &Node) -> Option<Interval> {
         let from = self.reader.field_text(fields.get("from"));
         let to = self.reader.field_text(fields.get(end));
+        let zone = self.zone_of(fields, home)?;
+        self.between(&from?, &to?, &zone)
+    }
+
+    /// Reads the zone of days and times: their own, or that of the spec.
+    fn zone_of(&mut self, fields: &Fields<'_>, home: &Node) -> Option<TimeZone> {
         let own = fields.get("timeZone");
         let name = if own.is_some() { self.reader.field_text(own) } else { self.time_zone.clone() };
-        let zone = match name.as_ref().map(check_time::time_zone) {
-            Some(Ok(zone)) => zone,
+        match name.as_ref().map(check_time::time_zone) {
+            Some(Ok(zone)) => Some(zone),
             Some(Err(error)) if own.is_some() => {
                 self.reader.diagnostics.push(*error);
-                return None;
+                None
             }
-            _ if own.is_some() || self.zone_refused => return None,
+            _ if own.is_some() || self.zone_refused => None,
             _ => {
                 let error = Diagnostic::error("the days and times here have no time zone");
                 let place = self.reader.place(&home.span);
                 let help = "add `timeZone`, here or at the top, for example `Europe/Berlin`";
                 self.reader.diagnostics.push(error.at(place).help(help));
-                return None;
+                None
             }
-        };
-        self.between(&from?, &to?, &zone)
+        }
     }
 
     fn between(&mut self, from: &Placed<String>, to: &Placed<String>, zone: &TimeZone) -> Option<Interval> {

@@ -33,14 +33,17 @@ pub fn schema() -> Value {
             answer("OverrideList", &[("revision", revision.clone()), ("overrides", list(reference("override")))]),
             answer("WindowChange", &[
                 ("before", revision.clone()),
-                ("revision", revision),
+                ("revision", revision.clone()),
                 ("written", json!({ "type": "boolean" })),
                 ("changes", list(reference("change"))),
             ]),
         ],
         "$defs": {
-            "freeze": stretch(&[("name", text.clone()), ("types", list(text.clone()))]),
-            "override": stretch(&[("type", text.clone())]),
+            "freeze": stretch(
+                &[("name", text.clone()), ("types", list(text.clone()))],
+                &[("calendar", object(&[("path", text.clone()), ("sha256", revision.clone())], &[]))],
+            ),
+            "override": stretch(&[("type", text.clone())], &[]),
             "namedWindow": object(
                 &[("name", text.clone()), ("usedBy", list(reference("use")))],
                 &times(),
@@ -70,7 +73,7 @@ pub fn schema() -> Value {
 }
 
 /// What freezes and overrides have in common; `until` is the first instant after them.
-fn stretch(own: &[(&'static str, Value)]) -> Value {
+fn stretch(own: &[(&'static str, Value)], optional: &[(&'static str, Value)]) -> Value {
     let text = json!({ "type": "string" });
     let instant = json!({ "type": "string", "format": "date-time" });
     let common = [
@@ -81,7 +84,7 @@ fn stretch(own: &[(&'static str, Value)]) -> Value {
         ("clusters", json!({ "type": "array", "items": text })),
     ];
     let labels = json!({ "type": "object", "patternProperties": { "": text } });
-    object(&[&common[..], own].concat(), &[("labels", labels)])
+    object(&[&common[..], own].concat(), &[&[("labels", labels)], optional].concat())
 }
 
 /// The ways to write a window are the spec's.

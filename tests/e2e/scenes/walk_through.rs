@@ -21,7 +21,8 @@ pub fn scaffold(fleet: &mut Fleet) {
     let mut arguments = vec!["init", "--cluster", "edge-01", "--app", "nginx", "--yes"];
     arguments.extend(options.iter().map(String::as_str));
     fleet.tool(&arguments);
-    fleet.merge("Begin with nginx on edge-01");
+    // The gate has long closed by itself: a scene that runs its job says nothing of that to Git.
+    fleet.merge_of("2020-01-01T00:00:00Z", "Begin with nginx on edge-01");
     fleet.bootstrap("edge-01", "clusters/edge-01/flux");
     fleet.landed(0, &["flux-system", "infra", "apps-rt", "apps-rw"]);
 }
