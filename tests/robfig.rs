@@ -24,6 +24,8 @@ use jiff::Timestamp;
 mod cases;
 #[path = "robfig/odd.rs"]
 mod odd;
+#[path = "robfig/tables.rs"]
+mod tables;
 
 use cases::{Case, Random, Zone};
 
