@@ -74,7 +74,7 @@ const COUNTS: &[(&str, usize, usize)] = &[
     ("plan", 8, 7),
     ("plan/command", 18, 7),
     ("plan/edit", 1, 1),
-    ("plan/gate", 32, 18),
+    ("plan/gate", 31, 18),
     ("plan/migrate", 42, 18),
     ("plan/split", 20, 10),
     ("post", 1, 0),
