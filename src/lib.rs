@@ -2,6 +2,8 @@
 //! repository, restructures the repository so that this is true, and proves that nothing else
 //! changed.
 //!
+//! `docs/glossary.md` has the words that code, messages and docs use, one for each thing.
+//!
 //! # The flow
 //!
 //! Data flows one way:

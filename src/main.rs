@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use gitops_windows::commands::Cli;
+use gitops_windows::commands::{Cli, advised, run};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    ExitCode::from(gitops_windows::commands::run(&cli))
+    let cli = Cli::try_parse().unwrap_or_else(|error| advised(error).exit());
+    ExitCode::from(run(&cli))
 }

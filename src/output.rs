@@ -2,9 +2,25 @@
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::cli::{Color, Global};
 use crate::diagnostic::{Diagnostic, Severity, clean, folded, render};
+
+/// How long work may take before it is shown, and between two lines about it.
+const PATIENCE: Duration = Duration::from_millis(400);
+
+/// Where something was printed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// The results.
+    Results,
+    /// All that is for people.
+    People,
+}
+
+/// What was printed, in its order.
+pub type Pieces = Vec<(Stream, Vec<u8>)>;
 
 /// What a command printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,10 +35,11 @@ pub struct Printed {
 #[derive(Clone, Debug)]
 pub struct Output {
     /// Where both go instead of to those of the process, when nobody sits there.
-    kept: Option<Arc<Mutex<Printed>>>,
+    kept: Option<Arc<Mutex<Pieces>>>,
     stdout_color: bool,
     stderr_color: bool,
     quiet: bool,
+    verbose: bool,
     width: usize,
 }
 
@@ -44,6 +61,7 @@ impl Output {
             stdout_color: wanted(std::io::stdout().is_terminal()),
             stderr_color: wanted(std::io::stderr().is_terminal()),
             quiet: global.quiet,
+            verbose: global.verbose,
             width: columns.unwrap_or(120),
         }
     }
@@ -51,18 +69,54 @@ impl Output {
     /// Keeps what is printed, without colours and for a width in characters, and asks nobody.
     pub fn kept(global: &Global, width: usize) -> Output {
         let kept = Some(Arc::default());
-        Output { kept, stdout_color: false, stderr_color: false, quiet: global.quiet, width }
+        Output {
+            kept,
+            stdout_color: false,
+            stderr_color: false,
+            quiet: global.quiet,
+            verbose: global.verbose,
+            width,
+        }
     }
 
-    /// Returns what was kept so far.
-    pub fn printed(&self) -> Printed {
+    /// Returns an output that keeps what is printed, with the colours and the width of this one, and asks nobody.
+    pub fn keeping(&self) -> Output {
+        Output { kept: Some(Arc::default()), stderr_color: self.stdout_color, ..self.clone() }
+    }
+
+    /// Returns what was kept so far, in the order in which it was printed.
+    pub fn pieces(&self) -> Pieces {
         let kept = self.kept.as_ref();
         kept.map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner).clone()).unwrap_or_default()
+    }
+
+    /// Returns what was kept so far, by stream.
+    pub fn printed(&self) -> Printed {
+        let mut printed = Printed::default();
+        for (stream, bytes) in self.pieces() {
+            match stream {
+                Stream::Results => printed.stdout.extend(bytes),
+                Stream::People => printed.stderr.extend(bytes),
+            }
+        }
+        printed
+    }
+
+    /// Keeps something, if that is wanted.
+    fn keep(&self, stream: Stream, bytes: &[u8]) -> bool {
+        let Some(kept) = &self.kept else { return false };
+        kept.lock().unwrap_or_else(PoisonError::into_inner).push((stream, bytes.to_owned()));
+        true
     }
 
     /// Tells whether results are coloured.
     pub fn color(&self) -> bool {
         self.stdout_color
+    }
+
+    /// Tells whether people asked for more than most need.
+    pub fn verbose(&self) -> bool {
+        self.verbose
     }
 
     /// Gives the width for results, in characters.
@@ -72,8 +126,7 @@ impl Output {
 
     /// Prints a result. A closed pipe is no error: whoever reads had enough.
     pub fn result(&self, bytes: &[u8]) {
-        if let Some(kept) = &self.kept {
-            kept.lock().unwrap_or_else(PoisonError::into_inner).stdout.extend(bytes);
+        if self.keep(Stream::Results, bytes) {
             return;
         }
         let mut stdout = std::io::stdout().lock();
@@ -81,8 +134,7 @@ impl Output {
     }
 
     fn for_people(&self, text: &str) {
-        if let Some(kept) = &self.kept {
-            kept.lock().unwrap_or_else(PoisonError::into_inner).stderr.extend(text.as_bytes());
+        if self.keep(Stream::People, text.as_bytes()) {
             return;
         }
         let mut stderr = std::io::stderr().lock();
@@ -107,6 +159,32 @@ impl Output {
             return;
         }
         self.for_people(&render(&folded(&shown), self.stderr_color, self.width));
+    }
+
+    /// Returns what shows on a terminal how far work has come, in a line that goes again; `None` where nobody watches.
+    pub fn progress(&self) -> Option<impl Fn(usize, usize) + Send + Sync + use<>> {
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let is_watched = self.kept.is_none() && !self.quiet && !is_dumb && std::io::stderr().is_terminal();
+        is_watched.then(|| {
+            let shown: Mutex<(Instant, bool)> = Mutex::new((Instant::now(), false));
+            move |done: usize, of: usize| {
+                let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+                let line = match (done == of, done == 1 && of > 1) {
+                    (true, _) if !shown.1 => return,
+                    (true, _) => String::new(),
+                    (false, true) => {
+                        *shown = (Instant::now(), false);
+                        return;
+                    }
+                    (false, false) if shown.0.elapsed() < PATIENCE => return,
+                    (false, false) => format!("Built {done} of {of} …"),
+                };
+                *shown = (Instant::now(), done != of);
+                let mut stderr = std::io::stderr().lock();
+                // Nobody misses a line that can't be shown.
+                let _ = write!(stderr, "\r\u{1b}[K{line}").and_then(|()| stderr.flush());
+            }
+        })
     }
 
     /// Tells whether somebody can be asked.

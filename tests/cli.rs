@@ -463,3 +463,121 @@ fn builds_are_kept_between_runs_outside_of_the_repository() {
     assert_eq!(first, second);
     assert!(!line.contains(" 0 made") && !line.contains(" 0 from the cache"), "{line}");
 }
+
+/// Whoever asks for help sees all commands at once, in the order of a first week.
+#[test]
+fn help_fits_on_a_screen() {
+    let scratch = sample();
+    let help = scratch.expect(0, &["-h"]).stdout;
+    assert!(help.lines().count() <= 42, "{help}");
+    assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+    let headings: Vec<&str> = help.lines().filter(|line| line.ends_with(':')).collect();
+    insta::assert_snapshot!(headings.join("\n"), @r"
+    Look around:
+    Set up:
+    Every day:
+    Change windows:
+    Later:
+    This program:
+    Options (--help shows all):
+    ");
+    // A command that is in no group is told among those about the program.
+    assert!(help.contains("\n  schema, completions, man, version, licenses\n"), "{help}");
+    assert!(scratch.expect(0, &["--help"]).stdout.contains("--no-cache"));
+}
+
+#[test]
+fn commands_know_only_options_that_mean_something_to_them() {
+    let scratch = sample();
+    for command in ["calendar", "when", "check", "clusters", "diff", "verify", "pr", "cron", "schema"] {
+        let arguments: &[&str] = if command == "cron" { &["cron", "@daily"] } else { &[command] };
+        for option in ["--yes", "--dry-run", "--allow-dirty"] {
+            let run = scratch.expect(2, &[arguments, &[option]].concat());
+            assert!(run.stderr.contains(&format!("unexpected argument '{option}'")), "{}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn what_people_type_first_works_or_names_what_does() {
+    let scratch = sample();
+    let expected = scratch.expect(1, &SPLIT);
+    for arguments in [&["split", "web"][..], &["split", "--app", "web"]] {
+        let run = scratch.expect(1, arguments);
+        assert_eq!((run.stdout, run.stderr), (expected.stdout.clone(), expected.stderr.clone()));
+    }
+    scratch.expect(2, &["split", "web", "--all"]);
+    assert_eq!(scratch.expect(0, &["version"]).stdout, scratch.expect(0, &["--version"]).stdout);
+    insta::assert_snapshot!(scratch.expect(2, &["list"]).stderr, @r"
+    error: unrecognized subcommand 'list'
+
+      tip: some similar subcommands exist: 'clusters', 'when', 'windows list', 'freeze list'
+
+    Usage: gitops-windows [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+}
+
+/// What a command looks at is said where it is not the folder that somebody stands in.
+#[test]
+fn check_says_what_it_looked_at() {
+    let scratch = Scratch::fixture("sample").with_binary();
+    let told = |run: Run| run.stdout + &run.stderr;
+    assert_eq!(told(scratch.expect(0, &["check"])), "Nothing to report.\n");
+    let below = scratch.run_in(&scratch.top().join("apps/web"), &["check"]);
+    insta::assert_snapshot!(told(below), @r"
+    Nothing to report.
+    Looked at the whole repository: 2 clusters, 4 Flux Kustomizations.
+    ");
+    let apart = scratch.expect(0, &["-C", "apps/web", "check"]);
+    insta::assert_snapshot!(told(apart), @r"
+    Nothing to report.
+    Looked at no cluster: no Flux Kustomization was found. `gitops-windows clusters` says more.
+    ");
+}
+
+/// A window that somebody gives and does not get is told.
+#[test]
+fn init_says_which_windows_are_not_used() {
+    let scratch = Scratch::fixture("adopted").with_binary();
+    let window = ["--open", "0 22 * * SAT", "--close", "0 4 * * SUN"];
+    let run = scratch.expect(1, &[&["init", "--now", "2026-11-23T12:00:00Z"], &window[..]].concat());
+    insta::assert_snapshot!(run.stderr, @r"
+    warning: --open and --close are not used: the gate in infra/maintenance keeps its window
+     = help: to change it: `gitops-windows windows set reconciliation-window --open '0 22 * * SAT' --close '0 4 * * SUN'`
+    plant-north, plant-south
+      clusters/NAME/apps   Flux Kustomization apps   apps web
+      clusters/NAME/infra  Flux Kustomization infra  carries the gate
+    gate infra/maintenance: begin-maintenance and end-maintenance over apps
+    Proven with embedded kustomize api/v0.21.1: 4 comparisons over 20 objects, no difference.
+    2 files would change. Run it again with --yes to write.
+    Nothing changes: 2 Flux Kustomizations wait for their windows as before.
+    ");
+    let scratch = sample();
+    let run = scratch.expect(3, &[&["init"], &window[..]].concat());
+    insta::assert_snapshot!(run.stderr, @r"
+    error: windows.yaml is there already
+     --> windows.yaml
+     = help: its windows stay; to change one: `gitops-windows windows set NAME --open '0 22 * * SAT' --close '0 4 * * SUN'`
+    ");
+}
+
+#[test]
+fn init_ends_with_what_will_wait() {
+    let last = |scratch: &Scratch, more: &[&str]| {
+        let window = ["--open", "0 22 * * SAT", "--close", "0 4 * * SUN", "--time-zone", "Europe/Berlin"];
+        let run = scratch.run(&[&["init", "--now", "2026-11-23T12:00:00Z"], more, &window[..]].concat());
+        run.stderr.lines().last().unwrap_or_default().to_owned()
+    };
+    let scratch = Scratch::fixture("sample").with_binary();
+    insta::assert_snapshot!(last(&scratch, &["--yes"]), @"Nothing waits yet: `gitops-windows split --all` divides what is to wait.");
+    // Where the objects of an entry point have one type, its Flux Kustomization waits as a whole.
+    let scratch = Scratch::fixture("sample").with_binary();
+    for cluster in ["edge-01", "edge-02"] {
+        let apps = format!("clusters/{cluster}/apps/kustomization.yaml");
+        scratch.replace(&apps, "  - web\n", "");
+    }
+    scratch.commit();
+    insta::assert_snapshot!(last(&scratch, &[]), @"From Sun 2026-11-29 04:00 Europe/Berlin, 2 Flux Kustomizations in 2 clusters wait for Sat 2026-12-05 22:00 Europe/Berlin. Nothing else changes.");
+}

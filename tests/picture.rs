@@ -1,6 +1,7 @@
-//! The picture in `README.md` is a comment that `pr` writes of the sample, drawn as a forge shows it.
+//! The pictures in `README.md`: a comment that `pr` writes of the sample, drawn as a forge shows it, and a timeline that
+//! `calendar` draws.
 //!
-//! `GITOPS_WINDOWS_BLESS=1 cargo test --test picture` draws `docs/comment.svg` anew.
+//! `GITOPS_WINDOWS_BLESS=1 cargo test --test picture` draws `docs/comment.svg` and `docs/calendar.svg` anew.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, and writes when asked")]
 
 #[path = "support/divided.rs"]
@@ -12,6 +13,7 @@ use std::path::Path;
 
 use divided::finished;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use support::scratch::Scratch;
 
 const WIDTH: f64 = 880.0;
 const MARGIN: f64 = 20.0;
@@ -239,15 +241,47 @@ fn the_readme_shows_a_comment_of_the_sample() {
     // Of the commits, which are others on each machine, and of the release of the time zones the picture says nothing.
     let shown = comment.split("\n<sub>").next().unwrap();
     let picture = Picture::of(shown);
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/comment.svg");
+    keep("docs/comment.svg", &picture);
+}
+
+/// Three clusters with windows in their own time zones, and a freeze in one.
+const WINDOWS: &str = "\
+apiVersion: gitops-windows/v1
+timeZone: Europe/Berlin
+types:
+  rt: {}
+  rw: { window: saturday }
+windows:
+  saturday: { open: 0 22 * * SAT, for: 6h }
+clusters:
+  edge-01: {}
+  edge-02: { windows: { rw: { timeZone: America/New_York, from: Tue 20:00, to: Wed 02:00 } } }
+  edge-03: { windows: { rw: { timeZone: Asia/Tokyo, open: 0 2 * * MON-FRI, for: 3h } } }
+freezes:
+  year-end: { from: 2026-12-04, to: 2027-01-07, reason: trading peak, clusters: edge-01 }
+gate: { every: 5m, through: 2027-12-31 }
+";
+
+#[test]
+fn the_readme_shows_a_timeline() {
+    let scratch = Scratch::fixture("sample");
+    scratch.write("windows.yaml", WINDOWS).commit();
+    let ask = ["calendar", "--format", "svg", "--from", "2026-11-23", "--days", "14"];
+    let picture = scratch.expect(0, &[&ask[..], &["--time-zone", "Europe/Berlin"]].concat()).stdout;
+    keep("docs/calendar.svg", &picture);
+}
+
+/// Holds a picture to what is drawn, and the page to the picture.
+#[track_caller]
+fn keep(path: &str, picture: &str) {
+    assert!(picture.contains("prefers-color-scheme:dark"), "{path} is for light pages only");
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = top.join(path);
     if std::env::var_os("GITOPS_WINDOWS_BLESS").is_some_and(|value| value == "1") {
-        std::fs::write(&file, &picture).unwrap();
+        std::fs::write(&file, picture).unwrap();
     }
     let kept = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(
-        kept == picture,
-        "docs/comment.svg is not what `pr` writes: run this with GITOPS_WINDOWS_BLESS=1"
-    );
-    let readme = std::fs::read_to_string(file.parent().unwrap().with_file_name("README.md")).unwrap();
-    assert!(readme.contains("](docs/comment.svg)"));
+    assert!(kept == picture, "{path} is not what is drawn: run this with GITOPS_WINDOWS_BLESS=1");
+    let readme = std::fs::read_to_string(top.join("README.md")).unwrap();
+    assert!(readme.contains(&format!("]({path})")));
 }

@@ -139,8 +139,7 @@ fn options_that_mean_nothing_are_told_or_refused() {
     assert!(least.len() <= 2200);
     let help = scratch.expect(0, &["pr", "--help"]).stdout;
     assert!(!["--yes", "--dry-run", "--allow-dirty"].iter().any(|flag| help.contains(flag)), "{help}");
-    // They are no error, as in scripts that run several commands.
-    pr(&scratch, &["--yes"]);
+    scratch.expect(2, &["pr", "--base", "main", "--yes"]);
     let wrong = scratch.expect(3, &["pr", "--base", "mian"]);
     insta::assert_snapshot!(wrong.stderr, @r"
     error: git knows no commit `mian`

@@ -1,8 +1,10 @@
 //! The transcripts of `README.md` and of the guides in `docs/` are true: its commands run, in their order, in one shell a page, and
 //! print what stands there.
 //!
-//! A line `[...]` stands for any lines. `GITOPS_WINDOWS_BLESS=1 cargo test --test readme` writes
-//! anew what the commands without such a line print.
+//! Commands stand in two forms: a transcript in a block `console`, with `$ ` before each command and its output below;
+//! and a block `sh run`, to be pasted, of which every command must succeed and whose output may follow in a block `text`.
+//! A line `[...]` stands for any lines. `GITOPS_WINDOWS_BLESS=1 cargo test --test readme` writes anew what the commands
+//! without such a line print.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, and writes when asked")]
 
 mod support;
@@ -25,30 +27,65 @@ enum Part {
     Text(String),
     /// A command of a transcript with what it prints.
     Command { command: String, output: Vec<String> },
+    /// A block to be pasted, with the lines between it and its output, and that, if it stands there.
+    Block { commands: Vec<String>, output: Option<Vec<String>> },
+}
+
+impl Part {
+    /// Gives the script and what is written of its output.
+    fn script(&self) -> Option<(String, Option<&Vec<String>>)> {
+        match self {
+            Part::Text(_) => None,
+            Part::Command { command, output } => Some((command.clone(), Some(output))),
+            Part::Block { commands, output } => {
+                // Whoever fails ends the shell, and that is noticed.
+                Some((format!("set -e\n{}\nset +e", commands.join("\n")), output.as_ref()))
+            }
+        }
+    }
 }
 
 fn parts(page: &str) -> Vec<Part> {
     let mut parts = Vec::new();
-    let mut inside = false;
-    for line in page.lines() {
-        if inside && line != "```" {
-            match (line.strip_prefix("$ "), parts.last_mut()) {
-                (Some(command), _) => {
-                    parts.push(Part::Command { command: command.to_owned(), output: Vec::new() });
+    let mut lines = page.lines().peekable();
+    while let Some(line) = lines.next() {
+        match line {
+            "```sh run" => {
+                let commands = lines.by_ref().take_while(|line| *line != "```").map(str::to_owned).collect();
+                let mut output = None;
+                // Output follows at once, or after an empty line.
+                let mut ahead = lines.clone();
+                if ahead.next() == Some("") && ahead.next() == Some("```text") {
+                    lines.by_ref().take(2).for_each(drop);
+                    output =
+                        Some(lines.by_ref().take_while(|line| *line != "```").map(str::to_owned).collect());
                 }
-                (None, Some(Part::Command { output, .. })) => output.push(line.to_owned()),
-                (None, _) => panic!("a transcript begins with {line:?}, not with a command"),
+                parts.push(Part::Block { commands, output });
             }
-            continue;
+            "```console" => {
+                parts.push(Part::Text(line.to_owned()));
+                for line in lines.by_ref() {
+                    match (line.strip_prefix("$ "), parts.last_mut()) {
+                        _ if line == "```" => {
+                            parts.push(Part::Text(line.to_owned()));
+                            break;
+                        }
+                        (Some(command), _) => {
+                            parts.push(Part::Command { command: command.to_owned(), output: Vec::new() });
+                        }
+                        (None, Some(Part::Command { output, .. })) => output.push(line.to_owned()),
+                        (None, _) => panic!("a transcript begins with {line:?}, not with a command"),
+                    }
+                }
+            }
+            line => parts.push(Part::Text(line.to_owned())),
         }
-        inside = line == "```console";
-        parts.push(Part::Text(line.to_owned()));
     }
     parts
 }
 
 /// Runs commands in one shell and gives what each prints.
-fn run(commands: &[&str]) -> Vec<Vec<String>> {
+fn run(commands: &[String]) -> Vec<Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
     copy(&fixtures(), &folder.path().join("fixtures"));
     let mut script = String::from("exec 2>&1\n");
@@ -74,6 +111,13 @@ fn matches(pattern: &[String], lines: &[String]) -> bool {
         [first, rest @ ..] if first == ANY => (0..=lines.len()).any(|skip| matches(rest, &lines[skip..])),
         [first, rest @ ..] => lines.first() == Some(first) && matches(rest, &lines[1..]),
     }
+}
+
+/// Whoever opens the repository reads one page, and no more than that.
+#[test]
+fn the_readme_is_short() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    assert!(page.lines().count() <= 150, "{} lines", page.lines().count());
 }
 
 #[test]
@@ -116,13 +160,8 @@ fn links_between_pages_lead_somewhere() {
 /// Holds the transcripts of a page to what their commands print, and gives the number of commands.
 fn transcripts(place: &Path) -> usize {
     let mut parts = parts(&std::fs::read_to_string(place).unwrap());
-    let commands: Vec<&str> = parts
-        .iter()
-        .filter_map(|part| match part {
-            Part::Command { command, .. } => Some(command.as_str()),
-            Part::Text(_) => None,
-        })
-        .collect();
+    let commands: Vec<String> =
+        parts.iter().filter_map(|part| part.script().map(|(script, _)| script)).collect();
     if commands.is_empty() {
         return 0;
     }
@@ -131,8 +170,12 @@ fn transcripts(place: &Path) -> usize {
     let mut printed = run(&commands).into_iter();
     let mut wrong = Vec::new();
     for part in &mut parts {
-        let Part::Command { command, output } = part else { continue };
+        let Some((script, _)) = part.script() else { continue };
         let lines = printed.next().unwrap();
+        let output = match part {
+            Part::Command { output, .. } | Part::Block { output: Some(output), .. } => output,
+            _ => continue,
+        };
         if matches(output, &lines) {
             continue;
         }
@@ -140,7 +183,7 @@ fn transcripts(place: &Path) -> usize {
             *output = lines;
             continue;
         }
-        wrong.push(format!("$ {command}\n{}\n--- printed:\n{}", output.join("\n"), lines.join("\n")));
+        wrong.push(format!("$ {script}\n{}\n--- printed:\n{}", output.join("\n"), lines.join("\n")));
     }
     if bless {
         std::fs::write(place, page(&parts)).unwrap();
@@ -157,6 +200,11 @@ fn page(parts: &[Part]) -> String {
             Part::Command { command, output } => {
                 std::iter::once(&format!("$ {command}")).chain(output).cloned().collect::<Vec<_>>().join("\n")
             }
+            Part::Block { commands, output } => {
+                let block = |name: &str, lines: &[String]| format!("```{name}\n{}```", ended(lines));
+                let shown = output.as_ref().map(|output| format!("\n\n{}", block("text", output)));
+                block("sh run", commands) + &shown.unwrap_or_default()
+            }
         };
         page.push_str(&lines);
         page.push('\n');
@@ -164,9 +212,13 @@ fn page(parts: &[Part]) -> String {
     page
 }
 
+fn ended(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
 #[test]
 fn the_spec_is_valid() {
-    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/spec.md")).unwrap();
     let (_, rest) = page.split_once("```yaml\n").unwrap();
     let (spec, _) = rest.split_once("```\n").unwrap();
     let parsed = gitops_windows::spec::parse(&support::path("windows.yaml"), spec.as_bytes()).unwrap();
@@ -176,19 +228,24 @@ fn the_spec_is_valid() {
 
 #[test]
 fn the_page_names_every_command() {
-    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let page =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/commands.md")).unwrap();
     for command in gitops_windows::commands::Cli::command().get_subcommands() {
         let name = command.get_name();
         let named = page.contains(&format!("`{name}`")) || page.contains(&format!("`{name} "));
-        assert!(named, "README.md says nothing of `{name}`");
+        assert!(named, "docs/commands.md says nothing of `{name}`");
     }
 }
 
 #[test]
 fn a_page_is_read_and_written_without_loss() {
-    let text = "# A\n\n```console\n$ true\n$ echo a; echo b\na\n[...]\n```\n```sh\n$ no\n```\n";
+    let text = "# A\n\n```console\n$ true\n$ echo a; echo b\na\n[...]\n```\n```sh\n$ no\n```\n\
+        ```sh run\ntrue\n```\n\nB\n```sh run\necho a\n```\n\n```text\na\n```\n";
     assert_eq!(page(&parts(text)), text);
-    assert_eq!(parts(text).iter().filter(|part| matches!(part, Part::Command { .. })).count(), 2);
+    let outputs = parts(text);
+    let outputs: Vec<Option<usize>> =
+        outputs.iter().filter_map(Part::script).map(|(_, output)| output.map(Vec::len)).collect();
+    assert_eq!(outputs, [Some(0), Some(2), None, Some(1)]);
 }
 
 #[test]

@@ -19,37 +19,30 @@ pub const DEFAULT_DIRECTORY: &str = ".";
 /// Options of every command.
 #[derive(Args, Debug)]
 pub struct Global {
-    /// Work in this folder, which holds windows.yaml; it may be a subfolder of the git repository
+    /// Work in this folder
+    ///
+    /// It holds windows.yaml, and may be a subfolder of the git repository.
     #[arg(short = 'C', long = "directory", value_name = "DIR", default_value = DEFAULT_DIRECTORY, global = true)]
     pub directory: PathBuf,
     /// The spec, relative to the folder
-    #[arg(long, value_name = "FILE", default_value = DEFAULT_SPEC, global = true)]
+    #[arg(long, value_name = "FILE", default_value = DEFAULT_SPEC, global = true, hide_short_help = true)]
     pub spec: String,
-    /// Write without asking
-    #[arg(long, short = 'y', global = true, conflicts_with = "dry_run")]
-    pub yes: bool,
-    /// Show what would change and write nothing
-    #[arg(long, global = true)]
-    pub dry_run: bool,
-    /// Write although git has uncommitted changes
-    #[arg(long, global = true)]
-    pub allow_dirty: bool,
     /// Which kustomize proves the result [default: the one inside, else one found on PATH]
-    #[arg(long, value_enum, global = true)]
+    #[arg(long, value_enum, global = true, hide_short_help = true)]
     pub renderer: Option<RendererChoice>,
     /// Neither use nor keep builds of other runs
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub no_cache: bool,
     /// Whether to colour
-    #[arg(long, value_enum, default_value_t, global = true)]
+    #[arg(long, value_enum, default_value_t, global = true, hide_short_help = true)]
     pub color: Color,
     /// Take this for the current time, in RFC 3339, for example 2026-03-29T00:00:00Z
-    #[arg(long, value_name = "TIME", global = true)]
+    #[arg(long, value_name = "TIME", global = true, hide_short_help = true)]
     pub now: Option<String>,
     /// Say less: only errors, and what was asked for
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Say more: how many builds it took
+    /// Say more: long lists, and how many builds it took
     #[arg(short, long, global = true)]
     pub verbose: bool,
     /// What builds instead of what would be found, for a process that runs several commands.
@@ -57,17 +50,25 @@ pub struct Global {
     pub builder: Option<Shared>,
 }
 
-/// The options of [`Global`] about writing, which the help of a command that writes nothing does not show.
-#[derive(Args, Debug)]
-pub struct Writing {
-    /// As `--yes`.
-    #[arg(long, short = 'y', hide = true)]
+/// Whether to write without asking, or not at all.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct Consent {
+    /// Write without asking
+    #[arg(long, short = 'y', conflicts_with = "dry_run")]
     pub yes: bool,
-    /// As `--dry-run`.
-    #[arg(long, hide = true)]
+    /// Show what would change and write nothing
+    #[arg(long)]
     pub dry_run: bool,
-    /// As `--allow-dirty`.
-    #[arg(long, hide = true)]
+}
+
+/// Options of every command that writes a plan.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct Writing {
+    /// Whether to ask.
+    #[command(flatten)]
+    pub consent: Consent,
+    /// Write although git has uncommitted changes
+    #[arg(long)]
     pub allow_dirty: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::cli::{Format, Global};
+use crate::cli::{Consent, Format, Writing};
 use crate::commands::workspace::Workspace;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -52,7 +52,7 @@ const MISMATCHES: usize = 5;
 ///
 /// When the proof fails, the tree is dirty, or writing fails; nothing is written then.
 pub fn apply<'s>(
-    global: &Global,
+    writing: &Writing,
     output: &Output,
     workspace: &Workspace,
     plan: &Plan,
@@ -62,7 +62,10 @@ pub fn apply<'s>(
     let shown = shown.into();
     output.diagnostics(&plan.remarks);
     // Before the proof, which takes the longest: nobody waits for it only to hear this.
-    if !plan.changes.is_empty() && !global.allow_dirty && (global.yes || may_ask(global, output)) {
+    if !plan.changes.is_empty()
+        && !writing.allow_dirty
+        && (writing.consent.yes || writing.consent.may_ask(output))
+    {
         refuse_dirty(workspace)?;
     }
     // Nothing is written that only another run has seen.
@@ -80,7 +83,7 @@ pub fn apply<'s>(
         return Ok(exit);
     }
     refuse_ignored(workspace, plan)?;
-    let written = decide(global, output, workspace, plan, shown, &verdicts, renderer)?;
+    let written = decide(&writing.consent, output, workspace, plan, shown, &verdicts, renderer)?;
     let refused = plan.report.entries().iter().filter(|entry| entry.way == Way::Refused).count();
     if refused > 0 {
         let them =
@@ -131,7 +134,7 @@ pub fn preview(
 }
 
 fn decide(
-    global: &Global,
+    consent: &Consent,
     output: &Output,
     workspace: &Workspace,
     plan: &Plan,
@@ -139,8 +142,8 @@ fn decide(
     verdicts: &[Verdict],
     renderer: &dyn Renderer,
 ) -> Result<bool, Error> {
-    let ask = may_ask(global, output);
-    if global.yes {
+    let ask = consent.may_ask(output);
+    if consent.yes {
         // Programs read stdout: what was written is told after it was.
         write::write(&workspace.repository, &plan.changes)?;
         show(output, plan, shown, true);
@@ -163,21 +166,24 @@ fn decide(
         }
         yes
     } else {
-        global.yes
+        consent.yes
     };
     if written {
         output.say(&format!("Wrote {}. `gitops-windows undo` takes it back.", files(plan.changes.files())));
         tell_commands(output, plan, "Now run");
     } else {
-        let hint = if global.dry_run { "" } else { " Run it again with --yes to write." };
+        let hint = if consent.dry_run { "" } else { " Run it again with --yes to write." };
         output.say(&format!("{} would change.{hint}", files(plan.changes.files())));
         tell_commands(output, plan, "Once it is written, run");
     }
     Ok(written)
 }
 
-fn may_ask(global: &Global, output: &Output) -> bool {
-    !global.yes && !global.dry_run && output.can_ask()
+impl Consent {
+    /// Tells whether to ask whoever sits there.
+    pub fn may_ask(&self, output: &Output) -> bool {
+        !self.yes && !self.dry_run && output.can_ask()
+    }
 }
 
 /// Tells the commands that a plan can't put into files.
@@ -256,7 +262,7 @@ fn refuse_dirty(workspace: &Workspace) -> Result<(), Error> {
 /// Says what became of each entry point.
 fn report(output: &Output, plan: &Plan) {
     if let Report::Init { found, .. } = &plan.report {
-        found.iter().for_each(|line| output.say(line));
+        found.lines(output.verbose()).iter().for_each(|line| output.say(line));
     }
     for standing in plan.report.standings() {
         output.say(&standing.to_string());

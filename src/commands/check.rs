@@ -9,6 +9,7 @@ use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::renderer::{on_demand, renderer};
 use crate::commands::workspace::Workspace;
+use crate::delivery::Model;
 use crate::diagnostic::{self, Diagnostic, Severity, distinct};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
@@ -132,7 +133,28 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
         }
     };
     show(&findings, arguments.format, output);
+    if arguments.format == CheckFormat::Text {
+        looked_at(&workspace, &model, spec.is_some(), output);
+    }
     Ok(if fails(&findings, arguments.fail_on) { Exit::Pending } else { Exit::Clean })
+}
+
+/// Says what was looked at, where that is not what somebody would think.
+fn looked_at(workspace: &Workspace, model: &Model, has_spec: bool, output: &Output) {
+    let kustomizations: usize = model.delivered.all.iter().map(|cluster| cluster.kustomizations.len()).sum();
+    if has_spec {
+        return;
+    }
+    if kustomizations == 0 {
+        output.say(
+            "Looked at no cluster: no Flux Kustomization was found. `gitops-windows clusters` says more.",
+        );
+    } else if *workspace.repository.spec_dir() != model.root {
+        output.say(&format!(
+            "Looked at the whole repository: {} clusters, {kustomizations} Flux Kustomizations.",
+            model.delivered.all.len()
+        ));
+    }
 }
 
 /// Finds what goes wrong on the way from `--base`.

@@ -4,8 +4,9 @@ use std::io::{BufRead, BufReader, Read};
 
 use clap::Args;
 use jiff::tz::TimeZone;
+use serde_json::json;
 
-use crate::cli::Global;
+use crate::cli::{Global, TextFormat};
 use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::diagnostic::{Diagnostic, Place};
@@ -30,6 +31,9 @@ pub struct Cron {
     /// How many times to print, at most a million
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub count: u64,
+    /// How to answer
+    #[arg(long, value_enum, default_value_t)]
+    pub format: TextFormat,
 }
 
 /// The longest line of a batch that is looked at.
@@ -64,6 +68,14 @@ pub fn run(global: &Global, arguments: &Cron, output: &Output) -> Result<Exit, E
         }
         None => clock::now(global)?.into(),
     };
+    if arguments.format == TextFormat::Json {
+        let most = usize::try_from(arguments.count).unwrap_or(usize::MAX);
+        let times = expression.moments(from, &zone).take(most);
+        let times = times.map(|at| json!({ "utc": at.to_string(), "local": at.local(&zone).to_string() }));
+        let answer = json!({ "version": 1, "times": times.collect::<Vec<_>>() });
+        output.result(format!("{answer:#}\n").as_bytes());
+        return Ok(Exit::Clean);
+    }
     let mut last = None;
     let mut lines = String::new();
     let mut left = arguments.count;

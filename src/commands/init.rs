@@ -2,19 +2,21 @@
 
 use clap::Args;
 
-use crate::cli::{Format, Global};
+use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::{Exit, apply};
+use crate::commands::clock;
 use crate::commands::renderer::renderer;
 use crate::commands::schedules::lint;
 use crate::commands::workspace::Workspace;
 use crate::delivery::{Known, Model};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::command::{InitOptions, init, scaffold};
 use crate::plan::{Plan, Report};
 use crate::render::Renderer;
 use crate::spec;
 use crate::template::Templates;
+use crate::when::begins;
 
 /// Arguments of `init`.
 #[derive(Args, Debug)]
@@ -44,6 +46,9 @@ pub struct Init {
     /// How to show the difference
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// Whether to write.
+    #[command(flatten)]
+    pub writing: Writing,
 }
 
 /// Runs the command.
@@ -70,17 +75,34 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
             &arguments.apps,
         )?;
         lint_planned(global, output, &workspace, &plan, renderer.as_ref())?;
-        return apply(global, output, &workspace, &plan, renderer.as_ref(), arguments.format);
+        return apply(&arguments.writing, output, &workspace, &plan, renderer.as_ref(), arguments.format);
     }
     let mut plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
     let is_guides = matches!(plan.report, Report::Init { default_window: true, .. });
-    if is_guides && !global.yes && !global.dry_run && output.can_ask() {
+    if is_guides && arguments.writing.consent.may_ask(output) {
         ask(output, &mut options);
         options.check()?;
         plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
     }
     lint_planned(global, output, &workspace, &plan, renderer.as_ref())?;
-    apply(global, output, &workspace, &plan, renderer.as_ref(), arguments.format)
+    let exit = apply(&arguments.writing, output, &workspace, &plan, renderer.as_ref(), arguments.format)?;
+    output.say(&effect(global, &workspace, &plan, renderer.as_ref())?);
+    Ok(exit)
+}
+
+/// Says what waits once what is planned has reached the clusters.
+fn effect(
+    global: &Global,
+    workspace: &Workspace,
+    plan: &Plan,
+    renderer: &dyn Renderer,
+) -> Result<String, Error> {
+    let Report::Init { held, .. } = &plan.report else { return Ok(String::new()) };
+    let after = plan.changes.apply(&workspace.snapshot);
+    let spec = spec::read(&after, &workspace.spec_path)?.spec;
+    let model = Model::read(&after, &spec.folder(), &Known::of(&spec), renderer);
+    begins(&spec, &model, held, clock::now(global)?)
+        .map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })
 }
 
 /// Shows what is doubtful about the schedules of the spec that the plan writes.
@@ -93,7 +115,6 @@ fn lint_planned(
 ) -> Result<(), Error> {
     let after = plan.changes.apply(&workspace.snapshot);
     let Ok(parsed) = spec::read(&after, &workspace.spec_path) else { return Ok(()) };
-    output.diagnostics(&parsed.warnings);
     let model = Model::read(&after, &parsed.spec.folder(), &Known::of(&parsed.spec), renderer);
     lint(global, output, &parsed.spec, &model, &after)
 }

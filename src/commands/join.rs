@@ -16,5 +16,5 @@ pub fn run(global: &Global, arguments: &Split, output: &Output) -> Result<Exit, 
     output.diagnostics(&loaded.model.remarks);
     let templates = Templates::new(loaded.workspace.overrides())?;
     let plan = join(&loaded.input(), &templates, &selection)?;
-    apply(global, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
+    apply(&arguments.writing, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use anstyle::Style;
 use clap::{Parser, Subcommand};
 
 use crate::cli::Global;
@@ -9,6 +10,7 @@ use crate::commands::calendar::Calendar;
 use crate::commands::check::Check;
 use crate::commands::clusters::Clusters;
 use crate::commands::cron::Cron;
+use crate::commands::demo::Demo;
 use crate::commands::explain::Explain;
 use crate::commands::flux_create::FluxCreate;
 use crate::commands::freeze::{Freeze, Stop};
@@ -18,18 +20,26 @@ use crate::commands::migrate::Migrate;
 use crate::commands::overrides::Override;
 use crate::commands::pr::Pr;
 use crate::commands::split::Split;
-use crate::commands::sync::Sync;
+use crate::commands::sync::{Sync, Wish};
+use crate::commands::undo::Undo;
 use crate::commands::verify::Verify;
 use crate::commands::when::When;
 use crate::commands::windows::Windows;
 use crate::schedule::zone;
 
-/// Say when each kind of change may reach each cluster of a Flux + kustomize repository.
+/// Say when each kind of change may reach each cluster of a Flux repository.
 ///
 /// Every command that writes shows the difference first and proves by rendering that no cluster
 /// would get anything else. Nothing is written without `--yes` or your word on a terminal.
 #[derive(Debug, Parser)]
-#[command(name = "gitops-windows", version, long_version = long_version(), max_term_width = 100)]
+#[command(
+    name = "gitops-windows",
+    version,
+    long_version = long_version(),
+    max_term_width = 100,
+    help_template = TEMPLATE,
+    after_help = groups()
+)]
 pub struct Cli {
     /// What every command takes.
     #[command(flatten)]
@@ -51,71 +61,125 @@ fn long_version() -> &'static str {
     &TEXT
 }
 
+/// The help of the whole: the commands stand in groups.
+const TEMPLATE: &str =
+    "{about-with-newline}\n{usage-heading} {usage}{after-help}\n\nOptions (--help shows all):\n{options}";
+
+/// The commands by what they are for, in the order of a first week.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Look around", &["demo", "clusters", "check"]),
+    ("Set up", &["init", "explain", "split", "verify", "migrate"]),
+    ("Every day", &["when", "calendar", "status", "pr"]),
+    ("Change windows", &["windows", "freeze", "override", "stop", "cron"]),
+    ("Later", &["sync", "diff", "join", "undo", "flux-create"]),
+];
+
+/// Says what each command does, group by group; the rest are about this program.
+fn groups() -> String {
+    const HEADING: Style = Style::new().bold().underline();
+    let all = Command::augment_subcommands(clap::Command::new("gitops-windows"));
+    let mut text = String::new();
+    for (heading, names) in GROUPS {
+        text.push_str(&format!("{HEADING}{heading}:{HEADING:#}\n"));
+        for command in names.iter().filter_map(|name| all.find_subcommand(name)) {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            text.push_str(&format!("  {:<12} {about}\n", command.get_name()));
+        }
+    }
+    let is_grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    let rest = all.get_subcommands().map(clap::Command::get_name).filter(|name| !is_grouped(name));
+    let rest: Vec<&str> = rest.collect();
+    text + &format!("{HEADING}This program:{HEADING:#}\n  {}", rest.join(", "))
+}
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Find what is there and write windows.yaml, the gate and each cluster's patches
-    Init(Init),
-    /// Divide apps, and the entry points that use them, by change type
-    Split(Split),
-    /// Say where each cluster stands on the way from one Flux Kustomization to several, and take the
-    /// next step
+    /// Play the main job in a scratch folder, step by step
     ///
-    /// A split takes three commits, so that no object is ever deleted: `split` makes the first, this
-    /// command the others. Each must have reached the clusters before the next.
-    Migrate(Migrate),
-    /// Take a split back: every file gets its original bytes, with what was edited since
-    Join(Split),
-    /// Bring everything that the spec implies up to date
-    Sync(Sync),
-    /// Show what `sync` would change
-    Diff(Sync),
-    /// Prove that every entry point and its sides agree, or that they give what a revision gave
+    /// Makes a small fleet with a git repository of its own, and leaves it to play with. On a
+    /// terminal it waits for Enter before each step; `< /dev/null` does without. Nothing outside
+    /// of the folder is written, and nothing but git is run.
+    Demo(Demo),
+    /// Show the clusters, and what Flux applies to each
     ///
-    /// Exits with 0 where all is equal, 1 where objects were added, changed or moved between
-    /// types, 3 where something does not build, 5 where an object is lost, doubled or on the
-    /// wrong side.
-    Verify(Verify),
-    /// Say for each object of a file or folder which type it is, why, and who consumes it
-    Explain(Explain),
-    /// Print the `flux create` commands for clusters whose Flux Kustomizations are not in Git
-    ///
-    /// For clusters that hold none of the objects yet: everything is created with `prune: true`.
-    FluxCreate(FluxCreate),
-    /// Take back the last write, if nothing was edited since
-    Undo,
-    /// Say when changes reach each cluster: which type, by which Flux Kustomization, open now, when next
-    When(When),
-    /// Show the windows of the fleet as a timeline, a picture or a calendar file
-    Calendar(Calendar),
-    /// Read and edit the windows in windows.yaml, answering in JSON: the interface for services
-    Windows(Windows),
-    /// Add, show and take away freezes: times in which nothing opens, whatever windows and overrides say
-    Freeze(Freeze),
-    /// Add, show and take away overrides: times in which a type opens beside its windows
-    Override(Override),
-    /// Stop what waits for windows: a freeze from now
-    Stop(Stop),
-    /// Show the clusters, what Flux applies to each, and what no cluster gets
+    /// Shows what waits for which window as well, and what no cluster gets.
     Clusters(Clusters),
-    /// Find what is wrong or doubtful in the repository, with or without a spec
+    /// Find what is wrong or doubtful, with or without a spec
     ///
     /// Exits with 0 where there is nothing to tell, or only what `--fail-on` lets pass, 1 where there
     /// is more, 3 where the spec is invalid. `docs/codes.md` lists all codes.
     Check(Check),
-    /// Say what a pull request changes in which cluster, and when each change lands
+    /// Write windows.yaml and the gates for what is there
+    ///
+    /// Finds clusters, entry points, apps, Flux Kustomizations and gates. In an empty folder, with
+    /// `--cluster` and `--app`, it writes a whole repository.
+    Init(Init),
+    /// Say which type each object of a file or folder has, and why
+    Explain(Explain),
+    /// Divide apps by change type, with the entry points that use them
+    #[command(
+        override_usage = "gitops-windows split [OPTIONS] app <NAME>...\n       gitops-windows split [OPTIONS] --all"
+    )]
+    Split(Split),
+    /// Prove that every entry point and its sides agree
+    ///
+    /// With `--base`, proves that they give what a revision gave. Exits with 0 where all is equal,
+    /// 1 where objects were added, changed or moved between types, 3 where something does not
+    /// build, 5 where an object is lost, doubled or on the wrong side.
+    Verify(Verify),
+    /// Take the next step from one Flux Kustomization to several
+    ///
+    /// A split takes three commits, so that no object is ever deleted: `split` makes the first, this
+    /// command the others. Each must have reached the clusters before the next. Says where each
+    /// cluster stands.
+    Migrate(Migrate),
+    /// Say when changes reach each cluster, and what is open now
+    When(When),
+    /// Show the windows as a timeline, a picture or a calendar file
+    Calendar(Calendar),
+    /// Say what a pull request changes, and when each line lands
     ///
     /// Exits with 0 where there is no finding that `--fail-on` names, 1 where there is one, 3 where a
     /// revision can't be read.
     Pr(Pr),
+    /// Read and edit windows, answering in JSON: for services
+    Windows(Windows),
+    /// Add, show and remove freezes: times in which nothing opens
+    ///
+    /// A freeze wins over windows and overrides.
+    Freeze(Freeze),
+    /// Add, show and remove overrides: times beside the windows
+    Override(Override),
+    /// Stop what waits for windows: a freeze from now
+    Stop(Stop),
     /// Print when Kubernetes fires a cron expression
     Cron(Cron),
+    /// Bring everything up to date with windows.yaml
+    Sync(Sync),
+    /// Show what `sync` would change
+    Diff(Wish),
+    /// Take a split back
+    ///
+    /// Every file gets its original bytes, with what was edited since.
+    #[command(
+        override_usage = "gitops-windows join [OPTIONS] app <NAME>...\n       gitops-windows join [OPTIONS] --all"
+    )]
+    Join(Split),
+    /// Take back the last write, if nothing was edited since
+    Undo(Undo),
+    /// Print `flux create` commands, for Flux objects not in Git
+    ///
+    /// For clusters that hold none of the objects yet: everything is created with `prune: true`.
+    FluxCreate(FluxCreate),
     /// Print the JSON Schema of windows.yaml, or of an answer
     Schema(Schema),
     /// Print the completions of a shell
     Completions(Completions),
     /// Print the manual page
     Man,
+    /// Print the versions of the program and of its time zones
+    Version,
     /// Print the licences of everything that this program carries
     Licenses,
 }

@@ -71,6 +71,12 @@ pub fn man(output: &Output) -> Result<Exit, Error> {
     Ok(Exit::Clean)
 }
 
+/// Prints the version, as `--version` does.
+pub fn version(output: &Output) -> Result<Exit, Error> {
+    output.result(Cli::command().render_long_version().as_bytes());
+    Ok(Exit::Clean)
+}
+
 /// Prints the licences of what the binary carries.
 pub fn licenses(output: &Output) -> Result<Exit, Error> {
     output.result(include_bytes!("../../LICENSES.md"));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::{Format, Global};
+use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::{Exit, apply};
 use crate::commands::workspace::Loaded;
 use crate::diagnostic::Diagnostic;
@@ -43,6 +43,9 @@ pub struct Migrate {
     /// How to show the difference
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// Whether to write.
+    #[command(flatten)]
+    pub writing: Writing,
 }
 
 /// Runs the command.
@@ -62,7 +65,7 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
         live,
     };
     let plan = migrate(&loaded.input(), &base.input(loaded.renderer.as_ref()), &templates, &options)?;
-    apply(global, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
+    apply(&arguments.writing, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
 }
 
 /// Asks each cluster whose next step depends on it.

@@ -6,9 +6,11 @@ mod check;
 mod clock;
 mod clusters;
 mod cron;
+mod demo;
 mod explain;
 mod flux_create;
 mod freeze;
+mod guess;
 mod init;
 mod join;
 mod list;
@@ -32,6 +34,7 @@ use crate::error::Error;
 use crate::output::Output;
 
 pub use apply::Exit;
+pub use guess::advised;
 pub use list::{Cli, Command};
 
 /// Runs a command and gives the exit code of the process.
@@ -58,10 +61,11 @@ fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
         Command::Verify(arguments) => verify::run(&cli.global, arguments, output),
         Command::Explain(arguments) => explain::run(&cli.global, arguments, output),
         Command::FluxCreate(arguments) => flux_create::run(&cli.global, arguments, output),
+        Command::Demo(arguments) => demo::run(&cli.global, arguments, output),
         Command::Init(arguments) => init::run(&cli.global, arguments, output),
         Command::Sync(arguments) => sync::run(&cli.global, arguments, output),
         Command::Diff(arguments) => sync::diff(&cli.global, arguments, output),
-        Command::Undo => undo::run(&cli.global, output),
+        Command::Undo(arguments) => undo::run(&cli.global, arguments, output),
         Command::When(arguments) => when::run(&cli.global, arguments, output),
         Command::Calendar(arguments) => calendar::run(&cli.global, arguments, output),
         Command::Windows(arguments) => windows::run(&cli.global, arguments, output),
@@ -75,6 +79,7 @@ fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
         Command::Schema(arguments) => meta::schema(arguments, output),
         Command::Completions(arguments) => meta::completions(arguments, output),
         Command::Man => meta::man(output),
+        Command::Version => meta::version(output),
         Command::Licenses => meta::licenses(output),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use clap::{Args, ValueEnum};
 
 use crate::check::{SpecLintOptions, Standard};
-use crate::cli::{Global, Writing};
+use crate::cli::Global;
 use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::post::{self, Posting};
@@ -48,9 +48,6 @@ pub struct Pr {
     /// Where to post.
     #[command(flatten)]
     pub posting: Posting,
-    /// What it has no use for.
-    #[command(flatten)]
-    pub unused: Writing,
 }
 
 /// Reads how long a comment may be: its hidden line, and then the least in which anything can be said.

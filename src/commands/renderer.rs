@@ -1,9 +1,11 @@
 //! The renderer of a command.
 
+use std::sync::Arc;
+
 use crate::cli::Global;
 use crate::error::Error;
 use crate::output::Output;
-use crate::render::{Object, OnDemand, RenderError, Renderer, Request, Tally, detect};
+use crate::render::{Object, OnDemand, Progress, RenderError, Renderer, Request, Tally, detect};
 use crate::repo::Snapshot;
 
 /// Returns the renderer that the options ask for. With `--verbose` it tells at its end how many builds
@@ -29,7 +31,10 @@ pub fn on_demand(global: &Global, output: &Output) -> Box<dyn Renderer> {
     telling(inner, global, output)
 }
 
-fn telling(inner: Box<dyn Renderer>, global: &Global, output: &Output) -> Box<dyn Renderer> {
+fn telling(mut inner: Box<dyn Renderer>, global: &Global, output: &Output) -> Box<dyn Renderer> {
+    if let Some(progress) = output.progress() {
+        inner.report_to(Progress(Arc::new(progress)));
+    }
     if global.verbose { Box::new(Telling { inner, output: output.clone() }) } else { inner }
 }
 

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::change::Change;
-use crate::cli::{Format, Global};
+use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::{Exit, Shown, apply};
 use crate::commands::renderer::renderer;
 use crate::commands::sync;
@@ -25,6 +25,9 @@ pub struct SpecEdit {
     /// How to show the difference
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// Whether to write.
+    #[command(flatten)]
+    pub writing: Writing,
 }
 
 /// A spec that was edited, with the plan that brings everything else along.
@@ -80,7 +83,7 @@ impl Edited {
     /// # Errors
     ///
     /// Those of [`apply`].
-    pub fn apply(&self, global: &Global, output: &Output, format: Format) -> Result<Exit, Error> {
+    pub fn apply(&self, writing: &Writing, output: &Output, format: Format) -> Result<Exit, Error> {
         let answer = |written: bool| {
             let changes = &diff::json(&self.plan.changes)["changes"];
             changed(self.before.bytes(), self.after.bytes(), changes, written)
@@ -90,7 +93,7 @@ impl Edited {
             format => Shown::Difference(format),
         };
         let Loaded { workspace, renderer, .. } = &self.loaded;
-        apply(global, output, workspace, &self.plan, renderer.as_ref(), shown)
+        apply(writing, output, workspace, &self.plan, renderer.as_ref(), shown)
     }
 }
 
@@ -111,7 +114,7 @@ pub fn edit(
     edit: impl FnOnce(&Spec, &str) -> Result<(String, Parsed), Error>,
 ) -> Result<Exit, Error> {
     let edited = Edited::plan(global, output, arguments.if_revision.as_deref(), false, edit)?;
-    let exit = edited.apply(global, output, arguments.format)?;
+    let exit = edited.apply(&arguments.writing, output, arguments.format)?;
     let every = edited.loaded.spec.gate.table.as_ref().map_or(0, |table| table.every);
     if exit == Exit::Clean && !edited.plan.changes.is_empty() {
         output.say(&format!(

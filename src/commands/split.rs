@@ -1,8 +1,8 @@
 //! `split app NAME…` and `split --all`.
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
-use crate::cli::{Format, Global};
+use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::{Exit, apply};
 use crate::commands::workspace::Loaded;
 use crate::diagnostic::Diagnostic;
@@ -14,26 +14,21 @@ use crate::template::Templates;
 /// Arguments of `split` and `join`.
 #[derive(Args, Debug)]
 pub struct Split {
-    /// Which apps
-    #[command(subcommand)]
-    pub what: Option<SplitWhat>,
+    /// The apps, by name; the word `app` before them may be left out
+    #[arg(value_name = "app NAME", conflicts_with_all = ["named", "all"])]
+    pub apps: Vec<String>,
+    /// As `app NAME`.
+    #[arg(long = "app", value_name = "NAME", hide = true, conflicts_with = "all")]
+    pub named: Vec<String>,
     /// All apps
     #[arg(long)]
     pub all: bool,
     /// How to show the difference
-    #[arg(long, value_enum, default_value_t, global = true)]
+    #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-}
-
-/// What to split or join.
-#[derive(Debug, Subcommand)]
-pub enum SplitWhat {
-    /// These apps
-    App {
-        /// The apps' names
-        #[arg(required = true, value_name = "NAME")]
-        names: Vec<String>,
-    },
+    /// Whether to write.
+    #[command(flatten)]
+    pub writing: Writing,
 }
 
 /// Runs the command.
@@ -46,19 +41,25 @@ pub fn run(global: &Global, arguments: &Split, output: &Output) -> Result<Exit, 
     let base = needs_base(&loaded.input()).then(|| loaded.base("HEAD").ok()).flatten();
     let base = base.as_ref().map(|base| base.input(loaded.renderer.as_ref()));
     let plan = split(&loaded.input(), base.as_ref(), &templates, &selection)?;
-    apply(global, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
+    apply(&arguments.writing, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
 }
 
 /// Reads which apps a command that divides or joins them means.
 ///
 /// # Errors
 ///
-/// When neither names nor `--all` are given, or both.
+/// When neither names nor `--all` are given.
 pub(super) fn selection(arguments: &Split, verb: &str) -> Result<Selection, Error> {
-    match (&arguments.what, arguments.all) {
-        (Some(SplitWhat::App { names }), false) => Ok(Selection::Named(names.clone())),
-        (None, true) => Ok(Selection::All),
-        _ => Err(Error::new(
+    let names = match &arguments.apps[..] {
+        // Alone it is the word, and never an app of that name: `app app` is.
+        [word, names @ ..] if word == "app" => names,
+        names => names,
+    };
+    let names: Vec<String> = names.iter().chain(&arguments.named).cloned().collect();
+    match arguments.all {
+        true => Ok(Selection::All),
+        false if !names.is_empty() => Ok(Selection::Named(names)),
+        false => Err(Error::new(
             ErrorKind::Usage,
             Diagnostic::error(format!("say what to {verb}: either apps by name, or all"))
                 .help(format!("`gitops-windows {verb} app NAME…` or `gitops-windows {verb} --all`")),

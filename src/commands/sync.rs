@@ -3,7 +3,7 @@
 use clap::Args;
 use jiff::Timestamp;
 
-use crate::cli::{Format, Global};
+use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::{Exit, apply, preview};
 use crate::commands::clock;
 use crate::commands::schedules::lint;
@@ -17,9 +17,20 @@ use crate::spec::exceptions::{clean, extend};
 use crate::spec::{Parsed, Spec};
 use crate::template::Templates;
 
-/// Arguments of `sync` and `diff`.
+/// Arguments of `sync`.
 #[derive(Args, Debug)]
 pub struct Sync {
+    /// How far it goes.
+    #[command(flatten)]
+    pub wish: Wish,
+    /// Whether to write.
+    #[command(flatten)]
+    pub writing: Writing,
+}
+
+/// Arguments of `sync` and `diff`.
+#[derive(Args, Debug)]
+pub struct Wish {
     /// Take away the gates of clusters that windows.yaml speaks of no more, and Namespaces that gates leave; says what that deletes
     #[arg(long)]
     pub allow_deletion: bool,
@@ -36,18 +47,19 @@ pub struct Sync {
 
 /// Runs `sync`.
 pub fn run(global: &Global, arguments: &Sync, output: &Output) -> Result<Exit, Error> {
-    let (mut loaded, plan) = plan(global, output, arguments)?;
+    let (mut loaded, plan) = plan(global, output, &arguments.wish)?;
     loaded.workspace.allow_edited_spec();
-    apply(global, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
+    let renderer = loaded.renderer.as_ref();
+    apply(&arguments.writing, output, &loaded.workspace, &plan, renderer, arguments.wish.format)
 }
 
 /// Runs `diff`: what `sync` would change, proven and never written.
-pub fn diff(global: &Global, arguments: &Sync, output: &Output) -> Result<Exit, Error> {
+pub fn diff(global: &Global, arguments: &Wish, output: &Output) -> Result<Exit, Error> {
     let (loaded, plan) = plan(global, output, arguments)?;
     preview(output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
 }
 
-fn plan(global: &Global, output: &Output, arguments: &Sync) -> Result<(Loaded, Plan), Error> {
+fn plan(global: &Global, output: &Output, arguments: &Wish) -> Result<(Loaded, Plan), Error> {
     if arguments.extend.is_some() || arguments.clean {
         let edited = Edited::plan(global, output, None, arguments.allow_deletion, |spec, text| {
             tidied(spec, text, arguments, clock::now(global)?)
@@ -60,7 +72,7 @@ fn plan(global: &Global, output: &Output, arguments: &Sync) -> Result<(Loaded, P
 }
 
 /// Edits the spec by what its times ask for; without that, `sync` knows no time.
-fn tidied(spec: &Spec, text: &str, arguments: &Sync, now: Timestamp) -> Result<(String, Parsed), Error> {
+fn tidied(spec: &Spec, text: &str, arguments: &Wish, now: Timestamp) -> Result<(String, Parsed), Error> {
     let Some(through) = &arguments.extend else { return clean(spec, text, now) };
     let (text, parsed) = extend(spec, text, through.as_deref(), now)?;
     if arguments.clean { clean(&parsed.spec, &text, now) } else { Ok((text, parsed)) }

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use crate::cli::{Format, Global};
+use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::Exit;
 use crate::commands::spec_edit::{Edited, file};
 use crate::commands::workspace::Workspace;
@@ -119,6 +119,9 @@ pub struct WindowsEdit {
     /// How to answer
     #[arg(long, value_enum, default_value_t = Format::Json)]
     pub format: Format,
+    /// Whether to write.
+    #[command(flatten)]
+    pub writing: Writing,
 }
 
 /// Runs the command.
@@ -158,7 +161,7 @@ fn read(
 fn write(global: &Global, output: &Output, wish: &Edit, arguments: &WindowsEdit) -> Result<Exit, Error> {
     let revision = arguments.if_revision.as_deref();
     let edited = Edited::plan(global, output, revision, false, |spec, text| edit(spec, text, wish))?;
-    edited.apply(global, output, arguments.format)
+    edited.apply(&arguments.writing, output, arguments.format)
 }
 
 fn setting(arguments: &WindowsSet) -> Result<Edit, Error> {

@@ -1,5 +1,6 @@
 //! What a change waits for before it lands in a cluster.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::delivery::{BuiltJob, Model, Reached, Sides};
@@ -71,6 +72,9 @@ impl fmt::Display for Hold {
     }
 }
 
+/// The Flux Kustomizations that gates hold back: cluster, namespace and name, with what holds.
+pub type Held = BTreeMap<(String, String, String), Hold>;
+
 /// What the gates in Git hold back, cluster by cluster.
 #[derive(Clone, Debug)]
 pub struct Holds<'m> {
@@ -95,6 +99,18 @@ impl<'m> Holds<'m> {
         let target = self.target(namespace, name);
         let running = self.model.closings.running(cluster, &target);
         running.map(|job| self.hold(job, path)).or_else(|| self.by_source(cluster, &target))
+    }
+
+    /// Returns all that the gates hold back.
+    pub fn all(&self) -> Held {
+        let all = self.model.delivered.all.iter();
+        let all = all.flat_map(|cluster| cluster.kustomizations.iter().map(move |one| (cluster, one)));
+        let held = all.filter_map(|(cluster, one)| {
+            let hold = self.of(&cluster.name, one.namespace(), one.name(), one.path.as_ref())?;
+            let id = (cluster.name.clone(), one.namespace().to_owned(), one.name().to_owned());
+            Some((id, hold))
+        });
+        held.collect()
     }
 
     /// Returns what a Flux Kustomization waits for whose source is held, and that no CronJob moves.

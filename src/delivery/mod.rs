@@ -67,7 +67,7 @@ pub use fetched::{Artifact, Ignore};
 pub(crate) use gate_job::gate_jobs;
 pub use gate_job::{GateJob, UnclearJob};
 pub use gate_patch::{GatePatch, gate_patch};
-pub use hold::{Hold, Holds};
+pub use hold::{Held, Hold, Holds};
 pub use input::{Input, Typed, TypedError};
 pub use model::Model;
 pub use root::{Reason, Root};

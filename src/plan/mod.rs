@@ -6,6 +6,7 @@
 mod by_hand;
 pub mod command;
 pub mod edit;
+mod found;
 pub mod gate;
 pub mod migrate;
 mod outcome;
@@ -16,6 +17,7 @@ mod stage;
 mod unfetched;
 
 pub use by_hand::Command;
+pub use found::{Found, FoundEntry, Holding};
 pub use outcome::{AppOutcome, EntryOutcome, Way};
 pub(crate) use problem::{BACK, is_remote};
 pub use problem::{Nature, Problem};

@@ -1,6 +1,7 @@
 //! What a command has to say beside its changes.
 
-use crate::plan::{EntryOutcome, Standing};
+use crate::delivery::Held;
+use crate::plan::{EntryOutcome, Found, Standing};
 
 /// What a plan says, by the command that it is of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,8 +11,10 @@ pub enum Report {
     Changes,
     /// `init` and `scaffold`.
     Init {
-        /// What was found in the repository, line by line.
-        found: Vec<String>,
+        /// What was found in the repository.
+        found: Found,
+        /// What gates hold back already.
+        held: Held,
         /// Whether the window is the guide's, since nothing else was found or given.
         default_window: bool,
     },

@@ -11,7 +11,7 @@ use crate::render::memo::{Built, Memo, Trust, as_asked};
 use crate::render::pool::{Job, Pool};
 use crate::render::sandbox::Sandbox;
 use crate::render::tree::Tree;
-use crate::render::{Limits, Object, RenderError, Renderer, Request, Tally};
+use crate::render::{Limits, Object, Progress, RenderError, Renderer, Request, Tally};
 use crate::repo::Snapshot;
 
 /// How often it is looked whether there is still somebody who will answer, and whether others should help.
@@ -30,6 +30,7 @@ pub struct Embedded {
     memo: Arc<Mutex<Memo>>,
     pool: Arc<Mutex<Pool>>,
     cache: Option<Arc<Cache>>,
+    progress: Option<Progress>,
 }
 
 impl Embedded {
@@ -89,6 +90,10 @@ impl Renderer for Embedded {
 
     fn prepare(&self, snapshot: &Snapshot, requests: &[Request]) {
         self.settle(snapshot, requests, 0, Trust::AllRuns);
+    }
+
+    fn report_to(&mut self, progress: Progress) {
+        self.progress = Some(progress);
     }
 
     fn tally(&self) -> Option<Tally> {
@@ -190,6 +195,9 @@ impl Embedded {
                     Ok((index, outcome)) => {
                         outcomes[index] = Some(outcome);
                         count += 1;
+                        if let Some(Progress(hear)) = &self.progress {
+                            hear(count, requests.len());
+                        }
                     }
                     Err(mpsc::RecvTimeoutError::Timeout) => pool.rescue(),
                     Err(mpsc::RecvTimeoutError::Disconnected) => break,

@@ -16,6 +16,7 @@ mod nothing;
 mod on_demand;
 mod output;
 mod pool;
+mod progress;
 mod request;
 mod sandbox;
 mod seen;
@@ -32,6 +33,7 @@ pub use external::{External, Tool};
 #[cfg(test)]
 pub use nothing::Nothing;
 pub use on_demand::OnDemand;
+pub use progress::Progress;
 pub use request::{Request, build_fields};
 pub use sandbox::Limits;
 pub use shared::Shared;
@@ -108,6 +110,9 @@ pub trait Renderer {
     /// Builds ahead, side by side, what will be asked for one by one; does nothing where builds are
     /// not remembered.
     fn prepare(&self, _snapshot: &Snapshot, _requests: &[Request]) {}
+
+    /// Lets somebody hear how far builds have come, where that is known.
+    fn report_to(&mut self, _progress: Progress) {}
 
     /// Returns how many builds there were so far; `None` where nobody counts.
     fn tally(&self) -> Option<Tally> {

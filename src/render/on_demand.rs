@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::render::{Object, RenderError, Renderer, RendererChoice, Request, Tally, detect};
+use crate::render::{Object, Progress, RenderError, Renderer, RendererChoice, Request, Tally, detect};
 use crate::repo::Snapshot;
 
 /// Builds with what [`detect`] finds, and asks for it only once something has to be built.
@@ -12,6 +12,7 @@ use crate::repo::Snapshot;
 pub struct OnDemand {
     choice: Option<RendererChoice>,
     keeps: bool,
+    progress: Option<Progress>,
     found: OnceLock<Result<Box<dyn Renderer>, String>>,
 }
 
@@ -19,7 +20,7 @@ impl OnDemand {
     /// Makes a renderer of what is wanted, or of the first that is there; `keeps` tells whether it keeps builds between
     /// runs.
     pub fn new(choice: Option<RendererChoice>, keeps: bool) -> OnDemand {
-        OnDemand { choice, keeps, found: OnceLock::new() }
+        OnDemand { choice, keeps, progress: None, found: OnceLock::new() }
     }
 
     fn found(&self) -> Result<&dyn Renderer, &str> {
@@ -27,7 +28,12 @@ impl OnDemand {
             let first = error.diagnostics.into_iter().next();
             first.map(|diagnostic| diagnostic.message).unwrap_or_default()
         };
-        match self.found.get_or_init(|| detect(self.choice, self.keeps).map_err(reason)) {
+        let look = || {
+            let mut renderer = detect(self.choice, self.keeps).map_err(reason)?;
+            self.progress.iter().for_each(|progress| renderer.report_to(progress.clone()));
+            Ok(renderer)
+        };
+        match self.found.get_or_init(look) {
             Ok(renderer) => Ok(renderer.as_ref()),
             Err(reason) => Err(reason),
         }
@@ -44,6 +50,10 @@ impl Renderer for OnDemand {
             Ok(renderer) => renderer.render(snapshot, requests),
             Err(reason) => requests.iter().map(|_| Err(RenderError { message: reason.to_owned() })).collect(),
         }
+    }
+
+    fn report_to(&mut self, progress: Progress) {
+        self.progress = Some(progress);
     }
 
     /// Nothing is looked for to count nothing.

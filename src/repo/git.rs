@@ -51,12 +51,14 @@ pub(super) struct Git {
     folder: PathBuf,
     /// Settings that outrank every file, by their key.
     settings: Vec<(String, &'static str)>,
+    /// Variables of its environment.
+    environment: Vec<(&'static str, String)>,
 }
 
 impl Git {
     /// Will run git in `folder`.
     pub(super) fn in_folder(folder: &Path) -> Git {
-        Git { folder: folder.to_owned(), settings: Vec::new() }
+        Git { folder: folder.to_owned(), settings: Vec::new(), environment: Vec::new() }
     }
 
     /// Returns git without the filters that the repository itself names.
@@ -82,6 +84,12 @@ impl Git {
             self.settings.push((key, value));
         }
         Ok(self)
+    }
+
+    /// Sets a variable of git's environment.
+    pub(super) fn with(mut self, name: &'static str, value: &str) -> Git {
+        self.environment.push((name, value.to_owned()));
+        self
     }
 
     /// Runs git and gives its standard output.
@@ -136,6 +144,7 @@ impl Git {
             .args(["--no-optional-locks", "--literal-pathspecs", "--no-pager"])
             // A file system monitor is a program named in the configuration: reading starts none.
             .args(["-c", "core.quotePath=false", "-c", "core.fsmonitor=false"])
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(&self.folder)
             // Not by `-c`, which takes the first `=` of a key for its end.
             .env("GIT_CONFIG_COUNT", self.settings.len().to_string())

@@ -1,6 +1,7 @@
 //! The repository as a value: paths, files, and the views that the plan reads.
 
 mod appeared;
+mod create;
 pub(crate) mod duration;
 mod file;
 pub mod flux;

@@ -1,8 +1,9 @@
 //! When changes reach each cluster: the answer of `when`, pure.
 //!
 //! [`select`] finds the sides that a question means, [`answer`] looks up their schedules at an instant, [`text`]
-//! and [`json`] write it down.
+//! and [`json`] write it down. [`begins`] says what a first gate will do.
 mod answer;
+mod begins;
 mod json;
 mod kept;
 mod note;
@@ -12,6 +13,7 @@ mod select;
 mod text;
 
 pub use answer::{Answer, Line, answer};
+pub use begins::begins;
 pub use json::json;
 pub use note::notes;
 pub use reason::{CloseReason, Reason};

@@ -25,9 +25,9 @@ fn a_gate_goes_where_flux_fetches_it() {
     note: the gate of cluster prod holds back all of shop: every object there has a window
      --> windows.yaml
      = help: give what must not wait a real-time type under `rules`, and split it
-    cluster prod
-      entry point deploy/clusters/prod: Flux Kustomization flux-system; bootstraps the cluster
-      entry point deploy/shop: Flux Kustomization shop; no apps
+    prod
+      deploy/shop  Flux Kustomization shop  no apps
+    From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
     ");
     let files = scratch.git(&["ls-files"]);
     let outside: Vec<&str> = files.lines().filter(|path| !path.starts_with("deploy/")).collect();

@@ -22,10 +22,10 @@ fn what_git_suspends_is_left_out_of_the_gate() {
     note: the gate of cluster prod holds back all of shop: every object there has a window
      --> windows.yaml
      = help: give what must not wait a real-time type under `rules`, and split it
-    cluster prod
-      entry point apps/old: Flux Kustomization old; no apps
-      entry point apps/shop: Flux Kustomization shop; no apps
-      entry point clusters/prod: Flux Kustomization flux-system; bootstraps the cluster
+    prod
+      apps/old   Flux Kustomization old   no apps
+      apps/shop  Flux Kustomization shop  no apps
+    From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
     ");
     let gate = gate(&scratch);
     assert!(gate.contains("\"shop\"") && !gate.contains("\"old\""), "{gate}");
@@ -127,9 +127,10 @@ fn what_no_list_names_is_not_in_the_way() {
     note: the gate of cluster prod holds back all of on: every object there has a window
      --> windows.yaml
      = help: give what must not wait a real-time type under `rules`, and split it
-    cluster prod
-      entry point apps/prod: Flux Kustomization apps; no kustomization.yaml: Flux makes one
-      entry point base/on: Flux Kustomization on; no apps
+    prod
+      apps/prod  Flux Kustomization apps  no kustomization.yaml: Flux makes one
+      base/on    Flux Kustomization on    no apps
+    From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
     ");
     let untouched = |scratch: &Scratch| {
         let is_off = |path: &str| path.contains("/off") || path.contains("/gone");

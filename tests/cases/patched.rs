@@ -29,9 +29,9 @@ fn a_source_from_the_parent_is_a_source() {
     note: the gate of cluster prod holds back all of shop: every object there has a window
      --> windows.yaml
      = help: give what must not wait a real-time type under `rules`, and split it
-    cluster prod
-      entry point apps: Flux Kustomization parent; bootstraps the cluster
-      entry point apps/shop: Flux Kustomization shop; no apps
+    prod
+      apps/shop  Flux Kustomization shop  no apps
+    From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
     ");
     assert!(gate(&scratch).contains("\"shop\""));
     assert_eq!(notes(&scratch), [""; 0]);
@@ -53,9 +53,9 @@ fn variables_from_the_parent_are_variables() {
     note: the gate of cluster prod holds back all of shop: every object there has a window
      --> windows.yaml
      = help: give what must not wait a real-time type under `rules`, and split it
-    cluster prod
-      entry point apps: Flux Kustomization parent; bootstraps the cluster
-      entry point apps/shop: Flux Kustomization shop; no apps
+    prod
+      apps/shop  Flux Kustomization shop  no apps
+    From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
     ");
     assert!(gate(&scratch).contains("\"shop\""));
     assert_eq!(notes(&scratch), [""; 0]);

@@ -4,8 +4,18 @@ use crate::support::flux_kustomization;
 use crate::support::scratch::{Run, Scratch};
 
 /// What `init` is told.
-pub const INIT: [&str; 8] =
-    ["init", "--yes", "--open", "0 22 * * SAT", "--close", "0 4 * * SUN", "--time-zone", "UTC"];
+pub const INIT: [&str; 10] = [
+    "init",
+    "--yes",
+    "--open",
+    "0 22 * * SAT",
+    "--close",
+    "0 4 * * SUN",
+    "--time-zone",
+    "UTC",
+    "--now",
+    "2026-11-23T12:00:00Z",
+];
 
 /// A Service; `NAME` stands for its name.
 pub const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: { name: NAME, namespace: shop }\nspec: { ports: [{ port: 80 }] }\n";

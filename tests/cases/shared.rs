@@ -14,10 +14,9 @@ fn every_cluster_of_a_shared_folder_is_named_and_gated() {
         ("components/shop/config.yaml", &CONFIG_MAP.replace("NAME", "shop")),
     ]);
     insta::assert_snapshot!(told(&scratch, &INIT), @r"
-    cluster dev
-      entry point components/shop: Flux Kustomization shop; no apps
-    cluster prod
-      entry point components/shop: Flux Kustomization shop; no apps
+    dev, prod
+      components/shop  Flux Kustomization shop  no apps
+    Nothing waits yet: `gitops-windows split --all` divides what is to wait.
     ");
     assert!(!scratch.text("windows.yaml").contains("enabled: false"));
     insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r"

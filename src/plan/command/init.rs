@@ -14,7 +14,7 @@ use crate::plan::command::free_namespace::free_namespace;
 use crate::plan::command::schema_text;
 use crate::plan::command::sync::obligations;
 use crate::plan::edit::Builder;
-use crate::plan::{Plan, Report, gate, refuse_unfetched};
+use crate::plan::{Found, FoundEntry, Holding, Plan, Report, gate, refuse_unfetched};
 use crate::render::Renderer;
 use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::{FluxKustomization, Kustomization, Snapshot};
@@ -149,7 +149,13 @@ pub fn init(
         return Err(Error::invalid(
             Diagnostic::error(format!("{spec_path} is there already"))
                 .at(Place::file(spec_path.clone()))
-                .help("run `gitops-windows sync` to bring the repository up to date with it"),
+                .help(match options.window() {
+                    (window, true) => format!(
+                        "its windows stay; to change one: `gitops-windows windows set NAME --open '{}' --close '{}'`",
+                        window.open, window.close
+                    ),
+                    _ => "run `gitops-windows sync` to bring the repository up to date with it".to_owned(),
+                }),
         ));
     }
     let known = Known { paths: options.folders(snapshot, &root)?, ..Known::default() };
@@ -166,6 +172,7 @@ pub fn init(
     }
     let (new, mut remarks, default_window) = new_spec(snapshot, &model, &root, renderer, options)?;
     let new = NewSpec { alerts: options.alerts.as_deref().map(AlertDef::new), ..new };
+    let held = Holds::new(&model, None).all();
     let text = write_new(&new);
     let mut with_spec = Builder::new(snapshot);
     with_spec.create(spec_path, &text)?;
@@ -185,7 +192,7 @@ pub fn init(
     remarks.extend(leftover.remarks);
     // Clusters that share a gate share what is wrong with it.
     plan.remarks = distinct(remarks);
-    plan.report = Report::Init { found: findings(&model, &parsed.spec), default_window };
+    plan.report = Report::Init { found: findings(&model, &parsed.spec), held, default_window };
     Ok(plan)
 }
 
@@ -338,7 +345,19 @@ fn take_over(
     });
     let found = most.is_some();
     // What runs in a cluster goes before what the command line offers for those without.
-    let common = most.unwrap_or(given);
+    let common = most.unwrap_or_else(|| given.clone());
+    if said && common != given {
+        remarks.push(
+            Diagnostic::warning(format!(
+                "--open and --close are not used: the gate in {} keeps its window",
+                new.layout.gate
+            ))
+            .help(format!(
+                "to change it: `gitops-windows windows set {NAME} --open '{}' --close '{}'`",
+                given.open, given.close
+            )),
+        );
+    }
     new.types[1].1 = vec![NAME.to_owned()];
     new.windows = vec![(NAME.to_owned(), common.clone())];
     let switched_on = adopted.clusters.values().filter(|cluster| cluster.enabled).count();
@@ -404,46 +423,28 @@ fn flux_defaults(model: &Model, new: &mut NewSpec) {
     }
 }
 
-/// Says what was found, line by line.
-fn findings(model: &Model, spec: &spec::Spec) -> Vec<String> {
-    let mut lines = Vec::new();
-    for cluster in spec.clusters.keys() {
-        lines.push(format!("cluster {cluster}"));
-        for entry in model.entries_of(cluster) {
-            let flux: Vec<&str> =
-                model.flux_in(entry, cluster).map(|kustomization| kustomization.name.as_str()).collect();
-            let by = match flux.as_slice() {
-                [] => "no Flux Kustomization in Git".to_owned(),
-                names => format!("Flux Kustomization {}", names.join(", ")),
-            };
-            let what = match entry.role {
-                Role::Gate => "carries the gate".to_owned(),
-                Role::Bootstrap => "bootstraps the cluster".to_owned(),
-                Role::Apps => match model.graph.get(&entry.path) {
-                    Some(kustomization) => {
-                        let (children, _) = crate::delivery::children(model, entry, kustomization);
-                        let names: Vec<String> = children.into_iter().map(|child| child.app).collect();
-                        if names.is_empty() {
-                            "no apps".to_owned()
-                        } else {
-                            format!("apps {}", names.join(", "))
-                        }
-                    }
-                    None => "no kustomization.yaml: Flux makes one".to_owned(),
-                },
-            };
-            lines.push(format!("  entry point {}: {by}; {what}", entry.path));
-        }
-    }
-    for gate in &model.gates {
+/// Tells what was found.
+fn findings(model: &Model, spec: &spec::Spec) -> Found {
+    let entry = |entry: &EntryPoint, cluster: &str| FoundEntry {
+        path: entry.path.to_string(),
+        flux: model.flux_in(entry, cluster).map(|kustomization| kustomization.name.clone()).collect(),
+        holds: match (entry.role, model.graph.get(&entry.path)) {
+            (Role::Gate, _) => Holding::Other("carries the gate"),
+            (Role::Bootstrap, _) => Holding::Bootstrap,
+            (Role::Apps, None) => Holding::Other("no kustomization.yaml: Flux makes one"),
+            (Role::Apps, Some(kustomization)) => {
+                let (children, _) = crate::delivery::children(model, entry, kustomization);
+                Holding::Apps(children.into_iter().map(|child| child.app).collect())
+            }
+        },
+    };
+    let clusters = spec.clusters.keys();
+    let clusters =
+        clusters.map(|name| (name.clone(), model.entries_of(name).map(|one| entry(one, name)).collect()));
+    let gates = model.gates.iter().map(|gate| {
         let targets: Vec<&str> = gate.targets().collect();
-        lines.push(format!(
-            "gate {}: {} and {} over {}",
-            gate.base,
-            gate.open.name,
-            gate.close.name,
-            targets.join(", ")
-        ));
-    }
-    lines
+        let (open, close) = (&gate.open.name, &gate.close.name);
+        format!("gate {}: {open} and {close} over {}", gate.base, targets.join(", "))
+    });
+    Found { clusters: clusters.collect(), others: gates.collect() }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::delivery::Held;
 use crate::delivery::Input;
 use crate::delivery::Known;
 use crate::delivery::Model;
@@ -11,7 +12,7 @@ use crate::path::RepoPath;
 use crate::plan::command::init::beside;
 use crate::plan::command::{InitOptions, schema_text};
 use crate::plan::edit::Builder;
-use crate::plan::{Plan, Report, gate};
+use crate::plan::{Found, Plan, Report, gate};
 use crate::render::{Renderer, Request};
 use crate::repo::{Graph, Snapshot};
 use crate::spec::{self, AlertDef, NewCluster, NewSpec, expand_folder, write_new};
@@ -79,7 +80,8 @@ pub fn scaffold(
         let path = at(&root, &["clusters", cluster, "flux"]);
         format!("bootstrap {cluster} with: flux bootstrap git --path={path}")
     };
-    plan.report = Report::Init { found: clusters.iter().map(bootstrap).collect(), default_window: !said };
+    let found = Found { others: clusters.iter().map(bootstrap).collect(), ..Found::default() };
+    plan.report = Report::Init { found, held: Held::new(), default_window: !said };
     Ok(plan)
 }
 
