@@ -41,6 +41,7 @@
 //! plan/command                                init, sync, adopt, scaffold, flux-create
 //! clusters  check  when  calendar             questions
 //! explain  verify  pr                         over one delivery, or over two
+//! status                                      what clusters have against it
 //! post                                        a report on its forge
 //! cli  output  commands                       wiring; a command's arguments stand beside it
 //! ```
@@ -112,6 +113,7 @@ pub mod render;
 pub mod repo;
 pub mod schedule;
 pub mod spec;
+pub mod status;
 pub mod template;
 pub mod text;
 pub mod verify;

@@ -133,6 +133,12 @@ impl Output {
         let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
     }
 
+    /// Begins a new page of results: on a terminal the screen is emptied, elsewhere a blank line parts them.
+    pub fn page(&self) {
+        let is_terminal = self.kept.is_none() && std::io::stdout().is_terminal();
+        self.result(if is_terminal { b"\x1b[H\x1b[2J\x1b[3J" } else { b"\n" });
+    }
+
     fn for_people(&self, text: &str) {
         if self.keep(Stream::People, text.as_bytes()) {
             return;

@@ -49,6 +49,7 @@ const ROOMS: &[&str] = &[
     "explain",
     "verify",
     "pr",
+    "status",
     "post",
     // Wiring.
     "cli",

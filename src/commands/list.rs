@@ -20,6 +20,7 @@ use crate::commands::migrate::Migrate;
 use crate::commands::overrides::Override;
 use crate::commands::pr::Pr;
 use crate::commands::split::Split;
+use crate::commands::status::Status;
 use crate::commands::sync::{Sync, Wish};
 use crate::commands::undo::Undo;
 use crate::commands::verify::Verify;
@@ -138,6 +139,12 @@ pub enum Command {
     When(When),
     /// Show the windows as a timeline, a picture or a calendar file
     Calendar(Calendar),
+    /// Compare clusters with the spec and Git
+    ///
+    /// Reads windows, runs, commits, what waits and edits by hand with kubectl, and changes nothing.
+    /// Exits with 0 where all is as it should be, 1 where something is not, 3 where no cluster
+    /// answers.
+    Status(Status),
     /// Say what a pull request changes, and when each line lands
     ///
     /// Exits with 0 where there is no finding that `--fail-on` names, 1 where there is one, 3 where a

@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::pr;
 use crate::spec;
+use crate::status;
 use crate::when;
 
 /// Arguments of `completions`.
@@ -39,6 +40,8 @@ pub enum Described {
     When,
     /// The answer of `calendar --format json`
     Calendar,
+    /// The answer of `status --format json`
+    Status,
 }
 
 /// Prints a JSON Schema.
@@ -48,6 +51,7 @@ pub fn schema(arguments: &Schema, output: &Output) -> Result<Exit, Error> {
         Described::Pr => pr::schema(),
         Described::When => when::schema(),
         Described::Calendar => calendar::schema(),
+        Described::Status => status::schema(),
     };
     output.result(format!("{schema:#}\n").as_bytes());
     Ok(Exit::Clean)

@@ -8,9 +8,10 @@ use clap::Args;
 
 use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::{Exit, apply};
+use crate::commands::contexts::{contexts, named};
 use crate::commands::workspace::Loaded;
 use crate::diagnostic::Diagnostic;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::live::{Cluster, Kubectl, LiveKustomization};
 use crate::output::Output;
 use crate::plan::migrate::{MigrateOptions, migrate, under_way};
@@ -71,9 +72,8 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
 /// Asks each cluster whose next step depends on it.
 fn live(loaded: &Loaded, arguments: &Migrate) -> Result<BTreeMap<String, Vec<LiveKustomization>>, Error> {
     let clusters = under_way(&loaded.input(), &arguments.clusters);
-    let of_cluster = arguments.contexts.iter().filter_map(|text| text.split_once('='));
-    loaded.input().known_clusters(&of_cluster.map(|(name, _)| name.to_owned()).collect::<Vec<_>>())?;
-    let contexts = contexts(&clusters, arguments)?;
+    loaded.input().known_clusters(&named(&arguments.contexts).into_iter().collect::<Vec<_>>())?;
+    let contexts = contexts("--confirm: ", &clusters, &arguments.contexts)?;
     let mut found = BTreeMap::new();
     for (cluster, context) in contexts {
         let kubectl = Kubectl {
@@ -89,48 +89,6 @@ fn live(loaded: &Loaded, arguments: &Migrate) -> Result<BTreeMap<String, Vec<Liv
             )
         })?;
         found.insert(cluster, live);
-    }
-    Ok(found)
-}
-
-/// Gives the context to ask for each cluster.
-fn contexts(
-    clusters: &BTreeSet<String>,
-    arguments: &Migrate,
-) -> Result<BTreeMap<String, Option<String>>, Error> {
-    let mut of_cluster: BTreeMap<&str, &str> = BTreeMap::new();
-    let mut only = None;
-    for text in &arguments.contexts {
-        match text.split_once('=') {
-            Some((cluster, context)) => {
-                of_cluster.insert(cluster, context);
-            }
-            None => only = Some(text),
-        }
-    }
-    let mut found = BTreeMap::new();
-    for cluster in clusters {
-        let context = match (of_cluster.get(cluster.as_str()), only) {
-            (Some(context), _) => Some((*context).to_owned()),
-            // With contexts by cluster, the current one may be that of any other.
-            (None, only) if clusters.len() == 1 && (only.is_some() || of_cluster.is_empty()) => only.cloned(),
-            _ => {
-                let why = match clusters.len() {
-                    1 => "--context names others".to_owned(),
-                    several => format!("there are {several}"),
-                };
-                return Err(Error::new(
-                    ErrorKind::Usage,
-                    Diagnostic::error(format!(
-                        "--confirm: no context is known for cluster {cluster}, and {why}"
-                    ))
-                    .help(format!(
-                        "add --context {cluster}=NAME, or move one cluster at a time with --cluster {cluster}"
-                    )),
-                ));
-            }
-        };
-        found.insert(cluster.clone(), context);
     }
     Ok(found)
 }

@@ -5,6 +5,7 @@ mod calendar;
 mod check;
 mod clock;
 mod clusters;
+mod contexts;
 mod cron;
 mod demo;
 mod explain;
@@ -23,6 +24,7 @@ mod renderer;
 mod schedules;
 mod spec_edit;
 mod split;
+mod status;
 mod sync;
 mod undo;
 mod verify;
@@ -72,6 +74,7 @@ fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
         Command::Freeze(arguments) => freeze::run(&cli.global, arguments, output),
         Command::Override(arguments) => overrides::run(&cli.global, arguments, output),
         Command::Stop(arguments) => freeze::stop(&cli.global, arguments, output),
+        Command::Status(arguments) => status::run(&cli.global, arguments, output),
         Command::Clusters(arguments) => clusters::run(&cli.global, arguments, output),
         Command::Check(arguments) => check::run(&cli.global, arguments, output),
         Command::Pr(arguments) => pr::run(&cli.global, arguments, output),

@@ -13,12 +13,15 @@ use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::{FluxKustomization, Snapshot, built};
 use crate::schedule::OpenTimes;
+use crate::spec::MechanismName;
 
 /// A CronJob that opens or closes, as it is built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuiltJob {
     /// `metadata.name`.
     pub name: String,
+    /// The mechanism by which it does it.
+    pub mechanism: MechanismName,
     /// Whether it opens or closes.
     pub action: Action,
     /// What it resumes or suspends; the name `*` is all of a namespace.
@@ -41,6 +44,7 @@ impl BuiltJob {
         let reading = read(job, None);
         Some(BuiltJob {
             name: job["metadata"]["name"].as_str().unwrap_or_default().to_owned(),
+            mechanism: reading.mechanism,
             action: reading.action()?,
             table: reading.table,
             held: reading.held,
@@ -165,6 +169,7 @@ fn written(model: &Model, folder: &RepoPath) -> Vec<BuiltJob> {
     };
     let job = |job: &WrittenJob| BuiltJob {
         name: job.name.clone(),
+        mechanism: job.mechanism,
         action: job.action,
         table: job.table.clone(),
         held: None,

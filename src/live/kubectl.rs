@@ -1,5 +1,6 @@
 //! Asking by `kubectl`, which knows how to reach and to authenticate.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -8,10 +9,18 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::live::{Cluster, LiveKustomization};
+use crate::live::{Cluster, LiveKustomization, Objects};
+use crate::mechanism;
 
 /// The resource by its full name: another API group may have Kustomizations too.
 const RESOURCE: &str = "kustomizations.kustomize.toolkit.fluxcd.io";
+
+/// The resources of Flux and of gates that are read of all namespaces.
+const OF_ALL: &str =
+    "kustomizations.kustomize.toolkit.fluxcd.io,gitrepositories.source.toolkit.fluxcd.io,cronjobs.batch";
+
+/// What the Events of the commits that a gate lets in are about.
+const ADVANCED: &str = "--field-selector=reason=Advanced,involvedObject.kind=GitRepository";
 
 /// How often it is looked whether the command has ended.
 const TICK: Duration = Duration::from_millis(20);
@@ -30,10 +39,12 @@ pub struct Kubectl {
 }
 
 impl Kubectl {
-    fn command(&self) -> Command {
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command
-            .args(["get", RESOURCE, "--all-namespaces", "--output=json"])
+            .arg("get")
+            .args(arguments)
+            .arg("--output=json")
             .arg(format!("--request-timeout={}s", self.timeout.as_secs().max(1)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -54,13 +65,32 @@ impl Kubectl {
             .map_or_else(|| "the current context".to_owned(), |context| format!("context {context}"))
     }
 
-    fn run(&self) -> Result<String, String> {
+    /// Asks, and returns the list that it prints; where it fails, that with why.
+    fn ask(&self, arguments: &[&str]) -> Result<Value, (Value, String)> {
+        let none = |why: String| (Value::Null, why);
+        let (is_done, out, err) = self.run(arguments).map_err(none)?;
+        let list = serde_json::from_str(&out);
+        if !is_done {
+            // What some of several resources gave is printed all the same.
+            return Err((list.unwrap_or_default(), explain(&err, &self.place(), arguments)));
+        }
+        let list: Value =
+            list.map_err(|error| none(format!("what kubectl printed can't be read: {error}")))?;
+        if list["items"].is_array() {
+            Ok(list)
+        } else {
+            Err(none("what kubectl printed is no list".to_owned()))
+        }
+    }
+
+    /// Runs it, and returns whether it succeeded, with what it printed and what it said.
+    fn run(&self, arguments: &[&str]) -> Result<(bool, String, String), String> {
         // kubectl takes a file that is not there for an empty one, and then misses the context.
         if let Some(file) = self.kubeconfig.as_ref().filter(|file| !file.exists()) {
             return Err(format!("there is no file {}, which --kubeconfig names", file.display()));
         }
         let name = self.program.display();
-        let mut child = self.command().spawn().map_err(|error| match error.kind() {
+        let mut child = self.command(arguments).spawn().map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => format!("`{name}` is not installed or not on PATH"),
             _ => format!("`{name}` can't be run: {error}"),
         })?;
@@ -83,10 +113,7 @@ impl Kubectl {
                 None => std::thread::sleep(TICK),
             }
         };
-        if status.success() {
-            return Ok(text(out));
-        }
-        Err(explain(&text(err), &self.place()))
+        Ok((status.success(), text(out), text(err)))
     }
 }
 
@@ -111,7 +138,8 @@ fn text(reading: Option<JoinHandle<Vec<u8>>>) -> String {
 }
 
 /// Says in one sentence why there was no answer; kubectl repeats itself over many lines.
-fn explain(said: &str, place: &str) -> String {
+fn explain(said: &str, place: &str, arguments: &[&str]) -> String {
+    let resource = arguments.first().copied().unwrap_or(RESOURCE);
     if said.contains("the server doesn't have a resource type") {
         return format!("the cluster of {place} has no Flux: it does not know {RESOURCE}");
     }
@@ -119,7 +147,9 @@ fn explain(said: &str, place: &str) -> String {
         return format!("kubectl knows no {place}");
     }
     if said.contains("Forbidden") || said.contains("forbidden") {
-        return format!("{place} does not allow to list {RESOURCE} of all namespaces: {}", last_line(said));
+        let of = arguments.iter().find_map(|word| word.strip_prefix("--namespace="));
+        let of = of.map_or_else(|| "all namespaces".to_owned(), |namespace| format!("namespace {namespace}"));
+        return format!("{place} does not allow to list {resource} of {of}: {}", last_line(said));
     }
     format!("the cluster of {place} can't be reached: {}", last_line(said))
 }
@@ -131,11 +161,41 @@ fn last_line(said: &str) -> String {
 
 impl Cluster for Kubectl {
     fn kustomizations(&self) -> Result<Vec<LiveKustomization>, String> {
-        let text = self.run()?;
-        let list: Value = serde_json::from_str(&text)
-            .map_err(|error| format!("what kubectl printed can't be read: {error}"))?;
-        let items = list["items"].as_array().ok_or("what kubectl printed is no list")?;
-        Ok(items.iter().map(LiveKustomization::of).collect())
+        let list = self.ask(&[RESOURCE, "--all-namespaces"]).map_err(|(_, why)| why)?;
+        Ok(list["items"].as_array().into_iter().flatten().map(LiveKustomization::of).collect())
+    }
+
+    fn objects(&self) -> Result<Objects, String> {
+        let mut found = Objects::default();
+        match self.ask(&[OF_ALL, "--all-namespaces", "--show-managed-fields"]) {
+            Ok(mut list) => found.take(&mut list),
+            Err((mut list, why)) => {
+                found.take(&mut list);
+                if found.kustomizations.is_empty() {
+                    return Err(why);
+                }
+                found.unread.push(why);
+            }
+        }
+        let (mut of_jobs, mut of_events) = (BTreeSet::new(), BTreeSet::new());
+        for job in &found.cron_jobs {
+            let reading = mechanism::read(job, None);
+            if !reading.is_empty() {
+                of_jobs.extend(job["metadata"]["namespace"].as_str().map(str::to_owned));
+                of_events.extend(reading.held.map(|(namespace, _)| namespace));
+            }
+        }
+        let asked = of_jobs.iter().map(|namespace| ("jobs.batch", namespace, None));
+        let asked = asked.chain(of_events.iter().map(|namespace| ("events", namespace, Some(ADVANCED))));
+        for (resource, namespace, selector) in asked {
+            let namespace = format!("--namespace={namespace}");
+            let arguments: Vec<&str> = [resource, &namespace].into_iter().chain(selector).collect();
+            match self.ask(&arguments) {
+                Ok(mut list) => found.take(&mut list),
+                Err((_, why)) => found.unread.push(why),
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -188,5 +248,28 @@ mod tests {
     fn only_reading_is_asked_for() {
         let script = r#"[ "$*" = "get kustomizations.kustomize.toolkit.fluxcd.io --all-namespaces --output=json --request-timeout=1s --context=edge" ] || { echo "$*" >&2; exit 1; }; echo '{"items":[{"metadata":{"name":"apps"}}]}'"#;
         assert_eq!(asked("kubectl", script).unwrap()[0].name, "apps");
+    }
+
+    #[test]
+    fn what_the_cluster_does_not_let_be_read_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("kubectl");
+        let job = r#"{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"close","namespace":"jobs"},"spec":{"jobTemplate":{"spec":{"template":{"spec":{"containers":[{"command":["flux","suspend","kustomization","apps"]}]}}}}}}"#;
+        let script = format!(
+            "case \"$*\" in \"get jobs.batch --namespace=jobs --output=json --request-timeout=1s\") \
+             echo 'Error from server (Forbidden): no' >&2; exit 1 ;; \
+             *--all-namespaces*--show-managed-fields*) echo '{{\"items\":[{job}]}}' ;; *) exit 9 ;; esac"
+        );
+        program(&file, &script);
+        let kubectl =
+            Kubectl { program: file, kubeconfig: None, context: None, timeout: Duration::from_secs(1) };
+        let found = kubectl.objects().unwrap();
+        assert_eq!(found.cron_jobs.len(), 1);
+        assert_eq!(
+            found.unread,
+            [
+                "the current context does not allow to list jobs.batch of namespace jobs: Error from server (Forbidden): no"
+            ]
+        );
     }
 }

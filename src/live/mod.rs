@@ -1,10 +1,14 @@
-//! What a cluster says about its Flux Kustomizations. Read-only, and behind one interface.
+//! What a cluster says about its Flux Kustomizations and its gates. Read-only, and behind one interface.
 
 mod kubectl;
+mod objects;
+mod owner;
 
 use serde_json::Value;
 
 pub use kubectl::Kubectl;
+pub use objects::Objects;
+pub use owner::{Owner, by_hand, owner};
 
 use crate::repo::manifest::ObjectId;
 
@@ -68,16 +72,18 @@ impl LiveKustomization {
 
     /// Gives the commit that it applied last, where its revision names one: that of an artifact
     /// which is not made from Git is the digest of something else.
-    ///
-    /// A revision is written `main@sha1:HASH`, or `HASH` alone for an old source.
     pub fn commit(&self) -> Option<&str> {
-        if self.source_kind != "GitRepository" {
-            return None;
-        }
-        let hash = self.revision.rsplit(['@', ':', '/']).next()?;
-        let is_hash = hash.len() >= 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_hash.then_some(hash)
+        if self.source_kind == "GitRepository" { commit_of(&self.revision) } else { None }
     }
+}
+
+/// Returns the commit that the revision of a GitRepository names.
+///
+/// A revision is written `main@sha1:HASH`, or `HASH` alone for an old source.
+pub fn commit_of(revision: &str) -> Option<&str> {
+    let hash = revision.rsplit(['@', ':', '/']).next()?;
+    let is_hash = hash.len() >= 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash.then_some(hash)
 }
 
 /// Reads `NAMESPACE_NAME_GROUP_KIND`, in which `__` in the name stands for a colon
@@ -102,6 +108,13 @@ pub trait Cluster {
     ///
     /// One sentence that says why the cluster gave no answer.
     fn kustomizations(&self) -> Result<Vec<LiveKustomization>, String>;
+
+    /// Reads the objects by which it is told what gates do, with who set their fields.
+    ///
+    /// # Errors
+    ///
+    /// As [`kustomizations`](Cluster::kustomizations); what else can't be read is told in the answer.
+    fn objects(&self) -> Result<Objects, String>;
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod act;
 mod cron_job;
 mod follow;
 mod gate;
+mod left;
 mod suspend;
 mod table;
 
@@ -24,6 +25,7 @@ pub use follow::{PLACEHOLDER, held_name};
 pub use gate::{
     ClusterGate, Files, GateTarget, Gates, HeldSource, Job, Jobs, Schedule, Writing, add, join, shown,
 };
+pub use left::{Field, Left, Observed, State};
 pub use suspend::SuspendPatch;
 
 use crate::error::Error;
@@ -129,6 +131,12 @@ pub trait Mechanism: Sync {
     fn stopped_until(&self, _: &Spec) -> &'static str {
         "it stays closed until somebody ends it"
     }
+
+    /// Reads from the objects of a cluster how a gate has left a Flux Kustomization there.
+    fn left<'v>(&self, observed: &Observed<'v>) -> Left<'v>;
+
+    /// Tells whether a gate that does not run keeps out what is new: what gets in then was let in by hand.
+    fn fails_closed(&self) -> bool;
 
     /// Returns the kinds of the objects that make a gate.
     fn kinds(&self) -> &'static [&'static str];

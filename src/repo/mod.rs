@@ -28,4 +28,5 @@ pub use history::Relation;
 pub use kustomization::{Kustomization, Reference, Target};
 pub use read::{GitDirs, Reading, Repository};
 pub(crate) use read::{STATE, absent, is_executable, read_file};
+pub use revision::Merged;
 pub use snapshot::{Entry, ResolveError, Snapshot};

@@ -1,9 +1,12 @@
 //! Commits by name: which one is meant, and where two histories part.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
+use crate::path::RepoPath;
 use crate::repo::Repository;
 use crate::text::did_you_mean;
 
@@ -104,6 +107,23 @@ impl Repository {
         Some(String::from_utf8_lossy(&answer).trim().to_owned()).filter(|hash| !hash.is_empty())
     }
 
+    /// Returns when a commit was made, by its own word; `None` where git knows no such commit.
+    pub fn made_at(&self, commit: &str) -> Option<Timestamp> {
+        let commit = self.commit(commit)?;
+        let arguments = ["log", "--max-count=1", "--no-show-signature", "--format=%ct", &commit, "--"];
+        let answer = self.ask_git().run(&arguments).ok()?;
+        Timestamp::from_second(String::from_utf8_lossy(&answer).trim().parse().ok()?).ok()
+    }
+
+    /// Returns the commits of a branch's own line after another one, the newest first, each with what it changed; what it
+    /// merged is its own.
+    pub fn merged_since(&self, since: &str, until: &str) -> Vec<Merged> {
+        let range = format!("{since}..{until}");
+        let how = ["log", "--first-parent", "-m", "--no-show-signature", "--no-renames", "--name-only", "-z"];
+        let arguments = [&how[..], &["--format=%x00%H%x00%s", &range, "--"]].concat();
+        merged(&self.ask_git().run(&arguments).unwrap_or_default())
+    }
+
     /// Returns the commits of a branch's own line after another one, the newest first, with the first line of their
     /// messages.
     pub fn commits_since(&self, since: &str, until: &str) -> Vec<(String, String)> {
@@ -118,9 +138,61 @@ impl Repository {
     }
 }
 
+/// A commit of a branch's own line, with what it brought.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// Its hash.
+    pub hash: String,
+    /// The first line of its message.
+    pub subject: String,
+    /// The paths that it changed.
+    pub paths: BTreeSet<RepoPath>,
+}
+
+/// Reads what `git log --name-only -z` prints in the format `%x00%H%x00%s`: an empty record stands before each commit, and
+/// a line break before its first path.
+fn merged(printed: &[u8]) -> Vec<Merged> {
+    let mut found: Vec<Merged> = Vec::new();
+    let mut records = printed.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    while let Some(record) = records.next() {
+        if !record.is_empty() {
+            if let (Some(last), Ok(path)) =
+                (found.last_mut(), RepoPath::parse(record.trim_start_matches('\n')))
+            {
+                last.paths.insert(path);
+            }
+        } else if let (Some(hash), Some(subject)) = (records.next(), records.next()) {
+            found.push(Merged {
+                hash: hash.into_owned(),
+                subject: subject.into_owned(),
+                paths: BTreeSet::new(),
+            });
+        }
+    }
+    found
+}
+
 /// Names an object of a kind for git; `None` for a text that can't be a revision: one that git would take for an option,
 /// or that holds a control character.
 pub(super) fn named(revision: &str, kind: &str) -> Option<String> {
     let is_name = !revision.is_empty() && !revision.starts_with('-') && !revision.contains(char::is_control);
     is_name.then(|| format!("{revision}^{{{kind}}}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commits_are_read_with_what_they_changed() {
+        let printed = b"\0aa\0empty\0\0bb\0\0\nc\0\0cc\0two: x\0\na\0b/d\0";
+        let told: Vec<String> = merged(printed)
+            .into_iter()
+            .map(|one| {
+                let paths: Vec<&str> = one.paths.iter().map(RepoPath::as_str).collect();
+                format!("{} {:?} {paths:?}", one.hash, one.subject)
+            })
+            .collect();
+        assert_eq!(told, [r#"aa "empty" []"#, r#"bb "" ["c"]"#, r#"cc "two: x" ["a", "b/d"]"#]);
+    }
 }

@@ -13,13 +13,14 @@ mod files;
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::error::Error;
 use crate::mechanism::cron_job::{check_names, in_shell, shell_line};
 use crate::mechanism::{
-    Action, ClusterGate, Files, GateTarget, Gates, HeldSource, Job, Jobs, Mechanism, Reading, STOP, Turn,
-    Writing, annotate, pod_of, table,
+    Action, ClusterGate, Field, Files, GateTarget, Gates, HeldSource, Job, Jobs, Left, Mechanism, Observed,
+    Reading, STOP, State, Turn, Writing, annotate, pod_of, table,
 };
 use crate::spec::{MechanismName, Spec};
 
@@ -34,6 +35,9 @@ const VARIABLES: [&str; 5] = ["NAMESPACE", "LIVE", "HELD", "GATED", "NOTES"];
 
 /// The resource, as kubectl asks for it.
 const RESOURCE: &str = "gitrepositories.source.toolkit.fluxcd.io";
+
+/// The annotation of a held source in which its job tells people until when it is held or open.
+const WINDOW: &str = "gitops-windows/window";
 
 /// The program of a job.
 const SCRIPT: &str = include_str!("follow.sh");
@@ -200,6 +204,42 @@ impl Mechanism for Follow {
 
     fn stopped_until(&self, _: &Spec) -> &'static str {
         "the job lets nothing in while the source has the annotation gitops-windows/stop"
+    }
+
+    fn left<'v>(&self, observed: &Observed<'v>) -> Left<'v> {
+        let Observed { kustomization, source, followed, events, .. } = *observed;
+        let metadata = &source["metadata"];
+        let note = metadata["annotations"][WINDOW].as_str();
+        let pin = source["spec"]["ref"]["commit"].as_str();
+        let newest = &followed["status"]["artifact"];
+        let instant = |value: &Value| value.as_str()?.parse::<Timestamp>().ok();
+        let is_suspended = |object: &Value| object["spec"]["suspend"] == true;
+        let suspended = [source, kustomization].into_iter().find(|object| is_suspended(object));
+        let suspended = suspended.map(|object| (Field::suspend(object), "suspended"));
+        if let Some((field, verb)) = Field::stop(source).map(|field| (field, "stopped")).or(suspended) {
+            return Left { state: State::Stopped, field, verb, at: None, newest_since: None, pin, note };
+        }
+        let is_newest =
+            pin.is_some_and(|pin| newest["revision"].as_str().is_some_and(|at| at.ends_with(pin)));
+        let advanced = events.iter().filter(|event| {
+            let about = &event["involvedObject"];
+            let message = event["message"].as_str().unwrap_or_default();
+            let to = message.split_once(" to ").and_then(|(_, to)| to.split(',').next());
+            about["name"] == metadata["name"] && about["namespace"] == metadata["namespace"] && to == pin
+        });
+        Left {
+            state: if is_newest { State::Open } else { State::Closed },
+            field: Field { object: source, path: &["spec", "ref", "commit"] },
+            verb: "let in",
+            at: advanced.filter_map(|event| instant(&event["lastTimestamp"])).max(),
+            newest_since: instant(&newest["lastUpdateTime"]),
+            pin,
+            note,
+        }
+    }
+
+    fn fails_closed(&self) -> bool {
+        true
     }
 
     fn kinds(&self) -> &'static [&'static str] {

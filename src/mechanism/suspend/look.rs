@@ -10,7 +10,7 @@ use crate::mechanism::cron_job::{in_shell, shell_line};
 use crate::mechanism::{Action, GateTarget, STOP, annotate};
 
 /// The annotation by which a job knows what a job has suspended.
-const HELD: &str = "gitops-windows/held";
+pub(super) const HELD: &str = "gitops-windows/held";
 
 /// The resource, as kubectl asks for it.
 const RESOURCE: &str = "kustomizations.kustomize.toolkit.fluxcd.io";

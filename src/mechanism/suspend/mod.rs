@@ -20,7 +20,9 @@ use serde_json::Value;
 pub use patch::SuspendPatch;
 
 use crate::error::Error;
-use crate::mechanism::{ClusterGate, Files, GateTarget, Gates, Jobs, Mechanism, Reading, Writing};
+use crate::mechanism::{
+    ClusterGate, Field, Files, GateTarget, Gates, Jobs, Left, Mechanism, Observed, Reading, State, Writing,
+};
 use crate::spec::Spec;
 
 /// The mechanism of the guides.
@@ -107,6 +109,29 @@ impl Mechanism for Suspend {
         } else {
             "it stays closed until the next opening resumes it"
         }
+    }
+
+    fn left<'v>(&self, observed: &Observed<'v>) -> Left<'v> {
+        let kustomization = observed.kustomization;
+        if let Some(field) = Field::stop(kustomization).filter(|_| observed.has_table) {
+            let (state, verb) = (State::Stopped, "stopped");
+            return Left { state, field, verb, at: None, newest_since: None, pin: None, note: None };
+        }
+        let mark = &kustomization["metadata"]["annotations"][look::HELD];
+        let state = match (kustomization["spec"]["suspend"] == true, observed.has_table && !mark.is_string())
+        {
+            (false, _) => State::Open,
+            (true, false) => State::Closed,
+            // Jobs that look at a table resume what a job has suspended, and nothing else.
+            (true, true) => State::Stopped,
+        };
+        let verb = if state == State::Open { "resumed" } else { "suspended" };
+        let field = Field::suspend(kustomization);
+        Left { state, field, verb, at: None, newest_since: None, pin: None, note: None }
+    }
+
+    fn fails_closed(&self) -> bool {
+        false
     }
 
     fn kinds(&self) -> &'static [&'static str] {

@@ -1,0 +1,53 @@
+//! What a cluster has of Flux and of gates.
+
+use serde_json::Value;
+
+/// The objects of a cluster by which it is told what its gates do, as its API gives them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Objects {
+    /// Its Flux Kustomizations.
+    pub kustomizations: Vec<Value>,
+    /// Its GitRepositories.
+    pub sources: Vec<Value>,
+    /// Its CronJobs.
+    pub cron_jobs: Vec<Value>,
+    /// The Jobs in the namespaces of gates.
+    pub jobs: Vec<Value>,
+    /// The Events of commits that gates let in.
+    pub events: Vec<Value>,
+    /// What it did not let be read, in a sentence each.
+    pub unread: Vec<String>,
+}
+
+impl Objects {
+    /// Takes in the items of a list; what is of another kind is left out.
+    pub fn take(&mut self, list: &mut Value) {
+        let Value::Array(items) = list["items"].take() else { return };
+        for item in items {
+            let group = item["apiVersion"].as_str().unwrap_or_default().split('/').next().unwrap_or_default();
+            let own = match (group, item["kind"].as_str().unwrap_or_default()) {
+                ("kustomize.toolkit.fluxcd.io", "Kustomization") => &mut self.kustomizations,
+                ("source.toolkit.fluxcd.io", "GitRepository") => &mut self.sources,
+                ("batch", "CronJob") => &mut self.cron_jobs,
+                ("batch", "Job") => &mut self.jobs,
+                (_, "Event") => &mut self.events,
+                _ => continue,
+            };
+            own.push(item);
+        }
+    }
+
+    /// Returns the Flux Kustomization of a namespace and a name.
+    pub fn kustomization(&self, namespace: &str, name: &str) -> Option<&Value> {
+        find(&self.kustomizations, namespace, name)
+    }
+
+    /// Returns the GitRepository of a namespace and a name.
+    pub fn source(&self, namespace: &str, name: &str) -> Option<&Value> {
+        find(&self.sources, namespace, name)
+    }
+}
+
+fn find<'v>(all: &'v [Value], namespace: &str, name: &str) -> Option<&'v Value> {
+    all.iter().find(|one| one["metadata"]["name"] == name && one["metadata"]["namespace"] == namespace)
+}

@@ -1,0 +1,54 @@
+//! The commands by which people mend what is not as it should be.
+
+use crate::mechanism::{Action, shell_line};
+use crate::status::{Cluster, Gated, Held, LiveJob, Run, Window};
+
+/// Tells whether a job does now what the spec says: one that opens would open outside of the windows too.
+pub fn is_due(gated: &Gated, job: &LiveJob) -> bool {
+    let wanted = |window: &Window| match job.action {
+        Action::Open => window.is_open || window.tick > 0,
+        Action::Close => !window.is_open || window.tick > 0,
+        Action::Follow => true,
+    };
+    gated.window.as_ref().is_some_and(wanted)
+}
+
+/// Returns the command that ends what people have suspended or stopped.
+pub fn resume(held: &Held, cluster: &Cluster) -> String {
+    let source = held.decider.strip_prefix("GitRepository ");
+    let name = source.unwrap_or(&held.target.name);
+    let take = held.annotation.map(|annotation| format!("{annotation}-"));
+    let words = match (&take, source) {
+        (Some(take), Some(_)) => {
+            let resource = "gitrepositories.source.toolkit.fluxcd.io";
+            vec!["kubectl", "annotate", resource, name, take, "--field-manager=flux"]
+        }
+        (Some(take), None) => {
+            let resource = "kustomizations.kustomize.toolkit.fluxcd.io";
+            vec!["kubectl", "annotate", resource, name, take, "--field-manager=flux"]
+        }
+        (None, Some(_)) => vec!["flux", "resume", "source", "git", name],
+        (None, None) => vec!["flux", "resume", "kustomization", name],
+    };
+    command(&words, &held.target.namespace, cluster)
+}
+
+/// Returns the command that tells why a run failed.
+pub fn logs(job: &LiveJob, run: &Run, cluster: &Cluster) -> String {
+    let of = format!("job/{}", run.name);
+    format!("See why: {}", command(&["kubectl", "logs", &of], &job.namespace, cluster))
+}
+
+/// Returns the command that runs a CronJob once.
+pub fn once(job: &LiveJob, cluster: &Cluster) -> String {
+    let (from, name) = (format!("--from=cronjob/{}", job.name), format!("{}-now", job.name));
+    command(&["kubectl", "create", "job", &name, &from], &job.namespace, cluster)
+}
+
+/// Returns a command on something in a namespace of a cluster.
+pub fn command(words: &[&str], namespace: &str, cluster: &Cluster) -> String {
+    let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    words.push(format!("--namespace={namespace}"));
+    words.extend(cluster.context.as_ref().map(|context| format!("--context={context}")));
+    shell_line(&words)
+}
