@@ -23,7 +23,13 @@ fn packages() -> Vec<Value> {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut graph: Value = serde_json::from_slice(&output.stdout).unwrap();
     let Value::Array(packages) = graph["packages"].take() else { panic!("no packages") };
-    packages.into_iter().filter(|package| package["name"] != env!("CARGO_PKG_NAME")).collect()
+    packages.into_iter().filter(|package| !is_own(package)).collect()
+}
+
+/// Tells whether a package stands in this repository.
+fn is_own(package: &Value) -> bool {
+    let name = package["name"].as_str().unwrap();
+    [env!("CARGO_PKG_NAME"), concat!(env!("CARGO_PKG_NAME"), "-renderer")].contains(&name)
 }
 
 /// Gives the licences of the list `allow` in `deny.toml`.

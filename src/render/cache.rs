@@ -30,6 +30,44 @@ const VARIANTS: usize = 8;
 /// How exactly it is known when something was used last.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// Returns the folder of what is kept for the user; `None` where the environment names no place for one.
+pub(super) fn folder_of_user() -> Option<PathBuf> {
+    let place = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = place("XDG_CACHE_HOME").or_else(|| Some(place("HOME")?.join(".cache")))?;
+    Some(folder.join("gitops-windows"))
+}
+
+/// Writes a file of these parts, below folders that only the user may enter.
+///
+/// # Errors
+///
+/// When it can't be written; then the old file is there, if there was one.
+pub(super) fn write(place: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
+    let folder = place.parent().unwrap_or(Path::new("/"));
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)?;
+    // Another process sees the old file or the new one.
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    parts.iter().try_for_each(|part| file.write_all(part))?;
+    file.persist(place)?;
+    Ok(())
+}
+
+/// Notes that a file is used, by its time of modification.
+pub(super) fn note_use(file: &File) {
+    if age(file).is_some_and(|since| since > DAY) {
+        // Where that fails it only goes earlier.
+        let _ = file.set_modified(SystemTime::now());
+    }
+}
+
+/// Returns how long ago a file was used last, to a day.
+pub(super) fn age(file: &File) -> Option<Duration> {
+    file.metadata().ok()?.modified().ok()?.elapsed().ok()
+}
+
 /// A folder of builds. Several processes may use it at once.
 #[derive(Debug)]
 pub(super) struct Cache {
@@ -49,9 +87,7 @@ struct Head {
 impl Cache {
     /// Returns the user's cache; `None` where the environment names no place for one.
     pub(super) fn of_user() -> Option<Cache> {
-        let place = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let folder = place("XDG_CACHE_HOME").or_else(|| Some(place("HOME")?.join(".cache")))?;
-        Some(Cache::at(&folder.join("gitops-windows").join("builds")))
+        Some(Cache::at(&folder_of_user()?.join("builds")))
     }
 
     /// Returns the cache in a folder, which is made when there is something to keep.
@@ -71,11 +107,7 @@ impl Cache {
             let seen = Seen::again(tree, &head.places);
             (seen.fingerprint() == head.seen).then(|| (seen, answer.to_vec()))
         })?;
-        let used = file.metadata().and_then(|found| found.modified()).ok();
-        if used.and_then(|used| used.elapsed().ok()).is_some_and(|since| since > DAY) {
-            // Where that fails it only goes earlier.
-            let _ = file.set_modified(SystemTime::now());
-        }
+        note_use(&file);
         Some((seen, answer))
     }
 
@@ -94,17 +126,7 @@ impl Cache {
     }
 
     fn write(&self, place: &Path, text: &[u8]) -> std::io::Result<()> {
-        let mut builder = DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.recursive(true).create(&self.folder)?;
-        // Another process sees the old file or the new one.
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        file.write_all(digest(text).as_bytes())?;
-        file.write_all(b"\n")?;
-        file.write_all(text)?;
-        file.persist(place)?;
-        Ok(())
+        write(place, &[digest(text).as_bytes(), b"\n", text])
     }
 
     /// Returns the file of a request, whether with or without origins.

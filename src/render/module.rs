@@ -1,83 +1,226 @@
-//! The renderer's machine code, as it stands in this program.
+//! The renderer's machine code: compressed in this program, unpacked once into the user's cache, run from there.
+//!
+//! The kernel reads the unpacked file from the disk as it is run, and shares it between processes. Where nothing can
+//! be kept, or nothing of it may be run, each run unpacks the code into its memory.
+#![allow(clippy::disallowed_methods, reason = "the cache is not the user's repository")]
 
-use std::sync::Arc;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
+use std::path::PathBuf;
+use std::time::Duration;
 
-use wasmtime::{Config, CustomCodeMemory, Engine, Module, Result};
+use wasmtime::{Engine, Module, Result};
 
-/// The renderer as `build.rs` compiled it; empty where there was no Go.
-///
-/// It is run where it stands: among the code of this program, which the kernel reads from the disk as
-/// it is run, shares between processes and lets nobody write to. A copy costs 60 MB and half of the
-/// time of a small command.
-#[cfg(target_os = "linux")]
-#[allow(unsafe_code, reason = "only a place is named, to which nobody can write")]
-mod code {
-    // Not `include_bytes!`: the compiler would carry five copies of 60 MB into what it keeps of this library.
-    std::arch::global_asm!(
-        ".pushsection .text.renderer,\"ax\"",
-        // The addresses in machine code may be relative to a page.
-        ".balign 4096",
-        ".globl gitops_windows_renderer",
-        "gitops_windows_renderer:",
-        concat!(".incbin \"", env!("OUT_DIR"), "/", env!("RENDERER_FILE"), "\""),
-        ".popsection",
-        options(raw)
-    );
+use crate::render::cache::{age, folder_of_user, note_use, write};
 
-    unsafe extern "C" {
-        #[link_name = "gitops_windows_renderer"]
-        pub(super) safe static CODE: [u8; super::LENGTH];
-    }
-}
+/// The renderer as `build.rs` compiled and compressed it; empty where it was built without.
+static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/renderer.zst"));
 
 /// How long the code is, in bytes.
-const LENGTH: usize = include!(concat!(env!("OUT_DIR"), "/renderer.length"));
+const LENGTH: &str = env!("RENDERER_LENGTH");
 
-/// Memory that is executable already, and stays so.
-struct InPlace;
+/// The BLAKE3 digest of the code, which is its name in the cache too.
+///
+/// It is of a kind that nobody can forge, since caches travel, between the jobs of a CI for example; and fast
+/// enough for every run.
+const DIGEST: &str = env!("RENDERER_DIGEST");
 
-impl CustomCodeMemory for InPlace {
-    fn required_alignment(&self) -> usize {
-        1
-    }
+/// For how long the code of another version is kept that nobody uses.
+const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-    fn publish_executable(&self, _: *const u8, _: usize) -> Result<()> {
-        Ok(())
-    }
-
-    fn unpublish_executable(&self, _: *const u8, _: usize) -> Result<()> {
-        Ok(())
-    }
-}
+/// How much is read at once, which the processor's cache holds.
+const CHUNK: usize = 128 << 10;
 
 /// Tells whether this program was built with the renderer.
 pub(super) fn is_there() -> bool {
-    LENGTH > 0
+    !PACKED.is_empty()
 }
 
-/// Sets what the code needs to be run where it stands.
-pub(super) fn configure(config: &mut Config) {
-    if cfg!(target_os = "linux") {
-        config.with_custom_code_memory(Some(Arc::new(InPlace)));
-    }
-}
-
-/// Makes the code ready to run, in place on Linux and as a copy elsewhere.
+/// Makes the code ready to run.
 ///
 /// # Errors
 ///
-/// When the machine lacks what the code was compiled for.
+/// When the machine lacks what the code was compiled for, or there is no memory for it.
 pub(super) fn load(engine: &Engine) -> Result<Module> {
-    #[allow(unsafe_code, reason = "the bytes are what build.rs compiled, and part of this program")]
-    // SAFETY: nobody but build.rs made these bytes, with the same version and settings, and nobody can
-    // write to them.
+    let kept = Kept::of_user().and_then(|kept| kept.open(unpacked));
+    // A file system may forbid to run what is on it.
+    if let Some(module) = kept.and_then(|file| ready(engine, Code::File(file)).ok()) {
+        return Ok(module);
+    }
+    ready(engine, Code::Bytes(unpacked()?))
+}
+
+/// Machine code that is what `build.rs` compiled.
+enum Code {
+    File(File),
+    Bytes(Vec<u8>),
+}
+
+fn ready(engine: &Engine, code: Code) -> Result<Module> {
+    #[allow(unsafe_code, reason = "the bytes are what build.rs compiled")]
+    // SAFETY: nobody but build.rs made these bytes, with the same version and settings: they were part of this
+    // program, or have the digest that it names. Of a file, nobody but its owner, who runs this, and root may
+    // change it meanwhile, and this program changes none: it puts new ones in their place.
     unsafe {
-        #[cfg(target_os = "linux")]
-        return Module::deserialize_raw(engine, std::ptr::NonNull::from(code::CODE.as_slice()));
-        #[cfg(not(target_os = "linux"))]
-        return Module::deserialize(
-            engine,
-            include_bytes!(concat!(env!("OUT_DIR"), "/", env!("RENDERER_FILE"))),
+        match code {
+            Code::File(file) => Module::deserialize_open_file(engine, file),
+            Code::Bytes(bytes) => Module::deserialize(engine, bytes),
+        }
+    }
+}
+
+/// Unpacks the code that this program carries.
+fn unpacked() -> io::Result<Vec<u8>> {
+    let mut code = Vec::with_capacity(LENGTH.parse().unwrap_or_default());
+    let decoder = ruzstd::decoding::StreamingDecoder::new(PACKED);
+    decoder.map_err(io::Error::other)?.read_to_end(&mut code)?;
+    Ok(code)
+}
+
+/// The place of unpacked code.
+struct Kept {
+    place: PathBuf,
+    digest: &'static str,
+}
+
+impl Kept {
+    /// Returns the place in the user's cache; `None` where the environment names none.
+    fn of_user() -> Option<Kept> {
+        Some(Kept { place: folder_of_user()?.join("code").join(DIGEST), digest: DIGEST })
+    }
+
+    /// Opens the code, put there first where it is not; `None` where that can't be done.
+    fn open(&self, unpack: impl FnOnce() -> io::Result<Vec<u8>>) -> Option<File> {
+        self.checked().or_else(|| {
+            write(&self.place, &[&unpack().ok()?]).ok()?;
+            self.forget_others();
+            self.checked()
+        })
+    }
+
+    /// Opens the code if it is there, whole, and nobody else may change it.
+    fn checked(&self) -> Option<File> {
+        let mut file = File::open(&self.place).ok()?;
+        if !is_safe(&file.metadata().ok()?) {
+            return None;
+        }
+        let mut hasher = blake3::Hasher::new();
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            match file.read(&mut chunk).ok()? {
+                0 => break,
+                length => hasher.update(&chunk[..length]),
+            };
+        }
+        if hasher.finalize().to_hex().as_str() != self.digest {
+            return None;
+        }
+        file.rewind().ok()?;
+        note_use(&file);
+        Some(file)
+    }
+
+    /// Takes away what other versions have left, and what a run that was killed has.
+    fn forget_others(&self) {
+        let entries = self.place.parent().and_then(|folder| fs::read_dir(folder).ok());
+        for entry in entries.into_iter().flatten().flatten() {
+            let path = entry.path();
+            let is_old = File::open(&path).is_ok_and(|file| age(&file).is_some_and(|age| age > MONTH));
+            if is_old && path != self.place {
+                // Another process may have been faster.
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+/// Tells whether only the user, or root, may change a file.
+#[cfg(unix)]
+fn is_safe(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let owners = [rustix::process::geteuid().as_raw(), 0];
+    found.is_file() && owners.contains(&found.uid()) && found.mode() & 0o022 == 0
+}
+
+#[cfg(not(unix))]
+fn is_safe(found: &fs::Metadata) -> bool {
+    found.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &[u8] = b"machine code";
+
+    /// The digest of [`TEXT`].
+    const NAME: &str = "010f92a67236ae62947db8a90bf679cd0ad388f121da81d04e85efb2eb65bba4";
+
+    fn unpack() -> io::Result<Vec<u8>> {
+        Ok(TEXT.to_vec())
+    }
+
+    fn content(file: Option<File>) -> Vec<u8> {
+        let mut content = Vec::new();
+        file.unwrap().read_to_end(&mut content).unwrap();
+        content
+    }
+
+    #[test]
+    fn code_is_unpacked_once_and_again_where_it_is_not_what_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = Kept { place: folder.path().join("gitops-windows/code").join(NAME), digest: NAME };
+        let never = || -> io::Result<Vec<u8>> { panic!("it is there") };
+        assert_eq!(content(kept.open(unpack)), TEXT);
+        assert_eq!(content(kept.open(never)), TEXT);
+        for damage in [&b"machine codE"[..], b"machine", b"machine code\0", b""] {
+            fs::write(&kept.place, damage).unwrap();
+            assert_eq!(content(kept.open(unpack)), TEXT, "{damage:?}");
+            assert_eq!(content(kept.open(never)), TEXT);
+        }
+        #[cfg(unix)]
+        for mode in [0o620, 0o602] {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(&kept.place, fs::Permissions::from_mode(mode)).unwrap();
+            assert!(kept.checked().is_none(), "{mode:o}");
+            assert_eq!(content(kept.open(unpack)), TEXT);
+            assert_eq!(fs::metadata(&kept.place).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        assert_eq!(fs::read_dir(kept.place.parent().unwrap()).unwrap().count(), 1, "nothing else is left");
+    }
+
+    #[test]
+    fn code_of_other_versions_goes_after_a_month() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = Kept { place: folder.path().join(NAME), digest: NAME };
+        for (name, age) in [("new", MONTH / 2), ("old", MONTH * 2)] {
+            let file = File::create(folder.path().join(name)).unwrap();
+            file.set_modified(std::time::SystemTime::now() - age).unwrap();
+        }
+        assert!(kept.open(unpack).is_some());
+        let mut left: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [NAME, "new"]);
+    }
+
+    #[test]
+    fn where_no_code_can_be_kept_there_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("file"), "").unwrap();
+        let below = Kept { place: folder.path().join("file").join(NAME), digest: NAME };
+        assert!(below.open(unpack).is_none());
+        let other = Kept { place: folder.path().join("other"), digest: NAME };
+        assert!(other.open(|| Err(io::Error::other("no memory"))).is_none());
+        assert!(other.open(|| Ok(b"else".to_vec())).is_none(), "it is not what the program names");
+    }
+
+    #[test]
+    fn what_this_program_carries_has_its_digest() {
+        let code = unpacked().unwrap();
+        assert_eq!(
+            (code.len().to_string().as_str(), blake3::hash(&code).to_hex().as_str()),
+            (LENGTH, DIGEST)
         );
     }
 }

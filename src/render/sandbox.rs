@@ -96,7 +96,6 @@ impl Sandbox {
     fn load() -> Result<Sandbox> {
         let mut config = Config::new();
         engine::configure(&mut config);
-        module::configure(&mut config);
         config.max_wasm_stack(STACK).async_stack_size(STACK);
         let engine = Engine::new(&config)?;
         let module = module::load(&engine)?;

@@ -31,7 +31,7 @@ fn clean(command: &mut Command) {
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .env("NO_COLOR", "1")
-        .env("XDG_CACHE_HOME", "/dev/null");
+        .env("XDG_CACHE_HOME", crate::support::scratch::cache());
 }
 
 /// A repository that vanishes with the value.

@@ -266,6 +266,18 @@ impl Run {
     }
 }
 
+/// Gives a cache in which the program keeps its code, but no builds: a file is where they would be.
+pub fn cache() -> &'static Path {
+    static MADE: LazyLock<PathBuf> = LazyLock::new(|| {
+        let target = option_env!("CARGO_TARGET_TMPDIR").unwrap_or("target/tmp");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(target).join("cache");
+        std::fs::create_dir_all(folder.join("gitops-windows")).unwrap();
+        std::fs::write(folder.join("gitops-windows/builds"), "").unwrap();
+        folder
+    });
+    &MADE
+}
+
 /// Gives a command an environment of its own, without a terminal.
 pub fn clean(mut command: Command, folder: &Path) -> Command {
     let kept = ["PATH", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE", "SystemRoot", "TMPDIR"];
@@ -277,8 +289,7 @@ pub fn clean(mut command: Command, folder: &Path) -> Command {
         .envs([("GIT_COMMITTER_NAME", "A"), ("GIT_COMMITTER_EMAIL", "a@example.com")])
         .envs([("LC_ALL", "C"), ("TZ", "UTC"), ("COLUMNS", "100")])
         .env("HOME", folder)
-        // No folder can be made there.
-        .env("XDG_CACHE_HOME", "/dev/null")
+        .env("XDG_CACHE_HOME", cache())
         .current_dir(folder)
         .stdin(Stdio::null());
     command

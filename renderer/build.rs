@@ -1,0 +1,256 @@
+//! Compiles the Go program beside this to WebAssembly, where the packed crate does not hold it already.
+//!
+//! Without Go at hand the result is empty, and `lib.rs` tells why. It is kept in the target directory by a hash of
+//! what goes in, so that all profiles share one compilation.
+#![allow(clippy::disallowed_methods, reason = "a build script writes into the target directory only")]
+
+use std::error::Error;
+use std::ffi::OsStr;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+mod kept;
+
+use kept::{cache, kept};
+
+/// What the crate is packed with, so that it needs no Go.
+const PACKED: &str = "renderer.wasm";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=.");
+    println!("cargo::rerun-if-env-changed=GITOPS_WINDOWS_NO_RENDERER");
+    let out = PathBuf::from(std::env::var("OUT_DIR")?);
+    let program = if std::env::var_os("GITOPS_WINDOWS_NO_RENDERER").is_some_and(|value| !value.is_empty()) {
+        Err("GITOPS_WINDOWS_NO_RENDERER is set".to_owned())
+    } else if Path::new(PACKED).exists() {
+        Ok(fs::read(PACKED)?)
+    } else {
+        match version_of_go() {
+            Ok(go) => Ok(compiled(&go, &cache(&out))?),
+            Err(reason) => {
+                println!("cargo::rerun-if-env-changed=PATH");
+                Err(reason)
+            }
+        }
+    };
+    let (wasm, missing) = match program {
+        Ok(wasm) => (wasm, String::new()),
+        Err(reason) => (Vec::new(), reason),
+    };
+    fs::write(out.join(PACKED), wasm)?;
+    println!("cargo::rustc-env=RENDERER_MISSING={missing}");
+    println!("cargo::rustc-env=RENDERER_KUSTOMIZE=api/{}", version_of_kustomize()?);
+    Ok(())
+}
+
+/// Gives the program, from the cache if it is there.
+fn compiled(go: &str, cache: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut hasher = DefaultHasher::new();
+    go.hash(&mut hasher);
+    for source in sources()? {
+        source.hash(&mut hasher);
+        fs::read(&source)?.hash(&mut hasher);
+    }
+    kept(&cache.join(format!("{:016x}.wasm", hasher.finish())), || wasm(cache))
+}
+
+/// What is changed in kustomize's module, to build the same with less work: in which file, what, by what. The files
+/// of `_kustomize` say why.
+const CHANGES: [(&str, &str, &str); 4] = [
+    (
+        "krusty/kustomizer.go",
+        "\tldr, err := fLdr.NewLoader(",
+        "\ttarget.Watch(fSys)\n\tldr, err := fLdr.NewLoader(",
+    ),
+    (
+        "internal/target/kusttarget.go",
+        "\tdefer ldr.Cleanup()\n",
+        concat!(
+            "\tdefer ldr.Cleanup()\n\tknown := kt.enter(ldr, isComponent)\n\tdefer known.leave()\n",
+            "\tif done, err := known.again(ra); done {\n\t\tif err != nil {\n\t\t\treturn nil, err\n\t\t}\n\t\treturn ra, nil\n\t}\n",
+        ),
+    ),
+    (
+        "internal/target/kusttarget.go",
+        "\terr = ra.MergeAccumulator(subRa)\n",
+        "\tknown.keep(subKt, subRa)\n\terr = ra.MergeAccumulator(subRa)\n",
+    ),
+    (
+        "internal/plugins/builtinconfig/transformerconfig.go",
+        "// Merge merges two TransformerConfigs objects into\n// a new TransformerConfig object\nfunc (t *TransformerConfig) Merge(",
+        "// merge does as Merge.\nfunc (t *TransformerConfig) merge(",
+    ),
+];
+
+/// Where the files of `_kustomize` belong in kustomize's module.
+const ADDITIONS: [(&str, &str); 3] = [
+    ("memo.go", "internal/target"),
+    ("copy.go", "internal/accumulator"),
+    ("merge.go", "internal/plugins/builtinconfig"),
+];
+
+const KUSTOMIZE: &str = "sigs.k8s.io/kustomize/api";
+
+/// Which packages of Go's library are replaced by a file of `_std`, which says why.
+const STUBS: [(&str, &str); 1] = [("net/http", "http.go")];
+
+/// Gives what `go build -overlay` reads: the packages' own files are not there, the stubs are.
+fn overlay(folder: &Path) -> Result<String, Box<dyn Error>> {
+    let root = PathBuf::from(go(folder, &["env", "GOROOT"])?.trim()).join("src");
+    let mut lines = Vec::new();
+    for (package, stub) in STUBS {
+        let place = root.join(package);
+        let own = files(&place)?.into_iter().filter(|path| path.extension() == Some(OsStr::new("go")));
+        lines.extend(own.map(|path| format!("{path:?}: \"\"")));
+        let stub = fs::canonicalize(Path::new("_std").join(stub))?;
+        lines.push(format!("{:?}: {stub:?}", place.join("stub.go")));
+    }
+    Ok(format!("{{\"Replace\": {{{}}}}}", lines.join(",\n")))
+}
+
+/// Puts the Go program into a folder, beside kustomize's module with its changes.
+fn lay_out(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let kustomize = folder.join("kustomize");
+    fs::create_dir_all(&kustomize)?;
+    for source in sources()?.iter().filter(|source| source.parent() == Some(Path::new("."))) {
+        fs::copy(source, folder.join(source.file_name().unwrap_or_default()))?;
+    }
+    let downloaded = go(folder, &["mod", "download", "-json", KUSTOMIZE])?;
+    let told = downloaded.lines().find_map(|line| line.trim().strip_prefix("\"Dir\": \""));
+    let module = told.and_then(|told| told.strip_suffix("\",")).ok_or("go mod download names no folder")?;
+    copy_module(Path::new(module), &kustomize)?;
+    for (file, old, new) in CHANGES {
+        let text = fs::read_to_string(kustomize.join(file))?;
+        if text.matches(old).count() != 1 {
+            return Err(format!("{KUSTOMIZE}: {file} is another than the changes of build.rs are for").into());
+        }
+        fs::write(kustomize.join(file), text.replace(old, new))?;
+    }
+    for (name, place) in ADDITIONS {
+        fs::copy(Path::new("_kustomize").join(name), kustomize.join(place).join(name))?;
+    }
+    go(folder, &["mod", "edit", "-replace", &format!("{KUSTOMIZE}=./kustomize")])?;
+    Ok(())
+}
+
+/// Copies what of a module is built; the module cache is read-only, and the copies are not.
+fn copy_module(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(to)?;
+    for path in files(from)? {
+        let place = to.join(path.file_name().unwrap_or_default());
+        let name = path.to_string_lossy();
+        if path.is_dir() {
+            copy_module(&path, &place)?;
+        } else if !name.ends_with("_test.go") {
+            fs::write(place, fs::read(&path)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs Go and gives what it prints.
+fn go(folder: &Path, arguments: &[&str]) -> Result<String, Box<dyn Error>> {
+    let output = Command::new("go")
+        .args(arguments)
+        .current_dir(folder)
+        .env("GOWORK", "off")
+        .env_remove("GOFLAGS")
+        .output()?;
+    let text = String::from_utf8(output.stdout)?;
+    if !output.status.success() {
+        let reason = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("go {} failed:\n{text}{reason}", arguments.join(" ")).into());
+    }
+    Ok(text)
+}
+
+/// Saves the compiler an eighth of its time, for what the linker leaves out.
+const NO_DEBUGGING: &str = "-gcflags=all=-dwarf=false";
+
+/// Compiles the Go program to WebAssembly.
+fn wasm(cache: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
+    let out = cache.join(format!("{}.go-build", std::process::id()));
+    let folder = cache.join(format!("{}.go", std::process::id()));
+    lay_out(&folder)?;
+    fs::write(folder.join("overlay.json"), overlay(&folder)?)?;
+    let result = Command::new("go")
+        .args([
+            "build",
+            "-trimpath",
+            "-buildvcs=false",
+            "-mod=readonly",
+            "-overlay=overlay.json",
+            NO_DEBUGGING,
+            "-ldflags",
+            "-s -w",
+            "-o",
+        ])
+        .arg(&out)
+        .arg(".")
+        .current_dir(&folder)
+        .env("GOOS", "wasip1")
+        .env("GOARCH", "wasm")
+        .env("CGO_ENABLED", "0")
+        .env("GOWORK", "off")
+        .env_remove("GOFLAGS")
+        .output()?;
+    fs::remove_dir_all(&folder)?;
+    if !result.status.success() {
+        return Err(format!(
+            "go build of renderer/ failed:\n{}{}set GITOPS_WINDOWS_NO_RENDERER=1 to build without the embedded kustomize",
+            String::from_utf8_lossy(&result.stdout),
+            String::from_utf8_lossy(&result.stderr),
+        )
+        .into());
+    }
+    let content = fs::read(&out)?;
+    fs::remove_file(&out)?;
+    Ok(content)
+}
+
+/// Tells Go's version, or why there is none.
+fn version_of_go() -> Result<String, String> {
+    let output =
+        Command::new("go").args(["env", "GOVERSION"]).output().map_err(|error| format!("go: {error}"))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    } else {
+        Err(format!("go env: {}", String::from_utf8_lossy(&output.stderr).trim()))
+    }
+}
+
+/// Tells the version of kustomize that `renderer/go.mod` names.
+fn version_of_kustomize() -> Result<String, Box<dyn Error>> {
+    let module = fs::read_to_string("go.mod")?;
+    let version = module.lines().find_map(|line| line.trim().strip_prefix("sigs.k8s.io/kustomize/api "));
+    Ok(version.ok_or("go.mod names no version of sigs.k8s.io/kustomize/api")?.to_owned())
+}
+
+/// Lists what the Go program is made of, sorted.
+fn sources() -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    // How it is compiled stands here.
+    let mut found = vec![PathBuf::from("build.rs")];
+    for path in [".", "_kustomize", "_std"]
+        .into_iter()
+        .flat_map(|folder| files(Path::new(folder)).unwrap_or_default())
+    {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let source = name.ends_with(".go") && !name.ends_with("_test.go");
+        if source || name == "go.mod" || name == "go.sum" {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+/// Lists the files of a folder, sorted.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        found.push(entry?.path());
+    }
+    found.sort();
+    Ok(found)
+}
