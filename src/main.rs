@@ -2,10 +2,9 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use gitops_windows::commands::{Cli, advised, run};
+use gitops_windows::commands::{advised, parse, run};
 
 fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| advised(error).exit());
+    let cli = parse(std::env::args_os().collect()).unwrap_or_else(|error| advised(error).exit());
     ExitCode::from(run(&cli))
 }

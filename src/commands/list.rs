@@ -18,6 +18,7 @@ use crate::commands::init::Init;
 use crate::commands::meta::{Completions, Schema};
 use crate::commands::migrate::Migrate;
 use crate::commands::overrides::Override;
+use crate::commands::plugin::Complete;
 use crate::commands::pr::Pr;
 use crate::commands::split::Split;
 use crate::commands::status::Status;
@@ -88,7 +89,8 @@ fn groups() -> String {
         }
     }
     let is_grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
-    let rest = all.get_subcommands().map(clap::Command::get_name).filter(|name| !is_grouped(name));
+    let shown = all.get_subcommands().filter(|command| !command.is_hide_set());
+    let rest = shown.map(clap::Command::get_name).filter(|name| !is_grouped(name));
     let rest: Vec<&str> = rest.collect();
     text + &format!("{HEADING}This program:{HEADING:#}\n  {}", rest.join(", "))
 }
@@ -189,4 +191,7 @@ pub enum Command {
     Version,
     /// Print the licences of everything that this program carries
     Licenses,
+    /// Print what the last of some words may become, as flux asks its plugins
+    #[command(name = "__complete", hide = true)]
+    Complete(Complete),
 }

@@ -18,6 +18,7 @@ mod list;
 mod meta;
 mod migrate;
 mod overrides;
+mod plugin;
 mod post;
 mod pr;
 mod renderer;
@@ -38,6 +39,7 @@ use crate::output::Output;
 pub use apply::Exit;
 pub use guess::advised;
 pub use list::{Cli, Command};
+pub use plugin::parse;
 
 /// Runs a command and gives the exit code of the process.
 pub fn run(cli: &Cli) -> u8 {
@@ -84,5 +86,6 @@ fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
         Command::Man => meta::man(output),
         Command::Version => meta::version(output),
         Command::Licenses => meta::licenses(output),
+        Command::Complete(arguments) => plugin::complete(arguments, output),
     }
 }
