@@ -157,7 +157,19 @@ codes! {
     UNLISTED_FILE = "GW057" "unlisted-file" Warning
         "Nothing lists a new file in a folder that Flux listed before the split.";
     REAL_TIME_VARIABLES = "GW058" "real-time-variables" Warning
-        "A Flux Kustomization behind a window takes variables from an object that lands at once.";
+        "A Flux Kustomization behind a window takes variables or keys that change at once.";
+    HELD_DELETES = "GW059" "held-deletes" Warning
+        "A Flux Kustomization with a held source deletes its objects when it leaves Git.";
+    IMPATIENT_PARENT = "GW060" "impatient-parent" Warning
+        "A parent stops waiting before the next run that moves a held source.";
+    HELD_WITHOUT_PATH = "GW061" "held-without-path" Warning
+        "A Flux Kustomization builds a folder that its held commit does not have.";
+    OLDER_COMMIT = "GW062" "older-commit" Warning
+        "A Flux Kustomization begins to read a held source, whose commit may be older.";
+    RELEASED_AT_ONCE = "GW063" "released-at-once" Warning
+        "A Flux Kustomization leaves its held source, and waiting commits land at once.";
+    MOVED_OUT_OF_HELD = "GW064" "moved-out-of-held" Warning
+        "An object leaves a held source, and two Flux Kustomizations apply it until the opening.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone and follows each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error

@@ -2,6 +2,7 @@
 
 mod bootstrap;
 mod deleted;
+mod held;
 mod mixture;
 mod moved;
 mod step;
@@ -64,6 +65,7 @@ pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Told> {
             has: now(&old, &deliveries),
             deliveries,
         };
+        findings.extend(change.at_source());
         let mut own = change.moved();
         own.extend(change.deleted(&deletions));
         own.extend(change.ungoverned());

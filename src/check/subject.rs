@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::delivery::Model;
 use crate::delivery::{
-    Applied, ClusterKey, Delivery, EntryPoint, GateJob, Holds, Sources, UnclearJob, World, deliveries,
-    gate_jobs,
+    Applied, ClusterKey, Delivery, EntryPoint, GateJob, Holds, SourceId, Sources, UnclearJob, World,
+    deliveries, gate_jobs,
 };
 use crate::render::Renderer;
 use crate::repo::{FluxKustomization, Snapshot};
@@ -81,6 +81,13 @@ impl<'a> Subject<'a> {
     /// Gives the Flux Kustomization of a delivery, where one stands in Git.
     pub fn flux(&self, delivery: &Delivery) -> Option<&'a FluxKustomization> {
         delivery.flux.map(|index| self.model.flux(index))
+    }
+
+    /// Returns the held source that a Flux Kustomization in Git reads.
+    pub fn held_source(&self, delivery: &Delivery) -> Option<SourceId> {
+        delivery.flux?;
+        let mut held = self.model.delivered.named(&delivery.cluster.name)?.held();
+        held.find(|(one, _)| delivery.is_named(one.namespace(), one.name())).map(|(_, source)| source)
     }
 
     /// Gives a job as an applied object, with its origin.

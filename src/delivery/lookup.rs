@@ -1,13 +1,14 @@
 //! Who applies what: the questions that a [`Model`] answers by its indexes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use crate::delivery::naming;
 use crate::delivery::{ClusterFolders, EntryPoint, Model};
 use crate::path::{RepoPath, below};
 use crate::render::Renderer;
 use crate::repo::flux::{artifact_path, holds_variable};
-use crate::repo::{FluxKustomization, Snapshot};
+use crate::repo::{FluxKustomization, Snapshot, duration};
 
 /// Where the entry points and Flux Kustomizations of a model are found, as positions in its lists.
 #[derive(Clone, Debug, Default)]
@@ -183,6 +184,16 @@ impl Model {
         let is_own = |other: &&FluxKustomization| other.cluster == one.cluster;
         let own: Vec<&FluxKustomization> = found.iter().copied().filter(is_own).collect();
         if own.is_empty() { found } else { own }
+    }
+
+    /// Returns the parents of a Flux Kustomization that wait until it is Ready, and no longer than this.
+    pub fn impatient(&self, one: &FluxKustomization, longest: Duration) -> Vec<&FluxKustomization> {
+        let mut found = self.parents(one);
+        found.retain(|parent| {
+            let said = ["timeout", "interval"].into_iter().find_map(|key| parent.spec(key).as_str());
+            *parent.spec("wait") == true && said.and_then(duration::parse).is_some_and(|own| own <= longest)
+        });
+        found
     }
 
     /// Returns the Flux Kustomization with `suspend: true` in Git that keeps out what another one applies: itself, or,

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::calendar::Calendar;
 use crate::delivery::fleet::{GateSchedule, GateTimes, Schedules};
-use crate::delivery::inventory::{deletes_anyway, is_kept, prunes};
+use crate::delivery::inventory::{is_kept, prunes, stays_without};
 use crate::delivery::{Applier, BuiltJob, Cluster, Hold, Holds, Pair, Reached, Sides, World};
 use crate::pr::landing::{Landing, State};
 use crate::repo::duration;
@@ -452,8 +452,7 @@ impl Clock<'_> {
             return Landing::unknown("Git does not say what applies the folder");
         };
         let spec = old.spec();
-        let policy = spec["deletionPolicy"].as_str().unwrap_or("MirrorPrune");
-        if !deletes_anyway(policy) && (policy == "Orphan" || !prunes(&spec["prune"])) {
+        if stays_without(spec) {
             return Landing::never(format!("it is kept: {} leaves Git and deletes nothing", one.name()));
         }
         let Some(parent) = self.before.parent(old) else {

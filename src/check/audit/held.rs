@@ -1,52 +1,111 @@
-//! What reaches the objects of a held source without it.
+//! What reaches or harms the objects of a held source without it.
+
+use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::check::code::REAL_TIME_VARIABLES;
+use crate::check::code::{HELD_DELETES, IMPATIENT_PARENT, REAL_TIME_VARIABLES};
 use crate::check::subject::Subject;
-use crate::delivery::Delivery;
+use crate::delivery::inventory::stays_without;
+use crate::delivery::{Delivery, SourceId};
 use crate::diagnostic::Diagnostic;
+use crate::mechanism::GateTarget;
+use crate::repo::FluxKustomization;
+use crate::spec::FluxDefaults;
 
-/// Finds Flux Kustomizations that read a held source, and variables from what lands at once.
+/// Finds Flux Kustomizations that read a held source, and what acts on them at once: variables, keys, and their own end;
+/// and what waits for them less long than until the next run.
 ///
-/// Nothing suspends such a one, so kustomize-controller fills in the values anew at each interval (`postBuild`).
+/// Nothing suspends such a one, so kustomize-controller decrypts and fills in the values anew at each interval
+/// (`postBuild`), and deletes its objects as soon as it goes (`finalize`).
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for deliveries in subject.clusters().values() {
-        for delivery in deliveries.iter().filter(|delivery| is_held(subject, delivery)) {
-            findings.extend(variables(subject, deliveries, delivery));
+        for delivery in deliveries {
+            let (Some(source), Some(flux)) = (subject.held_source(delivery), subject.flux(delivery)) else {
+                continue;
+            };
+            findings.extend(taken(subject, deliveries, delivery, flux));
+            findings.extend(deletes(delivery, flux, &source));
+            findings.extend(impatient(subject, delivery, flux));
         }
     }
     findings
 }
 
-fn is_held(subject: &Subject<'_>, delivery: &Delivery) -> bool {
-    let own = subject.model.delivered.named(&delivery.cluster.name);
-    own.is_some_and(|own| {
-        own.held().any(|(one, _)| delivery.flux.is_some() && delivery.is_named(one.namespace(), one.name()))
-    })
-}
-
-fn variables(subject: &Subject<'_>, deliveries: &[&Delivery], delivery: &Delivery) -> Vec<Diagnostic> {
-    let Some(flux) = subject.flux(delivery) else { return Vec::new() };
-    let list = flux.spec("postBuild")["substituteFrom"].as_array();
-    let found = list.into_iter().flatten().filter_map(|item: &Value| {
-        let (kind, name) = (item["kind"].as_str()?, item["name"].as_str()?);
+/// What it takes from what lands at once.
+fn taken(
+    subject: &Subject<'_>,
+    deliveries: &[&Delivery],
+    delivery: &Delivery,
+    flux: &FluxKustomization,
+) -> Vec<Diagnostic> {
+    let list = flux.spec("postBuild")["substituteFrom"].as_array().into_iter().flatten();
+    let field = |item: &Value, key: &str| item[key].as_str().map(str::to_owned);
+    let variables =
+        list.filter_map(|item| Some(("variables", "postBuild", field(item, "kind")?, field(item, "name")?)));
+    let keys = field(&flux.spec("decryption")["secretRef"], "name");
+    let keys = keys.map(|name| ("keys", "decryption", "Secret".to_owned(), name));
+    let found = variables.chain(keys).filter_map(|(what, place, kind, name)| {
         let objects = deliveries.iter().flat_map(|other| &other.objects);
         let mut sources = objects.filter(|other| {
-            other.is("", kind) && other.id.name == name && other.id.namespace == delivery.namespace
+            other.is("", &kind) && other.id.name == name && other.id.namespace == delivery.namespace
         });
         let source = sources.find(|other| other.window().is_none())?;
+        let (acts, help) = match what {
+            "keys" => (
+                "Its build may fail",
+                "give the Secret the type of the same window
+or change keys while the window is open",
+            ),
+            _ => (
+                "Its objects change",
+                "write the values into `postBuild.substitute`
+or give their object the type of the same window",
+            ),
+        };
         Some(
             REAL_TIME_VARIABLES
                 .finding(format!(
-                    "{} reads a held source, but its variables come from {}, which lands at once. Its objects change outside of the window",
+                    "{} reads a held source, but its {what} come from {}, which lands at once. {acts} outside of the window",
                     delivery.name, source.id
                 ))
-                .at(flux.place("postBuild"))
+                .at(flux.place(place))
                 .related("this lands at once", subject.sources.place(source, &["metadata", "name"]))
-                .help("write the values into `postBuild.substitute`\nor give their object the type of the same window"),
+                .help(help),
         )
     });
     found.collect()
+}
+
+/// Says that its objects go with it.
+fn deletes(delivery: &Delivery, flux: &FluxKustomization, source: &SourceId) -> Option<Diagnostic> {
+    (!stays_without(&flux.effective["spec"])).then(|| {
+        HELD_DELETES
+            .finding(format!(
+                "{} reads held source {}. When it leaves Git, its objects are deleted at once",
+                delivery.name, source.name
+            ))
+            .at(flux.place("prune"))
+            .help("give it `deletionPolicy: Orphan`\nto delete its objects with it, remove that field one commit earlier")
+    })
+}
+
+/// Says that what applies it and waits for it gives up before the next run of the job that moves its source.
+fn impatient(subject: &Subject<'_>, delivery: &Delivery, flux: &FluxKustomization) -> Option<Diagnostic> {
+    let usual = FluxDefaults::default();
+    let namespace = subject.spec.map_or(&usual, |spec| &spec.flux).namespace_of(&delivery.namespace);
+    let target = GateTarget { namespace: namespace.to_owned(), name: delivery.name.clone() };
+    let minutes = subject.model.closings.running(&delivery.cluster.name, &target)?.tick();
+    let tick = Duration::from_secs(u64::from(minutes) * 60);
+    let parent = subject.model.impatient(flux, tick).into_iter().next()?;
+    Some(
+        IMPATIENT_PARENT
+            .finding(format!(
+                "{} waits for {}, whose held source moves every {minutes}m. It gives up before that",
+                parent.name, delivery.name
+            ))
+            .at(parent.place("wait"))
+            .help(format!("give {} a `timeout` above {minutes}m", parent.name)),
+    )
 }

@@ -129,6 +129,11 @@ impl<'s> Step<'s> {
         self.after.model.graph.has(path) || self.after.snapshot.is_dir(path)
     }
 
+    /// Tells whether the older revision has a folder that Flux could build.
+    pub(super) fn had(&self, path: &RepoPath) -> bool {
+        self.before.model.graph.has(path) || self.before.snapshot.is_dir(path)
+    }
+
     /// Tells whether one waits for the other before it reconciles, before and after.
     ///
     /// A dependency has to have applied the same revision only where both have one source

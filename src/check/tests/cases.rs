@@ -55,7 +55,7 @@ const OTHER_POD: Edit = ("infra/other/pod.yaml", "", POD);
 /// A kustomization that patches what a bootstrap brings.
 const BOOTSTRAP: &str = "resources: [components.yaml]\npatches:\n- target: { name: controller }\n  patch: '[{ op: add, path: /metadata/labels, value: { a: b } }]'\n";
 
-pub const CASES: [Case; 53] = [
+pub const CASES: [Case; 56] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -449,7 +449,7 @@ pub const CASES: [Case; 53] = [
         &[(KS, "./apps/rt\n", "./apps/rt\n  deletionPolicy: Orphan\n")],
     ),
     case(
-        "GW058 clusters/edge/apps.yaml:26",
+        "GW058 clusters/edge/apps.yaml:27",
         &[("clusters/edge/more.yaml", "", HELD), LISTS_MORE, READS],
         &[
             ("clusters/edge/more.yaml", "", HELD),
@@ -457,16 +457,63 @@ pub const CASES: [Case; 53] = [
             (KS, "5m # apps-rw", "5m\n  postBuild: { substituteFrom: [{ kind: ConfigMap, name: site }] }"),
         ],
     ),
+    case(
+        "GW058 clusters/edge/apps.yaml:24",
+        &[("clusters/edge/more.yaml", "", HELD), LISTS_MORE, FOLLOWS, DECRYPTS],
+        &[("clusters/edge/more.yaml", "", HELD), LISTS_MORE, DECRYPTS],
+    ),
+    case(
+        "GW059 clusters/edge/apps.yaml:25",
+        &[("clusters/edge/more.yaml", "", HELD), LISTS_MORE, FOLLOWS, (KS, "  deletionPolicy: Orphan\n", "")],
+        &[
+            ("clusters/edge/more.yaml", "", HELD),
+            LISTS_MORE,
+            FOLLOWS,
+            (KS, "./apps/rw\n  prune: true\n  deletionPolicy: Orphan", "./apps/rw\n  prune: false"),
+        ],
+    ),
+    case(
+        "GW060 clusters/edge/flux-system/gotk-sync.yaml:11",
+        &[("clusters/edge/more.yaml", "", HELD), LISTS_MORE, FOLLOWS, MOVES, TICKS, WAITS],
+        &[
+            ("clusters/edge/more.yaml", "", HELD),
+            LISTS_MORE,
+            FOLLOWS,
+            MOVES,
+            TICKS,
+            WAITS,
+            ("clusters/edge/flux-system/gotk-sync.yaml", "timeout: 2m", "timeout: 6m"),
+        ],
+    ),
 ];
 
-/// A held source, and a ConfigMap with variables.
-const HELD: &str = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: held, namespace: flux-system }\nspec: { interval: 24h, url: https://example.org/fleet, ref: { branch: main, tag: held..until-the-first-tick } }\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: site, namespace: flux-system }\n";
+/// What is gated reads a held source.
+pub const FOLLOWS: Edit = (
+    KS,
+    "./apps/rw\n  prune: true\n  dependsOn: [{ name: apps-rt }] # of apps-rw\n  sourceRef: { kind: GitRepository, name: flux-system }\n",
+    "./apps/rw\n  prune: true\n  deletionPolicy: Orphan\n  sourceRef: { kind: GitRepository, name: held }\n",
+);
+const DECRYPTS: Edit =
+    (KS, "5m # apps-rw", "5m\n  decryption: { provider: sops, secretRef: { name: keys } }");
+const WAITS: Edit =
+    ("clusters/edge/flux-system/gotk-sync.yaml", "10m\n", "10m\n  wait: true\n  timeout: 2m\n");
+const TICKS: Edit = ("clusters/edge/infra/close-patch.yaml", "0 17 * * MON", "'*/5 * * * *'");
+/// A CronJob that moves the held source, in place of the one that closes.
+const MOVES: Edit = (
+    "infra/gate/close.yaml",
+    "",
+    "apiVersion: batch/v1\nkind: CronJob\nmetadata: { name: close, namespace: jobs }\nspec:\n  schedule: 0 0 1 1 *\n  jobTemplate:\n    spec:\n      template:\n        spec:\n          containers:\n          - name: gate\n            env: [{ name: NAMESPACE, value: flux-system }, { name: LIVE, value: flux-system }, { name: HELD, value: held }, { name: GATED, value: flux-system apps-rw }]\n            args: [open-times, 1 2, 3000000000 3000000000]\n",
+);
+
+/// A held source, a ConfigMap with variables, and a Secret with keys.
+pub const HELD: &str = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: held, namespace: flux-system }\nspec: { interval: 24h, url: https://example.org/fleet, ref: { branch: main, tag: held..until-the-first-tick } }\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: site, namespace: flux-system }\n---\napiVersion: v1\nkind: Secret\nmetadata: { name: keys, namespace: flux-system }\n";
 const READS: Edit = (
     KS,
     "  dependsOn: [{ name: apps-rt }] # of apps-rw\n  sourceRef: { kind: GitRepository, name: flux-system }\n",
-    "  postBuild: { substituteFrom: [{ kind: ConfigMap, name: site }] }\n  sourceRef: { kind: GitRepository, name: held }\n",
+    "  deletionPolicy: Orphan\n  postBuild: { substituteFrom: [{ kind: ConfigMap, name: site }] }\n  sourceRef: { kind: GitRepository, name: held }\n",
 );
-const LISTS_MORE: Edit = ("clusters/edge/kustomization.yaml", "- apps.yaml\n", "- apps.yaml\n- more.yaml\n");
+pub const LISTS_MORE: Edit =
+    ("clusters/edge/kustomization.yaml", "- apps.yaml\n", "- apps.yaml\n- more.yaml\n");
 
 const MARKED_CONTAINERS: &str =
     "containers:\n      - name: shop\n        image: nginx # {\"$imagepolicy\": \"flux-system:shop\"}";

@@ -1,5 +1,6 @@
 //! For each code about a change set a change that shows it, and a state from which it is safe.
 
+use super::cases::{FOLLOWS, HELD, LISTS_MORE};
 use super::repository::Edit;
 
 /// One code.
@@ -37,7 +38,7 @@ const ROLE: &str =
 const KIND: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: ws.x.io }\nspec: { group: x.io, names: { kind: W }, versions: [{ name: v1 }] }\n";
 const CUSTOM: &str = "apiVersion: x.io/v1\nkind: W\nmetadata: { name: w, namespace: shop }\n";
 
-pub const CHANGES: [Change; 15] = [
+pub const CHANGES: [Change; 19] = [
     Change {
         told: "GW012 clusters/edge/apps.yaml:24",
         before: &[],
@@ -210,4 +211,41 @@ pub const CHANGES: [Change; 15] = [
         shows: &[(SYNC, "path: ./clusters/edge\n", "path: ./clusters/edge/infra\n")],
         safe: &[(SYNC, "prune: true", "prune: false")],
     },
+    Change {
+        told: "GW061 clusters/edge/apps.yaml:24",
+        before: &[MORE, LISTS_MORE, FOLLOWS],
+        shows: &[(KS, "path: ./apps/rw", "path: ./apps/new"), ("apps/new/kustomization.yaml", "", NEW_LIST)],
+        safe: &[MORE, LISTS_MORE, FOLLOWS, ("apps/new/kustomization.yaml", "", NEW_LIST)],
+    },
+    Change {
+        told: "GW062 clusters/edge/apps.yaml:27",
+        before: &[MORE, LISTS_MORE],
+        shows: &[MORE, FOLLOWS],
+        safe: &[LISTS_MORE, ("clusters/edge/more.yaml", "", SITE)],
+    },
+    Change {
+        told: "GW063 clusters/edge/apps.yaml:27",
+        before: &[MORE, LISTS_MORE, FOLLOWS],
+        shows: &[(KS, "name: held }", "name: flux-system }")],
+        safe: &[
+            MORE,
+            LISTS_MORE,
+            FOLLOWS,
+            ("clusters/edge/more.yaml", ", tag: held..until-the-first-tick", ""),
+        ],
+    },
+    Change {
+        told: "GW064 apps/rw/deployment.yaml:3",
+        before: &[MORE, LISTS_MORE, FOLLOWS],
+        shows: &[
+            (RW, "deployment.yaml, ", ""),
+            (RW, "patches:\n- target: { kind: Deployment, name: shop }\n  path: replicas.yaml\n", ""),
+            (RT, "service.yaml", "service.yaml, ../rw/deployment.yaml"),
+        ],
+        safe: &[MORE, LISTS_MORE],
+    },
 ];
+
+const MORE: Edit = ("clusters/edge/more.yaml", "", HELD);
+const SITE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: site, namespace: flux-system }\n";
+const NEW_LIST: &str = "resources: [../rw/deployment.yaml, ../rw/release.yaml]\n";

@@ -168,6 +168,12 @@ pub fn deletes_anyway(policy: &str) -> bool {
     danger(policy) > 1
 }
 
+/// Tells whether the objects of a Flux Kustomization with this `spec` stay in the cluster when it goes.
+pub fn stays_without(spec: &Value) -> bool {
+    let policy = spec["deletionPolicy"].as_str().unwrap_or("MirrorPrune");
+    !deletes_anyway(policy) && (policy == "Orphan" || !prunes(&spec["prune"]))
+}
+
 /// Ranks a `spec.deletionPolicy` by what it may delete.
 fn danger(policy: &str) -> usize {
     match policy {

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::delivery::inventory::{deletes_anyway, prunes};
+use crate::delivery::inventory::stays_without;
 use crate::delivery::{Cluster, Input, SourceId};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
@@ -15,7 +15,7 @@ use crate::plan::gate::held::{of_file, unsafe_at};
 use crate::plan::problem::Problem;
 use crate::proof::Readers;
 use crate::repo::flux::API_VERSION;
-use crate::repo::{File, FluxKustomization, duration};
+use crate::repo::{File, FluxKustomization};
 use crate::spec::TableDef;
 use crate::yaml::{EditError, Editor, Key, ScalarText};
 
@@ -103,9 +103,7 @@ fn edit(
     if moves {
         values.push((&["spec", "sourceRef", "name"], source.name.as_str().into()));
     }
-    let policy = flux.spec("deletionPolicy").as_str().unwrap_or("MirrorPrune");
-    let keeps = policy == "Orphan" || (!deletes_anyway(policy) && !prunes(flux.spec("prune")));
-    if !keeps {
+    if !stays_without(&flux.effective["spec"]) {
         values.push((&["spec", "deletionPolicy"], "Orphan".into()));
     }
     let target = GateTarget::of(input, flux);
@@ -189,18 +187,15 @@ fn impatient(input: &Input<'_>, gate: &ClusterGate, table: &TableDef) -> Vec<Dia
     let targets = gate.sources.iter().flat_map(|source| &source.targets);
     let mut found: BTreeMap<&str, Diagnostic> = BTreeMap::new();
     for flux in targets.filter_map(|target| of_file(input, &gate.cluster, target)) {
-        for parent in input.parents(flux).into_iter().filter(|one| *one.spec("wait") == Value::Bool(true)) {
-            let said = ["timeout", "interval"].into_iter().find_map(|key| parent.spec(key).as_str());
-            if said.and_then(duration::parse).is_some_and(|timeout| timeout <= tick) {
-                let text = format!(
-                    "{} waits for {}, which is not Ready until the first run of the gate: it gives up before that",
-                    parent.name, flux.name
-                );
-                let help = format!("give {} a `timeout` above {}m", parent.name, table.every);
-                found
-                    .entry(&parent.name)
-                    .or_insert_with(|| Diagnostic::warning(text).at(parent.place("wait")).help(help));
-            }
+        for parent in input.model.impatient(flux, tick) {
+            let text = format!(
+                "{} waits for {}, which is not Ready until the first run of the gate: it gives up before that",
+                parent.name, flux.name
+            );
+            let help = format!("give {} a `timeout` above {}m", parent.name, table.every);
+            found
+                .entry(&parent.name)
+                .or_insert_with(|| Diagnostic::warning(text).at(parent.place("wait")).help(help));
         }
     }
     found.into_values().collect()
