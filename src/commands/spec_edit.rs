@@ -12,6 +12,7 @@ use crate::diff;
 use crate::error::Error;
 use crate::output::Output;
 use crate::plan::Plan;
+use crate::plan::command::SyncOptions;
 use crate::repo::File;
 use crate::spec::windows::{changed, check_revision};
 use crate::spec::{self, Parsed, Spec};
@@ -52,7 +53,7 @@ impl Edited {
         global: &Global,
         output: &Output,
         if_revision: Option<&str>,
-        allow_deletion: bool,
+        options: SyncOptions,
         edit: impl FnOnce(&Spec, &str) -> Result<(String, Parsed), Error>,
     ) -> Result<Edited, Error> {
         let mut workspace = Workspace::open(global, output)?;
@@ -71,7 +72,7 @@ impl Edited {
         let renderer = renderer(global, output)?;
         let model = workspace.model(Some(&spec), renderer.as_ref());
         let mut loaded = Loaded { workspace, spec, model, renderer };
-        let mut plan = sync::plan_of(global, output, &loaded, allow_deletion)?;
+        let mut plan = sync::plan_of(global, output, &loaded, options)?;
         let change = Change { before: Some(before.clone()), after: Some(after.clone()), moved_from: None };
         plan.changes.include(path, change);
         loaded.workspace.snapshot = original;
@@ -113,7 +114,8 @@ pub fn edit(
     arguments: &SpecEdit,
     edit: impl FnOnce(&Spec, &str) -> Result<(String, Parsed), Error>,
 ) -> Result<Exit, Error> {
-    let edited = Edited::plan(global, output, arguments.if_revision.as_deref(), false, edit)?;
+    let edited =
+        Edited::plan(global, output, arguments.if_revision.as_deref(), SyncOptions::default(), edit)?;
     let exit = edited.apply(&arguments.writing, output, arguments.format)?;
     let every = edited.loaded.spec.gate.table.as_ref().map_or(0, |table| table.every);
     if exit == Exit::Clean && !edited.plan.changes.is_empty() {

@@ -12,7 +12,7 @@ use crate::commands::workspace::Loaded;
 use crate::error::Error;
 use crate::output::Output;
 use crate::plan::Plan;
-use crate::plan::command::sync;
+use crate::plan::command::{SyncOptions, sync};
 use crate::spec::exceptions::{clean, extend};
 use crate::spec::{Parsed, Spec};
 use crate::template::Templates;
@@ -40,9 +40,18 @@ pub struct Wish {
     /// Take freezes and overrides that are over out of windows.yaml
     #[arg(long)]
     pub clean: bool,
+    /// Write also what may only be merged while the windows are open: what goes back to a held commit, or leaves its held source
+    #[arg(long)]
+    pub while_open: bool,
     /// How to show the difference
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+impl Wish {
+    fn options(&self) -> SyncOptions {
+        SyncOptions { allow_deletion: self.allow_deletion, while_open: self.while_open }
+    }
 }
 
 /// Runs `sync`.
@@ -61,13 +70,13 @@ pub fn diff(global: &Global, arguments: &Wish, output: &Output) -> Result<Exit, 
 
 fn plan(global: &Global, output: &Output, arguments: &Wish) -> Result<(Loaded, Plan), Error> {
     if arguments.extend.is_some() || arguments.clean {
-        let edited = Edited::plan(global, output, None, arguments.allow_deletion, |spec, text| {
+        let edited = Edited::plan(global, output, None, arguments.options(), |spec, text| {
             tidied(spec, text, arguments, clock::now(global)?)
         })?;
         return Ok((edited.loaded, edited.plan));
     }
     let loaded = Loaded::open(global, output)?;
-    let plan = plan_of(global, output, &loaded, arguments.allow_deletion)?;
+    let plan = plan_of(global, output, &loaded, arguments.options())?;
     Ok((loaded, plan))
 }
 
@@ -83,9 +92,9 @@ pub fn plan_of(
     global: &Global,
     output: &Output,
     loaded: &Loaded,
-    allow_deletion: bool,
+    options: SyncOptions,
 ) -> Result<Plan, Error> {
     let templates = Templates::new(loaded.workspace.overrides())?;
     lint(global, output, &loaded.spec, &loaded.model, &loaded.workspace.snapshot)?;
-    sync(&loaded.input(), &templates, allow_deletion)
+    sync(&loaded.input(), &templates, options)
 }

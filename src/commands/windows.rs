@@ -10,6 +10,7 @@ use crate::commands::workspace::Workspace;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
+use crate::plan::command::SyncOptions;
 use crate::schedule::WindowKey;
 use crate::spec::windows::{Edit, Owner, edit, get, list, of_cluster, schema};
 use crate::spec::{self, Parsed};
@@ -160,7 +161,8 @@ fn read(
 /// Edits the spec, plans what it then implies, and writes both as one.
 fn write(global: &Global, output: &Output, wish: &Edit, arguments: &WindowsEdit) -> Result<Exit, Error> {
     let revision = arguments.if_revision.as_deref();
-    let edited = Edited::plan(global, output, revision, false, |spec, text| edit(spec, text, wish))?;
+    let edited =
+        Edited::plan(global, output, revision, SyncOptions::default(), |spec, text| edit(spec, text, wish))?;
     edited.apply(&arguments.writing, output, arguments.format)
 }
 

@@ -146,14 +146,85 @@ fn the_way_back_is_refused_with_the_safe_one() {
     let told = scratch.expect(5, &["sync"]).stderr;
     assert!(told.contains("apps-rw reads held source flux-system-rw"), "{told}");
     assert!(told.contains("flux suspend kustomization apps-rw"), "{told}");
+    // By hand, or by the tool, which says when it may be merged.
+    let by_hand = Scratch::empty();
     for cluster in ["edge-01", "edge-02"] {
         let file = format!("clusters/{cluster}/flux/apps-rw.yaml");
-        scratch.replace(&file, "name: flux-system-rw", "name: flux-system");
+        by_hand.write(&file, scratch.text(&file)).replace(&file, "name: flux-system-rw", "name: flux-system");
+    }
+    let told = scratch.expect(0, &["sync", "--while-open", "--yes"]).stderr;
+    assert!(
+        told.contains(
+            "apps-rw of cluster edge-01 will read flux-system again: every commit that waits lands at once"
+        ),
+        "{told}"
+    );
+    assert!(told.contains("flux suspend kustomization apps-rw"), "{told}");
+    for cluster in ["edge-01", "edge-02"] {
+        let file = format!("clusters/{cluster}/flux/apps-rw.yaml");
+        assert_eq!(scratch.text(&file), by_hand.text(&file));
     }
     scratch.commit();
-    scratch.expect(0, &["sync", "--yes"]);
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
     let objects = rendered(&scratch, INFRA);
     assert!(!objects.iter().any(|one| one["kind"] == "GitRepository"));
+}
+
+#[test]
+fn what_would_go_back_to_an_older_commit_is_refused() {
+    let scratch = following();
+    let file = "clusters/edge-01/flux/apps-rw.yaml";
+    let held = scratch.text(file);
+    scratch.replace(file, "name: flux-system-rw", "name: flux-system");
+    scratch.commit();
+    let told = scratch.expect(5, &["sync", "--yes"]).stderr;
+    assert!(
+        told.contains("until the window opens, what is newer goes back and what is new is deleted"),
+        "{told}"
+    );
+    assert!(told.contains("`gitops-windows sync --while-open` writes it"), "{told}");
+    scratch.expect(0, &["sync", "--while-open", "--yes"]);
+    assert_eq!(scratch.text(file), held);
+}
+
+/// What `pr` finds of a change in the first cluster, at an instant, by its code.
+fn found(scratch: &Scratch, base: &str, now: &str) -> Vec<String> {
+    let arguments = ["pr", "--base", base, "--now", now, "--format", "json"];
+    let told: Value = serde_json::from_str(&scratch.run(&arguments).stdout).unwrap();
+    let all = told["findings"].as_array().unwrap().iter().filter(|one| one["cluster"] == "edge-01");
+    let mut codes: Vec<String> = all
+        .filter_map(|one| one["code"].as_str())
+        .filter(|code| *code > "GW058")
+        .map(str::to_owned)
+        .collect();
+    codes.dedup();
+    codes
+}
+
+#[test]
+fn what_must_not_come_while_closed_is_told_until_the_window_opens() {
+    let scratch = following();
+    let base = scratch.git(&["rev-parse", "HEAD"]);
+    let file = "clusters/edge-01/flux/apps-rw.yaml";
+    let (closed, open) = ("2026-11-23T00:00:00Z", "2026-11-28T22:00:00Z");
+    for (code, edit) in [
+        (
+            "GW061",
+            &(|| {
+                scratch.git(&["mv", "clusters/edge-01/apps/apps-rw", "clusters/edge-01/apps/apps-rx"]);
+                scratch.replace(file, "apps/apps-rw", "apps/apps-rx");
+            }) as &dyn Fn(),
+        ),
+        ("GW063", &|| {
+            scratch.replace(file, "name: flux-system-rw", "name: flux-system");
+        }),
+    ] {
+        edit();
+        scratch.commit();
+        assert_eq!(found(&scratch, base.trim(), closed), [code]);
+        assert_eq!(found(&scratch, base.trim(), open), Vec::<String>::new(), "{code}");
+        scratch.git(&["reset", "--quiet", "--hard", base.trim()]);
+    }
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod support;
 mod trial;
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -58,7 +59,8 @@ fn random_repositories_come_out_right_and_back() {
             if seed > first && (seed - first).is_multiple_of(100) {
                 eprintln!("{} repositories", seed - first);
             }
-            match std::panic::catch_unwind(|| trial::run(seed, &switches(seed), &renderer)) {
+            match std::panic::catch_unwind(AssertUnwindSafe(|| trial::run(seed, &switches(seed), &renderer)))
+            {
                 Ok(Ok(found)) => {
                     let mut tally = tally.lock().unwrap();
                     found.into_iter().for_each(|(what, count)| *tally.entry(what).or_default() += count);

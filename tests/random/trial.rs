@@ -1,6 +1,7 @@
 //! What is done to each repository.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
 use gitops_windows::delivery::Known;
@@ -82,7 +83,9 @@ pub fn disagreements(seed: u64, switches: &Switches, renderer: &Embedded) -> Res
 pub fn keep(seed: u64, switches: &Switches, folder: &Path) {
     let Ok(trial) = Trial::new(seed, switches, &Embedded::default()) else { return };
     let mut trees = vec![("before", trial.before.clone())];
-    if let Ok(Ok(plan)) = std::panic::catch_unwind(|| trial.plan(&trial.before, &Selection::All, true)) {
+    if let Ok(Ok(plan)) =
+        std::panic::catch_unwind(AssertUnwindSafe(|| trial.plan(&trial.before, &Selection::All, true)))
+    {
         trees.push(("after", plan.changes.apply(&trial.before)));
     }
     for (name, tree) in trees {

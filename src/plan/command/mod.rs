@@ -11,4 +11,4 @@ mod sync;
 pub use flux_create::{SourceUrl, flux_create};
 pub use init::{InitOptions, init};
 pub use scaffold::scaffold;
-pub use sync::{schema_text, sync};
+pub use sync::{SyncOptions, schema_text, sync};

@@ -18,6 +18,15 @@ use crate::spec;
 use crate::spec::SCHEMA_FILE;
 use crate::template::Templates;
 
+/// What `sync` may write that is not safe at any time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SyncOptions {
+    /// Whether gates may go that nobody needs, and Namespaces with what is written anew of a gate.
+    pub allow_deletion: bool,
+    /// Whether the plan may be one that has to reach the clusters while their windows are open.
+    pub while_open: bool,
+}
+
 /// Plans what the spec implies and the repository lacks: gates, patches, projections, the schema.
 ///
 /// What a cluster's apps are does not change, but for the type of an object: a rule that was edited
@@ -28,24 +37,37 @@ use crate::template::Templates;
 /// have nothing to hold back any more, of those that the tool wrote; the plan then names each object that
 /// a cluster deletes, and the commands that resume what was held back. Without it such a gate stays, with
 /// a warning, and so it takes leave to let a Namespace go that the gate brought. Objects that change sides
-/// are never deleted, whatever it says.
+/// are never deleted, whatever it says. `while_open` lets what stands begin to read a held source, which may be at an older
+/// commit, and leave one, after which all that waits lands at once.
 ///
 /// # Errors
 ///
 /// When the gate of a cluster would change of which something does not build, when a generated file was
 /// edited by hand, when a value or a list can't be edited in place, and when a
 /// cluster may delete an object that changes sides and nothing else is left to do. Without
-/// `allow_deletion` also when a cluster would delete a Namespace with what is written anew of a gate.
-pub fn sync(input: &Input<'_>, templates: &Templates, allow_deletion: bool) -> Result<Plan, Error> {
+/// `allow_deletion` also when a cluster would delete a Namespace with what is written anew of a gate, and without
+/// `while_open` when something would go back to a held commit, or leave its held source.
+pub fn sync(input: &Input<'_>, templates: &Templates, options: SyncOptions) -> Result<Plan, Error> {
+    let SyncOptions { allow_deletion, while_open } = options;
     no_unknown_types(input)?;
     layout::check(input)?;
     let mut builder = Builder::new(input.snapshot);
-    let mut leftover = gate::sync(input, templates, &mut builder)?;
+    let mut leftover = gate::sync(input, templates, &mut builder, while_open)?;
+    if !while_open && !leftover.late.is_empty() {
+        let refused = std::mem::take(&mut leftover.late).into_iter().map(|late| Diagnostic {
+            severity: Severity::Error,
+            ..late.help("merge it while the window is open: `gitops-windows sync --while-open` writes it")
+        });
+        return Err(Error { kind: ErrorKind::Unsafe, diagnostics: refused.collect() });
+    }
     gate::unbuilt(input, &builder)?;
     let idle = std::mem::take(&mut leftover.idle);
     let mut left =
         if allow_deletion { gate::leave(input, &mut builder, &idle)? } else { gate::Left::default() };
     left.readers = leftover.gates.iter().flat_map(gate::readers).collect();
+    for (cluster, back) in std::mem::take(&mut leftover.back) {
+        left.readers.entry(cluster).or_default().extend(back);
+    }
     leftover.remarks.splice(..0, gate::told(input, &left, &idle));
     leftover.commands.extend(left.commands.iter().cloned());
     gate::verify(input, leftover.gates.as_ref(), &builder)?;

@@ -10,8 +10,10 @@ use crate::path::RepoPath;
 use crate::plan::Command;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership, with_header};
+use crate::plan::gate::point::Pointed;
 use crate::plan::gate::target::waits_for_held;
 use crate::plan::gate::{adopted, alerts, carrier, gates, point, renamed};
+use crate::proof::Readers;
 use crate::spec::MechanismName;
 use crate::template::Templates;
 use crate::text::did_you_mean;
@@ -25,6 +27,10 @@ pub struct Leftover {
     pub remarks: Vec<Diagnostic>,
     /// Those of the remarks that are about what begins to read a held source.
     pub turned: Vec<Diagnostic>,
+    /// Those of them about what must not reach a cluster while its window is closed.
+    pub late: Vec<Diagnostic>,
+    /// By cluster, what leaves a held source, with the name of the source that it reads again.
+    pub back: BTreeMap<String, Readers>,
     /// The clusters of which a gate would hold back nothing.
     pub idle: BTreeSet<String>,
     /// The gates that were written; `None` where the spec wants none.
@@ -34,12 +40,18 @@ pub struct Leftover {
 /// Writes the gates' base and each cluster's patches into the builder.
 ///
 /// Files that the tool wrote are written anew; of files that were there before, single values are
-/// edited where what a cluster gets differs from what the spec says.
+/// edited where what a cluster gets differs from what the spec says. `while_open` lets Flux Kustomizations leave held
+/// sources that the gates no longer move.
 ///
 /// # Errors
 ///
 /// When a generated file was edited by hand, or a value can't be edited in place.
-pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) -> Result<Leftover, Error> {
+pub fn sync(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+    while_open: bool,
+) -> Result<Leftover, Error> {
     let mut leftover = Leftover::default();
     let Some(gates) = gates(input)? else { return Ok(leftover) };
     let mechanism = mechanism::of(input.spec.gate.mechanism);
@@ -101,8 +113,10 @@ pub fn sync(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>)
         alerts::sync(input, templates, builder, cluster, &mut wanted)?;
     }
     write(input, builder, &gates, &wanted)?;
-    leftover.turned = point::point(input, builder, &gates)?;
-    leftover.remarks.extend(leftover.turned.iter().cloned());
+    let Pointed { late, mut turned, back } = point::point(input, builder, &gates, while_open)?;
+    turned.splice(..0, late.iter().cloned());
+    leftover.remarks.extend(turned.iter().cloned());
+    (leftover.turned, leftover.late, leftover.back) = (turned, late, back);
     for cluster in gates.clusters.iter().filter(|cluster| !cluster.is_idle()) {
         carrier::ensure(input, &sides, templates, builder, cluster, &mut leftover)?;
     }

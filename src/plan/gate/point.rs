@@ -26,11 +26,24 @@ use crate::yaml::{EditError, Editor, Key, ScalarText};
 /// # Errors
 ///
 /// When a Flux Kustomization can't be edited so, or a cluster without such a gate would get the same file; and when
-/// something reads a held source that the gate does not hold back.
-pub fn point(input: &Input<'_>, builder: &mut Builder<'_>, gates: &Gates) -> Result<Vec<Diagnostic>, Error> {
-    let mut remarks = Vec::new();
+/// something reads a held source that the gate does not hold back, unless it may leave that `while_open`.
+pub fn point(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    gates: &Gates,
+    while_open: bool,
+) -> Result<Pointed, Error> {
+    let mut pointed = Pointed::default();
     for gate in &gates.clusters {
-        astray(input, gate)?;
+        for (target, held) in astray(input, gate) {
+            if !while_open {
+                return Err(waits(input, gate, &target, &held));
+            }
+            let (live, remark) = leave(input, builder, gate, &target, &held)?;
+            pointed.late.push(remark);
+            let back = pointed.back.entry(gate.cluster.clone()).or_default();
+            back.insert((target.namespace, target.name), live);
+        }
         for source in &gate.sources {
             let mut late = BTreeSet::new();
             for target in &source.targets {
@@ -63,12 +76,24 @@ pub fn point(input: &Input<'_>, builder: &mut Builder<'_>, gates: &Gates) -> Res
                     source.name
                 );
                 let help = "let this reach the cluster while the window is open";
-                remarks.push(Diagnostic::warning(text).at(Place::file(input.spec.path.clone())).help(help));
+                let place = Place::file(input.spec.path.clone());
+                pointed.late.push(Diagnostic::warning(text).at(place).help(help));
             }
         }
-        remarks.extend(input.spec.gate.table.iter().flat_map(|table| impatient(input, gate, table)));
+        pointed.turned.extend(input.spec.gate.table.iter().flat_map(|table| impatient(input, gate, table)));
     }
-    Ok(remarks)
+    Ok(pointed)
+}
+
+/// What became of what reads held sources.
+#[derive(Debug, Default)]
+pub struct Pointed {
+    /// What must not reach a cluster while its window is closed.
+    pub late: Vec<Diagnostic>,
+    /// What else is to be said of what begins to read one.
+    pub turned: Vec<Diagnostic>,
+    /// By cluster, what leaves one, with the name of the source that it reads again.
+    pub back: BTreeMap<String, Readers>,
 }
 
 /// Returns what is to read a held source in each cluster.
@@ -117,6 +142,16 @@ fn edit(
     if values.is_empty() {
         return Ok(false);
     }
+    write(builder, flux, values)?;
+    Ok(moves)
+}
+
+/// Sets fields of the `spec` of a Flux Kustomization in its file.
+fn write(
+    builder: &mut Builder<'_>,
+    flux: &FluxKustomization,
+    values: Vec<(&[&str], ScalarText)>,
+) -> Result<(), Error> {
     let name = &flux.name;
     let refuse = |text: String, key: &str, help: &str| Err(unsafe_at(text, flux.place(key), help));
     for key in ["sourceRef", "deletionPolicy"] {
@@ -151,34 +186,58 @@ fn edit(
     };
     let edited = edited().map_err(|error| problem(Problem::edit(&flux.file, &text, &error)))?;
     builder.put(&flux.file, &edited);
-    Ok(moves)
+    Ok(())
 }
 
-/// Refuses what reads a held source of a cluster and is not, or no longer, held back by its gate: the commit that waits
-/// would land as it reads the other one.
-fn astray(input: &Input<'_>, gate: &ClusterGate) -> Result<(), Error> {
+/// Returns what reads a held source of a cluster and is not, or no longer, held back by its gate.
+fn astray(input: &Input<'_>, gate: &ClusterGate) -> Vec<(GateTarget, SourceId)> {
     let own = input.model.delivered.named(&gate.cluster).into_iter();
-    for (one, id) in own.flat_map(Cluster::held) {
-        let target = GateTarget::new(input, one.namespace(), one.name());
-        let is_held = |source: &HeldSource| source.name == id.name && source.targets.contains(&target);
-        if !gate.sources.iter().any(is_held) {
-            let place = of_file(input, &gate.cluster, &target)
-                .map_or_else(|| Place::file(input.spec.path.clone()), |flux| flux.place("sourceRef"));
-            let text = format!(
-                "{} reads held source {}, which the gate of cluster {} would no longer move: the commit that waits lands as it goes back",
-                one.name(),
-                id.name,
-                gate.cluster
-            );
-            let help = format!(
-                "wait until the window is open, or give `flux suspend kustomization {}` and resume it in the window; then name the source that {} follows in its `sourceRef`, with this change in one commit",
-                one.name(),
-                id.name
-            );
-            return Err(unsafe_at(text, place, &help));
-        }
-    }
-    Ok(())
+    let all = own.flat_map(Cluster::held);
+    let all = all.map(|(one, id)| (GateTarget::new(input, one.namespace(), one.name()), id));
+    let is_held = |(target, id): &(GateTarget, SourceId)| {
+        gate.sources.iter().any(|source| source.name == id.name && source.targets.contains(target))
+    };
+    all.filter(|one| !is_held(one)).collect()
+}
+
+/// Says that the commit that waits for it would land as something leaves its held source.
+fn waits(input: &Input<'_>, gate: &ClusterGate, target: &GateTarget, held: &SourceId) -> Error {
+    let place = of_file(input, &gate.cluster, target)
+        .map_or_else(|| Place::file(input.spec.path.clone()), |flux| flux.place("sourceRef"));
+    let text = format!(
+        "{} reads held source {}, which the gate of cluster {} would no longer move: the commit that waits lands as it goes back",
+        target.name, held.name, gate.cluster
+    );
+    let help = format!(
+        "wait until the window is open, or give `flux suspend kustomization {}` and resume it in the window; `gitops-windows sync --while-open` then lets it read what {} follows, with this change in one commit",
+        target.name, held.name
+    );
+    unsafe_at(text, place, &help)
+}
+
+/// Lets something read the source again that its held one follows; returns the name of that, and what is to be known.
+fn leave(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    gate: &ClusterGate,
+    target: &GateTarget,
+    held: &SourceId,
+) -> Result<(String, Diagnostic), Error> {
+    let live = input.model.delivered.named(&gate.cluster).map(|own| own.live_of(held));
+    let live = live.filter(|live| live != held);
+    let (Some(live), Some(flux)) = (live, of_file(input, &gate.cluster, target)) else {
+        return Err(waits(input, gate, target, held));
+    };
+    write(builder, flux, vec![(&["spec", "sourceRef", "name"], live.name.as_str().into())])?;
+    let text = format!(
+        "{} of cluster {} will read {} again: every commit that waits lands at once",
+        target.name, gate.cluster, live.name
+    );
+    let help = format!(
+        "let this reach the cluster while the window is open; else give `flux suspend kustomization {}` first, and resume it in the window",
+        target.name
+    );
+    Ok((live.name, Diagnostic::warning(text).at(flux.place("sourceRef")).help(help)))
 }
 
 /// Says which Flux Kustomizations above what is held back wait for it, and less long than until the next run.

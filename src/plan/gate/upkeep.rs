@@ -18,7 +18,7 @@ pub fn sync_verified(
     templates: &Templates,
     builder: &mut Builder<'_>,
 ) -> Result<Leftover, Error> {
-    let leftover = sync(input, templates, builder)?;
+    let leftover = sync(input, templates, builder, false)?;
     verify(input, leftover.gates.as_ref(), builder)?;
     Ok(leftover)
 }

@@ -51,7 +51,8 @@ fn applied(cluster: &Cluster, name: &str) -> Option<String> {
 
 /// Gives the UIDs of what is applied, but for the gate.
 fn uids(cluster: &Cluster) -> Vec<(String, String)> {
-    cluster.uids().into_iter().filter(|(name, _)| !name.starts_with("CronJob")).collect()
+    let is_of_gate = |name: &str| name.starts_with("CronJob") || name.starts_with("ConfigMap jobs/");
+    cluster.uids().into_iter().filter(|(name, _)| !is_of_gate(name)).collect()
 }
 
 /// From CronJobs that suspend to a held source in one commit while another one waits; and through all that may happen to it.
