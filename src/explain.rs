@@ -158,7 +158,7 @@ fn words(input: &Input<'_>, classified: &Classified) -> (String, String) {
         Reason::Whole => "a Namespace alone does not divide its entry point".to_owned(),
         Reason::Gate => "it is part of a gate, which must not hold itself back".to_owned(),
         Reason::Consumer(id) => {
-            format!("its name carries a hash of its content, so it lands with {id}, which names it")
+            format!("its name holds a hash of its content, and it lands with {id}, which names it")
         }
     };
     (input.spec.types[classified.change_type].name.value.clone(), reason)

@@ -64,28 +64,7 @@ const BANNED: &[(&str, &str)] = &[
 ];
 
 /// Texts by room that are too long, and that use a word of [`BANNED`]. To be none.
-const COUNTS: &[(&str, usize, usize)] = &[
-    ("calendar", 1, 0),
-    ("commands", 11, 10),
-    ("delivery", 7, 7),
-    ("explain", 1, 0),
-    ("live", 1, 0),
-    ("mechanism", 1, 2),
-    ("plan", 8, 7),
-    ("plan/command", 18, 7),
-    ("plan/edit", 1, 1),
-    ("plan/gate", 31, 18),
-    ("plan/migrate", 42, 18),
-    ("plan/split", 20, 10),
-    ("post", 1, 0),
-    ("pr", 2, 9),
-    ("repo", 3, 1),
-    ("schedule", 17, 2),
-    ("spec", 15, 6),
-    ("when", 9, 0),
-    ("write", 2, 0),
-    ("yaml", 1, 1),
-];
+const COUNTS: &[(&str, usize, usize)] = &[];
 
 /// Derives whose documentation is the help of a command.
 const HELP: &[&str] = &["Parser", "Args", "Subcommand", "ValueEnum"];

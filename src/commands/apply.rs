@@ -189,7 +189,7 @@ impl Consent {
 /// Tells the commands that a plan can't put into files.
 fn tell_commands(output: &Output, plan: &Plan, when: &str) {
     for command in &plan.commands {
-        output.say(&format!("{when} against {}, to {}:", command.cluster, command.purpose));
+        output.say(&format!("{when} on {}: {}", command.cluster, command.purpose));
         output.say(&format!("  {}", command.shell()));
     }
 }
@@ -220,10 +220,10 @@ fn way_on(mismatch: &Mismatch) -> &'static str {
     match mismatch {
         // kustomize's words (`api/resmap/reswrangler.go`, `Append`).
         Mismatch::Unbuildable { message, .. } if message.contains("already registered id") => {
-            "nothing was written, since the repository has an object of that name in the same build; give the gate another `gate.namespace` in windows.yaml, or its jobs other names in `layout`"
+            "give the gate another `gate.namespace` in windows.yaml, as the build has an object of that name\nor give its jobs other names in `layout`; nothing was written"
         }
         _ => {
-            "nothing was written, since what a cluster applies must not change here; take back the last change of a rule, a template or a generated file, or report this with the kustomizations involved"
+            "revert the last change of a rule, a template or a generated file, if there was any; nothing was written\nor report this with the kustomizations involved"
         }
     }
 }
@@ -236,7 +236,7 @@ fn refuse_ignored(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
     let more = if ignored.len() > 1 { format!(" and {} more", ignored.len() - 1) } else { String::new() };
     Err(Error::new(
         ErrorKind::Conflict,
-        Diagnostic::error(format!("git ignores {first}{more}, so a commit would lack what is to be written"))
+        Diagnostic::error(format!("git ignores {first}{more}. A commit would lack the new files"))
             .at(Place::file(first.clone()))
             .help(format!(
                 "`git check-ignore -v {first}` names the line of .gitignore; let it leave these files out"
@@ -255,7 +255,7 @@ fn refuse_dirty(workspace: &Workspace) -> Result<(), Error> {
     Err(Error::new(
         ErrorKind::Conflict,
         Diagnostic::error(format!("git has uncommitted changes: {}{more}", some.join(", ")))
-            .help("commit or stash them first, so that this change stands alone; or pass --allow-dirty"),
+            .help("commit or stash them first, so that this change stands alone\nor pass --allow-dirty"),
     ))
 }
 
@@ -264,10 +264,20 @@ fn report(output: &Output, plan: &Plan) {
     if let Report::Init { found, .. } = &plan.report {
         found.lines(output.verbose()).iter().for_each(|line| output.say(line));
     }
+    let mut heading = "";
+    let mut below = |cluster| {
+        if heading != cluster {
+            output.say(cluster);
+        }
+        heading = cluster;
+    };
     for standing in plan.report.standings() {
-        output.say(&standing.to_string());
+        below(&standing.cluster);
+        standing.told().iter().for_each(|line| output.say(line));
     }
-    for entry in plan.report.entries() {
+    let mut entries: Vec<&EntryOutcome> = plan.report.entries().iter().collect();
+    entries.sort_by_key(|entry| entry.problem.is_some());
+    for entry in entries {
         if let Some(problem) = &entry.problem {
             // Where nothing else goes on, it is what the command failed of.
             let make = if failure(plan).is_some() { Diagnostic::error } else { Diagnostic::warning };
@@ -277,16 +287,11 @@ fn report(output: &Output, plan: &Plan) {
             output.diagnostics(&[Diagnostic { place, ..told.help(problem.remedy()) }]);
             continue;
         }
-        output.say(&format!(
-            "{} ({}): {}, {}",
-            entry.before,
-            entry.cluster,
-            entry.way.as_str(),
-            entry.reason
-        ));
-        for app in entry.apps.iter().filter(|_| entry.apps.len() > 1) {
-            output.say(&format!("  {}: {}, {}", app.app, app.way.as_str(), app.reason));
-        }
+        below(&entry.cluster);
+        entry.told().iter().for_each(|line| output.say(line));
+    }
+    if plan.report.entries().iter().any(|entry| entry.way == Way::Projection) {
+        output.say("Projection: each side builds the whole app and keeps the objects of its change type.");
     }
 }
 

@@ -102,8 +102,7 @@ fn no_more(expression: &CronExpr, after: Moment, zone: &TimeZone) -> String {
         None => "No later year has such a time either.".to_owned(),
     };
     format!(
-        "It does not fire within five years after {after}, and Kubernetes looks no further: a CronJob that asks \
-         then starts nothing. {later}"
+        "It does not fire within five years after {after}. Kubernetes looks no further, and the CronJob starts nothing. {later}"
     )
 }
 

@@ -85,7 +85,7 @@ fn live(loaded: &Loaded, arguments: &Migrate) -> Result<BTreeMap<String, Vec<Liv
         let live = kubectl.kustomizations().map_err(|reason| {
             Error::invalid(
                 Diagnostic::error(format!("--confirm: cluster {cluster} gave no answer: {reason}"))
-                    .help("nothing was written; name the right cluster with --context or --kubeconfig, or leave --confirm out and look yourself"),
+                    .help("name the right cluster with --context or --kubeconfig; nothing was written\nor leave --confirm out and look yourself"),
             )
         })?;
         found.insert(cluster, live);

@@ -120,7 +120,7 @@ pub fn edit(
     let every = edited.loaded.spec.gate.table.as_ref().map_or(0, |table| table.every);
     if exit == Exit::Clean && !edited.plan.changes.is_empty() {
         output.say(&format!(
-            "Commit and push it: a cluster goes by it at the next run of its gate (every {every}m) after Flux has applied it."
+            "Commit and push it. A cluster follows it at the next run of its gate (every {every}m) after Flux has applied it."
         ));
     }
     Ok(exit)

@@ -136,7 +136,7 @@ pub fn classify_all(
         if let Some(other) = consumers.iter().find(|other| plain[**other].change_type != wanted) {
             return Err(ClassifyError {
                 message: format!(
-                    "{} carries a hash of its content in its name, and both {} and {} use it, which have different types",
+                    "the name of {} holds a hash of its content. {} and {} use it and have different types",
                     ObjectId::of(&object.value),
                     ObjectId::of(&objects[*first].value),
                     ObjectId::of(&objects[*other].value),
@@ -148,7 +148,7 @@ pub fn classify_all(
         if explicit {
             return Err(ClassifyError {
                 message: format!(
-                    "{} carries a hash of its content in its name, so it can't land without {}, which uses it and has another type",
+                    "the name of {} holds a hash of its content. It can't land without {}, which has another type",
                     ObjectId::of(&object.value),
                     ObjectId::of(&objects[*first].value)
                 ),

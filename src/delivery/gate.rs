@@ -93,19 +93,19 @@ pub(super) struct Jobs {
 }
 
 /// What follows for a job that is no part of a gate.
-const BESIDE: &str = "so it is not taken over and goes on beside the gate";
+const BESIDE: &str = "It is not adopted and goes on beside the gate";
 
 /// What follows where a part of a gate's job is not understood.
-const IN_PART: &str = "so windows.yaml says nothing of that part of it";
+const IN_PART: &str = "windows.yaml says nothing of that part of it";
 
 /// What to do about a job that has no other half.
-const PAIR: &str = "make a pair of it, one CronJob that suspends and one that resumes the same Kustomizations by their names, and run this again; or take it out once the gate is switched on";
+const PAIR: &str = "make a pair of it: CronJobs that suspend and resume the same Kustomizations by name\nrun this again\nor remove it once the gate is switched on";
 
 /// What to do about a job of a gate of which a part is not understood.
-const NAME: &str = "name each Kustomization in the command, or take that part out of it";
+const NAME: &str = "name each Kustomization in the command, or remove that part";
 
 /// What to do about a job in a folder that Flux lists by itself.
-const LIST: &str = "give its folder a kustomization.yaml that lists it and run this again; or take it out once the gate is switched on";
+const LIST: &str = "give its folder a kustomization.yaml that lists it\nrun this again\nor remove it once the gate is switched on";
 
 /// Says that it is not understood what a job's command turns.
 pub fn not_understood(job: &str, unclear: &Unclear) -> String {
@@ -153,7 +153,7 @@ pub(super) fn jobs(
             let Some(action) = found.action() else {
                 if !found.turns.is_empty() {
                     let told =
-                        format!("CronJob `{name}` both suspends and resumes Flux Kustomizations, {BESIDE}");
+                        format!("CronJob `{name}` both suspends and resumes Flux Kustomizations. {BESIDE}");
                     loose.push(LooseJob { told, help: PAIR, place });
                 }
                 continue;
@@ -165,7 +165,7 @@ pub(super) fn jobs(
             match job(path, text, manifest, action, found) {
                 Some(job) if base.is_some() => jobs.push((home.clone(), job)),
                 Some(job) => {
-                    let told = format!("{}, and no kustomization.yaml lists it, {BESIDE}", job.told());
+                    let told = format!("{}, and no kustomization.yaml lists it. {BESIDE}", job.told());
                     loose.push(LooseJob { told, help: LIST, place });
                 }
                 None => {}
@@ -186,7 +186,7 @@ pub(super) fn jobs(
             Action::Open => "suspends",
             _ => "resumes",
         };
-        let told = format!("{}, and none beside it {other} that, {BESIDE}", job.told());
+        let told = format!("{}, and no job beside it {other} that. {BESIDE}", job.told());
         LooseJob { told, help: PAIR, place: job.place() }
     };
     loose.extend(left.iter().filter(is_alone).map(|(_, job)| lone(job)));
@@ -194,7 +194,7 @@ pub(super) fn jobs(
         let is_it = |job: &WrittenJob| job.name == name && job.file == place.path;
         let is_taken = gates.iter().any(|gate| is_it(&gate.open) || is_it(&gate.close));
         let (follows, help) = if is_taken { (IN_PART, NAME) } else { (BESIDE, PAIR) };
-        LooseJob { told: format!("{told}, {follows}"), help, place }
+        LooseJob { told: format!("{told}. {follows}"), help, place }
     }));
     Jobs { gates, loose, turning }
 }

@@ -261,14 +261,14 @@ impl<'a> Input<'a> {
     pub fn undivided(&self, entry: &EntryPoint, change_type: usize) -> String {
         let name = &self.spec.types[change_type].name.value;
         let gated = self.held_whole(entry, change_type);
-        format!("all of its objects are of type {name}, so there is nothing to divide{gated}")
+        format!("all of its objects have type {name}{gated}")
     }
 
     /// Says why an entry point is left as it is of which all but Namespaces have one type.
     pub fn unparted(&self, entry: &EntryPoint, change_type: usize) -> String {
         let name = &self.spec.types[change_type].name.value;
         let gated = self.held_whole(entry, change_type);
-        format!("all but its Namespaces is of type {name}, and a Namespace alone divides nothing{gated}")
+        format!("all of its objects but Namespaces have type {name}{gated}")
     }
 
     fn held_whole(&self, entry: &EntryPoint, change_type: usize) -> &'static str {
@@ -286,8 +286,8 @@ impl<'a> Input<'a> {
                 && own.all(|target| closings.running(cluster, &target).is_none())
         };
         match entry.clusters().any(is_left) {
-            true => "; no gate holds back its Flux Kustomization: `gitops-windows sync` says why",
-            false => ": its own Flux Kustomization is what a gate holds back",
+            true => ". No gate suspends its Flux Kustomization: `gitops-windows sync` says why",
+            false => ". A gate suspends its own Flux Kustomization",
         }
     }
 

@@ -73,7 +73,7 @@ impl Model {
                         kustomization.name
                     ))
                     .at(kustomization.place("path"))
-                    .help("mend spec.path; it is relative to the top of the source, not to the file"),
+                    .help("correct spec.path; it is relative to the top of the source, not to the file"),
                 );
                 continue;
             }
@@ -302,13 +302,13 @@ fn unplaced(kustomization: &FluxKustomization) -> Option<Diagnostic> {
     let help = match kind {
         // An ArtifactGenerator makes it, of this repository as a rule.
         "ExternalArtifact" => {
-            "nothing of it waits for a window: to divide it, let it read a GitRepository with its own path"
+            "let it read a GitRepository with its own path to divide it; nothing of it waits for a window"
         }
         _ => "its entry point is not touched: split it where the artifact is made",
     };
     Some(
         Diagnostic::warning(format!(
-            "Flux Kustomization {name} builds from {kind} {}, whose paths are not those of this repository",
+            "Flux Kustomization {name} builds from {kind} {}, which is not this repository",
             kustomization.source_name()
         ))
         .at(place)

@@ -19,13 +19,13 @@ use crate::repo::manifest::ObjectId;
 pub fn reason(model: &Model, objects: &[Object]) -> Option<String> {
     let is_flux = |object: &&Object| ObjectId::of(&object.value).group == flux::GROUP;
     if objects.iter().all(|object| is_flux(&object)) {
-        return Some("it holds only Flux Kustomizations, which gate what they apply themselves".into());
+        return Some("it holds only Flux Kustomizations, which have gates of their own".into());
     }
     let children = objects.iter().filter(|object| is_child(model, object)).count();
     (children > 0 && objects.iter().all(surrounds)).then(|| {
         let word = if children == 1 { "a Flux Kustomization" } else { "Flux Kustomizations" };
         format!(
-            "it applies {word} of this repository and what surrounds them, and runs nothing itself: windows belong to the entry points that these apply"
+            "it applies {word} of this repository and runs nothing itself. Windows belong to their entry points"
         )
     })
 }

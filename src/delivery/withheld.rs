@@ -141,10 +141,7 @@ impl Failing {
 }
 
 fn does_not_build(parent: &str, child: &Reached) -> String {
-    format!(
-        "Flux Kustomization {parent} does not build, so Git does not say what becomes of {}",
-        child.name()
-    )
+    format!("Flux Kustomization {parent} does not build. Git does not show the future of {}", child.name())
 }
 
 /// Returns why one side of a pair is not known where the other has nothing of that name.
@@ -164,7 +161,7 @@ fn missing(
     for _ in 0..DEEPEST {
         let Some((namespace, name)) = &child.applied_by else {
             let reason = format!(
-                "the root of {cluster} does not build, so Git does not say what becomes of {}",
+                "the root of {cluster} does not build. Git does not show the future of {}",
                 one.name()
             );
             return failing.roots.contains(cluster).then_some((Cause::Parent, reason));

@@ -5,8 +5,8 @@ const OR: &str = "or ";
 
 /// Numbers the steps of a remedy, which stand one a line.
 ///
-/// A single step gets no number, and neither does a line that begins with `or`: it stands in place of the steps
-/// before it. What has numbers already stays as it is.
+/// A single step gets no number, and neither does a line that begins with `or`: it, with the steps behind it, stands in
+/// place of the steps before. What has numbers already stays as it is.
 ///
 /// ```
 /// use gitops_windows::diagnostic::numbered;
@@ -14,19 +14,20 @@ const OR: &str = "or ";
 /// assert_eq!(numbered("commit it\nor take it back"), "commit it\nor take it back");
 /// ```
 pub fn numbered(remedy: &str) -> String {
-    let steps = remedy.lines().filter(|line| !line.starts_with(OR)).count();
-    if steps < 2 || remedy.starts_with("1. ") {
+    if remedy.starts_with("1. ") {
         return remedy.to_owned();
     }
-    let mut number = 0;
-    let lines = remedy.lines().map(|line| {
-        if line.starts_with(OR) {
-            return line.to_owned();
-        }
-        number += 1;
-        format!("{number}. {line}")
+    let lines: Vec<&str> = remedy.lines().collect();
+    let ways = lines.chunk_by(|one, other| one.starts_with(OR) == other.starts_with(OR));
+    let told = ways.flat_map(|steps| {
+        let is_one = steps.len() < 2 || steps[0].starts_with(OR);
+        let told = steps.iter().enumerate().map(move |(index, step)| match is_one {
+            true => (*step).to_owned(),
+            false => format!("{}. {step}", index + 1),
+        });
+        told.collect::<Vec<_>>()
     });
-    lines.collect::<Vec<_>>().join("\n")
+    told.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the steps of a remedy without their numbers.

@@ -26,7 +26,7 @@ impl Command {
     /// The field manager is Flux's own, so that a later `flux create` finds no conflict.
     pub fn prepare(name: &str, namespace: &str, cluster: &str) -> Command {
         let patch = r#"{"spec":{"prune":false,"deletionPolicy":"Orphan"}}"#;
-        let purpose = format!("keep the objects of Flux Kustomization {name} when it loses them");
+        let purpose = format!("this keeps the objects of Flux Kustomization {name} when they leave it");
         Command::patch(name, namespace, cluster, patch, purpose)
     }
 
@@ -56,7 +56,8 @@ impl Command {
     ) -> Command {
         let mut command = Command::create(name, spec, cluster, folder, false);
         command.words.extend(depends_on.iter().map(|other| format!("--depends-on={other}")));
-        command.purpose = format!("let {name} take over what {folder} holds (step 2, once step 1 is live)");
+        command.purpose =
+            format!("this creates {name}, which applies {folder} (step 2, once the cluster has step 1)");
         command
     }
 
@@ -69,23 +70,22 @@ impl Command {
             r#"live=$(kubectl get {RESOURCE} "$1" --namespace "$2" --output "jsonpath={{.spec.prune}} {{.spec.deletionPolicy}}") || exit 1; if test "$live" = "false Orphan"; then kubectl delete {RESOURCE} "$1" --namespace "$2"; else echo "not deleted, as it would delete its objects: prune and deletionPolicy are \"$live\" and not \"false Orphan\"" >&2; exit 1; fi"#
         );
         let words = ["sh", "-c", script.as_str(), "sh", name, namespace];
-        let purpose = format!(
-            "let {name} go if it is still kept from deleting its objects, which stay (step 2, once the new ones are ready)"
-        );
+        let purpose =
+            format!("this deletes {name} and keeps its objects (step 2, once the new ones are Ready)");
         Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
     }
 
     /// Lets a live Flux Kustomization delete again what it loses.
     pub fn prune(name: &str, namespace: &str, cluster: &str) -> Command {
         let patch = r#"{"spec":{"prune":true}}"#;
-        let purpose = format!("let {name} prune (step 3, once the new ones hold every object)");
+        let purpose = format!("this lets {name} prune again (step 3, once the new ones have every object)");
         Command::patch(name, namespace, cluster, patch, purpose)
     }
 
     /// Lets a live Flux Kustomization go on whose gate is gone.
     pub fn release(target: &GateTarget, spec: &Spec, cluster: &str) -> Command {
         let purpose = format!(
-            "let {} go on, which the last closing may have left suspended (once no job in the cluster closes it any more)",
+            "this resumes {}, which may still be suspended (once no job in the cluster suspends it)",
             target.name
         );
         let words = mechanism::of(spec.gate.mechanism).release(spec, target);
@@ -108,7 +108,7 @@ impl Command {
     ) -> Command {
         let mut command = Command::create(name, spec, cluster, folder, true);
         command.words.extend(depends_on.map(|other| format!("--depends-on={other}")));
-        command.purpose = format!("apply {folder}");
+        command.purpose = format!("this applies {folder}");
         command
     }
 
@@ -124,7 +124,7 @@ impl Command {
             format!("--prune={prune}"),
             "--interval=10m".to_owned(),
         ];
-        let purpose = "apply the gate, which no Flux Kustomization in Git does".to_owned();
+        let purpose = "this applies the gate, as no Flux Kustomization in Git does".to_owned();
         Command { cluster: cluster.to_owned(), purpose, words: words.into() }
     }
 

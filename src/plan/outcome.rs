@@ -137,6 +137,20 @@ impl EntryOutcome {
         self
     }
 
+    /// Returns the lines that tell people of it, below its cluster.
+    pub fn told(&self) -> Vec<String> {
+        let way = match self.way {
+            Way::Untouched => "not divided",
+            Way::Plain => "split",
+            Way::Projection => "split by projection",
+            Way::Refused => "refused",
+        };
+        let mut lines = vec![format!("  {}  {way}", self.before), format!("    why: {}", self.why())];
+        let several = self.apps.iter().filter(|_| self.apps.len() > 1);
+        lines.extend(several.map(|app| format!("    {}: {}, {}", app.app, app.way.as_str(), app.reason)));
+        lines
+    }
+
     /// Gives the outcome as JSON; paths are relative to the top of the git repository.
     pub fn to_json(&self) -> Value {
         let after: Vec<Value> =

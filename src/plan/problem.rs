@@ -9,19 +9,20 @@ use crate::repo::FluxKustomization;
 use crate::yaml::EditError;
 
 /// What helps where a file can't be edited in its place.
-const PLAIN: &str = "write that place in plain block style, without anchors, aliases and merge keys, and commit that; then give the same command again";
+const PLAIN: &str = "write that place in plain block style, without anchors, aliases and merge keys\ncommit that\nrun the same command again";
 
 /// The way back from a migration, in which nothing is deleted.
-pub(crate) const BACK: &str = "go back as you came, a step at a time: `git revert` the commit of the last `migrate`, which takes `prune: true` away again, and let it reach every cluster; then `git revert` that of the hand-over, and let it reach every cluster; then";
+pub(crate) const BACK: &str = "run `git revert` for the commit of the last `migrate`\nwait until every cluster has applied that\nrun `git revert` for the commit of the hand-over\nwait until every cluster has applied that";
 
 /// What is said where the `components` of a Flux Kustomization bring objects of a type that its folder has none of.
-pub(super) const ADDED_TYPES: &str = "the `components` of its Flux Kustomization bring objects of another type than those of its folder, and no side would have them alone";
+pub(super) const ADDED_TYPES: &str =
+    "the `components` of its Flux Kustomization add objects of another type. No side would have them alone";
 
 /// What to do about these.
-pub(super) const REMEDY_FOR_TYPES: &str = "list the components in its kustomization.yaml in place of the `spec` of the Flux Kustomization, and split it then; or give what they bring the type of the rest, by a rule or by the annotation `gitops-windows/type`";
+pub(super) const REMEDY_FOR_TYPES: &str = "list the components in its kustomization.yaml instead of the Flux Kustomization's `spec`\nsplit it then\nor give their objects the type of the rest, by a rule or the annotation `gitops-windows/type`";
 
 /// What to do where a Flux Kustomization adds to its folder what counts for a split.
-pub(super) const REMEDY_FOR_ADDED: &str = "move what every cluster takes from the `spec` of its Flux Kustomization into its kustomization.yaml; or leave it whole: a gate holds it back where all of its objects have one type";
+pub(super) const REMEDY_FOR_ADDED: &str = "move the fields that every cluster has in its Flux Kustomization's `spec` into its kustomization.yaml\nor leave it undivided: a gate suspends it where all of its objects have one type";
 
 /// Why one entry point can't be divided, or can't take its next step in a cluster, and what to do about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,14 +72,14 @@ impl Problem {
     pub fn unbuilt(folder: &RepoPath, error: &TypedError) -> Problem {
         match error {
             TypedError::Render(message) if is_remote(message) => Problem::new(
-                format!("{folder} {message}, and the proof never asks the network"),
-                "put a copy of it into the repository and list that, or leave this entry point whole",
+                format!("{folder} {message}. The proof never asks the network"),
+                "put a copy of it into the repository and list that\nor leave this entry point undivided",
             ),
             TypedError::Render(message) => Problem {
                 nature: Nature::Broken,
                 ..Problem::new(
                     format!("{folder} does not build: {message}"),
-                    format!("mend it until `kustomize build {folder}` works"),
+                    format!("correct it until `kustomize build {folder}` works"),
                 )
             },
             TypedError::Classify(ClassifyError { message, help }) => Problem::new(message, help),
@@ -115,7 +116,7 @@ impl Problem {
     pub fn listed(one: &FluxKustomization) -> Problem {
         Problem::lasting(
             format!("Flux Kustomization {} stands inside a list in {}", one.name, one.file),
-            "write it as a document of its own and commit that; then give the same command again",
+            "write it as a document of its own\ncommit that\nrun the same command again",
             one.place("metadata"),
         )
     }
@@ -123,7 +124,7 @@ impl Problem {
     /// A template that names segments of a path which has fewer.
     pub(super) fn layout(template: &str, folder: &RepoPath) -> Problem {
         Problem::new(
-            format!("`{template}` of the layout names segments that {folder} does not have"),
+            format!("`{template}` of the layout needs more path segments than {folder} has"),
             "choose a template that fits every folder, such as `{path}/{name}-{type}`",
         )
     }

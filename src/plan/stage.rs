@@ -69,27 +69,44 @@ impl Standing {
         }
         value
     }
-}
 
-impl std::fmt::Display for Standing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    /// Returns the lines that tell people of it, below its cluster.
+    pub fn told(&self) -> Vec<String> {
         let old = self.old.join(", ");
         let new: Vec<&str> = self.new.iter().map(|(_, name)| name.as_str()).collect();
         let new = new.join(", ");
-        write!(f, "{} ({}): {}, ", self.entry, self.cluster, self.stage.as_str())?;
-        match &self.stage {
-            Stage::Unprepared => write!(f, "{old} would delete what it loses; next: keep it from that"),
-            Stage::Restructured => write!(f, "{old} still applies all of it; next: hand over"),
-            Stage::HandedOver if old.is_empty() => {
-                write!(f, "{new} apply it and delete nothing yet; next: finish")
-            }
-            Stage::HandedOver => {
-                write!(f, "{new} apply the divided apps, {old} the others; next: finish")
-            }
-            Stage::Finished if old.is_empty() => write!(f, "{new} apply it"),
-            Stage::Finished => write!(f, "{new} apply the divided apps, {old} the others"),
-            Stage::NotInGit => f.write_str("no Flux Kustomization in Git applies it"),
-            Stage::Stuck(stop) => f.write_str(&stop.reason),
-        }
+        let applied = if old.is_empty() {
+            format!("{new} apply it")
+        } else {
+            format!("{new} apply the divided apps, {old} the others")
+        };
+        let (step, facts) = match &self.stage {
+            Stage::Unprepared => (
+                "",
+                vec![
+                    format!("{old} still deletes objects that leave it"),
+                    "next: prepare, so that it deletes nothing".to_owned(),
+                ],
+            ),
+            Stage::Restructured => (
+                " (step 1 of 3)",
+                vec![
+                    format!("{old} still applies all of it and deletes nothing"),
+                    "next: hand over to a Flux Kustomization for each change type".to_owned(),
+                ],
+            ),
+            Stage::HandedOver => (
+                " (step 2 of 3)",
+                vec![
+                    format!("{applied}; they delete nothing yet"),
+                    "next: finish, so that they delete objects that leave Git".to_owned(),
+                ],
+            ),
+            Stage::Finished => (" (step 3 of 3)", vec![applied]),
+            Stage::NotInGit => ("", vec!["no Flux Kustomization in Git applies it".to_owned()]),
+            Stage::Stuck(stop) => ("", vec![stop.reason.clone()]),
+        };
+        let first = format!("  {}  {}{step}", self.entry, self.stage.as_str());
+        std::iter::once(first).chain(facts.into_iter().map(|fact| format!("    {fact}"))).collect()
     }
 }

@@ -48,7 +48,7 @@ impl Forge {
                  docs/pr.md."
             }
             Forge::Gitlab => {
-                "set GITLAB_TOKEN to a project access token with scope `api`: a job token writes no comments"
+                "set GITLAB_TOKEN to a project access token with scope `api`; job tokens write no comments"
             }
             Forge::Forgejo => {
                 "1. Set FORGEJO_TOKEN to a token with `write:issue` and `read:user`. 2. For forks, see docs/pr.md."

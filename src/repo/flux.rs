@@ -211,7 +211,7 @@ pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<
         let Some(documents) = kept_manifests(file) else {
             remarks.push(
                 Diagnostic::warning(format!(
-                    "{path} mentions {GROUP} and can't be read as YAML, so a Flux Kustomization in it is not seen"
+                    "{path} mentions {GROUP} and is not valid YAML. A Flux Kustomization in it is not seen"
                 ))
                 .at(Place::file(path.clone()))
                 .help("mend the file, or ignore this if it is a template of another tool"),

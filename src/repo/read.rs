@@ -394,10 +394,8 @@ fn below_git(dir: &Path) -> bool {
 /// One warning for all that a sparse checkout leaves out, if it leaves out anything.
 fn left_out(sparse: &[RepoPath]) -> Option<Diagnostic> {
     let first = sparse.first()?;
-    let message = format!(
-        "a sparse checkout leaves out {} files, the first of them `{first}`, so what they change is not seen",
-        sparse.len()
-    );
+    let message =
+        format!("a sparse checkout leaves out {} files, first `{first}`. They are not checked", sparse.len());
     Some(Diagnostic::warning(message).help("run `git sparse-checkout disable`"))
 }
 

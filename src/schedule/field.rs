@@ -179,7 +179,7 @@ fn allowed(bounds: &Bounds) -> String {
         }
         _ => String::new(),
     };
-    format!("write the {noun} as a number from {min} to {max}{names}, or as `*`, `*/2`, `1-5` or `1,5`")
+    format!("write the {noun} as {min} to {max}{names}, or as `*`, `*/2`, `1-5` or `1,5`")
 }
 
 /// Says what to write instead of the things that other crons understand.

@@ -93,13 +93,11 @@ impl Window {
             ClockEffect::Skipped => format!("the clocks in {zone_name} skip that time"),
             ClockEffect::Repeated => format!("the clocks in {zone_name} show that time twice"),
             ClockEffect::Missed => {
-                format!(
-                    "the clocks in {zone_name} change that day, and the search of Kubernetes then passes over the time"
-                )
+                format!("the clocks in {zone_name} change that day, and Kubernetes then passes over the time")
             }
-            ClockEffect::Extra => format!(
-                "the clocks in {zone_name} change that day, and the search of Kubernetes then stops on a day that does not match"
-            ),
+            ClockEffect::Extra => {
+                format!("the clocks in {zone_name} change that day, and Kubernetes then stops on a wrong day")
+            }
         };
         let edge = if fault.closes { "closing" } else { "opening" };
         let message = format!("{edge} at {}: {reason}, so {consequence}", show(fault.hit.local));

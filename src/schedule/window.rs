@@ -273,7 +273,7 @@ fn close_after(open: &CronExpr, length: Length) -> Result<CronExpr, WindowError>
                 "use a window for each opening time, or a `for` of whole hours",
             ),
             NotOne::DaysApart => (
-                "some of the closing times fall on the day of the opening and some on a later day",
+                "some closings fall on the day of the opening, others on a later day",
                 "use a window for each opening time",
             ),
             NotOne::Days => (

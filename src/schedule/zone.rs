@@ -31,7 +31,7 @@ impl ZoneError {
         }
         let release = database_release()
             .map_or_else(|| "a release of it".to_owned(), |release| format!("release {release}"));
-        format!("give a name of the IANA time zone database ({release} is built in), such as `Europe/Berlin`")
+        format!("give an IANA time zone such as `Europe/Berlin` ({release} is built in)")
     }
 }
 

@@ -29,15 +29,13 @@ const KINDS: [Kind; 13] = [
     (
         "not-in-git",
         |line| line.gate == GateState::NotInGit && line.kustomization.is_some(),
-        "the Flux Kustomization is not in Git: unless it was made in the cluster by hand, the windows exist but \
-         nothing closes outside of them",
-        "split the app and hand it over; until then changes land with the Flux Kustomization that is there",
+        "the Flux Kustomization is not in Git. Nothing closes outside of the windows, unless it was made by hand",
+        "split the app and hand it over; until then, its present Flux Kustomization applies all changes",
     ),
     (
         "unseen",
         |line| line.gate == GateState::Unseen,
-        "the CronJobs name a Flux Kustomization that is not in Git: unless it was made in the cluster by hand, the \
-         windows exist but nothing closes outside of them",
+        "the CronJobs name a Flux Kustomization that is not in Git. Nothing closes outside of the windows, unless it was made by hand",
         "split the app and hand it over, or make sure that the cluster has it",
     ),
     (
@@ -61,15 +59,14 @@ const KINDS: [Kind; 13] = [
     (
         "no-job",
         |line| line.gate == GateState::NoJob,
-        "no CronJob in Git suspends the Flux Kustomization: the windows exist, but nothing closes outside of them",
+        "no CronJob in Git suspends the Flux Kustomization. Nothing closes outside of the windows",
         "run `gitops-windows sync`",
     ),
     (
         "foreign-gate",
         |line| line.gate == GateState::Foreign,
-        "a CronJob in Git suspends a Flux Kustomization that the spec gives no window, so it is not said when it \
-         is open",
-        "hand the entry point over to the Flux Kustomizations of its types, or take that CronJob out",
+        "a CronJob in Git suspends a Flux Kustomization without a window in the spec. Its openings are unknown",
+        "hand the entry point over to the Flux Kustomizations of its types, or remove that CronJob",
     ),
     (
         "suspended",
@@ -82,19 +79,18 @@ const KINDS: [Kind; 13] = [
         // What a gate holds back whole needs no split.
         |line| line.part == Part::Whole && line.gate != GateState::Closes && !line.is_suspended(),
         "an entry point is not split: its Flux Kustomization applies changes of every type alike",
-        "run `gitops-windows split`, which divides it or says why it should not be, then hand it over",
+        "run `gitops-windows split`, which divides it or says why not, then hand it over",
     ),
     (
         "not-handed-over",
         |line| line.part == Part::Remaining,
-        "an entry point is split and not handed over: its old Flux Kustomization still applies changes of every type",
+        "an entry point is split but not handed over. Its old Flux Kustomization still applies changes of every type",
         "hand it over to the new Flux Kustomizations",
     ),
     (
         "race",
         |line| line.times.is_some_and(|times| times.race.is_some()),
-        "an opening and a closing fire at the same instant, and the slower of the two Jobs decides whether the \
-         window is open from then on; here it is taken for closed",
+        "an opening and a closing fire at the same instant. The slower Job decides; here the window counts as closed",
         "leave some minutes between them; `gitops-windows check` says which (GW107)",
     ),
     (

@@ -270,7 +270,7 @@ fn collisions(disk: &Disk<'_>, plan: &Changes, removed: &[Folder]) -> Result<(),
             let others = names.entry(folder.clone()).or_default();
             if let Some(other) = others.insert(key, at.clone()).filter(|other| *other != at) {
                 let message = format!(
-                    "`{at}` and `{other}` differ in case only, so on macOS or Windows one replaces the other"
+                    "`{at}` and `{other}` differ in case only. On macOS or Windows one replaces the other"
                 );
                 problems.invalid(path, message, "choose another name");
             }

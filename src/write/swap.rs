@@ -120,7 +120,7 @@ pub(super) fn back(disk: &mut Disk<'_>, journal: &Journal, edited: Edited) -> Re
     }
     if edited == Edited::Refused && !foreign.is_empty() {
         let help = format!(
-            "take the edits away and run again; or, to keep the tree as it is, remove the folder `{}/next`",
+            "revert the edits and run again\nor, to keep the tree as it is, remove the folder `{}/next`",
             disk.state_name()
         );
         return Err(conflict("an interrupted write can't be taken back", &help, foreign));

@@ -19,9 +19,12 @@ fn every_cluster_of_a_shared_folder_is_named_and_gated() {
     Nothing waits yet: `gitops-windows split --all` divides what is to wait.
     ");
     assert!(!scratch.text("windows.yaml").contains("enabled: false"));
-    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r"
-    components/shop (dev, prod): projection, components/shop/kustomization.yaml lists files of its own
-    ");
+    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r#"
+dev, prod
+  components/shop  split by projection
+    why: components/shop/kustomization.yaml lists files beside its apps
+Projection: each side builds the whole app and keeps the objects of its change type.
+"#);
     insta::assert_snapshot!(finished(&scratch), @r"
     components/shop (dev): finished, shop-rt, shop-rw apply it
     components/shop (prod): finished, shop-rt, shop-rw apply it

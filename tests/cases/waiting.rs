@@ -18,10 +18,12 @@ fn one_inside_that_waits_for_the_divided_one_waits_for_its_sides() {
         ("apps/issuer/service.yaml", &SERVICE.replace("NAME", "issuer")),
     ]);
     told(&scratch, &INIT);
-    insta::assert_snapshot!(finished(&scratch), @r"
-    apps/certs (prod): finished, certs-rt, certs-rw apply it
-    Nothing to change.
-    ");
+    insta::assert_snapshot!(finished(&scratch), @r#"
+prod
+  apps/certs  finished (step 3 of 3)
+    certs-rt, certs-rw apply it
+Nothing to change.
+"#);
     let issuer = scratch.text("apps/certs/issuer.yaml");
     assert!(issuer.ends_with("  dependsOn:\n    - name: certs-rt\n    - name: certs-rw\n"), "{issuer}");
     assert_eq!(notes(&scratch), [""; 0]);
@@ -69,10 +71,14 @@ fn what_no_gate_holds_back_is_not_said_to_be_held_back() {
         ("apps/shop/service.yaml", &SERVICE.replace("NAME", "shop")),
     ]);
     scratch.take(&INIT);
-    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @"
-    apps/base (prod): untouched, all of its objects are of type rw, so there is nothing to divide; no gate holds back its Flux Kustomization: `gitops-windows sync` says why
-    apps/conf (prod): untouched, all of its objects are of type rt, so there is nothing to divide
-    apps/shop (prod): untouched, all of its objects are of type rw, so there is nothing to divide: its own Flux Kustomization is what a gate holds back
-    Nothing to change.
-    ");
+    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r#"
+prod
+  apps/base  not divided
+    why: all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync` says why
+  apps/conf  not divided
+    why: all of its objects have type rt
+  apps/shop  not divided
+    why: all of its objects have type rw. A gate suspends its own Flux Kustomization
+Nothing to change.
+"#);
 }

@@ -46,7 +46,7 @@ fn a_gate_that_git_keeps_from_its_cluster_is_told_of() {
     assert!(both > 0, "{}", scratch.expect(0, &["clusters"]).stdout);
     suspend(&scratch);
     let run = scratch.run(&["sync"]);
-    assert!(run.stderr.contains("keeps that out"), "{}", run.stderr);
+    assert!(run.stderr.contains("stops it"), "{}", run.stderr);
     assert_eq!(gated(), both / 2);
     let found = scratch.run(&["check"]);
     assert!(found.stdout.contains("GW039"), "{}{}", found.stdout, found.stderr);

@@ -19,7 +19,7 @@ fn jobs_that_are_not_taken_over_are_named() {
             "for k in $(cat /etc/list); do flux suspend ks $k; done",
             "which Flux Kustomizations CronJob `stop` suspends is not understood",
         ),
-        ("flux suspend ks apps", "CronJob `stop` suspends apps, and none beside it resumes that"),
+        ("flux suspend ks apps", "CronJob `stop` suspends apps, and no job beside it resumes that"),
         (
             "flux suspend ks apps; sleep 60; flux resume ks apps",
             "CronJob `stop` both suspends and resumes Flux Kustomizations",
@@ -44,7 +44,7 @@ fn jobs_that_are_not_taken_over_are_named() {
     }
     scratch.write(LIST, scratch.text(LIST) + "  - both.yaml\n  - one.yaml\n  - two.yaml\n").commit();
     let run = scratch.run(&[&["init"][..], &WINDOW].concat());
-    assert!(!run.stderr.contains("none beside it"), "{}", run.stderr);
+    assert!(!run.stderr.contains("no job beside it"), "{}", run.stderr);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn what_builds_with_components_of_its_flux_kustomization_is_held_back() {
     scratch.commit();
     let run = scratch.run(&["split", "--all"]);
     assert!(
-        run.stderr.contains("without what its Flux Kustomization adds apps does not build"),
+        run.stderr.contains("without the additions of its Flux Kustomization apps does not build"),
         "{}",
         run.stderr
     );
@@ -130,7 +130,8 @@ fn what_a_flux_kustomization_adds_counts_as_what_its_folder_has() {
         assert_eq!(allowed(&objects).contains("apps"), held == Some(true), "{own} {added}");
         scratch.commit();
         let run = scratch.run(&["split", "--all"]);
-        let said = "apps in cluster north is left as it is: the `components` of its Flux Kustomization bring objects";
+        let said =
+            "apps in cluster north is left as it is: the `components` of its Flux Kustomization add objects";
         assert_eq!(run.stderr.contains(said), held.is_none(), "{own} {added}: {}", run.stderr);
     }
 }
@@ -189,7 +190,6 @@ fn a_command_of_a_gate_that_is_not_understood_is_told_with_the_gate() {
     scratch.replace("infra/maintenance/end.yaml", command, shell).commit();
     let run = scratch.expect(0, &["init", "--yes"]);
     assert!(scratch.text("windows.yaml").contains("closeJob: end-maintenance"), "{run:?}");
-    let said =
-        "is not understood (`flux suspend ks $EXTRA`), so windows.yaml says nothing of that part of it";
-    assert!(run.stderr.contains(said) && !run.stderr.contains("not taken over"), "{}", run.stderr);
+    let said = "is not understood (`flux suspend ks $EXTRA`). windows.yaml says nothing of that part of it";
+    assert!(run.stderr.contains(said) && !run.stderr.contains("not adopted"), "{}", run.stderr);
 }

@@ -27,8 +27,8 @@ fn a_gate_that_holds_back_nothing_any_more_goes_on_request() {
         let run = scratch.run(&["sync", "--yes"]);
         assert!(matches!(run.code, 0 | 1), "{run:?}");
         for said in [
-            "clusters/edge-02/infra carries a gate of cluster edge-02 which has nothing to hold back any more",
-            "`gitops-windows sync --allow-deletion` takes it out and says what the cluster deletes",
+            "clusters/edge-02/infra contains a gate of cluster edge-02, which has nothing to suspend any more",
+            "`gitops-windows sync --allow-deletion` removes it, and says which objects the cluster deletes",
         ] {
             assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
         }

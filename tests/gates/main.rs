@@ -313,7 +313,7 @@ fn what_does_not_build_changes_no_gate() {
     let scratch = Scratch::fixture("overlays");
     scratch.write("apps/north/kustomization.yaml", "resources: [nothing.yaml]\n").commit();
     let run = scratch.run(&[&["init", "--yes"][..], &WINDOW].concat());
-    let said = "warning: apps/north of cluster north does not build, so no gate holds it back";
+    let said = "warning: apps/north of cluster north does not build, and no gate suspends it";
     assert!(run.stderr.contains(said) && run.stderr.contains("clusters/north/apps.yaml:"), "{run:?}");
 
     for (file, from, to) in [
@@ -333,7 +333,11 @@ fn what_does_not_build_changes_no_gate() {
             .replace("windows.yaml", "namespace: jobs", "namespace: other")
             .commit();
         let run = scratch.expect(3, &["sync", "--yes"]);
-        assert!(run.stderr.contains("nobody knows what the gate"), "{file}: {}", run.stderr);
+        assert!(
+            run.stderr.contains("the targets of the cluster's gate are unknown"),
+            "{file}: {}",
+            run.stderr
+        );
         assert_eq!(scratch.git(&["status", "--short"]), "", "{file}");
         let told = scratch.run(&["check"]);
         assert!(!(told.stdout + &told.stderr).contains("GW047"), "{file}");

@@ -218,7 +218,7 @@ fn of_one_name_in_two_namespaces_only_what_has_a_window_is_held() {
         .commit();
     let run = scratch.take(&["sync", "--yes"]);
     assert!(
-        run.stderr.contains("the gate of cluster edge holds back all of media/player:"),
+        run.stderr.contains("the gate of cluster edge suspends media/player entirely:"),
         "{}",
         run.stderr
     );
@@ -296,8 +296,8 @@ fn who_waits_for_one_of_the_same_name_in_another_namespace_stops_no_gate() {
     }
     scratch.write("windows.yaml", format!("{}  north: {{}}\n", SPEC)).commit();
     let run = scratch.expect(0, &["sync", "--yes"]);
-    assert!(!run.stderr.contains("no gate holds back"), "{}", run.stderr);
-    assert!(!run.stderr.contains("is real-time and waits for"), "{}", run.stderr);
+    assert!(!run.stderr.contains("no gate suspends"), "{}", run.stderr);
+    assert!(!run.stderr.contains("is real-time and depends on"), "{}", run.stderr);
     let objects = rendered(&scratch, "clusters/north/infra/reconciliation-windows");
     assert_eq!(allowed(&objects), BTreeSet::from(["flux-system/apps".to_owned()]));
 
@@ -305,7 +305,7 @@ fn who_waits_for_one_of_the_same_name_in_another_namespace_stops_no_gate() {
     flux("tenant", "team", "team/tenant", "  dependsOn: [{ name: apps, namespace: flux-system }]\n");
     scratch.commit();
     let run = scratch.run(&["sync"]);
-    assert!(run.stderr.contains("no gate holds back Flux Kustomization apps"), "{}", run.stderr);
+    assert!(run.stderr.contains("no gate suspends Flux Kustomization apps"), "{}", run.stderr);
 }
 
 /// A source of this repository, as `flux bootstrap` writes it.

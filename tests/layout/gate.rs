@@ -9,18 +9,14 @@ fn a_window_over_a_whole_cluster() {
     let scratch = repository(&[("apps", BOTH), ("web", BOTH)]);
     scratch.write("windows.yaml", spec("{ all-of-it: { window: night } }", "{}")).commit();
     let run = scratch.expect(0, &["sync", "--yes"]);
-    assert!(run.stderr.contains("holds back all of apps, web"), "{}", run.stderr);
+    assert!(run.stderr.contains("suspends apps, web entirely"), "{}", run.stderr);
     assert_eq!(gated(&scratch), ["apps", "web"]);
     let patch = "clusters/edge/infra/reconciliation-windows/close-reconciliation-window-patch.yaml";
     assert!(scratch.text(patch).contains("suspend: false"), "{}", scratch.text(patch));
     scratch.commit();
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
     let split = scratch.expect(0, &["split", "--all"]);
-    assert!(
-        split.stderr.contains("its own Flux Kustomization is what a gate holds back"),
-        "{}",
-        split.stderr
-    );
+    assert!(split.stderr.contains("A gate suspends its own Flux Kustomization"), "{}", split.stderr);
 }
 
 #[test]
@@ -41,16 +37,8 @@ fn what_real_time_depends_on_is_not_held_back() {
     flux(&scratch, "web", "clusters/edge/web", "{ name: db }");
     scratch.commit();
     let run = scratch.expect(0, &["sync", "--yes"]);
-    assert!(
-        run.stderr.contains("no gate holds back Flux Kustomization web of cluster edge"),
-        "{}",
-        run.stderr
-    );
-    assert!(
-        run.stderr.contains("no gate holds back Flux Kustomization db of cluster edge"),
-        "{}",
-        run.stderr
-    );
+    assert!(run.stderr.contains("no gate suspends Flux Kustomization web of cluster edge"), "{}", run.stderr);
+    assert!(run.stderr.contains("no gate suspends Flux Kustomization db of cluster edge"), "{}", run.stderr);
     let gated = gated(&scratch);
     assert!(!gated.contains(&"web".to_owned()) && !gated.contains(&"db".to_owned()), "{gated:?}");
 }
@@ -74,7 +62,7 @@ fn divided_infra(apps: &[&str]) -> Scratch {
     scratch
 }
 
-/// A change of the window reaches the cluster through what no gate holds back.
+/// A change of the window reaches the cluster through what no gate suspends.
 #[track_caller]
 fn windows_change_in_real_time(scratch: &Scratch, carrier: &str) {
     assert_eq!(gated(scratch), ["infra-rw"]);

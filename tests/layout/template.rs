@@ -88,19 +88,19 @@ fn names_that_meet() {
     refused(
         &scratch,
         3,
-        &["the folder clusters/edge/apps-b-c", "type b-c of clusters/edge/apps", "type c of"],
+        &["gives clusters/edge/apps-b-c twice", "type b-c of clusters/edge/apps", "type c of"],
     );
     scratch.write("windows.yaml", spec(types, "{}"));
-    refused(&scratch, 3, &["the name apps-b-c in cluster edge", "windows.yaml"]);
+    refused(&scratch, 3, &["apps-b-c twice in cluster edge", "windows.yaml"]);
     // Segments that leave the last one out put two entry points into one folder.
     scratch.write("windows.yaml", spec(TYPES, "{ entryPoint: '{1}/{2}/sides-{type}' }"));
-    refused(&scratch, 3, &["the folder clusters/edge/sides-rt", "clusters/edge/apps-b"]);
+    refused(&scratch, 3, &["gives clusters/edge/sides-rt twice", "clusters/edge/apps-b"]);
 }
 
 #[test]
 fn a_name_that_another_kustomization_has() {
     let scratch = repository(&[("apps", BOTH), ("apps-rw", BOTH)]);
-    refused(&scratch, 3, &["the name apps-rw", "applies clusters/edge/apps-rw"]);
+    refused(&scratch, 3, &["apps-rw. In cluster edge", "applies clusters/edge/apps-rw"]);
 }
 
 #[test]

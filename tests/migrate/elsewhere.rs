@@ -28,7 +28,7 @@ fn beside(scratch: &Scratch) {
 
 #[test]
 fn what_a_file_outside_of_the_specs_folder_applies_is_moved_by_no_command() {
-    const WHERE: &str = "Flux Kustomization apps in flux/north/apps.yaml applies it and lies outside of the folder of fleet/windows.yaml";
+    const WHERE: &str = "Flux Kustomization apps in flux/north/apps.yaml applies it, but lies outside of the folder of fleet/windows.yaml";
     let scratch = fleet();
     beside(&scratch);
     let run = scratch.expect(5, &["-C", "fleet", "split", "--all", "--yes"]);
@@ -67,7 +67,7 @@ fn an_entry_point_that_its_parent_applies_gets_its_own_without_a_deletion() {
     const SYNC: &str = "clusters/north/flux-system/gotk-sync.yaml";
     scratch.write(SYNC, flux("flux-system", "clusters/north", true)).commit();
     let run = scratch.expect(5, &["split", "--all", "--yes"]);
-    let first = "1. give Flux Kustomization flux-system `prune: false`, and let that reach the cluster";
+    let first = "1. give Flux Kustomization flux-system `prune: false`";
     assert!(run.stderr.contains(first), "{}", run.stderr);
     // As it says, with nothing that a cluster may delete.
     scratch.replace(SYNC, "prune: true", "prune: false").commit();
@@ -133,7 +133,7 @@ fn half_a_hand_over_is_told_where_the_bootstrap_alone_is_left() {
     scratch.git(&["clean", "-fdq"]);
     let run = scratch.expect(5, &["migrate"]);
     assert!(
-        run.stderr.contains("take back the commit that removed or broke its Flux Kustomization"),
+        run.stderr.contains("revert the commit that removed or broke its Flux Kustomization"),
         "{}",
         run.stderr
     );
@@ -166,7 +166,7 @@ fn clusters_that_share_an_entry_point_with_a_rest_go_on_together() {
         scratch
     };
     let both = "  north: {}\n  south: {}\n";
-    let said = "cluster south applies apps/prod too, and would lose what leaves it";
+    let said = "cluster south applies apps/prod too and does not take this step";
 
     let scratch = shared(both);
     let run = scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]);
@@ -176,7 +176,7 @@ fn clusters_that_share_an_entry_point_with_a_rest_go_on_together() {
 
     scratch.replace("clusters/south/apps.yaml", "  wait: false\n", "  suspend: true\n").commit();
     let run = scratch.expect(5, &["migrate", "--yes"]);
-    assert!(run.stderr.contains(said) && run.stderr.contains("south is held up: "), "{}", run.stderr);
+    assert!(run.stderr.contains(said) && run.stderr.contains("south can't go on: "), "{}", run.stderr);
     let run = scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]);
     assert!(run.stderr.contains(said) && run.stderr.contains("south is stuck: "), "{}", run.stderr);
 

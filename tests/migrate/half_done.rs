@@ -41,7 +41,7 @@ fn what_is_half_done_is_named_with_the_way_on() {
             Box::new(|scratch| {
                 scratch.replace("clusters/north/apps.yaml", "path: ./apps/north", "path: ./apps/${site}");
             }),
-            "has a variable in `spec.path`, and may be what applies it",
+            "has a variable in `spec.path` and may apply it",
         ),
         (
             Box::new(|scratch| {
@@ -132,11 +132,8 @@ fn half_a_hand_over_is_named_with_the_way_on() {
     std::fs::remove_file(scratch.top().join("clusters/north/apps-rw.yaml")).unwrap();
     scratch.commit();
     let run = scratch.expect(5, &["migrate", "--cluster", "north"]);
-    assert!(run.stderr.contains("apps/north (north): stuck") && !run.stderr.contains("south"), "{run:?}");
-    assert!(
-        run.stderr.contains("take back the commit that removed or broke its Flux Kustomization"),
-        "{run:?}"
-    );
+    assert!(run.stderr.contains("  apps/north  stuck") && !run.stderr.contains("south"), "{run:?}");
+    assert!(run.stderr.contains("revert the commit that removed or broke its Flux Kustomization"), "{run:?}");
     let run = scratch.expect(1, &["check"]);
     assert!(run.stdout.contains("GW052") || run.stderr.contains("GW052"), "{run:?}");
     // An app that nobody uses any more is no entry point.
@@ -167,7 +164,7 @@ fn what_is_changed_on_its_way_stops_itself_alone() {
         let run = scratch.expect(0, &["migrate", "--yes"]);
         let refused: Vec<&str> =
             run.stderr.lines().filter(|line| line.contains("is left as it is: ")).collect();
-        let said = format!("the build that applies it sets its `spec.{field}` otherwise");
+        let said = format!("its parent's build overrides `spec.{field}`");
         assert!(matches!(refused[..], [one] if one.contains(&said)), "{refused:?}");
         assert!(refused[0].contains("apps/media/library/app"), "{refused:?}");
         assert!(scratch.text("apps/media/player/ks.yaml").contains("name: player-rt\n"));
@@ -195,7 +192,11 @@ fn a_second_owner_that_comes_after_the_split_stops_the_hand_over() {
     let copy = scratch.text("clusters/north/apps.yaml").replace("name: apps\n", "name: extra\n");
     scratch.write("clusters/north/extra.yaml", copy).commit();
     let run = scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]);
-    assert!(run.stderr.contains("all apply the same of it, and so would their successors"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("all apply the same objects of it. So would their successors"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
@@ -252,10 +253,7 @@ fn what_could_not_be_handed_over_is_not_divided() {
             );
             scratch.write("apps/media/kustomization.yaml", list + &patch);
         });
-        assert!(
-            said.contains(&format!("the build that applies it sets its `spec.{field}` otherwise")),
-            "{said}"
-        );
+        assert!(said.contains(&format!("its parent's build overrides `spec.{field}`")), "{said}");
         let remedy = format!("the patch that sets `{field}` in line 5 of apps/media/kustomization.yaml");
         assert!(said.contains(&remedy) && said.contains("--> apps/media/kustomization.yaml:5:"), "{said}");
     }
@@ -286,7 +284,7 @@ fn what_could_not_be_handed_over_is_not_divided() {
         let copy = scratch.text("apps/media/library/ks.yaml").replace("name: library", "name: copy");
         scratch.write("clusters/home/flux/copy.yaml", copy);
     });
-    assert!(said.contains("copy in clusters/home/flux/copy.yaml all apply the same of it"), "{said}");
+    assert!(said.contains("copy in clusters/home/flux/copy.yaml all apply the same objects of it"), "{said}");
 }
 
 #[test]
@@ -331,7 +329,7 @@ fn what_stops_on_the_way_to_the_cluster_stops_a_migration() {
     scratch.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
     scratch.take(&["migrate", "--cluster", "north", "--yes"]);
     let run = scratch.expect(5, &["migrate", "--cluster", "north", "--base", "HEAD~4"]);
-    assert!(run.stderr.contains("it is finished here, and HEAD~4 still has apps"), "{run:?}");
+    assert!(run.stderr.contains("it is finished here, but HEAD~4 still has apps"), "{run:?}");
 }
 
 #[test]
@@ -339,12 +337,12 @@ fn steps_that_are_reverted_in_the_wrong_order_are_named_with_the_right_one() {
     let scratch = divided("overlays", &["north", "south"]);
     scratch.take(&["migrate", "--yes"]);
     scratch.take(&["migrate", "--yes"]);
-    let order = "`git revert` the commit of the last `migrate`, which takes `prune: true` away again";
+    let order = "`git revert` for the commit of the last `migrate`";
     // The hand-over and the last step are taken back at once, before or after the commit.
     scratch.git(&["read-tree", "-u", "--reset", "HEAD~2"]);
     let at_once = |arguments: &[&str]| {
         let run = scratch.expect(5, arguments);
-        let said = "apps-rt and apps-rw would go with `prune: true`, and delete what they apply";
+        let said = "apps-rt and apps-rw would go with `prune: true` and delete their objects";
         assert!(run.stderr.contains(said) && run.stderr.contains(order), "{run:?}");
     };
     at_once(&["migrate", "--allow-dirty"]);
@@ -390,7 +388,7 @@ fn the_lists_that_something_outside_of_git_applies_are_read() {
     scratch.write("apps/media/kustomization.yaml", list.clone() + patch).commit();
     let run = scratch.expect(0, &["split", "--all", "--yes"]);
     assert!(
-        run.stderr.contains("library in apps/media/library/ks.yaml would delete what it loses"),
+        run.stderr.contains("library in apps/media/library/ks.yaml still deletes objects that leave it"),
         "{run:?}"
     );
     assert!(!scratch.text("apps/media/library/ks.yaml").contains("gitops-windows"));
@@ -423,8 +421,8 @@ fn rules_that_were_edited_since_are_synced_before_the_next_step() {
     rules(&scratch, NAMESPACE_ONLY);
     scratch.commit();
     let run = scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]);
-    assert!(run.stderr.contains("is on the side of rt and by the rules of windows.yaml it is rw"), "{run:?}");
-    assert!(run.stderr.contains("run `gitops-windows sync` first"), "{run:?}");
+    assert!(run.stderr.contains("is on the side of rt, but the rules of windows.yaml say rw"), "{run:?}");
+    assert!(run.stderr.contains("run `gitops-windows sync`"), "{run:?}");
     assert_eq!(scratch.git(&["status", "--short"]), "", "a step was taken");
     scratch.take(&["sync", "--yes"]);
     scratch.expect(0, &["migrate", "--cluster", "north", "--yes"]);

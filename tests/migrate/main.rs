@@ -84,7 +84,7 @@ fn an_old_one_that_would_delete_is_prepared_first() {
     let scratch = divided("overlays", &["north", "south"]);
     let file = "clusters/north/apps.yaml";
     scratch.replace(file, "prune: false # gitops-windows: was true", "prune: true").commit();
-    step(&scratch, "unprepared, apps would delete what it loses");
+    step(&scratch, "apps still deletes objects that leave it");
     assert!(scratch.text(file).contains("prune: false # gitops-windows: was true"));
     assert!(!scratch.top().join("clusters/south/apps.yaml").exists(), "the other cluster goes on");
 }

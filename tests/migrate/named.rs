@@ -48,7 +48,7 @@ fn a_patch_with_a_target() {
     let run = left(&scratch);
     for said in [
         "the patch in line 7 of apps/media/kustomization.yaml is for library by name",
-        "would not be for library-rt and library-rw, which take over",
+        "would miss its successors library-rt and library-rw",
         "write `name: \"library(-rt|-rw)?\"` there",
         "apps/media/kustomization.yaml:7:13",
     ] {

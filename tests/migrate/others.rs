@@ -35,7 +35,7 @@ fn the_way_back_deletes_nothing_under_any_policy() {
         // Both steps taken back at once, and one by one.
         scratch.git(&["read-tree", "-u", "--reset", "HEAD~2"]);
         let run = scratch.expect(5, &["migrate", "--allow-dirty"]);
-        let said = format!("apps-rt and apps-rw would go with `deletionPolicy: {policy}`, and delete what");
+        let said = format!("apps-rt and apps-rw would go with `deletionPolicy: {policy}` and delete their");
         assert!(run.stderr.contains(&said), "{run:?}");
         scratch.git(&["read-tree", "-u", "--reset", "HEAD~1"]);
         scratch.commit();
@@ -158,7 +158,7 @@ fn what_changed_since_the_base_is_not_lost_by_a_step() {
     let run = scratch.expect(5, &["migrate", "--base", "live", "--yes"]);
     for said in [
         "with what was changed since live, the cluster may delete ConfigMap shop/web in north",
-        "let that change reach the cluster by itself",
+        "wait until the cluster has applied that change by itself",
     ] {
         assert!(run.stderr.contains(said), "{said}: {run:?}");
     }
@@ -173,7 +173,7 @@ fn an_old_one_that_nothing_prunes_is_told_of() {
     scratch.take(&["split", "--all", "--yes"]);
     let run = scratch.expect(0, &["migrate", "--yes"]);
     for said in [
-        "warning: Flux Kustomization apps of cluster north leaves Git and stays in the cluster: flux-system, which applies it, does not prune",
+        "warning: Flux Kustomization apps leaves Git but stays in cluster north, as its parent flux-system does not prune",
         "kubectl delete",
         "sh apps flux-system",
     ] {
@@ -197,7 +197,7 @@ fn a_hub_applies_what_goes_to_other_clusters() {
     let patch = "patches:\n- target: { kind: Kustomization, name: apps }\n  patch: |-\n    - { op: replace, path: /spec/prune, value: true }\n";
     scratch.write(list, files.to_owned() + patch).commit();
     let run = scratch.expect(5, &["migrate", "--yes"]);
-    assert!(run.stderr.contains("would delete what it loses"), "{run:?}");
+    assert!(run.stderr.contains("still deletes objects that leave it"), "{run:?}");
     scratch.write(list, files).commit();
     scratch.take(&["migrate", "--yes"]);
     assert!(scratch.text("clusters/hub/apps-rw.yaml").contains("kubeConfig"));

@@ -126,8 +126,8 @@ fn of_overlapping_windows_the_one_that_opens_later_is_told() {
     assert_eq!((found[0].code, found[0].window), (LintCode::Overlap, Some(0)));
     assert_eq!(
         found[0].message,
-        "`0 10 * * MON` opens this window while another of the type (`0 8 * * *`) is open, and the first closing \
-         closes both"
+        "`0 10 * * MON` opens this window while another of the type (`0 8 * * *`) is open. The first closing closes \
+         both"
     );
     // 09:00 in New York is 15:00 in Berlin, and in two weeks of March 14:00.
     let windows = [
@@ -267,7 +267,7 @@ fn a_type_that_is_hardly_ever_closed_is_told() {
     let found = of(std::slice::from_ref(&window), &asked(60));
     let told = found.iter().find(|lint| lint.code == LintCode::HardlyCloses).unwrap();
     assert!(
-        told.message.contains("for 10 minutes at most, less than the interval (1 hour)"),
+        told.message.contains("for 10 minutes at most, less than Flux's interval (1 hour)"),
         "{}",
         told.message
     );
@@ -312,7 +312,7 @@ fn uneven_times_are_told_with_windows_that_are_even() {
     let found = of(std::slice::from_ref(&weekdays), &options());
     let uneven = found.iter().find(|lint| lint.code == LintCode::UnevenTimes).unwrap();
     assert_eq!(uneven.key, Some(WindowKey::Close));
-    assert!(uneven.message.starts_with("closed times last from 15h to 64h"), "{}", uneven.message);
+    assert!(uneven.message.starts_with("closed times differ: 15h to 64h"), "{}", uneven.message);
     assert_eq!(
         uneven.remedy,
         "write 2 windows: `open: 0 8 * * MON-THU, close: 0 17 * * MON-THU` and `open: 0 8 * * FRI, close: 0 17 * * FRI`"

@@ -45,7 +45,7 @@ fn a_length_becomes_a_closing_expression() {
 #[test]
 fn a_length_that_is_no_expression_is_refused() {
     for (open, length, reason) in [
-        ("0 8,20 * * MON", "6h", "some of the closing times fall on the day of the opening"),
+        ("0 8,20 * * MON", "6h", "some closings fall on the day of the opening"),
         ("0,30 8 * * *", "45m", "it again after 30m"),
         ("0,40 8 * * *", "25m", "not one list of minutes"),
         ("0 22 28 * *", "4h", "not one list of days"),
@@ -106,7 +106,7 @@ fn local_times_that_never_come_are_refused_with_a_date_and_a_way_out() {
         (
             // Egypt has no midnight on the last Friday of April.
             from_to("Africa/Cairo", "Tue 22:00", "Fri 06:00"),
-            "closing at 2027-04-30 06:00: the clocks in Africa/Cairo change that day, and the search of Kubernetes then \
+            "closing at 2027-04-30 06:00: the clocks in Africa/Cairo change that day, and Kubernetes then \
              passes over the time, so the window would stay open until 2027-05-07 06:00",
             "write `to: Thu 23:30`",
         ),

@@ -23,7 +23,7 @@ fn an_entry_point_whose_division_changes_another_is_refused_by_itself() {
     let run = scratch.expect(0, &["split", "--all", "--yes", "--format", "json"]);
     let told =
         run.stderr.lines().find(|line| line.contains("apps/first in cluster c is left as it is")).unwrap();
-    assert!(told.contains("dividing it would change something else: in apps/second"), "{told}");
+    assert!(told.contains("dividing it would change apps/second: "), "{told}");
     let ways: Vec<(String, String)> =
         serde_json::from_str::<serde_json::Value>(&run.stdout).unwrap()["entryPoints"]
             .as_array()
@@ -185,7 +185,7 @@ fn what_a_gated_side_applies_is_left_whole() {
     scratch.commit();
     let before = scratch.tree();
     let run = scratch.run(&["split", "app", "web", "--yes"]);
-    let said = "a CronJob holds back Flux Kustomization all-rw, which applies web: the steps would reach";
+    let said = "a CronJob suspends Flux Kustomization all-rw, which applies web. The steps would reach";
     assert!(run.stderr.contains(said), "{run:?}");
     assert!(run.stderr.contains("--> clusters/c/all-rw.yaml:"), "{}", run.stderr);
     assert_same(&before, &scratch.tree(), "what was refused was written");
@@ -226,7 +226,7 @@ fn what_any_job_suspends_applies_no_single_step() {
         scratch.expect(0, &INIT);
         scratch.commit();
         let run = scratch.run(&["split", "--all", "--yes"]);
-        let said = "a CronJob holds back Flux Kustomization tops, which applies web";
+        let said = "a CronJob suspends Flux Kustomization tops, which applies web";
         assert_eq!(run.stderr.contains(said), holds, "{overlay}: {run:?}");
         if !holds {
             scratch.commit();

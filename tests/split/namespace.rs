@@ -82,7 +82,7 @@ fn a_name_that_flux_fills_in_stops_nothing() {
     }
     scratch.write("apps/held/web/kustomization.yaml", "resources:\n  - deployment.yaml\n").commit();
     let run = scratch.expect(0, &INIT);
-    let told = "no gate holds back Flux Kustomization ${APP}-held of cluster c";
+    let told = "no gate suspends Flux Kustomization ${APP}-held of cluster c";
     assert!(run.stderr.contains(told), "{}", run.stderr);
     scratch.commit();
     let run = scratch.expect(0, &["split", "--all", "--yes"]);
@@ -110,9 +110,5 @@ fn init_takes_no_variable_for_a_namespace() {
     assert!(spec.contains("namespace: flux-system") && spec.contains("name: home"), "{spec}");
     scratch.commit();
     let run = scratch.expect(5, &["split", "--all", "--yes"]);
-    assert!(
-        run.stderr.contains("is in namespace ${workspace}, which no namespace can be called"),
-        "{}",
-        run.stderr
-    );
+    assert!(run.stderr.contains("is in namespace ${workspace}, which is no valid name"), "{}", run.stderr);
 }

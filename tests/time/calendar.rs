@@ -234,10 +234,7 @@ fn windows_that_touch_are_a_race_here_too() {
     );
     let repository = Repository::new(&[("windows.yaml", &spec)]);
     let text = repository.stdout(&with(&["--cluster", "edge-01"]));
-    assert!(
-        text.contains("Thu 2026-11-26 17:00 Europe/Berlin: something opens as something closes"),
-        "{text}"
-    );
+    assert!(text.contains("Thu 2026-11-26 17:00 Europe/Berlin: an opening and a closing coincide"), "{text}");
     assert!(!text.contains("20:00"), "{text}");
     let picture = repository.stdout(&with(&["--cluster", "edge-01", "--format", "svg"]));
     assert!(picture.contains("open and close at the same instant"), "{picture}");

@@ -91,8 +91,8 @@ fn what_does_not_come_for_eight_years_is_told() {
     );
     assert_eq!(
         String::from_utf8(output.stderr).unwrap(),
-        "It does not fire within five years after 2096-02-29T00:00:00Z, and Kubernetes looks no further: a CronJob \
-         that asks then starts nothing. The calendar has such a time again at 2104-02-29T00:00:00Z.\n"
+        "It does not fire within five years after 2096-02-29T00:00:00Z. Kubernetes looks no further, and the CronJob \
+         starts nothing. The calendar has such a time again at 2104-02-29T00:00:00Z.\n"
     );
 }
 
@@ -144,8 +144,8 @@ fn bad_words_are_explained() {
         (["0 0 * * *", "--count", "many"], "invalid value"),
         (["0 0 * * *", "--count", "1000001"], "1000000"),
         (["0 0 * * *", "--count", "0"], "1..=1000000"),
-        (["-5 * * * *", "--count", "1"], "write the minute as a number from 0 to 59"),
-        (["0 25 * * *", "--count", "1"], "write the hour as a number from 0 to 23"),
+        (["-5 * * * *", "--count", "1"], "write the minute as 0 to 59"),
+        (["0 25 * * *", "--count", "1"], "write the hour as 0 to 23"),
         (["0 0 * 13 *", "--count", "1"], "from 1 to 12 or a name from JAN to DEC"),
         (["0 0 * * *", "--time-zone", "Nowhere"], "(release 20"),
         (["@every 1h", "--now", "x"], "--now"),

@@ -207,7 +207,7 @@ fn what_is_split_and_not_handed_over_is_said() {
     );
     let text = repository.stdout(&["when", "--cluster", "edge-02"]);
     assert_eq!(text.matches("split, not handed over").count(), 2, "{text}");
-    assert!(text.contains("its old Flux Kustomization still applies"), "{text}");
+    assert!(text.contains("Its old Flux Kustomization still applies"), "{text}");
 }
 
 /// Gates over Flux Kustomizations that were made in the cluster, and a list of parts that nobody applies.
@@ -339,7 +339,7 @@ fn windows_that_touch_are_said_to_be_a_race() {
     let answer = repository.json(&asked);
     assert_eq!(answer["lines"][1]["race"]["utc"], "2026-11-26T16:00:00Z");
     assert_eq!(answer["lines"][1]["nextClose"]["utc"], "2026-11-26T16:00:00Z");
-    assert!(repository.stdout(&asked[..3]).contains("the slower of the two Jobs decides"));
+    assert!(repository.stdout(&asked[..3]).contains("The slower Job decides"));
     // After it the gate is taken for closed until the next week.
     let later = repository.json(&[&asked[..], &["--at", "2026-11-26T17:00:00Z"]].concat());
     assert_eq!(later["lines"][1]["open"], false);

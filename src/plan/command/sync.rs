@@ -246,8 +246,8 @@ fn no_unknown_types(input: &Input<'_>) -> Result<(), Error> {
 /// Gives the way on where a type was renamed or removed: nothing else tells the old name.
 fn renamed(input: &Input<'_>, whole: &RepoPath, cluster: &str) -> String {
     let is_live = !later::applied_sides(input, whole, cluster).is_empty();
-    let first = if is_live { format!("{BACK} ") } else { String::new() };
-    let last = if is_live { " and migrate" } else { "" };
+    let first = if is_live { format!("{BACK}\n") } else { String::new() };
+    let last = if is_live { "\nrun `gitops-windows migrate`, step by step" } else { "" };
     format!(
         "take that change of windows.yaml back, or, to give a type another name: {first}`gitops-windows join --all`, then rename it, `gitops-windows split --all`{last} as at first"
     )

@@ -50,7 +50,7 @@ pub fn refused(flux: &FluxKustomization) -> Option<Problem> {
     let (field, wanted) = refused_value(&flux.value["spec"])?;
     Some(Problem::lasting(
         format!(
-            "Flux Kustomization {} in {} has {} as `spec.{field}`, which the API server refuses, so the cluster goes by what it had before",
+            "Flux Kustomization {} in {} has {} as `spec.{field}`. The API server refuses that, and the cluster keeps the old value",
             flux.name,
             flux.file,
             flux.spec(field)
@@ -71,7 +71,7 @@ fn wanted(kustomization: &FluxKustomization) -> Result<Vec<Wanted>, Problem> {
         if let Some(field) = GONE_WITH_V1.iter().find(|field| !kustomization.said(field).is_null()) {
             return Err(Problem::lasting(
                 format!("{} has `spec.{field}`, which {API_VERSION} does not know", kustomization.name),
-                "take that field out and let it reach the cluster, then give the same command again",
+                "remove that field\nwait until the cluster has applied that\nrun the same command again",
                 kustomization.place(field),
             ));
         }

@@ -89,7 +89,7 @@ fn same_targets(input: &Input<'_>, gates: &Gates, cluster: &ClusterGate) -> Resu
     Err(Error::new(
         ErrorKind::Conflict,
         Diagnostic::error(format!(
-            "{} is where the gate of cluster {} belongs, and it builds on no gate that is known",
+            "{} is the place of cluster {}'s gate, but builds on no known gate",
             cluster.folder, cluster.cluster
         ))
         .at(Place::file(cluster.folder.clone()))
@@ -122,12 +122,14 @@ pub fn not_held(input: &Input<'_>, sides: &Sides, cluster: &ClusterGate) -> Opti
     let held: BTreeSet<&GateTarget> = closing.flat_map(|job| &job.targets).collect();
     Some(
         Diagnostic::warning(format!(
-            "the jobs in {base} hold back {} and not {missing}, so in cluster {} nothing waits for its window there",
+            "the jobs in {base} suspend {} but not {missing}. In cluster {} its changes land at once",
             shown(held, input.spec),
             cluster.cluster
         ))
         .at(Place::file(base.clone()))
-        .help(format!("add {missing} to both jobs, and to their Role if it names what they may patch, before it is in the cluster")),
+        .help(format!(
+            "add {missing} to both jobs, and to their Role if that lists names, before it reaches the cluster"
+        )),
     )
 }
 

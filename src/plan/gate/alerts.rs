@@ -105,7 +105,7 @@ pub fn needs(input: &Input<'_>, clusters: &[ClusterGate]) -> Option<Diagnostic> 
     let (secret, namespace) = (&alerts.secret, &input.spec.flux.namespace);
     Some(
         Diagnostic::note(format!(
-            "alerts are sent once {} has Flux's notification-controller and the Secret {secret} in {namespace}",
+            "alerts need Flux's notification-controller in {} and the Secret {secret} in {namespace}",
             new.join(", ")
         ))
         .at(Place::file(input.spec.path.clone()))

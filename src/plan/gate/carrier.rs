@@ -136,11 +136,11 @@ fn suspended(input: &Input<'_>, entry: &EntryPoint, cluster: &ClusterGate) -> Di
     let name = input.model.name_in(entry, own);
     let place = input.model.flux_in(entry, own).next().map(|flux| flux.place("suspend"));
     Diagnostic::warning(format!(
-        "Flux Kustomization {name} brings cluster {own} its gate, and `suspend: true` in Git keeps that out"
+        "Flux Kustomization {name} applies the gate of cluster {own}, but `suspend: true` in Git stops it"
     ))
     .at(place.unwrap_or_else(|| Place::file(entry.path.clone())))
     .help(format!(
-        "take `suspend` out of {name}, or name a folder outside of {} for `clusterGate` under `layout`",
+        "remove `suspend` from {name}\nor choose a folder outside of {} for `clusterGate` under `layout`",
         entry.path
     ))
 }
@@ -149,7 +149,7 @@ fn carried_by_gated(entry: &EntryPoint, cluster: &ClusterGate) -> Error {
     Error::new(
         ErrorKind::Unsafe,
         Diagnostic::error(format!(
-            "the gate of {} would be carried by {}, which the gate itself holds back: once closed, no commit could mend it",
+            "{} would both apply the gate of {} and be suspended by it. Once closed, no commit could change it",
             cluster.cluster, entry.path
         ))
         .at(Place::file(entry.path.clone()))

@@ -65,12 +65,9 @@ pub fn sync(
     if has_adopted_base && !input.model.gates.iter().any(|gate| gate.base == gates.base) {
         return Err(Error::new(
             ErrorKind::Conflict,
-            Diagnostic::error(format!(
-                "{} is where the gate belongs, and what stands there is no gate",
-                gates.base
-            ))
-            .at(Place::file(gates.base.clone()))
-            .help("choose another folder for `gate` under `layout`"),
+            Diagnostic::error(format!("{} is the place of the gate, but holds other files", gates.base))
+                .at(Place::file(gates.base.clone()))
+                .help("choose another folder for `gate` under `layout`"),
         ));
     }
     let adopted = gates.clusters.iter().find(|cluster| adopted::is_adopted(builder, &cluster.folder));
@@ -82,7 +79,7 @@ pub fn sync(
             ErrorKind::Unsafe,
             Diagnostic::error(format!("the gate in {folder} is its authors', so its CronJobs get no table"))
                 .at(table.place.clone())
-                .help("choose other folders for `gate` and `clusterGate` under `layout`, and take the old gate out with the same commit; or remove `every`"),
+                .help("choose other folders for `gate` and `clusterGate` under `layout`\nremove the old gate in the same commit\nor remove `every`"),
         ));
     }
     leftover.remarks.extend(suspended_by_others(input, &gates));
@@ -139,9 +136,9 @@ fn suspended_by_others(input: &Input<'_>, gates: &Gates) -> Option<Diagnostic> {
     if held.is_empty() {
         return None;
     }
-    let text = "CronJobs that look at a table resume only what they suspended themselves, and not what the ones before them did";
+    let text = "CronJobs with a table resume only Flux Kustomizations that they suspended themselves";
     Some(Diagnostic::warning(text).at(table.place.clone()).help(format!(
-        "let this reach the clusters while the windows are open; what is suspended then, resume by hand: {}",
+        "let this reach the clusters while the windows are open\nresume by hand all that is suspended then: {}",
         shown(&held, input.spec)
     )))
 }
@@ -213,10 +210,10 @@ fn write(input: &Input<'_>, builder: &mut Builder<'_>, gates: &Gates, wanted: &F
 /// A generated file that somebody edited is never overwritten.
 pub fn conflict(path: &RepoPath) -> Diagnostic {
     Diagnostic::error(format!(
-        "{path} was generated and then edited by hand, so writing it anew would lose the edit"
+        "generated file {path} was edited by hand. Writing it again would lose the edit"
     ))
     .at(Place::file(path.clone()))
-    .help("put the change into windows.yaml or into a template beside it, and restore the file")
+    .help("put the change into windows.yaml or into a template beside it\nrestore the file")
 }
 
 /// Says what a gate begins to hold back without a split.
@@ -231,10 +228,10 @@ fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Di
     found
         .map(|(cluster, names)| {
             Diagnostic::note(format!(
-                "the gate of cluster {cluster} holds back all of {names}: every object there has a window"
+                "the gate of cluster {cluster} suspends {names} entirely: every object there has a window"
             ))
             .at(Place::file(input.spec.path.clone()))
-            .help("give what must not wait a real-time type under `rules`, and split it")
+            .help("give objects that must not wait a real-time type under `rules`\nsplit it")
         })
         .collect()
 }
@@ -258,11 +255,11 @@ fn waits_for_gated(input: &Input<'_>, gates: &Gates) -> Vec<Diagnostic> {
             let other = other.shown(input.spec);
             found.push(
                 Diagnostic::warning(format!(
-                    "Flux Kustomization {} is real-time and waits for {other}, which the gate holds back: while the window is closed it stops at the next commit",
+                    "Flux Kustomization {} is real-time and depends on gated {other}. While the window is closed, it stops at the next commit",
                     kustomization.name
                 ))
                 .at(place)
-                .help(format!("take {other} out of its `dependsOn`")),
+                .help(format!("remove {other} from its `dependsOn`")),
             );
         }
     }
@@ -281,10 +278,10 @@ fn fits_base(input: &Input<'_>, gates: &Gates, cluster: &ClusterGate) -> Result<
     Err(Error::new(
         ErrorKind::Unsafe,
         Diagnostic::error(format!(
-            "cluster {} needs {} held back, and the jobs in {} hold back something else",
+            "in cluster {}, {} must wait, but the jobs in {} suspend something else",
             cluster.cluster, missing, gates.base
         ))
         .at(Place::file(gates.base.clone()))
-        .help("add it to both jobs and to their Role, or choose another folder for `gate` under `layout` to have a gate written"),
+        .help("add it to both jobs and to their Role\nor choose another folder for `gate` under `layout`, which gets a new gate"),
     ))
 }

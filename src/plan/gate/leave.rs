@@ -80,25 +80,25 @@ pub fn told(input: &Input<'_>, left: &Left, idle: &BTreeSet<String>) -> Vec<Diag
         let lines: Vec<String> = resume(input, entry).iter().map(Command::shell).collect();
         let how = match carried(input, entry, idle) {
             Carried::Ours { .. } => {
-                "`gitops-windows sync --allow-deletion` takes it out and says what the cluster deletes"
+                "`gitops-windows sync --allow-deletion` removes it, and says which objects the cluster deletes"
                     .to_owned()
             }
             Carried::Shared { gate, with } => format!(
-                "{with} needs {gate} too, so give that a folder of its own first; then take the line that leads to {gate} from {} out",
+                "give {gate} a folder of its own, as {with} needs it too\nremove the line that lists {gate} from {}",
                 entry.path
             ),
-            Carried::ByHand => "take the gate's folder and the line that lists it out".to_owned(),
+            Carried::ByHand => "remove the gate's folder and the line that lists it".to_owned(),
         };
         let then = if lines.is_empty() { String::new() } else { format!(": `{}`", lines.join("`, `")) };
-        let (why, how) = if is_forgotten(input, entry) {
-            let named = format!("where {} is to have windows, name it under `clusters`", entry.cluster);
-            ("that windows.yaml does not speak of; it goes on closing", format!("{named}; otherwise {how}"))
+        let (why, other) = if is_forgotten(input, entry) {
+            let other = format!("\nor name {} under `clusters`, where it should have windows", entry.cluster);
+            (", which is not in windows.yaml. It goes on closing", other)
         } else {
-            ("which has nothing to hold back any more; it stays as it is", how)
+            (", which has nothing to suspend any more. It stays", String::new())
         };
-        Diagnostic::warning(format!("{} carries a gate of cluster {} {why}", entry.path, entry.cluster))
+        Diagnostic::warning(format!("{} contains a gate of cluster {}{why}", entry.path, entry.cluster))
         .at(Place::file(entry.path.clone()))
-        .help(format!("{how}; when that has reached the cluster, resume what the last closing may have left suspended{then}"))
+        .help(format!("{how}\nwhen the cluster has applied that, resume the suspended Flux Kustomizations{then}{other}"))
     };
     needless(input, idle).into_iter().filter(|entry| !left.entries.contains(&entry.path)).map(told).collect()
 }

@@ -53,7 +53,7 @@ pub fn ensure(
     if let Some(above) = taken_in(input.model, &cluster.cluster, &cluster.folder) {
         leftover.remarks.push(
             Diagnostic::warning(format!(
-                "the gate of {} lies below {above}, which nothing in Git applies: if Flux lists that folder by itself, two Flux Kustomizations apply the gate",
+                "the gate of {} lies below {above}, which nothing in Git applies. Two Flux Kustomizations may apply the gate",
                 cluster.cluster
             ))
             .at(Place::file(cluster.folder.clone()))
@@ -74,11 +74,11 @@ pub fn ensure(
     Err(Error::new(
         ErrorKind::Unsafe,
         Diagnostic::error(format!(
-            "Flux Kustomization {NAME}, which is to apply the gate of {}, would come out of every list of the cluster otherwise than it is written: {reason}",
+            "Flux Kustomization {NAME} for the gate of {} would be changed by every list of the cluster: {reason}",
             cluster.cluster
         ))
         .at(Place::file(sibling.file.clone()))
-        .help("let an entry point of the cluster take in the folder of its gate: choose a folder inside of one for `clusterGate` under `layout`"),
+        .help("choose a folder inside of an entry point of the cluster for `clusterGate` under `layout`"),
     ))
 }
 
@@ -151,10 +151,10 @@ fn write(
         return Err(Error::new(
             ErrorKind::Conflict,
             Diagnostic::error(format!(
-                "two clusters keep their Flux Kustomizations in {folder}, so their gates can't both have {path}"
+                "two clusters keep their Flux Kustomizations in {folder}. Their gates can't both have {path}"
             ))
             .at(Place::file(folder.clone()))
-            .help("give each cluster a folder of its own, or let an entry point of each take in the folder of its gate; if they are one cluster in several folders, say so in windows.yaml: `clusters: { NAME: { paths: [FOLDER, FOLDER] } }`, or to init with `--cluster-folder`"),
+            .help("give each cluster a folder of its own\nor choose a folder for its gate inside of an entry point of each\nor, for one cluster in several folders, write `clusters: { NAME: { paths: [FOLDER, FOLDER] } }` or use `--cluster-folder`"),
         ));
     }
     match builder.now().file(&path).map(ownership) {

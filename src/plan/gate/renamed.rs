@@ -27,11 +27,11 @@ pub fn check(input: &Input<'_>, cluster: &ClusterGate) -> Result<(), Error> {
     Err(Error::new(
         ErrorKind::Conflict,
         Diagnostic::error(format!(
-            "cluster `{now}` gets the gate of {folder}: a second one in {wanted} would be applied beside it"
+            "cluster `{now}` already has the gate of {folder}. A second gate in {wanted} would be applied beside it"
         ))
         .at(Place::file(input.spec.path.clone()))
         .help(format!(
-            "did you mean `{name}`? Else move {folder} to {wanted}, name it so where it is listed or applied, and run this again"
+            "did you mean `{name}`?\nor move {folder} to {wanted}, also where it is listed or applied, and run this again"
         )),
     ))
 }

@@ -30,7 +30,7 @@ pub fn out_of_reach<'a>(input: &Input<'a>, entry: &'a EntryPoint, cluster: &str)
             let (why, help) = nowhere(input, flux)?;
             return Some(OutOfReach { flux, why, help });
         }
-        let why = "has a name that no object can have, so no gate can call it by that".to_owned();
+        let why = "has a name that no object can have. No gate can suspend it".to_owned();
         Some(OutOfReach { flux, why, help: WRITTEN_OUT })
     })
 }
@@ -49,8 +49,7 @@ pub fn shared<'a>(input: &Input<'a>, entry: &'a EntryPoint) -> Option<OutOfReach
 /// with its name, and what to do.
 fn nowhere(input: &Input<'_>, kustomization: &FluxKustomization) -> Option<(String, &'static str)> {
     let namespace = input.namespace(kustomization);
-    let why =
-        format!("is in namespace {namespace}, which no namespace can be called, so no gate can reach it");
+    let why = format!("is in namespace {namespace}, which is no valid name. No gate can suspend it");
     (!is_namespace(namespace)).then_some((why, WRITTEN_OUT))
 }
 
@@ -118,7 +117,7 @@ pub(crate) fn is_namespace(name: &str) -> bool {
 pub fn no_name(name: &str, place: Place) -> Error {
     Error::invalid(
         Diagnostic::error(format!(
-            "`{name}` is no name that a Flux Kustomization can have, so no gate can hold it back"
+            "`{name}` is no valid name of a Flux Kustomization. No gate can suspend it"
         ))
         .at(place)
         .help(

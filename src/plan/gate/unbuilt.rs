@@ -14,7 +14,7 @@ use crate::repo::manifest::manifests;
 use crate::repo::{Kustomization, Reference};
 
 /// Why something must be mended before a gate changes.
-const UNKNOWN: &str = "until then nobody knows what the gate of the cluster holds back";
+const UNKNOWN: &str = "until then the targets of the cluster's gate are unknown";
 
 /// Makes sure that no gate changes of a cluster of which something does not build.
 ///

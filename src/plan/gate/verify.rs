@@ -49,7 +49,7 @@ pub fn verify(input: &Input<'_>, gates: Option<&Gates>, builder: &Builder<'_>) -
                 cluster.cluster
             ))
             .at(Place::file(cluster.folder.clone()))
-            .help("mend what lies in that folder and in the gate's base, and templates of your own")
+            .help("correct the files of that folder, of the gate's base, and your own templates")
         }));
     }
     if wrong.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics: wrong }) }

@@ -134,11 +134,11 @@ impl Whole {
             let needed = needed.shown(input.spec);
             self.left.push(
                 Diagnostic::warning(format!(
-                    "no gate holds back Flux Kustomization {needed} of cluster {cluster}, although all of its objects have a window: {} depends on it, is real-time, and would stop at the next commit while the window is closed",
+                    "no gate suspends Flux Kustomization {needed} of cluster {cluster}, as real-time {} depends on it. Its changes land at once, although all of its objects have a window",
                     flux.name
                 ))
                 .at(place)
-                .help(format!("take {needed} out of its `dependsOn`, or give all that it applies a window too")),
+                .help(format!("remove {needed} from its `dependsOn`\nor give all of its objects a window too")),
             );
         }
     }
@@ -179,7 +179,7 @@ fn is_held_alone(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> bool {
 /// Says that what a Flux Kustomization brings keeps a gate from holding it back.
 fn mixed(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Diagnostic {
     let place = place(input, entry, cluster, "components");
-    let text = format!("no gate holds back {} of cluster {cluster}: {ADDED_TYPES}", entry.path);
+    let text = format!("no gate suspends {} of cluster {cluster}: {ADDED_TYPES}", entry.path);
     Diagnostic::warning(text).at(place).help(REMEDY_FOR_TYPES)
 }
 
@@ -188,7 +188,7 @@ fn apart(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Diagnostic {
     let names: Vec<&str> = input.model.flux_in(entry, cluster).map(|flux| flux.name.as_str()).collect();
     let place = place(input, entry, cluster, "components");
     Diagnostic::warning(format!(
-        "no gate holds back {} of cluster {cluster}: the `components` of {} make objects of other types of it",
+        "no gate suspends {} of cluster {cluster}: the `components` of {} add objects of other types",
         entry.path,
         names.join(" and ")
     ))
@@ -200,7 +200,7 @@ fn apart(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Diagnostic {
 fn unheld(gate: &str, of: &str, outside: &OutOfReach<'_>) -> Diagnostic {
     let OutOfReach { flux, why, help } = outside;
     let text = format!(
-        "{gate} holds back Flux Kustomization {}{of}, although all of its objects have a window: it {why}",
+        "{gate} suspends Flux Kustomization {}{of}: it {why}. All of its objects have a window",
         flux.name
     );
     Diagnostic::warning(text).at(flux.place("path")).help(*help)
@@ -210,11 +210,11 @@ fn unheld(gate: &str, of: &str, outside: &OutOfReach<'_>) -> Diagnostic {
 fn unknown(input: &Input<'_>, entry: &EntryPoint, cluster: &str, message: &str) -> Diagnostic {
     let place = place(input, entry, cluster, "path");
     Diagnostic::warning(format!(
-        "{} of cluster {cluster} does not build, so no gate holds it back, whatever type its objects have: {message}",
+        "{} of cluster {cluster} does not build, and no gate suspends it: {message}",
         entry.path
     ))
     .at(place)
-    .help("mend it, then run this again; `gitops-windows verify` shows what has changed")
+    .help("correct it\nrun this again; `gitops-windows verify` shows the changes")
 }
 
 /// Points at a field of the first Flux Kustomization of a cluster over an entry point, or else at that.

@@ -26,7 +26,7 @@ pub fn left_behind(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory])
         let namespace = input.namespace(old);
         Some(
             Diagnostic::warning(format!(
-                "Flux Kustomization {name} of cluster {cluster} leaves Git and stays in the cluster: {}, which applies it, does not prune; {name} would go on applying everything, whatever window is closed",
+                "Flux Kustomization {name} leaves Git but stays in cluster {cluster}, as its parent {} does not prune. {name} goes on applying everything, also while the window is closed",
                 keeper.name
             ))
             .at(keeper.place("prune"))

@@ -74,12 +74,12 @@ pub fn advice(input: &Input<'_>, one: &Move<'_>) -> Diagnostic {
     let entry = input.model.entry(&one.whole);
     let name = entry.map_or_else(|| one.whole.name().unwrap_or("apps"), |entry| input.model.name_of(entry));
     Diagnostic::note(format!(
-        "no Flux Kustomization in Git applies {} in cluster {}, so each step is a command for you; wait after each until the cluster is ready",
+        "no Flux Kustomization in Git applies {} in cluster {}. Each step is a command for you",
         one.whole, one.cluster
     ))
     .at(Place::file(one.whole.clone()))
     .help(format!(
-        "the commands know no other field of it; to carry all of them over, commit what `flux export kustomization {name} --namespace {}` prints, and migrate that",
+        "wait after each command until the cluster is ready\nor, to keep all of its fields, commit the output of `flux export kustomization {name} --namespace {}` and migrate that",
         input.spec.flux.namespace
     ))
 }

@@ -12,11 +12,11 @@ pub fn left(unapplied: &Unapplied) -> Problem {
     let sides = unapplied.sides.values().map(ToString::to_string).collect::<Vec<_>>();
     Problem::new(
         format!(
-            "no Flux Kustomization in Git applies it or its sides, though others of cluster {} are in Git: what it applied is deleted, or left to nobody",
+            "no Flux Kustomization of cluster {} in Git applies it or its sides. Their objects are deleted or unmanaged",
             unapplied.cluster
         ),
         format!(
-            "take back the commit that removed or broke its Flux Kustomization; where one applies it that is not in Git, commit what `flux export kustomization` prints; where its apps are to go, remove {} too",
+            "revert the commit that removed or broke its Flux Kustomization\nor, where the cluster still has it, commit the output of `flux export kustomization`\nor, where its apps should go, remove {} too",
             sides.join(" and ")
         ),
     )
@@ -26,12 +26,12 @@ pub fn left(unapplied: &Unapplied) -> Problem {
 pub fn elsewhere(found: &FluxKustomization) -> Problem {
     let stop = Problem::new(
         format!(
-            "Flux Kustomization {} names its folder, and builds from {} {}, which is not this repository",
+            "Flux Kustomization {} has its path, but builds from {} {}, which is not this repository",
             found.name,
             found.source_kind(),
             found.source_name()
         ),
-        "let it build from this repository, or divide it where what it builds from is made",
+        "let it build from this repository\nor divide it where its source is made",
     );
     stop.at(found.place("sourceRef"))
 }
@@ -48,11 +48,11 @@ pub fn outside(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     let spec = &input.spec.path;
     Some(Problem::lasting(
         format!(
-            "Flux Kustomization {} in {} applies it and lies outside of the folder of {spec}, which is all that is read and written here",
+            "Flux Kustomization {} in {} applies it, but lies outside of the folder of {spec}",
             found.name, found.file
         ),
         format!(
-            "move {spec} up into a folder that holds both, with the folders under `layout` and `clusters` spelt from there, then go on; a change by hand would not last, as what applies {} takes it back",
+            "move {spec} up into a folder that holds both, as a change of {} by hand does not last\nwrite the folders under `layout` and `clusters` from there\ngo on",
             found.name
         ),
         found.place("path"),

@@ -22,8 +22,7 @@ use crate::yaml::read_documents;
 const CHANGING: [&str; 4] = ["patchesStrategicMerge", "patchesJson6902", "transformers", "replacements"];
 
 /// What helps where a build that may patch can't be asked.
-const PATCHES: &str =
-    "let the patches there name the kinds that they are for, or make the folder build; then go on";
+const PATCHES: &str = "name the kinds that the patches there are for\nor make the folder build, and go on";
 
 /// Gives the inventories with what the parents of some moves' old Flux Kustomizations make of these, and
 /// with no other objects.
@@ -137,11 +136,11 @@ fn sets_otherwise(
     let which = found.as_ref().map(|place| format!(" in {}", spelt(place))).unwrap_or_default();
     Some(Problem::lasting(
         format!(
-            "{} in {} would delete what it loses: the build that applies it sets its `spec.{field}` otherwise",
+            "{} still deletes objects that leave it: its parent's build overrides `spec.{field}` of {}",
             old.name, old.file
         ),
         format!(
-            "leave {} out of the patch that sets `{field}`{which}, or put this behind it until the migration is finished: `{{ target: {{ kind: Kustomization, name: \"{}\" }}, patch: '[{{\"op\": \"add\", \"path\": \"/spec/{field}\", \"value\": {value}}}]' }}`; let that reach the cluster, then go on",
+            "exclude {} from the patch that sets `{field}`{which}\nor add this patch after it until the migration is finished: `{{ target: {{ kind: Kustomization, name: \"{}\" }}, patch: '[{{\"op\": \"add\", \"path\": \"/spec/{field}\", \"value\": {value}}}]' }}`\nthen wait until the cluster has applied that, and go on",
             old.name,
             names.join("|")
         ),

@@ -64,7 +64,7 @@ pub fn hand_over(
             let (mut depends_on, lost) = succession.depends_on(input, old, Some(*position), true);
             notes.extend(lost.iter().map(|lost| {
                 format!(
-                    "{name} does not wait for {lost}, as {} did: that is held back when {name} is not",
+                    "{name} no longer depends on {lost}, as {} did. {lost} waits for a window, {name} does not",
                     old.name
                 )
             }));
@@ -144,11 +144,11 @@ fn still_held(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Res
             if let Some(name) = missing {
                 return Err(Problem::new(
                     format!(
-                        "CronJob {} in {} acts on {} and not on {name}, which nothing would hold back then",
+                        "CronJob {} in {} names {} but not {name}. Nothing would suspend {name}",
                         job.name, job.file, old.name
                     ),
                     format!(
-                        "name {name} there beside {}, and in the Role of the job if that lists names; let it reach the clusters, then go on",
+                        "name {name} there beside {}, and in the job's Role if that lists names\nwait until the clusters have applied that\ngo on",
                         old.name
                     ),
                 ));
@@ -271,10 +271,10 @@ pub fn rewrite_waiters(
         if let Some(lost) = lost.first() {
             return Err(stop(Problem::new(
                 format!(
-                    "Flux Kustomization {} waits for {lost}, all of which will be held back: it would stop at the next commit",
+                    "Flux Kustomization {} depends on {lost}, which will wait for a window. It would stop at the next commit",
                     waiter.name
                 ),
-                format!("take {lost} out of its `dependsOn` in {}, or give it a window too", waiter.file),
+                format!("remove {lost} from its `dependsOn` in {}\nor give it a window too", waiter.file),
             )));
         }
         let (text, document) = find(builder, waiter).map_err(stop)?;

@@ -142,7 +142,7 @@ fn sources(input: &Input<'_>, one: &Move<'_>) -> Vec<Diagnostic> {
     others
         .map(|old| {
             Diagnostic::warning(format!(
-                "Flux Kustomization {} builds from {} {}, while windows.yaml names {} {}: its successors build from the same, and fail where that is another repository",
+                "Flux Kustomization {} builds from {} {}, but windows.yaml names {} {}. Its successors keep its source, and fail if that is another repository",
                 old.name,
                 old.source_kind(),
                 old.source_name(),

@@ -12,14 +12,14 @@ pub fn of_another(input: &Input<'_>, whole: &RepoPath, above: &RepoPath) -> Prob
     let bootstrap = input.model.entry(above);
     let name = bootstrap.map_or("flux-system", |bootstrap| input.model.name_of(bootstrap));
     let list = match input.model.graph.has(above) {
-        true => format!("take {whole} out of the list of {above}"),
+        true => format!("remove {whole} from the list of {above}"),
         false => format!("write a kustomization.yaml for {above} that lists all but {whole}"),
     };
     Problem::lasting(
         format!(
-            "it has no Flux Kustomization of its own: {name} applies it through {above}, all types together"
+            "it has no Flux Kustomization of its own. {name} applies it through {above}, all types together"
         ),
-        format!("give Flux Kustomization {name} `prune: false`, and let that reach the cluster"),
+        format!("give Flux Kustomization {name} `prune: false`\nwait until the cluster has applied that"),
         Place::file(whole.clone()),
     )
     .then(format!("write a Flux Kustomization for {whole}, {list}, and wait until it is Ready"))

@@ -136,12 +136,12 @@ pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> R
             let place = patch.place(true);
             return Err(Problem::lasting(
                 format!(
-                    "the patch in {} is for {} by name, and would not be for {}, which take over",
+                    "the patch in {} names {}, and would miss its successors {}",
                     spelt(&place),
                     old.name,
                     missed.join(" and ")
                 ),
-                format!("{}, and commit that; then go on", patch.extended(&old.name, &missed)),
+                format!("{}\ncommit that\ngo on", patch.extended(&old.name, &missed)),
                 place,
             ));
         }
@@ -181,13 +181,11 @@ fn renamed(input: &Input<'_>, old: &FluxKustomization, above: &[&FluxKustomizati
     let (field, place) = of_parents.chain(of_lists).next()?;
     Some(Problem::lasting(
         format!(
-            "{} has another name in the cluster: `{field}` in {} changes it, which no gate and no `dependsOn` follows",
+            "{} has another name in the cluster: `{field}` in {} changes it. No gate and no `dependsOn` follows that",
             old.name,
             spelt(&place)
         ),
-        format!(
-            "write the names into the files as the cluster has them and take `{field}` out, in one commit, so that the cluster sees no change; then go on"
-        ),
+        format!("write the names of the cluster into the files and remove `{field}`, in one commit\ngo on"),
         place,
     ))
 }

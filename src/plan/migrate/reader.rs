@@ -40,11 +40,11 @@ pub fn stop(input: &Input<'_>, folder: &RepoPath) -> Option<Problem> {
     let name = &flux.name;
     Some(Problem::lasting(
         format!(
-            "Flux Kustomization {name} in {} may build {folder} too ({why}), and would lose what goes to the sides",
+            "Flux Kustomization {name} in {} may build {folder} too ({why}). It would lose the objects of the sides",
             flux.file
         ),
         format!(
-            "divide the rest of it as well with `gitops-windows split --all`, so that {folder} goes on building the same; or let {name} build a folder of its own, and let that reach its cluster first"
+            "divide the rest of it too with `gitops-windows split --all`; then {folder} builds the same\nor let {name} build a folder of its own, and wait until its cluster has applied that"
         ),
         flux.place("path"),
     ))

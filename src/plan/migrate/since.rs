@@ -43,7 +43,7 @@ pub fn lost(
         let stop = Problem::new(
             format!("with what was changed since {base}, the cluster may delete {deletion}"),
             format!(
-                "let that change reach the cluster by itself; then run this again with a `--base` that has it, in place of {base}"
+                "wait until the cluster has applied that change by itself\nrun this again with a `--base` that has it, in place of {base}"
             ),
         );
         found.push((one.key(), stop));

@@ -42,9 +42,9 @@ pub fn take_over(
     if active.is_empty() {
         return Err(Problem::new(
             format!(
-                "nothing of {whole} would change hands: no Flux Kustomization of it is kept from pruning and applies what its sides hold too"
+                "nothing to hand over for {whole}: no prepared Flux Kustomization still applies its divided apps"
             ),
-            "run `gitops-windows migrate` to see how far it is, and finish that first",
+            "run `gitops-windows migrate` to see its state\nfinish that first",
         ));
     }
     let succession = Succession::of(input, &active);

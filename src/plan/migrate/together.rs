@@ -44,22 +44,18 @@ fn stop(
     let key = (other.to_owned(), one.whole.clone());
     let remedy = match (stopped.get(&key), found.iter().any(|found| found.key() == key)) {
         (Some(stop), _) => {
-            format!("{other} is held up: {}; {}; then let both go on together", stop.reason, stop.remedy())
+            format!("{other} can't go on: {}\n{}\nlet both go on together", stop.reason, stop.remedy())
         }
-        (None, true) => format!("let {other} come to the same step first, then let both go on together"),
+        (None, true) => format!("bring {other} to the same step first\nlet both go on together"),
         (None, false) if !input.spec.clusters.contains_key(other) => format!(
-            "name {other} under `clusters` in {} and run `gitops-windows sync`, then `gitops-windows migrate` for both; or give it a folder of its own",
+            "name {other} under `clusters` in {}\nrun `gitops-windows sync`\nrun `gitops-windows migrate` for both\nor give it a folder of its own",
             input.spec.path
         ),
         (None, false) => {
             let stage = moves(input).into_iter().find(|found| found.key() == key).map(|found| found.stage);
             match stage {
                 Some(Stage::Stuck(stop)) => {
-                    format!(
-                        "{other} is stuck: {}; {}; then let both go on together",
-                        stop.reason,
-                        stop.remedy()
-                    )
+                    format!("{other} is stuck: {}\n{}\nlet both go on together", stop.reason, stop.remedy())
                 }
                 _ => format!("add `--cluster {other}`, so that both take the step in one commit"),
             }
@@ -67,7 +63,7 @@ fn stop(
     };
     Problem::new(
         format!(
-            "cluster {other} applies {} too, and would lose what leaves it: it does not take this step",
+            "cluster {other} applies {} too and does not take this step. It would lose objects",
             one.whole
         ),
         remedy,

@@ -62,14 +62,14 @@ fn judged(original: &Input<'_>, trial: &Builder<'_>, whole: &RepoPath) -> Result
         Ok(remarks) => Ok(remarks
             .into_iter()
             .map(|remark| match remark.help {
-                Some(help) => format!("{}; where a cluster has it already, {help}", remark.message),
+                Some(help) => format!("{}. Where a cluster has it already: {help}", remark.message),
                 None => remark.message,
             })
             .collect()),
         Err(error) => {
             let said = error.diagnostics.first().map(|one| one.message.clone());
             let remedy = format!(
-                "commit the annotation `{KEEP}` on it and let that reach the cluster, then give the same command again"
+                "commit the annotation `{KEEP}` on it\nwait until the cluster has applied that\nrun the same command again"
             );
             Err(Problem::new(said.unwrap_or_default(), remedy))
         }
@@ -135,7 +135,7 @@ fn list(
         let name = &input.spec.types[position].name.value;
         return Err(Problem::new(
             format!("{} has no side of type {name} that could list a part of {}", one.whole, one.child.app),
-            "give its objects one type by a rule or an annotation, or list it in an entry point of its own",
+            "give its objects one type by a rule or an annotation\nor list it in an entry point of its own",
         ));
     };
     let text = resources::add(&listing, folder).map_err(|error| Problem::list(&listing.file, &error))?;

@@ -52,10 +52,10 @@ impl EntrySplit<'_, '_> {
             Ok(parts) => match self.differs(&trial, &typed, &parts) {
                 None => {
                     *builder = trial;
-                    let reason = "no reference between its objects is rewritten".to_owned();
+                    let reason = "moved apart, every object stays the same".to_owned();
                     return Ok(Placed { parts, way: Way::Plain, reason });
                 }
-                Some(mismatch) => format!("divided plainly, {mismatch}"),
+                Some(mismatch) => format!("moved apart, {mismatch}"),
             },
             Err(reason) => reason,
         };

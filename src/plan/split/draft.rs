@@ -55,7 +55,7 @@ impl<'a> Run<'a> {
             let new = || EntryOutcome::of(entry);
             if entry.role == Role::Bootstrap {
                 if *self.selection == Selection::All && self.input.knows_cluster(entry) {
-                    let reason = "it applies Flux Kustomizations, which gate what they apply themselves";
+                    let reason = "it applies Flux Kustomizations, which have gates of their own";
                     outcomes.push(new().untouched(reason));
                 }
                 continue;

@@ -30,7 +30,7 @@ use crate::template::Templates;
 
 /// The remedy where others build a file that a division moves.
 const OWN_LIST: &str =
-    "let no entry point use another's files but through its kustomization.yaml, then split again";
+    "let entry points use each other's files only through a kustomization.yaml\nsplit again";
 
 /// Plans the restructuring of the selected apps in every cluster of the spec.
 ///
@@ -121,8 +121,7 @@ impl Run<'_> {
         self.draft(known, &mut |entry, tree| {
             met.retain(|one| {
                 let Some(mismatch) = mismatch(one, tree) else { return true };
-                let reason =
-                    format!("dividing it would change something else: in {}, {mismatch}", one.before);
+                let reason = format!("dividing it would change {}: {mismatch}", one.before);
                 found.entry(entry.clone()).or_insert_with(|| Problem::new(reason, OWN_LIST));
                 false
             });

@@ -2,7 +2,7 @@
 
 use crate::delivery::EntryPoint;
 use crate::delivery::{Child, Input, Typed, children, parent};
-use crate::diagnostic::Place;
+use crate::diagnostic::{Place, steps};
 use crate::plan::BACK;
 use crate::plan::edit::{Builder, parts};
 use crate::plan::gate::Lone;
@@ -127,13 +127,13 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
                 || Place::file(file.clone()),
                 |key| Place::span(file.clone(), text.clone(), key.span.clone()),
             );
-            let reason = format!("{file} has `{field}`, which speaks of all apps together{why}");
+            let reason = format!("{file} has `{field}`, which concerns all apps together{why}");
             problem = Problem::new(reason, "split all of its apps at once with `split --all`").at(place);
         }
         if is_live {
-            problem.steps = vec![format!(
-                "{BACK}, `gitops-windows split` what is to be divided, and `gitops-windows migrate` all of it together"
-            )];
+            problem.steps = steps(&format!(
+                "{BACK}\nrun `gitops-windows split` for all apps to be divided\nrun `gitops-windows migrate` for all of it together"
+            ));
         }
         Err(problem)
     }
@@ -146,8 +146,8 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             if !self.entry.clusters().all(builds) {
                 return problem;
             }
-            let reason = format!("without what its Flux Kustomization adds {}", problem.reason);
-            Problem { reason, steps: vec![REMEDY_FOR_ADDED.into()], nature: Nature::Passing, ..problem }
+            let reason = format!("without the additions of its Flux Kustomization {}", problem.reason);
+            Problem { reason, steps: steps(REMEDY_FOR_ADDED), nature: Nature::Passing, ..problem }
         })
     }
 

@@ -92,7 +92,7 @@ impl<'a> FolderSplit<'a> {
             return Ok(parts);
         }
         if let Some(field) = kustomization.keys().find(|key| makes_objects(key)) {
-            return Err(format!("{folder} has `{field}`, whose objects stand in no file"));
+            return Err(format!("{folder} has `{field}`, which generates objects"));
         }
         let sources = self.sources(builder, &kustomization)?;
         let present: BTreeSet<usize> = sources.iter().flat_map(Source::types).collect();
@@ -100,7 +100,7 @@ impl<'a> FolderSplit<'a> {
             return Ok(Parts::from([(only, folder.clone())]));
         }
         if let Some(field) = kustomization.keys().find(|key| !is_constant(key)) {
-            return Err(format!("{folder} has `{field}`, which must stay in one place"));
+            return Err(format!("{folder} has `{field}`, which can't be divided"));
         }
         let mut parts = Parts::new();
         for change_type in present {

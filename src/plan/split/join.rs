@@ -36,7 +36,10 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
     let mut freed: BTreeSet<RepoPath> = BTreeSet::new();
     for entry in input.wholes(&sides) {
         if let Some(reason) = handed_over(input, entry) {
-            outcomes.push(EntryOutcome::of(entry).refused(Problem::new(reason, format!("{BACK} join"))));
+            outcomes.push(
+                EntryOutcome::of(entry)
+                    .refused(Problem::new(reason, format!("{BACK}\nrun `gitops-windows join` again"))),
+            );
             continue;
         }
         let mut trial = builder.clone();
@@ -111,7 +114,7 @@ fn still_used(input: &Input<'_>, now: &Graph, found: &Kustomization) -> Error {
             found.folder, applied.name
         ))
         .at(applied.place("path"))
-        .help(format!("{BACK} join")),
+        .help(format!("{BACK}\nrun `gitops-windows join` again")),
     )
 }
 
@@ -129,7 +132,7 @@ fn only_sides(input: &Input<'_>, selection: &Selection, sides: &Sides) -> Vec<En
             found.entry(whole).or_insert_with(|| {
                 let reason = format!("Flux Kustomization {name} applies one of its sides");
                 EntryOutcome::new(&entry.named_clusters(), whole)
-                    .refused(Problem::new(reason, format!("{BACK} join")))
+                    .refused(Problem::new(reason, format!("{BACK}\nrun `gitops-windows join` again")))
             });
         }
     }
@@ -177,7 +180,7 @@ impl EntryJoin<'_, '_> {
         let named: Vec<&Child> = children.iter().filter(|child| selection.names(child)).collect();
         if !whole && is_whole {
             return match self.holds_named(kustomization, selection) {
-                true => Err("its apps were divided together, so they can only be joined together: name the entry point or use --all".into()),
+                true => Err("its apps were divided together and can only be joined together. Name the entry point or use --all".into()),
                 false => Ok(None),
             };
         }

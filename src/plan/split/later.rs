@@ -44,8 +44,8 @@ pub fn step<'a>(
     if all.iter().all(|one| is_prepared(one)) {
         if let Some(one) = all.iter().find(|one| !base.is_some_and(|base| was_prepared(base, one))) {
             return outcome.refused(Problem::new(
-                format!("Flux Kustomization {} is kept from pruning here and not yet in HEAD", one.name),
-                "commit this step by itself and let it reach the cluster; only then comes the next one",
+                format!("Flux Kustomization {} has `prune: false` here and not yet in HEAD", one.name),
+                "commit this step by itself\nwait until the cluster has applied it\nrun the same command again",
             ));
         }
         return match effective::any_overridden(input, &all) {
@@ -63,7 +63,7 @@ pub fn step<'a>(
         return outcome.refused(stop);
     }
     let mut outcome = outcome.untouched(
-        "its sides are live, so first nothing of it prunes: commit this, let it reach the clusters, then give the same command again",
+        "step 1 of 2: its sides are live and must not prune. Commit this, wait until the clusters have applied it, run this again",
     );
     outcome.after.clear();
     outcome
@@ -114,18 +114,18 @@ fn hand_over(
     if let Some(deletion) = deletions(&old, &new).first() {
         return outcome.refused(Problem::new(
             format!("a cluster may delete {deletion}"),
-            "give that Flux Kustomization `prune: false` and `deletionPolicy: Orphan`, let that reach the cluster, then split again",
+            "give that Flux Kustomization `prune: false` and `deletionPolicy: Orphan`\nwait until the cluster has applied that\nsplit again",
         ));
     }
     let wrong = wrong(input, after, (&old, &new), &rewritten, &renamed, &BTreeMap::new());
     if let Some(Wrong { cluster, text, .. }) = wrong.first() {
         return outcome.refused(Problem::new(
-            format!("{cluster} would not get the same: {text}"),
-            "give its sides the fields that the old Flux Kustomization has, let that reach the cluster, then split again",
+            format!("{cluster} would get other objects: {text}"),
+            "give its sides the fields of the old Flux Kustomization\nwait until the cluster has applied that\nsplit again",
         ));
     }
     outcome.reason =
-        format!("{}; its sides take over at once, and none prunes before `migrate`", outcome.reason);
+        format!("{}. Its sides apply it at once, and none prunes before `migrate`", outcome.reason);
     let next = Input { snapshot: after, model: &model, ..*input };
     outcome.taken_over =
         parts(&input.sides(), &entry.path).into_iter().filter(|part| next.is_applied(part)).collect();

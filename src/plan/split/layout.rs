@@ -41,7 +41,7 @@ fn folders(input: &Input<'_>, sides: &Sides) -> Vec<Diagnostic> {
                 found.push(problem(
                     input,
                     format!(
-                        "`entryPoint` of the layout gives the folder {side} to type {other_type} of {} and to type {name} of {}",
+                        "`entryPoint` of the layout gives {side} twice: to type {other_type} of {} and to type {name} of {}",
                         other.path, entry.path
                     ),
                 ));
@@ -75,7 +75,7 @@ fn names(input: &Input<'_>, cluster: &str, sides: &Sides) -> Vec<Diagnostic> {
                 found.push(problem(
                     input,
                     format!(
-                        "`kustomization` of the layout gives type {type_name} of {} the name {name}, and in cluster {cluster} a Flux Kustomization of that name applies {}",
+                        "`kustomization` of the layout names type {type_name} of {} {name}. In cluster {cluster}, that Flux Kustomization applies {}",
                         entry.path,
                         standing.path.as_ref().map(ToString::to_string).unwrap_or_default()
                     ),
@@ -88,7 +88,7 @@ fn names(input: &Input<'_>, cluster: &str, sides: &Sides) -> Vec<Diagnostic> {
                 found.push(problem(
                     input,
                     format!(
-                        "`kustomization` of the layout gives the name {name} in cluster {cluster} to type {other_type} of {} and to type {type_name} of {}",
+                        "`kustomization` of the layout gives {name} twice in cluster {cluster}. Type {other_type} of {} and type {type_name} of {} get it",
                         other.path, entry.path
                     ),
                 ));

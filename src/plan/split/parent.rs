@@ -26,10 +26,10 @@ pub(super) fn refused(
     let outcome = EntryOutcome::of(entry);
     Some(outcome.refused(Problem::new(
         format!(
-            "it applies Flux Kustomizations of entry points that are divided, as {}, and runs something itself",
+            "it applies Flux Kustomizations of divided entry points, such as {}, and objects of its own",
             child.before
         ),
-        "let an entry point of its own apply what it runs, or leave it whole: windows hold for those that it applies",
+        "move its own objects into an entry point of their own\nor leave it undivided: windows then hold for the entry points that it applies",
     )))
 }
 

@@ -66,7 +66,7 @@ pub fn guard(
         .into_iter()
         .map(|(cluster, mismatch)| {
             Diagnostic::error(format!("{cluster} would not get the same: {mismatch}")).help(
-                "nothing was written; take the last change of a rule or an annotation back, or report this with the kustomizations involved",
+                "revert the last change of a rule or an annotation; nothing was written\nor report this with the kustomizations involved",
             )
         })
         .collect();
@@ -100,10 +100,10 @@ pub fn guard(
                 match unheld(input, later, cluster, &own)? {
                     Some(why) => deleted.push(
                         Diagnostic::error(format!(
-                            "{id} in {cluster} goes from {kustomization} to {next} {why}: it may prune it before {next} has applied it"
+                            "{id} in {cluster} goes from {kustomization} to {next} {why}. It may be deleted before {next} applies it"
                         ))
                         .at(place.clone())
-                        .help(format!("the gate comes first: let it reach the cluster without this, switched on, then run this again and let that land while the window is closed; `{KEEP}` on the object, live beforehand, makes it safe without a gate")),
+                        .help(format!("commit the gate without this, switched on\nwait until the cluster has applied that\nrun this again, and let it land while the window is closed\nor put `{KEEP}` on the object first, and wait until the cluster has applied that")),
                     ),
                     None => direct.push(
                         Diagnostic::warning(format!(
@@ -111,14 +111,14 @@ pub fn guard(
                         ))
                         .at(place.clone())
                         .help(format!(
-                            "let this land while the window is closed: in an open one {kustomization} may prune it before {next} has applied it; `{KEEP}` on the object, live beforehand, makes it safe at any time"
+                            "let this land while the window is closed, or {kustomization} may delete it before {next} applies it\nor put `{KEEP}` on the object first, and wait until the cluster has applied that"
                         )),
                     ),
                 }
             }
             _ => deleted.push(
                 Diagnostic::error(format!("a cluster may delete {deletion}")).at(place.clone()).help(format!(
-                    "take the change of its type back; commit the annotation `{KEEP}` on the object, let that reach the cluster, then change the type and run this again; when the object has arrived, take the annotation away"
+                    "revert the change of its type\ncommit the annotation `{KEEP}` on the object\nwait until the cluster has applied that\nchange the type and run this again\nwhen the object has arrived, remove the annotation"
                 )),
             ),
         }
@@ -170,11 +170,11 @@ fn undecrypted(input: &Input<'_>, old: &[Inventory], new: &[Inventory]) -> Optio
         let object = next.objects.as_ref().ok()?.iter().find(arrives)?;
         Some(
             Diagnostic::error(format!(
-                "{} is encrypted, and Flux Kustomization {} in {}, which it would go to, does not decrypt",
+                "{} is encrypted. Its new Flux Kustomization {} in {} does not decrypt",
                 ObjectId::of(&object.value), next.name, next.cluster
             ))
             .at(next.place.clone())
-            .help(format!("give {} the `decryption` of the one that applies it now, let that reach the cluster, then run this again", next.name)),
+            .help(format!("give {} the `decryption` of its present Flux Kustomization\nwait until the cluster has applied that\nrun this again", next.name)),
         )
     })
 }

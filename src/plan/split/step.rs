@@ -68,7 +68,7 @@ impl Run<'_> {
         let outside = outside.or_else(|| gate::shared(input, entry));
         if let Some(outside) = outside.filter(|_| is_gated && changes && !outcome.after.is_empty()) {
             let why = format!(
-                "its Flux Kustomization {} {}, so nothing would hold back a side of it",
+                "its Flux Kustomization {} {}. No gate could suspend a side of it",
                 outside.flux.name, outside.why
             );
             let problem = Problem::new(why, outside.help).at(outside.flux.place("path"));
@@ -108,7 +108,7 @@ impl Run<'_> {
         let lists_none = kustomization.resources().iter().all(|one| one.field != "resources");
         if lists_none && !outcome.after.is_empty() && !entry.flux.is_empty() {
             outcome.notes.push(format!(
-                "the objects of {} lose the annotation `config.kubernetes.io/origin`: kustomize-controller sets it where a kustomization has no `resources`",
+                "the objects of {} lose the annotation `config.kubernetes.io/origin`. kustomize-controller sets it only without `resources`",
                 entry.path
             ));
         }

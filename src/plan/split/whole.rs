@@ -40,7 +40,7 @@ impl EntrySplit<'_, '_> {
             }
         }
         Err(Problem::new(
-            format!("neither a plain split nor a projection of {whole} renders the same: {last}"),
+            format!("neither a plain split nor a projection of {whole} builds the same: {last}"),
             "report this with the folder's kustomization.yaml; nothing was changed",
         ))
     }
@@ -61,7 +61,7 @@ impl EntrySplit<'_, '_> {
         let whole = side(self.input.spec, &self.entry.path, &self.entry.cluster, "all")
             .ok_or_else(|| Problem::layout("entryPoint", &self.entry.path))?;
         generated::move_whole(builder, self.kustomization, &whole).map_err(|reason| {
-            let remedy = "make the named field a list in block style, or split this entry point by hand";
+            let remedy = "write the named field as a list in block style\nor split this entry point by hand";
             Problem::new(reason, remedy)
         })?;
         let mut folders = Parts::new();
@@ -77,10 +77,10 @@ impl EntrySplit<'_, '_> {
         outcome.way = Way::Projection;
         outcome.reason = match (field, earlier) {
             (Some(field), _) => {
-                format!("{} has `{field}`, which must stay in one place", self.kustomization.file)
+                format!("{} has `{field}`, which can't be divided", self.kustomization.file)
             }
-            (None, Some(earlier)) => earlier.to_owned(),
-            (None, None) => format!("{} lists files of its own", self.kustomization.file),
+            (None, Some(earlier)) => format!("its apps can't be divided one by one: {earlier}"),
+            (None, None) => format!("{} lists files beside its apps", self.kustomization.file),
         };
         Ok(outcome)
     }

@@ -51,8 +51,7 @@ impl One<'_> {
             lints.push(self.finding(
                 LintCode::MissingZone,
                 WindowKey::TimeZone,
-                "the window has no time zone, so it opens and closes in the zone of each cluster's controller"
-                    .into(),
+                "the window has no time zone. It follows the zone of each cluster's controller".into(),
                 Vec::new(),
                 "set `timeZone`, for example `timeZone: Europe/Berlin` or `timeZone: UTC`",
             ));
@@ -118,12 +117,10 @@ impl One<'_> {
             LintCode::EitherDay,
             key,
             format!(
-                "`{expr}` names days of the month and days of the week, and fires on a day that matches \
-                 either of them, not only on days that match both"
+                "`{expr}` names days of the month and of the week. It fires on days that match either"
             ),
             dates,
-            "write `*` for one of the two; for a weekday in a certain week of the month, use the days of the \
-             month in one window for each month or a window that opens every week",
+            "write `*` for one of the two\nor, for a weekday in a certain week of the month, write `on: second Tue of month` for a gate with `every`",
         ));
     }
 
@@ -187,12 +184,12 @@ impl One<'_> {
             LintCode::TooShort,
             self.window.keys().1,
             format!(
-                "the window is open for {} minutes, but what it gates may need {} minutes to begin and finish",
+                "the window is open for {} minutes, but its Flux Kustomizations may need {} minutes",
                 shortest / 60,
                 (needed + 59) / 60
             ),
             dates,
-            "make the window longer, or interval and timeout of what it gates shorter",
+            "make the window longer\nor shorten interval and timeout of its Flux Kustomizations",
         ));
     }
 }

@@ -46,17 +46,15 @@ pub(super) fn outages(windows: &[One<'_>], lints: &mut Vec<Lint>) {
         if dates.is_empty() && uneven.is_none() {
             continue;
         }
-        let remedy = halves(windows, position).unwrap_or_else(|| {
-            "write a window for each, with the same time between all of its closings and after each of them".into()
-        });
+        let remedy = halves(windows, position)
+            .unwrap_or_else(|| "write a window for each, with equal times between its closings".into());
         let (open_key, close_key) = one.window.keys();
         if !dates.is_empty() {
             lints.push(one.finding(
                 LintCode::LostClosing,
                 close_key,
                 format!(
-                    "`{}` fires at uneven distances, so after an outage of the controller over several closings \
-                     Kubernetes may start none of them, and the window stays open",
+                    "`{}` fires at uneven distances. After an outage over several closings, Kubernetes may start none, and the window stays open",
                     one.edges.close
                 ),
                 dates,
@@ -69,16 +67,13 @@ pub(super) fn outages(windows: &[One<'_>], lints: &mut Vec<Lint>) {
                 true => (
                     close_key,
                     format!(
-                        "closed times last from {shortest} to {longest}: after an outage of the controller from \
-                         before a closing into a later window, the missed closing and the missed opening may \
-                         start together, and then the window may stay closed"
+                        "closed times differ: {shortest} to {longest}. After a long outage, a missed closing and opening may race, and the window may stay closed"
                     ),
                 ),
                 false => (
                     open_key,
                     format!(
-                        "the window is open from {shortest} to {longest}: after an outage of the controller an \
-                         opening is only made up for in the first {shortest}, and later the window stays closed"
+                        "the window is open from {shortest} to {longest}. A missed opening is repeated only in the first {shortest}; later it stays closed"
                     ),
                 ),
             };

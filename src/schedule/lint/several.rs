@@ -39,7 +39,7 @@ pub(super) fn same_instant(windows: &[One<'_>], lints: &mut Vec<Lint>) {
                 opening.finding(
                     LintCode::SameInstant,
                     close_key,
-                    format!("{open} and {close} fire at the same instant, and the slower of the two Jobs decides"),
+                    format!("{open} and {close} fire at the same instant. The slower Job decides"),
                     dates,
                     "close later than it opens",
                 )
@@ -48,8 +48,7 @@ pub(super) fn same_instant(windows: &[One<'_>], lints: &mut Vec<Lint>) {
                     LintCode::SameInstant,
                     open_key,
                     format!(
-                        "{open} opens this window at the instant at which {close} closes another one of the type, \
-                         and the slower of the two Jobs decides whether it is open"
+                        "{open} opens this window when {close} closes another window of the type. The slower Job decides"
                     ),
                     dates,
                     "make one window of the two, or leave some minutes between them",
@@ -97,8 +96,7 @@ pub(super) fn overlaps(windows: &[One<'_>], lints: &mut Vec<Lint>) {
                     LintCode::Overlap,
                     later.window.keys().0,
                     format!(
-                        "{} opens this window while another of the type ({}) is open, and the first closing \
-                         closes both",
+                        "{} opens this window while another of the type ({}) is open. The first closing closes both",
                         expr(later, true, earlier),
                         expr(earlier, true, later)
                     ),
@@ -182,8 +180,7 @@ pub(super) fn hardly_closes(windows: &[One<'_>], options: &LintOptions, lints: &
         window: None,
         key: None,
         message: format!(
-            "the type is closed for {} at most, less than the interval ({}) at which Flux looks for changes, so it \
-             holds hardly anything back",
+            "the type is closed for {} at most, less than Flux's interval ({}). Hardly any change waits",
             in_days(longest),
             in_days(interval)
         ),

@@ -424,8 +424,7 @@ impl Editor {
         if let Some(splice) =
             splices.iter().find(|splice| lines::tab_line_follows(&self.text, splice.range.end))
         {
-            let message =
-                "a blank line with a tab follows, which Go's YAML reader takes only after some values";
+            let message = "a blank line with a tab follows, which Go's YAML reader takes only sometimes";
             return Err(EditError::at(message, lines::char_at(&self.text, splice.range.end)));
         }
         let touched = splices.first().map(|splice| splice.range.clone());

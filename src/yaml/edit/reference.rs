@@ -69,7 +69,7 @@ impl Editor {
                 continue;
             }
             let text = self.on_one_line(target, in_flow);
-            let text = text.ok_or_else(|| too_long(name, &alias.span, "what it stands for changes"))?;
+            let text = text.ok_or_else(|| too_long(name, &alias.span, "its meaning changes"))?;
             splices.push(Splice { range: alias.span.clone(), text });
         }
         for node in edited {

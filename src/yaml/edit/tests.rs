@@ -289,7 +289,7 @@ fn what_can_not_be_written_out_is_named() {
         (
             "a: &x\n  b: 1\nc: *x\n",
             "set a.b 2",
-            "`*x` can't be written out in one line, and what it stands for changes at Some(\"*x\")",
+            "`*x` can't be written out in one line, and its meaning changes at Some(\"*x\")",
         ),
         ("a: &x\n  b: 1\nc:\n  <<: *x\n", "set a.b 2", "at Some(\"*x\")"),
         (

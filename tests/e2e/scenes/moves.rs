@@ -117,7 +117,7 @@ pub fn back(fleet: &mut Fleet) {
     let before: Vec<Uids> = migrate(fleet, case);
     let finish = fleet.tree.git(&["rev-parse", "HEAD"]).trim().to_owned();
     let refused = fleet.tree.expect(5, &["join", "--all", "--yes"]).stderr;
-    assert!(refused.contains("go back as you came"), "{refused}");
+    assert!(refused.contains("`git revert` for the commit of the last `migrate`"), "{refused}");
 
     fleet.tree.git(&["revert", "--no-edit", &finish]);
     merged(fleet, "Back: the finish");

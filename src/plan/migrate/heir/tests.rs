@@ -124,7 +124,7 @@ fn what_would_have_to_be_written_anew_is_refused_with_its_line() {
     let file = format!("---\n{KIND}{spec}metadata: &meta\n  name: player\nx-copy:\n  <<: *meta\n");
     assert_eq!(
         written(&heir(), &file, 0).unwrap_err(),
-        "the alias `*meta` can't be written out in one line, and what it stands for changes, line 12"
+        "the alias `*meta` can't be written out in one line, and its meaning changes, line 12"
     );
     let file = format!(
         "x-common: &common\n  suspend: false\n{KIND}metadata: {{ name: player }}\n{spec}  <<: *common\n"

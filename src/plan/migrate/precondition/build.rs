@@ -15,7 +15,7 @@ pub fn check(subject: &Subject<'_>, one: &Move<'_>) -> Option<Problem> {
         let message = Inventory::find(subject.before, &one.cluster, flux)?.objects.as_ref().err()?;
         Some(Problem::new(
             format!("{} does not build: {message}", flux.path.as_ref()?),
-            "mend it, let that reach the cluster, then go on",
+            "correct it\nwait until the cluster has applied that\ngo on",
         ))
     })
 }

@@ -51,7 +51,7 @@ fn lookup<'l>(
     let found = found.ok_or_else(|| format!("the cluster has no Flux Kustomization {space}/{name}"))?;
     if artifact_path(&found.path) != expected.path {
         return Err(format!(
-            "Flux Kustomization {space}/{name} builds {} there and {} in Git: it is another cluster, or it has not got the last commit",
+            "Flux Kustomization {space}/{name} builds {} there and {} in Git. It is another cluster, or lacks the last commit",
             found.path,
             expected.spec("path").as_str().unwrap_or_default()
         ));
@@ -59,7 +59,7 @@ fn lookup<'l>(
     let (kind, source) = (found.source_kind.as_str(), found.source_name.as_str());
     if (kind, source) != (expected.source_kind(), expected.source_name()) {
         return Err(format!(
-            "Flux Kustomization {space}/{name} is built from {kind} {source} there and from {} {} in Git, so nothing shows that it has what Git has; go on without --confirm once you know that it has",
+            "Flux Kustomization {space}/{name} builds from {kind} {source} there and from {} {} in Git. Compare by hand, and go on without --confirm",
             expected.source_kind(),
             expected.source_name()
         ));
@@ -78,10 +78,10 @@ fn applied(live: &LiveKustomization, options: &MigrateOptions) -> Option<String>
     match options.applied.get(commit) {
         Some(Relation::Contains) => None,
         Some(Relation::Lacks) => Some(format!(
-            "{name} has applied commit {short} there, which lacks {base}: push that and wait, or name what the cluster follows with --base"
+            "{name} has applied commit {short} there, which lacks {base}. Push that and wait, or name the cluster's revision with --base"
         )),
         Some(Relation::Unknown) | None => Some(format!(
-            "{name} has applied commit {short} there, which is not in this repository: fetch it, and name it with --base"
+            "{name} has applied commit {short} there, which is not in this repository. Fetch it, and name it with --base"
         )),
     }
 }

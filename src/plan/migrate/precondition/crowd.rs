@@ -14,7 +14,7 @@ pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     let names: Vec<&str> = several.iter().map(|one| one.name.as_str()).collect();
     let stop = Problem::new(
         format!("{} all apply {}", names.join(" and "), one.sides[position]),
-        "give all but one `prune: false` and `deletionPolicy: Orphan`, let that reach the cluster, then remove them",
+        "give all but one `prune: false` and `deletionPolicy: Orphan`\nwait until the cluster has applied that\nremove them",
     );
     Some(stop.at(several.last()?.place("path")))
 }

@@ -16,10 +16,10 @@ pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     let second = one.old.get(1)?;
     Some(Problem::lasting(
         format!(
-            "Flux Kustomizations {} all apply the same of it, and so would their successors",
+            "Flux Kustomizations {} all apply the same objects of it. So would their successors",
             names.join(" and ")
         ),
-        "give all but one `prune: false` and `deletionPolicy: Orphan`, let that reach the cluster, then remove them",
+        "give all but one `prune: false` and `deletionPolicy: Orphan`\nwait until the cluster has applied that\nremove them",
         second.place("path"),
     ))
 }

@@ -13,12 +13,12 @@ pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
         input.model.flux_at_any(gone.values()).into_iter().find(|found| found.cluster == one.cluster)?;
     let stop = Problem::new(
         format!(
-            "Flux Kustomization {} names {}, which is not there, so what it applied is applied by nothing",
+            "Flux Kustomization {} has the path {}, which is gone. Nothing applies its objects any more",
             found.name,
             found.path.as_ref().map(ToString::to_string).unwrap_or_default()
         ),
         format!(
-            "take back the commit that removed the folder; where nothing of that type is left, remove the Flux Kustomization too; to undo the split, {BACK} the commit of the split"
+            "revert the commit that removed the folder\nor remove the Flux Kustomization too, where no object of that type is left\nor undo the split:\n{BACK}\nrun `git revert` for the commit of the split"
         ),
     );
     Some(stop.at(found.place("path")))

@@ -12,7 +12,7 @@ use crate::repo::FluxKustomization;
 use crate::repo::flux::{artifact_path, holds_variable};
 
 /// What helps where a variable stands.
-const WRITTEN_OUT: &str = "write it out as the cluster has it, in a file for each cluster where several share this one, and let that reach the cluster; then go on";
+const WRITTEN_OUT: &str = "write the cluster's value, in a file for each cluster where several share this one\nwait until the cluster has applied that\ngo on";
 
 /// Stops where it is not known which Flux Kustomization of the cluster stands in a file, or what it does
 /// there. What is finished is left alone.
@@ -44,7 +44,7 @@ fn variable(flux: &FluxKustomization) -> Option<Problem> {
     let (field, key, _) = fields.into_iter().find(|(_, _, value)| holds_variable(value))?;
     Some(Problem::lasting(
         format!(
-            "Flux Kustomization {} in {} has a variable in `{field}`, so Git does not say what the cluster has there",
+            "Flux Kustomization {} in {} has a variable in `{field}`. Git does not show the cluster's value",
             flux.name, flux.file
         ),
         WRITTEN_OUT,
@@ -61,7 +61,7 @@ fn veiled(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     let flux = paths.find_map(|path| may_apply(input, &one.cluster, path))?;
     Some(Problem::lasting(
         format!(
-            "Flux Kustomization {} in {} has a variable in `spec.path`, and may be what applies it",
+            "Flux Kustomization {} in {} has a variable in `spec.path` and may apply it",
             flux.name, flux.file
         ),
         WRITTEN_OUT,

@@ -14,9 +14,9 @@ pub fn check(subject: &Subject<'_>, one: &Move<'_>) -> Option<Problem> {
     let old = subject.base.model.flux_at(&one.whole).find(|old| old.cluster == one.cluster)?;
     Some(Problem::new(
         format!(
-            "it is finished here, and {} still has {}, which would delete what it applies when it goes",
+            "it is finished here, but {} still has {}, which deletes its objects when it goes",
             subject.options.base, old.name
         ),
-        "commit the steps one by one, each when the one before has reached the cluster",
+        "commit the steps one by one, and wait each time until the cluster has applied it",
     ))
 }

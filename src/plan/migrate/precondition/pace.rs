@@ -16,7 +16,7 @@ pub fn check(subject: &Subject<'_>, one: &Move<'_>) -> Option<Problem> {
     (stood != Some(&one.stage)).then(|| {
         Problem::new(
             format!("it is {step} here and not yet in {}", subject.options.base),
-            "commit this step by itself and let it reach the cluster; only then comes the next one",
+            "commit this step by itself\nwait until the cluster has applied it\nrun `gitops-windows migrate` again",
         )
     })
 }

@@ -21,12 +21,12 @@ pub fn check(subject: &Subject<'_>, one: &Move<'_>) -> Option<Problem> {
     let step = if stood.stage == Stage::Finished { "finished" } else { "handed over" };
     Some(Problem::new(
         format!(
-            "it is restructured here and {step} in {}: {} would go with `{with}`, and delete what they apply",
+            "it is restructured here and {step} in {}: {} would go with `{with}` and delete their objects",
             subject.options.base,
             names.join(" and ")
         ),
         format!(
-            "take back the commit that did this; then {BACK} `gitops-windows join`, if the split is to go too"
+            "revert the commit that did this\n{BACK}\nrun `gitops-windows join` if the split should go too"
         ),
     ))
 }

@@ -38,13 +38,13 @@ fn outdated(input: &Input<'_>, found: &[Move<'_>]) -> BTreeMap<RepoPath, Problem
         };
         Some(Problem::new(
             format!(
-                "{} is on the side of {} and by the rules of {} it is {}{more}",
+                "{} is on the side of {}, but the rules of {} say {}{more}",
                 first.id,
                 name(first.side),
                 input.spec.path,
                 name(first.rule)
             ),
-            "run `gitops-windows sync` first, which moves it or says what to do; then go on",
+            "run `gitops-windows sync`, which moves it or says what to do\ngo on",
         ))
     };
     wholes.into_iter().filter_map(|whole| Some((whole.clone(), stop(whole)?))).collect()

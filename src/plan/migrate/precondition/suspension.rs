@@ -12,10 +12,10 @@ pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     if let Some(found) = one.all().find(|found| found.is_suspended()) {
         return Some(Problem::lasting(
             format!(
-                "Flux Kustomization {} has `suspend: true` in Git, so nothing of it reaches the cluster",
+                "Flux Kustomization {} has `suspend: true` in Git. No change of it reaches the cluster",
                 found.name
             ),
-            "take `suspend` out there, let it reach the cluster, then go on",
+            "remove `suspend` there\nwait until the cluster has applied that\ngo on",
             place(input, found),
         ));
     }
@@ -24,17 +24,17 @@ pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     Some(match held {
         Hold::Suspended => Problem::lasting(
             format!(
-                "Flux Kustomization {above_name}, which applies {name}, has `suspend: true` in Git: the steps would reach the cluster all at once"
+                "{name} is applied by Flux Kustomization {above_name}, which has `suspend: true` in Git. The steps would reach the cluster all at once"
             ),
-            format!("take `suspend` out of {above_name}, let it reach the cluster, then go on"),
+            format!("remove `suspend` from {above_name}\nwait until the cluster has applied that\ngo on"),
             place(input, above),
         ),
         Hold::Job(_) | Hold::Window(_) | Hold::Source(_) => Problem::lasting(
             format!(
-                "a CronJob holds back Flux Kustomization {above_name}, which applies {name}: the steps would reach the cluster all at once when it is resumed"
+                "a CronJob suspends Flux Kustomization {above_name}, which applies {name}. The steps would reach the cluster all at once"
             ),
             format!(
-                "take {above_name} out of the jobs where you wrote them, or let something that no gate holds back apply {name}, as what applies {above_name}; or leave it whole"
+                "remove {above_name} from your own jobs\nor let a Flux Kustomization without a gate apply {name}, such as the parent of {above_name}\nor leave it undivided"
             ),
             above.place("path"),
         ),

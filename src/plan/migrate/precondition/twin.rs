@@ -17,12 +17,12 @@ pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     })?;
     let problem = Problem::lasting(
         format!(
-            "Flux Kustomization {} stands twice, in {} and in {}: a cluster keeps one of them, and may delete it with all that it applied when the other goes",
+            "Flux Kustomization {} stands twice, in {} and in {}. When one goes, the cluster may delete it with all of its objects",
             found.name, found.file, other.file
         ),
-        "give both the annotation `kustomize.toolkit.fluxcd.io/prune: disabled`, and let that reach the cluster",
+        "give both the annotation `kustomize.toolkit.fluxcd.io/prune: disabled`\nwait until the cluster has applied that",
         other.place("path"),
     );
-    let removed = problem.then("remove one of the two from Git, and let that reach the cluster");
-    Some(removed.then("take the annotation out again"))
+    let removed = problem.then("remove one of the two from Git, and wait until the cluster has applied that");
+    Some(removed.then("remove the annotation"))
 }

@@ -127,7 +127,7 @@ fn each_way_of_lagging_behind_is_said() {
         (|one| one.revision.clear(), "apps-rw has applied nothing there, which is no commit"),
         (
             |one| one.source_kind = "OCIRepository".to_owned(),
-            "apps-rw is built from OCIRepository flux-system there and from GitRepository flux-system in Git",
+            "apps-rw builds from OCIRepository flux-system there and from GitRepository flux-system in Git",
         ),
         (|one| one.inventory.clear(), "ConfigMap web/settings is not held by apps-rw yet"),
         (
