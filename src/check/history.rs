@@ -98,7 +98,7 @@ fn index<'s>(
 /// Gives what the cluster has from then on, by its ids there. Where only the cluster knows one of the ids of an object
 /// that is built as before, it counts as the same: whether it is another one can't be told.
 fn now<'s>(old: &[&'s Delivery], new: &[&'s Delivery]) -> Index<'s> {
-    let pairs = old.iter().flat_map(|one| one.objects.iter().map(|was| ((key(one), &was.id), &was.live)));
+    let pairs = old.iter().flat_map(|one| one.objects.iter().map(|was| ((key(one), &was.id), &*was.live)));
     let before: BTreeMap<_, &'s ObjectId> = pairs.collect();
     index(new, |delivery, applied| match before.get(&(key(delivery), &applied.id)) {
         Some(was) if was.has_variable() || applied.live.has_variable() => was,
@@ -195,7 +195,7 @@ impl<'s> Change<'s> {
             return BTreeSet::new();
         }
         let is_lost = |applied: &&Applied| {
-            let owners = self.has.get(&applied.live).into_iter().flatten();
+            let owners = self.has.get(&*applied.live).into_iter().flatten();
             !is_kept(applied.value()) && owners.clone().all(|(owner, _)| owner.flux.is_none())
         };
         delivery.objects.iter().filter(is_lost).map(|applied| applied.live.to_string()).collect()

@@ -25,6 +25,8 @@ pub struct Subject<'a> {
     by_cluster: BTreeMap<ClusterKey, Vec<usize>>,
     /// The CronJobs that suspend or resume Flux Kustomizations, as the clusters get them.
     pub jobs: Vec<GateJob>,
+    /// The positions of these, by cluster.
+    jobs_by_cluster: BTreeMap<ClusterKey, Vec<usize>>,
     /// The CronJobs with commands of that kind that are not understood.
     pub unclear: Vec<UnclearJob>,
     /// Who builds.
@@ -62,7 +64,22 @@ impl<'a> Subject<'a> {
         for (position, delivery) in deliveries.iter().enumerate() {
             by_cluster.entry(delivery.cluster.clone()).or_default().push(position);
         }
-        Subject { snapshot, model, spec, deliveries, by_cluster, jobs, unclear, renderer, sources }
+        let mut jobs_by_cluster: BTreeMap<ClusterKey, Vec<usize>> = BTreeMap::new();
+        for (position, job) in jobs.iter().enumerate() {
+            jobs_by_cluster.entry(job.cluster.clone()).or_default().push(position);
+        }
+        Subject {
+            snapshot,
+            model,
+            spec,
+            deliveries,
+            by_cluster,
+            jobs,
+            jobs_by_cluster,
+            unclear,
+            renderer,
+            sources,
+        }
     }
 
     /// Gives the deliveries of each cluster.
@@ -101,6 +118,6 @@ impl<'a> Subject<'a> {
 
     /// Gives the jobs of a cluster.
     pub fn jobs_of<'s>(&'s self, cluster: &'s ClusterKey) -> impl Iterator<Item = &'s GateJob> {
-        self.jobs.iter().filter(move |job| job.cluster == *cluster)
+        self.jobs_by_cluster.get(cluster).into_iter().flatten().map(|position| &self.jobs[*position])
     }
 }

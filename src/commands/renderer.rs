@@ -73,6 +73,10 @@ impl Renderer for Telling {
         self.inner.prepare(snapshot, requests);
     }
 
+    fn rest(&self) {
+        self.inner.rest();
+    }
+
     fn tally(&self) -> Option<Tally> {
         self.inner.tally()
     }

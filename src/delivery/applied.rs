@@ -1,6 +1,7 @@
 //! What a Flux Kustomization applies to a cluster, and what holds it back.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -18,9 +19,9 @@ use crate::spec::Spec;
 #[derive(Clone, Debug)]
 pub struct Applied {
     /// Its id, as it is built.
-    pub id: ObjectId,
+    pub id: Arc<ObjectId>,
     /// Its id in the cluster, as far as Git tells what `postBuild` puts into it.
-    pub live: ObjectId,
+    pub live: Arc<ObjectId>,
     /// The object with its origin.
     pub object: Object,
     /// The position of its type, where a spec gives it one.
@@ -182,7 +183,10 @@ fn settle(model: &Model, deliveries: &mut [Delivery]) {
     for delivery in deliveries {
         let Some(flux) = delivery.flux.map(|index| &model.flux[index]) else { continue };
         for applied in &mut delivery.objects {
-            applied.live = live_id(flux.spec("postBuild"), applied.value());
+            let live = live_id(flux.spec("postBuild"), applied.value());
+            if live != *applied.id {
+                applied.live = Arc::new(live);
+            }
         }
     }
 }
@@ -226,12 +230,9 @@ fn applied(model: &Model, spec: Option<&Spec>, delivery: &Delivery, objects: &[O
     objects
         .iter()
         .enumerate()
-        .map(|(index, object)| Applied {
-            id: ObjectId::of(&object.value),
-            live: ObjectId::of(&object.value),
-            object: object.clone(),
-            change_type: of(index),
-            held: None,
+        .map(|(index, object)| {
+            let id = Arc::new(ObjectId::of(&object.value));
+            Applied { live: id.clone(), id, object: object.clone(), change_type: of(index), held: None }
         })
         .collect()
 }

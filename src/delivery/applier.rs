@@ -64,7 +64,7 @@ impl Applier<'_> {
     /// Tells whether it is the root of a cluster that nobody in Git applies and that has no list of its own: its build
     /// would take in the folders of Flux Kustomizations as well.
     pub fn is_unsaid(&self, model: &Model) -> bool {
-        let is_root = || model.delivered.all.iter().any(|cluster| cluster.name == self.cluster);
+        let is_root = || model.delivered.named(self.cluster).is_some();
         self.kustomization.is_none() && !model.graph.has(&self.path) && is_root()
     }
 

@@ -1,6 +1,7 @@
 //! What each cluster gets, and what is known of clusters before they are read.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -79,7 +80,7 @@ pub struct Cluster {
 pub struct Reached {
     /// The object, as the build that applies it makes it, with the variables of that one's `postBuild` as far as Git
     /// tells them.
-    pub value: Value,
+    pub value: Arc<Value>,
     /// The file that it comes from, and its position among the Flux Kustomizations that stand in files; `None` where it
     /// stands in none.
     pub written: Option<usize>,
@@ -220,7 +221,8 @@ impl Clusters {
 
     /// As [`is_fetched`](Clusters::is_fetched), for one cluster.
     pub fn is_fetched_by(&self, name: &str, file: &RepoPath) -> bool {
-        let mut own = self.all.iter().filter(|cluster| cluster.name == name);
+        let first = self.all.partition_point(|cluster| cluster.name.as_str() < name);
+        let mut own = self.all[first..].iter().take_while(|cluster| cluster.name == name);
         own.all(|cluster| cluster.artifacts.is_empty() || self.has_fetched(cluster, file))
     }
 

@@ -1,7 +1,6 @@
 //! What clusters get differently in one tree than in another, object by object.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use crate::delivery::difference::{Changes, changes};
 use crate::delivery::withheld::withhold;
@@ -20,8 +19,15 @@ pub struct World<'a> {
     pub model: &'a Model,
 }
 
-/// What a build came to; nothing where nobody makes it.
-pub type Outcome = Result<Vec<Object>, RenderError>;
+/// What a build came to, as far as it is kept: where its objects come from, of the files that differ. Nothing where
+/// nobody makes it.
+pub type Outcome = Result<Vec<Origin>, RenderError>;
+
+/// The objects of a build.
+pub(super) type Built = Result<Vec<Object>, RenderError>;
+
+/// How many pairs are built before their objects go again, but for those that differ; those of one cluster stay together.
+const PART: usize = 128;
 
 /// One Flux Kustomization of one cluster before and after, of which the build may differ.
 #[derive(Clone, Debug)]
@@ -152,19 +158,44 @@ impl<'m> Comparison<'m> {
                 || may_read(before, &pair.before)
                 || may_read(after, &pair.after)
         });
+        let mut comparison = Comparison { files, ..Comparison::default() };
+        let mut part: Vec<Pair<'m>> = Vec::new();
+        for pair in pairs {
+            if part.len() >= PART && part.last().is_some_and(|last| last.cluster != pair.cluster) {
+                comparison.add(std::mem::take(&mut part), before, after, renderer);
+            }
+            part.push(pair);
+        }
+        comparison.add(part, before, after, renderer);
+        renderer.rest();
+        comparison
+    }
+
+    /// Builds the pairs of some clusters and keeps what differs: an object moves within its cluster only.
+    fn add(&mut self, pairs: Vec<Pair<'m>>, before: World<'m>, after: World<'m>, renderer: &dyn Renderer) {
         let (olds, news): (Vec<_>, Vec<_>) = pairs.iter().map(|pair| (&pair.before, &pair.after)).unzip();
         let (olds, news) = (built(before, &olds, renderer), built(after, &news, renderer));
-        for ((pair, old), new) in pairs.iter_mut().zip(olds).zip(news) {
-            (pair.old, pair.new) = (old, new);
-        }
+        let mut all: Vec<(Pair<'m>, [Built; 2])> =
+            pairs.into_iter().zip(olds.into_iter().zip(news).map(<[Built; 2]>::from)).collect();
         // What nobody in Git applies may be no folder that builds.
-        pairs.retain(|pair| {
+        all.retain(|(pair, sides)| {
             let is_said = pair.latest().is_some_and(|applier| applier.kustomization.is_some());
-            is_said || pair.old.is_ok() || pair.new.is_ok()
+            is_said || sides.iter().any(Result::is_ok)
         });
+        let origins = |side: &Built| -> Outcome {
+            let origins =
+                side.as_ref().map_err(Clone::clone)?.iter().filter_map(|object| object.origin.as_ref());
+            Ok(origins.filter(|origin| self.files.contains(&origin.path)).cloned().collect())
+        };
+        let (mut pairs, sides): (Vec<Pair<'m>>, Vec<[Built; 2]>) = all.into_iter().unzip();
+        for (pair, sides) in pairs.iter_mut().zip(&sides) {
+            [pair.old, pair.new] = sides.each_ref().map(origins);
+        }
         withhold(&mut pairs, before, after);
-        let Changes { live, built } = changes(&pairs);
-        Comparison { files, pairs, changes: live, built }
+        let Changes { live, built } = changes(&pairs, &sides, self.pairs.len());
+        self.changes.extend(live);
+        self.built.extend(built);
+        self.pairs.extend(pairs);
     }
 }
 
@@ -214,22 +245,20 @@ fn counterparts<'m>(before: &'m Model, after: &'m Model) -> BTreeMap<&'m str, &'
         .collect::<Vec<_>>()
     };
     let (old, new) = (roots(before), roots(after));
-    let is_known = |name: &str, clusters: &[(&str, BTreeSet<&RepoPath>)]| {
-        clusters.iter().any(|(other, _)| *other == name)
-    };
-    let renamed = old.iter().filter(|(name, _)| !is_known(name, &new));
+    let renamed = old.iter().filter(|(name, _)| after.delivered.named(name).is_none());
     renamed
         .filter_map(|(name, folders)| {
-            let mut same = new.iter().filter(|(other, own)| !is_known(other, &old) && own == folders);
+            let is_new = |other: &str| before.delivered.named(other).is_none();
+            let mut same = new.iter().filter(|(other, own)| own == folders && is_new(other));
             Some((*name, same.next()?.0))
         })
         .collect()
 }
 
 /// Builds one side.
-fn built(world: World<'_>, appliers: &[&Option<Applier<'_>>], renderer: &dyn Renderer) -> Vec<Outcome> {
+fn built(world: World<'_>, appliers: &[&Option<Applier<'_>>], renderer: &dyn Renderer) -> Vec<Built> {
     let mut by_artifact: BTreeMap<Artifact, Vec<(usize, Request)>> = BTreeMap::new();
-    let mut outcomes: Vec<Outcome> = appliers.iter().map(|_| Ok(Vec::new())).collect();
+    let mut outcomes: Vec<Built> = appliers.iter().map(|_| Ok(Vec::new())).collect();
     for (position, applier) in appliers.iter().enumerate() {
         let Some(applier) = applier else { continue };
         if applier.is_unsaid(world.model) {
@@ -261,7 +290,7 @@ fn brought(model: &Model, applier: &Applier<'_>) -> Vec<Object> {
         let written = same.find(|flux| flux.namespace == one.namespace())?;
         let origin = Origin { path: written.file.clone(), generator: None };
         let is_here = written.file.is_within(&applier.path);
-        is_here.then(|| Object { value: Arc::new(one.value.clone()), origin: Some(origin) })
+        is_here.then(|| Object { value: one.value.clone(), origin: Some(origin) })
     };
     own.filter_map(object).collect()
 }

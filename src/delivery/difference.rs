@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::delivery::Applier;
-use crate::delivery::comparison::{Change, Outcome, Pair};
+use crate::delivery::comparison::{Built, Change, Pair};
 use crate::render::Object;
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::substitute;
@@ -68,9 +68,9 @@ impl<'n> Difference<'n> {
         [self.before, self.after].map(|side| side.map(|(pair, named)| (pair, &named.built.0)))
     }
 
-    fn change(&self, form: Form, is_substituted: bool) -> Option<Change> {
+    fn change(&self, form: Form, is_substituted: bool, first: usize) -> Option<Change> {
         let named = self.latest()?.1;
-        let side = |(pair, named): (usize, &Named)| (pair, named.of(form).1.clone());
+        let side = |(pair, named): (usize, &Named)| (first + pair, named.of(form).1.clone());
         Some(Change {
             id: named.built.0.clone(),
             live: named.live.0.clone(),
@@ -81,15 +81,16 @@ impl<'n> Difference<'n> {
     }
 }
 
-/// Compares the builds of pairs.
-pub(super) fn changes(pairs: &[Pair<'_>]) -> Changes {
-    let sides: Vec<Sides> = pairs
-        .iter()
-        .map(|pair| Some([named(&pair.before, &pair.old)?, named(&pair.after, &pair.new)?]))
-        .collect();
+/// Compares the builds of pairs, of which the first has this position among all.
+pub(super) fn changes(pairs: &[Pair<'_>], built: &[[Built; 2]], first: usize) -> Changes {
+    let sides = pairs.iter().zip(built).map(|(pair, [old, new])| {
+        let [old, new] = [old, new].map(|side| side.as_ref().ok().filter(|_| pair.is_known()));
+        Some([named(&pair.before, old?), named(&pair.after, new?)])
+    });
+    let sides: Vec<Sides> = sides.collect();
     let built = differences(pairs, &sides, Form::Built);
     if !sides.iter().flatten().flatten().flatten().any(Named::is_substituted) {
-        let live = built.iter().filter_map(|one| one.change(Form::Built, false)).collect();
+        let live = built.iter().filter_map(|one| one.change(Form::Built, false, first)).collect();
         return Changes { live, built: Vec::new() };
     }
     let live = differences(pairs, &sides, Form::Live);
@@ -98,12 +99,12 @@ pub(super) fn changes(pairs: &[Pair<'_>]) -> Changes {
     Changes {
         live: live
             .iter()
-            .filter_map(|one| one.change(Form::Live, !of_built.contains(&owned(one.key()))))
+            .filter_map(|one| one.change(Form::Live, !of_built.contains(&owned(one.key())), first))
             .collect(),
         built: built
             .iter()
             .filter(|one| !of_live.contains(&owned(one.key())))
-            .filter_map(|one| one.change(Form::Built, false))
+            .filter_map(|one| one.change(Form::Built, false, first))
             .collect(),
     }
 }
@@ -112,8 +113,8 @@ fn owned(key: [Option<(usize, &ObjectId)>; 2]) -> [Option<(usize, ObjectId)>; 2]
     key.map(|side| side.map(|(pair, id)| (pair, id.clone())))
 }
 
-/// Returns the objects of a build with what its Flux Kustomization puts into them; `None` where it does not build.
-fn named(applier: &Option<Applier<'_>>, outcome: &Outcome) -> Option<Vec<Named>> {
+/// Returns the objects of a build with what its Flux Kustomization puts into them.
+fn named(applier: &Option<Applier<'_>>, built: &[Object]) -> Vec<Named> {
     let post_build = applier.as_ref().map(|applier| &applier.spec()["postBuild"]);
     let named = |object: &Object| {
         let built = (ObjectId::of(&object.value), object.clone());
@@ -128,7 +129,7 @@ fn named(applier: &Option<Applier<'_>>, outcome: &Outcome) -> Option<Vec<Named>>
         let live = (ObjectId::of(&value), Object { value, origin: object.origin.clone() });
         Named { built, live }
     };
-    Some(outcome.as_ref().ok()?.iter().map(named).collect())
+    built.iter().map(named).collect()
 }
 
 /// Compares one form of the objects of all pairs.

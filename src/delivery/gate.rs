@@ -223,7 +223,7 @@ fn job(
         action,
         table: found.table,
         targets: found.turns.into_iter().map(|turn| (turn.namespace, turn.name)).collect(),
-        value: manifest.value.clone(),
+        value: (*manifest.value).clone(),
     })
 }
 

@@ -44,7 +44,11 @@ pub fn gate_patch(snapshot: &Snapshot, graph: &Graph, overlay: &RepoPath, job: &
                 && value["metadata"]["name"] == job
                 && (listed.contains(path) || value["spec"]["jobTemplate"]["spec"].get("template").is_none())
             {
-                return Some(GatePatch { file: path.clone(), listed: listed.contains(path), value });
+                return Some(GatePatch {
+                    file: path.clone(),
+                    listed: listed.contains(path),
+                    value: (*value).clone(),
+                });
             }
         }
     }
@@ -57,6 +61,6 @@ pub fn gate_patch(snapshot: &Snapshot, graph: &Graph, overlay: &RepoPath, job: &
     own.filter_map(|path| Some((path, snapshot.file(path)?))).find_map(|(path, file)| {
         let is_job = |value: &Value| value["kind"] == "CronJob" && value["metadata"]["name"] == job;
         let found = manifests(file)?.into_iter().find(|manifest| is_job(&manifest.value))?;
-        Some(GatePatch { file: path.clone(), listed: true, value: found.value })
+        Some(GatePatch { file: path.clone(), listed: true, value: (*found.value).clone() })
     })
 }

@@ -1,6 +1,7 @@
 //! What FluxInstances sync.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -92,7 +93,7 @@ impl Reader<'_> {
             group: prefix(&folder),
             folder,
             artifact,
-            kustomization: Some(kustomization),
+            kustomization: Some(Arc::new(kustomization)),
             written: None,
             source: Some((id, source)),
             reason: Reason::FluxInstance,

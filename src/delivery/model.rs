@@ -128,7 +128,9 @@ impl Model {
         let is_app =
             |path: &RepoPath| path.parents().any(|above| divided.contains(&above) && !is_side(path, &above));
         // A gate that this tool put into `clusters/` does not make that folder the home of the apps.
-        let is_gate = |path: &RepoPath| gates.iter().any(|gate| graph.reach(path).contains(&gate.base));
+        let bases: BTreeSet<&RepoPath> = gates.iter().map(|gate| &gate.base).collect();
+        let is_gate =
+            |path: &RepoPath| !bases.is_empty() && graph.reach(path).iter().any(|one| bases.contains(one));
         let is_chosen = |path: &RepoPath| {
             // A gate that is switched on where nothing applies it is worth telling.
             naming::by_folder_name(root, path).is_some()
@@ -152,7 +154,7 @@ impl Model {
         let files: BTreeSet<&RepoPath> = flux.iter().map(|kustomization| &kustomization.file).collect();
         for entry in &mut entry_points {
             let is_root = tops.contains_key(&entry.path);
-            entry.role = if is_root { Role::Bootstrap } else { role(entry, &graph, &flux, &files, &gates) };
+            entry.role = if is_root { Role::Bootstrap } else { role(entry, &graph, &flux, &files, &bases) };
         }
         let index = Index::new(&entry_points, &flux);
         let mut model = Model {
@@ -181,13 +183,13 @@ fn role(
     graph: &Graph,
     flux: &[FluxKustomization],
     files: &BTreeSet<&RepoPath>,
-    gates: &[Gate],
+    gates: &BTreeSet<&RepoPath>,
 ) -> Role {
     if entry.flux.iter().any(|index| flux[*index].applies_itself()) || is_of_flux(&entry.path, graph) {
         return Role::Bootstrap;
     }
     let reach = built(graph, &entry.path);
-    if gates.iter().any(|gate| reach.contains(&gate.base)) {
+    if reach.iter().any(|folder| gates.contains(folder)) {
         return Role::Gate;
     }
     if holds_only_flux(&reach, graph, files) { Role::Bootstrap } else { Role::Apps }

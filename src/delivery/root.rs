@@ -1,5 +1,7 @@
 //! Where Flux begins to read a cluster.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::delivery::naming::prefix;
@@ -21,7 +23,7 @@ pub struct Root {
     pub artifact: RepoPath,
     /// The Flux Kustomization that applies it, as it is written or as FluxInstance makes it; `None` where Git does not
     /// say it.
-    pub kustomization: Option<Value>,
+    pub kustomization: Option<Arc<Value>>,
     /// The position of that one among those that stand in files.
     pub written: Option<usize>,
     /// The source, where Git says it, with what it is known to be.

@@ -44,13 +44,13 @@ impl<'a> Sources<'a> {
     }
 
     fn read(&self, path: &RepoPath) -> Option<Source> {
-        let text = self.snapshot.file(path)?.text()?;
-        let documents = read_documents(text).ok()?;
+        let text = self.snapshot.file(path)?.shared_text()?;
+        let documents = read_documents(&text).ok()?;
         let mut objects = Vec::new();
         for document in documents {
             open(document.root, &mut objects);
         }
-        Some(Source { text: Arc::from(text), objects })
+        Some(Source { text, objects })
     }
 
     /// Points at a field of an object in the file that declares it; where the object has no such

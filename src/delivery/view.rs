@@ -9,7 +9,7 @@ use crate::delivery::source::SourceId;
 use crate::path::{RepoPath, below};
 use crate::render::{Object, Request};
 use crate::repo::flux::{GROUP, SOURCES, is_flux_kustomization, is_yaml};
-use crate::repo::manifest::{ObjectId, kept_manifests, objects};
+use crate::repo::manifest::{Manifest, ObjectId, kept_manifests};
 use crate::repo::{Entry, File, Graph, Snapshot, generated_children};
 
 /// The API group of Flux Operator, whose FluxInstance brings a cluster's root.
@@ -18,13 +18,13 @@ const OPERATOR: &str = "fluxcd.controlplane.io";
 /// An object that a build brings, with the file that it comes from where that is known.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Built {
-    pub value: Value,
+    pub value: Arc<Value>,
     pub file: Option<RepoPath>,
 }
 
 impl From<Object> for Built {
     fn from(object: Object) -> Built {
-        Built { value: Arc::unwrap_or_clone(object.value), file: object.origin.map(|origin| origin.path) }
+        Built { value: object.value, file: object.origin.map(|origin| origin.path) }
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) struct View {
     pub snapshot: Snapshot,
     pub graph: Graph,
     /// The files that may hold objects of interest, each with these; `None` where it can't be read as YAML.
-    files: BTreeMap<RepoPath, Option<Vec<Value>>>,
+    files: BTreeMap<RepoPath, Option<Vec<Arc<Value>>>>,
     /// The folders whose builds take one of these in.
     folders: BTreeSet<RepoPath>,
     /// All of these with the folders in which they lie.
@@ -77,7 +77,7 @@ pub(super) struct View {
 impl View {
     pub(super) fn new(snapshot: Snapshot, graph: Graph) -> View {
         let files = snapshot.entries().filter(|(path, _)| is_yaml(path));
-        let files: BTreeMap<RepoPath, Option<Vec<Value>>> = files
+        let files: BTreeMap<RepoPath, Option<Vec<Arc<Value>>>> = files
             .filter_map(|(path, entry)| match entry {
                 Entry::File(file) => Some((path.clone(), of_interest(file)?)),
                 _ => None,
@@ -158,15 +158,15 @@ impl View {
 
 /// Returns the objects of interest of a file: `Some(None)` where it speaks of such and can't be read as YAML, `None`
 /// where it has none.
-fn of_interest(file: &File) -> Option<Option<Vec<Value>>> {
+fn of_interest(file: &File) -> Option<Option<Vec<Arc<Value>>>> {
     let has = |word: &str| file.mentions(word);
     // Most files hold none of these words; jobs of gates hold them in their commands.
     if !has("fluxcd.") || !(has(GROUP) || has(OPERATOR) || (has(SOURCES) && has("GitRepository"))) {
         return None;
     }
     let Some(documents) = kept_manifests(file) else { return Some(None) };
-    let objects = documents.iter().flat_map(|manifest| objects(&manifest.value));
-    let found: Vec<Value> = objects.filter(|value| is_of_interest(value)).cloned().collect();
+    let objects = documents.iter().flat_map(Manifest::shared_objects);
+    let found: Vec<Arc<Value>> = objects.filter(|value| is_of_interest(value)).collect();
     (!found.is_empty()).then_some(Some(found))
 }
 
@@ -252,8 +252,10 @@ impl Listing<'_> {
             if self.is_exact && annotations.is_some_and(|all| all.keys().any(speaks_to_kustomize)) {
                 return None;
             }
-            let mut value = value.clone();
-            if let (Some(namespace), Some(metadata)) = (namespace, value["metadata"].as_object_mut()) {
+            let mut value = Arc::clone(value);
+            if let Some(namespace) = namespace.filter(|own| value["metadata"]["namespace"] != **own)
+                && let Some(metadata) = Arc::make_mut(&mut value)["metadata"].as_object_mut()
+            {
                 metadata.insert("namespace".to_owned(), Value::from(namespace));
             }
             self.found.push(Built { value, file: Some(path.clone()) });

@@ -1,6 +1,7 @@
 //! Walks over one cluster, from its roots through builds, level by level.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -146,7 +147,7 @@ impl<'r, 'a> Walk<'r, 'a> {
                 let ObjectId { kind, namespace, name, .. } = ObjectId::of(&one.value);
                 let id = SourceId { kind, namespace, name };
                 if step.remote.is_empty() && !self.cluster.sources.iter().any(|(other, _)| *other == id) {
-                    let mut value = one.value.clone();
+                    let mut value = (*one.value).clone();
                     substitute(&step.spec["postBuild"], &mut value);
                     self.cluster.sources.push((id, value));
                 }
@@ -154,7 +155,10 @@ impl<'r, 'a> Walk<'r, 'a> {
         }
         for (step, (objects, _)) in steps.into_iter().zip(answers) {
             for mut one in objects.into_iter().filter(|one| is_flux_kustomization(&one.value)) {
-                substitute(&step.spec["postBuild"], &mut one.value);
+                let post_build = &step.spec["postBuild"];
+                if !post_build.is_null() {
+                    substitute(post_build, Arc::make_mut(&mut one.value));
+                }
                 self.reach(one, step.by, &step.remote);
             }
         }

@@ -183,7 +183,7 @@ fn missing(
 }
 
 fn find<'m>(model: &'m Model, name: &str) -> Option<&'m Cluster> {
-    model.delivered.all.iter().find(|cluster| cluster.name == name)
+    model.delivered.named(name)
 }
 
 fn reached<'m>(cluster: &'m Cluster, remote: &str, (namespace, name): (&str, &str)) -> Option<&'m Reached> {

@@ -146,9 +146,8 @@ impl Files<'_> {
     }
 }
 
-/// Returns the files from which the objects of a pair are read; a generated object comes from none.
+/// Returns the changed files from which the objects of a pair are read; a generated object comes from none.
 fn origins<'p>(pair: &'p Pair<'_>) -> impl Iterator<Item = &'p RepoPath> {
-    let objects = [&pair.old, &pair.new].into_iter().flatten().flatten();
-    let origins = objects.filter_map(|object| object.origin.as_ref());
+    let origins = [&pair.old, &pair.new].into_iter().flatten().flatten();
     origins.filter(|origin| origin.generator.is_none()).map(|origin| &origin.path)
 }

@@ -116,9 +116,8 @@ fn unapplied(
     reach: &Reach<'_>,
     told: &[Withheld],
 ) -> Vec<Withheld> {
-    let built = comparison.pairs.iter().flat_map(|pair| [&pair.old, &pair.new]).flatten().flatten();
-    let origins: BTreeSet<&RepoPath> =
-        built.filter_map(|object| object.origin.as_ref()).map(|origin| &origin.path).collect();
+    let origins = comparison.pairs.iter().flat_map(|pair| [&pair.old, &pair.new]).flatten().flatten();
+    let origins: BTreeSet<&RepoPath> = origins.map(|origin| &origin.path).collect();
     let mut roots = appliers(model);
     roots.retain(|root| root.is_unsaid(model) && !told.iter().any(|one| one.cluster == root.cluster));
     let withheld = |root: &Applier<'_>| {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::render::Request;
-use crate::render::seen::{Places, Seen, hex};
+use crate::render::seen::{Looked, Places, hex};
 use crate::render::tree::Tree;
 
 /// The code that makes builds: of another, nothing is taken.
@@ -78,8 +78,9 @@ pub(super) struct Cache {
 
 /// One build: a line of this, and a line of the renderer's answer.
 #[derive(Deserialize, Serialize)]
-struct Head {
-    places: Places,
+struct Head<'t> {
+    #[serde(borrow)]
+    places: Places<'t>,
     seen: String,
     origins: bool,
 }
@@ -96,24 +97,24 @@ impl Cache {
     }
 
     /// Returns what a build of this tree would look at and the renderer's answer, if both are known.
-    pub(super) fn recall(&self, tree: &Tree, request: &Request) -> Option<(Seen, Vec<u8>)> {
+    pub(super) fn recall(&self, tree: &Tree, request: &Request) -> Option<(Looked, Vec<u8>)> {
         let file = File::open(self.place(request)).ok()?;
         let text = checked(&file)?;
-        let (seen, answer) = builds(&text).find_map(|(head, answer)| {
-            let head: Head = serde_json::from_slice(head).ok()?;
+        let (looked, answer) = builds(&text).find_map(|(head, answer)| {
+            let head: Head<'_> = serde_json::from_slice(head).ok()?;
             if request.origins && !head.origins {
                 return None;
             }
-            let seen = Seen::again(tree, &head.places);
-            (seen.fingerprint() == head.seen).then(|| (seen, answer.to_vec()))
+            let looked = Looked::again(tree, &head.places);
+            (looked.fingerprint() == head.seen).then(|| (looked, answer.to_vec()))
         })?;
         note_use(&file);
-        Some((seen, answer))
+        Some((looked, answer))
     }
 
     /// Keeps the renderer's answer to a request; that nothing is kept is no error.
-    pub(super) fn keep(&self, request: &Request, seen: &Seen, answer: &[u8]) {
-        let head = Head { places: seen.places(), seen: seen.fingerprint(), origins: request.origins };
+    pub(super) fn keep(&self, request: &Request, looked: &Looked, answer: &[u8]) {
+        let head = Head { places: looked.places(), seen: looked.fingerprint(), origins: request.origins };
         let Ok(line) = serde_json::to_vec(&head) else { return };
         let place = self.place(request);
         let old = File::open(&place).ok().and_then(|file| checked(&file)).unwrap_or_default();
@@ -193,6 +194,7 @@ fn builds(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
 mod tests {
     use super::*;
     use crate::path::RepoPath;
+    use crate::render::seen::Seen;
     use crate::repo::Snapshot;
 
     #[test]
@@ -202,7 +204,7 @@ mod tests {
         let answer = vec![b' '; 1000];
         for (age, name) in ["new", "old", "older"].into_iter().enumerate() {
             let cache = Cache::at(folder.path());
-            cache.keep(&request(name), &Seen::default(), &answer);
+            cache.keep(&request(name), &Seen::default().looked(), &answer);
             let file = File::open(cache.place(&request(name))).unwrap();
             file.set_modified(SystemTime::now() - DAY * (2 * age as u32)).unwrap();
         }
@@ -229,7 +231,7 @@ mod tests {
             snapshot.insert(RepoPath::parse("a").unwrap(), crate::repo::File::new(text.as_bytes()));
             let mut seen = Seen::default();
             seen.find(&Tree::new(&snapshot), "a");
-            cache.keep(&request, &seen, b"{}");
+            cache.keep(&request, &seen.looked(), b"{}");
         }
         let text = checked(&File::open(cache.place(&request)).unwrap()).unwrap();
         assert_eq!(builds(&text).count(), VARIANTS);

@@ -96,6 +96,10 @@ impl Renderer for Embedded {
         self.progress = Some(progress);
     }
 
+    fn rest(&self) {
+        locked(&self.pool).rest();
+    }
+
     fn tally(&self) -> Option<Tally> {
         Some(locked(&self.memo).tally())
     }
@@ -110,52 +114,57 @@ impl Embedded {
         loop {
             let memo = locked(&self.memo);
             let open = outcomes.iter_mut().zip(requests).filter(|(outcome, _)| outcome.is_none());
-            open.for_each(|(outcome, request)| *outcome = memo.recall(&tree, request, trust));
+            open.for_each(|(outcome, request)| {
+                *outcome = match asked {
+                    // Nobody looks at what is prepared.
+                    0 => memo.knows(&tree, request, trust).then(|| Ok(Vec::new())),
+                    _ => memo.recall(&tree, request, trust),
+                }
+            });
             drop(memo);
             let unknown = requests.iter().zip(&outcomes).filter(|(_, outcome)| outcome.is_none());
             let jobs = Jobs::of(unknown.map(|(request, _)| request));
             if jobs.requests.is_empty() {
                 break;
             }
-            let mut built: Vec<Option<Outcome>> = match trust {
-                Trust::AllRuns => jobs.requests.iter().map(|request| self.find(&tree, request)).collect(),
-                Trust::ThisRun => vec![None; jobs.requests.len()],
+            let found = match trust {
+                Trust::AllRuns => jobs.requests.iter().filter(|request| self.find(&tree, request)).count(),
+                Trust::ThisRun => 0,
             };
-            let found = built.iter().flatten().count();
             kept += found;
-            // The twins of what was found are known now.
-            if found == 0 {
-                made += jobs.requests.len();
-                built = self.build(&tree, &jobs.requests).into_iter().map(Some).collect();
+            // What was found is known now, and so are its twins.
+            if found > 0 {
+                continue;
             }
+            made += jobs.requests.len();
+            let built = self.build(&tree, &jobs.requests);
             // What was stopped is not remembered, and not built again either.
             let open = outcomes.iter_mut().zip(requests).filter(|(outcome, _)| outcome.is_none());
             open.for_each(|(outcome, request)| {
                 let position = jobs.positions.get(&request.without_origins());
-                let built = position.and_then(|position| built[*position].clone());
-                *outcome = built.map(|built| as_asked(request, built));
+                *outcome = position.map(|position| as_asked(request, built[*position].clone()));
             });
         }
         locked(&self.memo).count(asked, made, kept);
         outcomes.into_iter().flatten().collect()
     }
 
-    /// Looks for a build in the cache, its twin's included, and remembers it.
-    fn find(&self, tree: &Tree, request: &Request) -> Option<Outcome> {
-        let cache = self.cache.as_ref()?;
+    /// Looks for a build in the cache, its twin's included, and remembers it; tells whether there is one.
+    fn find(&self, tree: &Tree, request: &Request) -> bool {
+        let Some(cache) = &self.cache else { return false };
         let own = Some(request.clone());
         let values = locked(&self.memo).values();
-        let (from, seen, answer) = [own, request.twin()].into_iter().flatten().find_map(|from| {
-            let (seen, line) = cache.recall(tree, &from)?;
+        let found = [own, request.twin()].into_iter().flatten().find_map(|from| {
+            let (looked, line) = cache.recall(tree, &from)?;
             let answer =
                 Answer::read(&line, &values).ok().filter(|answer| answer.twin || from == *request)?;
-            Some((from, seen, answer))
-        })?;
+            Some((from, looked, answer))
+        });
+        let Some((from, looked, answer)) = found else { return false };
         let has_twin = answer.twin;
-        let outcome = answer.outcome(tree);
-        let built = Built { seen, outcome: outcome.clone(), has_twin, is_kept: true };
+        let built = Built { looked, outcome: answer.kept(tree), has_twin, is_kept: true };
         locked(&self.memo).remember(tree, &from, built);
-        Some(outcome)
+        true
     }
 
     /// Builds each request.

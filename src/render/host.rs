@@ -19,7 +19,7 @@ const HOST: &str = "gitops_windows";
 const MOUNT: &str = "/.gitops-windows/top of the repository";
 
 /// The Go runtime's settings: collect rarely while there is little, often when there is much.
-const ENVIRONMENT: &[&str] = &["GOGC=200", "GOMEMLIMIT=160MiB", "PWD=/", "HOME=/", "PATH="];
+const ENVIRONMENT: &[&str] = &["GOGC=200", "GOMEMLIMIT=136MiB", "PWD=/", "HOME=/", "PATH="];
 
 /// How much of what a renderer says on standard error is kept.
 const COMPLAINT: usize = 16 << 10;

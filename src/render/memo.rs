@@ -7,7 +7,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::render::seen::Seen;
+use crate::render::answer::Kept;
+use crate::render::seen::Looked;
 use crate::render::tree::Tree;
 use crate::render::values::Values;
 use crate::render::{Object, RenderError, Request, Tally};
@@ -21,8 +22,8 @@ type Outcome = Result<Vec<Object>, RenderError>;
 /// A build that was made.
 #[derive(Debug)]
 struct Build {
-    seen: Seen,
-    outcome: Outcome,
+    looked: Looked,
+    outcome: Result<Vec<Kept>, RenderError>,
     /// Whether the objects have their origins.
     origins: bool,
     /// Whether another run made it.
@@ -44,7 +45,7 @@ impl Build {
         if held.as_ref().is_some_and(|held| held.is_shared_with(tree)) {
             return true;
         }
-        let holds = self.seen.holds_in(tree);
+        let holds = self.looked.holds_in(tree);
         if holds {
             *held = Some(tree.clone());
         }
@@ -72,22 +73,33 @@ pub(super) struct Memo {
 impl Memo {
     /// Returns what a build of this tree would come to, if that is known.
     pub(super) fn recall(&self, tree: &Tree, request: &Request, trust: Trust) -> Option<Outcome> {
+        let build = self.find(tree, request, trust)?;
+        let objects = |kept: &Vec<Kept>| kept.iter().map(Kept::object).collect();
+        Some(as_asked(request, build.outcome.as_ref().map_err(Clone::clone).and_then(objects)))
+    }
+
+    /// Tells whether it is known what a build of this tree would come to.
+    pub(super) fn knows(&self, tree: &Tree, request: &Request, trust: Trust) -> bool {
+        self.find(tree, request, trust).is_some()
+    }
+
+    fn find(&self, tree: &Tree, request: &Request, trust: Trust) -> Option<&Arc<Build>> {
         let builds = self.builds.get(&request.without_origins())?.iter();
         let mut trusted = builds.filter(|build| trust == Trust::AllRuns || !build.is_kept);
-        let build = trusted.find(|build| build.answers(tree, request))?;
-        Some(as_asked(request, build.outcome.clone()))
+        trusted.find(|build| build.answers(tree, request))
     }
 
     /// Remembers what a build of this tree came to, and whether the request's twin comes to the same.
     pub(super) fn remember(&mut self, tree: &Tree, request: &Request, built: Built) {
-        let Built { seen, outcome, has_twin, is_kept } = built;
+        let Built { mut looked, outcome, has_twin, is_kept } = built;
         let plain = request.without_origins();
         let known = self.builds.get(&plain).into_iter().flatten();
-        if !known.into_iter().any(|build| build.holds_in(tree)) {
+        if !known.clone().any(|build| build.holds_in(tree)) {
             self.tally.distinct += 1;
         }
+        known.into_iter().for_each(|build| looked.share(&build.looked));
         let held = Mutex::new(Some(tree.clone()));
-        let build = Arc::new(Build { seen, outcome, origins: request.origins, is_kept, held });
+        let build = Arc::new(Build { looked, outcome, origins: request.origins, is_kept, held });
         for request in plain.twin().filter(|_| has_twin).into_iter().chain([plain]) {
             let builds = self.builds.entry(request).or_default();
             builds.push_front(Arc::clone(&build));
@@ -117,9 +129,9 @@ impl Memo {
 /// What is to be remembered of a build.
 pub(super) struct Built {
     /// What it looked at.
-    pub(super) seen: Seen,
+    pub(super) looked: Looked,
     /// What it came to.
-    pub(super) outcome: Outcome,
+    pub(super) outcome: Result<Vec<Kept>, RenderError>,
     /// Whether the request's twin looks at the same and comes to the same.
     pub(super) has_twin: bool,
     /// Whether another run made it.
@@ -142,6 +154,8 @@ mod tests {
     use super::*;
     use crate::path::RepoPath;
     use crate::render::Origin;
+    use crate::render::answer::Answer;
+    use crate::render::seen::Seen;
     use crate::repo::{File, Snapshot};
 
     fn tree(text: &str) -> Tree {
@@ -150,19 +164,28 @@ mod tests {
         Tree::new(&snapshot)
     }
 
-    fn looked_at(text: &str) -> Seen {
+    fn looked_at(text: &str) -> Looked {
         let mut seen = Seen::default();
         seen.find(&tree(text), "a/x.yaml");
-        seen
+        seen.looked()
     }
 
     fn object() -> Object {
-        let path = RepoPath::parse("a").unwrap();
+        let path = RepoPath::parse("a/x.yaml").unwrap();
         Object { value: Arc::new(json!({})), origin: Some(Origin { path, generator: None }) }
     }
 
     fn built(outcome: Outcome, has_twin: bool) -> Built {
-        Built { seen: looked_at("one"), outcome, has_twin, is_kept: false }
+        let answer = match outcome {
+            Ok(objects) => json!({
+                "index": 0,
+                "objects": objects.iter().map(|object| &*object.value).collect::<Vec<_>>(),
+                "origins": objects.iter().map(|_| json!({ "path": "a/x.yaml" })).collect::<Vec<_>>(),
+            }),
+            Err(error) => json!({ "index": 0, "error": error.message }),
+        };
+        let answer = Answer::read(answer.to_string().as_bytes(), &Values::default()).unwrap();
+        Built { looked: looked_at("one"), outcome: answer.kept(&tree("one")), has_twin, is_kept: false }
     }
 
     #[test]

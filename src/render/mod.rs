@@ -114,6 +114,9 @@ pub trait Renderer {
     /// Lets somebody hear how far builds have come, where that is known.
     fn report_to(&mut self, _progress: Progress) {}
 
+    /// Gives back what many builds took, as few are to come.
+    fn rest(&self) {}
+
     /// Returns how many builds there were so far; `None` where nobody counts.
     fn tally(&self) -> Option<Tally> {
         None

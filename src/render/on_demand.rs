@@ -56,6 +56,12 @@ impl Renderer for OnDemand {
         self.progress = Some(progress);
     }
 
+    fn rest(&self) {
+        if let Some(Ok(renderer)) = self.found.get() {
+            renderer.rest();
+        }
+    }
+
     /// Nothing is looked for to count nothing.
     fn tally(&self) -> Option<Tally> {
         match self.found.get() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::render::answer::Answer;
+use crate::render::answer::{Answer, Kept};
 use crate::render::cache::Cache;
 use crate::render::memo::{Built, Memo};
 use crate::render::sandbox::{Desk, End, STACK, Sandbox};
@@ -65,6 +65,8 @@ pub(super) struct Pool {
     jobs: Option<mpsc::Sender<Job>>,
     waiting: Option<Arc<Mutex<mpsc::Receiver<Job>>>>,
     threads: Vec<std::thread::JoinHandle<()>>,
+    /// How many jobs these got.
+    sent: usize,
 }
 
 impl Pool {
@@ -117,8 +119,19 @@ impl Pool {
         Ok(())
     }
 
+    /// Ends the instances where another start is little beside what they have done, so that their memory is free.
+    pub(super) fn rest(&mut self) {
+        if self.sent >= SHARE {
+            let Pool { jobs, waiting, threads, sent: _ } = std::mem::take(self);
+            drop((jobs, waiting));
+            // One that has panicked has told whoever waited for it.
+            threads.into_iter().for_each(|thread| drop(thread.join()));
+        }
+    }
+
     /// Gives a job to the next instance that is free.
-    pub(super) fn send(&self, job: Job) {
+    pub(super) fn send(&mut self, job: Job) {
+        self.sent += 1;
         if let Some(Err(mpsc::SendError(job))) = self.jobs.as_ref().map(|jobs| jobs.send(job)) {
             job.settle(Err(RenderError { message: "kustomize is not there any more".to_owned() }));
         }
@@ -207,14 +220,16 @@ impl Desk for Seat {
                 Err(RenderError { message: "kustomize answered another request".to_owned() })
             }
             Ok(answer) => {
-                if let Some(cache) = &job.cache {
-                    cache.keep(&job.request, &seen, line);
+                let (looked, has_twin) = (seen.looked(), answer.twin);
+                let outcome = answer.kept(&job.tree);
+                let objects = outcome.as_ref().map_err(Clone::clone);
+                let objects = objects.and_then(|kept| kept.iter().map(Kept::object).collect());
+                if let Some(cache) = job.cache.as_ref().filter(|_| outcome.is_err() || objects.is_ok()) {
+                    cache.keep(&job.request, &looked, line);
                 }
-                let has_twin = answer.twin;
-                let outcome = answer.outcome(&job.tree);
-                let built = Built { seen, outcome: outcome.clone(), has_twin, is_kept: false };
+                let built = Built { looked, outcome, has_twin, is_kept: false };
                 locked(&job.memo).remember(&job.tree, &job.request, built);
-                outcome
+                objects
             }
             Err(error) => Err(RenderError { message: format!("kustomize's answer can't be read: {error}") }),
         };

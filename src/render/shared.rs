@@ -37,6 +37,10 @@ impl Renderer for Shared {
         self.0.prepare(snapshot, requests);
     }
 
+    fn rest(&self) {
+        self.0.rest();
+    }
+
     fn tally(&self) -> Option<Tally> {
         self.0.tally()
     }

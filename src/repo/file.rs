@@ -22,9 +22,15 @@ pub struct File {
     pub executable: bool,
 }
 
+/// Bytes, as text where they are UTF-8.
+enum Bytes {
+    Text(Arc<str>),
+    Other(Box<[u8]>),
+}
+
 /// Bytes, with each part of what they mean as soon as somebody has asked.
 struct Content {
-    bytes: Box<[u8]>,
+    bytes: Bytes,
     /// The kustomization that they are at a path.
     list: OnceLock<(RepoPath, Parsed)>,
     /// The documents; `None` where they are no YAML text.
@@ -40,8 +46,12 @@ struct Content {
 impl File {
     /// Makes a plain, not executable file.
     pub fn new(bytes: impl Into<Box<[u8]>>) -> File {
+        let bytes = match String::from_utf8(bytes.into().into_vec()) {
+            Ok(text) => Bytes::Text(Arc::from(text)),
+            Err(error) => Bytes::Other(error.into_bytes().into()),
+        };
         let content = Content {
-            bytes: bytes.into(),
+            bytes,
             list: OnceLock::new(),
             manifests: OnceLock::new(),
             is_yaml: OnceLock::new(),
@@ -59,12 +69,26 @@ impl File {
 
     /// Gives the content.
     pub fn bytes(&self) -> &[u8] {
-        &self.content.bytes
+        match &self.content.bytes {
+            Bytes::Text(text) => text.as_bytes(),
+            Bytes::Other(bytes) => bytes,
+        }
     }
 
     /// Gives the content as text where it is UTF-8.
     pub fn text(&self) -> Option<&str> {
-        std::str::from_utf8(self.bytes()).ok()
+        match &self.content.bytes {
+            Bytes::Text(text) => Some(text),
+            Bytes::Other(_) => None,
+        }
+    }
+
+    /// As [`text`](File::text), for whoever keeps it.
+    pub fn shared_text(&self) -> Option<Arc<str>> {
+        match &self.content.bytes {
+            Bytes::Text(text) => Some(Arc::clone(text)),
+            Bytes::Other(_) => None,
+        }
     }
 
     /// Tells whether the content holds a word.

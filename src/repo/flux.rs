@@ -58,11 +58,11 @@ pub struct FluxKustomization {
     /// Whether the document is the object itself, so that it can be edited; an item of a list is not.
     pub is_document: bool,
     /// The document's root.
-    pub root: Node,
+    pub root: Arc<Node>,
     /// The object, as it is written.
-    pub value: Value,
+    pub value: Arc<Value>,
     /// The object as its cluster gets it: whatever applies it may patch it.
-    pub effective: Value,
+    pub effective: Arc<Value>,
     /// Whether `effective` comes out of builds that succeed; otherwise it is what is written.
     pub is_certain: bool,
     /// `metadata.name`, as its cluster gets it.
@@ -164,10 +164,10 @@ impl FluxKustomization {
 
     /// Gives the object as it is written: the document, or the item of a list in it.
     fn node(&self) -> &Node {
-        let mut lists = vec![&self.root];
+        let mut lists: Vec<&Node> = vec![&self.root];
         while let Some(list) = lists.pop().filter(|_| !self.is_document) {
             let items = list.get("items").map(Node::items).unwrap_or_default();
-            if let Some(item) = items.iter().find(|item| item.to_json() == self.value) {
+            if let Some(item) = items.iter().find(|item| item.to_json() == *self.value) {
                 return item;
             }
             lists.extend(items);
@@ -218,10 +218,10 @@ pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<
             );
             continue;
         };
-        let text: Arc<str> = Arc::from(file.text().unwrap_or_default());
+        let text = file.shared_text().unwrap_or_default();
         for manifest in documents {
-            for value in objects(&manifest.value) {
-                if !is_flux_kustomization(value) {
+            for value in manifest.shared_objects() {
+                if !is_flux_kustomization(&value) {
                     continue;
                 }
                 let text_of = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -229,7 +229,7 @@ pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<
                     file: path.clone(),
                     text: text.clone(),
                     document: manifest.index,
-                    is_document: std::ptr::eq(value, &manifest.value),
+                    is_document: Arc::ptr_eq(&value, &manifest.value),
                     root: manifest.root.clone(),
                     name: text_of(&value["metadata"]["name"]),
                     namespace: text_of(&value["metadata"]["namespace"]),
@@ -237,8 +237,8 @@ pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<
                     path: None,
                     cluster: String::new(),
                     home: String::new(),
-                    value: value.clone(),
-                    effective: value.clone(),
+                    effective: Arc::clone(&value),
+                    value,
                     is_certain: false,
                 };
                 kustomization.path = repository_path(&kustomization);

@@ -92,14 +92,13 @@ impl Kustomization {
     /// names a key twice: kustomize takes the last silently, and a split would then move what
     /// nobody sees.
     pub fn parse(file: &RepoPath, content: &File) -> Result<Kustomization, Box<Diagnostic>> {
-        let Some(text) = content.text() else {
+        let Some(text) = content.shared_text() else {
             return Err(Box::new(
                 Diagnostic::error(format!("{file} is not UTF-8, so kustomize can't read it"))
                     .at(Place::file(file.clone()))
                     .help("save the file as UTF-8"),
             ));
         };
-        let text: Arc<str> = Arc::from(text);
         let fail = |message: String, span: Range<usize>, help: &str| {
             Box::new(Diagnostic::error(message).at(Place::span(file.clone(), text.clone(), span)).help(help))
         };

@@ -1,6 +1,7 @@
 //! The view of a manifest file: the objects that its documents declare.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -61,9 +62,20 @@ pub struct Manifest {
     /// Its bytes in the file.
     pub span: Range<usize>,
     /// The parsed document.
-    pub root: Node,
+    pub root: Arc<Node>,
     /// The document as JSON.
-    pub value: Value,
+    pub value: Arc<Value>,
+}
+
+impl Manifest {
+    /// Returns the objects of the document, as [`objects`] does, for whoever keeps them.
+    pub(crate) fn shared_objects(&self) -> impl Iterator<Item = Arc<Value>> {
+        let share = |value: &Value| match std::ptr::eq(value, &*self.value) {
+            true => Arc::clone(&self.value),
+            false => Arc::new(value.clone()),
+        };
+        objects(&self.value).into_iter().map(share)
+    }
 }
 
 /// Reads the objects of a file; `None` where it is no YAML text.
@@ -80,8 +92,8 @@ pub fn manifests(file: &File) -> Option<Vec<Manifest>> {
             .map(|(index, document)| Manifest {
                 index,
                 span: document.span.clone(),
-                value: document.root.to_json(),
-                root: document.root,
+                value: Arc::new(document.root.to_json()),
+                root: Arc::new(document.root),
             })
             .collect(),
     )

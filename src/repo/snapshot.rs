@@ -54,6 +54,9 @@ pub struct Snapshot {
     base: Arc<BTreeMap<RepoPath, Entry>>,
     /// What stands at other paths than in `base`, or is gone.
     over: Arc<BTreeMap<RepoPath, Option<Entry>>>,
+    /// Every path, and perhaps some more, at which something stands that is no folder and over which others lead: mostly
+    /// links.
+    crossed: Arc<BTreeSet<RepoPath>>,
 }
 
 /// How many changes a snapshot keeps beside what it shares; more grow with what is shared.
@@ -62,7 +65,9 @@ const CHANGES: usize = 64;
 impl Snapshot {
     /// Makes a snapshot of the given entries.
     pub fn new(entries: BTreeMap<RepoPath, Entry>) -> Snapshot {
-        Snapshot { base: Arc::new(entries), over: Arc::default() }
+        let links = entries.iter().filter(|(_, entry)| matches!(entry, Entry::Symlink { .. }));
+        let crossed = links.map(|(path, _)| path.clone()).collect();
+        Snapshot { base: Arc::new(entries), over: Arc::default(), crossed: Arc::new(crossed) }
     }
 
     /// Tells whether another snapshot is known to hold the same because both share all that they hold.
@@ -107,6 +112,21 @@ impl Snapshot {
         }
     }
 
+    /// Returns a path in its normal form as whoever holds the entry there has it, so that its text is shared.
+    pub(crate) fn path_at(&self, path: &str) -> Option<&RepoPath> {
+        match self.over.get_key_value(path) {
+            Some((path, changed)) => changed.as_ref().map(|_| path),
+            None => self.base.get_key_value(path).map(|(path, _)| path),
+        }
+    }
+
+    /// Tells whether a path in its normal form leads over something that is no folder, as far as that is known without a
+    /// look.
+    pub(crate) fn may_be_crossed(&self, path: &str) -> bool {
+        let mut above = path.match_indices('/').map(|(end, _)| &path[..end]);
+        !self.crossed.is_empty() && above.any(|above| self.crossed.contains(above))
+    }
+
     /// Gives the regular file at exactly this path, links not followed.
     pub fn file(&self, path: &RepoPath) -> Option<&File> {
         match self.entry(path) {
@@ -141,6 +161,13 @@ impl Snapshot {
     }
 
     fn set(&mut self, path: RepoPath, entry: Option<Entry>) {
+        let is_link = matches!(entry, Some(Entry::Symlink { .. }));
+        let above = path.parents().filter(|above| self.entry(above).is_some());
+        let own = Some(path.clone()).filter(|path| is_link || self.is_dir(path));
+        let crossed: Vec<RepoPath> = above.chain(own).filter(|path| !self.crossed.contains(path)).collect();
+        if entry.is_some() && !crossed.is_empty() {
+            Arc::make_mut(&mut self.crossed).extend(crossed);
+        }
         Arc::make_mut(&mut self.over).insert(path, entry);
         if self.over.len() <= CHANGES + self.base.len() / CHANGES {
             return;

@@ -41,7 +41,7 @@ pub enum NodeKind {
     /// `*name`, with the node that it stands for.
     Alias {
         /// The name without `*`.
-        name: String,
+        name: Box<str>,
         /// The anchored node.
         target: Arc<Node>,
     },
@@ -60,14 +60,19 @@ pub struct Node {
     pub span: Range<usize>,
     /// Where the node begins with its anchor and tag; `span.start` if it has none.
     pub start: usize,
-    /// The anchor's name without `&`.
-    pub anchor: Option<String>,
-    /// The tag, resolved, such as `tag:yaml.org,2002:str` or `!local`.
-    pub tag: Option<String>,
     /// Whether a collection is written in flow style, `[…]` or `{…}`.
     pub flow: bool,
-    /// The offset of the dash before an item of a block sequence.
-    pub dash: Option<usize>,
+    /// The offset of the dash before an item of a block sequence; no file is so large that it would not fit.
+    pub(super) at_dash: Option<u32>,
+    /// What few nodes have.
+    pub(super) marks: Option<Box<Marks>>,
+}
+
+/// What stands before a value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Marks {
+    pub(super) anchor: Option<String>,
+    pub(super) tag: Option<String>,
 }
 
 /// A key that a mapping holds twice, of which Go's readers silently take the last or stop.
@@ -108,6 +113,21 @@ impl Document {
 }
 
 impl Node {
+    /// Returns the anchor's name without `&`.
+    pub fn anchor(&self) -> Option<&str> {
+        self.marks.as_ref()?.anchor.as_deref()
+    }
+
+    /// Returns the tag, resolved, such as `tag:yaml.org,2002:str` or `!local`.
+    pub fn tag(&self) -> Option<&str> {
+        self.marks.as_ref()?.tag.as_deref()
+    }
+
+    /// Returns the offset of the dash before an item of a block sequence.
+    pub fn dash(&self) -> Option<usize> {
+        self.at_dash.map(|at| at as usize)
+    }
+
     /// Follows aliases to the node that is meant.
     pub fn resolved(&self) -> &Node {
         let mut node = self;
@@ -204,13 +224,13 @@ impl Node {
 
     /// Tells whether this is the merge key `<<`.
     pub(crate) fn is_merge(&self) -> bool {
-        matches!(&self.kind, NodeKind::Scalar { value, style: ScalarStyle::Plain } if value == "<<" && self.tag.is_none())
-            || self.tag.as_deref() == Some("tag:yaml.org,2002:merge")
+        matches!(&self.kind, NodeKind::Scalar { value, style: ScalarStyle::Plain } if value == "<<" && self.tag().is_none())
+            || self.tag() == Some("tag:yaml.org,2002:merge")
     }
 
     /// Tells whether the node or anything in it has an anchor, alias, tag or merge key.
     pub(crate) fn has_reference(&self) -> bool {
-        if self.anchor.is_some() || self.tag.is_some() {
+        if self.marks.is_some() {
             return true;
         }
         match &self.kind {
@@ -225,7 +245,7 @@ impl Node {
 
     /// Tells whether the node or anything written in it has a tag.
     pub(crate) fn has_tag(&self) -> bool {
-        self.tag.is_some() || self.parts().any(Node::has_tag)
+        self.tag().is_some() || self.parts().any(Node::has_tag)
     }
 
     /// Gives what is written in a collection: its keys, values and items, aliases not followed.
@@ -286,7 +306,7 @@ impl Node {
 
     fn scalar_value(&self, schema: Schema) -> Value {
         let NodeKind::Scalar { value, style } = &self.kind else { return Value::Null };
-        match self.tag.as_deref() {
+        match self.tag() {
             None if *style == ScalarStyle::Plain => plain_value(value, schema),
             None | Some("tag:yaml.org,2002:str" | "!") => Value::String(value.clone()),
             Some("tag:yaml.org,2002:float") => match plain_value(value, schema) {

@@ -1,6 +1,7 @@
 //! Patches that do nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use regex::Regex;
 use serde_json::{Value, json};
@@ -9,6 +10,7 @@ use crate::check::code::{PATCH_WITHOUT_MATCH, UNLISTED_PATCH};
 use crate::check::subject::Subject;
 use crate::delivery::Applied;
 use crate::delivery::Sides;
+use crate::delivery::gate::Gate;
 use crate::delivery::gate_patch;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
@@ -36,11 +38,14 @@ fn reached(subject: &Subject<'_>) -> BTreeSet<RepoPath> {
 fn unlisted(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let graph = &subject.model.graph;
     let mut findings = Vec::new();
+    let mut gates: BTreeMap<&RepoPath, Vec<&Gate>> = BTreeMap::new();
+    for gate in &subject.model.gates {
+        gates.entry(&gate.base).or_default().push(gate);
+    }
     for folder in reached(subject) {
         let Some(kustomization) = graph.get(&folder) else { continue };
         let below = graph.reach(&folder);
-        for gate in
-            subject.model.gates.iter().filter(|gate| gate.base != folder && below.contains(&gate.base))
+        for gate in below.iter().filter(|base| **base != folder).filter_map(|base| gates.get(base)).flatten()
         {
             for job in [&gate.open, &gate.close] {
                 let found = gate_patch(subject.snapshot, graph, &folder, &job.name);
@@ -243,13 +248,8 @@ fn matches_any(subject: &Subject<'_>, target: &Node, objects: &[Object]) -> bool
             .is_none_or(|pattern| Regex::new(&format!("^(?:{pattern})$")).map_or(true, |r| r.is_match(text)))
     };
     objects.iter().any(|object| {
-        let applied = Applied {
-            id: ObjectId::of(&object.value),
-            live: ObjectId::of(&object.value),
-            object: object.clone(),
-            change_type: None,
-            held: None,
-        };
+        let id = Arc::new(ObjectId::of(&object.value));
+        let applied = Applied { live: id.clone(), id, object: object.clone(), change_type: None, held: None };
         let version = object.value["apiVersion"].as_str().unwrap_or_default();
         let version = version.rsplit('/').next().unwrap_or_default();
         let metadata = &object.value["metadata"];

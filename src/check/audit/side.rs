@@ -32,7 +32,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         for misplaced in misplaced_in(&input, &sides, &carriers, whole) {
             let found = subject.deliveries.iter().find_map(|delivery| {
                 sides.get(&delivery.path).filter(|side| **side == (whole.clone(), misplaced.side))?;
-                let applied = delivery.objects.iter().find(|applied| applied.id == misplaced.id)?;
+                let applied = delivery.objects.iter().find(|applied| *applied.id == misplaced.id)?;
                 Some((delivery, applied))
             });
             let (Some((delivery, applied)), Some(side), Some(rule)) =

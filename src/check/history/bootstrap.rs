@@ -37,11 +37,11 @@ fn is_same(one: &FluxKustomization, other: &FluxKustomization) -> bool {
 }
 
 fn live_ids(delivery: &Delivery) -> BTreeSet<&ObjectId> {
-    delivery.objects.iter().map(|applied| &applied.live).collect()
+    delivery.objects.iter().map(|applied| &*applied.live).collect()
 }
 
 fn built_ids(delivery: &Delivery) -> BTreeSet<&ObjectId> {
-    delivery.objects.iter().map(|applied| &applied.id).collect()
+    delivery.objects.iter().map(|applied| &*applied.id).collect()
 }
 
 /// The old folder goes, or what Flux knows of it does, and a new one brings most of what it brought.
@@ -107,7 +107,7 @@ fn redirected(delivery: &Delivery, flux: &FluxKustomization, step: &Step<'_>) ->
     }
     let theirs = after.deliveries_of(&next.cluster).filter(|other| other.flux.is_some());
     let kept: BTreeSet<&ObjectId> = theirs.flat_map(live_ids).collect();
-    let lost = delivery.objects.iter().filter(|one| !kept.contains(&one.live) && !is_kept(one.value()));
+    let lost = delivery.objects.iter().filter(|one| !kept.contains(&*one.live) && !is_kept(one.value()));
     let lost: Vec<_> = lost.collect();
     if lost.is_empty() {
         return None;

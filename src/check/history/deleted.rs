@@ -108,7 +108,7 @@ impl<'s> Change<'s> {
                 had.iter().all(outside) && has.iter().all(is_new) && !self.comes_anew(id)
             };
             let applied = delivery.objects.iter().filter(|applied| !is_kept(applied.value()));
-            let ids: BTreeSet<&ObjectId> = applied.map(|applied| &applied.live).filter(leaves).collect();
+            let ids: BTreeSet<&ObjectId> = applied.map(|applied| &*applied.live).filter(leaves).collect();
             let (lost, moved): (BTreeSet<&ObjectId>, BTreeSet<&ObjectId>) =
                 ids.into_iter().partition(|id| owners(&self.has, id).is_empty());
             let place = self.step.after.model.graph.get(&now.path).map(|list| list.file.clone());

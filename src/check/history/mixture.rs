@@ -68,7 +68,7 @@ pub(super) struct Moment<'i, 's> {
 impl<'i, 's> Moment<'i, 's> {
     fn new(items: &'i [Item<'s>], of: impl Fn(&Item<'s>) -> Option<Held<'s>>) -> Moment<'i, 's> {
         let present: Vec<_> = items.iter().filter_map(|item| Some((item, of(item)?))).collect();
-        let state = State::new(present.iter().map(|(_, held)| (&held.applied.id, held.applied.value())));
+        let state = State::new(present.iter().map(|(_, held)| (&*held.applied.id, held.applied.value())));
         Moment { present, state }
     }
 

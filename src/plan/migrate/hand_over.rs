@@ -92,7 +92,7 @@ pub fn hand_over(
         }
         succeed(input, builder, old, &files, stays.is_some())?;
         let mut after: Vec<Value> = values.iter().flatten().map(|document| document.root.to_json()).collect();
-        after.extend(stays.is_some().then(|| old.value.clone()));
+        after.extend(stays.is_some().then(|| (*old.value).clone()));
         rewritten.push(Rewritten::of(&one.cluster, old, after));
     }
     if let (Some(text), Some(kustomization)) = (stays, input.model.graph.get(&one.whole)) {

@@ -19,13 +19,14 @@ pub(crate) struct Rewritten {
 
 impl Rewritten {
     pub(super) fn of(cluster: &str, flux: &FluxKustomization, after: Vec<Value>) -> Rewritten {
-        let (namespace, before) = (flux.namespace.clone(), flux.value.clone());
+        let (namespace, before) = (flux.namespace.clone(), (*flux.value).clone());
         Rewritten { cluster: cluster.to_owned(), namespace, before, after }
     }
 
     /// Gives the clusters in which something applies it: its own, and that of a hub whose build takes it in.
     pub(super) fn applied_in(&self, input: &Input<'_>) -> BTreeSet<String> {
-        let is_it = |flux: &&FluxKustomization| flux.value == self.before && flux.namespace == self.namespace;
+        let is_it =
+            |flux: &&FluxKustomization| *flux.value == self.before && flux.namespace == self.namespace;
         let own = input.model.flux_of_cluster(&self.cluster);
         let parents = own.filter(is_it).flat_map(|flux| input.parents(flux));
         parents.map(|parent| parent.cluster.clone()).chain([self.cluster.clone()]).collect()

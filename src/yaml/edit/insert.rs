@@ -57,7 +57,7 @@ impl Editor {
         entry: &NewEntry,
     ) -> Result<Vec<Vec<Splice>>, EditError> {
         let node = target.node;
-        if node.anchor.is_some() || node.tag.is_some() {
+        if node.anchor().is_some() || node.tag().is_some() {
             self.refuse_reference(node)?;
         }
         match &node.kind {
@@ -79,7 +79,9 @@ impl Editor {
                 Ok(ways)
             }
             NodeKind::Null => match target.key {
-                None if node.dash.is_none() && !target.in_flow => Ok(vec![self.lines_at_end(&entry.block)?]),
+                None if node.dash().is_none() && !target.in_flow => {
+                    Ok(vec![self.lines_at_end(&entry.block)?])
+                }
                 Some(key) if node.span.is_empty() && !target.in_flow => {
                     let column = self.column(key.start)? + self.style().step;
                     let block: Vec<String> = entry.block.iter().map(|line| indent(line, column)).collect();
@@ -99,7 +101,7 @@ impl Editor {
         let node = target.node;
         match &node.kind {
             NodeKind::Alias { .. } => self.refuse_reference(node)?,
-            _ if node.anchor.is_some() || node.tag.is_some() => self.refuse_reference(node)?,
+            _ if node.anchor().is_some() || node.tag().is_some() => self.refuse_reference(node)?,
             _ => {}
         }
         match &node.kind {
@@ -108,7 +110,7 @@ impl Editor {
                     self.only(self.add_flow(node, Some(last), items.len(), &item.flow)?)
                 }
                 [first, .., last] | [first @ last] => {
-                    let dash = first.dash.ok_or_else(|| EditError::new("the list has no dash"))?;
+                    let dash = first.dash().ok_or_else(|| EditError::new("the list has no dash"))?;
                     let column = self.column(dash)?;
                     let lines: Vec<String> =
                         item.lines(self.gap(last)).iter().map(|line| indent(line, column)).collect();
@@ -128,7 +130,7 @@ impl Editor {
         let node = target.node;
         let flow = format!("[{}]", item.flow);
         let Some(key) = target.key.filter(|_| !target.in_flow) else {
-            return match (node.span.is_empty(), node.dash, target.in_flow) {
+            return match (node.span.is_empty(), node.dash(), target.in_flow) {
                 (true, None, false) => self.lines_at_end(&item.lines(1)),
                 (true, ..) => self.fill_null(target, &flow),
                 (false, ..) => Ok(vec![Splice { range: node.span.clone(), text: flow }]),
@@ -202,7 +204,7 @@ impl Editor {
 
     /// Gives the spaces between dash and content as the given item has them.
     fn gap(&self, item: &Node) -> usize {
-        let Some(dash) = item.dash else { return 1 };
+        let Some(dash) = item.dash() else { return 1 };
         let blanks = lines::skip_blanks(&self.text, dash + 1) - dash - 1;
         let content = dash + 1 + blanks;
         let own_line = content < lines::line_end(&self.text, dash) && !self.text[content..].starts_with('#');

@@ -86,7 +86,7 @@ impl Editor {
     /// a collection of several lines and for what has a tag.
     fn on_one_line(&self, node: &Node, in_flow: bool) -> Option<String> {
         let written = &self.text[node.span.clone()];
-        if node.tag.is_some() {
+        if node.tag().is_some() {
             return None;
         }
         match &node.kind {
@@ -134,7 +134,7 @@ impl Editor {
 
     /// Takes the anchor of a value away, with the blanks after it, or before it at the end of a line.
     fn without_anchor(&self, node: &Node) -> Result<Option<Splice>, EditError> {
-        let Some(anchor) = &node.anchor else { return Ok(None) };
+        let Some(anchor) = node.anchor() else { return Ok(None) };
         let written = format!("&{anchor}");
         let start = node.start;
         if !self.text[start..].starts_with(&written) {
@@ -189,7 +189,7 @@ fn holds(node: &Node, other: &Node) -> bool {
 
 /// Tells whether an alias's target is this node: both are read from the same bytes.
 fn is_same(node: &Node, target: &Node) -> bool {
-    node.anchor.is_some() && (node.start, &node.span) == (target.start, &target.span)
+    node.anchor().is_some() && (node.start, &node.span) == (target.start, &target.span)
 }
 
 /// Collects the aliases written in a value, each with whether it stands in flow style.
@@ -202,7 +202,7 @@ fn find_aliases<'n>(node: &'n Node, in_flow: bool, found: &mut Vec<(&'n Node, bo
 
 /// Collects what is anchored in a value, the value itself included.
 fn find_anchors<'n>(node: &'n Node, found: &mut Vec<&'n Node>) {
-    if node.anchor.is_some() {
+    if node.anchor().is_some() {
         found.push(node);
     }
     node.parts().for_each(|part| find_anchors(part, found));

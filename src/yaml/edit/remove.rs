@@ -63,7 +63,7 @@ impl Editor {
         }
         let mut ranges = Vec::new();
         for item in &chosen {
-            let dash = item.dash.ok_or_else(|| EditError::at("the item has no dash", item.span.clone()))?;
+            let dash = item.dash().ok_or_else(|| EditError::at("the item has no dash", item.span.clone()))?;
             if first_on_line(&self.text, dash) {
                 ranges.push(self.entry_lines(dash, item)?);
             } else if chosen.len() < items.len() {
@@ -106,7 +106,7 @@ impl Editor {
         empty: &str,
     ) -> Result<Vec<Splice>, EditError> {
         let node = step.node;
-        if node.anchor.is_some() || node.tag.is_some() {
+        if node.anchor().is_some() || node.tag().is_some() {
             self.refuse_reference(node)?;
         }
         let colon = step

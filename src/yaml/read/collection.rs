@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use granit_parser::{Span, StructureStyle};
 
-use super::reader::{Reader, tag_start, tag_text};
+use super::reader::{Reader, at, tag_start, tag_text, tagged};
 use super::{ReadError, empty_node, range};
 use crate::yaml::lines;
 use crate::yaml::node::{DuplicateKey, Node, NodeKind};
@@ -37,10 +37,9 @@ impl Reader<'_> {
             kind: if mapping { NodeKind::Mapping(Vec::new()) } else { NodeKind::Sequence(Vec::new()) },
             start: tag_start(span).unwrap_or(bytes.start).min(bytes.start),
             span: bytes,
-            anchor: None,
-            tag: tag.map(tag_text),
             flow: style == StructureStyle::Flow,
-            dash,
+            at_dash: at(dash),
+            marks: tagged(tag.map(tag_text)),
         };
         self.frames.push(Frame { node, anchor_id, items: Vec::new(), mapping, weight: 1, depth: 1 });
     }
@@ -48,13 +47,13 @@ impl Reader<'_> {
     /// Ends the innermost list or mapping and puts it in its place.
     pub(super) fn close(&mut self, end: &Range<usize>) -> Result<(), ReadError> {
         let Some(frame) = self.frames.pop() else { return Ok(()) };
-        let Frame { mut node, anchor_id, items, mapping, weight, depth } = frame;
-        let properties = node.start < node.span.start || node.anchor.is_some() || node.tag.is_some();
+        let Frame { mut node, anchor_id, mut items, mapping, weight, depth } = frame;
+        let properties = node.start < node.span.start || node.marks.is_some();
         let bracketed = node.flow && self.text[node.span.start..].starts_with(['[', '{']);
         if bracketed {
             node.span.end = end.end;
         } else if let (Some(first), Some(last)) = (items.first(), items.last()) {
-            node.span = first.dash.unwrap_or(first.start)..last.span.end;
+            node.span = first.dash().unwrap_or(first.start)..last.span.end;
         }
         if !properties {
             node.start = node.span.start;
@@ -66,6 +65,7 @@ impl Reader<'_> {
             }
             NodeKind::Mapping(entries)
         } else {
+            items.shrink_to_fit();
             NodeKind::Sequence(items)
         };
         self.attach(node, anchor_id, weight, depth)

@@ -69,5 +69,5 @@ fn range(span: Span) -> Range<usize> {
 
 /// Makes the null of a place where nothing is written.
 pub(crate) fn empty_node(at: usize) -> Node {
-    Node { kind: NodeKind::Null, span: at..at, start: at, anchor: None, tag: None, flow: false, dash: None }
+    Node { kind: NodeKind::Null, span: at..at, start: at, flow: false, at_dash: None, marks: None }
 }

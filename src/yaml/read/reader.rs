@@ -10,7 +10,7 @@ use super::collection::Frame;
 use super::layout::Layout;
 use super::{ReadError, empty_node, range};
 use crate::yaml::lines;
-use crate::yaml::node::{Document, DuplicateKey, Node, NodeKind, ScalarStyle};
+use crate::yaml::node::{Document, DuplicateKey, Marks, Node, NodeKind, ScalarStyle};
 
 /// How many nodes the aliases of one document may stand for, all expanded.
 const MAX_ALIASED_NODES: usize = 1_000_000;
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
                 (None, Some(frame)) => &mut frame.node,
                 (None, None) => return Ok(()),
             };
-            node.anchor = Some(name.to_string());
+            node.marks.get_or_insert_default().anchor = Some(name.to_string());
             node.start = node.start.min(start);
             return Ok(());
         }
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
             NodeKind::Scalar { value, style }
         };
         let start = tag_start.unwrap_or(bytes.start).min(bytes.start);
-        Node { kind, span: bytes, start, anchor: None, tag, flow: false, dash }
+        Node { kind, span: bytes, start, flow: false, at_dash: at(dash), marks: tagged(tag) }
     }
 
     fn alias(&mut self, id: usize, span: Range<usize>) -> Result<(), ReadError> {
@@ -205,9 +205,9 @@ impl<'a> Reader<'a> {
             });
         }
         let start = span.start;
-        let kind = NodeKind::Alias { name, target };
+        let kind = NodeKind::Alias { name: name.into(), target };
         self.attach(
-            Node { kind, span, start, anchor: None, tag: None, flow: false, dash },
+            Node { kind, span, start, flow: false, at_dash: at(dash), marks: None },
             0,
             weight,
             depth + 1,
@@ -254,6 +254,16 @@ impl<'a> Reader<'a> {
 /// Gives where the tag of a value begins.
 pub(super) fn tag_start(span: Span) -> Option<usize> {
     span.tag_start().and_then(|marker| marker.byte_offset())
+}
+
+/// Returns what a node keeps of the offset of its dash.
+pub(super) fn at(dash: Option<usize>) -> Option<u32> {
+    dash.and_then(|dash| u32::try_from(dash).ok())
+}
+
+/// Returns what a node keeps of its tag.
+pub(super) fn tagged(tag: Option<String>) -> Option<Box<Marks>> {
+    tag.map(|tag| Box::new(Marks { anchor: None, tag: Some(tag) }))
 }
 
 /// Gives a tag in full.

@@ -19,10 +19,10 @@ fn spans_are_bytes_whatever_stands_before_them() {
     assert_eq!(at(list), "-\tx\r\n- &n !!str 1 # c\r\n-\r\n- - y\r\n  - {a: [b, \"ß\"]}");
     let items = list.items();
     assert_eq!(&text[items[1].start..items[1].span.end], "&n !!str 1");
-    assert_eq!(items[1].anchor.as_deref(), Some("n"));
-    assert!(items.iter().all(|item| text[item.dash.unwrap()..].starts_with('-')));
+    assert_eq!(items[1].anchor(), Some("n"));
+    assert!(items.iter().all(|item| text[item.dash().unwrap()..].starts_with('-')));
     assert_eq!(at(&items[2]), "");
-    assert_eq!(items[3].items()[0].dash, Some(items[3].span.start));
+    assert_eq!(items[3].items()[0].dash(), Some(items[3].span.start));
     assert_eq!(at(items[3].items()[1].get("a").unwrap()), "[b, \"ß\"]");
     assert_eq!(at(root.get("block").unwrap()), ">- # h\r\n  t\r\n\r\n  u");
     assert_eq!(root.get("end").unwrap().span, text.len()..text.len());
