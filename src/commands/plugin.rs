@@ -196,10 +196,19 @@ mod tests {
     }
 
     #[test]
-    fn the_name_in_usage_is_that_of_the_plugin() {
-        let cli =
-            parse(["/plugins/flux-windows", ASK, "-C", "x", "check", "--"].map(OsString::from).to_vec())
-                .unwrap();
+    fn flux_reads_its_own_name_in_usage_and_asks_with_any_words() {
+        let asked = |words: &[&str]| {
+            parse(
+                std::iter::once("/plugins/flux-windows")
+                    .chain(words.iter().copied())
+                    .map(OsString::from)
+                    .collect(),
+            )
+        };
+        let usage = asked(&["check", "--help"]).unwrap_err().to_string();
+        let line = usage.lines().find(|line| line.starts_with("Usage: "));
+        assert_eq!(line, Some("Usage: flux windows check [OPTIONS]"));
+        let cli = asked(&[ASK, "-C", "x", "check", "--"]).unwrap();
         let crate::commands::Command::Complete(asked) = &cli.command else { panic!("{cli:?}") };
         assert_eq!(asked.words, ["-C", "x", "check", "--"]);
     }
