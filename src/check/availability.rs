@@ -85,9 +85,7 @@ fn old_zones(spec: &Spec, schedules: &Schedules, now: Timestamp) -> Option<Diagn
     if now.to_zoned(TimeZone::UTC).year() <= year + 1 || !zones.into_iter().any(changes) {
         return None;
     }
-    let message = format!(
-        "the time zones are of {release}, so changes of clocks that were decided since are not known"
-    );
+    let message = format!("the time zones are of {release}: later decisions about clocks are not known");
     let place =
         spec.time_zone.as_ref().map_or_else(|| Place::file(spec.path.clone()), |zone| zone.place.clone());
     Some(OLD_ZONES.finding(message).at(place).help("update gitops-windows, then run `gitops-windows sync`"))
@@ -181,7 +179,7 @@ impl<'a> Times<'a> {
         }
         let worst = worst?;
         let message = format!(
-            "type `{}` is open for {} hours in the 32 days from {}, less than {}{}",
+            "type `{}` is open {} hours in 32 days from {}, less than {}{}",
             self.change_type.name.value,
             worst.seconds / HOUR,
             told(worst.range.open),

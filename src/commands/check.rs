@@ -41,7 +41,7 @@ pub struct Check {
     /// Report a freeze that lasts for more days than this [default: 90]
     #[arg(long, value_name = "DAYS")]
     pub max_days_frozen: Option<u32>,
-    /// Report a type that is open for less than this in some 32 days, counting stretches of 4 hours and more, such as 48h
+    /// Report a type that is open for less in some 32 days, counting stretches of 4 hours, such as 48h
     #[arg(long, value_name = "LENGTH")]
     pub min_open: Option<Length>,
 }

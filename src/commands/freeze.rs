@@ -107,7 +107,7 @@ pub struct Stop {
     /// `freeze remove`]
     #[arg(long, value_name = "DAY or TIME")]
     pub until: Option<String>,
-    /// Print the one command for each cluster that closes without Git, and the one that ends it; runs and writes nothing
+    /// Print the command for each cluster that closes without Git, and how to end that; runs nothing
     #[arg(long, conflicts_with_all = ["until", "time_zone", "if_revision"])]
     pub without_git: bool,
     /// What it is about

@@ -214,7 +214,7 @@ pub(crate) const FREEZE: Table = Table {
             key(
                 "calendar",
                 FOLDER,
-                "An iCalendar file (.ics) in the repository, relative to this one: each of its events is a freeze.",
+                "An iCalendar file (.ics), relative to this one: each event is a freeze.",
             ),
             key("timeZone", TIME, "The IANA time zone. Default: that of the spec."),
             key("reason", REASON, "Why, for whoever waits."),

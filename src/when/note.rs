@@ -41,14 +41,14 @@ const KINDS: [Kind; 13] = [
     (
         "before-first-closing",
         |line| line.before_first_closing.is_some(),
-        "nothing has closed yet: the CronJobs came to Git after the last closing, and make up for no time before that",
+        "nothing has closed yet: the CronJobs came to Git after the last closing",
         "`gitops-windows stop --without-git` prints the command that closes at once",
     ),
     (
         "assumed-closed",
         |line| line.is_assumed,
-        "Git does not say whether the CronJobs were there at the last closing, which is assumed",
-        "ask in a clone with its whole history (`git fetch --unshallow`), or ask the cluster",
+        "it is assumed that the CronJobs are older than the last closing",
+        "fetch the whole history (`git fetch --unshallow`), or ask the cluster",
     ),
     (
         "no-entry-point",

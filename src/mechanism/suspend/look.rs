@@ -77,12 +77,11 @@ pub fn stop(namespace: &str, names: &BTreeSet<&str>, reason: &str) -> Vec<String
     let ask = words(&["--output=jsonpath={.spec.suspend}"]);
     let set = words(&["--type=merge", "--field-manager=flux", &patch]);
     let names: Vec<&str> = names.iter().copied().collect();
-    in_shell(format!(
-        "{} && for name in {}; do [ \"$(kubectl get {RESOURCE} \"$name\" {of} {ask})\" = true ] || \
-         kubectl patch {RESOURCE} \"$name\" {of} {set} || exit 1; done",
-        shell_line(&annotate(RESOURCE, namespace, &names, &format!("{STOP}={reason}"))),
-        names.join(" "),
-    ))
+    let all = names.join(" ");
+    let is_suspended = format!("[ \"$(kubectl get {RESOURCE} \"$name\" {of} {ask})\" = true ]");
+    let suspend = format!("kubectl patch {RESOURCE} \"$name\" {of} {set}");
+    let stop = shell_line(&annotate(RESOURCE, namespace, &names, &format!("{STOP}={reason}")));
+    in_shell(format!("{stop} && for name in {all}; do {is_suspended} || {suspend} || exit 1; done"))
 }
 
 /// Returns the words of the command by which people end a stop.
