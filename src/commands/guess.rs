@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue};
 /// Words of other tools, and the commands that do what they say.
 const MEANT: &[(&[&str], &[&str])] = &[
     (&["list", "ls", "get", "show", "info"], &["clusters", "when", "windows list", "freeze list"]),
-    (&["status", "state"], &["when", "check"]),
+    (&["state", "live", "diagnose"], &["status", "when", "check"]),
     (&["next", "schedule", "schedules", "timeline"], &["when", "calendar"]),
     (&["apply", "update", "generate", "reconcile", "render", "build"], &["sync"]),
     (&["plan", "preview", "dry-run"], &["diff", "split --all --dry-run"]),

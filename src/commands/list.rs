@@ -101,8 +101,8 @@ pub enum Command {
     /// Play the main job in a scratch folder, step by step
     ///
     /// Makes a small fleet with a git repository of its own, and leaves it to play with. On a
-    /// terminal it waits for Enter before each step; `< /dev/null` does without. Nothing outside
-    /// of the folder is written, and nothing but git is run.
+    /// terminal it waits for Enter before each step; `< /dev/null` does without. Nothing but git is
+    /// run. Nothing is written outside of the folder, but the unpacked kustomize in the user's cache.
     Demo(Demo),
     /// Show the clusters, and what Flux applies to each
     ///
