@@ -70,6 +70,8 @@ pub struct Gated {
 pub struct Window {
     /// Whether one is open.
     pub is_open: bool,
+    /// Whether it is open only because nothing has closed yet.
+    pub is_first: bool,
     /// Since when; `None` where that is too long ago.
     pub since: Option<Timestamp>,
     /// Until when; `None` where that is too far ahead.

@@ -9,7 +9,7 @@ use crate::delivery::{BuiltJob, Cluster, Hold, Holds, Model, Reached};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::GateTarget;
 use crate::spec::Spec;
-use crate::status::Window;
+use crate::status::{LiveJob, Window};
 
 /// The spec and the repository, with what is asked for often.
 pub struct Expected<'a> {
@@ -77,9 +77,28 @@ impl<'a> Expected<'a> {
         found
     }
 
-    /// Returns what the spec says of a type in a cluster at an instant.
-    pub(super) fn window(&self, cluster: &str, change_type: &str, at: Timestamp) -> Option<Window> {
+    /// Returns what the spec says of a type in a cluster at an instant, where its `jobs` are there.
+    pub(super) fn window(
+        &self,
+        cluster: &str,
+        change_type: &str,
+        at: Timestamp,
+        jobs: &[LiveJob],
+    ) -> Option<Window> {
         let schedule = self.schedules.distinct().get(self.schedules.of(cluster, change_type)?)?;
+        let closing = || jobs.iter().filter(|job| job.action.holds());
+        let made = closing().filter_map(|job| job.created).max().filter(|_| !closing().any(LiveJob::has_run));
+        if let Some(times) = made.and_then(|made| schedule.before_first_closing(at, made)) {
+            return Some(Window {
+                is_open: true,
+                is_first: true,
+                since: None,
+                until: times.next_close,
+                reason: Some("nothing has closed yet".to_owned()),
+                zone: schedule.zone(times.closes),
+                tick: 0,
+            });
+        }
         let times = schedule.times(at);
         let until = if times.open { times.next_close } else { times.next_open };
         let end = at.checked_add(Span::new().seconds(1)).unwrap_or(at);
@@ -89,6 +108,7 @@ impl<'a> Expected<'a> {
         let given = || schedule.override_at(at).map(|given| format!("override, {}", given.reason));
         Some(Window {
             is_open: times.open,
+            is_first: false,
             since: since.filter(|since| *since > Timestamp::MIN),
             until: until.filter(|until| *until < Timestamp::MAX),
             reason: stretch.or_else(given),

@@ -22,6 +22,8 @@ pub struct LiveJob {
     pub action: Action,
     /// Whether the cluster has it.
     pub is_there: bool,
+    /// When it was made there.
+    pub created: Option<Timestamp>,
     /// Whether it is suspended there.
     pub is_suspended: bool,
     /// Whether it does there what it does in Git.
@@ -92,6 +94,7 @@ impl LiveJob {
                 name: built.name.clone(),
                 action: built.action,
                 is_there: false,
+                created: None,
                 is_suspended: false,
                 is_as_in_git: true,
                 scheduled: None,
@@ -105,12 +108,18 @@ impl LiveJob {
             name: built.name.clone(),
             action: built.action,
             is_there: true,
+            created: instant(&found["metadata"]["creationTimestamp"]),
             is_suspended: found["spec"]["suspend"] == true,
             is_as_in_git: BuiltJob::of(found).is_some_and(|live| is_same(built, &live)),
             scheduled,
             missed: missed(found, scheduled, now),
             runs: runs(found, objects),
         }
+    }
+
+    /// Tells whether it has run, by its schedule or by hand.
+    pub fn has_run(&self) -> bool {
+        self.scheduled.is_some() || !self.runs.is_empty()
     }
 
     /// Returns the last run.

@@ -146,7 +146,7 @@ impl Judge<'_> {
                 problem.steps.extend(run);
                 true
             }
-            (State::Closed, true) if is_settled => {
+            (State::Closed, true) if is_settled && !window.is_first => {
                 let run = self.run_once(gated, Action::Open);
                 let problem = self.add(
                     Kind::Closed,

@@ -21,7 +21,7 @@ pub fn observe(expected: &Expected<'_>, cluster: &str, objects: &Objects, now: T
             let jobs: Vec<LiveJob> = built.filter(is_own).map(|job| LiveJob::of(job, objects, now)).collect();
             let one = Look { expected, cluster, objects, jobs: &jobs, now };
             let held = one.all(&targets);
-            let window = change_type.as_ref().and_then(|name| expected.window(cluster, name, now));
+            let window = change_type.as_ref().and_then(|name| expected.window(cluster, name, now, &jobs));
             Gated { change_type, window, held, jobs, waits: Waits::default() }
         })
         .collect();

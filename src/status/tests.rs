@@ -321,6 +321,22 @@ fn what_is_as_it_should_be_is_one_line_and_more_where_that_is_asked_for() {
     insta::assert_snapshot!(shown);
 }
 
+#[test]
+fn nothing_is_wrong_before_the_first_closing() {
+    let mut scene = Scene::new(PAIR);
+    scene.suspend(false, "kustomize-controller", "2026-11-23T08:00:00Z");
+    for job in &mut scene.objects.cron_jobs {
+        job["metadata"]["creationTimestamp"] = json!("2026-11-23T08:00:00Z");
+        job["status"].take();
+    }
+    scene.objects.jobs.clear();
+    let answer = scene.answer();
+    assert_eq!(
+        told(&answer, false),
+        "one is as it should be: rw is open until Sun 2026-11-29 02:00 Europe/Berlin (nothing has closed\n  yet), 1 object from 1 commit waits.\n"
+    );
+}
+
 /// Something that is not as it should be: what it is, by what gate, and how the cluster comes to it.
 type Case = (&'static str, &'static str, fn(&mut Scene));
 
