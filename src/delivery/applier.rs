@@ -46,7 +46,7 @@ impl Applier<'_> {
 
     /// Returns the files that the build sees.
     pub fn artifact(&self) -> Artifact {
-        self.kustomization.map(Reached::fetched).unwrap_or_default()
+        self.kustomization.map(|one| one.artifact.clone()).unwrap_or_default()
     }
 
     /// Returns the build, with origins.

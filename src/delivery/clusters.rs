@@ -8,10 +8,11 @@ use serde_json::Value;
 use crate::delivery::Root;
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming::{home, prefix};
-use crate::delivery::source::SourceId;
+use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::mechanism;
 use crate::path::RepoPath;
 use crate::repo::Snapshot;
+use crate::repo::flux::Unmapped;
 use crate::spec::{self, Placed, Spec, folder_of};
 
 /// Folders that a cluster is known to own, by cluster name.
@@ -73,6 +74,17 @@ pub struct Cluster {
     pub sources: Vec<(SourceId, Value)>,
     /// The artifacts of this repository that its Flux Kustomizations read: where each begins, and what it leaves out.
     pub(super) artifacts: BTreeSet<Artifact>,
+    /// What its ArtifactGenerators make.
+    pub(super) generated: Vec<Generated>,
+}
+
+/// An ExternalArtifact that an ArtifactGenerator makes.
+#[derive(Clone, Debug)]
+pub struct Generated {
+    /// The ExternalArtifact; its name holds captures where the generator does not get as far as to fill them in.
+    pub id: SourceId,
+    /// The source that it is made of, with what it has of this repository; or why that is not known.
+    pub artifact: Result<(SourceId, Artifact), Unmapped>,
 }
 
 /// A Flux Kustomization that a cluster gets.
@@ -87,10 +99,10 @@ pub struct Reached {
     /// `spec.path` as a folder of the repository; `None` where the source is no artifact of this repository, or only
     /// the cluster knows the path.
     pub path: Option<RepoPath>,
-    /// Where the artifact begins that `path` is a part of.
-    pub artifact: RepoPath,
-    /// The `spec.ignore` of the source that it reads.
-    pub ignore: Option<String>,
+    /// The artifact that its build sees.
+    pub artifact: Artifact,
+    /// Why the artifact that a generator makes can't be mapped back to folders of this repository, where that is so.
+    pub unmapped: Option<Unmapped>,
     /// Namespace and name of the one that applies it; `None` for a root that Git does not say more of.
     pub applied_by: Option<(String, String)>,
     /// The secrets of `kubeConfig` on the way, where it is applied to another cluster than that of its root.
@@ -112,6 +124,20 @@ impl Cluster {
     /// Returns the `spec` of a source that it gets; `None` where Git does not say it.
     pub fn source(&self, id: &SourceId) -> Option<&Value> {
         self.sources.iter().find(|(other, _)| other.is(id)).map(|(_, value)| &value["spec"])
+    }
+
+    /// Returns what a generator makes under a name; one that fails may make anything.
+    pub(super) fn made(&self, id: &SourceId) -> Option<&Generated> {
+        let named = self.generated.iter().find(|made| made.id.is(id));
+        let is_any = |made: &&Generated| made.id.name.contains('{') && made.id.namespace == id.namespace;
+        named.or_else(|| self.generated.iter().find(is_any)).filter(|_| id.kind == EXTERNAL)
+    }
+
+    /// Returns the source that is fetched: of what a generator makes the one that it is made of, and any other one is its
+    /// own.
+    pub fn fetched(&self, id: &SourceId) -> SourceId {
+        let made = self.made(id).and_then(|made| made.artifact.as_ref().ok());
+        made.map_or_else(|| id.clone(), |(of, _)| of.clone())
     }
 
     /// Tells whether a source is held: without a job that lets it follow another one it fetches nothing.
@@ -163,11 +189,6 @@ impl Reached {
         let config = &self.value["spec"]["kubeConfig"];
         let secret = ["secretRef", "configMapRef"].into_iter().find_map(|key| config[key]["name"].as_str());
         format!("{}{}", self.remote, secret.unwrap_or_default())
-    }
-
-    /// Returns the artifact that its build sees.
-    pub fn fetched(&self) -> Artifact {
-        Artifact { top: self.artifact.clone(), ignore: self.ignore.clone() }
     }
 
     /// Returns the source that it reads.
@@ -230,6 +251,11 @@ impl Clusters {
     pub(crate) fn files(&self, snapshot: &Snapshot, artifact: &Artifact) -> Snapshot {
         let ignore = self.ignored.get(artifact).filter(|ignore| !ignore.is_empty());
         ignore.map_or_else(|| snapshot.clone(), |ignore| ignore.applied(snapshot))
+    }
+
+    /// Tells whether an artifact has all files of the repository.
+    pub(super) fn is_whole(&self, artifact: &Artifact) -> bool {
+        self.ignored.get(artifact).is_none_or(Ignore::is_empty)
     }
 
     fn has_fetched(&self, cluster: &Cluster, file: &RepoPath) -> bool {

@@ -1,5 +1,6 @@
-//! What a source fetches: the files that no ignore pattern leaves out.
+//! What a source fetches: the files that no ignore pattern leaves out, and of these what a generator copies.
 
+use crate::delivery::copied::{Copied, Ready};
 use crate::path::RepoPath;
 use crate::repo::{Entry, Snapshot};
 
@@ -10,8 +11,11 @@ const FILE: &str = ".sourceignore";
 ///
 /// They are those of gitignore as go-git reads them, which differ from git's own: the order alone decides, not the
 /// depth, so a file below an excluded folder can be taken back in (go-git, `gitignore.Matcher`).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ignore(Vec<Pattern>);
+#[derive(Clone, Debug, Default)]
+pub struct Ignore {
+    patterns: Vec<Pattern>,
+    copied: Option<Ready>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pattern {
@@ -31,37 +35,50 @@ pub struct Artifact {
     pub top: RepoPath,
     /// The `spec.ignore` of the source.
     pub ignore: Option<String>,
+    /// What an ArtifactGenerator copies of the source; `None` where it is all of that.
+    pub copied: Option<Copied>,
+}
+
+impl Artifact {
+    /// Returns the artifact of the source, all of which is fetched.
+    pub(super) fn source(&self) -> Artifact {
+        let top = self.copied.as_ref().map_or(&self.top, |copied| &copied.source);
+        Artifact { top: top.clone(), ignore: self.ignore.clone(), copied: None }
+    }
 }
 
 impl Ignore {
     /// Reads the `.sourceignore` files below the artifact's top, then the `spec.ignore` of the source
     /// (source-controller, `GitRepositoryReconciler.reconcileArtifact`).
     pub fn read(snapshot: &Snapshot, artifact: &Artifact) -> Ignore {
-        let mut found = Ignore::default();
-        let files = snapshot.below(&artifact.top).filter(|(path, _)| path.name() == Some(FILE));
+        let copied = artifact.copied.as_ref();
+        let top = copied.map_or(&artifact.top, |copied| &copied.source);
+        let mut found = Ignore { patterns: Vec::new(), copied: copied.map(Copied::ready) };
+        let files = snapshot.below(top).filter(|(path, _)| path.name() == Some(FILE));
         for (path, entry) in files {
             if let Entry::File(file) = entry {
                 found.add(&path.parent().unwrap_or_default(), file.text().unwrap_or_default());
             }
         }
-        found.add(&artifact.top, artifact.ignore.as_deref().unwrap_or_default());
+        found.add(top, artifact.ignore.as_deref().unwrap_or_default());
         found
     }
 
     /// Tells whether it leaves nothing out.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.patterns.is_empty() && self.copied.is_none()
     }
 
     fn add(&mut self, domain: &RepoPath, text: &str) {
         let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-        self.0.extend(lines.map(|line| Pattern::parse(domain, line)));
+        self.patterns.extend(lines.map(|line| Pattern::parse(domain, line)));
     }
 
-    /// Tells whether the source leaves a file out.
+    /// Tells whether the source, or what is copied of it, leaves a file out.
     pub fn leaves_out(&self, file: &RepoPath) -> bool {
-        let decides = self.0.iter().rev().find(|pattern| pattern.matches(file));
+        let decides = self.patterns.iter().rev().find(|pattern| pattern.matches(file));
         decides.is_some_and(|pattern| !pattern.includes)
+            || self.copied.as_ref().is_some_and(|copied| !copied.takes(file))
     }
 
     /// Returns the snapshot without the files that the source leaves out.
@@ -118,7 +135,7 @@ impl Pattern {
 }
 
 /// Matches one segment as Go's `filepath.Match` does; a pattern that is none matches nothing.
-fn glob(pattern: &str, name: &str) -> bool {
+pub(super) fn glob(pattern: &str, name: &str) -> bool {
     let mut expression = String::from("^");
     let mut left = pattern.chars();
     while let Some(next) = left.next() {

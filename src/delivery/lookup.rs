@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::delivery::naming;
-use crate::delivery::{ClusterFolders, EntryPoint, Model};
+use crate::delivery::{ClusterFolders, EntryPoint, Model, SourceId};
 use crate::path::{RepoPath, below};
 use crate::render::Renderer;
 use crate::repo::flux::{artifact_path, holds_variable};
@@ -232,6 +232,12 @@ impl Model {
         name: &'c str,
     ) -> impl Iterator<Item = &'m FluxKustomization> + use<'m, 'c> {
         self.flux_of_cluster(cluster).filter(move |one| one.name == name)
+    }
+
+    /// Returns the source that is fetched for a Flux Kustomization: of what a generator makes the one that it copies from.
+    pub fn fetched_source(&self, one: &FluxKustomization) -> SourceId {
+        let id = SourceId::of(&one.effective["spec"], &one.namespace);
+        self.delivered.named(&one.cluster).map_or_else(|| id.clone(), |own| own.fetched(&id))
     }
 
     /// Returns the Flux Kustomizations of which Git does not say what folder of this repository they build: their path

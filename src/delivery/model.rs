@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::delivery::gate::{Gate, Jobs, LooseJob, jobs};
 use crate::delivery::lookup::Index;
 use crate::delivery::naming;
+use crate::delivery::source::EXTERNAL;
 use crate::delivery::{Closings, ClusterFolders, Clusters, EntryPoint, Known, Reached, Reason, Role};
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::render::Renderer;
-use crate::repo::flux::{FluxKustomization, flux_kustomizations, holds_variable};
+use crate::repo::flux::{FluxKustomization, Unmapped, flux_kustomizations, holds_variable};
 use crate::repo::{Graph, Kustomization, Snapshot, Target, built, generated_children};
 
 /// The repository, understood.
@@ -218,7 +219,7 @@ fn alive(
     for (position, all) in by_position {
         let names: BTreeSet<&String> = all.iter().map(|(cluster, ..)| cluster).collect();
         for (cluster, home, one) in &all {
-            let is_of_git = one.source().kind == "GitRepository";
+            let is_of_git = one.source().kind == "GitRepository" || one.artifact.copied.is_some();
             found.push(FluxKustomization {
                 // What a prefix makes of a name no edit of the file can say.
                 name: if written[position].name.contains("${") {
@@ -231,6 +232,8 @@ fn alive(
                 effective: one.value.clone(),
                 is_certain: one.is_certain,
                 path: one.path.clone().filter(|_| is_of_git),
+                top: one.artifact.top.clone(),
+                unmapped: one.unmapped.clone(),
                 cluster: cluster.clone(),
                 home: home.clone(),
                 elsewhere: names
@@ -301,17 +304,23 @@ fn unplaced(kustomization: &FluxKustomization) -> Option<Diagnostic> {
                 .help("its entry point is not touched")
         });
     }
+    let source = kustomization.source_name();
+    if let Some(Unmapped { reason, place: of }) = &kustomization.unmapped {
+        let told = Diagnostic::warning(format!(
+            "Flux Kustomization {name} is not touched: {kind} {source} can't be mapped to a folder here, since {reason}"
+        ));
+        return Some(
+            told.at(of.clone().unwrap_or(place))
+                .help("copy folders with `/**` to places that end as theirs, from this repository alone"),
+        );
+    }
     let help = match kind {
-        // An ArtifactGenerator makes it, of this repository as a rule.
-        "ExternalArtifact" => {
-            "let it read a GitRepository with its own path to divide it; nothing of it waits for a window"
-        }
+        EXTERNAL => "no ArtifactGenerator in Git makes it: nothing of it waits for a window",
         _ => "its entry point is not touched: split it where the artifact is made",
     };
     Some(
         Diagnostic::warning(format!(
-            "Flux Kustomization {name} builds from {kind} {}, which is not this repository",
-            kustomization.source_name()
+            "Flux Kustomization {name} builds from {kind} {source}, which is not this repository"
         ))
         .at(place)
         .help(help),

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::source::EXTERNAL;
 use crate::delivery::{Model, Role};
 use crate::path::RepoPath;
 use crate::render::Object;
+use crate::repo::FluxKustomization;
 use crate::repo::flux;
 use crate::repo::flux::artifact_path;
 use crate::repo::manifest::ObjectId;
@@ -67,6 +69,10 @@ fn is_child(model: &Model, object: &Object) -> bool {
     let spec = &object.value["spec"];
     let path = spec["path"].as_str().and_then(artifact_path);
     let source = spec["sourceRef"]["name"].as_str().unwrap_or_default();
+    let is_placed = |known: &FluxKustomization| {
+        known.path.is_some() && known.source_name() == source && known.spec("path") == &spec["path"]
+    };
     ObjectId::of(&object.value).group == flux::GROUP
-        && path.is_some_and(|path| model.flux_at(&path).any(|known| known.source_name() == source))
+        && (path.is_some_and(|path| model.flux_at(&path).any(|known| known.source_name() == source))
+            || spec["sourceRef"]["kind"] == EXTERNAL && model.all_flux().iter().any(is_placed))
 }

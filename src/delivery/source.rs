@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// The kind of what something else than source-controller makes, as ArtifactGenerators do.
+pub(crate) const EXTERNAL: &str = "ExternalArtifact";
+
 /// What names a source in its cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourceId {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::delivery::source::SourceId;
 use crate::path::{RepoPath, below};
 use crate::render::{Object, Request};
-use crate::repo::flux::{GROUP, SOURCES, is_flux_kustomization, is_yaml};
+use crate::repo::flux::{EXTENSIONS, GROUP, SOURCES, is_flux_kustomization, is_yaml};
 use crate::repo::manifest::{Manifest, ObjectId, kept_manifests};
 use crate::repo::{Entry, File, Graph, Snapshot, generated_children};
 
@@ -28,13 +28,15 @@ impl From<Object> for Built {
     }
 }
 
-/// Tells whether what a cluster gets depends on an object: Flux Kustomizations, and the sources that they read.
+/// Tells whether what a cluster gets depends on an object: Flux Kustomizations, the sources that they read, and
+/// what these are made by.
 pub(super) fn is_of_interest(value: &Value) -> bool {
     let group = value["apiVersion"].as_str().unwrap_or_default().split('/').next().unwrap_or_default();
     match value["kind"].as_str() {
         Some("Kustomization") => is_flux_kustomization(value),
         Some("GitRepository") => group == SOURCES,
         Some("FluxInstance") => group == OPERATOR,
+        Some("ArtifactGenerator") => group == EXTENSIONS,
         _ => false,
     }
 }
@@ -161,7 +163,9 @@ impl View {
 fn of_interest(file: &File) -> Option<Option<Vec<Arc<Value>>>> {
     let has = |word: &str| file.mentions(word);
     // Most files hold none of these words; jobs of gates hold them in their commands.
-    if !has("fluxcd.") || !(has(GROUP) || has(OPERATOR) || (has(SOURCES) && has("GitRepository"))) {
+    if !has("fluxcd.")
+        || !(has(GROUP) || has(OPERATOR) || has(EXTENSIONS) || (has(SOURCES) && has("GitRepository")))
+    {
         return None;
     }
     let Some(documents) = kept_manifests(file) else { return Some(None) };

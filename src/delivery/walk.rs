@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::delivery::clusters::{Cluster, Reached};
+use crate::delivery::clusters::{Cluster, Generated, Reached};
 use crate::delivery::fetched::Artifact;
+use crate::delivery::generator::{self, Fault};
 use crate::delivery::reading::Reader;
 use crate::delivery::root::Root;
 use crate::delivery::secure_join::secure_join;
-use crate::delivery::source::{SourceId, bare_url};
+use crate::delivery::source::{EXTERNAL, SourceId, bare_url};
 use crate::delivery::view::{Built, View};
 use crate::mechanism;
 use crate::path::RepoPath;
 use crate::render::Request;
-use crate::repo::flux::{holds_variable, is_flux_kustomization};
+use crate::repo::flux::{EXTENSIONS, Unmapped, holds_variable, is_flux_kustomization};
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::substitute;
 
@@ -25,7 +26,7 @@ struct Step {
     /// applies.
     by: Option<usize>,
     folder: RepoPath,
-    artifact: RepoPath,
+    artifact: Artifact,
     spec: Value,
     remote: String,
 }
@@ -89,7 +90,7 @@ impl<'r, 'a> Walk<'r, 'a> {
         self.queue.push_back(Step {
             by: None,
             folder: root.folder.clone(),
-            artifact: root.artifact,
+            artifact: Artifact { top: root.artifact, ..Artifact::default() },
             spec: Value::Null,
             remote: String::new(),
         });
@@ -107,10 +108,10 @@ impl<'r, 'a> Walk<'r, 'a> {
         for (index, step) in steps.iter().enumerate() {
             let artifact = self.read_by(step);
             if let Some(by) = step.by {
-                self.cluster.kustomizations[by].ignore.clone_from(&artifact.ignore);
+                self.cluster.kustomizations[by].artifact.clone_from(&artifact);
             }
             if step.by.is_some() && step.remote.is_empty() {
-                self.cluster.artifacts.insert(artifact.clone());
+                self.cluster.artifacts.insert(artifact.source());
             }
             let view = self.reader.view(&artifact);
             let known = if view.may_bring(&step.folder, &step.spec) {
@@ -141,8 +142,22 @@ impl<'r, 'a> Walk<'r, 'a> {
                 self.cluster.kustomizations[by].error.clone_from(error);
             }
         }
-        // A source may come with what reads it.
-        for (step, (objects, _)) in steps.iter().zip(&answers) {
+        self.take_sources(&steps, &answers);
+        self.take_generators(&steps, &answers);
+        for (step, (objects, _)) in steps.into_iter().zip(answers) {
+            for mut one in objects.into_iter().filter(|one| is_flux_kustomization(&one.value)) {
+                let post_build = &step.spec["postBuild"];
+                if !post_build.is_null() {
+                    substitute(post_build, Arc::make_mut(&mut one.value));
+                }
+                self.reach(one, step.by, &step.remote);
+            }
+        }
+    }
+
+    /// Takes in the sources of a level: one may come with what reads it.
+    fn take_sources(&mut self, steps: &[Step], answers: &[(Vec<Built>, Option<String>)]) {
+        for (step, (objects, _)) in steps.iter().zip(answers) {
             for one in objects.iter().filter(|one| one.value["kind"] == "GitRepository") {
                 let ObjectId { kind, namespace, name, .. } = ObjectId::of(&one.value);
                 let id = SourceId { kind, namespace, name };
@@ -153,14 +168,39 @@ impl<'r, 'a> Walk<'r, 'a> {
                 }
             }
         }
-        for (step, (objects, _)) in steps.into_iter().zip(answers) {
-            for mut one in objects.into_iter().filter(|one| is_flux_kustomization(&one.value)) {
-                let post_build = &step.spec["postBuild"];
-                if !post_build.is_null() {
-                    substitute(post_build, Arc::make_mut(&mut one.value));
+    }
+
+    /// Takes in what the generators of a level make of this repository, also for what was reached before.
+    fn take_generators(&mut self, steps: &[Step], answers: &[(Vec<Built>, Option<String>)]) {
+        let mut is_new = false;
+        for (step, (objects, _)) in steps.iter().zip(answers).filter(|(step, _)| step.remote.is_empty()) {
+            for one in objects.iter().filter(|one| is_generator(&one.value)) {
+                let mut value = (*one.value).clone();
+                substitute(&step.spec["postBuild"], &mut value);
+                let mut read = Vec::new();
+                for id in generator::sources(&value) {
+                    let artifact = self.artifact(&id, None);
+                    let artifact = artifact.map(|artifact| Artifact { ignore: self.ignore(&id), ..artifact });
+                    read.push(artifact.map(|artifact| (self.reader.view(&artifact), artifact)));
                 }
-                self.reach(one, step.by, &step.remote);
+                let place =
+                    |fault: &Fault| generator::place(self.reader.snapshot, one.file.as_ref()?, &value, fault);
+                for made in generator::generated(&value, read) {
+                    let artifact = made
+                        .artifact
+                        .map_err(|fault| Unmapped { place: place(&fault), reason: fault.reason });
+                    if !self.cluster.generated.iter().any(|other| other.id == made.id) {
+                        self.cluster.generated.push(Generated { id: made.id, artifact });
+                        is_new = true;
+                    }
+                }
             }
+        }
+        let waiting = self.cluster.kustomizations.iter().enumerate();
+        let waiting =
+            waiting.filter(|(_, one)| is_new && one.path.is_none() && one.source().kind == EXTERNAL);
+        for position in waiting.map(|(position, _)| position).collect::<Vec<_>>() {
+            self.resolve(position);
         }
     }
 
@@ -199,8 +239,8 @@ impl<'r, 'a> Walk<'r, 'a> {
             value: one.value,
             written,
             path: None,
-            artifact: RepoPath::top(),
-            ignore: None,
+            artifact: Artifact::default(),
+            unmapped: None,
             applied_by,
             remote: remote.to_owned(),
             error: None,
@@ -213,44 +253,52 @@ impl<'r, 'a> Walk<'r, 'a> {
     fn resolve(&mut self, position: usize) {
         let one = &self.cluster.kustomizations[position];
         let spec = one.value["spec"].clone();
-        let Some(artifact) = self.artifact(one) else { return };
-        let path = Some(&spec["path"]).filter(|path| !holds_variable(path));
-        let path = path
-            .and_then(|path| secure_join(self.reader.snapshot, &artifact, path.as_str().unwrap_or_default()));
+        let (id, path) = (one.source(), Some(&spec["path"]).filter(|path| !holds_variable(path)));
+        let Some(artifact) = self.artifact(&id, spec["path"].as_str()) else {
+            let made = self.cluster.made(&id).and_then(|made| made.artifact.as_ref().err());
+            self.cluster.kustomizations[position].unmapped = made.cloned();
+            return;
+        };
+        let path = path.and_then(|path| {
+            secure_join(self.reader.snapshot, &artifact.top, path.as_str().unwrap_or_default())
+        });
         let remote = one.target();
         let one = &mut self.cluster.kustomizations[position];
-        (one.path, one.artifact) = (path.clone(), artifact.clone());
+        (one.path, one.artifact, one.unmapped) = (path.clone(), artifact.clone(), None);
         if let Some(folder) = path {
             self.queue.push_back(Step { by: Some(position), folder, artifact, spec, remote });
         }
     }
 
-    /// Returns where the artifact begins that a Flux Kustomization reads; `None` where it is none of this repository.
+    /// Returns the artifact of a source, its `ignore` not yet looked at; `None` where it is none of this repository.
     ///
-    /// That is so for the source of the root, for another one with the same URL, and for one that does not stand in
-    /// Git: `flux bootstrap` and Flux Operator made that.
-    fn artifact(&self, one: &Reached) -> Option<RepoPath> {
-        let id = one.source();
+    /// It is one for the source of the root, for another one with the same URL, for one that does not stand in Git, as
+    /// `flux bootstrap` and Flux Operator made that, and for what a generator copies of one of these. `path` is what is
+    /// read there.
+    fn artifact(&self, id: &SourceId, path: Option<&str>) -> Option<Artifact> {
+        let whole = |top: &RepoPath| Artifact { top: top.clone(), ..Artifact::default() };
         let roots = || self.cluster.roots.iter();
-        let own = roots().find(|root| root.source.as_ref().is_some_and(|(own, _)| own.is(&id)));
+        let own = roots().find(|root| root.source.as_ref().is_some_and(|(own, _)| own.is(id)));
         if let Some(root) = own {
-            return Some(root.artifact.clone());
+            return Some(whole(&root.artifact));
+        }
+        if id.kind == EXTERNAL {
+            return self.cluster.made(id)?.artifact.as_ref().ok().map(|(_, artifact)| artifact.clone());
         }
         if id.kind != "GitRepository" {
             return None;
         }
-        let Some(url) = self.url(&id) else { return Some(RepoPath::top()) };
+        let Some(url) = self.url(id) else { return Some(Artifact::default()) };
         let known: Vec<(String, &RepoPath)> =
             roots().filter_map(|root| Some((self.url(&root.source.as_ref()?.0)?, &root.artifact))).collect();
         if known.is_empty() {
             // Beside a source that Git does not say, one with a URL is another repository where it could be any.
-            let path = one.value["spec"]["path"].as_str()?;
-            let path = secure_join(self.reader.snapshot, &RepoPath::top(), path)?;
-            let is_here = !path.is_top() && self.reader.snapshot.is_dir(&path);
+            let path = path.and_then(|path| secure_join(self.reader.snapshot, &RepoPath::top(), path));
+            let is_here = path.is_some_and(|path| !path.is_top() && self.reader.snapshot.is_dir(&path));
             let is_only = || !self.reader.flux.iter().any(|other| self.reader.is_of_unsaid_source(other));
-            return (is_here || is_only()).then(RepoPath::top);
+            return (is_here || is_only()).then(Artifact::default);
         }
-        known.into_iter().find(|(own, _)| *own == url).map(|(_, artifact)| artifact.clone())
+        known.into_iter().find(|(own, _)| *own == url).map(|(_, top)| whole(top))
     }
 
     /// Returns the URL of a source: as builds bring it, or else as it stands in a file.
@@ -273,7 +321,17 @@ impl<'r, 'a> Walk<'r, 'a> {
     /// Returns the artifact that a build sees.
     fn read_by(&self, step: &Step) -> Artifact {
         let id = step.by.map(|by| self.cluster.kustomizations[by].source());
-        let ignore = id.and_then(|id| self.source(&id)?["ignore"].as_str().map(str::to_owned));
-        Artifact { top: step.artifact.clone(), ignore }
+        let id = id.filter(|_| step.artifact.copied.is_none());
+        let ignore = id.map_or_else(|| step.artifact.ignore.clone(), |id| self.ignore(&id));
+        Artifact { ignore, ..step.artifact.clone() }
     }
+
+    fn ignore(&self, id: &SourceId) -> Option<String> {
+        self.source(id)?["ignore"].as_str().map(str::to_owned)
+    }
+}
+
+/// Tells whether an object is an ArtifactGenerator.
+fn is_generator(value: &Value) -> bool {
+    value["kind"] == "ArtifactGenerator" && ObjectId::of(value).group == EXTENSIONS
 }

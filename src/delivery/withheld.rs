@@ -59,7 +59,8 @@ pub fn foreign(one: &Reached) -> Option<(Cause, String)> {
         (Cause::Path, format!("only the cluster knows the path of Flux Kustomization {name}"))
     } else {
         let source = format!("{} {}", source.kind, source.name);
-        (Cause::Source, format!("Flux Kustomization {name} reads {source}, which is not looked at"))
+        let why = one.unmapped.as_ref().map(|unmapped| format!(": {}", unmapped.reason)).unwrap_or_default();
+        (Cause::Source, format!("Flux Kustomization {name} reads {source}, which is not looked at{why}"))
     })
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::calendar::Calendar;
 use crate::delivery::fleet::{GateSchedule, GateTimes, Schedules};
 use crate::delivery::inventory::{is_kept, prunes, stays_without};
-use crate::delivery::{Applier, BuiltJob, Cluster, Hold, Holds, Pair, Reached, Sides, World};
+use crate::delivery::{Applier, BuiltJob, Cluster, Hold, Holds, Pair, Reached, Sides, SourceId, World};
 use crate::pr::landing::{Landing, State};
 use crate::repo::duration;
 use crate::schedule::{self, CronExpr, Stretch, Window, WindowForm};
@@ -135,12 +135,19 @@ impl<'a> Tree<'a> {
         own.is_some_and(|(one, cluster)| cluster.is_held(&one.source()))
     }
 
+    /// Returns the source from which the commits of a Flux Kustomization come: a generator copies it at once, and a held
+    /// one follows it.
+    fn fetched(&self, cluster: &str, one: &Reached) -> SourceId {
+        let own = one.source();
+        self.cluster(cluster).map_or_else(|| own.clone(), |cluster| cluster.live_of(&cluster.fetched(&own)))
+    }
+
     /// Returns how often the source of a Flux Kustomization is fetched; `None` where Git does not say it.
     fn source_interval(&self, applier: &Applier<'_>) -> Option<Duration> {
         let cluster = self.cluster(applier.cluster)?;
-        // A held source gets its commits from the one that it follows.
-        let id = cluster.live_of(&applier.kustomization?.source());
-        duration::parse(cluster.source(&id)?["interval"].as_str()?)
+        duration::parse(
+            cluster.source(&self.fetched(applier.cluster, applier.kustomization?))?["interval"].as_str()?,
+        )
     }
 
     /// Returns what holds a Flux Kustomization back at an instant; `None` where its times are not known.
@@ -242,7 +249,7 @@ impl<'a> Tree<'a> {
         let told = |landing: Landing| match (interval, said) {
             (None, _) => landing.because(format!("Git does not say the interval of {}", one.name())),
             (_, None) => {
-                let source = one.source();
+                let source = self.fetched(applier.cluster, one);
                 landing.because(format!(
                     "{} {} is not in Git; it is assumed to be fetched every minute",
                     source.kind, source.name

@@ -18,6 +18,9 @@ pub const GROUP: &str = "kustomize.toolkit.fluxcd.io";
 /// The API group of sources.
 pub const SOURCES: &str = "source.toolkit.fluxcd.io";
 
+/// The API group of ArtifactGenerators.
+pub const EXTENSIONS: &str = "source.extensions.fluxcd.io";
+
 /// The API version that generated files use; `v1beta2` went with Flux 2.8.
 pub const API_VERSION: &str = "kustomize.toolkit.fluxcd.io/v1";
 
@@ -75,13 +78,36 @@ pub struct FluxKustomization {
     /// `spec.path` as a path of this repository; `None` where the source is not known to be this
     /// repository or the path leaves it.
     pub path: Option<RepoPath>,
+    /// Where the artifact begins that `path` is a part of.
+    pub top: RepoPath,
+    /// Why what an ArtifactGenerator makes can't be mapped back to folders of this repository, where that is so.
+    pub unmapped: Option<Unmapped>,
     /// The cluster that gets it; empty as long as the model has not found it out.
     pub cluster: String,
     /// The folder that holds that of its cluster; the model finds it out.
     pub(crate) home: String,
 }
 
+/// Why the paths of an artifact are none of this repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmapped {
+    /// The end of a sentence about the artifact.
+    pub reason: String,
+    /// Where the generator says so.
+    pub place: Option<Place>,
+}
+
 impl FluxKustomization {
+    /// Returns a folder as `spec.path` names it: from where the artifact begins.
+    pub fn spelt(&self, folder: &RepoPath) -> String {
+        folder.relative_to(&self.top)
+    }
+
+    /// Returns the folder that a `spec.path` names which is read in the same artifact.
+    pub fn folder_of(&self, path: &str) -> Option<RepoPath> {
+        self.top.join(artifact_path(path)?.as_str()).ok()
+    }
+
     /// Returns a field of `spec`, as the cluster gets it.
     pub fn spec(&self, key: &str) -> &Value {
         &self.effective["spec"][key]
@@ -235,6 +261,8 @@ pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<
                     namespace: text_of(&value["metadata"]["namespace"]),
                     elsewhere: BTreeSet::new(),
                     path: None,
+                    top: RepoPath::top(),
+                    unmapped: None,
                     cluster: String::new(),
                     home: String::new(),
                     effective: Arc::clone(&value),

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, and writes when asked")]
 
 mod anchor;
+mod artifact;
 #[path = "../support/divided.rs"]
 #[allow(dead_code, reason = "each test program uses a part of it")]
 mod divided;

@@ -39,20 +39,39 @@ fn cluster_with(source: &str) -> Scratch {
 }
 
 #[test]
-fn what_an_artifact_generator_copies_is_not_looked_at_and_told() {
+fn what_an_artifact_generator_copies_is_looked_at_where_it_keeps_its_place() {
+    let scratch = generated("@artifact/");
+    scratch.write("web/a.yaml", map("web", "w")).write("docs/a.md", "other words\n");
+    let told = answer(&scratch, &[]);
+    assert_eq!(changes(&told), ["one web flux-system/web at-once changed ConfigMap n/web"]);
+    assert_eq!(not_rendered(&told), Vec::<String>::new());
+}
+
+/// A change of a cluster with what a generator copies of `web` to a folder of an artifact.
+fn generated(to: &str) -> Scratch {
     let scratch = cluster_with("kind: ExternalArtifact, name: web");
-    let generator = "apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: { name: g, \
-                     namespace: flux-system }\nspec:\n  sources:\n  - { alias: repo, kind: GitRepository, name: \
-                     flux-system }\n  artifacts:\n  - name: web\n    copy:\n    - { from: \"@repo/web/**\", to: \
-                     \"@artifact/\" }\n";
+    let generator = format!(
+        "apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {{ name: g, namespace: \
+         flux-system }}\nspec:\n  sources:\n  - {{ alias: repo, kind: GitRepository, name: flux-system }}\n  \
+         artifacts:\n  - name: web\n    copy:\n    - {{ from: \"@repo/web/**\", to: \"{to}\" }}\n"
+    );
     scratch.write("clusters/one/generator.yaml", generator).commit();
     scratch.git(&["checkout", "--quiet", "-b", "change"]);
+    scratch
+}
+
+#[test]
+fn what_an_artifact_generator_moves_is_not_looked_at_and_told() {
+    let scratch = generated("@artifact/other/");
     scratch.write("web/a.yaml", map("web", "w"));
     let told = answer(&scratch, &[]);
     assert_eq!(changes(&told), Vec::<String>::new());
     assert_eq!(
         not_rendered(&told),
-        ["one . web head source: Flux Kustomization web reads ExternalArtifact web, which is not looked at"]
+        [
+            "one . web head source: Flux Kustomization web reads ExternalArtifact web, which is not looked at: it moves web \
+          to another folder"
+        ]
     );
     insta::assert_snapshot!(text_of(&scratch));
     let comment = pr(&scratch, &["--format", "markdown"]).stdout;

@@ -9,8 +9,8 @@ use crate::check::subject::Subject;
 use crate::delivery::Delivery;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::path::RepoPath;
-use crate::repo::flux::is_yaml;
-use crate::repo::{Entry, Kustomization, Reference, Target, built};
+use crate::repo::flux::{Unmapped, is_yaml};
+use crate::repo::{Entry, FluxKustomization, Kustomization, Reference, Target, built};
 use crate::yaml::read_documents;
 
 /// Finds files that no build can read, folders that do not build, and paths that lead nowhere.
@@ -283,21 +283,30 @@ fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
                     .at(flux.place("path"))
                     .help("correct spec.path; it is relative to the top of the source, not to this file"),
             ),
-            None if flux.source_kind() != "GitRepository" => findings.push(
-                FOREIGN_SOURCE
-                    .finding(format!(
-                        "{} builds from {} {}, which is not this repository. Its objects are not checked",
-                        flux.name,
-                        flux.source_kind(),
-                        flux.source_name()
-                    ))
-                    .at(flux.place("sourceRef"))
-                    .help("check the repository that the artifact is made from"),
-            ),
+            None if flux.source_kind() != "GitRepository" => findings.push(foreign(flux)),
             _ => {}
         }
     }
     findings
+}
+
+/// Says that nothing here shows what a Flux Kustomization builds.
+fn foreign(flux: &FluxKustomization) -> Diagnostic {
+    let (name, kind, source) = (&flux.name, flux.source_kind(), flux.source_name());
+    let place = flux.place("sourceRef");
+    if let Some(Unmapped { reason, place: of }) = &flux.unmapped {
+        let told = format!("{name} builds from {kind} {source}, which is not looked at: {reason}");
+        return FOREIGN_SOURCE
+            .finding(told)
+            .at(of.clone().unwrap_or(place))
+            .help("copy folders with `/**` to places that end as theirs, from this repository alone");
+    }
+    FOREIGN_SOURCE
+        .finding(format!(
+            "{name} builds from {kind} {source}, which is not this repository. Its objects are not checked"
+        ))
+        .at(place)
+        .help("check the repository that the artifact is made from")
 }
 
 /// Tells whether a path has more steps up than down.

@@ -19,7 +19,7 @@ pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath)
         .all(|one| one.source_kind() == "ExternalArtifact")
     {
         true => {
-            "let each of them read a GitRepository with its path there: what an artifact holds is not read"
+            "mend what is said below; what ArtifactGenerators copy from this repository is read where it keeps its place"
         }
         false => {
             "what each of them builds instead is said below; run it in the repository whose folders they name"

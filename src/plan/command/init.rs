@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
 use crate::delivery::{ClusterFolders, EntryPoint, Holds, Model, Role};
-use crate::delivery::{Known, Reason};
+use crate::delivery::{Known, Reason, SourceId};
 use crate::diagnostic::{Diagnostic, Place, distinct};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -397,15 +397,15 @@ fn flux_defaults(model: &Model, new: &mut NewSpec) {
     for kustomization in model.all_flux().iter().filter(|one| one.path.is_some()) {
         let namespace = Some(kustomization.namespace.as_str()).filter(|namespace| !namespace.is_empty());
         let namespace = namespace.unwrap_or("flux-system").to_owned();
-        let source_namespace = kustomization.spec("sourceRef")["namespace"].as_str();
-        let source_namespace = source_namespace.filter(|other| *other != namespace).map(str::to_owned);
-        let name = kustomization.source_name().to_owned();
+        let SourceId { kind, namespace: source_namespace, name } = model.fetched_source(kustomization);
+        let source_namespace =
+            Some(source_namespace).filter(|other| !other.is_empty() && *other != namespace);
         // What a variable or a template stands for is known to whoever fills it in.
         let namespaces = std::iter::once(&namespace).chain(&source_namespace);
         if !namespaces.into_iter().all(|name| gate::is_namespace(name)) || !gate::is_object_name(&name) {
             continue;
         }
-        let key = (namespace, kustomization.source_kind().to_owned(), name, source_namespace);
+        let key = (namespace, kind, name, source_namespace);
         *counts.entry(key).or_default() += 1;
     }
     let most = counts.into_iter().rev().max_by_key(|(_, count)| *count);

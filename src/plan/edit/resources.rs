@@ -72,6 +72,7 @@ pub fn add(kustomization: &Kustomization, path: &RepoPath) -> Result<String, Edi
 /// Writes a path in the manner of another: with `./` before it and `/` behind it where that had.
 pub fn respell(manner: &str, path: &str) -> String {
     let lead = if manner.starts_with("./") { "./" } else { "" };
-    let tail = if manner.ends_with('/') && !path.ends_with('/') { "/" } else { "" };
+    let is_of_folder = manner.ends_with('/') && manner != "./";
+    let tail = if is_of_folder && !path.ends_with('/') { "/" } else { "" };
     format!("{lead}{path}{tail}")
 }

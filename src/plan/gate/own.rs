@@ -221,11 +221,14 @@ fn changed(input: &Input<'_>, builder: &Builder<'_>, spot: &Spot<'_>, written: &
 /// Returns the `sourceRef` of a Flux Kustomization, or that of what its held source follows: a gate that waits for itself
 /// could never be mended.
 fn live_source(input: &Input<'_>, flux: &FluxKustomization) -> Value {
-    let mut source = flux.spec("sourceRef").clone();
     let own = input.model.delivered.named(&flux.cluster);
     let id = SourceId::of(&flux.effective["spec"], &flux.namespace);
-    if let Some(live) = own.map(|own| own.live_of(&id)).filter(|live| live.name != id.name) {
-        source["name"] = live.name.into();
+    let fetched = input.model.fetched_source(flux);
+    let live = own.map_or(fetched.clone(), |own| own.live_of(&fetched));
+    let mut source = flux.spec("sourceRef").clone();
+    if live != id {
+        let namespace = Some(live.namespace).filter(|namespace| *namespace != flux.namespace);
+        source = json!({ "kind": live.kind, "name": live.name, "namespace": namespace });
     }
     source
 }

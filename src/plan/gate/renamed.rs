@@ -40,6 +40,10 @@ pub fn check(input: &Input<'_>, cluster: &ClusterGate) -> Result<(), Error> {
 fn former(input: &Input<'_>, folder: &RepoPath) -> Option<String> {
     let is_it = |name: &&str| input.spec.gate_folder(name).is_ok_and(|own| own == *folder);
     let is_known = |name: &&str| input.spec.clusters.contains_key(*name);
-    let mut names = folder.segments().filter(|name| !is_known(name));
-    names.find(is_it).map(str::to_owned)
+    // A name may be a part of a segment, as in `reconciliation-windows-{cluster}`.
+    let names = folder.segments().flat_map(|segment| {
+        let starts = segment.char_indices().map(|(at, _)| at);
+        starts.flat_map(move |at| (at + 1..=segment.len()).rev().filter_map(move |end| segment.get(at..end)))
+    });
+    names.filter(|name| !is_known(name)).find(is_it).map(str::to_owned)
 }

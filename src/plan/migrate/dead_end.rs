@@ -4,7 +4,6 @@ use crate::delivery::{Input, Unapplied};
 use crate::path::RepoPath;
 use crate::plan::migrate::moving::{Move, heir_name};
 use crate::plan::problem::Problem;
-use crate::repo::flux::artifact_path;
 use crate::repo::{FluxKustomization, built};
 
 /// An entry point whose Flux Kustomizations have left Git.
@@ -41,7 +40,7 @@ pub fn elsewhere(found: &FluxKustomization) -> Problem {
 pub fn outside(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     let is_meant = |path: &RepoPath| *path == one.whole || one.sides.values().any(|side| side == path);
     let builds = |flux: &FluxKustomization| {
-        let path = flux.spec("path").as_str().and_then(artifact_path);
+        let path = flux.spec("path").as_str().and_then(|path| flux.folder_of(path));
         path.is_some_and(|path| is_meant(&path) || built(&input.model.graph, &path).iter().any(is_meant))
     };
     let found = input.model.outside().iter().find(|flux| builds(flux))?;
@@ -66,7 +65,9 @@ pub fn incomplete(input: &Input<'_>, one: &Move<'_>, missing: &[usize]) -> Probl
     let wanted = missing.iter().map(|position| {
         let old = sibling.and_then(|(other, found)| predecessor(input, &found.name, other));
         let name = heir_name(input, old.as_deref().or(one.whole.name()).unwrap_or("apps"), *position);
-        format!("{name} with `path: ./{}` and `prune: false`", one.sides[position])
+        let side = &one.sides[position];
+        let path = sibling.map_or_else(|| side.to_string(), |(_, found)| found.spelt(side));
+        format!("{name} with `path: ./{path}` and `prune: false`")
     });
     let wanted = wanted.collect::<Vec<_>>().join(" and ");
     let like = sibling.map(|(_, found)| format!(", otherwise like {} in {}", found.name, found.file));

@@ -13,7 +13,7 @@ use crate::plan::migrate::moving::{Move, heir_name};
 use crate::plan::migrate::patch::{setting, spelt};
 use crate::plan::problem::Problem;
 use crate::render::Request;
-use crate::repo::flux::{self, artifact_path};
+use crate::repo::flux;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, Kustomization, Reference, Target, built};
 use crate::yaml::read_documents;
@@ -104,7 +104,7 @@ fn by_lists(input: &Input<'_>, old: &FluxKustomization, names: &[String]) -> Opt
             let (value, spec) = (&object.value, &object.value["spec"]);
             let is_it = ObjectId::of(value).group == flux::GROUP
                 && value["metadata"]["name"] == *old.name
-                && artifact_path(spec["path"].as_str().unwrap_or_default()) == old.path;
+                && old.folder_of(spec["path"].as_str().unwrap_or_default()) == old.path;
             let policy = spec["deletionPolicy"].as_str().unwrap_or_default();
             sets_otherwise(input, old, names, prunes(&spec["prune"]), policy).filter(|_| is_it)
         }),

@@ -76,7 +76,7 @@ pub fn hand_over(
             let heir = Heir {
                 path: crate::plan::edit::resources::respell(
                     old.said("path").as_str().unwrap_or_default(),
-                    side.as_str(),
+                    &old.spelt(side),
                 ),
                 components: components(old, &one.whole, side),
                 decryption: contents.iter().all(|objects| !objects.iter().any(is_encrypted))

@@ -51,7 +51,7 @@ use crate::plan::migrate::precondition::subject::Subject;
 use crate::plan::migrate::round::Round;
 use crate::plan::migrate::standing::moves;
 use crate::plan::{EntryOutcome, Plan, Report, Stage};
-use crate::repo::Relation;
+use crate::repo::{FluxKustomization, Relation};
 use crate::template::Templates;
 
 /// What a migration is told on the command line.
@@ -135,10 +135,11 @@ pub fn migrate(
 /// holds this repository too, Git does not say.
 fn sources(input: &Input<'_>, one: &Move<'_>) -> Vec<Diagnostic> {
     let wanted = &input.spec.flux.source;
-    let others = one
-        .old
-        .iter()
-        .filter(|old| (old.source_kind(), old.source_name()) != (wanted.kind.as_str(), wanted.name.as_str()));
+    let is_it = |old: &&&FluxKustomization| {
+        let source = input.model.fetched_source(old);
+        (source.kind, source.name) == (wanted.kind.clone(), wanted.name.clone())
+    };
+    let others = one.old.iter().filter(|old| !is_it(old));
     others
         .map(|old| {
             Diagnostic::warning(format!(

@@ -6,7 +6,7 @@ use crate::path::RepoPath;
 use crate::plan::migrate::precondition::identity::pattern;
 use crate::plan::problem::Problem;
 use crate::repo::FluxKustomization;
-use crate::repo::flux::{artifact_path, holds_variable};
+use crate::repo::flux::holds_variable;
 
 /// Gives a Flux Kustomization that may build a folder and whose inventory nobody compares, with the
 /// reason for that: it stands outside of the spec's folder, its path has a variable, or it builds from
@@ -16,7 +16,7 @@ pub fn unseen<'a>(input: &Input<'a>, folder: &RepoPath) -> Option<(&'a FluxKusto
     let above = graph.above(folder);
     let builds = |path: &RepoPath| above.contains(path) || !graph.has(path) && folder.is_within(path);
     let why = |flux: &FluxKustomization| {
-        let path = artifact_path(flux.spec("path").as_str().unwrap_or_default())?;
+        let path = flux.folder_of(flux.spec("path").as_str().unwrap_or_default())?;
         if holds_variable(flux.spec("path")) {
             let pattern = pattern(path.as_str());
             let may = above.iter().any(|one| wildcard(&pattern, one.as_str()));

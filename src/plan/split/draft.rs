@@ -183,10 +183,18 @@ fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
         .map(|(kustomization, path)| {
             let cluster = kustomization.cluster.clone();
             let (kind, name) = (kustomization.source_kind(), kustomization.source_name());
-            EntryOutcome::new(&cluster, &path).refused(Problem::new(
-                format!("its path is relative to {kind} {name}, not to this repository"),
-                "split it in the repository that the artifact is made from",
-            ))
+            let problem = match &kustomization.unmapped {
+                Some(unmapped) => Problem::new(
+                    format!("{kind} {name} can't be mapped to a folder here: {}", unmapped.reason),
+                    "copy folders with `/**` to places that end as theirs, from this repository alone",
+                )
+                .at(unmapped.place.clone().unwrap_or_else(|| kustomization.place("path"))),
+                None => Problem::new(
+                    format!("its path is relative to {kind} {name}, not to this repository"),
+                    "split it in the repository that the artifact is made from",
+                ),
+            };
+            EntryOutcome::new(&cluster, &path).refused(problem)
         })
         .collect()
 }

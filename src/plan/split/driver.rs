@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{Input, Role, parent};
+use crate::delivery::{Input, Role, World, parent, partial};
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::plan::gate::{self, Lone};
@@ -145,7 +145,35 @@ impl Run<'_> {
             return BTreeMap::new();
         }
         let model = self.original.again(after);
+        let sides = draft.plan.report.entries().iter().filter(later);
+        let of = |(_, side): &(String, RepoPath)| side.clone();
+        let sides = sides.map(|one| (one.before.clone(), one.after.iter().map(of).collect())).collect();
+        let found = self.partial(&sides, World { snapshot: after, model: &model });
+        if !found.is_empty() {
+            return found;
+        }
         migrate::hindered(&Input { snapshot: after, model: &model, ..*self.original }, &divided)
+    }
+}
+
+impl Run<'_> {
+    /// Finds the entry points of which Flux sees less than lies here, before a draft or after it.
+    fn partial(
+        &self,
+        divided: &BTreeMap<RepoPath, Vec<RepoPath>>,
+        after: World<'_>,
+    ) -> BTreeMap<RepoPath, Problem> {
+        let Input { snapshot, model, renderer, .. } = *self.original;
+        let mut found = partial(after, divided, renderer);
+        found.extend(partial(World { snapshot, model }, divided, renderer));
+        let problem = |name: &str| {
+            let reason = format!("the source of Flux Kustomization {name} lacks files that its build reads");
+            Problem::new(
+                reason,
+                "let the source fetch, or its ArtifactGenerator copy, all that the folder reads",
+            )
+        };
+        found.into_iter().map(|(entry, name)| (entry, problem(&name))).collect()
     }
 }
 

@@ -8,7 +8,6 @@ use crate::live::LiveKustomization;
 use crate::plan::Stage;
 use crate::plan::migrate::MigrateOptions;
 use crate::plan::migrate::moving::Move;
-use crate::repo::flux::artifact_path;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, Relation};
 
@@ -49,7 +48,7 @@ fn lookup<'l>(
     let (space, name) = (input.namespace(expected), &expected.name);
     let found = live.iter().find(|live| live.namespace == space && live.name == *name);
     let found = found.ok_or_else(|| format!("the cluster has no Flux Kustomization {space}/{name}"))?;
-    if artifact_path(&found.path) != expected.path {
+    if expected.folder_of(&found.path) != expected.path {
         return Err(format!(
             "Flux Kustomization {space}/{name} builds {} there and {} in Git. It is another cluster, or lacks the last commit",
             found.path,
@@ -122,8 +121,17 @@ fn still_there(input: &Input<'_>, one: &Move<'_>, live: &[LiveKustomization]) ->
             .iter()
             .any(|other| other.name == live.name && input.namespace(other) == live.namespace)
     };
+    // A path says nothing of another artifact.
+    let is_read = |live: &LiveKustomization, own: &FluxKustomization| {
+        own.top.is_top()
+            || (live.source_kind.as_str(), live.source_name.as_str())
+                == (own.source_kind(), own.source_name())
+    };
+    let applies = |live: &LiveKustomization| {
+        one.all().any(|own| is_read(live, own) && own.folder_of(&live.path).as_ref() == Some(&one.whole))
+    };
     live.iter()
-        .filter(|live| artifact_path(&live.path).as_ref() == Some(&one.whole) && !in_git(live))
+        .filter(|live| applies(live) && !in_git(live))
         .map(|live| {
             format!("{}/{} still applies {}, and Git has it no more", live.namespace, live.name, one.whole)
         })

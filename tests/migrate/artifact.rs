@@ -1,0 +1,72 @@
+//! Entry points that an ArtifactGenerator makes artifacts of.
+
+use crate::support::flux_kustomization;
+use crate::support::scratch::Scratch;
+
+const GENERATOR: &str = "apiVersion: source.extensions.fluxcd.io/v1beta1
+kind: ArtifactGenerator
+metadata: { name: apps, namespace: flux-system }
+spec:
+  sources:
+    - { alias: repo, kind: GitRepository, name: flux-system }
+  artifacts:
+    - name: apps
+      copy:
+        - { from: \"@repo/apps/base/**\", to: \"@artifact/base/\" }
+        - { from: \"@repo/apps/prod/**\", to: \"@artifact/prod/\", exclude: [\"*.md\"] }
+";
+
+/// A cluster with an entry point whose path counts from `apps`.
+fn repository(generator: &str) -> Scratch {
+    let scratch = Scratch::empty();
+    let apps = flux_kustomization("apps", "prod", "")
+        .replace("kind: GitRepository, name: flux-system", "kind: ExternalArtifact, name: apps");
+    scratch
+        .write("clusters/prod/flux-system/gotk-sync.yaml", flux_kustomization("flux-system", "clusters/prod", ""))
+        .write("clusters/prod/apps.yaml", apps)
+        .write("clusters/prod/generator.yaml", generator)
+        .write("apps/base/web/kustomization.yaml", "resources: [all.yaml]\n")
+        .write(
+            "apps/base/web/all.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: web, namespace: web }\n---\napiVersion: v1\nkind: Service\nmetadata: { name: web, namespace: web }\n",
+        )
+        .write("apps/prod/kustomization.yaml", "resources: [../base/web]\n")
+        .write("apps/prod/README.md", "words\n")
+        .commit();
+    scratch.expect(0, &["init", "--yes"]);
+    scratch.commit();
+    scratch
+}
+
+#[test]
+fn paths_of_successors_count_from_where_the_artifact_begins() {
+    let scratch = repository(GENERATOR);
+    for command in [&["split", "--all", "--yes"][..], &["migrate", "--yes"], &["migrate", "--yes"]] {
+        scratch.expect(0, command);
+        scratch.commit();
+        scratch.expect(0, &["verify"]);
+    }
+    let run = scratch.expect(0, &["migrate"]);
+    assert!(run.stderr.contains("finished") && run.stderr.contains("Nothing to change"), "{}", run.stderr);
+    let of = |name: &str| scratch.text(&format!("clusters/prod/{name}.yaml"));
+    insta::assert_snapshot!(of("apps-rw"), @r"
+    apiVersion: kustomize.toolkit.fluxcd.io/v1
+    kind: Kustomization
+    metadata: { name: apps-rw, namespace: flux-system }
+    spec:
+      interval: 10m
+      path: ./prod/prod-rw
+      prune: true
+      sourceRef: { kind: ExternalArtifact, name: apps }
+      dependsOn:
+        - name: apps-rt
+    ");
+}
+
+#[test]
+fn what_the_generator_does_not_copy_is_missing_after_a_split() {
+    let scratch = repository(&GENERATOR.replace("prod/**\", to", "prod/kustomization.yaml\", to"));
+    let run = scratch.expect(5, &["split", "--all", "--yes"]);
+    let told = run.stderr.lines().filter(|line| line.contains("apps/prod"));
+    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @"error: apps/prod in cluster prod is left as it is: the source of Flux Kustomization apps lacks files that its build reads");
+}
