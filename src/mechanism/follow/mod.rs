@@ -179,11 +179,13 @@ impl Mechanism for Follow {
         let resource = RESOURCE;
         let open = |source: &HeldSource| {
             let (HeldSource { live, name, .. }, of) = (source, format!("--namespace={}", source.namespace));
-            format!(
-                "commit=$(kubectl get {resource} {live} {of} --output=jsonpath={{.status.artifact.revision}}) && \
-                 [ -n \"$commit\" ] && kubectl patch {resource} {name} {of} --type=merge --field-manager=flux \
+            let get =
+                format!("kubectl get {resource} {live} {of} --output=jsonpath={{.status.artifact.revision}}");
+            let patch = format!(
+                "kubectl patch {resource} {name} {of} --type=merge --field-manager=flux \
                  --patch=\"{{\\\"spec\\\":{{\\\"ref\\\":{{\\\"commit\\\":\\\"${{commit##*:}}\\\"}}}}}}\""
-            )
+            );
+            format!("commit=$({get}) && [ -n \"$commit\" ] && {patch}")
         };
         let own = cluster.sources.iter().filter(|source| source.change_type == change_type);
         let lines: Vec<String> = own.map(open).collect();

@@ -234,7 +234,7 @@ fn leave(
         target.name, gate.cluster, live.name
     );
     let help = format!(
-        "let this reach the cluster while the window is open; else give `flux suspend kustomization {}` first, and resume it in the window",
+        "let this reach the cluster while the window is open\nor first give `flux suspend kustomization {}` and resume it in the window",
         target.name
     );
     Ok((live.name, Diagnostic::warning(text).at(flux.place("sourceRef")).help(help)))
