@@ -320,7 +320,7 @@ fn edited_texts_read_as_go_reads_them() {
 /// A node's bytes lie within its parent's, in order, and a scalar's bytes read as the scalar.
 fn check_spans(text: &str, node: &gitops_windows::yaml::Node) {
     assert!(text.get(node.span.clone()).is_some() && node.start <= node.span.start, "{text:?} {node:#?}");
-    if let Some(dash) = node.dash {
+    if let Some(dash) = node.dash() {
         assert!(text[dash..].starts_with('-') && dash < node.start.max(dash + 1), "{text:?} {node:#?}");
     }
     let children: Vec<_> = match &node.kind {

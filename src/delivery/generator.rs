@@ -312,12 +312,12 @@ impl<'g> Aliases<'g> {
                 found.as_ref().and_then(|(_, artifact)| Some((artifact, artifact.copied.as_ref()?.ready())));
             let is_there = |file: &RepoPath| earlier.as_ref().is_some_and(|(_, earlier)| earlier.takes(file));
             match text(&copy["strategy"]) {
-                "Extract" if !copy_of.is_glob() || taken.any(|file| is_archive(file)) => {
+                "Extract" if !copy_of.is_glob() || taken.any(is_archive) => {
                     return Err(Fault::new("it has what an archive holds", &field("strategy")));
                 }
                 // Of everything else an `Extract` takes nothing.
                 "Extract" => continue,
-                "Merge" if taken.any(|file| is_there(file)) => {
+                "Merge" if taken.any(&is_there) => {
                     return Err(Fault::new("it merges files", &field("strategy")));
                 }
                 _ => {}

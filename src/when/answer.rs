@@ -68,6 +68,9 @@ pub struct Line {
     pub close_zone: TimeZone,
 }
 
+/// Tells since when files stand in Git, looking back to an instant.
+pub type History<'a> = dyn Fn(&BTreeSet<RepoPath>, Timestamp) -> BTreeMap<RepoPath, Appeared> + 'a;
+
 impl Answer {
     /// Takes back that something is closed which nothing has closed yet: the CronJobs of its gate came to Git after the
     /// closing that would have. `history` tells since when files stand there, looking back to an instant.
@@ -77,7 +80,7 @@ impl Answer {
         spec: &Spec,
         model: &Model,
         schedules: &Schedules,
-        history: &dyn Fn(&BTreeSet<RepoPath>, Timestamp) -> BTreeMap<RepoPath, Appeared>,
+        history: &History<'_>,
     ) -> Answer {
         let mut files = BTreeSet::new();
         let mut since: Option<Timestamp> = None;

@@ -12,7 +12,7 @@ mod check;
 mod cron;
 mod fleet;
 #[path = "../support/mod.rs"]
-#[allow(dead_code, unused_imports, reason = "each test program uses a part of it")]
+#[allow(unused_imports, reason = "each test program uses a part of it")]
 mod support;
 mod when;
 
