@@ -62,7 +62,7 @@ const CASES: [Case; 12] = [
         repository: "fluxcd+flux2-kustomize-helm-example",
         root: ".",
         clusters: &["production", "staging"],
-        entries: &[("production", Refused("ExternalArtifact")), ("staging", Refused("ExternalArtifact"))],
+        entries: &[("apps/production", Untouched), ("apps/staging", Untouched)],
     },
     Case {
         repository: "mischavandenburg+homelab",

@@ -287,6 +287,29 @@ fn what_git_does_not_have_is_told_with_the_command_that_fetches_it() {
     insta::assert_snapshot!(shallow.expect(3, &["pr", "--base", "base"]).stderr);
 }
 
+/// A CronJob runs no time before its creation, so a gate that has just been made stands open.
+#[test]
+fn what_nothing_has_closed_yet_lands_when_the_commit_arrives() {
+    let scratch = fleet();
+    let made = scratch.git(&["log", "-1", "--format=%ct", "main"]);
+    let made = jiff::Timestamp::from_second(made.trim().parse().unwrap()).unwrap();
+    let now = (made + jiff::SignedDuration::from_mins(1)).to_string();
+    scratch.replace("apps/web/web-rw/deployment.yaml", "nginx:1.29.3", "nginx:1.30.0").commit();
+    let told = scratch.expect(0, &["pr", "--base", "main", "--now", &now, "--format", "json"]).stdout;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    let landing = &told["changes"][0]["lands"];
+    assert_eq!(landing["earliest"], now.as_str(), "{landing:#}");
+    let when = scratch.expect(0, &["when", "--cluster", "edge-01", "--now", &now]).stdout;
+    assert!(!when.contains("apps-rw: closed"), "{when}");
+    // Closed from the first closing on.
+    let later = (made + jiff::SignedDuration::from_hours(8 * 24)).to_string();
+    let told = scratch.expect(0, &["pr", "--base", "main", "--now", &later, "--format", "json"]).stdout;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    let when = scratch.expect(0, &["when", "--cluster", "edge-01", "--now", &later]).stdout;
+    let is_closed = told["changes"][0]["lands"]["earliest"] != later.as_str();
+    assert_eq!(is_closed, when.contains("closed"), "{when}\n{told:#}");
+}
+
 #[test]
 fn nothing_of_a_pull_request_is_executed() {
     let scratch = fleet();

@@ -128,9 +128,13 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
         workspace.model_of(&before, old.as_ref(), renderer.as_ref()),
         workspace.model_of(&after, new.as_ref(), renderer.as_ref()),
     );
+    // A gate that only comes with the pull request is told as new.
+    let history = |files: &_, since| repository.appeared_at(&merge_base, files, since);
     let clock = Clock {
-        before: Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref()),
-        after: Tree::new(World { snapshot: &after, model: &new_model }, new.as_ref()),
+        before: Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref())
+            .with_history(now, &history),
+        after: Tree::new(World { snapshot: &after, model: &new_model }, new.as_ref())
+            .with_history(now, &history),
         now,
     };
     let question = Question { base: merge_base, head: commit, broken: broken.into_iter().next(), standards };

@@ -287,7 +287,7 @@ impl<'a> Input<'a> {
         };
         match entry.clusters().any(is_left) {
             true => ". No gate suspends its Flux Kustomization: `gitops-windows sync` says why",
-            false => ". A gate suspends its own Flux Kustomization",
+            false => ". A gate suspends its whole Flux Kustomization",
         }
     }
 

@@ -12,15 +12,13 @@ const OR: &str = "or ";
 /// use gitops_windows::diagnostic::numbered;
 /// assert_eq!(numbered("commit it\nwait\nor take it back"), "1. commit it\n2. wait\nor take it back");
 /// assert_eq!(numbered("commit it\nor take it back"), "commit it\nor take it back");
+/// assert_eq!(numbered("wait\nor:\n1. commit it\n2. wait"), "wait\nor:\n1. commit it\n2. wait");
 /// ```
 pub fn numbered(remedy: &str) -> String {
-    if remedy.starts_with("1. ") {
-        return remedy.to_owned();
-    }
     let lines: Vec<&str> = remedy.lines().collect();
     let ways = lines.chunk_by(|one, other| one.starts_with(OR) == other.starts_with(OR));
     let told = ways.flat_map(|steps| {
-        let is_one = steps.len() < 2 || steps[0].starts_with(OR);
+        let is_one = steps.len() < 2 || steps[0].starts_with(OR) || steps[0].starts_with("1. ");
         let told = steps.iter().enumerate().map(move |(index, step)| match is_one {
             true => (*step).to_owned(),
             false => format!("{}. {step}", index + 1),

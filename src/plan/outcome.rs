@@ -146,8 +146,10 @@ impl EntryOutcome {
             Way::Refused => "refused",
         };
         let mut lines = vec![format!("  {}  {way}", self.before), format!("    why: {}", self.why())];
-        let several = self.apps.iter().filter(|_| self.apps.len() > 1);
-        lines.extend(several.map(|app| format!("    {}: {}, {}", app.app, app.way.as_str(), app.reason)));
+        // What decides for the whole entry point is said already.
+        let said = |app: &&AppOutcome| self.why() == format!("{}: {}", app.app, app.reason);
+        let others = self.apps.iter().filter(|app| self.apps.len() > 1 && !said(app));
+        lines.extend(others.map(|app| format!("    {}: {}, {}", app.app, app.way.as_str(), app.reason)));
         lines
     }
 

@@ -12,9 +12,10 @@ use crate::delivery::fleet::{GateSchedule, GateTimes, Schedules};
 use crate::delivery::inventory::{is_kept, prunes, stays_without};
 use crate::delivery::{Applier, BuiltJob, Cluster, Hold, Holds, Pair, Reached, Sides, SourceId, World};
 use crate::pr::landing::{Landing, State};
-use crate::repo::duration;
+use crate::repo::{Appeared, duration};
 use crate::schedule::{self, CronExpr, Stretch, Window, WindowForm};
 use crate::spec::Spec;
+use crate::when::{self, History};
 
 /// How long kustomize-controller waits before it looks again whether a dependency is ready (`--requeue-dependency`).
 const REQUEUE: Duration = Duration::from_secs(30);
@@ -57,6 +58,8 @@ pub struct Tree<'a> {
     holds: Holds<'a>,
     schedules: Schedules,
     sides: Sides,
+    /// Since when there are the CronJobs of a cluster whose gate has closed nothing yet.
+    begun: BTreeMap<String, Timestamp>,
 }
 
 impl<'a> Tree<'a> {
@@ -70,7 +73,42 @@ impl<'a> Tree<'a> {
             holds: Holds::new(world.model, spec),
             schedules: spec.and_then(|spec| Schedules::new(spec).ok()).unwrap_or_default(),
             sides: spec.map(|spec| Sides::of(spec, world.model)).unwrap_or_default(),
+            begun: BTreeMap::new(),
         }
+    }
+
+    /// Takes back that something is closed at an instant which nothing has closed yet, as `when` does: a CronJob runs no
+    /// time before its creation. A gate that looks at a table closes at its first run, whenever that is.
+    #[must_use]
+    pub fn with_history(mut self, at: Timestamp, history: &History<'_>) -> Tree<'a> {
+        let Some(spec) = self.spec.filter(|spec| spec.gate.table.is_none()) else { return self };
+        let mut since: Option<Timestamp> = None;
+        let mut files = BTreeMap::new();
+        for cluster in &self.world.model.delivered.all {
+            let gated = spec.types.iter().filter(|one| !one.is_real_time());
+            let own = gated.filter_map(|one| self.schedules.of(&cluster.name, &one.name.value));
+            let closed = own.filter_map(|index| self.schedules.distinct().get(index)?.closed_since(at)).min();
+            let is_target = |namespace: &str, name: &str| {
+                let mut own = cluster.kustomizations.iter();
+                own.any(|one| one.name() == name && (namespace.is_empty() || one.namespace() == namespace))
+            };
+            let Some(closed) = closed else { continue };
+            if let Some(file) = when::gate_file(spec, self.world.model, &cluster.name, is_target) {
+                since = Some(since.map_or(closed, |since| since.min(closed)));
+                files.insert(cluster.name.clone(), file);
+            }
+        }
+        let Some(since) = since else { return self };
+        let known = history(&files.values().cloned().collect(), since);
+        for (cluster, file) in files {
+            // Of a time before the commit it is asked what the windows say.
+            if let Some(Appeared::At(there)) = known.get(&file).copied()
+                && there <= at
+            {
+                self.begun.insert(cluster, there);
+            }
+        }
+        self
     }
 
     /// Returns the type of all that an applier builds, where it is a side of one.
@@ -166,10 +204,14 @@ impl<'a> Tree<'a> {
             }
         };
         let times = schedule.times(at);
+        let begun = self.begun.get(cluster).filter(|_| !times.open);
+        let unclosed = begun.and_then(|there| schedule.before_first_closing(at, *there));
+        let since = schedule.closed_since(at).filter(|_| unclosed.is_none());
+        let times = unclosed.unwrap_or(times);
         let zone = schedule.zone(times.opens);
         let freeze = schedule.freeze_at(at).cloned();
         let tick = Duration::from_secs(u64::from(tick) * 60);
-        Some(Gate { times, zone, since: schedule.closed_since(at), freeze, tick })
+        Some(Gate { times, zone, since, freeze, tick })
     }
 
     /// Returns the name of the window that opens next; that of the type or the CronJob where it has none.

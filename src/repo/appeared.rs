@@ -26,12 +26,22 @@ impl Repository {
     /// A commit counts as of when it came to the branch's own line: a merge, not what it merges. A file that was moved
     /// stands since it was made.
     pub fn appeared(&self, paths: &BTreeSet<RepoPath>, since: Timestamp) -> BTreeMap<RepoPath, Appeared> {
+        self.appeared_at("HEAD", paths, since)
+    }
+
+    /// As [`appeared`](Repository::appeared), by the commits of a revision.
+    pub fn appeared_at(
+        &self,
+        revision: &str,
+        paths: &BTreeSet<RepoPath>,
+        since: Timestamp,
+    ) -> BTreeMap<RepoPath, Appeared> {
         let all = |what: Appeared| paths.iter().map(|path| (path.clone(), what)).collect();
         if self.git().is_none() {
             return all(Appeared::Unknown);
         }
         let git = self.ask_git();
-        let Some(head) = self.commit("HEAD") else { return all(Appeared::Nowhere) };
+        let Some(head) = self.commit(revision) else { return all(Appeared::Nowhere) };
         let arguments = ["ls-tree", "-r", "-z", "--full-tree", "--name-only", &head, "--"];
         let names: Vec<&str> = arguments.into_iter().chain(paths.iter().map(RepoPath::as_str)).collect();
         let Ok(listed) = git.run(&names) else { return all(Appeared::Unknown) };

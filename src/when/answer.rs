@@ -123,6 +123,23 @@ impl Answer {
     }
 }
 
+/// Returns the file that brings the CronJobs of a cluster's gate to it: the list of the gate's folder, else the closing job
+/// that acts on one of the targets, by namespace (empty where a list gives it) and name.
+pub fn gate_file(
+    spec: &Spec,
+    model: &Model,
+    cluster: &str,
+    is_target: impl Fn(&str, &str) -> bool,
+) -> Option<RepoPath> {
+    let own = spec.gate_folder(cluster).ok();
+    if let Some(list) = own.and_then(|folder| model.graph.get(&folder)) {
+        return Some(list.file.clone());
+    }
+    let acts = |(namespace, name): &(String, String)| is_target(namespace, name);
+    let gate = model.gates.iter().find(|gate| gate.close.targets.iter().any(acts));
+    gate.map(|gate| gate.close.file.clone())
+}
+
 impl Line {
     /// Says why a change that is merged at the instant waits, or does not.
     pub fn reason(&self, at: Timestamp) -> Reason {
@@ -138,16 +155,11 @@ impl Line {
 
     /// Returns the file that brings the CronJobs of its gate to the cluster.
     fn gate_file(&self, spec: &Spec, model: &Model) -> Option<RepoPath> {
-        let own = spec.gate_folder(&self.cluster).ok();
-        if let Some(list) = own.and_then(|folder| model.graph.get(&folder)) {
-            return Some(list.file.clone());
-        }
-        let target = self.kustomization.as_ref()?;
-        let is_it = |(namespace, name): &(String, String)| {
-            *name == target.name && (namespace.is_empty() || *namespace == target.namespace)
+        let target = self.kustomization.as_ref();
+        let is_it = |namespace: &str, name: &str| {
+            target.is_some_and(|own| name == own.name && (namespace.is_empty() || namespace == own.namespace))
         };
-        let gate = model.gates.iter().find(|gate| gate.close.targets.iter().any(is_it));
-        gate.map(|gate| gate.close.file.clone())
+        gate_file(spec, model, &self.cluster, is_it)
     }
 
     /// Tells whether a change that is merged at the instant waits for nothing but Flux.

@@ -16,17 +16,18 @@ fn what_git_suspends_is_left_out_of_the_gate() {
         ("apps/shop/kustomization.yaml", "resources: [service.yaml]\n"),
         ("apps/shop/service.yaml", &SERVICE.replace("NAME", "shop")),
     ]);
-    insta::assert_snapshot!(told(&scratch, &INIT), @r"
-    note: the gate of cluster prod leaves out old: `suspend: true` stands in Git
+    insta::assert_snapshot!(told(&scratch, &INIT), @r#"
+note: the gate of cluster prod leaves out old: `suspend: true` stands in Git
 
-    note: the gate of cluster prod holds back all of shop: every object there has a window
-     --> windows.yaml
-     = help: give what must not wait a real-time type under `rules`, and split it
-    prod
-      apps/old   Flux Kustomization old   no apps
-      apps/shop  Flux Kustomization shop  no apps
-    From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
-    ");
+note: the gate of cluster prod suspends shop entirely: every object there has a window
+ --> windows.yaml
+ = help: 1. give objects that must not wait a real-time type under `rules`
+         2. split it
+prod
+  apps/old   Flux Kustomization old   no apps
+  apps/shop  Flux Kustomization shop  no apps
+From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
+"#);
     let gate = gate(&scratch);
     assert!(gate.contains("\"shop\"") && !gate.contains("\"old\""), "{gate}");
     assert_eq!(notes(&scratch), [""; 0]);
@@ -38,11 +39,14 @@ fn what_git_suspends_is_left_out_of_the_gate() {
     prod: `spec.suspend: true` stands in Git: nothing lands, and the windows can't change that for long.
       → remove the line from the Flux Kustomization.
     ");
-    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r"
-    apps/old (prod): untouched, all of its objects are of type rw, so there is nothing to divide: Git suspends its Flux Kustomization
-    apps/shop (prod): untouched, all of its objects are of type rw, so there is nothing to divide: its own Flux Kustomization is what a gate holds back
-    Nothing to change.
-    ");
+    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r#"
+prod
+  apps/old  not divided
+    why: all of its objects have type rw: Git suspends its Flux Kustomization
+  apps/shop  not divided
+    why: all of its objects have type rw. A gate suspends its whole Flux Kustomization
+Nothing to change.
+"#);
 
     // Woken up, it waits for its window like the others.
     scratch.replace("clusters/prod/old.yaml", "  suspend: true\n", "").commit();
@@ -64,27 +68,34 @@ fn what_git_suspends_is_not_divided() {
         ("apps/shop/service.yaml", &SERVICE.replace("NAME", "shop")),
     ]);
     scratch.take(&INIT);
-    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r"
-    warning: apps/old in cluster prod is left as it is: Flux Kustomization old has `suspend: true` in Git, so nothing of it reaches the cluster
-     --> clusters/prod/old.yaml:9:12
-      |
-    9 |   suspend: true
-      |            ^^^^
-      |
-      = help: take `suspend` out there, let it reach the cluster, then go on
-    apps/shop (prod): projection, apps/shop/kustomization.yaml lists files of its own
-    1 entry point is left as before, for the reasons above.
-    ");
+    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r#"
+prod
+  apps/shop  split by projection
+    why: apps/shop/kustomization.yaml lists files beside its apps
+warning: apps/old in cluster prod is left as it is: Flux Kustomization old has `suspend: true` in Git. No change of it reaches the cluster
+ --> clusters/prod/old.yaml:9:12
+  |
+9 |   suspend: true
+  |            ^^^^
+  |
+  = help: 1. remove `suspend` there
+          2. wait until the cluster has applied that
+          3. go on
+Projection: each side builds the whole app and keeps the objects of its change type.
+1 entry point is left as before, for the reasons above.
+"#);
     scratch.commit();
     let gate = gate(&scratch);
     assert!(gate.contains("\"shop-rw\"") && !gate.contains("\"old"), "{gate}");
     // What was not begun needs no step.
     scratch.take(&["migrate", "--yes"]);
     scratch.take(&["migrate", "--yes"]);
-    insta::assert_snapshot!(told(&scratch, &["migrate", "--yes"]), @r"
-    apps/shop (prod): finished, shop-rt, shop-rw apply it
-    Nothing to change.
-    ");
+    insta::assert_snapshot!(told(&scratch, &["migrate", "--yes"]), @r#"
+prod
+  apps/shop  finished (step 3 of 3)
+    shop-rt, shop-rw apply it
+Nothing to change.
+"#);
     assert_eq!(notes(&scratch), [""; 0]);
 }
 
@@ -119,19 +130,20 @@ fn commented_out() -> Scratch {
 #[test]
 fn what_no_list_names_is_not_in_the_way() {
     let scratch = commented_out();
-    insta::assert_snapshot!(told(&scratch, &INIT), @r"
-    note: Flux Kustomization off is not alive: no cluster gets it
-     --> apps/prod/team/off.yaml
-     = help: `gitops-windows clusters` lists them
+    insta::assert_snapshot!(told(&scratch, &INIT), @r#"
+note: Flux Kustomization off is not alive: no cluster gets it
+ --> apps/prod/team/off.yaml
+ = help: `gitops-windows clusters` lists them
 
-    note: the gate of cluster prod holds back all of on: every object there has a window
-     --> windows.yaml
-     = help: give what must not wait a real-time type under `rules`, and split it
-    prod
-      apps/prod  Flux Kustomization apps  no kustomization.yaml: Flux makes one
-      base/on    Flux Kustomization on    no apps
-    From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
-    ");
+note: the gate of cluster prod suspends on entirely: every object there has a window
+ --> windows.yaml
+ = help: 1. give objects that must not wait a real-time type under `rules`
+         2. split it
+prod
+  apps/prod  Flux Kustomization apps  no kustomization.yaml: Flux makes one
+  base/on    Flux Kustomization on    no apps
+From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
+"#);
     let untouched = |scratch: &Scratch| {
         let is_off = |path: &str| path.contains("/off") || path.contains("/gone");
         let files = scratch.git(&["ls-files"]);
@@ -139,10 +151,12 @@ fn what_no_list_names_is_not_in_the_way() {
         files.map(|path| (path.to_owned(), scratch.text(path))).collect::<Vec<_>>()
     };
     let before = untouched(&scratch);
-    insta::assert_snapshot!(finished(&scratch), @r"
-    apps/prod (prod): finished, apps-rt, apps-rw apply it
-    Nothing to change.
-    ");
+    insta::assert_snapshot!(finished(&scratch), @r#"
+prod
+  apps/prod  finished (step 3 of 3)
+    apps-rt, apps-rw apply it
+Nothing to change.
+"#);
     assert_eq!(untouched(&scratch), before);
     let gate = gate(&scratch);
     assert!(gate.contains("\"apps-rw\"") && !gate.contains("\"off\"") && !gate.contains("gone"), "{gate}");

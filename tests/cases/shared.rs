@@ -25,11 +25,15 @@ dev, prod
     why: components/shop/kustomization.yaml lists files beside its apps
 Projection: each side builds the whole app and keeps the objects of its change type.
 "#);
-    insta::assert_snapshot!(finished(&scratch), @r"
-    components/shop (dev): finished, shop-rt, shop-rw apply it
-    components/shop (prod): finished, shop-rt, shop-rw apply it
-    Nothing to change.
-    ");
+    insta::assert_snapshot!(finished(&scratch), @r#"
+dev
+  components/shop  finished (step 3 of 3)
+    shop-rt, shop-rw apply it
+prod
+  components/shop  finished (step 3 of 3)
+    shop-rt, shop-rw apply it
+Nothing to change.
+"#);
     for cluster in ["dev", "prod"] {
         for job in ["open", "close"] {
             let patch =

@@ -78,7 +78,7 @@ prod
   apps/conf  not divided
     why: all of its objects have type rt
   apps/shop  not divided
-    why: all of its objects have type rw. A gate suspends its own Flux Kustomization
+    why: all of its objects have type rw. A gate suspends its whole Flux Kustomization
 Nothing to change.
 "#);
 }

@@ -155,7 +155,7 @@ fn the_way_back_is_refused_with_the_safe_one() {
     let told = scratch.expect(0, &["sync", "--while-open", "--yes"]).stderr;
     assert!(
         told.contains(
-            "apps-rw of cluster edge-01 will read flux-system again: every commit that waits lands at once"
+            "apps-rw of clusters edge-01, edge-02 will read flux-system again: every commit that waits lands at once"
         ),
         "{told}"
     );

@@ -292,7 +292,7 @@ fn invariant_9_a_hostile_name_reaches_no_command() {
         scratch.commit();
         let run = scratch.run(&["sync", "--yes"]);
         assert!(
-            run.code == 3 && run.stderr.contains("no name that a Flux Kustomization can have"),
+            run.code == 3 && run.stderr.contains("is no valid name of a Flux Kustomization"),
             "{name}: {run:?}"
         );
         assert_eq!(scratch.git(&["status", "--short"]), "", "{name}");

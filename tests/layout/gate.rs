@@ -16,7 +16,7 @@ fn a_window_over_a_whole_cluster() {
     scratch.commit();
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
     let split = scratch.expect(0, &["split", "--all"]);
-    assert!(split.stderr.contains("A gate suspends its own Flux Kustomization"), "{}", split.stderr);
+    assert!(split.stderr.contains("A gate suspends its whole Flux Kustomization"), "{}", split.stderr);
 }
 
 #[test]

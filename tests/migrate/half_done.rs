@@ -59,13 +59,13 @@ fn what_is_half_done_is_named_with_the_way_on() {
             Box::new(|scratch| {
                 scratch.replace("clusters/north/apps.yaml", "  prune: false", "  prune: \"no\"");
             }),
-            "has \"no\" as `spec.prune`, which the API server refuses",
+            "has \"no\" as `spec.prune`. The API server refuses that",
         ),
         (
             Box::new(|scratch| {
                 scratch.replace("clusters/north/apps.yaml", "  wait: false\n", "  suspend: \"true\"\n");
             }),
-            "has \"true\" as `spec.suspend`, which the API server refuses",
+            "has \"true\" as `spec.suspend`. The API server refuses that",
         ),
     ] {
         change(&scratch);
@@ -96,7 +96,7 @@ fn a_side_that_is_gone_and_a_folder_of_another_source_stop_the_migration() {
     std::fs::remove_dir_all(scratch.top().join(gone)).unwrap();
     scratch.commit();
     let run = scratch.run(&["migrate", "--cluster", "north", "--yes"]);
-    assert!(run.code != 0 && run.stderr.contains("which is not there"), "{run:?}");
+    assert!(run.code != 0 && run.stderr.contains("which is gone"), "{run:?}");
     assert_eq!(scratch.git(&["status", "--short"]), "", "a step was taken");
 }
 
@@ -236,7 +236,7 @@ fn what_a_parent_sets_for_all_of_its_children_is_set_back_as_the_remedy_says() {
         scratch.commit();
         let run = scratch.run(&["migrate"]);
         for app in ["library", "player"] {
-            let line = format!("apps/media/{app}/app (home): {stage}");
+            let line = format!("  apps/media/{app}/app  {stage}");
             assert!(run.stderr.contains(&line) || run.stdout.contains(&line), "{stage}: {run:?}");
         }
     }
@@ -263,10 +263,10 @@ fn what_could_not_be_handed_over_is_not_divided() {
         let patch = "  patches:\n  - target: { kind: Kustomization, name: library }\n    patch: |-\n      - { op: add, path: /spec/deletionPolicy, value: Delete }\n";
         scratch.write("clusters/home/flux/apps.yaml", parent + patch);
     });
-    assert!(said.contains("sets its `spec.deletionPolicy` otherwise"), "{said}");
+    assert!(said.contains("its parent's build overrides `spec.deletionPolicy`"), "{said}");
     assert!(said.contains("--> clusters/home/flux/apps.yaml:14:"), "{said}");
     for (from, to, part) in [
-        ("prune: true", "prune: \"true\"", "has \"true\" as `spec.prune`, which the API server refuses"),
+        ("prune: true", "prune: \"true\"", "has \"true\" as `spec.prune`. The API server refuses that"),
         ("prune: true", "prune: true\n  suspend: ${held:=false}", "has a variable in `spec.suspend`"),
         ("    name: flux-system", "    name: ${source}", "has a variable in `spec.sourceRef.name`"),
     ] {
@@ -318,7 +318,11 @@ fn what_stops_on_the_way_to_the_cluster_stops_a_migration() {
     let text = scratch.text(file);
     scratch.write(file, text.trim_end().to_owned() + "\n  suspend: true\n").commit();
     let run = scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]);
-    assert!(run.stderr.contains("which applies apps, has `suspend: true` in Git"), "{run:?}");
+    assert!(
+        run.stderr
+            .contains("apps is applied by Flux Kustomization flux-system, which has `suspend: true` in Git"),
+        "{run:?}"
+    );
     scratch.write(file, text).commit();
     scratch.take(&["migrate", "--cluster", "north", "--yes"]);
     // A finished one would prune what a side that does not build has lost.
@@ -355,7 +359,7 @@ fn steps_that_are_reverted_in_the_wrong_order_are_named_with_the_right_one() {
     scratch.git(&["rm", "-r", "--quiet", "apps/north/north-rt"]);
     scratch.commit();
     let run = scratch.expect(5, &["migrate", "--cluster", "north"]);
-    assert!(run.stderr.contains("which is not there") && run.stderr.contains(order), "{run:?}");
+    assert!(run.stderr.contains("which is gone") && run.stderr.contains(order), "{run:?}");
 }
 
 #[test]
@@ -387,10 +391,7 @@ fn the_lists_that_something_outside_of_git_applies_are_read() {
     let patch = "patches:\n- target: { kind: Kustomization, name: library }\n  patch: |-\n    - { op: replace, path: /spec/prune, value: true }\n";
     scratch.write("apps/media/kustomization.yaml", list.clone() + patch).commit();
     let run = scratch.expect(0, &["split", "--all", "--yes"]);
-    assert!(
-        run.stderr.contains("library in apps/media/library/ks.yaml still deletes objects that leave it"),
-        "{run:?}"
-    );
+    assert!(run.stderr.contains("library still deletes objects that leave it"), "{run:?}");
     assert!(!scratch.text("apps/media/library/ks.yaml").contains("gitops-windows"));
     // And what they leave out is not applied.
     scratch.write("apps/media/kustomization.yaml", list.replace("  - ./library/ks.yaml\n", "")).commit();

@@ -116,7 +116,11 @@ fn a_gate_of_ones_own_must_name_the_successor_first() {
     scratch.take(&["init", "--yes"]);
     scratch.take(&["split", "--all", "--yes"]);
     let run = scratch.expect(5, &["migrate", "--yes"]);
-    assert!(run.stderr.contains("acts on apps and not on apps-rw"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("names apps but not apps-rw. Nothing would suspend apps-rw"),
+        "{}",
+        run.stderr
+    );
     for job in ["begin", "end"] {
         scratch.replace(&format!("infra/maintenance/{job}.yaml"), "\"apps\"", "\"apps\", \"apps-rw\"");
     }

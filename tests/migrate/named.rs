@@ -47,8 +47,8 @@ fn a_patch_with_a_target() {
     let scratch = repository(|scratch| add(scratch, LIST, patch));
     let run = left(&scratch);
     for said in [
-        "the patch in line 7 of apps/media/kustomization.yaml is for library by name",
-        "would miss its successors library-rt and library-rw",
+        "the patch in line 7 of apps/media/kustomization.yaml names library, and would miss",
+        "its successors library-rt and library-rw",
         "write `name: \"library(-rt|-rw)?\"` there",
         "apps/media/kustomization.yaml:7:13",
     ] {
@@ -61,7 +61,7 @@ fn a_patch_with_a_target() {
         let target = format!("name: library\n      namespace: {namespace}\n");
         repository(|scratch| add(scratch, LIST, &patch.replace("name: library\n", &target)))
     };
-    assert!(left(&within("flux-system")).stderr.contains("is for library by name"));
+    assert!(left(&within("flux-system")).stderr.contains("names library, and would miss"));
     goes(&within("other"));
     // The same patch may as well stand there for each of them.
     let own = |name: &str| patch.replace("name: library", &format!("name: {name}")).replace("patches:\n", "");
@@ -103,7 +103,7 @@ fn a_patch_of_the_parent() {
     });
     let run = left(&scratch);
     for said in [
-        "the patch in line 14 of clusters/home/flux/apps.yaml is for library by name",
+        "the patch in line 14 of clusters/home/flux/apps.yaml names library, and would miss",
         "write `name: \"library|nothing|library-rt|library-rw\"` there",
     ] {
         assert!(run.stderr.contains(said), "{said}: {}", run.stderr);

@@ -43,7 +43,7 @@ fn what_an_artifact_generator_copies_is_looked_at_where_it_keeps_its_place() {
     let scratch = generated("@artifact/");
     scratch.write("web/a.yaml", map("web", "w")).write("docs/a.md", "other words\n");
     let told = answer(&scratch, &[]);
-    assert_eq!(changes(&told), ["one web flux-system/web at-once changed ConfigMap n/web"]);
+    assert_eq!(changes(&told), ["one web changed ConfigMap/web - at-once"]);
     assert_eq!(not_rendered(&told), Vec::<String>::new());
 }
 

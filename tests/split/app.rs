@@ -28,7 +28,7 @@ fn who_does_not_use_an_app_has_nothing_to_say_of_it() {
         flux(&scratch, entry);
     }
     let run = scratch.expect(1, &["split", "app", "web", "--dry-run"]);
-    assert!(run.stderr.contains("apps/first (c): plain"), "{}", run.stderr);
+    assert!(run.stderr.contains("c\n  apps/first  split\n"), "{}", run.stderr);
     assert!(!run.stderr.contains("apps/second"), "{}", run.stderr);
 }
 

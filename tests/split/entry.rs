@@ -61,7 +61,7 @@ fn a_null_survives_a_projection() {
     scratch.take(&["sync", "--yes"]);
     let before = scratch.tree();
     let run = scratch.expect(0, &["split", "--all", "--yes"]);
-    assert!(run.stderr.contains("apps/all (c): projection"), "{}", run.stderr);
+    assert!(run.stderr.contains("c\n  apps/all  split by projection\n"), "{}", run.stderr);
     scratch.commit();
     scratch.expect(0, &["verify"]);
     let run = scratch.expect(0, &["sync"]);
@@ -102,7 +102,10 @@ fn a_parent_of_flux_kustomizations_is_left_and_its_children_are_divided() {
         if runs {
             assert_eq!(parent["way"], "refused", "{parent}");
             assert!(
-                parent["reason"].as_str().unwrap().contains("as apps/media/web/app, and runs"),
+                parent["reason"]
+                    .as_str()
+                    .unwrap()
+                    .contains("such as apps/media/web/app, and objects of its own"),
                 "{parent}"
             );
         } else {
@@ -154,7 +157,7 @@ fn what_another_cluster_s_gate_holds_stops_nobody() {
     assert!(close.contains("\"all\""), "{close}");
     scratch.commit();
     let run = scratch.expect(0, &["split", "--all", "--yes"]);
-    assert!(run.stderr.contains("apps/web (south): projection"), "{}", run.stderr);
+    assert!(run.stderr.contains("  apps/web  split by projection\n"), "{}", run.stderr);
 }
 
 #[test]

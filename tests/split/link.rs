@@ -16,7 +16,7 @@ fn an_app_behind_a_link_is_divided_where_it_is() {
     flux(&scratch, "apps/two");
     let before = scratch.tree();
     let run = scratch.expect(0, &["split", "app", "web", "--yes"]);
-    assert!(run.stderr.contains("apps/one (c): plain"), "{}", run.stderr);
+    assert!(run.stderr.contains("c\n  apps/one  split\n"), "{}", run.stderr);
     assert!(scratch.text("apps/one/one-rt/kustomization.yaml").contains("../../../base/web/web-rt"));
     scratch.commit();
     assert_eq!(scratch.expect(0, &["split", "app", "web", "--yes"]).stdout, "");

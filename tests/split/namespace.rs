@@ -86,7 +86,7 @@ fn a_name_that_flux_fills_in_stops_nothing() {
     assert!(run.stderr.contains(told), "{}", run.stderr);
     scratch.commit();
     let run = scratch.expect(0, &["split", "--all", "--yes"]);
-    assert!(run.stderr.contains("apps/one (c): plain"), "{}", run.stderr);
+    assert!(run.stderr.contains("  apps/one  split\n"), "{}", run.stderr);
     let told = "its Flux Kustomization ${APP}-both has a name that no object can have";
     assert!(run.stderr.contains(told), "{}", run.stderr);
 }

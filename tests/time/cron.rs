@@ -146,7 +146,7 @@ fn bad_words_are_explained() {
         (["0 0 * * *", "--count", "0"], "1..=1000000"),
         (["-5 * * * *", "--count", "1"], "write the minute as 0 to 59"),
         (["0 25 * * *", "--count", "1"], "write the hour as 0 to 23"),
-        (["0 0 * 13 *", "--count", "1"], "from 1 to 12 or a name from JAN to DEC"),
+        (["0 0 * 13 *", "--count", "1"], "write the month as 1 to 12 or a name from JAN to DEC"),
         (["0 0 * * *", "--time-zone", "Nowhere"], "(release 20"),
         (["@every 1h", "--now", "x"], "--now"),
     ] {

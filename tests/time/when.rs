@@ -171,7 +171,7 @@ fn a_gate_without_jobs_closes_nothing() {
     assert_eq!(answer["lines"][1]["windowOpen"], false);
     let text = repository.stdout(&["when", "--cluster", "edge-01"]);
     assert!(
-        text.contains("at once (not gated)") && text.contains("nothing closes outside of them"),
+        text.contains("at once (not gated)") && text.contains("Nothing closes outside of the windows."),
         "{text}"
     );
 }

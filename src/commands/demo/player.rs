@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
 use clap::Parser;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::cli::Global;
 use crate::commands::demo::sample;
@@ -14,6 +14,9 @@ use crate::error::{Error, ErrorKind};
 use crate::output::{Output, Stream};
 use crate::render::Shared;
 use crate::repo::Repository;
+
+/// How long ago the commits are made: before a gate has closed once, its windows stand open.
+const AGE: SignedDuration = SignedDuration::from_hours(14 * 24);
 
 const TITLE: Style = Style::new().bold();
 const COMMAND: Style = AnsiColor::Cyan.on_default();
@@ -93,7 +96,7 @@ impl Player<'_> {
     /// When git refuses.
     pub fn commit(&self, message: &str) -> Result<(), Error> {
         self.shell(&format!("git add . && git commit --quiet -m {}", quoted(message)));
-        self.repository.commit_all(message, self.now)
+        self.repository.commit_all(message, self.now - AGE)
     }
 
     /// Replaces a text of a file, and tells it.
