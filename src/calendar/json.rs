@@ -67,7 +67,7 @@ fn utc(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Returns the JSON Schema (draft 2020-12) of what `calendar --format json` prints; [`json`] says what its fields mean.
+/// Returns the JSON Schema (draft 2020-12) of what `calendar --format json` prints; [`json()`] says what its fields mean.
 pub fn schema() -> Value {
     let (text, truth) = (|| json!({ "type": "string" }), || json!({ "type": "boolean" }));
     let instant = || json!({ "type": "string", "format": "date-time" });
