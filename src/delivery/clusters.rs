@@ -146,7 +146,8 @@ impl Cluster {
             && self.source(id).is_some_and(|spec| spec["ref"]["tag"] == mechanism::PLACEHOLDER)
     }
 
-    /// Returns the source that a held one follows, by their names; any other one is its own.
+    /// Returns the source that a held one follows, by their names; any other one is its own. Of several whose names fit, one
+    /// of the same repository counts before one of another.
     pub fn live_of(&self, id: &SourceId) -> SourceId {
         if !self.is_held(id) {
             return id.clone();
@@ -156,7 +157,9 @@ impl Cluster {
             let is_there = SourceId { name: id.name.clone(), ..(*other).clone() }.is(id);
             rest.is_some() && is_there && !self.is_held(other)
         };
-        let found = self.sources.iter().map(|(id, _)| id).filter(leads).max_by_key(|other| other.name.len());
+        let url = |id: &SourceId| self.source(id).map(|spec| &spec["url"]);
+        let own = self.sources.iter().map(|(id, _)| id).filter(leads);
+        let found = own.max_by_key(|other| (url(other) == url(id), other.name.len()));
         found.unwrap_or(id).clone()
     }
 

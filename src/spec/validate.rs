@@ -154,7 +154,9 @@ fn stretches(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
                 "CronJobs that run at openings and closings alone can't keep freeze `{}`",
                 name.value
             );
-            diagnostics.push(Diagnostic::error(message).at(name.place.clone()).help(NEEDS_TABLE));
+            let now = "for now: `gitops-windows stop --without-git` prints a command that closes";
+            let help = format!("{NEEDS_TABLE}\nor {now}");
+            diagnostics.push(Diagnostic::error(message).at(name.place.clone()).help(help));
         }
     }
     for given in &spec.overrides {
@@ -162,7 +164,9 @@ fn stretches(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
         about(spec, &given.clusters, &given.place, diagnostics);
         if spec.gate.table.is_none() {
             let message = "CronJobs that run at openings and closings alone can't keep an override";
-            diagnostics.push(Diagnostic::error(message).at(given.place.clone()).help(NEEDS_TABLE));
+            let now = "for now: `gitops-windows override open` prints a command that opens";
+            let help = format!("{NEEDS_TABLE}\nor {now}");
+            diagnostics.push(Diagnostic::error(message).at(given.place.clone()).help(help));
         }
     }
 }

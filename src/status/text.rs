@@ -89,6 +89,12 @@ fn verdict(answer: &Answer, look: Look<'_>) -> Line {
     let bad = all.iter().filter(|cluster| !cluster.is_fine()).count();
     let are = |number: usize| if number == 1 { "is" } else { "are" };
     let it = |number: usize| if number == 1 { "it" } else { "they" };
+    if !all.is_empty() && all.iter().all(|cluster| cluster.unread.is_some()) {
+        let who =
+            if let [one] = &all[..] { one.name.clone() } else { format!("none of {} clusters", all.len()) };
+        let verb = if all.len() == 1 { "gives no" } else { "gives an" };
+        return wrong(format!("{who} {verb} answer, so nothing is known."), 0);
+    }
     if bad > 0 {
         let who = match &all[..] {
             [one] => one.name.clone(),

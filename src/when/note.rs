@@ -100,8 +100,8 @@ const KINDS: [Kind; 13] = [
                 && !line.is_open()
                 && line.times.is_some_and(|times| times.next_open.is_none())
         },
-        "the windows do not open again within five years",
-        "mend the windows; `gitops-windows check` says why",
+        "the windows do not open again within five years, or before their table ends",
+        "end a freeze that lasts, move the end of the table, or mend the windows",
     ),
 ];
 

@@ -145,12 +145,14 @@ fn the_way_back_is_refused_with_the_safe_one() {
     scratch.commit();
     let told = scratch.expect(5, &["sync"]).stderr;
     assert!(told.contains("apps-rw reads held source flux-system-rw"), "{told}");
-    assert!(told.contains("flux suspend kustomization apps-rw"), "{told}");
+    // `suspend: false` stands in Git, so what people suspend does not last.
+    assert!(told.contains("wait until the window is open") && !told.contains("flux suspend"), "{told}");
     // By hand, or by the tool, which says when it may be merged.
     let by_hand = Scratch::empty();
     for cluster in ["edge-01", "edge-02"] {
         let file = format!("clusters/{cluster}/flux/apps-rw.yaml");
         by_hand.write(&file, scratch.text(&file)).replace(&file, "name: flux-system-rw", "name: flux-system");
+        by_hand.replace(&file, "  suspend: false\n", "");
     }
     let told = scratch.expect(0, &["sync", "--while-open", "--yes"]).stderr;
     assert!(
@@ -159,13 +161,15 @@ fn the_way_back_is_refused_with_the_safe_one() {
         ),
         "{told}"
     );
-    assert!(told.contains("flux suspend kustomization apps-rw"), "{told}");
+    assert!(!told.contains("flux suspend"), "{told}");
     for cluster in ["edge-01", "edge-02"] {
         let file = format!("clusters/{cluster}/flux/apps-rw.yaml");
         assert_eq!(scratch.text(&file), by_hand.text(&file));
     }
     scratch.commit();
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+    let found = scratch.run(&["check"]).stdout;
+    assert!(!found.contains("GW001"), "nothing keeps it suspended: {found}");
     let objects = rendered(&scratch, INFRA);
     assert!(!objects.iter().any(|one| one["kind"] == "GitRepository"));
 }

@@ -89,7 +89,7 @@ impl<'s> Change<'s> {
                 now.name, source.name
             ))
             .at(self.place(now, "sourceRef"))
-            .help(format!("{WHEN_OPEN}\nor suspend {} first and resume it in the window", now.name))
+            .help(format!("{WHEN_OPEN}\nor suspend {} first, where Git has no `suspend` of it, and resume it in the window", now.name))
     }
 
     /// Objects that go from what reads a held source to something else that lands earlier: that has the new commit, the

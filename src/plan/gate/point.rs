@@ -142,15 +142,16 @@ fn edit(
     if values.is_empty() {
         return Ok(false);
     }
-    write(builder, flux, values)?;
+    write(builder, flux, values, &[])?;
     Ok(moves)
 }
 
-/// Sets fields of the `spec` of a Flux Kustomization in its file.
+/// Sets fields of the `spec` of a Flux Kustomization in its file, and takes others out.
 fn write(
     builder: &mut Builder<'_>,
     flux: &FluxKustomization,
     values: Vec<(&[&str], ScalarText)>,
+    removed: &[&str],
 ) -> Result<(), Error> {
     let name = &flux.name;
     let refuse = |text: String, key: &str, help: &str| Err(unsafe_at(text, flux.place(key), help));
@@ -182,6 +183,9 @@ fn write(
             let keys: Vec<Key> = path.iter().map(|name| Key::from(*name)).collect();
             editor.set_scalar(&keys, value)?;
         }
+        for key in removed {
+            editor.remove_key(&[Key::from("spec"), Key::from(*key)])?;
+        }
         Ok(editor.into_text())
     };
     let edited = edited().map_err(|error| problem(Problem::edit(&flux.file, &text, &error)))?;
@@ -202,14 +206,23 @@ fn astray(input: &Input<'_>, gate: &ClusterGate) -> Vec<(GateTarget, SourceId)> 
 
 /// Says that the commit that waits for it would land as something leaves its held source.
 fn waits(input: &Input<'_>, gate: &ClusterGate, target: &GateTarget, held: &SourceId) -> Error {
-    let place = of_file(input, &gate.cluster, target)
-        .map_or_else(|| Place::file(input.spec.path.clone()), |flux| flux.place("sourceRef"));
+    let flux = of_file(input, &gate.cluster, target);
+    let place = flux.map_or_else(|| Place::file(input.spec.path.clone()), |flux| flux.place("sourceRef"));
     let text = format!(
         "{} reads held source {}, which the gate of cluster {} would no longer move: the commit that waits lands as it goes back",
         target.name, held.name, gate.cluster
     );
+    let open = if flux.is_some_and(|flux| flux.said("suspend") == &json!(false)) {
+        // Its parent would take back what people suspend.
+        "wait until the window is open".to_owned()
+    } else {
+        let name = &target.name;
+        format!(
+            "wait until the window is open, or run `flux suspend kustomization {name}` and resume it then"
+        )
+    };
     let help = format!(
-        "wait until the window is open, or give `flux suspend kustomization {}` and resume it in the window; `gitops-windows sync --while-open` then lets it read what {} follows, with this change in one commit",
+        "{open}\nrun `gitops-windows sync --while-open`: it lets {} read what {} follows, in one commit",
         target.name, held.name
     );
     unsafe_at(text, place, &help)
@@ -228,15 +241,23 @@ fn leave(
     let (Some(live), Some(flux)) = (live, of_file(input, &gate.cluster, target)) else {
         return Err(waits(input, gate, target, held));
     };
-    write(builder, flux, vec![(&["spec", "sourceRef", "name"], live.name.as_str().into())])?;
+    let values: Vec<(&[&str], ScalarText)> =
+        vec![(&["spec", "sourceRef", "name"], live.name.as_str().into())];
+    // Jobs that suspend need that Git says nothing of it: its parent would take back what they set.
+    let removed: &[&str] = if flux.said("suspend") == &json!(false) { &["suspend"] } else { &[] };
+    write(builder, flux, values, removed)?;
     let text = format!(
         "{} of cluster {} will read {} again: every commit that waits lands at once",
         target.name, gate.cluster, live.name
     );
-    let help = format!(
-        "let this reach the cluster while the window is open\nor first give `flux suspend kustomization {}` and resume it in the window",
-        target.name
-    );
+    let help = if removed.is_empty() {
+        format!(
+            "let this reach the cluster while the window is open\nor first give `flux suspend kustomization {}` and resume it in the window",
+            target.name
+        )
+    } else {
+        "let this reach the cluster while the window is open".to_owned()
+    };
     Ok((live.name, Diagnostic::warning(text).at(flux.place("sourceRef")).help(help)))
 }
 
