@@ -12,7 +12,7 @@ const OR: &str = "or ";
 /// use gitops_windows::diagnostic::numbered;
 /// assert_eq!(numbered("commit it\nwait\nor take it back"), "1. commit it\n2. wait\nor take it back");
 /// assert_eq!(numbered("commit it\nor take it back"), "commit it\nor take it back");
-/// assert_eq!(numbered("wait\nor:\n1. commit it\n2. wait"), "wait\nor:\n1. commit it\n2. wait");
+/// assert_eq!(numbered("wait\nor so:\n1. commit it\n2. wait"), "wait\nor so:\n1. commit it\n2. wait");
 /// ```
 pub fn numbered(remedy: &str) -> String {
     let lines: Vec<&str> = remedy.lines().collect();

@@ -287,6 +287,8 @@ pub fn clean(mut command: Command, folder: &Path) -> Command {
         .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")])
         .envs([("GIT_AUTHOR_NAME", "A"), ("GIT_AUTHOR_EMAIL", "a@example.com")])
         .envs([("GIT_COMMITTER_NAME", "A"), ("GIT_COMMITTER_EMAIL", "a@example.com")])
+        // Long before any window that a test asks for: a gate that has just come has closed nothing yet.
+        .envs([("GIT_AUTHOR_DATE", "2026-01-05T12:00:00Z"), ("GIT_COMMITTER_DATE", "2026-01-05T12:00:00Z")])
         .envs([("LC_ALL", "C"), ("TZ", "UTC"), ("COLUMNS", "100")])
         .env("HOME", folder)
         .env("XDG_CACHE_HOME", cache())
