@@ -88,7 +88,7 @@ fn zones(subject: &Subject<'_>, open: &GateJob, close: &GateJob) -> Option<Diagn
 /// Interval and timeout together of the slowest Flux Kustomization that is gated, and the shortest interval, as far
 /// as Git says it.
 fn needed(subject: &Subject<'_>, open: &GateJob) -> Option<(Duration, Duration)> {
-    let own = subject.deliveries_of(&open.cluster);
+    let own = subject.reconciled_in(&open.cluster);
     let gated = own.filter(|delivery| open.turns(&delivery.namespace, &delivery.name));
     let needed = gated.filter_map(|delivery| {
         let flux = subject.flux(delivery)?;

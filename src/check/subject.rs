@@ -21,8 +21,10 @@ pub struct Subject<'a> {
     pub spec: Option<&'a Spec>,
     /// What each Flux Kustomization applies to its cluster, in the order of entry points.
     pub deliveries: Vec<Delivery>,
-    /// The positions of these, by cluster.
+    /// The positions of these, by the cluster that gets the objects.
     by_cluster: BTreeMap<ClusterKey, Vec<usize>>,
+    /// The positions of these, by the cluster in which the Flux Kustomization lies.
+    by_reconciler: BTreeMap<ClusterKey, Vec<usize>>,
     /// The CronJobs that suspend or resume Flux Kustomizations, as the clusters get them.
     pub jobs: Vec<GateJob>,
     /// The positions of these, by cluster.
@@ -60,20 +62,16 @@ impl<'a> Subject<'a> {
         for delivery in &mut deliveries {
             delivery.hold(spec, model, &holds);
         }
-        let mut by_cluster: BTreeMap<ClusterKey, Vec<usize>> = BTreeMap::new();
-        for (position, delivery) in deliveries.iter().enumerate() {
-            by_cluster.entry(delivery.cluster.clone()).or_default().push(position);
-        }
-        let mut jobs_by_cluster: BTreeMap<ClusterKey, Vec<usize>> = BTreeMap::new();
-        for (position, job) in jobs.iter().enumerate() {
-            jobs_by_cluster.entry(job.cluster.clone()).or_default().push(position);
-        }
+        let by_cluster = positions(deliveries.iter().map(|delivery| &delivery.cluster));
+        let by_reconciler = positions(deliveries.iter().map(|delivery| &delivery.reconciled_in));
+        let jobs_by_cluster = positions(jobs.iter().map(|job| &job.cluster));
         Subject {
             snapshot,
             model,
             spec,
             deliveries,
             by_cluster,
+            by_reconciler,
             jobs,
             jobs_by_cluster,
             unclear,
@@ -82,7 +80,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Gives the deliveries of each cluster.
+    /// Gives the deliveries of each cluster that gets objects.
     pub fn clusters(&self) -> BTreeMap<&ClusterKey, Vec<&Delivery>> {
         self.by_cluster.keys().map(|cluster| (cluster, self.deliveries_of(cluster).collect())).collect()
     }
@@ -93,6 +91,20 @@ impl<'a> Subject<'a> {
         cluster: &ClusterKey,
     ) -> impl Iterator<Item = &Delivery> + Clone + use<'_, 'a> {
         self.by_cluster.get(cluster).into_iter().flatten().map(|position| &self.deliveries[*position])
+    }
+
+    /// Gives the deliveries by the clusters in which their Flux Kustomizations lie.
+    pub fn reconcilers(&self) -> BTreeMap<&ClusterKey, Vec<&Delivery>> {
+        self.by_reconciler.keys().map(|cluster| (cluster, self.reconciled_in(cluster).collect())).collect()
+    }
+
+    /// Gives the deliveries of which the Flux Kustomization lies in a cluster, in the order of entry points: those that a
+    /// CronJob there can suspend, and that may depend on one another.
+    pub fn reconciled_in(
+        &self,
+        cluster: &ClusterKey,
+    ) -> impl Iterator<Item = &Delivery> + Clone + use<'_, 'a> {
+        self.by_reconciler.get(cluster).into_iter().flatten().map(|position| &self.deliveries[*position])
     }
 
     /// Gives the Flux Kustomization of a delivery, where one stands in Git.
@@ -120,4 +132,13 @@ impl<'a> Subject<'a> {
     pub fn jobs_of<'s>(&'s self, cluster: &'s ClusterKey) -> impl Iterator<Item = &'s GateJob> {
         self.jobs_by_cluster.get(cluster).into_iter().flatten().map(|position| &self.jobs[*position])
     }
+}
+
+/// Gives the positions of what belongs to each cluster.
+fn positions<'c>(clusters: impl Iterator<Item = &'c ClusterKey>) -> BTreeMap<ClusterKey, Vec<usize>> {
+    let mut found: BTreeMap<ClusterKey, Vec<usize>> = BTreeMap::new();
+    for (position, cluster) in clusters.enumerate() {
+        found.entry(cluster.clone()).or_default().push(position);
+    }
+    found
 }

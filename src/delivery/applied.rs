@@ -72,8 +72,10 @@ impl Applied {
 /// An entry point in one cluster, by one Flux Kustomization.
 #[derive(Clone, Debug)]
 pub struct Delivery {
-    /// The cluster.
+    /// The cluster that gets the objects.
     pub cluster: ClusterKey,
+    /// The cluster in which its Flux Kustomization lies: another one where a hub applies the objects by `kubeConfig`.
+    pub reconciled_in: ClusterKey,
     /// The folder that is built.
     pub path: RepoPath,
     /// The entry point's role.
@@ -200,6 +202,7 @@ fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option
     };
     Delivery {
         cluster: kustomization.map_or_else(own, |flux| ClusterKey::of(model, flux)),
+        reconciled_in: kustomization.map_or_else(own, |flux| ClusterKey::around(model, flux)),
         path: entry.path.clone(),
         role: entry.role,
         flux,

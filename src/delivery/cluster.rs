@@ -1,5 +1,7 @@
 //! What tells clusters apart.
 
+use serde_json::Value;
+
 use crate::delivery::Model;
 use crate::repo::FluxKustomization;
 
@@ -13,14 +15,29 @@ pub struct ClusterKey {
     pub home: String,
     /// The name.
     pub name: String,
-    /// The Secret with the way to another cluster; empty for the cluster itself.
+    /// The Secrets and ConfigMaps with the way to another cluster; empty for the cluster itself.
     pub remote: String,
 }
 
 impl ClusterKey {
-    /// Gives the cluster in which a Flux Kustomization applies what it builds.
+    /// Returns the cluster in which a Flux Kustomization applies what it builds.
     pub fn of(model: &Model, flux: &FluxKustomization) -> ClusterKey {
-        let remote = flux.spec("kubeConfig")["secretRef"]["name"].as_str().unwrap_or_default().to_owned();
-        ClusterKey { home: model.home_of(flux).to_owned(), name: flux.cluster.clone(), remote }
+        let own = target_of(flux.spec("kubeConfig")).unwrap_or_default();
+        ClusterKey { remote: format!("{}{own}", flux.remote), ..ClusterKey::around(model, flux) }
     }
+
+    /// Returns the cluster in which a Flux Kustomization lies itself: there Flux reconciles it, finds what it depends on,
+    /// and there a gate suspends it.
+    pub fn around(model: &Model, flux: &FluxKustomization) -> ClusterKey {
+        ClusterKey {
+            home: model.home_of(flux).to_owned(),
+            name: flux.cluster.clone(),
+            remote: flux.remote.clone(),
+        }
+    }
+}
+
+/// Returns the Secret or the ConfigMap by which `spec.kubeConfig` leads to another cluster.
+pub(super) fn target_of(config: &Value) -> Option<&str> {
+    ["secretRef", "configMapRef"].into_iter().find_map(|key| config[key]["name"].as_str())
 }

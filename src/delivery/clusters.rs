@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::delivery::Root;
+use crate::delivery::cluster::target_of;
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming::{home, prefix};
 use crate::delivery::source::{EXTERNAL, SourceId};
@@ -189,9 +190,8 @@ impl Reached {
     /// Returns the secrets of `kubeConfig` by which its objects go to another cluster than that of its root; empty for
     /// that of the root.
     pub fn target(&self) -> String {
-        let config = &self.value["spec"]["kubeConfig"];
-        let secret = ["secretRef", "configMapRef"].into_iter().find_map(|key| config[key]["name"].as_str());
-        format!("{}{}", self.remote, secret.unwrap_or_default())
+        let own = target_of(&self.value["spec"]["kubeConfig"]).unwrap_or_default();
+        format!("{}{own}", self.remote)
     }
 
     /// Returns the source that it reads.

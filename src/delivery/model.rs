@@ -235,6 +235,7 @@ fn alive(
                 top: one.artifact.top.clone(),
                 unmapped: one.unmapped.clone(),
                 cluster: cluster.clone(),
+                remote: one.remote.clone(),
                 home: home.clone(),
                 elsewhere: names
                     .iter()

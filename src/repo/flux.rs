@@ -84,6 +84,9 @@ pub struct FluxKustomization {
     pub unmapped: Option<Unmapped>,
     /// The cluster that gets it; empty as long as the model has not found it out.
     pub cluster: String,
+    /// The secrets of `kubeConfig` on the way to it, where it lies in another cluster than that of its root; empty for
+    /// that of the root, and as long as the model has not found it out.
+    pub remote: String,
     /// The folder that holds that of its cluster; the model finds it out.
     pub(crate) home: String,
 }
@@ -264,6 +267,7 @@ pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<
                     top: RepoPath::top(),
                     unmapped: None,
                     cluster: String::new(),
+                    remote: String::new(),
                     home: String::new(),
                     effective: Arc::clone(&value),
                     value,

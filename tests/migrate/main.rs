@@ -10,6 +10,7 @@ mod artifact;
 mod divided;
 mod elsewhere;
 mod half_done;
+mod layouts;
 mod named;
 mod others;
 #[path = "../support/mod.rs"]

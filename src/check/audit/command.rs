@@ -36,7 +36,7 @@ fn not_understood(job: &UnclearJob) -> Diagnostic {
 /// `cmd/patch/patch.go`, whose default that is; apiextensions-apiserver `customresource_handler.go`).
 fn patch_type(subject: &Subject<'_>, job: &GateJob, patch: &SuspendPatch) -> Option<Diagnostic> {
     // What Git writes is always there, and told as GW001.
-    let in_git = subject.deliveries_of(&job.cluster).any(|delivery| {
+    let in_git = subject.reconciled_in(&job.cluster).any(|delivery| {
         job.turns(&delivery.namespace, &delivery.name)
             && subject.flux(delivery).is_some_and(|flux| !flux.spec("suspend").is_null())
     });
@@ -125,7 +125,7 @@ fn managed(subject: &Subject<'_>, job: &GateJob) -> Option<Diagnostic> {
             && manager.is_none_or(|manager| manager.starts_with("kubectl"))
     });
     // One that was made by hand is applied by nobody, so nothing takes the patch back.
-    let mut own = subject.deliveries_of(&job.cluster);
+    let mut own = subject.reconciled_in(&job.cluster);
     let in_git =
         own.find(|delivery| delivery.flux.is_some() && job.turns(&delivery.namespace, &delivery.name))?;
     patches.then(|| {

@@ -16,7 +16,7 @@ use crate::repo::flux::GROUP;
 /// kustomize-controller leaves the dependent one alone (`checkDependencies`).
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings = gates(subject);
-    for deliveries in subject.clusters().values() {
+    for deliveries in subject.reconcilers().values() {
         findings.extend(waits(subject, deliveries));
         findings.extend(twice(subject, deliveries));
     }
@@ -66,7 +66,7 @@ impl<'s> Defined<'s> {
 /// (kustomize-controller, `checkDependencies`).
 fn missing(subject: &Subject<'_>, from: &Delivery, defined: &Defined<'_>) -> Vec<Diagnostic> {
     let Some(flux) = subject.flux(from) else { return Vec::new() };
-    let own = || subject.deliveries_of(&from.cluster);
+    let own = || subject.reconciled_in(&from.reconciled_in);
     // One that stands alone depends on what another repository holds, or on what nothing here shows.
     let alone = own().filter(|other| other.flux.is_some()).count() < 2;
     // What does not build may define what is missing.
@@ -210,7 +210,7 @@ fn gates(subject: &Subject<'_>) -> Vec<Diagnostic> {
             // Of two sources no revisions are compared.
             continue;
         } else {
-            let cluster: Vec<&Delivery> = subject.deliveries_of(&job.cluster).collect();
+            let cluster: Vec<&Delivery> = subject.reconciled_in(&job.cluster).collect();
             let steps = steps(subject, &cluster);
             let mut reached = vec![carrier];
             let mut index = 0;

@@ -20,26 +20,19 @@ use crate::spec::FluxDefaults;
 /// (`postBuild`), and deletes its objects as soon as it goes (`finalize`).
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for deliveries in subject.clusters().values() {
-        for delivery in deliveries {
-            let (Some(source), Some(flux)) = (subject.held_source(delivery), subject.flux(delivery)) else {
-                continue;
-            };
-            findings.extend(taken(subject, deliveries, delivery, flux));
-            findings.extend(deletes(delivery, flux, &source));
-            findings.extend(impatient(subject, delivery, flux));
-        }
+    for delivery in subject.clusters().values().flatten() {
+        let (Some(source), Some(flux)) = (subject.held_source(delivery), subject.flux(delivery)) else {
+            continue;
+        };
+        findings.extend(taken(subject, delivery, flux));
+        findings.extend(deletes(delivery, flux, &source));
+        findings.extend(impatient(subject, delivery, flux));
     }
     findings
 }
 
 /// What it takes from what lands at once.
-fn taken(
-    subject: &Subject<'_>,
-    deliveries: &[&Delivery],
-    delivery: &Delivery,
-    flux: &FluxKustomization,
-) -> Vec<Diagnostic> {
+fn taken(subject: &Subject<'_>, delivery: &Delivery, flux: &FluxKustomization) -> Vec<Diagnostic> {
     let list = flux.spec("postBuild")["substituteFrom"].as_array().into_iter().flatten();
     let field = |item: &Value, key: &str| item[key].as_str().map(str::to_owned);
     let variables =
@@ -47,7 +40,7 @@ fn taken(
     let keys = field(&flux.spec("decryption")["secretRef"], "name");
     let keys = keys.map(|name| ("keys", "decryption", "Secret".to_owned(), name));
     let found = variables.chain(keys).filter_map(|(what, place, kind, name)| {
-        let objects = deliveries.iter().flat_map(|other| &other.objects);
+        let objects = subject.deliveries_of(&delivery.reconciled_in).flat_map(|other| &other.objects);
         let mut sources = objects.filter(|other| {
             other.is("", &kind) && other.id.name == name && other.id.namespace == delivery.namespace
         });

@@ -19,7 +19,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             for inner in delivery.objects.iter().filter(|applied| applied.is(GROUP, "Kustomization")) {
                 let Some(held) = inner.window() else { continue };
                 let (namespace, name) = (&inner.id.namespace, &inner.id.name);
-                let mut own = subject.deliveries_of(cluster).filter(|other| other.is_named(namespace, name));
+                let mut own = subject.reconciled_in(cluster).filter(|other| other.is_named(namespace, name));
                 let gated = own.clone().any(|other| {
                     other.held.is_some()
                         || !other.objects.is_empty()

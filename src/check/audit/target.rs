@@ -33,12 +33,12 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
 fn unknown(subject: &Subject<'_>, job: &GateJob) -> Vec<Diagnostic> {
     // What bootstrap writes says nothing about where the others are kept.
     let in_git = || {
-        subject.deliveries_of(&job.cluster).filter(|delivery| {
+        subject.reconciled_in(&job.cluster).filter(|delivery| {
             subject.flux(delivery).is_some_and(|flux| !flux.file.is_within(&delivery.path))
         })
     };
     let known: Vec<_> =
-        subject.deliveries_of(&job.cluster).filter(|delivery| delivery.flux.is_some()).collect();
+        subject.reconciled_in(&job.cluster).filter(|delivery| delivery.flux.is_some()).collect();
     if in_git().next().is_none() {
         return Vec::new();
     }

@@ -20,7 +20,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         delivery.flux.is_some() || entry().is_some_and(|entry| entry.through.is_some())
     };
     let is_managed =
-        |job: &GateJob| subject.deliveries_of(&job.cluster).any(|delivery| delivery.flux.is_some());
+        |job: &GateJob| subject.reconciled_in(&job.cluster).any(|delivery| delivery.flux.is_some());
     let twin = |job: &GateJob| {
         let mut others = subject.jobs_of(&job.cluster).filter(|other| is_applied(other));
         others.any(|other| (&other.namespace, &other.name) == (&job.namespace, &job.name))

@@ -55,7 +55,7 @@ const OTHER_POD: Edit = ("infra/other/pod.yaml", "", POD);
 /// A kustomization that patches what a bootstrap brings.
 const BOOTSTRAP: &str = "resources: [components.yaml]\npatches:\n- target: { name: controller }\n  patch: '[{ op: add, path: /metadata/labels, value: { a: b } }]'\n";
 
-pub const CASES: [Case; 56] = [
+pub const CASES: [Case; 57] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -84,6 +84,19 @@ pub const CASES: [Case; 56] = [
             (KS, "  dependsOn: [{ name: apps-rt }] # of apps-rw\n", ""),
         ],
         &[(KS, "5m # apps-rt", "5m\n  dependsOn: [{ name: elsewhere }]")],
+    ),
+    // A hub reconciles for other clusters: who waits and what a gate names lie in the hub.
+    case(
+        "GW004 clusters/edge/apps.yaml:16",
+        &[
+            (
+                KS,
+                "5m # apps-rt",
+                "5m\n  kubeConfig: { secretRef: { name: spoke } }\n  dependsOn: [{ name: apps-rw }]",
+            ),
+            (KS, "  dependsOn: [{ name: apps-rt }] # of apps-rw\n", ""),
+        ],
+        &[(KS, "5m # apps-rw", "5m\n  kubeConfig: { secretRef: { name: spoke } }")],
     ),
     case(
         "GW005 infra/gate/close.yaml:16",

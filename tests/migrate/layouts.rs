@@ -1,0 +1,66 @@
+//! The layouts of Flux's own guides, one fixture each: the whole way, as its user reads it.
+//!
+//! Repository structure (monorepo, one repository for each environment, for each team), multi-tenancy, hub and spoke,
+//! Flux Operator, and the fleet repositories D1 and D2 of the reference architecture.
+
+use crate::support::scratch::Scratch;
+
+/// The findings about a commit that lets a cluster delete something.
+const DELETING: [&str; 5] = ["GW012", "GW013", "GW048", "GW054", "GW055"];
+
+/// Goes the whole way through a fixture, and returns what was said on it, without the differences.
+fn way(layout: &str) -> String {
+    let scratch = Scratch::fixture(&format!("layouts/{layout}"));
+    let mut told = String::new();
+    let mut tell = |arguments: &[&str], is_shown: bool| {
+        let run = scratch.run(arguments);
+        let shown = if is_shown { run.stdout.as_str() } else { "" };
+        told += &format!("$ {}\n{shown}{}[exit {}]\n\n", arguments.join(" "), run.stderr, run.code);
+        run
+    };
+    let commit = || {
+        let is_changed = !scratch.git(&["status", "--porcelain"]).is_empty();
+        if is_changed {
+            scratch.commit();
+        }
+        is_changed
+    };
+    let nothing_is_deleted = || {
+        let run = scratch.run(&["check", "--base", "HEAD~1"]);
+        assert!([0, 1].contains(&run.code), "{layout}: the check itself failed: {run:?}");
+        let said = run.stdout + &run.stderr;
+        assert!(DELETING.iter().all(|code| !said.contains(code)), "{layout}: {said}");
+    };
+    tell(&["clusters"], true);
+    tell(&["check"], true);
+    let saturday = ["--open=0 22 * * SAT", "--close=0 4 * * SUN", "--time-zone=Europe/Berlin"];
+    let init = tell(&[&["init", "--yes", "--now=2026-11-23T12:00:00Z"][..], &saturday].concat(), false);
+    if init.code != 0 {
+        return told;
+    }
+    commit();
+    for (command, most) in [(&["split", "--all", "--yes"][..], 1), (&["migrate", "--yes"], 4)] {
+        for _ in 0..most {
+            tell(command, false);
+            if !commit() {
+                break;
+            }
+            nothing_is_deleted();
+        }
+    }
+    tell(&["verify"], true);
+    tell(&["check"], true);
+    tell(&["clusters"], true);
+    told
+}
+
+macro_rules! layouts {
+    ($($name:ident)*) => {$(
+        #[test]
+        fn $name() {
+            insta::assert_snapshot!(stringify!($name), way(&stringify!($name).replace('_', "-")));
+        }
+    )*};
+}
+
+layouts! { monorepo environment teams hub_and_spoke flux_instance d1_fleet d2_fleet }
