@@ -3,6 +3,7 @@
 //! Repository structure (monorepo, one repository for each environment, for each team), multi-tenancy, hub and spoke,
 //! Flux Operator, and the fleet repositories D1 and D2 of the reference architecture.
 
+use crate::divided::SPEC;
 use crate::support::scratch::Scratch;
 
 /// The findings about a commit that lets a cluster delete something.
@@ -64,3 +65,30 @@ macro_rules! layouts {
 }
 
 layouts! { monorepo environment teams hub_and_spoke flux_instance d1_fleet d2_fleet }
+
+/// Where a gate holds a source, no dependant stops (kustomize-controller, `checkDependencies`), so that nothing has to be
+/// let through for the sake of one.
+#[test]
+fn what_something_real_time_depends_on_waits_in_a_held_source() {
+    let scratch = Scratch::fixture("layouts/monorepo");
+    let gate = "gate: { mechanism: follow, every: 5m, from: 2026-11-01, through: 2027-01-31 }\n";
+    scratch.write("windows.yaml", format!("{SPEC}  production: {{}}\n  staging: {{}}\n{gate}")).commit();
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    insta::assert_snapshot!("a_held_source_for_what_others_depend_on", run.stderr);
+    let sources: Vec<String> = scratch
+        .text("clusters/production/infrastructure.yaml")
+        .lines()
+        .skip_while(|line| *line != "  name: infra-configs")
+        .filter(|line| line.starts_with("    name: "))
+        .map(|line| line.trim().to_owned())
+        .collect();
+    assert_eq!(sources, ["name: flux-system-rw"]);
+    // What carries the gate has to start without it.
+    scratch.commit();
+    let at = "spec:\n  interval: 10m\n";
+    let depends = format!("{at}  dependsOn: [{{ name: infra-configs }}]\n");
+    scratch.replace("clusters/production/flux-system/gotk-sync.yaml", at, &depends).commit();
+    insta::assert_snapshot!("the_gate_waits_for_what_it_holds", scratch.run(&["check"]).stdout);
+    let run = scratch.expect(0, &["sync", "--dry-run"]);
+    insta::assert_snapshot!("the_gate_lets_go_what_it_waits_for", run.stderr);
+}

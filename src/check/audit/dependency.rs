@@ -125,7 +125,20 @@ struct Step<'s> {
     place: Place,
 }
 
+/// Gives the steps between those that read one source: only of one source revisions are compared (kustomize-controller,
+/// `checkDependencies`).
 fn steps<'s>(subject: &Subject<'_>, deliveries: &[&'s Delivery]) -> Vec<Step<'s>> {
+    let source = |one: &FluxKustomization| SourceId::of(&one.effective["spec"], &one.namespace);
+    let source = |one: &Delivery| subject.flux(one).map(source);
+    let mut steps = all_steps(subject, deliveries);
+    steps.retain(|step| match (source(step.from), source(step.to)) {
+        (Some(from), Some(to)) => to.is(&from),
+        _ => true,
+    });
+    steps
+}
+
+fn all_steps<'s>(subject: &Subject<'_>, deliveries: &[&'s Delivery]) -> Vec<Step<'s>> {
     let mut steps = Vec::new();
     for from in deliveries {
         let Some(flux) = subject.flux(from) else { continue };
@@ -133,9 +146,6 @@ fn steps<'s>(subject: &Subject<'_>, deliveries: &[&'s Delivery]) -> Vec<Step<'s>
             let Some(name) = item["name"].as_str() else { continue };
             let namespace = item["namespace"].as_str().unwrap_or(&from.namespace);
             let to = deliveries.iter().find(|to| to.flux.is_some() && to.is_named(namespace, name));
-            // Only of one source revisions are compared (kustomize-controller, `checkDependencies`).
-            let source = |one: &FluxKustomization| SourceId::of(&one.effective["spec"], &one.namespace);
-            let to = to.filter(|to| subject.flux(to).is_none_or(|to| source(to).is(&source(flux))));
             steps.extend(to.map(|to| Step { from, to, place: flux.place_of_dependency(index) }));
         }
     }
@@ -206,28 +216,36 @@ fn gates(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 job.action.verb(),
                 carrier.name
             )
-        } else if job.action == Action::Follow {
-            // Of two sources no revisions are compared.
-            continue;
         } else {
             let cluster: Vec<&Delivery> = subject.reconciled_in(&job.cluster).collect();
-            let steps = steps(subject, &cluster);
+            // What is held has to be Ready once, whatever it reads.
+            let steps = match job.action {
+                Action::Follow => all_steps(subject, &cluster),
+                _ => steps(subject, &cluster),
+            };
             let mut reached = vec![carrier];
             let mut index = 0;
             while index < reached.len() {
                 let next: Vec<&Delivery> = steps
                     .iter()
-                    .filter(|step| step.from.name == reached[index].name)
+                    .filter(|step| std::ptr::eq(step.from, reached[index]))
                     .map(|step| step.to)
-                    .filter(|to| !reached.iter().any(|known| known.name == to.name))
+                    .filter(|to| !reached.iter().any(|known| std::ptr::eq(*known, *to)))
                     .collect();
                 reached.extend(next);
                 index += 1;
             }
             let Some(gated) = reached.iter().skip(1).find(|delivery| closes(delivery)) else { continue };
+            let consequence = match job.action {
+                Action::Follow => "In a new cluster each waits for the other",
+                _ => "While the window is closed, Git can't change the windows",
+            };
             format!(
-                "CronJob `{}` suspends {}, and {} depends on that. While the window is closed, Git can't change the windows",
-                job.name, gated.name, carrier.name
+                "CronJob `{}` {} {}, and {} depends on that. {consequence}",
+                job.name,
+                job.action.verb(),
+                gated.name,
+                carrier.name
             )
         };
         let finding = GATE_GATES_ITSELF

@@ -240,8 +240,7 @@ fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Di
 /// not up to date", kustomize-controller `checkDependencies`).
 fn waits_for_gated(input: &Input<'_>, gates: &Gates) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    // Of two sources no revisions are compared.
-    if input.spec.gate.mechanism == MechanismName::Follow {
+    if !input.spec.gate.mechanism.stops_dependants() {
         return found;
     }
     let of_cluster = |gate: &ClusterGate| (gate.cluster.clone(), gate.held());

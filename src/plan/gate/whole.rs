@@ -28,9 +28,9 @@ pub struct Whole {
 impl Whole {
     /// Finds them.
     ///
-    /// Left out is what something real-time depends on, directly or through others: kustomize-controller
-    /// demands of a dependency that it has applied the same revision (`checkDependencies`), so while
-    /// the window is closed the dependant would stop at the next commit.
+    /// Left out is what something real-time depends on, directly or through others, where the mechanism
+    /// [stops dependants](crate::spec::MechanismName::stops_dependants); in any case, what the gate's `carrier` depends
+    /// on: in a new cluster each would wait for the other.
     pub fn of(
         input: &Input<'_>,
         sides: &Sides,
@@ -87,7 +87,7 @@ impl Whole {
             }
         }
         whole.left.extend(suspended(input, sides, &whole.entries, cluster));
-        whole.leave_needed(input, sides, cluster);
+        whole.leave_needed(input, sides, cluster, carrier);
         whole
     }
 
@@ -115,11 +115,18 @@ impl Whole {
         self.entries.values().flat_map(|(_, targets)| targets).cloned().collect()
     }
 
-    fn leave_needed(&mut self, input: &Input<'_>, sides: &Sides, cluster: &str) {
-        let of_cluster: Vec<&FluxKustomization> = input.model.flux_of_cluster(cluster).collect();
+    fn leave_needed(&mut self, input: &Input<'_>, sides: &Sides, cluster: &str, carrier: Option<&RepoPath>) {
+        let mut of_cluster: Vec<&FluxKustomization> = input.model.flux_of_cluster(cluster).collect();
+        if !input.spec.gate.mechanism.stops_dependants() {
+            of_cluster = upstream(input, of_cluster, carrier);
+        }
         let gated_side = |flux: &FluxKustomization| {
             let side = flux.path.as_ref().and_then(|path| sides.get(path));
             side.is_some_and(|(_, position)| !input.spec.types[*position].is_real_time())
+        };
+        let or_hold = match input.spec.gate.mechanism.stops_dependants() {
+            true => "\nor let the gate hold a source: `mechanism: follow` under `gate`",
+            false => "",
         };
         loop {
             let held = self.all();
@@ -138,10 +145,31 @@ impl Whole {
                     flux.name
                 ))
                 .at(place)
-                .help(format!("remove {needed} from its `dependsOn`\nor give all of its objects a window too")),
+                .help(format!("remove {needed} from its `dependsOn`\nor give all of its objects a window too{or_hold}")),
             );
         }
     }
+}
+
+/// Returns those that build a folder, and all that they depend on, directly or through others.
+fn upstream<'f>(
+    input: &Input<'_>,
+    all: Vec<&'f FluxKustomization>,
+    folder: Option<&RepoPath>,
+) -> Vec<&'f FluxKustomization> {
+    let (mut found, mut others): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|flux| folder.is_some() && flux.path.as_ref() == folder);
+    let mut next = 0;
+    while let Some(flux) = found.get(next).copied() {
+        let waits: BTreeSet<GateTarget> =
+            flux.waits_for().into_iter().map(|(space, name)| GateTarget::new(input, space, name)).collect();
+        let (needed, rest) =
+            others.into_iter().partition(|other| waits.contains(&GateTarget::of(input, other)));
+        found.extend::<Vec<_>>(needed);
+        others = rest;
+        next += 1;
+    }
+    found
 }
 
 /// Tells whether Flux Kustomizations of a cluster are in Git beside the bootstrap one, so that what none of them

@@ -60,6 +60,14 @@ impl MechanismName {
         words
     };
 
+    /// Tells whether what is real-time stops at the next commit where it depends on what a closed gate holds.
+    ///
+    /// kustomize-controller asks a dependency for the same revision only where both read one source
+    /// (`checkDependencies`), and what a gate holds as `follow` does reads a source of its own.
+    pub const fn stops_dependants(self) -> bool {
+        matches!(self, MechanismName::Suspend)
+    }
+
     /// Gives the name as the spec writes it.
     pub const fn as_str(self) -> &'static str {
         match self {
