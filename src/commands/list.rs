@@ -12,6 +12,7 @@ use crate::commands::clusters::Clusters;
 use crate::commands::cron::Cron;
 use crate::commands::demo::Demo;
 use crate::commands::explain::Explain;
+use crate::commands::fetch_bases::FetchBases;
 use crate::commands::flux_create::FluxCreate;
 use crate::commands::freeze::{Freeze, Stop};
 use crate::commands::init::Init;
@@ -73,7 +74,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Set up", &["init", "explain", "split", "verify", "migrate"]),
     ("Every day", &["when", "calendar", "status", "pr"]),
     ("Change windows", &["windows", "freeze", "override", "stop", "cron"]),
-    ("Later", &["sync", "diff", "join", "undo", "flux-create"]),
+    ("Later", &["sync", "diff", "join", "undo", "fetch-bases", "flux-create"]),
 ];
 
 /// Says what each command does, group by group; the rest are about this program.
@@ -175,6 +176,11 @@ pub enum Command {
         override_usage = "gitops-windows join [OPTIONS] app <NAME>...\n       gitops-windows join [OPTIONS] --all"
     )]
     Join(Split),
+    /// Copy remote bases and files into the repository
+    ///
+    /// What builds name by an address is copied, each at its commit, and named by its path instead.
+    /// Only this command fetches anything. Then the builds can be proven.
+    FetchBases(FetchBases),
     /// Take back the last write, if nothing was edited since
     Undo(Undo),
     /// Print `flux create` commands, for Flux objects not in Git

@@ -9,6 +9,7 @@ mod contexts;
 mod cron;
 mod demo;
 mod explain;
+mod fetch_bases;
 mod flux_create;
 mod freeze;
 mod guess;
@@ -61,6 +62,7 @@ fn dispatch(cli: &Cli, output: &Output) -> Result<Exit, Error> {
     match &cli.command {
         Command::Split(arguments) => split::run(&cli.global, arguments, output),
         Command::Migrate(arguments) => migrate::run(&cli.global, arguments, output),
+        Command::FetchBases(arguments) => fetch_bases::run(&cli.global, arguments, output),
         Command::Join(arguments) => join::run(&cli.global, arguments, output),
         Command::Verify(arguments) => verify::run(&cli.global, arguments, output),
         Command::Explain(arguments) => explain::run(&cli.global, arguments, output),

@@ -98,21 +98,30 @@ pub fn target(posting: &Posting, forge: Forge) -> Result<Target, Error> {
         Forge::Gitlab => &["SSL_CERT_FILE", "CI_SERVER_TLS_CA_FILE"],
         Forge::Github | Forge::Forgejo => &["SSL_CERT_FILE"],
     };
-    let file = files.iter().find_map(|name| variable(name).filter(|file| !file.is_empty()));
-    let roots = file.map(|file| {
+    let given = Given {
+        api: posting.api_url.clone(),
+        repository: posting.repository.clone(),
+        number: posting.number,
+        roots: certificates(files)?,
+    };
+    Target::find(forge, given, &variable)
+}
+
+/// Reads the certificates that the first of these variables names, if any.
+///
+/// # Errors
+///
+/// When the file can't be read.
+pub(super) fn certificates(variables: &[&str]) -> Result<Option<Vec<u8>>, Error> {
+    let file = variables.iter().find_map(|name| std::env::var(name).ok().filter(|file| !file.is_empty()));
+    let read = file.map(|file| {
         std::fs::read(&file).map_err(|error| {
             let problem =
                 Diagnostic::error(format!("the trusted certificates can't be read: {file}: {error}"));
             Error::invalid(problem.help("let SSL_CERT_FILE name a file in PEM, or unset it"))
         })
     });
-    let given = Given {
-        api: posting.api_url.clone(),
-        repository: posting.repository.clone(),
-        number: posting.number,
-        roots: roots.transpose()?,
-    };
-    Target::find(forge, given, &variable)
+    read.transpose()
 }
 
 fn tell(output: &Output, forge: Forge, posted: Posted) {

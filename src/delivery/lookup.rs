@@ -121,6 +121,11 @@ impl Model {
         &self.flux
     }
 
+    /// Returns the folders that Flux Kustomizations of some cluster build.
+    pub fn built_folders(&self) -> BTreeSet<&RepoPath> {
+        self.flux.iter().filter_map(|one| one.path.as_ref()).collect()
+    }
+
     /// Returns the Flux Kustomization at a position, as [`EntryPoint::flux`] has them.
     pub fn flux(&self, position: usize) -> &FluxKustomization {
         &self.flux[position]

@@ -1,11 +1,13 @@
 //! What a cluster says about its Flux Kustomizations and its gates. Read-only, and behind one interface.
 
+mod download;
 mod kubectl;
 mod objects;
 mod owner;
 
 use serde_json::Value;
 
+pub use download::{download, trusted};
 pub use kubectl::Kubectl;
 pub use objects::Objects;
 pub use owner::{Owner, by_hand, owner};

@@ -73,7 +73,7 @@ impl Problem {
         match error {
             TypedError::Render(message) if is_remote(message) => Problem::new(
                 format!("{folder} {message}. The proof never asks the network"),
-                "put a copy of it into the repository and list that\nor leave this entry point undivided",
+                "copy it into the repository with `gitops-windows fetch-bases`\nor leave this entry point undivided",
             ),
             TypedError::Render(message) => Problem {
                 nature: Nature::Broken,

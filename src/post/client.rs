@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 use ureq::http::{Method, Request, Response, StatusCode};
-use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Body};
 
 use crate::diagnostic::{Diagnostic, clean};
 use crate::error::Error;
+use crate::live::trusted;
 
 /// How often a request is made that the forge turns down for now.
 const TRIES: u32 = 3;
@@ -129,19 +130,6 @@ impl Client {
             ),
         )
     }
-}
-
-fn trusted(pem: &[u8]) -> Result<RootCerts, Error> {
-    let found = parse_pem(pem).filter_map(|item| match item {
-        Ok(PemItem::Certificate(certificate)) => Some(certificate),
-        _ => None,
-    });
-    let found: Vec<_> = found.collect();
-    if found.is_empty() {
-        let problem = Diagnostic::error("the file of trusted certificates holds none");
-        return Err(Error::invalid(problem.help("let SSL_CERT_FILE name a file in PEM, or unset it")));
-    }
-    Ok(RootCerts::from(found))
 }
 
 /// Returns how long to wait before the same request may be made again; `None` where that would not help.

@@ -1,6 +1,7 @@
 //! The repository as a value: paths, files, and the views that the plan reads.
 
 mod appeared;
+mod clone;
 mod create;
 pub(crate) mod duration;
 mod file;
@@ -14,6 +15,7 @@ pub mod manifest;
 mod name;
 pub mod post_build;
 mod read;
+mod remote;
 mod revision;
 #[cfg(test)]
 pub(crate) mod scratch;
@@ -21,6 +23,7 @@ mod snapshot;
 pub(crate) mod umbrella;
 
 pub use appeared::Appeared;
+pub use clone::Fetched;
 pub use file::File;
 pub use flux::FluxKustomization;
 pub use graph::{Graph, built, generated_children};
@@ -28,5 +31,7 @@ pub use history::Relation;
 pub use kustomization::{Kustomization, Reference, Target};
 pub use read::{GitDirs, Reading, Repository};
 pub(crate) use read::{STATE, absent, is_executable, read_file};
+pub use remote::RemoteBase;
+pub(crate) use remote::segment;
 pub use revision::Merged;
 pub use snapshot::{Entry, ResolveError, Snapshot};

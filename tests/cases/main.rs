@@ -7,6 +7,7 @@ mod support;
 mod fetched;
 mod left_out;
 mod patched;
+mod remote;
 mod repository;
 mod shared;
 mod waiting;

@@ -2,12 +2,14 @@
 
 mod absence;
 mod adopt;
+mod fetch_bases;
 mod flux_create;
 mod free_namespace;
 mod init;
 mod scaffold;
 mod sync;
 
+pub use fetch_bases::{Fetch, fetch_bases};
 pub use flux_create::{SourceUrl, flux_create};
 pub use init::{InitOptions, init};
 pub use scaffold::scaffold;
