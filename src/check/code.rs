@@ -155,7 +155,7 @@ codes! {
     MATCHES_NOTHING = "GW056" "matches-nothing" Warning
         "A rule, a cluster, a window or another name of the spec matches nothing.";
     UNLISTED_FILE = "GW057" "unlisted-file" Warning
-        "Nothing lists a new file in a folder that Flux listed before the split.";
+        "Nothing lists a new file, so it reaches no cluster.";
     REAL_TIME_VARIABLES = "GW058" "real-time-variables" Warning
         "A Flux Kustomization behind a window takes variables or keys that change at once.";
     HELD_DELETES = "GW059" "held-deletes" Warning
@@ -170,6 +170,8 @@ codes! {
         "A Flux Kustomization leaves its held source, and waiting commits land at once.";
     MOVED_OUT_OF_HELD = "GW064" "moved-out-of-held" Warning
         "An object leaves a held source, and two Flux Kustomizations apply it until the opening.";
+    FORGOTTEN_GATE = "GW065" "forgotten-gate" Warning
+        "A gate goes on in a cluster of which the spec wants none.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone and follows each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error

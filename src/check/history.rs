@@ -1,5 +1,6 @@
 //! What a change set does on the way from one revision to the next.
 
+mod added;
 mod bootstrap;
 mod deleted;
 mod held;
@@ -55,12 +56,14 @@ pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Told> {
         if bootstrap::is_renamed(key, before, after) {
             continue;
         }
-        let deliveries = new.get(key).cloned().unwrap_or_default();
+        let key_now = step.key_now(key);
+        let deliveries = new.get(key_now).cloned().unwrap_or_default();
         let builds = |deliveries: &[&Delivery]| deliveries.iter().all(|delivery| delivery.error.is_none());
         let is_whole = builds(&old) && builds(&deliveries);
         let change = Change {
             step: &step,
             key,
+            key_now,
             had: index(&old, |_, applied| &applied.live),
             has: now(&old, &deliveries),
             deliveries,
@@ -74,9 +77,10 @@ pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Told> {
             own.extend(change.orphaned());
             findings.extend(change.mixed());
         }
-        findings.extend(own.into_iter().map(|finding| Told::of(key, finding)));
+        findings.extend(own.into_iter().map(|finding| Told::of(key_now, finding)));
     }
     findings.extend(deleted::unknown(&step));
+    findings.extend(added::added(&step));
     findings
 }
 
@@ -110,6 +114,8 @@ fn now<'s>(old: &[&'s Delivery], new: &[&'s Delivery]) -> Index<'s> {
 struct Change<'s> {
     step: &'s Step<'s>,
     key: &'s ClusterKey,
+    /// Its name in the newer one.
+    key_now: &'s ClusterKey,
     /// As the cluster knows them, which is how Flux tells them apart.
     had: Index<'s>,
     has: Index<'s>,

@@ -141,6 +141,15 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
 
 /// Says what was looked at, where that is not what somebody would think.
 fn looked_at(workspace: &Workspace, model: &Model, has_spec: bool, output: &Output) {
+    if !model.unlisted.is_empty() {
+        let text = match model.unlisted.len() {
+            1 => "1 Flux Kustomization reaches no cluster: `gitops-windows clusters` names it.".to_owned(),
+            count => {
+                format!("{count} Flux Kustomizations reach no cluster: `gitops-windows clusters` lists them.")
+            }
+        };
+        output.say(&text);
+    }
     let kustomizations: usize = model.delivered.all.iter().map(|cluster| cluster.kustomizations.len()).sum();
     if has_spec {
         return;

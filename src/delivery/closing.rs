@@ -129,6 +129,11 @@ impl Closings {
         Closings(found)
     }
 
+    /// Returns the clusters that get some.
+    pub fn clusters(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// Returns all jobs that a cluster gets.
     pub fn of(&self, cluster: &str) -> &[BuiltJob] {
         self.0.get(cluster).map(Vec::as_slice).unwrap_or_default()

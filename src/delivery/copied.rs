@@ -109,6 +109,11 @@ pub(super) struct Ready {
 }
 
 impl Ready {
+    /// Returns the folders, and files, below which all lies that it takes.
+    pub(super) fn stems(&self) -> impl Iterator<Item = RepoPath> {
+        self.copies.iter().filter_map(|copy| self.source.join(copy.copy.stem().as_str()).ok())
+    }
+
     /// Tells whether a copy takes a file.
     pub(super) fn takes(&self, file: &RepoPath) -> bool {
         file.is_within(&self.source) && self.copies.iter().any(|copy| copy.takes(&self.source, file))

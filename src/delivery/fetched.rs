@@ -1,5 +1,8 @@
 //! What a source fetches: the files that no ignore pattern leaves out, and of these what a generator copies.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::delivery::copied::{Copied, Ready};
 use crate::path::RepoPath;
 use crate::repo::{Entry, Snapshot};
@@ -13,7 +16,8 @@ const FILE: &str = ".sourceignore";
 /// depth, so a file below an excluded folder can be taken back in (go-git, `gitignore.Matcher`).
 #[derive(Clone, Debug, Default)]
 pub struct Ignore {
-    patterns: Vec<Pattern>,
+    /// Those of the source, which many artifacts may be made of.
+    patterns: Arc<Vec<Pattern>>,
     copied: Option<Ready>,
 }
 
@@ -48,30 +52,29 @@ impl Artifact {
 }
 
 impl Ignore {
-    /// Reads the `.sourceignore` files below the artifact's top, then the `spec.ignore` of the source
-    /// (source-controller, `GitRepositoryReconciler.reconcileArtifact`).
-    pub fn read(snapshot: &Snapshot, artifact: &Artifact) -> Ignore {
-        let copied = artifact.copied.as_ref();
-        let top = copied.map_or(&artifact.top, |copied| &copied.source);
-        let mut found = Ignore { patterns: Vec::new(), copied: copied.map(Copied::ready) };
-        let files = snapshot.below(top).filter(|(path, _)| path.name() == Some(FILE));
+    /// Reads the `.sourceignore` files below the top of a source, then its `spec.ignore` (source-controller,
+    /// `GitRepositoryReconciler.reconcileArtifact`).
+    pub fn read(snapshot: &Snapshot, source: &Artifact) -> Ignore {
+        let mut patterns = Vec::new();
+        let files = snapshot.below(&source.top).filter(|(path, _)| path.name() == Some(FILE));
         for (path, entry) in files {
             if let Entry::File(file) = entry {
-                found.add(&path.parent().unwrap_or_default(), file.text().unwrap_or_default());
+                let text = file.text().unwrap_or_default();
+                patterns.extend(Pattern::all(&path.parent().unwrap_or_default(), text));
             }
         }
-        found.add(top, artifact.ignore.as_deref().unwrap_or_default());
-        found
+        patterns.extend(Pattern::all(&source.top, source.ignore.as_deref().unwrap_or_default()));
+        Ignore { patterns: Arc::new(patterns), copied: None }
+    }
+
+    /// Returns it for what a generator copies of the source.
+    pub(super) fn of_copied(&self, copied: &Copied) -> Ignore {
+        Ignore { patterns: self.patterns.clone(), copied: Some(copied.ready()) }
     }
 
     /// Tells whether it leaves nothing out.
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty() && self.copied.is_none()
-    }
-
-    fn add(&mut self, domain: &RepoPath, text: &str) {
-        let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-        self.patterns.extend(lines.map(|line| Pattern::parse(domain, line)));
     }
 
     /// Tells whether the source, or what is copied of it, leaves a file out.
@@ -82,13 +85,31 @@ impl Ignore {
     }
 
     /// Returns the snapshot without the files that the source leaves out.
+    ///
+    /// Of what is copied only that is looked at: with an artifact for each of many apps, all of them together take as long
+    /// as the source.
     pub fn applied(&self, snapshot: &Snapshot) -> Snapshot {
-        let kept = snapshot.entries().filter(|(path, _)| !self.leaves_out(path));
-        Snapshot::new(kept.map(|(path, entry)| (path.clone(), entry.clone())).collect())
+        let kept = |(path, _): &(&RepoPath, &Entry)| !self.leaves_out(path);
+        let own = |(path, entry): (&RepoPath, &Entry)| (path.clone(), entry.clone());
+        let Some(copied) = &self.copied else {
+            return Snapshot::new(snapshot.entries().filter(kept).map(own).collect());
+        };
+        let mut found = BTreeMap::new();
+        for stem in copied.stems() {
+            let one = snapshot.entry(&stem).map(|entry| (&stem, entry));
+            found.extend(one.into_iter().chain(snapshot.below(&stem)).filter(kept).map(own));
+        }
+        Snapshot::new(found)
     }
 }
 
 impl Pattern {
+    /// Reads the lines of a file in a folder.
+    fn all<'t>(domain: &'t RepoPath, text: &'t str) -> impl Iterator<Item = Pattern> + 't {
+        let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+        lines.map(|line| Pattern::parse(domain, line))
+    }
+
     /// Reads one line (go-git, `gitignore.ParsePattern`).
     fn parse(domain: &RepoPath, line: &str) -> Pattern {
         let (includes, rest) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));

@@ -88,6 +88,8 @@ pub(super) struct Jobs {
     pub gates: Vec<Gate>,
     /// Those that are no part of one, and parts of others that are not understood.
     pub loose: Vec<LooseJob>,
+    /// The folders that list CronJobs which let sources follow others.
+    pub following: BTreeSet<RepoPath>,
     /// The files of all.
     pub turning: BTreeSet<RepoPath>,
 }
@@ -125,7 +127,8 @@ pub(super) fn jobs(
     folder: &RepoPath,
 ) -> Jobs {
     let mut jobs: Vec<(RepoPath, WrittenJob)> = Vec::new();
-    let (mut loose, mut unclear, mut turning) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let (mut loose, mut unclear) = (Vec::new(), Vec::new());
+    let (mut turning, mut following) = (BTreeSet::new(), BTreeSet::new());
     let mut namespaces = Namespaces::new(flux, graph);
     for (path, entry) in snapshot.entries() {
         let Entry::File(file) = entry else { continue };
@@ -160,6 +163,7 @@ pub(super) fn jobs(
             };
             // What lets a source follow another one needs no other half, and is nothing that people write.
             if action == Action::Follow {
+                following.extend(base.clone());
                 continue;
             }
             match job(path, text, manifest, action, found) {
@@ -196,7 +200,7 @@ pub(super) fn jobs(
         let (follows, help) = if is_taken { (IN_PART, NAME) } else { (BESIDE, PAIR) };
         LooseJob { told: format!("{told}. {follows}"), help, place }
     }));
-    Jobs { gates, loose, turning }
+    Jobs { gates, loose, following, turning }
 }
 
 fn base_folder(graph: &Graph, file: &RepoPath) -> Option<RepoPath> {

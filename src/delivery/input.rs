@@ -279,15 +279,19 @@ impl<'a> Input<'a> {
             return ": Git suspends its Flux Kustomization";
         }
         let closings = &self.model.closings;
-        let is_left = |cluster: &str| {
+        let free = |cluster: &&str| {
             let mut own = self.model.flux_in(entry, cluster).map(|one| GateTarget::of(self, one)).peekable();
-            closings.closes_any(cluster)
-                && own.peek().is_some()
-                && own.all(|target| closings.running(cluster, &target).is_none())
+            own.peek().is_some() && own.all(|target| closings.running(cluster, &target).is_none())
         };
-        match entry.clusters().any(is_left) {
-            true => ". No gate suspends its Flux Kustomization: `gitops-windows sync` says why",
-            false => ". A gate suspends its whole Flux Kustomization",
+        let free: Vec<&str> = entry.clusters().filter(free).collect();
+        if free.iter().any(|cluster| closings.closes_any(cluster)) {
+            ". No gate suspends its Flux Kustomization: `gitops-windows sync` says why"
+        } else if !free.is_empty() {
+            ". No gate suspends its Flux Kustomization yet"
+        } else if entry.clusters().any(|cluster| self.model.flux_in(entry, cluster).next().is_some()) {
+            ". A gate suspends its whole Flux Kustomization"
+        } else {
+            ""
         }
     }
 

@@ -81,5 +81,6 @@ pub use sides::{Sides, side};
 pub use source::{SourceId, bare_url};
 pub use sources::{Source, Sources};
 pub use unapplied::{Unapplied, unapplied};
+pub(crate) use unlisted::is_taken;
 pub use unlisted::{Unlisted, unlisted};
 pub use withheld::{Cause, foreign};

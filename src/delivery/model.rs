@@ -60,7 +60,15 @@ impl Model {
         let unlisted = delivered.not_alive.iter().map(|position| written[*position].clone());
         let unlisted: Vec<FluxKustomization> =
             unlisted.filter(|one| one.has_source() && one.file.is_within(root)).collect();
-        let Jobs { gates, loose: loose_jobs, turning } = jobs(snapshot, &graph, &flux, root);
+        // The former folder of a root stays until its cluster has learned of the new one; nothing of it is alive any more.
+        let is_same = |one: &FluxKustomization, root: &FluxKustomization| {
+            (&one.namespace, &one.name, &one.path) == (&root.namespace, &root.name, &root.path)
+        };
+        let former =
+            unlisted.iter().filter(|one| flux.iter().any(|root| root.applies_itself() && is_same(one, root)));
+        let former: Vec<RepoPath> =
+            former.filter_map(|one| Some(naming::prefix(&one.file.parent()?))).collect();
+        let Jobs { gates, loose: loose_jobs, following, turning } = jobs(snapshot, &graph, &flux, root);
         let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
         for (index, kustomization) in flux.iter().enumerate() {
             let Some(path) = &kustomization.path else {
@@ -105,7 +113,9 @@ impl Model {
         let roots: Vec<RepoPath> = graph
             .roots()
             .filter(|root_folder| {
-                root_folder.folder.is_within(root) && !covered.contains(&root_folder.folder)
+                root_folder.folder.is_within(root)
+                    && !covered.contains(&root_folder.folder)
+                    && !former.iter().any(|folder| root_folder.folder.is_within(folder))
             })
             .filter(|root_folder| !root_folder.is_component())
             .map(|root_folder| root_folder.folder.clone())
@@ -129,7 +139,7 @@ impl Model {
         let is_app =
             |path: &RepoPath| path.parents().any(|above| divided.contains(&above) && !is_side(path, &above));
         // A gate that this tool put into `clusters/` does not make that folder the home of the apps.
-        let bases: BTreeSet<&RepoPath> = gates.iter().map(|gate| &gate.base).collect();
+        let bases: BTreeSet<&RepoPath> = gates.iter().map(|gate| &gate.base).chain(&following).collect();
         let is_gate =
             |path: &RepoPath| !bases.is_empty() && graph.reach(path).iter().any(|one| bases.contains(one));
         let is_chosen = |path: &RepoPath| {

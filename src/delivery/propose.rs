@@ -1,6 +1,9 @@
 //! Roots where nothing in Git says what they are.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
 
 use crate::delivery::ClusterFolders;
 use crate::delivery::clusters::is_beside;
@@ -35,14 +38,15 @@ const KEPT: [&str; 17] = [
 /// Proposes roots for Flux Kustomizations that no root brings: the folders in which they stand, where no build could
 /// have brought them.
 ///
-/// `left` has their positions in `flux`, and `roots` the folders that are roots without doubt. Beside these only
-/// neighbours below the same `clusters` folder are proposed: what else nothing brings is switched off.
+/// `left` has their positions in `flux`, and `roots` are those without doubt. Beside these only neighbours below the same
+/// `clusters` folder are proposed: what else nothing brings is switched off. So is the former folder of a root, which
+/// stays until its cluster has learned of the new one.
 pub(super) fn propose(
     flux: &[FluxKustomization],
     left: &BTreeSet<usize>,
     view: &View,
     paths: &ClusterFolders,
-    roots: &[RepoPath],
+    roots: &[Root],
 ) -> Vec<Root> {
     let is_said = |path: &RepoPath| paths.values().flatten().any(|folder| path.is_within(folder));
     let mut homes: BTreeMap<RepoPath, Vec<usize>> = BTreeMap::new();
@@ -81,13 +85,23 @@ pub(super) fn propose(
         own.iter().all(|position| names.insert((&flux[*position].namespace, &flux[*position].name)))
             && is_free(home, own)
     });
+    let is_former = |own: &Vec<usize>| own.iter().any(|at| roots.iter().any(|root| is_of(root, &flux[*at])));
+    homes.retain(|_, own| !is_former(own));
+    let folders: Vec<RepoPath> = roots.iter().map(|root| root.folder.clone()).collect();
     let free: BTreeSet<&RepoPath> =
-        homes.keys().filter(|home| roots.is_empty() || is_beside(home, roots)).collect();
+        homes.keys().filter(|home| folders.is_empty() || is_beside(home, &folders)).collect();
     let is_inside = |home: &RepoPath| home.parents().any(|above| !above.is_top() && free.contains(&above));
     for home in free.iter().filter(|home| !is_inside(home)) {
         found.extend(of_home(home, homes[*home].iter().filter_map(|position| flux[*position].path.as_ref())));
     }
     found
+}
+
+/// Tells whether a Flux Kustomization is the one that applies a root, in another file.
+fn is_of(root: &Root, one: &FluxKustomization) -> bool {
+    let id = |value: &Value| [value["metadata"]["namespace"].clone(), value["metadata"]["name"].clone()];
+    let is_it = |own: &Arc<Value>| id(own) == id(&one.value);
+    one.path.as_ref() == Some(&root.folder) && root.kustomization.as_ref().is_some_and(is_it)
 }
 
 /// Returns the roots of Flux Kustomizations that stand in one folder and build these paths.

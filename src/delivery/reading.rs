@@ -44,6 +44,7 @@ impl Clusters {
             views: BTreeMap::from([(Artifact::default(), top.clone())]),
             top,
             ignored: BTreeMap::new(),
+            ignores: BTreeMap::new(),
             by_hand: BTreeMap::new(),
         };
         let mut all = reader.certain(known);
@@ -51,11 +52,10 @@ impl Clusters {
             let reached = written(all);
             (0..flux.len()).filter(|position| !reached.contains(position)).collect::<BTreeSet<usize>>()
         };
-        let folders: Vec<RepoPath> =
-            all.iter().flat_map(|cluster| &cluster.roots).map(|root| root.folder.clone()).collect();
+        let roots: Vec<Root> = all.iter().flat_map(|cluster| &cluster.roots).cloned().collect();
         // Whoever names roots names all that Git does not.
         if known.roots.is_empty() {
-            let proposed = propose(flux, &left(&all), &reader.top.clone(), &known.paths, &folders);
+            let proposed = propose(flux, &left(&all), &reader.top.clone(), &known.paths, &roots);
             if !proposed.is_empty() {
                 let roots = all.into_iter().flat_map(|cluster| cluster.roots).chain(proposed);
                 all = reader.clusters(roots.collect(), known);
@@ -86,6 +86,8 @@ pub(super) struct Reader<'a> {
     views: BTreeMap<Artifact, Arc<View>>,
     pub top: Arc<View>,
     ignored: BTreeMap<Artifact, Ignore>,
+    /// What sources leave out, whatever is copied of them.
+    ignores: BTreeMap<Artifact, Ignore>,
     /// By the folder of a root, the positions of those that nothing brings.
     pub by_hand: BTreeMap<RepoPath, Vec<usize>>,
 }
@@ -128,7 +130,13 @@ impl Reader<'_> {
         if let Some(view) = self.views.get(artifact) {
             return view.clone();
         }
-        let ignore = Ignore::read(self.snapshot, artifact);
+        let source = artifact.source();
+        let of_source = self
+            .ignores
+            .entry(source)
+            .or_insert_with_key(|source| Ignore::read(self.snapshot, source))
+            .clone();
+        let ignore = artifact.copied.as_ref().map_or(of_source.clone(), |copied| of_source.of_copied(copied));
         let view = if ignore.is_empty() && artifact.top.is_top() {
             self.top.clone()
         } else {

@@ -84,7 +84,7 @@ fn is_divided(input: &Input<'_>, sides: &[RepoPath], folder: &RepoPath) -> bool 
 }
 
 /// Tells whether a list or a Flux Kustomization takes a file or a folder in, or something of the folder.
-fn is_taken(model: &Model, path: &RepoPath) -> bool {
+pub(crate) fn is_taken(model: &Model, path: &RepoPath) -> bool {
     let graph = &model.graph;
     let listed = graph.below(path).chain([path]);
     let from_outside = |folder: &RepoPath| graph.referrers(folder).any(|user| !user.is_within(path));

@@ -65,7 +65,7 @@ pub fn foreign(one: &Reached) -> Option<(Cause, String)> {
 }
 
 /// Marks the sides that nothing builds although something may stand there: a child of a Flux Kustomization that does not
-/// build is not gone, nor is whatever begins to read another source.
+/// build is not gone, nor is whatever begins to read another source, nor a cluster whose root the spec still names.
 pub(super) fn withhold(pairs: &mut [Pair<'_>], before: World<'_>, after: World<'_>) {
     let (old_failing, new_failing) = (Failing::of(pairs, false), Failing::of(pairs, true));
     for pair in pairs {
@@ -77,11 +77,14 @@ pub(super) fn withhold(pairs: &mut [Pair<'_>], before: World<'_>, after: World<'
             }
             _ => None,
         };
-        let Some((cause, message)) = reason else { continue };
         let is_after = match (&pair.before, &pair.after) {
             (Some(_), Some(new)) => new.kustomization.is_some_and(|one| !one.is_certain),
             (_, after) => after.is_none(),
         };
+        let gone = |(is_after, world)| Some((is_after, lost(world, pair)?));
+        let gone = [(true, after), (false, before)].into_iter().find_map(gone);
+        let reason = gone.or_else(|| Some((is_after, reason?)));
+        let Some((is_after, (cause, message))) = reason else { continue };
         let side = if is_after { &mut pair.new } else { &mut pair.old };
         if side.is_ok() {
             *side = Err(RenderError { message });
@@ -143,6 +146,17 @@ impl Failing {
 
 fn does_not_build(parent: &str, child: &Reached) -> String {
     format!("Flux Kustomization {parent} does not build. Git does not show the future of {}", child.name())
+}
+
+/// Returns why a tree does not tell what becomes of a pair, where the spec names a root of its cluster that is no folder.
+fn lost(world: World<'_>, pair: &Pair<'_>) -> Option<(Cause, String)> {
+    let roots = world.model.known.roots.get(&pair.cluster)?;
+    let root = roots.iter().find(|root| !world.snapshot.is_dir(root))?;
+    let sides = [&pair.before, &pair.after];
+    let reason = || format!("root {root} of cluster {} does not exist, and the spec names it", pair.cluster);
+    // What another root of the cluster brings stands on both sides.
+    let is_lost = |side: &Option<Applier<'_>>| side.as_ref().is_none_or(|one| one.path == *root);
+    sides.into_iter().any(is_lost).then(|| (Cause::Unreached, reason()))
 }
 
 /// Returns why one side of a pair is not known where the other has nothing of that name.

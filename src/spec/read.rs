@@ -1,29 +1,37 @@
 //! The spec of a repository.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Place};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::repo::{Entry, Snapshot};
-use crate::spec::Parsed;
 use crate::spec::parse::parse_beside;
+use crate::spec::{Parsed, Spec};
 use crate::text::did_you_mean;
 
 /// Reads the spec at a path of the repository.
 ///
 /// # Errors
 ///
-/// When there is no regular file at the path, naming one beside it that may be meant, and as
-/// [`parse`](crate::spec::parse()) does.
+/// When there is no regular file at the path, naming one beside it that may be meant, when the root of a cluster is no
+/// folder of the repository, and as [`parse`](crate::spec::parse()) does.
 pub fn read(snapshot: &Snapshot, path: &RepoPath) -> Result<Parsed, Error> {
     let error = |message: String, help: String| {
         Err(Error::invalid(Diagnostic::error(message).at(Place::file(path.clone())).help(help)))
     };
     match snapshot.entry(path) {
-        Some(Entry::File(file)) => parse_beside(path, file.bytes(), &|other| {
-            snapshot.file(other).and_then(|file| file.text()).map(Arc::from)
-        }),
+        Some(Entry::File(file)) => {
+            let text = |other: &RepoPath| snapshot.file(other).and_then(|file| file.text()).map(Arc::from);
+            let parsed = parse_beside(path, file.bytes(), &text)?;
+            let missing = missing_roots(snapshot, &parsed.spec);
+            if missing.is_empty() {
+                Ok(parsed)
+            } else {
+                Err(Error { kind: ErrorKind::Invalid, diagnostics: missing })
+            }
+        }
         Some(Entry::Symlink { .. }) => error(
             "the spec is a symbolic link, which an edit would replace by a file".to_owned(),
             "name the file itself with `--spec`".to_owned(),
@@ -39,6 +47,34 @@ pub fn read(snapshot: &Snapshot, path: &RepoPath) -> Result<Parsed, Error> {
             error("there is no spec".to_owned(), help)
         }
     }
+}
+
+/// Says which roots are no folders: without an error every command would leave such a cluster out silently.
+fn missing_roots(snapshot: &Snapshot, spec: &Spec) -> Vec<Diagnostic> {
+    let folder = spec.folder();
+    let is_missing = |path: &str| folder.join(path).is_ok_and(|root| !snapshot.is_dir(&root));
+    let roots =
+        spec.clusters.values().flat_map(|cluster| cluster.roots.iter().map(move |root| (cluster, root)));
+    let missing = roots.filter(|(_, root)| is_missing(&root.value)).map(|(cluster, root)| {
+        let help = near_folder(snapshot, &folder, &root.value).unwrap_or_else(|| {
+            "name the folder that holds the Flux Kustomizations of the cluster\nor remove the cluster, once it is gone"
+                .to_owned()
+        });
+        let text = format!("root `{}` of cluster `{}` does not exist. Nothing of it can be read", root.value, cluster.name.value);
+        Diagnostic::error(text).at(root.place.clone()).help(help)
+    });
+    missing.collect()
+}
+
+/// Asks whether another folder is meant by a path below one.
+pub fn near_folder(snapshot: &Snapshot, root: &RepoPath, path: &str) -> Option<String> {
+    let folders: BTreeSet<RepoPath> = snapshot.below(root).flat_map(|(file, _)| file.parents()).collect();
+    let folders: Vec<String> = folders
+        .iter()
+        .filter(|folder| folder.is_within(root))
+        .map(|folder| folder.relative_to(root))
+        .collect();
+    did_you_mean(path, folders.iter().map(String::as_str))
 }
 
 /// Asks whether a file in the same folder with nearly the same name is meant.
@@ -88,5 +124,18 @@ mod tests {
         let mut snapshot = Snapshot::default();
         snapshot.insert(path("a/windows.yaml"), file);
         assert_eq!(read(&snapshot, &path("a/windows.yaml")).unwrap().spec.types.len(), 1);
+    }
+
+    #[test]
+    fn a_root_that_does_not_exist_is_an_error_with_what_was_meant() {
+        let spec = "apiVersion: gitops-windows/v1\ntypes: { rt: {} }\nclusters:\n  one: { roots: [clusters/oen, clusters/one] }\n  \
+                    two: { roots: gone }\n";
+        let mut snapshot = Snapshot::default();
+        snapshot.insert(path("a/windows.yaml"), File::new(spec.as_bytes().to_vec()));
+        snapshot.insert(path("a/clusters/one/apps.yaml"), File::new(*b"a: b\n"));
+        snapshot.insert(path("clusters/oen/apps.yaml"), File::new(*b"a: b\n"));
+        let error = read(&snapshot, &path("a/windows.yaml")).unwrap_err();
+        assert_eq!(error.exit_code(), 3);
+        insta::assert_snapshot!(crate::diagnostic::render(&error.diagnostics, false, 100));
     }
 }

@@ -65,8 +65,8 @@ const KINDS: [Kind; 13] = [
     (
         "foreign-gate",
         |line| line.gate == GateState::Foreign,
-        "a CronJob in Git suspends a Flux Kustomization without a window in the spec. Its openings are unknown",
-        "hand the entry point over to the Flux Kustomizations of its types, or remove that CronJob",
+        "a gate in Git makes a Flux Kustomization wait without a window in the spec. Its openings are unknown",
+        "hand the entry point over to the Flux Kustomizations of its types; if the spec wants no gate there, `gitops-windows sync` says how it goes",
     ),
     (
         "suspended",

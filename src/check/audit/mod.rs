@@ -5,6 +5,7 @@ mod automation;
 mod build;
 mod command;
 mod dependency;
+mod forgotten;
 mod held;
 mod helm;
 mod image;
@@ -35,12 +36,13 @@ use crate::diagnostic::Diagnostic;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 26] = [
+pub const AUDITS: [Audit; 27] = [
     suspend::audit,
     value::audit,
     dependency::audit,
     target::audit,
     unapplied::audit,
+    forgotten::audit,
     removed::audit,
     unlisted::audit,
     owner::audit,

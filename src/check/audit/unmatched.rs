@@ -6,9 +6,8 @@ use crate::check::code::MATCHES_NOTHING;
 use crate::check::subject::Subject;
 use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
-use crate::spec::{Cluster, FluxDefaults, FluxSource, Placed, Spec, WindowUse};
+use crate::spec::{Cluster, FluxDefaults, FluxSource, Placed, Spec, WindowUse, near_folder};
 use crate::text::did_you_mean;
 
 /// Finds names of the spec that match nothing; those of its rules are another audit's.
@@ -51,18 +50,16 @@ fn clusters(subject: &Subject<'_>, spec: &Spec) -> Vec<Diagnostic> {
     findings
 }
 
+/// A root that does not exist is an error of the spec.
 fn missing_folders(subject: &Subject<'_>, spec: &Spec, cluster: &Cluster) -> Vec<Diagnostic> {
     let (root, snapshot) = (spec.folder(), subject.snapshot);
     let is_missing =
         |path: &&Placed<String>| root.join(&path.value).is_ok_and(|folder| !snapshot.is_dir(&folder));
-    let missing = cluster.paths.iter().chain(&cluster.roots).filter(is_missing).map(|path| {
-        let folders: BTreeSet<RepoPath> =
-            snapshot.below(&root).flat_map(|(file, _)| file.parents().collect::<Vec<_>>()).collect();
-        let folders: Vec<String> = folders.iter().map(|folder| folder.relative_to(&root)).collect();
+    let missing = cluster.paths.iter().filter(is_missing).map(|path| {
         finding(
             format!("folder `{}` of cluster `{}` does not exist", path.value, cluster.name.value),
             path.place.clone(),
-            did_you_mean(&path.value, folders.iter().map(String::as_str)),
+            near_folder(snapshot, &root, &path.value),
             "name the folder that holds the Flux Kustomizations of the cluster",
         )
     });

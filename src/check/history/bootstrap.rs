@@ -74,7 +74,9 @@ fn renamed(
 }
 
 fn in_its_file<'a>(flux: &FluxKustomization, after: &Subject<'a>) -> Option<&'a FluxKustomization> {
-    after.model.flux_in_file(&flux.file).iter().find(|now| is_same(now, flux))
+    // The former folder of a cluster stays for one commit, in which nothing brings it any more.
+    let unlisted = after.model.unlisted.iter().filter(|now| now.file == flux.file);
+    after.model.flux_in_file(&flux.file).iter().chain(unlisted).find(|now| is_same(now, flux))
 }
 
 /// Gives what a Flux Kustomization becomes that gets another path in its file.
@@ -100,7 +102,8 @@ fn redirected(delivery: &Delivery, flux: &FluxKustomization, step: &Step<'_>) ->
     let after = step.after;
     let now = successor(flux, after)?;
     let next = after.deliveries.iter().find(|other| {
-        other.error.is_none() && after.flux(other).is_some_and(|flux| std::ptr::eq(flux, now))
+        other.error.is_none()
+            && after.flux(other).is_some_and(|flux| is_same(flux, now) && flux.path == now.path)
     })?;
     if !step.new_at(next.flux?).prune {
         return None;

@@ -70,7 +70,7 @@ impl<'s> Change<'s> {
     /// What another Flux Kustomization applies from then on is told as a move, and a generated object whose
     /// hash alone is another one comes anew.
     pub(super) fn deleted(&self, deletions: &[Deletion]) -> Vec<Diagnostic> {
-        let cluster = text_of(self.key);
+        let cluster = text_of(self.key_now);
         let mut found: Vec<(&Delivery, &FluxKustomization, bool, BTreeSet<&ObjectId>)> = Vec::new();
         let own = deletions.iter().filter(|deletion| deletion.cluster == cluster && deletion.next.is_none());
         for deletion in own.filter(|deletion| !self.comes_anew(&deletion.id)) {

@@ -33,7 +33,7 @@ impl<'s> Change<'s> {
     }
 
     fn while_closed(&self, finding: Diagnostic, until: Option<Hold>) -> Told {
-        Told { until, ..Told::of(self.key, finding) }
+        Told { until, ..Told::of(self.key_now, finding) }
     }
 
     fn place(&self, now: &Delivery, field: &str) -> Place {

@@ -262,7 +262,7 @@ impl<'s> Change<'s> {
     }
 
     pub(super) fn since(&self, finding: Diagnostic, from: Option<&Hold>, until: Option<&Hold>) -> Told {
-        Told { cluster: self.key.clone(), finding, from: from.cloned(), until: until.cloned() }
+        Told { cluster: self.key_now.clone(), finding, from: from.cloned(), until: until.cloned() }
     }
 }
 

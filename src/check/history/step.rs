@@ -30,16 +30,30 @@ pub(super) struct Step<'s> {
     new: Vec<Inventory>,
     /// What each is in the newer revision, as positions there.
     now: Vec<Option<usize>>,
+    /// The clusters that go by another name in the newer revision.
+    renamed: BTreeMap<ClusterKey, ClusterKey>,
     fates: Vec<Fate>,
 }
 
 impl<'s> Step<'s> {
     pub(super) fn new(before: &'s Subject<'s>, after: &'s Subject<'s>) -> Step<'s> {
-        let (old, new) = (inventories(before), inventories(after));
-        let now = old.iter().map(|one| find_now(one, &old, &new)).collect();
-        let mut step = Step { before, after, old, new, now, fates: Vec::new() };
+        let (mut old, new) = (inventories(before), inventories(after));
+        let now: Vec<Option<usize>> = old.iter().map(|one| find_now(one, &old, &new)).collect();
+        let renamed = renamed(before, after, &now);
+        // Flux knows nothing of the names of clusters.
+        for (index, one) in old.iter_mut().enumerate() {
+            if let Some(name) = renamed.get(&key_of(before, index)) {
+                one.cluster = text_of(name);
+            }
+        }
+        let mut step = Step { before, after, old, new, now, renamed, fates: Vec::new() };
         step.fates = (0..step.old.len()).map(|index| step.find_fate(index)).collect();
         step
+    }
+
+    /// Returns what a cluster of the older revision goes by in the newer one.
+    pub(super) fn key_now<'k>(&'k self, key: &'k ClusterKey) -> &'k ClusterKey {
+        self.renamed.get(key).unwrap_or(key)
     }
 
     /// Gives what the older revision applies, by the positions of [`Model::flux`].
@@ -173,6 +187,24 @@ fn find_now(one: &Inventory, old: &[Inventory], new: &[Inventory]) -> Option<usi
         |other: &Inventory| is_gone && has_name(other) && other.path == one.path && !has(old, &other.cluster);
     let position = |is_it: &dyn Fn(&Inventory) -> bool| new.iter().position(is_it);
     position(&|other| other.is_same(one)).or_else(|| position(&in_file)).or_else(|| position(&renamed))
+}
+
+/// Finds clusters that get another name in the spec alone: what they had goes on in one of a new name.
+fn renamed(
+    before: &Subject<'_>,
+    after: &Subject<'_>,
+    now: &[Option<usize>],
+) -> BTreeMap<ClusterKey, ClusterKey> {
+    let is_new = |key: &ClusterKey, subject: &Subject<'_>| subject.deliveries_of(key).next().is_none();
+    let mut found = BTreeMap::new();
+    for (index, position) in now.iter().enumerate() {
+        let Some(position) = position else { continue };
+        let (old, new) = (key_of(before, index), key_of(after, *position));
+        if old != new && is_new(&old, after) && is_new(&new, before) {
+            found.entry(old).or_insert(new);
+        }
+    }
+    found
 }
 
 /// Gives the cluster of a Flux Kustomization.

@@ -38,7 +38,14 @@ const ROLE: &str =
 const KIND: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: ws.x.io }\nspec: { group: x.io, names: { kind: W }, versions: [{ name: v1 }] }\n";
 const CUSTOM: &str = "apiVersion: x.io/v1\nkind: W\nmetadata: { name: w, namespace: shop }\n";
 
-pub const CHANGES: [Change; 19] = [
+pub const CHANGES: [Change; 20] = [
+    Change {
+        told: "GW057 apps/rw/late.yaml:0",
+        before: &[],
+        shows: &[("apps/rw/late.yaml", "", LATE)],
+        // It may be switched off on purpose.
+        safe: &[("apps/rw/late.yaml", "", LATE)],
+    },
     Change {
         told: "GW012 clusters/edge/apps.yaml:24",
         before: &[],

@@ -4,6 +4,7 @@ mod cases;
 mod changes;
 mod deletions;
 mod gate_cases;
+mod renamed;
 mod repository;
 mod spec;
 mod unjudged;
@@ -21,7 +22,7 @@ use crate::diagnostic::render;
 
 /// The codes of which no edit of the repository without a spec is an example; `spec`, `unjudged` and
 /// `unmatched` have one each.
-const APART: [&str; 7] = ["GW043", "GW045", "GW046", "GW047", "GW052", "GW056", "GW057"];
+const APART: [&str; 8] = ["GW043", "GW045", "GW046", "GW047", "GW052", "GW056", "GW057", "GW065"];
 
 fn cases() -> impl Iterator<Item = &'static Case> {
     CASES.iter().chain(&GATE_CASES)

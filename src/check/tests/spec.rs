@@ -255,6 +255,24 @@ fn told_of(snapshot: &Snapshot, text: &str) -> Vec<String> {
 }
 
 #[test]
+fn gates_that_the_spec_no_longer_wants_are_told() {
+    let gated = gated_by(SPEC);
+    let shown = |text: &str| {
+        let found = with(&gated, &spec(text), |input| {
+            let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
+            audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap())
+        });
+        let found: Vec<_> = found.into_iter().filter(|one| one.code == Some("GW065")).collect();
+        crate::diagnostic::render(&found, false, 100)
+    };
+    assert_eq!(shown(SPEC), "");
+    let dropped = shown(&SPEC.replace("{ edge: {} }", "{ other: {} }"));
+    let windowless =
+        shown(&SPEC.replace(", rw: { window: week }", "").replace("{ type: rw }", "{ type: rt }"));
+    insta::assert_snapshot!(format!("{dropped}\n{windowless}"));
+}
+
+#[test]
 fn generated_files_that_are_behind_the_spec() {
     let gated = gated_by(SPEC);
     assert_eq!(told_of(&gated, SPEC), Vec::<String>::new());

@@ -62,8 +62,11 @@ pub fn sync(input: &Input<'_>, templates: &Templates, options: SyncOptions) -> R
     }
     gate::unbuilt(input, &builder)?;
     let idle = std::mem::take(&mut leftover.idle);
-    let mut left =
-        if allow_deletion { gate::leave(input, &mut builder, &idle)? } else { gate::Left::default() };
+    let mut left = if allow_deletion {
+        gate::leave(input, &mut builder, &idle, &leftover.back)?
+    } else {
+        gate::Left::default()
+    };
     left.readers = leftover.gates.iter().flat_map(gate::readers).collect();
     for (cluster, back) in std::mem::take(&mut leftover.back) {
         left.readers.entry(cluster).or_default().extend(back);
@@ -291,3 +294,7 @@ pub fn obligations(input: &Input<'_>, plan: &Plan, left: &gate::Left) -> Result<
     }
     Ok(found)
 }
+
+#[cfg(test)]
+#[path = "sync_tests.rs"]
+mod tests;

@@ -37,6 +37,16 @@ pub struct Leftover {
     pub gates: Option<Gates>,
 }
 
+impl Leftover {
+    /// Takes over what became of what reads held sources.
+    fn take(&mut self, pointed: Pointed) {
+        let Pointed { late, mut turned, back } = pointed;
+        turned.splice(..0, late.iter().cloned());
+        self.remarks.extend(turned.iter().cloned());
+        (self.turned, self.late, self.back) = (turned, late, back);
+    }
+}
+
 /// Writes the gates' base and each cluster's patches into the builder.
 ///
 /// Files that the tool wrote are written anew; of files that were there before, single values are
@@ -53,7 +63,14 @@ pub fn sync(
     while_open: bool,
 ) -> Result<Leftover, Error> {
     let mut leftover = Leftover::default();
-    let Some(gates) = gates(input)? else { return Ok(leftover) };
+    let Some(gates) = gates(input)? else {
+        let mut pointed = Pointed::default();
+        if while_open {
+            point::forgotten(input, builder, &mut pointed)?;
+        }
+        leftover.take(pointed);
+        return Ok(leftover);
+    };
     let mechanism = mechanism::of(input.spec.gate.mechanism);
     let sides = input.sides();
     leftover.remarks.extend(waits_for_gated(input, &gates));
@@ -110,10 +127,7 @@ pub fn sync(
         alerts::sync(input, templates, builder, cluster, &mut wanted)?;
     }
     write(input, builder, &gates, &wanted)?;
-    let Pointed { late, mut turned, back } = point::point(input, builder, &gates, while_open)?;
-    turned.splice(..0, late.iter().cloned());
-    leftover.remarks.extend(turned.iter().cloned());
-    (leftover.turned, leftover.late, leftover.back) = (turned, late, back);
+    leftover.take(point::point(input, builder, &gates, while_open)?);
     for cluster in gates.clusters.iter().filter(|cluster| !cluster.is_idle()) {
         carrier::ensure(input, &sides, templates, builder, cluster, &mut leftover)?;
     }

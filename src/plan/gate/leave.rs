@@ -9,7 +9,7 @@ use crate::delivery::Input;
 use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::mechanism::GateTarget;
+use crate::mechanism::{GateTarget, shown};
 use crate::path::RepoPath;
 use crate::plan::Command;
 use crate::plan::edit::Builder;
@@ -17,13 +17,13 @@ use crate::plan::edit::generated::{Ownership, is_ours, ownership};
 use crate::plan::edit::resources::remove;
 use crate::plan::gate::files::conflict;
 use crate::plan::gate::own::NAME;
+use crate::plan::gate::point::left_behind;
 use crate::proof::{Readers, Renames};
 use crate::repo::{FluxKustomization, built};
 
 /// Tells whether the spec speaks of no cluster that applies an entry point.
 fn is_forgotten(input: &Input<'_>, entry: &EntryPoint) -> bool {
-    let gated = input.spec.types.iter().any(|change_type| !change_type.is_real_time());
-    !gated || !entry.clusters().any(|cluster| input.spec.clusters.contains_key(cluster))
+    !entry.clusters().any(|cluster| input.spec.gates(cluster))
 }
 
 /// Tells whether no cluster that applies an entry point needs the gate that the tool wrote there.
@@ -41,15 +41,28 @@ fn needless<'a>(input: &Input<'a>, idle: &BTreeSet<String>) -> Vec<&'a EntryPoin
 /// Gives what the gates of a cluster hold back there.
 fn held(input: &Input<'_>, cluster: &str) -> Vec<GateTarget> {
     let own = input.model.flux_of_cluster(cluster);
-    let is_held = |target: &GateTarget| input.model.closings.any(cluster, target).is_some();
+    // Nothing suspends what reads a held source.
+    let is_held =
+        |target: &GateTarget| input.model.closings.any(cluster, target).is_some_and(|job| job.held.is_none());
     own.map(|one| GateTarget::of(input, one)).filter(is_held).collect()
 }
 
-fn resume(input: &Input<'_>, entry: &EntryPoint) -> Vec<Command> {
+fn resume<'c>(input: &Input<'_>, clusters: impl Iterator<Item = &'c str>) -> Vec<Command> {
     let of = |cluster| {
         held(input, cluster).into_iter().map(move |target| Command::release(&target, input.spec, cluster))
     };
-    entry.clusters().flat_map(of).collect()
+    clusters.flat_map(of).collect()
+}
+
+/// Returns the last steps after a gate has gone: what it has suspended stays so.
+fn resumed(input: &Input<'_>, clusters: &[&str]) -> String {
+    let lines: Vec<String> = resume(input, clusters.iter().copied()).iter().map(Command::shell).collect();
+    let mut jobs = clusters.iter().flat_map(|cluster| input.model.closings.of(cluster));
+    if lines.is_empty() && jobs.any(|job| job.held.is_some()) {
+        return String::new();
+    }
+    let then = if lines.is_empty() { String::new() } else { format!(": `{}`", lines.join("`, `")) };
+    format!("\nwhen the cluster has applied that, resume the suspended Flux Kustomizations{then}")
 }
 
 /// What became of the gates that nobody needs.
@@ -76,9 +89,15 @@ impl Left {
 /// Says of each gate that nobody needs that it goes on closing, and the way on; but for those that have
 /// `left`. `idle` are the clusters of which a gate would hold back nothing.
 pub fn told(input: &Input<'_>, left: &Left, idle: &BTreeSet<String>) -> Vec<Diagnostic> {
-    let told = |entry: &EntryPoint| {
-        let lines: Vec<String> = resume(input, entry).iter().map(Command::shell).collect();
+    let needless = needless(input, idle);
+    let told = |entry: &&EntryPoint| {
+        let readers: Vec<GateTarget> =
+            entry.clusters().flat_map(|cluster| left_behind(input, cluster, &left.readers)).collect();
         let how = match carried(input, entry, idle) {
+            Carried::Ours { .. } if !readers.is_empty() => format!(
+                "`gitops-windows sync --while-open --allow-deletion` lets {} leave the held source and removes the gate\nmerge it while the window is open",
+                shown(&readers, input.spec)
+            ),
             Carried::Ours { .. } => {
                 "`gitops-windows sync --allow-deletion` removes it, and says which objects the cluster deletes"
                     .to_owned()
@@ -87,20 +106,72 @@ pub fn told(input: &Input<'_>, left: &Left, idle: &BTreeSet<String>) -> Vec<Diag
                 "give {gate} a folder of its own, as {with} needs it too\nremove the line that lists {gate} from {}",
                 entry.path
             ),
-            Carried::ByHand => "remove the gate's folder and the line that lists it".to_owned(),
+            Carried::ByHand => by_hand(input, &readers),
         };
-        let then = if lines.is_empty() { String::new() } else { format!(": `{}`", lines.join("`, `")) };
         let (why, other) = if is_forgotten(input, entry) {
-            let other = format!("\nor name {} under `clusters`, where it should have windows", entry.cluster);
-            (", which is not in windows.yaml. It goes on closing", other)
+            (format!("{}. It goes on closing", forgotten(input, &entry.cluster)), kept(input, &entry.cluster))
         } else {
-            (", which has nothing to suspend any more. It stays", String::new())
+            (", which has nothing to suspend any more. It stays".to_owned(), String::new())
         };
+        let then = resumed(input, &entry.clusters().collect::<Vec<_>>());
         Diagnostic::warning(format!("{} contains a gate of cluster {}{why}", entry.path, entry.cluster))
-        .at(Place::file(entry.path.clone()))
-        .help(format!("{how}\nwhen the cluster has applied that, resume the suspended Flux Kustomizations{then}{other}"))
+            .at(Place::file(entry.path.clone()))
+            .help(format!("{how}{then}{other}"))
     };
-    needless(input, idle).into_iter().filter(|entry| !left.entries.contains(&entry.path)).map(told).collect()
+    let known: BTreeSet<&str> = needless.iter().flat_map(|entry| entry.clusters()).collect();
+    let mut found: Vec<Diagnostic> =
+        needless.iter().filter(|entry| !left.entries.contains(&entry.path)).map(told).collect();
+    found.extend(scattered(input, &known, left));
+    found
+}
+
+/// Says the same of gates that stand among other things, but for those of the clusters that are `known`.
+fn scattered(input: &Input<'_>, known: &BTreeSet<&str>, left: &Left) -> Vec<Diagnostic> {
+    let closings = &input.model.closings;
+    let is_forgotten = |cluster: &&str| {
+        !known.contains(cluster) && !input.spec.gates(cluster) && closings.closes_any(cluster)
+    };
+    let told = |cluster: &str| {
+        let jobs = closings.of(cluster).iter().filter(|job| job.is_running && job.action.holds());
+        let jobs: BTreeSet<String> = jobs.map(|job| format!("`{}`", job.name)).collect();
+        let jobs = jobs.into_iter().collect::<Vec<_>>().join(", ");
+        let how = by_hand(input, &left_behind(input, cluster, &left.readers));
+        let text =
+            format!("CronJob {jobs} closes in cluster {cluster}{}. It goes on", forgotten(input, cluster));
+        let then = resumed(input, &[cluster]);
+        Diagnostic::warning(text)
+            .at(Place::file(input.spec.path.clone()))
+            .help(format!("{how}{then}{}", kept(input, cluster)))
+    };
+    closings.clusters().filter(is_forgotten).map(told).collect()
+}
+
+/// Says why the spec wants no gate of a cluster.
+fn forgotten(input: &Input<'_>, cluster: &str) -> &'static str {
+    match input.spec.clusters.contains_key(cluster) {
+        true => ", where no type has a window",
+        false => ", which is not in windows.yaml",
+    }
+}
+
+/// Returns the last step where a gate should stay.
+fn kept(input: &Input<'_>, cluster: &str) -> String {
+    match input.spec.clusters.contains_key(cluster) {
+        true => "\nor give a type windows, where something should wait".to_owned(),
+        false => format!("\nor name {cluster} under `clusters`, where it should have windows"),
+    }
+}
+
+/// Returns how people remove a gate. What reads a held source goes back first: without its CronJob no commit reaches it.
+fn by_hand(input: &Input<'_>, readers: &[GateTarget]) -> String {
+    let gone = "remove the gate's folder and the line that lists it";
+    match readers.is_empty() {
+        true => gone.to_owned(),
+        false => format!(
+            "while the window is open, merge `gitops-windows sync --while-open`: {} leave the held source\n{gone}",
+            shown(readers, input.spec)
+        ),
+    }
 }
 
 /// Whose gate it is that an entry point carries.
@@ -141,14 +212,24 @@ fn carried<'a>(input: &Input<'a>, entry: &EntryPoint, idle: &BTreeSet<String>) -
 
 /// Takes the gates that nobody needs away; `idle` are the clusters of which a gate would hold back nothing.
 ///
-/// A gate that an entry point of a remaining cluster needs too stays, and [`told`] speaks of it.
+/// A gate that an entry point of a remaining cluster needs too stays, and [`told`] speaks of it. So does one of which
+/// something goes on reading a held source; `back` has by cluster what does so no more.
 ///
 /// # Errors
 ///
 /// When a generated file was edited by hand, or a list can't be edited in place.
-pub fn leave(input: &Input<'_>, builder: &mut Builder<'_>, idle: &BTreeSet<String>) -> Result<Left, Error> {
+pub fn leave(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    idle: &BTreeSet<String>,
+    back: &BTreeMap<String, Readers>,
+) -> Result<Left, Error> {
     let mut left = Left::default();
-    for entry in needless(input, idle) {
+    let may_go = |entry: &&EntryPoint| {
+        let mut readers = entry.clusters().flat_map(|cluster| left_behind(input, cluster, back));
+        readers.next().is_none()
+    };
+    for entry in needless(input, idle).into_iter().filter(may_go) {
         let Carried::Ours { gate, own } = carried(input, entry, idle) else { continue };
         let files: Vec<RepoPath> = builder.now().below(&gate).map(|(path, _)| path.clone()).collect();
         for file in files.iter().chain(own.iter().map(|one| &one.file)) {
@@ -166,7 +247,7 @@ pub fn leave(input: &Input<'_>, builder: &mut Builder<'_>, idle: &BTreeSet<Strin
             left.kustomizations.gone.insert(name);
         }
         left.entries.insert(entry.path.clone());
-        left.commands.extend(resume(input, entry));
+        left.commands.extend(resume(input, entry.clusters()));
     }
     Ok(left)
 }

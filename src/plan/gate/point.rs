@@ -35,15 +35,11 @@ pub fn point(
 ) -> Result<Pointed, Error> {
     let mut pointed = Pointed::default();
     for gate in &gates.clusters {
-        for (target, held) in astray(input, gate) {
-            if !while_open {
-                return Err(waits(input, gate, &target, &held));
-            }
-            let (live, remark) = leave(input, builder, gate, &target, &held)?;
-            pointed.late.push(remark);
-            let back = pointed.back.entry(gate.cluster.clone()).or_default();
-            back.insert((target.namespace, target.name), live);
+        let astray = astray(input, &gate.cluster, &gate.sources);
+        if let Some((target, held)) = astray.first().filter(|_| !while_open) {
+            return Err(waits(input, &gate.cluster, target, held));
         }
+        pointed.release(input, builder, &gate.cluster, astray)?;
         for source in &gate.sources {
             let mut late = BTreeSet::new();
             for target in &source.targets {
@@ -82,7 +78,32 @@ pub fn point(
         }
         pointed.turned.extend(input.spec.gate.table.iter().flat_map(|table| impatient(input, gate, table)));
     }
+    if while_open {
+        forgotten(input, builder, &mut pointed)?;
+    }
     Ok(pointed)
+}
+
+/// Lets what reads held sources leave them in clusters of which the spec wants no gate any more: it can't go before.
+///
+/// # Errors
+///
+/// When a Flux Kustomization can't be edited so.
+pub fn forgotten(input: &Input<'_>, builder: &mut Builder<'_>, pointed: &mut Pointed) -> Result<(), Error> {
+    for cluster in input.model.delivered.all.iter().filter(|cluster| !input.spec.gates(&cluster.name)) {
+        pointed.release(input, builder, &cluster.name, astray(input, &cluster.name, &[]))?;
+    }
+    Ok(())
+}
+
+/// Returns what goes on reading a held source in a cluster of which the spec wants no gate, and is not on its way `back`.
+pub fn left_behind(input: &Input<'_>, cluster: &str, back: &BTreeMap<String, Readers>) -> Vec<GateTarget> {
+    let is_back = |target: &GateTarget| {
+        let own = back.get(cluster);
+        own.is_some_and(|own| own.contains_key(&(target.namespace.clone(), target.name.clone())))
+    };
+    let all = astray(input, cluster, &[]).into_iter().filter(|_| !input.spec.gates(cluster));
+    all.map(|(target, _)| target).filter(|target| !is_back(target)).collect()
 }
 
 /// What became of what reads held sources.
@@ -106,6 +127,25 @@ pub fn readers(gates: &Gates) -> BTreeMap<String, Readers> {
         (gate.cluster.clone(), own.collect())
     };
     gates.clusters.iter().map(of_cluster).collect()
+}
+
+impl Pointed {
+    /// Lets some of a cluster read the source again that their held one follows.
+    fn release(
+        &mut self,
+        input: &Input<'_>,
+        builder: &mut Builder<'_>,
+        cluster: &str,
+        astray: Vec<(GateTarget, SourceId)>,
+    ) -> Result<(), Error> {
+        for (target, held) in astray {
+            let (live, remark) = leave(input, builder, cluster, &target, &held)?;
+            self.late.push(remark);
+            let back = self.back.entry(cluster.to_owned()).or_default();
+            back.insert((target.namespace, target.name), live);
+        }
+        Ok(())
+    }
 }
 
 fn stands(input: &Input<'_>, gate: &ClusterGate, source: &HeldSource) -> bool {
@@ -194,23 +234,23 @@ fn write(
 }
 
 /// Returns what reads a held source of a cluster and is not, or no longer, held back by its gate.
-fn astray(input: &Input<'_>, gate: &ClusterGate) -> Vec<(GateTarget, SourceId)> {
-    let own = input.model.delivered.named(&gate.cluster).into_iter();
+fn astray(input: &Input<'_>, cluster: &str, sources: &[HeldSource]) -> Vec<(GateTarget, SourceId)> {
+    let own = input.model.delivered.named(cluster).into_iter();
     let all = own.flat_map(Cluster::held);
     let all = all.map(|(one, id)| (GateTarget::new(input, one.namespace(), one.name()), id));
     let is_held = |(target, id): &(GateTarget, SourceId)| {
-        gate.sources.iter().any(|source| source.name == id.name && source.targets.contains(target))
+        sources.iter().any(|source| source.name == id.name && source.targets.contains(target))
     };
     all.filter(|one| !is_held(one)).collect()
 }
 
 /// Says that the commit that waits for it would land as something leaves its held source.
-fn waits(input: &Input<'_>, gate: &ClusterGate, target: &GateTarget, held: &SourceId) -> Error {
-    let flux = of_file(input, &gate.cluster, target);
+fn waits(input: &Input<'_>, cluster: &str, target: &GateTarget, held: &SourceId) -> Error {
+    let flux = of_file(input, cluster, target);
     let place = flux.map_or_else(|| Place::file(input.spec.path.clone()), |flux| flux.place("sourceRef"));
     let text = format!(
-        "{} reads held source {}, which the gate of cluster {} would no longer move: the commit that waits lands as it goes back",
-        target.name, held.name, gate.cluster
+        "{} reads held source {}, which the gate of cluster {cluster} would no longer move: the commit that waits lands as it goes back",
+        target.name, held.name
     );
     let open = if flux.is_some_and(|flux| flux.said("suspend") == &json!(false)) {
         // Its parent would take back what people suspend.
@@ -232,14 +272,14 @@ fn waits(input: &Input<'_>, gate: &ClusterGate, target: &GateTarget, held: &Sour
 fn leave(
     input: &Input<'_>,
     builder: &mut Builder<'_>,
-    gate: &ClusterGate,
+    cluster: &str,
     target: &GateTarget,
     held: &SourceId,
 ) -> Result<(String, Diagnostic), Error> {
-    let live = input.model.delivered.named(&gate.cluster).map(|own| own.live_of(held));
+    let live = input.model.delivered.named(cluster).map(|own| own.live_of(held));
     let live = live.filter(|live| live != held);
-    let (Some(live), Some(flux)) = (live, of_file(input, &gate.cluster, target)) else {
-        return Err(waits(input, gate, target, held));
+    let (Some(live), Some(flux)) = (live, of_file(input, cluster, target)) else {
+        return Err(waits(input, cluster, target, held));
     };
     let values: Vec<(&[&str], ScalarText)> =
         vec![(&["spec", "sourceRef", "name"], live.name.as_str().into())];
@@ -247,8 +287,8 @@ fn leave(
     let removed: &[&str] = if flux.said("suspend") == &json!(false) { &["suspend"] } else { &[] };
     write(builder, flux, values, removed)?;
     let text = format!(
-        "{} of cluster {} will read {} again: every commit that waits lands at once",
-        target.name, gate.cluster, live.name
+        "{} of cluster {cluster} will read {} again: every commit that waits lands at once",
+        target.name, live.name
     );
     let help = if removed.is_empty() {
         format!(

@@ -145,3 +145,24 @@ fn a_source_of_a_name_is_that_of_its_own_cluster() {
     let clusters: Vec<&str> = report.changes.iter().map(|line| line.cluster.as_str()).collect();
     assert_eq!(clusters, ["one"]);
 }
+
+#[test]
+fn of_a_cluster_whose_root_is_gone_nothing_is_said_to_be_deleted() {
+    let spec = SPEC.replace("{ paths: [clusters/one] }", "{ roots: [sites/one] }");
+    let apps = "sites/one/apps.yaml";
+    let mut base = with(&files(), &[(SPEC_FILE, "", &spec), (apps, "", &files()["clusters/one/apps.yaml"])]);
+    base.retain(|path, _| !path.starts_with("clusters/"));
+    let said = |before: &Files, after: &Files| {
+        let report = compared(before, after);
+        let withheld = report.withheld.iter();
+        let withheld =
+            withheld.map(|one| format!("{} {}: {} ({})", one.cluster, one.by.name(), one.reason, one.cause));
+        [lines(&report), withheld.collect()].concat()
+    };
+    let gone = without(&base, apps);
+    let reason = "root sites/one of cluster one does not exist, and the spec names it (unreached)";
+    let withheld = ["sites/one", "apps-rt", "apps-rw"].map(|name| format!("one {name}: {reason}"));
+    assert_eq!(said(&base, &gone), withheld);
+    // The same on the way back.
+    assert_eq!(said(&gone, &base), withheld);
+}

@@ -175,6 +175,16 @@ impl Spec {
         expand(&self.layout.cluster_gate, &[("cluster", cluster), ("path", path)])
     }
 
+    /// Tells whether it wants a gate in a cluster: it names the cluster, and a type has windows.
+    pub fn gates(&self, cluster: &str) -> bool {
+        self.has_gated_type() && self.clusters.contains_key(cluster)
+    }
+
+    /// Tells whether a type has windows.
+    pub fn has_gated_type(&self) -> bool {
+        self.types.iter().any(|change_type| !change_type.is_real_time())
+    }
+
     /// Tells whether a cluster's CronJobs run, by its own word or else by [`GateDef::enabled`].
     pub fn gate_enabled(&self, cluster: &str) -> bool {
         self.clusters.get(cluster).and_then(|cluster| cluster.enabled).unwrap_or(self.gate.enabled)

@@ -1,0 +1,121 @@
+//! What `sync` says of gates that the spec no longer wants.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::delivery::{Known, Model};
+use crate::diagnostic;
+use crate::render::{Embedded, Limits};
+use crate::repo::{File, Snapshot};
+use crate::spec::Spec;
+
+const SPEC: &str = "\
+apiVersion: gitops-windows/v1
+types: { rt: {}, rw: { window: saturday } }
+windows: { saturday: { timeZone: Etc/UTC, open: 0 22 * * SAT, close: 0 2 * * SUN } }
+clusters: { one: {}, two: {} }
+rules: [{ kind: ConfigMap, type: rt }, { type: rw }]
+gate: { enabled: true, namespace: flux-system }
+";
+
+/// Two clusters, of which each has one app; `list` stands beside the root of each.
+fn files(list: &str) -> Snapshot {
+    let mut snapshot = Snapshot::default();
+    let mut put = |path: String, text: String| {
+        snapshot.insert(RepoPath::parse(&path).unwrap(), File::new(text.into_bytes()));
+    };
+    let flux = |name: &str, path: &str| {
+        format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: {name}\n  namespace: \
+             flux-system\nspec:\n  interval: 5m\n  path: ./{path}\n  prune: true\n  sourceRef:\n    kind: GitRepository\n    \
+             name: flux-system\n"
+        )
+    };
+    for cluster in ["one", "two"] {
+        let source = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: flux-system, namespace: \
+                      flux-system }\nspec: { interval: 1m, url: 'https://example.org/fleet', ref: { branch: main } }\n---\n";
+        put(
+            format!("clusters/{cluster}/gotk-sync.yaml"),
+            format!("{source}{}", flux("flux-system", &format!("clusters/{cluster}"))),
+        );
+        put(format!("clusters/{cluster}/apps.yaml"), flux("apps", &format!("apps/{cluster}")));
+        if !list.is_empty() {
+            put(format!("clusters/{cluster}/kustomization.yaml"), list.replace("CLUSTER", cluster));
+        }
+        put(format!("apps/{cluster}/kustomization.yaml"), "resources: [service.yaml]\n".to_owned());
+        put(
+            format!("apps/{cluster}/service.yaml"),
+            "apiVersion: v1\nkind: Service\nmetadata: { name: web, namespace: shop }\n".to_owned(),
+        );
+    }
+    snapshot
+}
+
+fn spec(text: &str) -> Spec {
+    spec::parse(&RepoPath::parse("windows.yaml").unwrap(), text.as_bytes()).unwrap().spec
+}
+
+fn planned(snapshot: &Snapshot, text: &str, options: SyncOptions) -> Result<Plan, Error> {
+    let (spec, renderer) = (spec(text), Embedded::new(Limits::default()));
+    let model = Model::read(snapshot, &RepoPath::top(), &Known::of(&spec), &renderer);
+    let input = Input { spec: &spec, snapshot, model: &model, renderer: &renderer };
+    sync(&input, &Templates::new(BTreeMap::new()).unwrap(), options)
+}
+
+fn synced(snapshot: &Snapshot, text: &str) -> Snapshot {
+    planned(snapshot, text, SyncOptions::default()).unwrap().changes.apply(snapshot)
+}
+
+/// What a plan changes and says.
+fn shown(snapshot: &Snapshot, text: &str, options: SyncOptions) -> String {
+    let (files, told) = match planned(snapshot, text, options) {
+        Ok(plan) => (plan.changes.apply(snapshot).differing(snapshot), plan.remarks),
+        Err(error) => (BTreeSet::new(), error.diagnostics),
+    };
+    let files: Vec<String> = files.iter().map(|file| format!("writes {file}\n")).collect();
+    format!("{}{}", files.concat(), diagnostic::render(&told, false, 100))
+}
+
+/// What is said with and without leave to delete, and to write what has to come while a window is open.
+fn said(snapshot: &Snapshot, text: &str) -> String {
+    let option = |allow_deletion, while_open| SyncOptions { allow_deletion, while_open };
+    let ways =
+        [("", option(false, false)), ("--allow-deletion", option(true, false)), ("both", option(true, true))];
+    let told = ways.map(|(name, options)| format!("# sync {name}\n{}", shown(snapshot, text, options)));
+    told.join("\n")
+}
+
+const FOLLOW: &str = "enabled: true, mechanism: follow, every: 5m, from: 2026-11-01, through: 2026-12-01";
+
+/// A list of the root: the gate gets a Flux Kustomization of its own.
+const LIST: &str = "resources: [gotk-sync.yaml, apps.yaml]\n";
+
+#[test]
+fn a_cluster_that_leaves_the_spec_with_its_gate() {
+    let gone = |text: &str| text.replace(", two: {}", "");
+    insta::assert_snapshot!("suspend", said(&synced(&files(""), SPEC), &gone(SPEC)));
+    let follow = SPEC.replace("enabled: true", FOLLOW);
+    insta::assert_snapshot!("follow", said(&synced(&files(""), &follow), &gone(&follow)));
+    insta::assert_snapshot!("listed", said(&synced(&files(LIST), &follow), &gone(&follow)));
+}
+
+#[test]
+fn the_last_window_leaves_the_spec_and_the_gates_stay() {
+    let gone =
+        |text: &str| text.replace(", rw: { window: saturday }", "").replace("{ type: rw }", "{ type: rt }");
+    insta::assert_snapshot!("windowless_suspend", said(&synced(&files(""), SPEC), &gone(SPEC)));
+    let follow = SPEC.replace("enabled: true", FOLLOW);
+    insta::assert_snapshot!("windowless_follow", said(&synced(&files(""), &follow), &gone(&follow)));
+}
+
+#[test]
+fn a_cluster_with_roots_gets_no_second_gate_under_another_name() {
+    let rooted = |name: &str| {
+        SPEC.replace(
+            "two: {}",
+            &format!("{name}: {{ roots: [clusters/two], paths: [clusters/two, apps/two] }}"),
+        )
+    };
+    let gated = synced(&files(""), &rooted("two"));
+    insta::assert_snapshot!(shown(&gated, &rooted("zwei"), SyncOptions::default()));
+}
