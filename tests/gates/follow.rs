@@ -30,7 +30,7 @@ pub fn bootstrapped() -> Scratch {
 }
 
 /// Asks for a gate that follows.
-fn asked(scratch: &Scratch) {
+pub fn asked(scratch: &Scratch) {
     let gate = "gate:\n  mechanism: follow\n  every: 5m\n  from: 2026-11-01\n  through: 2027-01-31\n";
     scratch.replace("windows.yaml", "gate:\n", gate);
     scratch.commit();
@@ -280,6 +280,8 @@ struct Fake {
 }
 
 const A: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+/// As a template encodes it.
+const URL: &str = "ssh%3A%2F%2Fgit%40github.com%2Facme%2Ffleet";
 const B: &str = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
 
 impl Fake {
@@ -294,8 +296,8 @@ impl Fake {
              case \"$1\" in --request-timeout=20s) shift ;; esac\n\
              case \"$*\" in\n\
              'get gitrepositories.source.toolkit.fluxcd.io flux-system flux-system-rw --namespace=flux-system '*)\n\
-               printf 'flux-system||%s|1|||\\n' \"$(cat \"$STATE/live\")\"\n\
-               printf 'flux-system-rw|%s|main@sha1:x|2|%s|%s|%s\\n' \"$(cat \"$STATE/pin\")\" \"$(cat \"$STATE/suspended\")\" \"$(cat \"$STATE/stop\")\" \"$(cat \"$STATE/window\")\" ;;\n\
+               printf 'flux-system||%s|1||||\\n' \"$(cat \"$STATE/live\")\"\n\
+               printf 'flux-system-rw|%s|main@sha1:x|2|%s|%s|%s|%s\\n' \"$(cat \"$STATE/pin\")\" \"$(cat \"$STATE/suspended\")\" \"$(cat \"$STATE/stop\")\" \"$(cat \"$STATE/url\")\" \"$(cat \"$STATE/window\")\" ;;\n\
              'get kustomizations.kustomize.toolkit.fluxcd.io apps-rw --namespace=flux-system --ignore-not-found '*)\n\
                [ ! -e \"$STATE/forbidden\" ] || exit 1\n\
                cat \"$STATE/attempted\" ;;\n\
@@ -303,16 +305,19 @@ impl Fake {
                printf '%s' \"$*\" | sed -n 's/.*\"commit\":\"\\([0-9a-f]*\\)\".*/\\1/p' | tr -d '\\n' > \"$STATE/new\"\n\
                [ ! -s \"$STATE/new\" ] || cp \"$STATE/new\" \"$STATE/pin\"\n\
                printf '%s' \"$*\" | sed 's/.*gitops-windows.window\":\\(\"[^\"]*\"\\).*/\\1/' | tr -d '\\n' > \"$STATE/window\" ;;\n\
-             'get configmaps flux-system-rw --ignore-not-found '*' --namespace=jobs') cat \"$STATE/note\" ;;\n\
+             'get configmaps flux-system-rw --ignore-not-found '*' --namespace=jobs')\n\
+               [ ! -e \"$STATE/unread\" ] || exit 1\n\
+               cat \"$STATE/note\" ;;\n\
              'patch configmaps flux-system-rw --type=merge --field-manager=flux '*' --namespace=jobs')\n\
                [ ! -e \"$STATE/unnoted\" ] || exit 1\n\
-               printf '%s' \"$*\" | sed -n 's/.*\"commit\":\"\\([0-9a-f]*\\)\".*/\\1/p' | tr -d '\\n' > \"$STATE/note\" ;;\n\
+               printf '%s' \"$*\" | sed -n 's/.*\"commit\":\"\\([0-9a-f]*\\)\",\"url\":\"\\([^\"]*\\)\".*/\\1 \\2/p' | tr -d '\\n' > \"$STATE/note\" ;;\n\
              'create --validate=false --filename=-') cat > \"$STATE/event\" ;;\n\
              *) exit 1 ;;\nesac",
         );
         for state in ["pin", "window", "live", "attempted", "event", "suspended", "stop", "note"] {
             fake.set(state, "");
         }
+        fake.set("url", URL);
         fake
     }
 
@@ -404,16 +409,17 @@ fn play(shell: &[&str]) {
     std::fs::remove_file(fake.folder().join("forbidden")).unwrap();
 
     // All that reads it was made again too: what was let in last is noted, so it does not look like a new cluster.
+    let noted = |commit: &str| if commit.is_empty() { String::new() } else { format!("{commit} {URL}") };
     let again = |note: &str, attempted: &str| {
         fake.set("pin", "");
-        fake.set("note", note);
+        fake.set("note", &noted(note));
         fake.set("attempted", attempted);
         (tick(AFTER).0, fake.get("pin"))
     };
     assert_eq!(fake.get("live"), revision(A));
     assert_eq!(again(B, ""), (true, B.to_owned()));
     assert_eq!(again("", ""), (true, A.to_owned()));
-    assert_eq!(fake.get("note"), A, "what was let in is noted");
+    assert_eq!(fake.get("note"), noted(A), "what was let in is noted");
     // It decides between several, and says nothing against what is there.
     let several = format!("{}\n{}\n", revision(B), revision(&"c".repeat(40)));
     assert_eq!(again(B, &several), (true, B.to_owned()));
@@ -423,6 +429,28 @@ fn play(shell: &[&str]) {
     fake.set("unnoted", "");
     assert_eq!(again("", ""), (false, A.to_owned()));
     std::fs::remove_file(fake.folder().join("unnoted")).unwrap();
+    // It is noted by the next run that can, though there is nothing else to write.
+    assert_eq!((tick(AFTER), fake.get("note")), ((true, 0), noted(A)));
+    assert_eq!(tick(AFTER), (true, 0));
+    assert!(!fake.get("calls").contains("patch"), "{}", fake.get("calls"));
+    // A note of another repository says nothing, and one that can't be read is not the same as none.
+    fake.set("url", "https%3A%2F%2Fgithub.com%2Facme%2Fother");
+    assert_eq!(again(B, ""), (true, A.to_owned()));
+    assert_eq!(fake.get("note"), format!("{A} https%3A%2F%2Fgithub.com%2Facme%2Fother"));
+    fake.set("url", URL);
+    fake.set("unread", "");
+    assert_eq!(again(B, ""), (false, String::new()));
+    std::fs::remove_file(fake.folder().join("unread")).unwrap();
+    // A stop by hand also stops the very first letting-in, and gives back what was let in before.
+    fake.set("stop", "stop");
+    for now in [AFTER, OPEN] {
+        fake.set("pin", "");
+        fake.set("note", "");
+        fake.set("attempted", "");
+        assert_eq!((tick(now).0, fake.get("pin").as_str()), (true, ""), "{now}");
+    }
+    assert_eq!(again(B, ""), (true, B.to_owned()));
+    fake.set("stop", "");
 
     // What was let in at the end and nothing has begun to apply is taken back by the first closed run, and once only.
     let last = |shown: &str, attempted: &str| {

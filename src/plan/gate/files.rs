@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{self, ClusterGate, Files, GateTarget, Gates, Writing, shown};
 use crate::path::RepoPath;
@@ -12,7 +12,7 @@ use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership, with_header};
 use crate::plan::gate::point::Pointed;
 use crate::plan::gate::target::waits_for_held;
-use crate::plan::gate::{adopted, alerts, carrier, gates, point, renamed};
+use crate::plan::gate::{Late, adopted, alerts, carrier, gates, gates_apart, point, renamed};
 use crate::proof::Readers;
 use crate::spec::MechanismName;
 use crate::template::Templates;
@@ -40,8 +40,8 @@ pub struct Leftover {
 /// Writes the gates' base and each cluster's patches into the builder.
 ///
 /// Files that the tool wrote are written anew; of files that were there before, single values are
-/// edited where what a cluster gets differs from what the spec says. `while_open` lets Flux Kustomizations leave held
-/// sources that the gates no longer move.
+/// edited where what a cluster gets differs from what the spec says. `late` says whether Flux Kustomizations may leave held
+/// sources that the gates no longer move; where that is left for later, so are the gates of those clusters.
 ///
 /// # Errors
 ///
@@ -50,10 +50,12 @@ pub fn sync(
     input: &Input<'_>,
     templates: &Templates,
     builder: &mut Builder<'_>,
-    while_open: bool,
+    late: Late,
 ) -> Result<Leftover, Error> {
     let mut leftover = Leftover::default();
-    let Some(gates) = gates(input)? else { return Ok(leftover) };
+    let found =
+        if late == Late::Left { possible(input, templates, builder, &mut leftover)? } else { gates(input)? };
+    let Some(gates) = found else { return Ok(leftover) };
     let mechanism = mechanism::of(input.spec.gate.mechanism);
     let sides = input.sides();
     leftover.remarks.extend(waits_for_gated(input, &gates));
@@ -110,7 +112,7 @@ pub fn sync(
         alerts::sync(input, templates, builder, cluster, &mut wanted)?;
     }
     write(input, builder, &gates, &wanted)?;
-    let Pointed { late, mut turned, back } = point::point(input, builder, &gates, while_open)?;
+    let Pointed { late, mut turned, back } = point::point(input, builder, &gates, late)?;
     turned.splice(..0, late.iter().cloned());
     leftover.remarks.extend(turned.iter().cloned());
     (leftover.turned, leftover.late, leftover.back) = (turned, late, back);
@@ -119,6 +121,57 @@ pub fn sync(
     }
     leftover.gates = Some(gates);
     Ok(leftover)
+}
+
+/// Returns the gates that can be brought up to date now; those of other clusters stay as they stand, with a warning. They
+/// build upon the common base, so where that would become another one all stay.
+fn possible(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &Builder<'_>,
+    leftover: &mut Leftover,
+) -> Result<Option<Gates>, Error> {
+    let Some((gates, mut refused)) = gates_apart(input)? else { return Ok(None) };
+    for gate in &gates.clusters {
+        if let Some((target, held)) = point::astray(input, gate).first() {
+            refused.insert(gate.cluster.clone(), point::waits(input, gate, target, held));
+        }
+    }
+    if refused.is_empty() {
+        return Ok(Some(gates));
+    }
+    for (cluster, error) in &refused {
+        let text =
+            format!("the gate of cluster {cluster} stays as it stands, so this edit does not reach it");
+        let help = format!("`gitops-windows stop --without-git --cluster {cluster}` prints what closes it");
+        let place = Place::file(input.spec.path.clone());
+        leftover.remarks.push(Diagnostic::warning(text).at(place).help(help));
+        let why = error.diagnostics.iter().cloned();
+        leftover.remarks.extend(why.map(|why| Diagnostic { severity: Severity::Warning, ..why }));
+    }
+    let Gates { base, jobs, mut clusters, .. } = gates;
+    clusters.retain(|gate| !refused.contains_key(&gate.cluster));
+    let gates = Gates::new(base, jobs, clusters);
+    let mut shared = Files::new();
+    if !adopted::is_adopted(builder, &gates.base) {
+        let writing = Writing { spec: input.spec, templates, gates: &gates, has_adopted_base: false };
+        mechanism::of(input.spec.gate.mechanism).base(&writing, &mut shared)?;
+    }
+    if shared.iter().all(|(path, body)| is_written(builder, path, body)) {
+        return Ok((!gates.clusters.is_empty()).then_some(gates));
+    }
+    for gate in &gates.clusters {
+        let text =
+            format!("the gate of cluster {} stays as it stands, as it has the same base", gate.cluster);
+        leftover.remarks.push(Diagnostic::warning(text).at(Place::file(gates.base.clone())));
+    }
+    Ok(None)
+}
+
+/// Tells whether a file of ours has a body already. A checkout with CRLF holds the same text.
+fn is_written(builder: &Builder<'_>, path: &RepoPath, body: &str) -> bool {
+    let text = builder.now().file(path).and_then(|file| file.text());
+    text.map(|text| text.replace("\r\n", "\n")) == Some(with_header(body))
 }
 
 /// Says what may be suspended as CronJobs begin to look at a table: they resume only what they have suspended.
@@ -165,9 +218,7 @@ fn write(input: &Input<'_>, builder: &mut Builder<'_>, gates: &Gates, wanted: &F
         match builder.now().file(path).map(ownership) {
             None => builder.put(path, &with_header(body)),
             Some(Ownership::Ours) => {
-                // A checkout with CRLF holds the same text.
-                let text = builder.now().file(path).and_then(|file| file.text());
-                if text.map(|text| text.replace("\r\n", "\n")) != Some(with_header(body)) {
+                if !is_written(builder, path, body) {
                     builder.put(path, &with_header(body));
                 }
             }

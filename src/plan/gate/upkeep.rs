@@ -1,11 +1,13 @@
 //! Brings gates up to date and proves that they do what the spec says then.
 
-use crate::delivery::Input;
+use std::collections::BTreeSet;
+
+use crate::delivery::{Closings, Input};
 use crate::error::Error;
 use crate::mechanism::GateTarget;
 use crate::plan::Command;
 use crate::plan::edit::Builder;
-use crate::plan::gate::{Leftover, keeps_all, sync, verify};
+use crate::plan::gate::{Late, Leftover, keeps_all, sync, verify};
 use crate::template::Templates;
 
 /// Writes the gates as [`sync`] does and proves them as [`verify`] does.
@@ -18,7 +20,7 @@ pub fn sync_verified(
     templates: &Templates,
     builder: &mut Builder<'_>,
 ) -> Result<Leftover, Error> {
-    let leftover = sync(input, templates, builder, false)?;
+    let leftover = sync(input, templates, builder, Late::Refused)?;
     verify(input, leftover.gates.as_ref(), builder)?;
     Ok(leftover)
 }
@@ -48,7 +50,8 @@ pub fn follow(
 }
 
 /// Gives the commands that resume what jobs close so far and close no more in `next`, where a gate stands
-/// still: no job opens it either, so what the last closing suspended would stay so.
+/// still: no job opens it either, so what the last closing suspended would stay so; and those that delete what the gates of
+/// held sources have noted, which outlives them.
 ///
 /// # Errors
 ///
@@ -67,6 +70,14 @@ pub fn released(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Command>, Err
         if next.gate_of(cluster)?.is_some() {
             found.extend(released(cluster));
         }
+    }
+    let held = |closings: &Closings, cluster: &str| -> BTreeSet<(String, String)> {
+        closings.of(cluster).iter().filter_map(|job| job.held.clone()).collect()
+    };
+    for cluster in input.model.clusters() {
+        // What was let in last would come back with a gate that is made much later.
+        let gone = &held(now, cluster) - &held(then, cluster);
+        found.extend(gone.iter().map(|(_, name)| Command::forget(name, input.spec, cluster)));
     }
     Ok(found)
 }
