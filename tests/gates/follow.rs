@@ -231,6 +231,27 @@ fn what_must_not_come_while_closed_is_told_until_the_window_opens() {
     }
 }
 
+/// What the base has may have been merged after the closing, and then it waits as well.
+#[test]
+fn a_folder_that_came_after_the_closing_is_none_of_the_held_commit() {
+    let scratch = following();
+    let folder = "clusters/edge-01/apps/apps-rw";
+    for file in scratch.git(&["ls-files", folder]).lines() {
+        scratch.write(&file.replace(folder, "clusters/edge-01/apps/apps-rx"), scratch.text(file));
+    }
+    let list = "clusters/edge-01/apps/apps-rx/web/kustomization.yaml";
+    scratch.write(list, scratch.text(list) + "replicas:\n  - { name: web, count: 3 }\n");
+    scratch.git(&["add", "--all"]);
+    scratch.git_at("2026-11-22T12:00:00Z", &["commit", "--quiet", "--message", "a folder"]);
+    let base = scratch.git(&["rev-parse", "HEAD"]);
+    scratch.replace("clusters/edge-01/flux/apps-rw.yaml", "apps/apps-rw", "apps/apps-rx");
+    scratch.git(&["add", "--all"]);
+    scratch.git_at("2026-11-22T13:00:00Z", &["commit", "--quiet", "--message", "its reader"]);
+    assert_eq!(found(&scratch, base.trim(), "2026-11-23T00:00:00Z"), ["GW061"]);
+    // The window of Saturday has let it in.
+    assert_eq!(found(&scratch, base.trim(), "2026-11-30T00:00:00Z"), [""; 0]);
+}
+
 #[test]
 fn what_cannot_be_held_is_refused() {
     for (from, to, words) in [
@@ -579,4 +600,32 @@ fn a_migration_ends_with_a_held_source() {
         assert!(!scratch.text(&format!("clusters/{cluster}/apps-rt.yaml")).contains("flux-system-rw"));
     }
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+}
+
+/// A later split: what it gates would begin to read a source that is held at a commit which knows nothing of it.
+#[test]
+fn a_step_that_goes_back_to_an_older_commit_waits_for_the_window() {
+    let scratch = following();
+    scratch.write("more/kustomization.yaml", "resources: [deployment.yaml, settings.yaml]\n");
+    scratch.write(
+        "more/deployment.yaml",
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: more, namespace: web }\n\
+         spec:\n  selector: { matchLabels: { app: more } }\n  template:\n    metadata: { labels: { app: more } }\n    \
+         spec: { containers: [{ name: more, image: more }] }\n",
+    );
+    scratch.write(
+        "more/settings.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: more, namespace: web }\ndata: { a: b }\n",
+    );
+    scratch.write(&format!("{FLUX}/more.yaml"), crate::support::flux_kustomization("more", "more", ""));
+    scratch.commit();
+    for command in [&["split", "more", "--yes"][..], &["migrate", "--yes"]] {
+        scratch.take(command);
+        scratch.commit();
+    }
+    let run = scratch.run(&["migrate", "--yes"]);
+    insta::assert_snapshot!(format!("exit {}\n{}{}", run.code, run.stdout, run.stderr));
+    assert!(!scratch.text(&format!("{FLUX}/more-rw.yaml")).contains("flux-system-rw"));
+    scratch.take(&["migrate", "--while-open", "--yes"]);
+    assert!(scratch.text(&format!("{FLUX}/more-rw.yaml")).contains("name: flux-system-rw"));
 }

@@ -54,12 +54,9 @@ pub fn sync(input: &Input<'_>, templates: &Templates, options: SyncOptions) -> R
     layout::check(input)?;
     let mut builder = Builder::new(input.snapshot);
     let mut leftover = gate::sync(input, templates, &mut builder, late)?;
-    if late == Late::Refused && !leftover.late.is_empty() {
-        let refused = std::mem::take(&mut leftover.late).into_iter().map(|late| Diagnostic {
-            severity: Severity::Error,
-            ..late.help("merge it while the window is open: `gitops-windows sync --while-open` writes it")
-        });
-        return Err(Error { kind: ErrorKind::Unsafe, diagnostics: refused.collect() });
+    if late == Late::Refused {
+        leftover
+            .refuse_late("merge it while the window is open: `gitops-windows sync --while-open` writes it")?;
     }
     gate::unbuilt(input, &builder)?;
     let idle = std::mem::take(&mut leftover.idle);

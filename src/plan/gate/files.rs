@@ -27,14 +27,29 @@ pub struct Leftover {
     pub remarks: Vec<Diagnostic>,
     /// Those of the remarks that are about what begins to read a held source.
     pub turned: Vec<Diagnostic>,
-    /// Those of them about what must not reach a cluster while its window is closed.
-    pub late: Vec<Diagnostic>,
+    /// Those of them about what must not reach a cluster while its window is closed, with that.
+    pub late: Vec<(String, Diagnostic)>,
     /// By cluster, what leaves a held source, with the name of the source that it reads again.
     pub back: BTreeMap<String, Readers>,
     /// The clusters of which a gate would hold back nothing.
     pub idle: BTreeSet<String>,
     /// The gates that were written; `None` where the spec wants none.
     pub gates: Option<Gates>,
+}
+
+impl Leftover {
+    /// Makes sure that nothing has to wait for a window; `help` is what to do otherwise.
+    ///
+    /// # Errors
+    ///
+    /// With all that has to.
+    pub fn refuse_late(&self, help: &str) -> Result<(), Error> {
+        let refuse = |(_, late): &(String, Diagnostic)| {
+            Diagnostic { severity: Severity::Error, ..late.clone() }.help(help)
+        };
+        let diagnostics: Vec<Diagnostic> = self.late.iter().map(refuse).collect();
+        if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics }) }
+    }
 }
 
 /// Writes the gates' base and each cluster's patches into the builder.
@@ -113,7 +128,7 @@ pub fn sync(
     }
     write(input, builder, &gates, &wanted)?;
     let Pointed { late, mut turned, back } = point::point(input, builder, &gates, late)?;
-    turned.splice(..0, late.iter().cloned());
+    turned.splice(..0, late.iter().map(|(_, late)| late.clone()));
     leftover.remarks.extend(turned.iter().cloned());
     (leftover.turned, leftover.late, leftover.back) = (turned, late, back);
     for cluster in gates.clusters.iter().filter(|cluster| !cluster.is_idle()) {

@@ -36,7 +36,7 @@ pub use point::readers;
 pub use target::{OutOfReach, out_of_reach, shared};
 pub(crate) use target::{is_namespace, is_object_name};
 pub use unbuilt::unbuilt;
-pub use upkeep::{follow, released, sync_verified};
+pub use upkeep::{follow, follow_late, released, sync_verified};
 pub use verify::verify;
 
 use std::collections::{BTreeMap, BTreeSet};

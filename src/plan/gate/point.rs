@@ -41,7 +41,7 @@ pub fn point(
                 return Err(waits(input, gate, &target, &held));
             }
             let (live, remark) = leave(input, builder, gate, &target, &held)?;
-            pointed.late.push(remark);
+            pointed.late.push((gate.cluster.clone(), remark));
             let back = pointed.back.entry(gate.cluster.clone()).or_default();
             back.insert((target.namespace, target.name), live);
         }
@@ -93,7 +93,7 @@ pub fn point(
                 );
                 let help = "let this reach the cluster while the window is open";
                 let place = Place::file(input.spec.path.clone());
-                pointed.late.push(Diagnostic::warning(text).at(place).help(help));
+                pointed.late.push((gate.cluster.clone(), Diagnostic::warning(text).at(place).help(help)));
             }
         }
         pointed.turned.extend(input.spec.gate.table.iter().flat_map(|table| impatient(input, gate, table)));
@@ -104,8 +104,8 @@ pub fn point(
 /// What became of what reads held sources.
 #[derive(Debug, Default)]
 pub struct Pointed {
-    /// What must not reach a cluster while its window is closed.
-    pub late: Vec<Diagnostic>,
+    /// What must not reach a cluster while its window is closed, with that.
+    pub late: Vec<(String, Diagnostic)>,
     /// What else is to be said of what begins to read one.
     pub turned: Vec<Diagnostic>,
     /// By cluster, what leaves one, with the name of the source that it reads again.

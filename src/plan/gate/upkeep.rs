@@ -14,12 +14,19 @@ use crate::template::Templates;
 ///
 /// # Errors
 ///
-/// When either of the two refuses.
+/// When either of the two refuses, and when something must wait for a window.
 pub fn sync_verified(
     input: &Input<'_>,
     templates: &Templates,
     builder: &mut Builder<'_>,
 ) -> Result<Leftover, Error> {
+    let leftover = sync_late(input, templates, builder)?;
+    leftover.refuse_late("write that by hand, and merge it while the window is open")?;
+    Ok(leftover)
+}
+
+/// As [`sync_verified`], and leaves it to the caller what becomes of what must wait for a window.
+fn sync_late(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) -> Result<Leftover, Error> {
     let leftover = sync(input, templates, builder, Late::Refused)?;
     verify(input, leftover.gates.as_ref(), builder)?;
     Ok(leftover)
@@ -30,9 +37,24 @@ pub fn sync_verified(
 ///
 /// # Errors
 ///
-/// When a gate can't be brought up to date, or would not do what the spec says, and when a cluster would
-/// delete what does not serve the gate alone.
+/// When a gate can't be brought up to date, or would not do what the spec says, when a cluster would
+/// delete what does not serve the gate alone, and when something must wait for a window.
 pub fn follow(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+) -> Result<Leftover, Error> {
+    let leftover = follow_late(input, templates, builder)?;
+    leftover.refuse_late("write that by hand, and merge it while the window is open")?;
+    Ok(leftover)
+}
+
+/// As [`follow`], and leaves it to the caller what becomes of what must wait for a window.
+///
+/// # Errors
+///
+/// As [`follow`], but for that.
+pub fn follow_late(
     input: &Input<'_>,
     templates: &Templates,
     builder: &mut Builder<'_>,
@@ -44,7 +66,7 @@ pub fn follow(
     let after = builder.now().clone();
     let model = input.again(&after);
     let next = Input { snapshot: &after, model: &model, ..*input };
-    let leftover = sync_verified(&next, templates, builder)?;
+    let leftover = sync_late(&next, templates, builder)?;
     keeps_all(input, builder.now())?;
     Ok(leftover)
 }
