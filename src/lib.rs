@@ -33,6 +33,7 @@
 //! render  live                                builds | kubectl
 //! delivery                                    who gets what from where, and what it waits for
 //! change  proof  diff  write                  what becomes of a plan
+//! page                                        pages for a browser
 //! plan                                        what a plan says: outcomes, problems, standings, commands by hand
 //! plan/edit                                   edits of text: builder, lists of resources, generated files
 //! plan/gate                                   what opens and closes: wanted files, reading, removal
@@ -104,6 +105,7 @@ pub mod explain;
 pub mod live;
 pub mod mechanism;
 pub mod output;
+pub mod page;
 pub mod path;
 pub mod plan;
 pub mod post;

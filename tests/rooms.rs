@@ -34,6 +34,8 @@ const ROOMS: &[&str] = &[
     "proof",
     "diff",
     "write",
+    // What is shown in a browser.
+    "page",
     // The plan.
     "plan",
     "plan/edit",

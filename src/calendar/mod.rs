@@ -1,8 +1,10 @@
-//! The windows of the fleet over a range of days: as a timeline for the terminal, a picture, or a calendar file.
+//! The windows of the fleet over a range of days: as a timeline for the terminal, a picture, a page or a calendar
+//! file.
 //!
 //! [`Calendar::new`] collects the open intervals, clusters with equal windows together; [`text`], [`svg`],
-//! [`ics`] and [`json`] write them down. All of it is pure.
+//! [`html`], [`ics`] and [`json`] write them down. All of it is pure.
 mod axis;
+mod html;
 mod ics;
 mod json;
 mod label;
@@ -10,6 +12,7 @@ mod rows;
 mod svg;
 mod text;
 
+pub use html::html;
 pub use ics::ics;
 pub use json::{json, schema};
 pub use rows::{Calendar, OpenTime, Row};

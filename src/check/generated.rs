@@ -49,7 +49,9 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Vec<Diagnostic> {
     }
     let mut builder = Builder::new(input.snapshot);
     // What stops `sync` is for `sync` to say.
-    if gate::sync(input, templates, &mut builder, false).is_err() || gate::unbuilt(input, &builder).is_err() {
+    if gate::sync(input, templates, &mut builder, gate::Late::Refused).is_err()
+        || gate::unbuilt(input, &builder).is_err()
+    {
         return Vec::new();
     }
     let changes = builder.finish().changes;

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
-use crate::calendar::{self, ics, json, svg, text};
+use crate::calendar::{self, html, ics, json, svg, text};
 use crate::cli::Global;
 use crate::commands::apply::Exit;
 use crate::commands::clock;
@@ -48,6 +48,8 @@ pub enum CalendarFormat {
     Text,
     /// A picture
     Svg,
+    /// A page for a browser
+    Html,
     /// An iCalendar file (RFC 5545), to be imported or subscribed to
     Ics,
     /// For programs
@@ -106,6 +108,7 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     let answer = match arguments.format {
         CalendarFormat::Text => text(&calendar, output.width(), output.color()),
         CalendarFormat::Svg => svg(&calendar),
+        CalendarFormat::Html => html(&calendar, &spec, now),
         CalendarFormat::Ics => ics(&calendar, revised(&workspace, &spec).unwrap_or(now)),
         CalendarFormat::Json => format!("{:#}\n", json(&calendar)),
     };

@@ -10,7 +10,7 @@ use crate::commands::workspace::{Loaded, Workspace};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::plan::gate::stop_now;
+use crate::plan::gate::ByHand;
 use crate::spec::exceptions::{
     About, NewFreeze, add_freeze, free_name, freezes, freezes_text, remove_freeze,
 };
@@ -175,16 +175,20 @@ pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, 
 fn without_git(global: &Global, scope: &FreezeScope, reason: &str, output: &Output) -> Result<Exit, Error> {
     let loaded = Loaded::open(global, output)?;
     let (input, spec) = (loaded.input(), &loaded.spec);
-    let types: Vec<&str> = match &scope.types[..] {
-        [] => spec.types.iter().filter(|one| !one.is_real_time()).map(|one| one.name.as_str()).collect(),
-        names => names.iter().map(|name| gated(spec, Some(name))).collect::<Result<_, _>>()?,
+    let mut types: Vec<Option<&str>> = match &scope.types[..] {
+        [] => spec.types.iter().filter(|one| !one.is_real_time()).map(|one| Some(&*one.name.value)).collect(),
+        names => names.iter().map(|name| gated(spec, Some(name)).map(Some)).collect::<Result<_, _>>()?,
     };
+    if scope.types.is_empty() {
+        types.push(None);
+    }
     let about = About { clusters: scope.clusters.clone(), labels: scope.labels.clone() };
     let clusters = about.among(spec)?;
+    let by_hand = ByHand::new(&input);
     let mut found = Vec::new();
     let mut left = Vec::new();
     for (cluster, name) in clusters.iter().flat_map(|cluster| types.iter().map(move |name| (cluster, name))) {
-        match stop_now(&input, cluster, name, reason) {
+        match by_hand.stop(cluster, *name, reason) {
             Ok(commands) => found.extend(commands),
             // What holds nothing back has nothing to close.
             Err(error) if error.kind == ErrorKind::Usage => left.push(error),

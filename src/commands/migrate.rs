@@ -41,6 +41,9 @@ pub struct Migrate {
     /// Go on although objects may be deleted; says which
     #[arg(long)]
     pub allow_deletion: bool,
+    /// Write also what may only be merged while the windows are open: what goes back to a held commit
+    #[arg(long)]
+    pub while_open: bool,
     /// How to show the difference
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -61,6 +64,7 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
     let options = MigrateOptions {
         clusters: arguments.clusters.clone(),
         allow_deletion: arguments.allow_deletion,
+        while_open: arguments.while_open,
         base: arguments.base.clone(),
         applied: commits.into_iter().map(|commit| (commit.to_owned(), relation(commit))).collect(),
         live,

@@ -11,7 +11,7 @@ use crate::commands::workspace::{Loaded, Workspace};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::plan::gate::open_now;
+use crate::plan::gate::ByHand;
 use crate::schedule::Length;
 use crate::spec::exceptions::{
     About, End, NewOverride, Which, add_override, overrides, overrides_text, remove_override,
@@ -120,9 +120,10 @@ pub fn run(global: &Global, arguments: &Override, output: &Output) -> Result<Exi
         OverrideWhat::Open(OverrideOpen { cluster, change_type }) => {
             let loaded = Loaded::open(global, output)?;
             let change_type = gated(&loaded.spec, change_type.as_deref())?;
-            let command = open_now(&loaded.input(), cluster, change_type)?;
-            output.say(&format!("Run against {}, to {}.", command.cluster, command.purpose));
-            output.result(format!("{}\n", command.shell()).as_bytes());
+            for command in ByHand::new(&loaded.input()).open(cluster, change_type)? {
+                output.say(&format!("Run against {}, to {}.", command.cluster, command.purpose));
+                output.result(format!("{}\n", command.shell()).as_bytes());
+            }
             Ok(Exit::Clean)
         }
         OverrideWhat::List(ExceptionList { format }) => {

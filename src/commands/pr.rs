@@ -17,8 +17,8 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::post::{Marker, annotations};
 use crate::pr::{
-    Clock, Commit, Flavor, Question, SMALLEST, Standards, Topic, Tree, closings, html, json, marks, report,
-    text, trains, zone_of,
+    Clock, Commit, Flavor, Question, SMALLEST, Standards, Topic, Tree, closings, html, json, marks,
+    newly_held, report, text, trains, zone_of,
 };
 use crate::repo::{Repository, Snapshot};
 use crate::spec::{self, Parsed};
@@ -151,6 +151,12 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
         let commits: Vec<Commit> = commits.map(|(hash, subject)| Commit { hash, subject }).collect();
         let world = World { snapshot: &closed, model: &closed_model };
         report.trains.extend(trains(&clock, &report, &closing, world, &commits, renderer.as_ref()));
+    }
+    for held in newly_held(&clock) {
+        let Some(commit) = repository.commit_at(&report.base, held.since) else { continue };
+        let closed = repository.snapshot_beside(&commit, &before)?.snapshot;
+        report.findings.extend(held.without_path(&closed));
+        report.findings.sort();
     }
     match arguments.format {
         PrFormat::Text => output.result(text(&report).as_bytes()),

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::plan::command::SyncOptions;
+use crate::plan::gate::Late;
 use crate::repo::File;
 use crate::spec::windows::{changed, check_revision};
 use crate::spec::{self, Parsed, Spec};
@@ -30,6 +31,9 @@ pub struct SpecEdit {
     #[command(flatten)]
     pub writing: Writing,
 }
+
+/// What must wait for a window holds up no edit: it is left for `sync`.
+pub const AS_FAR_AS_POSSIBLE: SyncOptions = SyncOptions { allow_deletion: false, late: Late::Left };
 
 /// A spec that was edited, with the plan that brings everything else along.
 pub struct Edited {
@@ -114,8 +118,8 @@ pub fn edit(
     arguments: &SpecEdit,
     edit: impl FnOnce(&Spec, &str) -> Result<(String, Parsed), Error>,
 ) -> Result<Exit, Error> {
-    let edited =
-        Edited::plan(global, output, arguments.if_revision.as_deref(), SyncOptions::default(), edit)?;
+    let revision = arguments.if_revision.as_deref();
+    let edited = Edited::plan(global, output, revision, AS_FAR_AS_POSSIBLE, edit)?;
     let exit = edited.apply(&arguments.writing, output, arguments.format)?;
     let every = edited.loaded.spec.gate.table.as_ref().map_or(0, |table| table.every);
     if exit == Exit::Clean && !edited.plan.changes.is_empty() {

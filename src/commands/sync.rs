@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::plan::command::{SyncOptions, sync};
+use crate::plan::gate::Late;
 use crate::spec::exceptions::{clean, extend};
 use crate::spec::{Parsed, Spec};
 use crate::template::Templates;
@@ -50,7 +51,8 @@ pub struct Wish {
 
 impl Wish {
     fn options(&self) -> SyncOptions {
-        SyncOptions { allow_deletion: self.allow_deletion, while_open: self.while_open }
+        let late = if self.while_open { Late::Written } else { Late::Refused };
+        SyncOptions { allow_deletion: self.allow_deletion, late }
     }
 }
 

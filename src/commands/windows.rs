@@ -5,12 +5,11 @@ use serde_json::Value;
 
 use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::Exit;
-use crate::commands::spec_edit::{Edited, file};
+use crate::commands::spec_edit::{AS_FAR_AS_POSSIBLE, Edited, file};
 use crate::commands::workspace::Workspace;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::plan::command::SyncOptions;
 use crate::schedule::WindowKey;
 use crate::spec::windows::{Edit, Owner, edit, get, list, of_cluster, schema};
 use crate::spec::{self, Parsed};
@@ -162,7 +161,7 @@ fn read(
 fn write(global: &Global, output: &Output, wish: &Edit, arguments: &WindowsEdit) -> Result<Exit, Error> {
     let revision = arguments.if_revision.as_deref();
     let edited =
-        Edited::plan(global, output, revision, SyncOptions::default(), |spec, text| edit(spec, text, wish))?;
+        Edited::plan(global, output, revision, AS_FAR_AS_POSSIBLE, |spec, text| edit(spec, text, wish))?;
     edited.apply(&arguments.writing, output, arguments.format)
 }
 

@@ -34,6 +34,10 @@ pub struct BuiltJob {
     pub table: Option<OpenTimes>,
     /// The namespace and the name of the GitRepository that it lets follow another one.
     pub held: Option<(String, String)>,
+    /// The name of that other one.
+    pub follows: Option<String>,
+    /// Whether it looks for the annotation by which people stop it.
+    pub obeys_stop: bool,
     /// Whether Git lets it run: neither the CronJob nor the Flux Kustomization that brings it is suspended.
     pub is_running: bool,
 }
@@ -48,6 +52,8 @@ impl BuiltJob {
             action: reading.action()?,
             table: reading.table,
             held: reading.held,
+            follows: reading.follows,
+            obeys_stop: reading.obeys_stop,
             targets: reading.turns.into_iter().map(GateTarget::from).collect(),
             schedule: job["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
             time_zone: job["spec"]["timeZone"].as_str().map(str::to_owned),
@@ -178,6 +184,8 @@ fn written(model: &Model, folder: &RepoPath) -> Vec<BuiltJob> {
         action: job.action,
         table: job.table.clone(),
         held: None,
+        follows: None,
+        obeys_stop: read(&job.value, None).obeys_stop,
         targets: job.targets.iter().map(target).collect(),
         schedule: job.value["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
         time_zone: job.value["spec"]["timeZone"].as_str().map(str::to_owned),

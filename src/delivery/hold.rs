@@ -113,6 +113,29 @@ impl<'m> Holds<'m> {
         held.collect()
     }
 
+    /// Returns what the running gates of a cluster hold back, each with the job that does, by the name of the type; of none
+    /// where nothing says one.
+    pub fn gated(&self, cluster: &str) -> BTreeMap<Option<String>, BTreeMap<GateTarget, &'m BuiltJob>> {
+        let mut found: BTreeMap<Option<String>, BTreeMap<GateTarget, &BuiltJob>> = BTreeMap::new();
+        let all = self.model.delivered.named(cluster).into_iter().flat_map(|own| &own.kustomizations);
+        let reached: BTreeMap<GateTarget, &Reached> = all
+            .filter(|one| one.remote.is_empty())
+            .map(|one| (self.target(one.namespace(), one.name()), one))
+            .collect();
+        for job in self.model.closings.of(cluster).iter().filter(|job| job.is_running && job.action.holds()) {
+            let named = job.targets.iter().filter(|target| target.name != "*");
+            for target in named.chain(reached.keys().filter(|target| job.turns(target))) {
+                let path = reached.get(target).and_then(|one| one.path.as_ref());
+                let change_type = match self.of(cluster, &target.namespace, &target.name, path) {
+                    Some(Hold::Window(name)) => Some(name),
+                    _ => None,
+                };
+                found.entry(change_type).or_default().entry(target.clone()).or_insert(job);
+            }
+        }
+        found
+    }
+
     /// Returns what a Flux Kustomization waits for whose source is held, and that no CronJob moves.
     fn by_source(&self, cluster: &str, target: &GateTarget) -> Option<Hold> {
         let is_it =

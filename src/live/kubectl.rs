@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -24,6 +24,9 @@ const ADVANCED: &str = "--field-selector=reason=Advanced,involvedObject.kind=Git
 
 /// How often it is looked whether the command has ended.
 const TICK: Duration = Duration::from_millis(20);
+
+/// How many bytes are read at once.
+const CHUNK: usize = 64 << 10;
 
 /// `kubectl` with the cluster that it is to ask.
 #[derive(Clone, Debug)]
@@ -94,7 +97,7 @@ impl Kubectl {
             std::io::ErrorKind::NotFound => format!("`{name}` is not installed or not on PATH"),
             _ => format!("`{name}` can't be run: {error}"),
         })?;
-        let (out, err) = (reading(child.stdout.take()), reading(child.stderr.take()));
+        let (out, err) = (Reading::of(child.stdout.take()), Reading::of(child.stderr.take()));
         // kubectl's own limit holds for each request, of which it makes more than one; a plugin that logs in
         // may take for ever.
         let deadline = Instant::now() + self.timeout * 2;
@@ -113,7 +116,8 @@ impl Kubectl {
                 None => std::thread::sleep(TICK),
             }
         };
-        Ok((status.success(), text(out), text(err)))
+        // A program that it has started, such as a plugin that logs in, may keep its pipes open for ever.
+        Ok((status.success(), out.text(deadline), err.text(deadline)))
     }
 }
 
@@ -123,18 +127,32 @@ fn stop(child: &mut Child) {
     let _ = child.wait();
 }
 
-fn reading(pipe: Option<impl Read + Send + 'static>) -> Option<JoinHandle<Vec<u8>>> {
-    let mut pipe = pipe?;
-    Some(std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = pipe.read_to_end(&mut bytes);
-        bytes
-    }))
-}
+/// What is read of a pipe meanwhile, until nobody holds its other end any more.
+struct Reading(Receiver<Vec<u8>>);
 
-fn text(reading: Option<JoinHandle<Vec<u8>>>) -> String {
-    let bytes = reading.and_then(|thread| thread.join().ok()).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
+impl Reading {
+    fn of(pipe: Option<impl Read + Send + 'static>) -> Reading {
+        let (send, receive) = channel();
+        std::thread::spawn(move || {
+            let Some(mut pipe) = pipe else { return };
+            let mut chunk = vec![0; CHUNK];
+            while let Ok(length @ 1..) = pipe.read(&mut chunk) {
+                if send.send(chunk[..length].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Reading(receive)
+    }
+
+    /// Returns what was written by a deadline.
+    fn text(self, deadline: Instant) -> String {
+        let mut bytes = Vec::new();
+        while let Ok(chunk) = self.0.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            bytes.extend(chunk);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
 }
 
 /// Says in one sentence why there was no answer; kubectl repeats itself over many lines.
@@ -242,6 +260,17 @@ mod tests {
         assert!(missing.kustomizations().unwrap_err().contains("not installed"));
         let without = Kubectl { kubeconfig: Some("/nowhere/config".into()), ..missing };
         assert!(without.kustomizations().unwrap_err().contains("no file /nowhere/config"));
+    }
+
+    /// A program that kubectl has started may outlive it, and holds its pipes.
+    #[test]
+    fn pipes_that_stay_open_hold_up_nothing_beyond_the_deadline() {
+        let start = Instant::now();
+        let answer = "echo '{\"items\":[{\"metadata\":{\"name\":\"apps\"}}]}'";
+        assert_eq!(asked("kubectl", &format!("sleep 20 & {answer}")).unwrap()[0].name, "apps");
+        let error = asked("kubectl", "sleep 20 & sleep 20").unwrap_err();
+        assert!(error.contains("gave no answer within 2 s"), "{error}");
+        assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
     }
 
     #[test]

@@ -70,6 +70,10 @@ pub struct Reading {
     /// The namespace and the name of the GitRepository that it lets follow another one; nothing is held back then but
     /// what reads that one.
     pub held: Option<(String, String)>,
+    /// The name of that other one, in the same namespace.
+    pub follows: Option<String>,
+    /// Whether it looks for the annotation by which people stop it.
+    pub obeys_stop: bool,
     /// The first container, by position, that has one of these commands.
     pub container: Option<usize>,
 }

@@ -11,6 +11,7 @@ mod cron_job;
 mod follow;
 mod gate;
 mod left;
+mod standing;
 mod suspend;
 mod table;
 
@@ -26,6 +27,7 @@ pub use gate::{
     ClusterGate, Files, GateTarget, Gates, HeldSource, Job, Jobs, Schedule, Writing, add, join, shown,
 };
 pub use left::{Field, Left, Observed, State};
+pub use standing::{Standing, StandingSource};
 pub use suspend::SuspendPatch;
 
 use crate::error::Error;
@@ -99,38 +101,24 @@ pub trait Mechanism: Sync {
     /// Returns the words of the command by which people let go on what a gate held that is gone.
     fn release(&self, spec: &Spec, target: &GateTarget) -> Vec<String>;
 
-    /// Returns the words of the one command that lets in what waits for a type in a cluster: `targets` are held back by
-    /// its gate, of that type or because that depends on them.
+    /// Returns the words of the one command that lets in what waits: `needed` are the targets, and what they depend on and
+    /// is held back too.
     ///
     /// What it sets is set as `flux`, since kustomize-controller takes back what managers named `kubectl…` set.
-    fn open_now(
-        &self,
-        spec: &Spec,
-        cluster: &ClusterGate,
-        change_type: usize,
-        targets: &BTreeSet<GateTarget>,
-    ) -> Vec<String>;
+    fn open_now(&self, standing: &Standing, needed: &BTreeSet<GateTarget>) -> Vec<String>;
 
     /// Says how long what [`open_now`](Mechanism::open_now) lets in goes on.
-    fn opened_until(&self, spec: &Spec) -> &'static str;
+    fn opened_until(&self, standing: &Standing) -> &'static str;
 
-    /// Returns the words of the one command that closes a type in a cluster at once, and keeps it closed without a commit;
-    /// none where the mechanism has none. `reason` is told to whoever looks.
-    fn stop_now(&self, spec: &Spec, cluster: &ClusterGate, change_type: usize, reason: &str) -> Vec<String> {
-        let _ = (spec, cluster, change_type, reason);
-        Vec::new()
-    }
-
-    /// Returns the words of the command that ends what [`stop_now`](Mechanism::stop_now) began; none where it ends by itself.
-    fn go_on(&self, spec: &Spec, cluster: &ClusterGate, change_type: usize) -> Vec<String> {
-        let _ = (spec, cluster, change_type);
-        Vec::new()
-    }
+    /// Returns the words of the one command that closes at once, and keeps closed without a commit. `reason` is told to
+    /// whoever looks.
+    fn stop_now(&self, standing: &Standing, reason: &str) -> Vec<String>;
 
     /// Says how long what [`stop_now`](Mechanism::stop_now) closes stays so.
-    fn stopped_until(&self, _: &Spec) -> &'static str {
-        "it stays closed until somebody ends it"
-    }
+    fn stopped_until(&self, standing: &Standing) -> &'static str;
+
+    /// Returns the words of the command that ends what [`stop_now`](Mechanism::stop_now) began; none where it ends by itself.
+    fn go_on(&self, standing: &Standing) -> Vec<String>;
 
     /// Reads from the objects of a cluster how a gate has left a Flux Kustomization there.
     fn left<'v>(&self, observed: &Observed<'v>) -> Left<'v>;
@@ -156,7 +144,15 @@ fn all() -> impl Iterator<Item = (MechanismName, &'static dyn Mechanism)> {
 
 /// Reads what a CronJob does to Flux Kustomizations, by whatever mechanism; a list may have given it a `namespace`.
 pub fn read(job: &Value, namespace: Option<&str>) -> Reading {
-    let found = all().map(|(name, mechanism)| Reading { mechanism: name, ..mechanism.read(job, namespace) });
+    let obeys_stop = pod_of(job)["containers"].as_array().into_iter().flatten().any(|container| {
+        let words = ["command", "args"].into_iter().flat_map(|key| container[key].as_array()).flatten();
+        words.filter_map(Value::as_str).any(|word| word.contains(STOP))
+    });
+    let found = all().map(|(name, mechanism)| Reading {
+        mechanism: name,
+        obeys_stop,
+        ..mechanism.read(job, namespace)
+    });
     found.into_iter().find(|reading| !reading.is_empty()).unwrap_or_default()
 }
 

@@ -75,6 +75,14 @@ impl Command {
         Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
     }
 
+    /// Deletes what the gate of a held source has noted.
+    pub fn forget(name: &str, spec: &Spec, cluster: &str) -> Command {
+        let of = format!("--namespace={}", spec.gate.namespace);
+        let words = ["kubectl", "delete", "configmap", name, &of, "--ignore-not-found"];
+        let purpose = format!("this forgets which commit {name} had, once the cluster has applied this");
+        Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
+    }
+
     /// Lets a live Flux Kustomization delete again what it loses.
     pub fn prune(name: &str, namespace: &str, cluster: &str) -> Command {
         let patch = r#"{"spec":{"prune":true}}"#;

@@ -188,6 +188,18 @@ impl<'a> Tree<'a> {
         )
     }
 
+    /// Returns since when a Flux Kustomization of a cluster, by its namespace and name, is closed at an instant; `None` where
+    /// it is open, or that is not known.
+    pub fn closed_since(
+        &self,
+        cluster: &str,
+        (namespace, name): (&str, &str),
+        at: Timestamp,
+    ) -> Option<Timestamp> {
+        let gate = self.gate(cluster, &self.hold_of(cluster, namespace, name)?, at)?;
+        gate.since.filter(|_| !gate.times.open)
+    }
+
     /// Returns what holds a Flux Kustomization back at an instant; `None` where its times are not known.
     fn gate(&self, cluster: &str, hold: &Hold, at: Timestamp) -> Option<Gate> {
         let of_jobs;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::calendar::{Calendar, svg};
-use crate::diff::clean;
+use crate::page::{element, end, form, runs, start, text};
 use crate::pr::body::body;
 use crate::pr::footer::footer;
 use crate::pr::inline::quoted;
@@ -13,12 +13,6 @@ use crate::pr::summary::{Named, Row, Section, clusters_by_time, legend, named_cl
 use crate::pr::withheld::Withheld;
 use crate::pr::words::{count, deadline, place, reason, title, verdict, waits, withheld};
 use crate::text::escape;
-
-/// What the page looks like, in light and dark, on any width.
-const STYLE: &str = include_str!("page.css");
-
-/// Filters by cluster and type.
-const SCRIPT: &str = include_str!("page.js");
 
 /// How many objects are shown open at first.
 const MOST_OPEN: usize = 8;
@@ -67,17 +61,9 @@ impl Page<'_> {
     fn head(&self) -> String {
         let deadline =
             deadline(self.report).map(|deadline| element("p class=\"deadline\"", &text(&deadline)));
-        format!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-             script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n\
-             <title>What this pull request changes in which cluster, and when</title>\n<style>\n{STYLE}</style>\n\
-             </head>\n<body>\n<main>\n\
-             <p class=\"faint\">What this pull request changes in which cluster, and when</p>\n<h1>{}</h1>\n{}",
-            text(&verdict(self.report)),
-            deadline.unwrap_or_default(),
-        )
+        let title = start("What this pull request changes in which cluster, and when");
+        let verdict = element("h1", &text(&verdict(self.report)));
+        format!("{title}{verdict}{}", deadline.unwrap_or_default())
     }
 
     /// The clusters by the time at which their changes land.
@@ -144,18 +130,9 @@ impl Page<'_> {
         if self.clusters.is_empty() {
             return String::new();
         }
-        let option =
-            |value: &str, name: &str| format!("<option value=\"{}\">{}</option>", text(value), text(name));
-        let clusters =
-            self.clusters.iter().enumerate().map(|(at, name)| option(&at.to_string(), name)).collect();
-        let mut fields = choice("cluster", "Cluster", clusters);
-        if !types.is_empty() {
-            fields +=
-                &choice("type", "Type of change", types.iter().map(|name| option(name, name)).collect());
-        }
-        format!(
-            "<form hidden>\n{fields}<button type=\"button\">Open all</button>\n<output></output>\n</form>\n"
-        )
+        let clusters = self.clusters.iter().enumerate().map(|(at, name)| (at.to_string(), *name)).collect();
+        let types = types.iter().map(|name| ((*name).to_owned(), *name)).collect();
+        form(&[("cluster", "Cluster", clusters), ("type", "Type of change", types)], "")
     }
 
     fn section(&self, section: &Section) -> String {
@@ -218,31 +195,15 @@ impl Page<'_> {
             .map(|legend| format!(" {}.", prose(&legend)))
             .unwrap_or_default();
         format!(
-            "<p class=\"faint\">{}{legend} Nothing of the pull request was executed.</p>\n</main>\n<script>\n{SCRIPT}\
-             </script>\n</body>\n</html>\n",
+            "<p class=\"faint\">{}{legend} Nothing of the pull request was executed.</p>\n{}",
             text(&footer(self.report)),
+            end(),
         )
     }
 
-    /// Names clusters by runs of their positions: `0-39 41`.
+    /// Names clusters by runs of their positions.
     fn runs(&self, clusters: &BTreeSet<&str>) -> String {
-        let mut runs: Vec<(usize, usize)> = Vec::new();
-        for at in (0..self.clusters.len()).filter(|at| clusters.contains(self.clusters[*at])) {
-            match runs.last_mut().filter(|(_, last)| last + 1 == at) {
-                Some((_, last)) => *last = at,
-                None => runs.push((at, at)),
-            }
-        }
-        let run = |(first, last): (usize, usize)| match first == last {
-            true => first.to_string(),
-            false => format!("{first}-{last}"),
-        };
-        // A cluster in which nothing changes is no position.
-        if runs.is_empty() {
-            "-1".to_owned()
-        } else {
-            runs.into_iter().map(run).collect::<Vec<_>>().join(" ")
-        }
+        runs(self.clusters.len(), |at| clusters.contains(self.clusters[at]))
     }
 }
 
@@ -262,12 +223,6 @@ fn list(title: &str, items: &str) -> String {
     format!("<h2>{title}</h2>\n<ul class=\"findings\">\n{items}</ul>\n")
 }
 
-fn choice(name: &str, label: &str, options: String) -> String {
-    format!(
-        "<label>{label} <select name=\"{name}\"><option value=\"\">all</option>{options}</select></label>\n"
-    )
-}
-
 fn difference(line: &str) -> String {
     let class = match line.as_bytes().first() {
         Some(b'+') => " class=\"add\"",
@@ -277,12 +232,6 @@ fn difference(line: &str) -> String {
     format!("<span{class}>{}</span>", escape(line))
 }
 
-/// Writes an element on a line of its own; `start` is what stands in its first tag.
-fn element(start: &str, content: &str) -> String {
-    let name = start.split(' ').next().unwrap_or_default();
-    format!("<{start}>{content}</{name}>\n")
-}
-
 /// Writes a sentence in which what stands between backticks is code.
 fn prose(sentence: &str) -> String {
     let piece = |(piece, is_quoted): &(&str, bool)| match is_quoted {
@@ -290,9 +239,4 @@ fn prose(sentence: &str) -> String {
         false => text(piece),
     };
     quoted(sentence).iter().map(piece).collect()
-}
-
-/// Writes text that is never markup, without characters that hide or turn others.
-fn text(text: &str) -> String {
-    escape(&clean(text.as_bytes()))
 }

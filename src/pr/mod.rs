@@ -33,6 +33,7 @@ mod text;
 mod train;
 mod unread;
 mod withheld;
+mod without_path;
 mod words;
 
 pub use behind::Behind;
@@ -48,4 +49,5 @@ pub use schema::schema;
 pub use text::text;
 pub use train::{Closing, Commit, Train, Waiting, closings, trains};
 pub use withheld::Withheld;
+pub use without_path::{NewlyHeld, newly_held};
 pub use words::{marks, zone_of};

@@ -55,6 +55,23 @@ pub(super) fn write(place: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Opens a file; of what somebody has put in its place that is none, such as a named pipe, it waits for nothing.
+///
+/// # Errors
+///
+/// When it can't be opened, or is no file.
+pub(super) fn open(place: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        rustix::fs::OFlags::NONBLOCK.bits().cast_signed(),
+    );
+    let file = options.open(place)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::ErrorKind::InvalidInput.into()) }
+}
+
 /// Notes that a file is used, by its time of modification.
 pub(super) fn note_use(file: &File) {
     if age(file).is_some_and(|since| since > DAY) {
@@ -98,7 +115,7 @@ impl Cache {
 
     /// Returns what a build of this tree would look at and the renderer's answer, if both are known.
     pub(super) fn recall(&self, tree: &Tree, request: &Request) -> Option<(Looked, Vec<u8>)> {
-        let file = File::open(self.place(request)).ok()?;
+        let file = open(&self.place(request)).ok()?;
         let text = checked(&file)?;
         let (looked, answer) = builds(&text).find_map(|(head, answer)| {
             let head: Head<'_> = serde_json::from_slice(head).ok()?;
@@ -117,7 +134,7 @@ impl Cache {
         let head = Head { places: looked.places(), seen: looked.fingerprint(), origins: request.origins };
         let Ok(line) = serde_json::to_vec(&head) else { return };
         let place = self.place(request);
-        let old = File::open(&place).ok().and_then(|file| checked(&file)).unwrap_or_default();
+        let old = open(&place).ok().and_then(|file| checked(&file)).unwrap_or_default();
         let others = builds(&old).filter(|(other, _)| *other != line).take(VARIANTS - 1);
         let lines = std::iter::once((line.as_slice(), answer)).chain(others);
         let text = lines.flat_map(|(head, answer)| [head, answer]).collect::<Vec<_>>().join(&b'\n');

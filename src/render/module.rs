@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use wasmtime::{Engine, Module, Result};
 
-use crate::render::cache::{age, folder_of_user, note_use, write};
+use crate::render::cache::{age, folder_of_user, note_use, open, write};
 
 /// The renderer as `build.rs` compiled and compressed it; empty where it was built without.
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/renderer.zst"));
@@ -100,7 +100,7 @@ impl Kept {
 
     /// Opens the code if it is there, whole, and nobody else may change it.
     fn checked(&self) -> Option<File> {
-        let mut file = File::open(&self.place).ok()?;
+        let mut file = open(&self.place).ok()?;
         if !is_safe(&file.metadata().ok()?) {
             return None;
         }
@@ -125,7 +125,7 @@ impl Kept {
         let entries = self.place.parent().and_then(|folder| fs::read_dir(folder).ok());
         for entry in entries.into_iter().flatten().flatten() {
             let path = entry.path();
-            let is_old = File::open(&path).is_ok_and(|file| age(&file).is_some_and(|age| age > MONTH));
+            let is_old = open(&path).is_ok_and(|file| age(&file).is_some_and(|age| age > MONTH));
             if is_old && path != self.place {
                 // Another process may have been faster.
                 let _ = fs::remove_file(path);
@@ -187,6 +187,15 @@ mod tests {
             assert_eq!(fs::metadata(&kept.place).unwrap().permissions().mode() & 0o777, 0o600);
         }
         assert_eq!(fs::read_dir(kept.place.parent().unwrap()).unwrap().count(), 1, "nothing else is left");
+        // Nobody ever writes into a pipe that stands there.
+        #[cfg(unix)]
+        {
+            fs::remove_file(&kept.place).unwrap();
+            let made = std::process::Command::new("mkfifo").arg(&kept.place).status().unwrap();
+            assert!(made.success());
+            assert_eq!(content(kept.open(unpack)), TEXT);
+            assert_eq!(content(kept.open(never)), TEXT);
+        }
     }
 
     #[test]

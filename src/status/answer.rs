@@ -95,6 +95,8 @@ pub struct Held {
     pub state: Option<State>,
     /// The object of which a field decides that, as kind and name.
     pub decider: String,
+    /// The namespace of that object.
+    pub decider_namespace: String,
     /// The annotation that this field is; `None` for any other.
     pub annotation: Option<&'static str>,
     /// What was done by setting that field, as a verb in the past.

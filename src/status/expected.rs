@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::{Span, Timestamp};
 
 use crate::delivery::fleet::Schedules;
-use crate::delivery::{BuiltJob, Cluster, Hold, Holds, Model, Reached};
+use crate::delivery::{BuiltJob, Cluster, Holds, Model, Reached};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::GateTarget;
 use crate::spec::Spec;
@@ -60,21 +60,7 @@ impl<'a> Expected<'a> {
 
     /// Returns what the gates of a cluster should hold back, by the name of the type.
     pub(super) fn gated(&self, cluster: &str) -> BTreeMap<Option<String>, Targets<'a>> {
-        let mut found: BTreeMap<Option<String>, Targets<'a>> = BTreeMap::new();
-        let jobs = self.model.closings.of(cluster).iter();
-        for job in jobs.filter(|job| job.is_running && job.action.holds()) {
-            let named = job.targets.iter().filter(|target| target.name != "*").cloned();
-            let all = self.reached(cluster).map(|one| self.target(one)).filter(|target| job.turns(target));
-            for target in named.chain(all) {
-                let path = self.find(cluster, &target).and_then(|one| one.path.as_ref());
-                let change_type = match self.holds.of(cluster, &target.namespace, &target.name, path) {
-                    Some(Hold::Window(name)) => Some(name),
-                    _ => None,
-                };
-                found.entry(change_type).or_default().entry(target).or_insert(job);
-            }
-        }
-        found
+        self.holds.gated(cluster)
     }
 
     /// Returns what the spec says of a type in a cluster at an instant, where its `jobs` are there.

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use crate::delivery::BuiltJob;
 use crate::live::{Objects, by_hand, owner};
-use crate::mechanism::{self, Action, GateTarget, State};
+use crate::mechanism::{self, Action, Field, GateTarget, State};
 use crate::status::moment::{show, told};
 use crate::status::observe::{elsewhere, shown};
 use crate::status::step::{command, is_due, logs, once, resume};
-use crate::status::{By, Cluster, Expected, Gated, Held, Kind, LiveJob, Outcome, Problem, Window};
+use crate::status::{By, Cluster, Expected, Gated, Held, Kind, LiveJob, Outcome, Problem, Setter, Window};
 
 /// How long a gate may take to open or close, beside the time that its job runs: the job must start, and its pod.
 const TURNS: SignedDuration = SignedDuration::from_secs(60);
@@ -200,10 +200,14 @@ impl Judge<'_> {
         });
         objects.extend(source);
         let zone = zone(gated);
-        let own = held.setter.as_ref().filter(|setter| setter.by == By::Hand);
-        if let (Some(setter), Some(pin), false) = (own, &held.pin, held.state == Some(State::Stopped)) {
+        // Also of one that is stopped: with that over, the commit lands at once.
+        let own = source.and_then(|object| {
+            let pin = Field { object, path: &["spec", "ref", "commit"] };
+            Setter::of(pin, None, &gated.jobs, self.now).filter(|setter| setter.by == By::Hand)
+        });
+        if let (Some(object), Some(setter), Some(pin)) = (source, &own, &held.pin) {
             let short: String = pin.chars().take(SHORT).collect();
-            let message = format!("{} is at {short}, set by hand", held.decider);
+            let message = format!("{} is at {short}, set by hand", shown(object));
             if !self.found.iter().any(|known| known.message == message) {
                 let problem = self.add(Kind::Pinned, Some(gated), message);
                 problem.reasons.push(told("set", setter, &zone));

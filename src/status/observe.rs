@@ -53,6 +53,7 @@ impl Look<'_> {
             mechanism: job.mechanism,
             state: None,
             decider: String::new(),
+            decider_namespace: target.namespace.clone(),
             annotation: None,
             verb: "",
             setter: None,
@@ -99,6 +100,8 @@ impl Look<'_> {
         let left = mechanism::of(job.mechanism).left(&observed);
         held.state = Some(left.state);
         held.decider = shown(left.field.object);
+        let namespace = left.field.object["metadata"]["namespace"].as_str();
+        namespace.into_iter().for_each(|own| own.clone_into(&mut held.decider_namespace));
         held.annotation = left.field.annotation();
         held.verb = left.verb;
         held.setter = Setter::of(left.field, left.at, self.jobs, self.now);

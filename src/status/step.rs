@@ -30,7 +30,7 @@ pub fn resume(held: &Held, cluster: &Cluster) -> String {
         (None, Some(_)) => vec!["flux", "resume", "source", "git", name],
         (None, None) => vec!["flux", "resume", "kustomization", name],
     };
-    command(&words, &held.target.namespace, cluster)
+    command(&words, &held.decider_namespace, cluster)
 }
 
 /// Returns the command that tells why a run failed.
@@ -39,10 +39,10 @@ pub fn logs(job: &LiveJob, run: &Run, cluster: &Cluster) -> String {
     format!("See why: {}", command(&["kubectl", "logs", &of], &job.namespace, cluster))
 }
 
-/// Returns the command that runs a CronJob once.
+/// Returns the command that runs a CronJob once; the Job has another name each time, as Kubernetes keeps the last one.
 pub fn once(job: &LiveJob, cluster: &Cluster) -> String {
-    let (from, name) = (format!("--from=cronjob/{}", job.name), format!("{}-now", job.name));
-    command(&["kubectl", "create", "job", &name, &from], &job.namespace, cluster)
+    let rest = command(&[&format!("--from=cronjob/{}", job.name)], &job.namespace, cluster);
+    format!("kubectl create job {}-$(date +%s) {rest}", job.name)
 }
 
 /// Returns a command on something in a namespace of a cluster.

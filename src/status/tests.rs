@@ -384,6 +384,26 @@ const CASES: &[Case] = &[
         let entry = owned("flux", "2026-11-23T08:12:00Z", &json!({ "f:spec": { "f:suspend": {} } }));
         source["metadata"]["managedFields"].as_array_mut().unwrap().push(entry);
     }),
+    ("the source stands in another namespace, and is suspended", FOLLOW, |scene| {
+        let rw = scene.rw();
+        rw["metadata"]["namespace"] = json!("media");
+        rw["spec"]["sourceRef"]["namespace"] = json!("flux-system");
+        let mut plain = rw.clone();
+        plain["status"].take();
+        plain["metadata"]["managedFields"].take();
+        let file = scene.files.get_mut("clusters/one/apps.yaml").unwrap();
+        let rt = file.split("---\n").nth(1).unwrap().to_owned();
+        *file = format!("---\n{rt}---\n{plain}\n");
+        scene.objects.sources[1]["spec"]["suspend"] = json!(true);
+    }),
+    ("a commit was set by hand while the source is stopped", FOLLOW, |scene| {
+        let source = &mut scene.objects.sources[1];
+        source["metadata"]["annotations"]["gitops-windows/stop"] = json!("INC-7");
+        source["spec"]["ref"]["commit"] = json!(NEW);
+        let fields = json!({ "f:spec": { "f:ref": { "f:commit": {} } } });
+        source["metadata"]["managedFields"] =
+            json!([owned("kubectl-patch", "2026-11-23T09:30:00Z", &fields)]);
+    }),
     ("stopped by an annotation, without Git", FOLLOW, |scene| {
         scene.objects.sources[1]["metadata"]["annotations"]["gitops-windows/stop"] = json!("INC-7");
     }),

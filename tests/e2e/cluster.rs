@@ -17,6 +17,10 @@ use crate::wait::{WORK, until};
 const CONTROLLERS: &str = "cronjob-controller,job-controller,namespace-controller,serviceaccount-controller,\
     garbage-collector-controller,deployment-controller,replicaset-controller,ttl-after-finished-controller";
 
+/// What all controllers of Flux are told.
+const FLUX: [&str; 4] =
+    ["--events-addr=", "--enable-leader-election=false", "--metrics-addr=0", "--health-addr=0"];
+
 /// A running cluster; it ends, and leaves nothing, when the value is dropped.
 pub struct Cluster {
     /// Its name in the fleet.
@@ -25,7 +29,10 @@ pub struct Cluster {
     pub api: Api,
     folder: PathBuf,
     binaries: Arc<Binaries>,
-    server: String,
+    /// The address of its API server.
+    pub server: String,
+    /// The port at which source-controller serves what it has fetched, as a Service gives it.
+    storage: u16,
     // The node stops before the API server does.
     _node: Node,
     processes: Mutex<Processes>,
@@ -76,6 +83,7 @@ impl Cluster {
             folder,
             binaries: Arc::clone(binaries),
             server,
+            storage: free_port(),
             _node: node,
             processes: Mutex::new(processes),
         };
@@ -95,7 +103,8 @@ impl Cluster {
             until(kind, WORK, || self.api.get(&format!("/apis/{kind}")));
         }
         let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
-        Starting { binaries: &self.binaries, folder: &self.folder, processes: &mut processes }.flux();
+        Starting { binaries: &self.binaries, folder: &self.folder, processes: &mut processes }
+            .flux(self.storage);
     }
 
     /// Runs kubectl with all rights; it must succeed.
@@ -148,6 +157,26 @@ impl Cluster {
     pub fn start_controllers(&self) {
         let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
         Starting { binaries: &self.binaries, folder: &self.folder, processes: &mut processes }.controllers();
+    }
+
+    /// Takes away what source-controller has fetched, as the loss of its volume does.
+    pub fn lose_sources(&self) {
+        let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        processes.stop("source-controller");
+        let store = self.folder.join("sources");
+        std::fs::remove_dir_all(&store).unwrap();
+        std::fs::create_dir(&store).unwrap();
+        Starting { binaries: &self.binaries, folder: &self.folder, processes: &mut processes }
+            .sources(self.storage);
+    }
+
+    /// Runs a line of a shell as a user with all rights does; it must succeed.
+    #[track_caller]
+    pub fn shell(&self, line: &str) -> String {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", line]).env("PATH", format!("{}:/usr/bin:/bin", self.binaries.bin.display()));
+        command.env("KUBECONFIG", self.kubeconfig()).env("HOME", self.folder.join("tmp"));
+        expect(line, &command.output().unwrap())
     }
 
     /// Names a program that ended although nobody stopped it.
@@ -235,25 +264,24 @@ impl Starting<'_> {
         );
     }
 
-    fn flux(&mut self) {
-        let common =
-            ["--events-addr=", "--enable-leader-election=false", "--metrics-addr=0", "--health-addr=0"];
-        let storage = free_port();
+    fn flux(&mut self, storage: u16) {
+        self.sources(storage);
+        let own = ["--requeue-dependency=2s"];
+        self.start(
+            "kustomize-controller",
+            &FLUX.into_iter().chain(own).map(str::to_owned).collect::<Vec<_>>(),
+        );
+    }
+
+    fn sources(&mut self, storage: u16) {
         let sources = self.folder.join("sources").display().to_string();
         let own = [
             format!("--storage-path={sources}"),
             format!("--storage-addr=127.0.0.1:{storage}"),
             format!("--storage-adv-addr=127.0.0.1:{storage}"),
         ];
-        self.start(
-            "source-controller",
-            &common.map(str::to_owned).into_iter().chain(own).collect::<Vec<_>>(),
-        );
-        let own = ["--requeue-dependency=2s"];
-        self.start(
-            "kustomize-controller",
-            &common.into_iter().chain(own).map(str::to_owned).collect::<Vec<_>>(),
-        );
+        let all = FLUX.map(str::to_owned).into_iter().chain(own);
+        self.start("source-controller", &all.collect::<Vec<_>>());
     }
 }
 

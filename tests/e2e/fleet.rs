@@ -71,11 +71,16 @@ impl Fleet {
 
     /// Runs the tool with kubectl at hand, which knows the cluster.
     pub fn tool_on_cluster(&self, cluster: usize, arguments: &[&str]) -> Run {
+        self.tool_with(&self.clusters[cluster].kubeconfig(), arguments)
+    }
+
+    /// Runs the tool with kubectl at hand, which knows what a kubeconfig says.
+    pub fn tool_with(&self, kubeconfig: &Path, arguments: &[&str]) -> Run {
         let mut path = self.binaries.bin.clone().into_os_string();
         path.push(":");
         path.push(std::env::var_os("PATH").unwrap_or_default());
         let mut command = clean(Command::new(env!("CARGO_BIN_EXE_gitops-windows")), self.tree.top());
-        command.args(arguments).arg("--kubeconfig").arg(self.clusters[cluster].kubeconfig());
+        command.args(arguments).arg("--kubeconfig").arg(kubeconfig);
         // kubectl keeps what it has discovered in its home.
         command.env("PATH", path).env("HOME", self.tree.outside());
         Run::of(&command.output().unwrap())
@@ -96,6 +101,20 @@ impl Fleet {
             cluster.fetch();
         }
         at
+    }
+
+    /// Writes the branch anew, with everything in one commit.
+    pub fn rewrite(&self, message: &str) {
+        self.tree.git(&["checkout", "--quiet", "--orphan", "anew"]);
+        self.tree.git(&["add", "--all"]);
+        self.tree.git(&["commit", "--quiet", "--message", message]);
+        self.tree.git(&["push", "--quiet", "--force", "origin", "HEAD:main"]);
+        let bare = self.tree.outside().join("fleet.git");
+        let prune = ["-C", bare.to_str().unwrap(), "gc", "--quiet", "--prune=now"];
+        self.tree.git(&prune);
+        for cluster in &self.clusters {
+            cluster.fetch();
+        }
     }
 
     /// Gives the revision that Flux reports for the last commit.

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::follow::{bootstrapped, following};
+use super::follow::{asked, bootstrapped, following};
 use super::scaffold;
 use crate::support::flux_kustomization;
 use crate::support::scratch::{Scratch, clean, program};
@@ -97,10 +97,6 @@ fn what_nothing_holds_back_is_not_opened() {
 /// What `stop --without-git` prints for each mechanism, and where there is nothing to close.
 #[test]
 fn one_command_for_each_cluster_closes_without_git() {
-    let stop = |scratch: &Scratch, arguments: &[&str]| {
-        let run = scratch.run(&[&["stop", "--without-git"], arguments].concat());
-        format!("exit {}\n{}{}", run.code, run.stderr, run.stdout)
-    };
     let scratch = scaffold();
     let mut told = format!("## pair\n{}", stop(&scratch, &[]));
     scratch.replace("windows.yaml", "gate:\n", "gate:\n  every: 5m\n  through: 2027-12-31\n");
@@ -110,5 +106,81 @@ fn one_command_for_each_cluster_closes_without_git() {
     told += &format!("## follow\n{}", stop(&following, &["--type", "rw", "--cluster", "edge-01"]));
     told += &format!("## real-time\n{}", stop(&following, &["--type", "rt"]));
     told += &format!("## unknown\n{}", stop(&following, &["--cluster", "edge-1"]));
+    insta::assert_snapshot!(told);
+}
+
+/// What `stop --without-git` says and prints.
+fn stop(scratch: &Scratch, arguments: &[&str]) -> String {
+    let run = scratch.run(&[&["stop", "--without-git"], arguments].concat());
+    format!("exit {}\n{}{}", run.code, run.stderr, run.stdout)
+}
+
+/// An edit of the spec that reached no cluster yet changes nothing about what closes there.
+#[test]
+fn the_gate_that_stands_is_stopped_and_not_the_one_that_is_wanted() {
+    let scratch = bootstrapped();
+    let before = stop(&scratch, &[]);
+    asked(&scratch);
+    assert_eq!(stop(&scratch, &[]), before, "the pair still stands");
+    // What no held source could follow in one cluster is no matter of the others, or of the gate that stands.
+    scratch.replace("clusters/edge-02/flux/gotk-sync.yaml", "ref: { branch: main }", "ref: { semver: 1.x }");
+    scratch.expect(5, &["sync"]);
+    assert_eq!(stop(&scratch, &[]), before, "a source that is refused is no matter of the pair");
+    let opened = told(&scratch, &["--cluster", "edge-01"]);
+    assert!(opened.contains("kubectl patch kustomizations.kustomize.toolkit.fluxcd.io apps-rw"), "{opened}");
+}
+
+/// Jobs of an earlier version know no annotation.
+#[test]
+fn jobs_that_obey_no_annotation_are_stopped_by_what_they_leave_alone() {
+    let following = following();
+    let job = "clusters/edge-01/infra/reconciliation-windows/follow-reconciliation-window.yaml";
+    let text = following.text(job);
+    following.write(job, text.replace("gitops-windows/stop", "gitops-windows/other"));
+    let mut told =
+        format!("## follow\n{}", stop(&following, &["--cluster", "edge-01", "--reason", "it's INC-1"]));
+    let scratch = scaffold();
+    scratch.replace("windows.yaml", "gate:\n", "gate:\n  every: 5m\n  through: 2027-12-31\n");
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    for name in ["open", "close"] {
+        let job = format!("infra/reconciliation-windows/{name}-reconciliation-window-job.yaml");
+        let text = scratch.text(&job);
+        assert!(text.contains("gitops-windows/stop"), "{job}");
+        scratch.write(&job, text.replace("gitops-windows/stop", "gitops-windows/other"));
+    }
+    told += &format!("## table\n{}", stop(&scratch, &["--cluster", "edge-01"]));
+    insta::assert_snapshot!(told);
+}
+
+/// Of what reads a held source from now on nothing may land that is older, but that is no reason not to stop.
+#[test]
+fn a_stop_is_written_whatever_else_must_wait_for_a_window() {
+    let words =
+        ["stop", "--until", "2026-12-01", "--time-zone", "UTC", "--now", "2026-11-20T00:00:00Z", "--yes"];
+    let freeze = |scratch: &Scratch| scratch.expect(0, &words);
+    // One that is to read its held source again, in a window.
+    let scratch = following();
+    let file = "clusters/edge-01/flux/apps-rw.yaml";
+    scratch.replace(file, "name: flux-system-rw", "name: flux-system");
+    scratch.commit();
+    let astray = scratch.text(file);
+    let run = freeze(&scratch);
+    assert_eq!(scratch.text(file), astray, "it waits for `sync --while-open`");
+    for cluster in ["edge-01", "edge-02"] {
+        let job =
+            format!("clusters/{cluster}/infra/reconciliation-windows/follow-reconciliation-window.yaml");
+        assert!(scratch.text(&job).contains("emergency stop"), "{cluster}");
+    }
+    let mut told = format!("## to a held source\n{}", run.stderr);
+    // One that leaves its held source, as its type has no window any more.
+    let scratch = following();
+    scratch.replace("windows.yaml", "mechanism: follow", "mechanism: suspend");
+    scratch.commit();
+    let gate = "clusters/edge-01/infra/reconciliation-windows";
+    let before = scratch.git(&["ls-tree", "-r", "HEAD", gate]);
+    let run = scratch.run(&words);
+    scratch.commit();
+    assert_eq!(scratch.git(&["ls-tree", "-r", "HEAD", gate]), before, "a gate that can't change stays");
+    told += &format!("## from a held source\nexit {}\n{}", run.code, run.stderr);
     insta::assert_snapshot!(told);
 }

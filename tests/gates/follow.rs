@@ -30,7 +30,7 @@ pub fn bootstrapped() -> Scratch {
 }
 
 /// Asks for a gate that follows.
-fn asked(scratch: &Scratch) {
+pub fn asked(scratch: &Scratch) {
     let gate = "gate:\n  mechanism: follow\n  every: 5m\n  from: 2026-11-01\n  through: 2027-01-31\n";
     scratch.replace("windows.yaml", "gate:\n", gate);
     scratch.commit();
@@ -231,6 +231,27 @@ fn what_must_not_come_while_closed_is_told_until_the_window_opens() {
     }
 }
 
+/// What the base has may have been merged after the closing, and then it waits as well.
+#[test]
+fn a_folder_that_came_after_the_closing_is_none_of_the_held_commit() {
+    let scratch = following();
+    let folder = "clusters/edge-01/apps/apps-rw";
+    for file in scratch.git(&["ls-files", folder]).lines() {
+        scratch.write(&file.replace(folder, "clusters/edge-01/apps/apps-rx"), scratch.text(file));
+    }
+    let list = "clusters/edge-01/apps/apps-rx/web/kustomization.yaml";
+    scratch.write(list, scratch.text(list) + "replicas:\n  - { name: web, count: 3 }\n");
+    scratch.git(&["add", "--all"]);
+    scratch.git_at("2026-11-22T12:00:00Z", &["commit", "--quiet", "--message", "a folder"]);
+    let base = scratch.git(&["rev-parse", "HEAD"]);
+    scratch.replace("clusters/edge-01/flux/apps-rw.yaml", "apps/apps-rw", "apps/apps-rx");
+    scratch.git(&["add", "--all"]);
+    scratch.git_at("2026-11-22T13:00:00Z", &["commit", "--quiet", "--message", "its reader"]);
+    assert_eq!(found(&scratch, base.trim(), "2026-11-23T00:00:00Z"), ["GW061"]);
+    // The window of Saturday has let it in.
+    assert_eq!(found(&scratch, base.trim(), "2026-11-30T00:00:00Z"), [""; 0]);
+}
+
 #[test]
 fn what_cannot_be_held_is_refused() {
     for (from, to, words) in [
@@ -280,6 +301,8 @@ struct Fake {
 }
 
 const A: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+/// As a template encodes it.
+const URL: &str = "ssh%3A%2F%2Fgit%40github.com%2Facme%2Ffleet";
 const B: &str = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
 
 impl Fake {
@@ -294,8 +317,8 @@ impl Fake {
              case \"$1\" in --request-timeout=20s) shift ;; esac\n\
              case \"$*\" in\n\
              'get gitrepositories.source.toolkit.fluxcd.io flux-system flux-system-rw --namespace=flux-system '*)\n\
-               printf 'flux-system||%s|1|||\\n' \"$(cat \"$STATE/live\")\"\n\
-               printf 'flux-system-rw|%s|main@sha1:x|2|%s|%s|%s\\n' \"$(cat \"$STATE/pin\")\" \"$(cat \"$STATE/suspended\")\" \"$(cat \"$STATE/stop\")\" \"$(cat \"$STATE/window\")\" ;;\n\
+               printf 'flux-system||%s|1||||\\n' \"$(cat \"$STATE/live\")\"\n\
+               printf 'flux-system-rw|%s|main@sha1:x|2|%s|%s|%s|%s\\n' \"$(cat \"$STATE/pin\")\" \"$(cat \"$STATE/suspended\")\" \"$(cat \"$STATE/stop\")\" \"$(cat \"$STATE/url\")\" \"$(cat \"$STATE/window\")\" ;;\n\
              'get kustomizations.kustomize.toolkit.fluxcd.io apps-rw --namespace=flux-system --ignore-not-found '*)\n\
                [ ! -e \"$STATE/forbidden\" ] || exit 1\n\
                cat \"$STATE/attempted\" ;;\n\
@@ -303,16 +326,19 @@ impl Fake {
                printf '%s' \"$*\" | sed -n 's/.*\"commit\":\"\\([0-9a-f]*\\)\".*/\\1/p' | tr -d '\\n' > \"$STATE/new\"\n\
                [ ! -s \"$STATE/new\" ] || cp \"$STATE/new\" \"$STATE/pin\"\n\
                printf '%s' \"$*\" | sed 's/.*gitops-windows.window\":\\(\"[^\"]*\"\\).*/\\1/' | tr -d '\\n' > \"$STATE/window\" ;;\n\
-             'get configmaps flux-system-rw --ignore-not-found '*' --namespace=jobs') cat \"$STATE/note\" ;;\n\
+             'get configmaps flux-system-rw --ignore-not-found '*' --namespace=jobs')\n\
+               [ ! -e \"$STATE/unread\" ] || exit 1\n\
+               cat \"$STATE/note\" ;;\n\
              'patch configmaps flux-system-rw --type=merge --field-manager=flux '*' --namespace=jobs')\n\
                [ ! -e \"$STATE/unnoted\" ] || exit 1\n\
-               printf '%s' \"$*\" | sed -n 's/.*\"commit\":\"\\([0-9a-f]*\\)\".*/\\1/p' | tr -d '\\n' > \"$STATE/note\" ;;\n\
+               printf '%s' \"$*\" | sed -n 's/.*\"commit\":\"\\([0-9a-f]*\\)\",\"url\":\"\\([^\"]*\\)\".*/\\1 \\2/p' | tr -d '\\n' > \"$STATE/note\" ;;\n\
              'create --validate=false --filename=-') cat > \"$STATE/event\" ;;\n\
              *) exit 1 ;;\nesac",
         );
         for state in ["pin", "window", "live", "attempted", "event", "suspended", "stop", "note"] {
             fake.set(state, "");
         }
+        fake.set("url", URL);
         fake
     }
 
@@ -404,16 +430,17 @@ fn play(shell: &[&str]) {
     std::fs::remove_file(fake.folder().join("forbidden")).unwrap();
 
     // All that reads it was made again too: what was let in last is noted, so it does not look like a new cluster.
+    let noted = |commit: &str| if commit.is_empty() { String::new() } else { format!("{commit} {URL}") };
     let again = |note: &str, attempted: &str| {
         fake.set("pin", "");
-        fake.set("note", note);
+        fake.set("note", &noted(note));
         fake.set("attempted", attempted);
         (tick(AFTER).0, fake.get("pin"))
     };
     assert_eq!(fake.get("live"), revision(A));
     assert_eq!(again(B, ""), (true, B.to_owned()));
     assert_eq!(again("", ""), (true, A.to_owned()));
-    assert_eq!(fake.get("note"), A, "what was let in is noted");
+    assert_eq!(fake.get("note"), noted(A), "what was let in is noted");
     // It decides between several, and says nothing against what is there.
     let several = format!("{}\n{}\n", revision(B), revision(&"c".repeat(40)));
     assert_eq!(again(B, &several), (true, B.to_owned()));
@@ -423,6 +450,28 @@ fn play(shell: &[&str]) {
     fake.set("unnoted", "");
     assert_eq!(again("", ""), (false, A.to_owned()));
     std::fs::remove_file(fake.folder().join("unnoted")).unwrap();
+    // It is noted by the next run that can, though there is nothing else to write.
+    assert_eq!((tick(AFTER), fake.get("note")), ((true, 0), noted(A)));
+    assert_eq!(tick(AFTER), (true, 0));
+    assert!(!fake.get("calls").contains("patch"), "{}", fake.get("calls"));
+    // A note of another repository says nothing, and one that can't be read is not the same as none.
+    fake.set("url", "https%3A%2F%2Fgithub.com%2Facme%2Fother");
+    assert_eq!(again(B, ""), (true, A.to_owned()));
+    assert_eq!(fake.get("note"), format!("{A} https%3A%2F%2Fgithub.com%2Facme%2Fother"));
+    fake.set("url", URL);
+    fake.set("unread", "");
+    assert_eq!(again(B, ""), (false, String::new()));
+    std::fs::remove_file(fake.folder().join("unread")).unwrap();
+    // A stop by hand also stops the very first letting-in, and gives back what was let in before.
+    fake.set("stop", "stop");
+    for now in [AFTER, OPEN] {
+        fake.set("pin", "");
+        fake.set("note", "");
+        fake.set("attempted", "");
+        assert_eq!((tick(now).0, fake.get("pin").as_str()), (true, ""), "{now}");
+    }
+    assert_eq!(again(B, ""), (true, B.to_owned()));
+    fake.set("stop", "");
 
     // What was let in at the end and nothing has begun to apply is taken back by the first closed run, and once only.
     let last = |shown: &str, attempted: &str| {
@@ -551,4 +600,32 @@ fn a_migration_ends_with_a_held_source() {
         assert!(!scratch.text(&format!("clusters/{cluster}/apps-rt.yaml")).contains("flux-system-rw"));
     }
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+}
+
+/// A later split: what it gates would begin to read a source that is held at a commit which knows nothing of it.
+#[test]
+fn a_step_that_goes_back_to_an_older_commit_waits_for_the_window() {
+    let scratch = following();
+    scratch.write("more/kustomization.yaml", "resources: [deployment.yaml, settings.yaml]\n");
+    scratch.write(
+        "more/deployment.yaml",
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: more, namespace: web }\n\
+         spec:\n  selector: { matchLabels: { app: more } }\n  template:\n    metadata: { labels: { app: more } }\n    \
+         spec: { containers: [{ name: more, image: more }] }\n",
+    );
+    scratch.write(
+        "more/settings.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: more, namespace: web }\ndata: { a: b }\n",
+    );
+    scratch.write(&format!("{FLUX}/more.yaml"), crate::support::flux_kustomization("more", "more", ""));
+    scratch.commit();
+    for command in [&["split", "more", "--yes"][..], &["migrate", "--yes"]] {
+        scratch.take(command);
+        scratch.commit();
+    }
+    let run = scratch.run(&["migrate", "--yes"]);
+    insta::assert_snapshot!(format!("exit {}\n{}{}", run.code, run.stdout, run.stderr));
+    assert!(!scratch.text(&format!("{FLUX}/more-rw.yaml")).contains("flux-system-rw"));
+    scratch.take(&["migrate", "--while-open", "--yes"]);
+    assert!(scratch.text(&format!("{FLUX}/more-rw.yaml")).contains("name: flux-system-rw"));
 }

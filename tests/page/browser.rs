@@ -43,6 +43,8 @@ impl Browser {
             .args(["--disable-dev-shm-usage", "--remote-debugging-pipe"])
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg("about:blank")
+            // A zone that none of the pages is made in.
+            .env("TZ", "Asia/Kathmandu")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -1,4 +1,4 @@
-//! `pr --format html` in a real browser: what is on the page, what it asks of the network, and how it is used.
+//! `pr` and `calendar --format html` in a real browser: what is on the page, what it asks of the network, and how it is used.
 //!
 //! Runs where `GITOPS_WINDOWS_CHROMIUM` or the path names a Chromium, and says so where none is. `.ci/run page` installs
 //! Debian's. Pictures of the pages are left in `target/page`, to be looked at.
@@ -6,6 +6,7 @@
 #![allow(clippy::print_stderr, reason = "says that there is no Chromium")]
 
 mod browser;
+mod calendar;
 #[path = "../support/divided.rs"]
 #[allow(dead_code, reason = "each test program uses a part of it")]
 mod divided;

@@ -77,7 +77,7 @@ impl<'s> Change<'s> {
                     opening(now)
                 ))
                 .at(self.place(now, "path"))
-                .help(format!("{WHEN_OPEN}\nelse nothing of it is applied, and its dependants wait"))
+                .help(format!("{WHEN_OPEN}: else nothing of it is applied, and its dependants wait"))
         })
     }
 

@@ -19,8 +19,8 @@ look() { # FROM TO # Sat 2026-11-28 22:00:00 +01:00 to Sun 2026-11-29 02:00:00 +
 hash() { printf '%s' "$1" | sed 's/.*://'; }
 note() { kubectl --request-timeout=20s "$@" --namespace="$NOTES"; }
 
-# The annotation comes last and quoted, so that nothing in it makes a column or a line.
-row='{{range .items}}{{.metadata.name}}|{{with .spec.ref}}{{with .commit}}{{.}}{{end}}{{end}}|{{with .status}}{{with .artifact}}{{.revision}}{{end}}{{end}}|{{.metadata.uid}}|{{with .spec.suspend}}{{.}}{{end}}|{{with .metadata.annotations}}{{if index . "gitops-windows/stop"}}stop{{end}}{{end}}|{{with .metadata.annotations}}{{with index . "gitops-windows/window"}}{{printf "%q" .}}{{end}}{{end}}{{"\n"}}{{end}}'
+# The annotation comes last and quoted, and the URL encoded, so that nothing in them makes a column or a line.
+row='{{range .items}}{{.metadata.name}}|{{with .spec.ref}}{{with .commit}}{{.}}{{end}}{{end}}|{{with .status}}{{with .artifact}}{{.revision}}{{end}}{{end}}|{{.metadata.uid}}|{{with .spec.suspend}}{{.}}{{end}}|{{with .metadata.annotations}}{{if index . "gitops-windows/stop"}}stop{{end}}{{end}}|{{with .spec.url}}{{urlquery .}}{{end}}|{{with .metadata.annotations}}{{with index . "gitops-windows/window"}}{{printf "%q" .}}{{end}}{{end}}{{"\n"}}{{end}}'
 rows=$(kubectl --request-timeout=20s get "$sources" "$LIVE" "$HELD" --namespace="$NAMESPACE" --output=go-template="$row") || exit 1
 now=$(date +%s)
 for line in "$@"; do look $line; done
@@ -28,16 +28,20 @@ for line in "$@"; do look $line; done
 if [ "$ended" ]; then
   when="held: the table of open times has ended" failed=1
 fi
-live= pin= uid= stop= stopped= shown=
-while IFS='|' read -r name commit revision id suspended annotated window; do
+live= pin= uid= stop= stopped= url= shown=
+while IFS='|' read -r name commit revision id suspended annotated from window; do
   case $name in
   "$LIVE") live=$(hash "$revision") ;;
-  "$HELD") pin=$commit uid=$id stop=$suspended stopped=$annotated shown=$window ;;
+  "$HELD") pin=$commit uid=$id stop=$suspended stopped=$annotated url=$from shown=$window ;;
   esac
 done <<END
 $rows
 END
 [ "$uid" ] || { echo "GitRepository $HELD is not there" >&2; exit 1; }
+
+# What was let in last is noted, with where it is from: a note of another repository says nothing.
+unread=
+noted=$(note get configmaps "$HELD" --ignore-not-found --output=go-template='{{with .data}}{{with .commit}}{{.}}{{end}} {{with .url}}{{.}}{{end}}{{end}}') || unread=1 failed=1
 
 # A person stops it by an annotation, whatever the table says.
 [ -z "$stopped" ] || open= when="stopped by hand"
@@ -71,27 +75,34 @@ END
   done
   # Where all that reads it was made again too, or is at several commits, the note tells what was let in last.
   if [ -z "$pin" ] && { [ -z "$want" ] || [ "$want" = several ]; }; then
-    noted=$(note get configmaps "$HELD" --ignore-not-found --output=go-template='{{with .data}}{{with .commit}}{{.}}{{end}}{{end}}') || exit 1
-    case "$want:$hashes " in :* | *" $noted "*) want=$noted ;; esac
+    [ -z "$unread" ] || exit 1
+    last=
+    case $noted in *" $url") last=$(printf '%s' "$noted" | sed 's/ .*//') ;; esac
+    case "$want:$hashes " in :* | *" $last "*) want=$last ;; esac
   fi
   if [ "$want" = several ]; then
     echo "GitRepository $HELD: what reads it is at several commits, so set spec.ref.commit by hand:" $found >&2
     exit 1
   fi
-  [ "$want" ] || [ "$closing" ] || want=$live
+  [ "$want" ] || [ "$closing$stopped" ] || want=$live
 fi
 [ "$want" != "$pin" ] || want=
 case $want in *[!0-9a-f]*) echo "GitRepository $LIVE is at no commit: $want" >&2; exit 1 ;; esac
-[ "$want" ] || [ "$shown" != "\"$when\"" ] || exit "$failed"
 
-patch='"metadata":{"annotations":{"gitops-windows/window":"'$when'"}}'
-[ -z "$want" ] || patch="$patch,\"spec\":{\"ref\":{\"commit\":\"$want\"}}"
-kubectl --request-timeout=20s patch "$sources" "$HELD" --namespace="$NAMESPACE" --type=merge --field-manager=flux --patch="{$patch}" || exit 1
+if [ "$want" ] || [ "$shown" != "\"$when\"" ]; then
+  patch='"metadata":{"annotations":{"gitops-windows/window":"'$when'"}}'
+  [ -z "$want" ] || patch="$patch,\"spec\":{\"ref\":{\"commit\":\"$want\"}}"
+  kubectl --request-timeout=20s patch "$sources" "$HELD" --namespace="$NAMESPACE" --type=merge --field-manager=flux --patch="{$patch}" || exit 1
+fi
+# Also where the last run could not note it.
 last=$want
 [ "$last" ] || last=$pin
 case $last in
 '' | *[!0-9a-f]*) ;;
-*) note patch configmaps "$HELD" --type=merge --field-manager=flux --patch="{\"data\":{\"commit\":\"$last\"}}" || failed=1 ;;
+*)
+  [ "$noted" = "$last $url" ] ||
+    note patch configmaps "$HELD" --type=merge --field-manager=flux --patch="{\"data\":{\"commit\":\"$last\",\"url\":\"$url\"}}" || failed=1
+  ;;
 esac
 [ "$want" ] || exit "$failed"
 [ "$pin" ] || pin=nothing

@@ -19,8 +19,8 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::mechanism::cron_job::{check_names, in_shell, shell_line};
 use crate::mechanism::{
-    Action, ClusterGate, Field, Files, GateTarget, Gates, HeldSource, Job, Jobs, Left, Mechanism, Observed,
-    Reading, STOP, State, Turn, Writing, annotate, pod_of, table,
+    Action, ClusterGate, Field, Files, GateTarget, Gates, Job, Jobs, Left, Mechanism, Observed, Reading,
+    STOP, Standing, StandingSource, State, Turn, Writing, annotate, pod_of, table,
 };
 use crate::spec::{MechanismName, Spec};
 
@@ -150,7 +150,7 @@ impl Mechanism for Follow {
             else {
                 continue;
             };
-            let Some(times) = table::times(container).filter(|_| of("LIVE").is_some()) else { continue };
+            let (Some(times), Some(live)) = (table::times(container), of("LIVE")) else { continue };
             for line in gated.lines() {
                 let mut words = line.split_whitespace().map(str::to_owned);
                 let Some(namespace) = words.next() else { continue };
@@ -158,7 +158,7 @@ impl Mechanism for Follow {
                 found.turns.extend(words.map(turn));
             }
             found.container = found.container.or(Some(position));
-            (found.table, found.held) = (Some(times), Some((namespace, held)));
+            (found.table, found.held, found.follows) = (Some(times), Some((namespace, held)), Some(live));
         }
         found
     }
@@ -169,16 +169,10 @@ impl Mechanism for Follow {
 
     /// Whatever its targets depend on reads another source, between which no revisions are compared: the sources of the
     /// type suffice.
-    fn open_now(
-        &self,
-        _: &Spec,
-        cluster: &ClusterGate,
-        change_type: usize,
-        _: &BTreeSet<GateTarget>,
-    ) -> Vec<String> {
+    fn open_now(&self, standing: &Standing, _: &BTreeSet<GateTarget>) -> Vec<String> {
         let resource = RESOURCE;
-        let open = |source: &HeldSource| {
-            let (HeldSource { live, name, .. }, of) = (source, format!("--namespace={}", source.namespace));
+        let open = |StandingSource { namespace, name, live }: &StandingSource| {
+            let of = format!("--namespace={namespace}");
             let get =
                 format!("kubectl get {resource} {live} {of} --output=jsonpath={{.status.artifact.revision}}");
             let patch = format!(
@@ -187,25 +181,27 @@ impl Mechanism for Follow {
             );
             format!("commit=$({get}) && [ -n \"$commit\" ] && {patch}")
         };
-        let own = cluster.sources.iter().filter(|source| source.change_type == change_type);
-        let lines: Vec<String> = own.map(open).collect();
-        if lines.is_empty() { Vec::new() } else { in_shell(lines.join(" && ")) }
+        in_shell(standing.sources.iter().map(open).collect::<Vec<_>>().join(" && "))
     }
 
-    fn opened_until(&self, _: &Spec) -> &'static str {
+    fn opened_until(&self, _: &Standing) -> &'static str {
         "this one commit, and later ones wait for the window"
     }
 
-    fn stop_now(&self, _: &Spec, cluster: &ClusterGate, change_type: usize, reason: &str) -> Vec<String> {
-        annotated(cluster, change_type, &format!("{STOP}={reason}"))
+    fn stop_now(&self, standing: &Standing, reason: &str) -> Vec<String> {
+        by_hand(standing, "suspend", &format!("{STOP}={reason}"))
     }
 
-    fn go_on(&self, _: &Spec, cluster: &ClusterGate, change_type: usize) -> Vec<String> {
-        annotated(cluster, change_type, &format!("{STOP}-"))
+    fn stopped_until(&self, standing: &Standing) -> &'static str {
+        if standing.obeys_stop {
+            "the job lets nothing in while the source has the annotation gitops-windows/stop"
+        } else {
+            "its job obeys no annotation, so this suspends the source"
+        }
     }
 
-    fn stopped_until(&self, _: &Spec) -> &'static str {
-        "the job lets nothing in while the source has the annotation gitops-windows/stop"
+    fn go_on(&self, standing: &Standing) -> Vec<String> {
+        by_hand(standing, "resume", &format!("{STOP}-"))
     }
 
     fn left<'v>(&self, observed: &Observed<'v>) -> Left<'v> {
@@ -259,16 +255,21 @@ impl Mechanism for Follow {
     }
 }
 
-/// Returns the words of the command that annotates the held sources of a type.
-fn annotated(cluster: &ClusterGate, change_type: usize, annotation: &str) -> Vec<String> {
-    let own = cluster.sources.iter().filter(|source| source.change_type == change_type);
-    let lines: Vec<Vec<String>> =
-        own.map(|source| annotate(RESOURCE, &source.namespace, &[&source.name], annotation)).collect();
-    match &lines[..] {
-        [] => Vec::new(),
-        [line] => line.clone(),
-        lines => in_shell(lines.iter().map(|line| shell_line(line)).collect::<Vec<_>>().join(" && ")),
+/// Returns the words of the command that annotates the held sources; where the jobs would not obey that, of the one that
+/// suspends or resumes them.
+fn by_hand(standing: &Standing, verb: &str, annotation: &str) -> Vec<String> {
+    let words = |StandingSource { namespace, name, .. }: &StandingSource| {
+        if standing.obeys_stop {
+            return annotate(RESOURCE, namespace, &[name], annotation);
+        }
+        let of = format!("--namespace={namespace}");
+        ["flux", verb, "source", "git", name, &of].map(str::to_owned).into()
+    };
+    let mut lines: Vec<Vec<String>> = standing.sources.iter().map(words).collect();
+    if lines.len() == 1 {
+        return lines.remove(0);
     }
+    in_shell(lines.iter().map(|line| shell_line(line)).collect::<Vec<_>>().join(" && "))
 }
 
 /// Returns the value of a variable of a container; `None` where another object has it.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::mechanism::cron_job::in_shell;
 use crate::mechanism::suspend::look;
-use crate::mechanism::{Action, GateTarget, command_line};
+use crate::mechanism::{Action, GateTarget, Standing, command_line};
 use crate::spec::{Runner, Spec};
 
 /// Returns the command of a job.
@@ -22,27 +22,29 @@ pub fn command(spec: &Spec, action: Action, targets: &BTreeSet<GateTarget>) -> V
 }
 
 /// Returns the command by which people resume some targets.
-pub fn resume(spec: &Spec, targets: &BTreeSet<GateTarget>) -> Vec<String> {
-    command_line(targets, &spec.flux.namespace, |namespace, names| {
+pub fn resume(targets: &BTreeSet<GateTarget>) -> Vec<String> {
+    command_line(targets, "", |namespace, names| {
         in_one_namespace(Runner::Kubectl, Action::Open, namespace, names)
     })
 }
 
-/// Returns the command by which people close some targets at once.
-pub fn stop(spec: &Spec, targets: &BTreeSet<GateTarget>, reason: &str) -> Vec<String> {
-    command_line(targets, &spec.flux.namespace, |namespace, names| match spec.gate.table {
-        Some(_) => look::stop(namespace, names, reason),
-        None => in_one_namespace(Runner::Kubectl, Action::Close, namespace, names),
+/// Returns the command by which people close at once.
+pub fn stop(standing: &Standing, reason: &str) -> Vec<String> {
+    command_line(&standing.targets, "", |namespace, names| match (standing.has_table, standing.obeys_stop) {
+        (true, true) => look::stop(namespace, names, reason),
+        (true, false) => look::suspend(namespace, names),
+        (false, _) => in_one_namespace(Runner::Kubectl, Action::Close, namespace, names),
     })
 }
 
-/// Returns the command by which people end a stop of some targets; none for a pair of jobs, whose next opening ends it:
-/// resumed by hand, what waits would land, in a window or not.
-pub fn go_on(spec: &Spec, targets: &BTreeSet<GateTarget>) -> Vec<String> {
-    match spec.gate.table {
-        Some(_) => command_line(targets, &spec.flux.namespace, look::go_on),
-        None => Vec::new(),
+/// Returns the command by which people end a stop; none for a pair of jobs, whose next opening ends it: resumed by hand,
+/// what waits would land, in a window or not.
+pub fn go_on(standing: &Standing) -> Vec<String> {
+    if !standing.has_table {
+        return Vec::new();
     }
+    let go_on = if standing.obeys_stop { look::go_on } else { look::hand_back };
+    command_line(&standing.targets, "", go_on)
 }
 
 fn in_one_namespace(runner: Runner, action: Action, namespace: &str, names: &BTreeSet<&str>) -> Vec<String> {

@@ -90,6 +90,24 @@ pub fn go_on(namespace: &str, names: &BTreeSet<&str>) -> Vec<String> {
     annotate(RESOURCE, namespace, &names, &format!("{STOP}-"))
 }
 
+/// Returns the words of the command by which people suspend targets for which jobs know no stop: what they have suspended
+/// themselves must not look so, or the next opening would resume it.
+pub fn suspend(namespace: &str, names: &BTreeSet<&str>) -> Vec<String> {
+    let patch = format!(r#"{{"metadata":{{"annotations":{{"{HELD}":null}}}},"spec":{{"suspend":true}}}}"#);
+    patched(namespace, names, &patch)
+}
+
+/// Returns the words of the command by which people give such targets back to the jobs, which resume them in a window.
+pub fn hand_back(namespace: &str, names: &BTreeSet<&str>) -> Vec<String> {
+    patched(namespace, names, &held())
+}
+
+fn patched(namespace: &str, names: &BTreeSet<&str>, patch: &str) -> Vec<String> {
+    let (of, patch) = (format!("--namespace={namespace}"), format!("--patch={patch}"));
+    let begin = ["kubectl", "patch", RESOURCE].into_iter().chain(names.iter().copied());
+    begin.chain([&*of, "--type=merge", "--field-manager=flux", &patch]).map(str::to_owned).collect()
+}
+
 fn words(words: &[&str]) -> String {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     shell_line(&words)

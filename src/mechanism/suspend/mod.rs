@@ -21,7 +21,8 @@ pub use patch::SuspendPatch;
 
 use crate::error::Error;
 use crate::mechanism::{
-    ClusterGate, Field, Files, GateTarget, Gates, Jobs, Left, Mechanism, Observed, Reading, State, Writing,
+    ClusterGate, Field, Files, GateTarget, Gates, Jobs, Left, Mechanism, Observed, Reading, Standing, State,
+    Writing,
 };
 use crate::spec::Spec;
 
@@ -75,40 +76,32 @@ impl Mechanism for Suspend {
         ["flux", "resume", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
     }
 
-    fn open_now(
-        &self,
-        spec: &Spec,
-        _: &ClusterGate,
-        _: usize,
-        targets: &BTreeSet<GateTarget>,
-    ) -> Vec<String> {
-        command::resume(spec, targets)
+    fn open_now(&self, _: &Standing, needed: &BTreeSet<GateTarget>) -> Vec<String> {
+        command::resume(needed)
     }
 
-    fn opened_until(&self, spec: &Spec) -> &'static str {
-        if spec.gate.table.is_some() {
+    fn opened_until(&self, standing: &Standing) -> &'static str {
+        if standing.has_table {
             "the next run of the gate closes again, unless its table says open"
         } else {
             "it stays open until the next closing"
         }
     }
 
-    fn stop_now(&self, spec: &Spec, cluster: &ClusterGate, change_type: usize, reason: &str) -> Vec<String> {
-        let targets = cluster.targets.get(&change_type);
-        targets.map(|targets| command::stop(spec, targets, reason)).unwrap_or_default()
+    fn stop_now(&self, standing: &Standing, reason: &str) -> Vec<String> {
+        command::stop(standing, reason)
     }
 
-    fn go_on(&self, spec: &Spec, cluster: &ClusterGate, change_type: usize) -> Vec<String> {
-        let targets = cluster.targets.get(&change_type);
-        targets.map(|targets| command::go_on(spec, targets)).unwrap_or_default()
-    }
-
-    fn stopped_until(&self, spec: &Spec) -> &'static str {
-        if spec.gate.table.is_some() {
-            "the jobs obey the annotation gitops-windows/stop until it is taken away"
-        } else {
-            "it stays closed until the next opening resumes it"
+    fn stopped_until(&self, standing: &Standing) -> &'static str {
+        match (standing.has_table, standing.obeys_stop) {
+            (true, true) => "the jobs obey the annotation gitops-windows/stop until it is taken away",
+            (true, false) => "its jobs obey no annotation, so this suspends as people do",
+            (false, _) => "it stays closed until the next opening resumes it",
         }
+    }
+
+    fn go_on(&self, standing: &Standing) -> Vec<String> {
+        command::go_on(standing)
     }
 
     fn left<'v>(&self, observed: &Observed<'v>) -> Left<'v> {

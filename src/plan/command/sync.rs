@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::delivery::inventory::{Deletion, deletions, inventories};
 use crate::delivery::{Input, builds, side};
-use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::diagnostic::{Diagnostic, Place, Severity, numbered};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
+use crate::plan::gate::Late;
 use crate::plan::refuse_unfetched;
 use crate::plan::split::refresh::refresh;
 use crate::plan::split::transfer::Transfer;
@@ -23,8 +24,8 @@ use crate::template::Templates;
 pub struct SyncOptions {
     /// Whether gates may go that nobody needs, and Namespaces with what is written anew of a gate.
     pub allow_deletion: bool,
-    /// Whether the plan may be one that has to reach the clusters while their windows are open.
-    pub while_open: bool,
+    /// What becomes of what has to reach the clusters while their windows are open.
+    pub late: Late,
 }
 
 /// Plans what the spec implies and the repository lacks: gates, patches, projections, the schema.
@@ -37,28 +38,25 @@ pub struct SyncOptions {
 /// have nothing to hold back any more, of those that the tool wrote; the plan then names each object that
 /// a cluster deletes, and the commands that resume what was held back. Without it such a gate stays, with
 /// a warning, and so it takes leave to let a Namespace go that the gate brought. Objects that change sides
-/// are never deleted, whatever it says. `while_open` lets what stands begin to read a held source, which may be at an older
-/// commit, and leave one, after which all that waits lands at once.
+/// are never deleted, whatever it says. `late` says whether what stands may begin to read a held source, which may be at an
+/// older commit, and leave one, after which all that waits lands at once.
 ///
 /// # Errors
 ///
 /// When the gate of a cluster would change of which something does not build, when a generated file was
 /// edited by hand, when a value or a list can't be edited in place, and when a
 /// cluster may delete an object that changes sides and nothing else is left to do. Without
-/// `allow_deletion` also when a cluster would delete a Namespace with what is written anew of a gate, and without
-/// `while_open` when something would go back to a held commit, or leave its held source.
+/// `allow_deletion` also when a cluster would delete a Namespace with what is written anew of a gate, and where `late`
+/// refuses when something would go back to a held commit, or leave its held source.
 pub fn sync(input: &Input<'_>, templates: &Templates, options: SyncOptions) -> Result<Plan, Error> {
-    let SyncOptions { allow_deletion, while_open } = options;
+    let SyncOptions { allow_deletion, late } = options;
     no_unknown_types(input)?;
     layout::check(input)?;
     let mut builder = Builder::new(input.snapshot);
-    let mut leftover = gate::sync(input, templates, &mut builder, while_open)?;
-    if !while_open && !leftover.late.is_empty() {
-        let refused = std::mem::take(&mut leftover.late).into_iter().map(|late| Diagnostic {
-            severity: Severity::Error,
-            ..late.help("merge it while the window is open: `gitops-windows sync --while-open` writes it")
-        });
-        return Err(Error { kind: ErrorKind::Unsafe, diagnostics: refused.collect() });
+    let mut leftover = gate::sync(input, templates, &mut builder, late)?;
+    if late == Late::Refused {
+        leftover
+            .refuse_late("merge it while the window is open: `gitops-windows sync --while-open` writes it")?;
     }
     gate::unbuilt(input, &builder)?;
     let idle = std::mem::take(&mut leftover.idle);
@@ -250,10 +248,13 @@ fn no_unknown_types(input: &Input<'_>) -> Result<(), Error> {
 fn renamed(input: &Input<'_>, whole: &RepoPath, cluster: &str) -> String {
     let is_live = !later::applied_sides(input, whole, cluster).is_empty();
     let first = if is_live { format!("{BACK}\n") } else { String::new() };
-    let last = if is_live { "\nrun `gitops-windows migrate`, step by step" } else { "" };
-    format!(
-        "take that change of windows.yaml back, or, to give a type another name: {first}`gitops-windows join --all`, then rename it, `gitops-windows split --all`{last} as at first"
-    )
+    let last = if is_live { "\nrun `gitops-windows migrate`, step by step, as at first" } else { "" };
+    numbered(&format!(
+        "take that change of windows.yaml back\nor give the type another name so:\n{}",
+        numbered(&format!(
+            "{first}run `gitops-windows join --all`\nrename the type in windows.yaml\nrun `gitops-windows split --all`{last}"
+        ))
+    ))
 }
 
 /// Gives the text of the schema's file.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::delivery::{Known, Model};
 use crate::diagnostic;
+use crate::plan::gate::Late;
 use crate::render::{Embedded, Limits};
 use crate::repo::{File, Snapshot};
 use crate::spec::Spec;
@@ -78,7 +79,10 @@ fn shown(snapshot: &Snapshot, text: &str, options: SyncOptions) -> String {
 
 /// What is said with and without leave to delete, and to write what has to come while a window is open.
 fn said(snapshot: &Snapshot, text: &str) -> String {
-    let option = |allow_deletion, while_open| SyncOptions { allow_deletion, while_open };
+    let option = |allow_deletion, is_written| SyncOptions {
+        allow_deletion,
+        late: if is_written { Late::Written } else { Late::Refused },
+    };
     let ways =
         [("", option(false, false)), ("--allow-deletion", option(true, false)), ("both", option(true, true))];
     let told = ways.map(|(name, options)| format!("# sync {name}\n{}", shown(snapshot, text, options)));

@@ -1,86 +1,149 @@
 //! The commands that open and close a type in a cluster at once, for when Git is too slow or down.
+//!
+//! They are about the gate that stands in Git: of one that is only wanted no cluster has heard.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::Input;
+use crate::delivery::{BuiltJob, Holds, Input};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::mechanism::{self, ClusterGate, GateTarget};
+use crate::mechanism::{self, GateTarget, Standing, StandingSource};
 use crate::plan::Command;
-use crate::plan::gate::gates;
-use crate::spec::Spec;
+use crate::spec::MechanismName;
 
-/// Returns the command that lets in what waits for a type in a cluster, and all held Flux Kustomizations that this
-/// depends on: one of them that stays suspended keeps it from the new commit
-/// (kustomize-controller, `checkDependencies`: "revision is not up to date").
-///
-/// # Errors
-///
-/// When the spec has no such cluster, its gate holds nothing of the type back, or the gates can't be worked out.
-pub fn open_now(input: &Input<'_>, cluster: &str, type_name: &str) -> Result<Command, Error> {
-    let spec = input.spec;
-    let (gate, position) = holding(input, cluster, type_name)?;
-    let targets = with_dependencies(input, &gate, position);
-    let words = mechanism::of(spec.gate.mechanism).open_now(spec, &gate, position, &targets);
-    let purpose = format!("let in at once what waits for type {type_name}: {}", until(spec));
-    Ok(Command { cluster: cluster.to_owned(), purpose, words })
+/// Makes the commands.
+pub struct ByHand<'a> {
+    input: Input<'a>,
+    holds: Holds<'a>,
 }
 
-/// Returns the command that closes a type in a cluster at once without Git, and the one that ends that, where it does not
-/// end by itself.
-///
-/// # Errors
-///
-/// As [`open_now`]; also when the mechanism has none.
-pub fn stop_now(
-    input: &Input<'_>,
-    cluster: &str,
-    type_name: &str,
-    reason: &str,
-) -> Result<Vec<Command>, Error> {
-    let spec = input.spec;
-    let (gate, position) = holding(input, cluster, type_name)?;
-    let mechanism = mechanism::of(spec.gate.mechanism);
-    let command =
-        |purpose: String, words: Vec<String>| Command { cluster: cluster.to_owned(), purpose, words };
-    let purpose = format!("close type {type_name} at once: {}", mechanism.stopped_until(spec));
-    let stop = command(purpose, mechanism.stop_now(spec, &gate, position, reason));
-    if stop.words.is_empty() {
-        let message = "this mechanism has no command that closes at once";
-        let help = "`gitops-windows stop` adds a freeze to windows.yaml";
-        return Err(Error::new(ErrorKind::Usage, Diagnostic::error(message).help(help)));
+impl<'a> ByHand<'a> {
+    /// Asks the gates that stand.
+    pub fn new(input: &Input<'a>) -> ByHand<'a> {
+        ByHand { input: *input, holds: Holds::new(input.model, Some(input.spec)) }
     }
-    let go_on = command(format!("end that for type {type_name}"), mechanism.go_on(spec, &gate, position));
-    Ok([stop, go_on].into_iter().filter(|command| !command.words.is_empty()).collect())
-}
 
-/// Returns the gate of a cluster and the position of a type that it holds back.
-fn holding(input: &Input<'_>, cluster: &str, type_name: &str) -> Result<(ClusterGate, usize), Error> {
-    let spec = input.spec;
-    input.known_clusters(&[cluster.to_owned()])?;
-    let position = spec.types.iter().position(|one| one.name.value == type_name);
-    let gates = gates(input)?;
-    let gate = gates.into_iter().flat_map(|gates| gates.clusters).find(|gate| gate.cluster == cluster);
-    gate.zip(position).filter(|(gate, position)| gate.switched_on.contains(position)).ok_or_else(|| {
+    /// Returns the commands that let in what waits for a type in a cluster, and all held Flux Kustomizations that this
+    /// depends on: one of them that stays suspended keeps it from the new commit
+    /// (kustomize-controller, `checkDependencies`: "revision is not up to date").
+    ///
+    /// # Errors
+    ///
+    /// When the spec has no such cluster, or its gate holds nothing of the type back.
+    pub fn open(&self, cluster: &str, type_name: &str) -> Result<Vec<Command>, Error> {
+        self.input.known_clusters(&[cluster.to_owned()])?;
+        let all = self.standing(cluster);
+        let held = all.iter().flat_map(|part| &part.standing.targets).cloned().collect();
+        let open = |Part { mechanism, standing, .. }: &Part| {
+            let mechanism = mechanism::of(*mechanism);
+            let needed = with_dependencies(&self.input, cluster, &held, &standing.targets);
+            let until = mechanism.opened_until(standing);
+            let purpose = format!("let in at once what waits for type {type_name}: {until}");
+            Command { cluster: cluster.to_owned(), purpose, words: mechanism.open_now(standing, &needed) }
+        };
+        let own = all.iter().filter(|part| part.change_type.as_deref() == Some(type_name));
+        let found: Vec<Command> = own.map(open).collect();
+        if found.is_empty() { Err(self.nothing(cluster, type_name)) } else { Ok(found) }
+    }
+
+    /// Returns the commands that close a type in a cluster at once without Git, and those that end that, where it does not
+    /// end by itself. Without a type, it is about what gates hold back of which no type is known.
+    ///
+    /// # Errors
+    ///
+    /// When the spec has no such cluster, or its gate holds nothing of the type back.
+    pub fn stop(&self, cluster: &str, type_name: Option<&str>, reason: &str) -> Result<Vec<Command>, Error> {
+        self.input.known_clusters(&[cluster.to_owned()])?;
+        let mut found = Vec::new();
+        for Part { change_type, mechanism, standing, job } in self.standing(cluster) {
+            if change_type.as_deref() != type_name {
+                continue;
+            }
+            let what =
+                type_name.map_or_else(|| format!("what {job} holds back"), |name| format!("type {name}"));
+            let mechanism = mechanism::of(mechanism);
+            let until = mechanism.stopped_until(&standing);
+            let stop = (format!("close {what} at once: {until}"), mechanism.stop_now(&standing, reason));
+            let go_on = (format!("end that for {what}"), mechanism.go_on(&standing));
+            for (purpose, words) in [stop, go_on].into_iter().filter(|(_, words)| !words.is_empty()) {
+                found.push(Command { cluster: cluster.to_owned(), purpose, words });
+            }
+        }
+        match type_name {
+            Some(name) if found.is_empty() => Err(self.nothing(cluster, name)),
+            _ => Ok(found),
+        }
+    }
+
+    /// Returns what the gates of a cluster hold back as they stand.
+    fn standing(&self, cluster: &str) -> Vec<Part> {
+        let closings = &self.input.model.closings;
+        let mut found: BTreeMap<(Option<String>, MechanismName, bool, bool), Part> = BTreeMap::new();
+        for (change_type, targets) in self.holds.gated(cluster) {
+            for (target, job) in targets {
+                let change_type = change_type.clone().or_else(|| type_of(&self.input, job));
+                let has_table = job.table.is_some();
+                let other = closings.pair(cluster, &job.name).map(|(open, _)| open.obeys_stop);
+                let obeys_stop = job.obeys_stop && other.unwrap_or(true);
+                let key = (change_type.clone(), job.mechanism, has_table, obeys_stop);
+                let part = found.entry(key).or_insert_with(|| Part {
+                    change_type,
+                    mechanism: job.mechanism,
+                    standing: Standing { has_table, obeys_stop, ..Standing::default() },
+                    job: format!("CronJob {}", job.name),
+                });
+                part.standing.targets.insert(target);
+                part.standing.sources.extend(
+                    job.held
+                        .clone()
+                        .zip(job.follows.clone())
+                        .map(|((namespace, name), live)| StandingSource { namespace, name, live }),
+                );
+            }
+        }
+        found.into_values().collect()
+    }
+
+    fn nothing(&self, cluster: &str, type_name: &str) -> Error {
         let message = format!("the gate of cluster {cluster} holds nothing of type `{type_name}` back");
         let help = "`gitops-windows when` says what waits for which window, and why";
-        let place = Place::file(spec.path.clone());
+        let place = Place::file(self.input.spec.path.clone());
         Error::new(ErrorKind::Usage, Diagnostic::error(message).at(place).help(help))
-    })
+    }
 }
 
-/// Says how long what a command lets in goes on.
-fn until(spec: &Spec) -> &'static str {
-    mechanism::of(spec.gate.mechanism).opened_until(spec)
+/// What jobs of one kind hold back of a type.
+struct Part {
+    /// The name of the type, as far as one is known.
+    change_type: Option<String>,
+    mechanism: MechanismName,
+    standing: Standing,
+    /// One of the jobs.
+    job: String,
 }
 
-/// Returns what a gate holds back of a type, with everything held in the cluster that this waits for.
-fn with_dependencies(input: &Input<'_>, gate: &ClusterGate, position: usize) -> BTreeSet<GateTarget> {
-    let held = gate.held();
-    let mut found = gate.targets.get(&position).cloned().unwrap_or_default();
+/// Returns the type of which a job of the tool has the name.
+fn type_of(input: &Input<'_>, job: &BuiltJob) -> Option<String> {
+    let jobs = mechanism::of(job.mechanism).jobs(input.spec).ok()?;
+    let is_it = |own: &&mechanism::Job| {
+        // A job of each further source has its name behind that.
+        own.name == job.name || job.held.is_some() && job.name.starts_with(&format!("{}-", own.name))
+    };
+    let own = jobs.all.iter().filter(is_it).max_by_key(|own| own.name.len())?;
+    Some(input.spec.types.get(own.change_type)?.name.value.clone())
+}
+
+/// Returns targets of a cluster with everything `held` in it that they wait for.
+fn with_dependencies(
+    input: &Input<'_>,
+    cluster: &str,
+    held: &BTreeSet<GateTarget>,
+    targets: &BTreeSet<GateTarget>,
+) -> BTreeSet<GateTarget> {
+    let mut found = targets.clone();
     let mut open: Vec<GateTarget> = found.iter().cloned().collect();
     while let Some(target) = open.pop() {
-        let flux = input.flux_called(&gate.cluster, &target.namespace, &target.name);
+        let flux = input.flux_called(cluster, &target.namespace, &target.name);
         for (namespace, name) in flux.into_iter().flat_map(|flux| flux.waits_for()) {
             let namespace = input.spec.flux.namespace_of(namespace).to_owned();
             let next = GateTarget { namespace, name: name.to_owned() };

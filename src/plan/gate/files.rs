@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{self, ClusterGate, Files, GateTarget, Gates, Writing, shown};
 use crate::path::RepoPath;
@@ -12,7 +12,7 @@ use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership, with_header};
 use crate::plan::gate::point::Pointed;
 use crate::plan::gate::target::waits_for_held;
-use crate::plan::gate::{adopted, alerts, carrier, gates, point, renamed};
+use crate::plan::gate::{Late, adopted, alerts, carrier, gates, gates_apart, point, renamed};
 use crate::proof::Readers;
 use crate::spec::MechanismName;
 use crate::template::Templates;
@@ -27,8 +27,8 @@ pub struct Leftover {
     pub remarks: Vec<Diagnostic>,
     /// Those of the remarks that are about what begins to read a held source.
     pub turned: Vec<Diagnostic>,
-    /// Those of them about what must not reach a cluster while its window is closed.
-    pub late: Vec<Diagnostic>,
+    /// Those of them about what must not reach a cluster while its window is closed, with that.
+    pub late: Vec<(String, Diagnostic)>,
     /// By cluster, what leaves a held source, with the name of the source that it reads again.
     pub back: BTreeMap<String, Readers>,
     /// The clusters of which a gate would hold back nothing.
@@ -41,17 +41,30 @@ impl Leftover {
     /// Takes over what became of what reads held sources.
     fn take(&mut self, pointed: Pointed) {
         let Pointed { late, mut turned, back } = pointed;
-        turned.splice(..0, late.iter().cloned());
+        turned.splice(..0, late.iter().map(|(_, late)| late.clone()));
         self.remarks.extend(turned.iter().cloned());
         (self.turned, self.late, self.back) = (turned, late, back);
+    }
+
+    /// Makes sure that nothing has to wait for a window; `help` is what to do otherwise.
+    ///
+    /// # Errors
+    ///
+    /// With all that has to.
+    pub fn refuse_late(&self, help: &str) -> Result<(), Error> {
+        let refuse = |(_, late): &(String, Diagnostic)| {
+            Diagnostic { severity: Severity::Error, ..late.clone() }.help(help)
+        };
+        let diagnostics: Vec<Diagnostic> = self.late.iter().map(refuse).collect();
+        if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics }) }
     }
 }
 
 /// Writes the gates' base and each cluster's patches into the builder.
 ///
 /// Files that the tool wrote are written anew; of files that were there before, single values are
-/// edited where what a cluster gets differs from what the spec says. `while_open` lets Flux Kustomizations leave held
-/// sources that the gates no longer move.
+/// edited where what a cluster gets differs from what the spec says. `late` says whether Flux Kustomizations may leave held
+/// sources that the gates no longer move; where that is left for later, so are the gates of those clusters.
 ///
 /// # Errors
 ///
@@ -60,12 +73,14 @@ pub fn sync(
     input: &Input<'_>,
     templates: &Templates,
     builder: &mut Builder<'_>,
-    while_open: bool,
+    late: Late,
 ) -> Result<Leftover, Error> {
     let mut leftover = Leftover::default();
-    let Some(gates) = gates(input)? else {
+    let found =
+        if late == Late::Left { possible(input, templates, builder, &mut leftover)? } else { gates(input)? };
+    let Some(gates) = found else {
         let mut pointed = Pointed::default();
-        if while_open {
+        if late == Late::Written {
             point::forgotten(input, builder, &mut pointed)?;
         }
         leftover.take(pointed);
@@ -127,12 +142,63 @@ pub fn sync(
         alerts::sync(input, templates, builder, cluster, &mut wanted)?;
     }
     write(input, builder, &gates, &wanted)?;
-    leftover.take(point::point(input, builder, &gates, while_open)?);
+    leftover.take(point::point(input, builder, &gates, late)?);
     for cluster in gates.clusters.iter().filter(|cluster| !cluster.is_idle()) {
         carrier::ensure(input, &sides, templates, builder, cluster, &mut leftover)?;
     }
     leftover.gates = Some(gates);
     Ok(leftover)
+}
+
+/// Returns the gates that can be brought up to date now; those of other clusters stay as they stand, with a warning. They
+/// build upon the common base, so where that would become another one all stay.
+fn possible(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &Builder<'_>,
+    leftover: &mut Leftover,
+) -> Result<Option<Gates>, Error> {
+    let Some((gates, mut refused)) = gates_apart(input)? else { return Ok(None) };
+    for gate in &gates.clusters {
+        if let Some((target, held)) = point::astray(input, &gate.cluster, &gate.sources).first() {
+            refused.insert(gate.cluster.clone(), point::waits(input, &gate.cluster, target, held));
+        }
+    }
+    if refused.is_empty() {
+        return Ok(Some(gates));
+    }
+    for (cluster, error) in &refused {
+        let text =
+            format!("the gate of cluster {cluster} stays as it stands, so this edit does not reach it");
+        let help = format!("`gitops-windows stop --without-git --cluster {cluster}` prints what closes it");
+        let place = Place::file(input.spec.path.clone());
+        leftover.remarks.push(Diagnostic::warning(text).at(place).help(help));
+        let why = error.diagnostics.iter().cloned();
+        leftover.remarks.extend(why.map(|why| Diagnostic { severity: Severity::Warning, ..why }));
+    }
+    let Gates { base, jobs, mut clusters, .. } = gates;
+    clusters.retain(|gate| !refused.contains_key(&gate.cluster));
+    let gates = Gates::new(base, jobs, clusters);
+    let mut shared = Files::new();
+    if !adopted::is_adopted(builder, &gates.base) {
+        let writing = Writing { spec: input.spec, templates, gates: &gates, has_adopted_base: false };
+        mechanism::of(input.spec.gate.mechanism).base(&writing, &mut shared)?;
+    }
+    if shared.iter().all(|(path, body)| is_written(builder, path, body)) {
+        return Ok((!gates.clusters.is_empty()).then_some(gates));
+    }
+    for gate in &gates.clusters {
+        let text =
+            format!("the gate of cluster {} stays as it stands, as it has the same base", gate.cluster);
+        leftover.remarks.push(Diagnostic::warning(text).at(Place::file(gates.base.clone())));
+    }
+    Ok(None)
+}
+
+/// Tells whether a file of ours has a body already. A checkout with CRLF holds the same text.
+fn is_written(builder: &Builder<'_>, path: &RepoPath, body: &str) -> bool {
+    let text = builder.now().file(path).and_then(|file| file.text());
+    text.map(|text| text.replace("\r\n", "\n")) == Some(with_header(body))
 }
 
 /// Says what may be suspended as CronJobs begin to look at a table: they resume only what they have suspended.
@@ -179,9 +245,7 @@ fn write(input: &Input<'_>, builder: &mut Builder<'_>, gates: &Gates, wanted: &F
         match builder.now().file(path).map(ownership) {
             None => builder.put(path, &with_header(body)),
             Some(Ownership::Ours) => {
-                // A checkout with CRLF holds the same text.
-                let text = builder.now().file(path).and_then(|file| file.text());
-                if text.map(|text| text.replace("\r\n", "\n")) != Some(with_header(body)) {
+                if !is_written(builder, path, body) {
                     builder.put(path, &with_header(body));
                 }
             }

@@ -24,7 +24,7 @@ mod upkeep;
 mod verify;
 mod whole;
 
-pub use by_hand::{open_now, stop_now};
+pub use by_hand::ByHand;
 pub use carrier::{OUTSIDE, taken_in};
 pub use files::{Leftover, conflict, sync};
 pub use folders::{Carriers, GateFolders, carriers, cluster_folders};
@@ -36,7 +36,7 @@ pub use point::readers;
 pub use target::{OutOfReach, out_of_reach, shared};
 pub(crate) use target::{is_namespace, is_object_name};
 pub use unbuilt::unbuilt;
-pub use upkeep::{follow, released, sync_verified};
+pub use upkeep::{follow, follow_late, released, sync_verified};
 pub use verify::verify;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,12 +50,35 @@ use crate::plan::edit::prepare::{is_prepared, is_remembering};
 use crate::plan::gate::target::{check_target, is_held, no_name};
 use crate::plan::gate::whole::{Whole, is_managed};
 
+/// What becomes of an edit that has to reach a cluster while its window is open: it lets something begin to read a held
+/// source, or leave one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Late {
+    /// Nothing is written, with the reason.
+    #[default]
+    Refused,
+    /// It is written.
+    Written,
+    /// It is left for later, and with it the gates that need it, so that nothing else has to wait for that.
+    Left,
+}
+
 /// Returns the gates of a spec; `None` where no type is gated.
 ///
 /// # Errors
 ///
 /// When the mechanism can't do what a window says, or a gate can't call a Flux Kustomization.
 pub fn gates(input: &Input<'_>) -> Result<Option<Gates>, Error> {
+    let Some((gates, refused)) = gates_apart(input)? else { return Ok(None) };
+    refused.into_values().next().map_or(Ok(Some(gates)), Err)
+}
+
+/// As [`gates`], with those clusters apart, in the order of the spec, that can't have one; they are not among the gates.
+///
+/// # Errors
+///
+/// When the mechanism can't do what a window says.
+fn gates_apart(input: &Input<'_>) -> Result<Option<(Gates, BTreeMap<String, Error>)>, Error> {
     let spec = input.spec;
     let gated: Vec<usize> =
         (0..spec.types.len()).filter(|position| !spec.types[*position].is_real_time()).collect();
@@ -64,14 +87,19 @@ pub fn gates(input: &Input<'_>) -> Result<Option<Gates>, Error> {
     }
     let base = spec.gate_base()?;
     let mut jobs = mechanism::of(spec.gate.mechanism).jobs(spec)?;
-    let mut clusters = Vec::new();
+    let (mut clusters, mut refused) = (Vec::new(), BTreeMap::new());
     let sides = input.sides();
     Whole::prepare(input, &sides);
     let lone = Lone::of(input, &sides);
     for cluster in spec.clusters.keys() {
-        clusters.push(cluster_gate(input, &sides, &lone, cluster, &gated, &mut jobs)?);
+        match cluster_gate(input, &sides, &lone, cluster, &gated, &mut jobs) {
+            Ok(gate) => clusters.push(gate),
+            Err(error) => {
+                refused.insert(cluster.clone(), error);
+            }
+        }
     }
-    Ok(Some(Gates::new(base, jobs.all, clusters)))
+    Ok(Some((Gates::new(base, jobs.all, clusters), refused)))
 }
 
 fn cluster_gate(

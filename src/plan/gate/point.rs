@@ -11,6 +11,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::mechanism::{Action, ClusterGate, GateTarget, Gates, HeldSource};
 use crate::plan::edit::Builder;
+use crate::plan::gate::Late;
 use crate::plan::gate::held::{of_file, unsafe_at};
 use crate::plan::problem::Problem;
 use crate::proof::Readers;
@@ -26,17 +27,17 @@ use crate::yaml::{EditError, Editor, Key, ScalarText};
 /// # Errors
 ///
 /// When a Flux Kustomization can't be edited so, or a cluster without such a gate would get the same file; and when
-/// something reads a held source that the gate does not hold back, unless it may leave that `while_open`.
+/// something reads a held source that the gate does not hold back, unless it may leave that.
 pub fn point(
     input: &Input<'_>,
     builder: &mut Builder<'_>,
     gates: &Gates,
-    while_open: bool,
+    when: Late,
 ) -> Result<Pointed, Error> {
     let mut pointed = Pointed::default();
     for gate in &gates.clusters {
         let astray = astray(input, &gate.cluster, &gate.sources);
-        if let Some((target, held)) = astray.first().filter(|_| !while_open) {
+        if let Some((target, held)) = astray.first().filter(|_| when != Late::Written) {
             return Err(waits(input, &gate.cluster, target, held));
         }
         pointed.release(input, builder, &gate.cluster, astray)?;
@@ -59,12 +60,27 @@ pub fn point(
                     let help = "give each cluster a Flux Kustomization in a file of its own";
                     return Err(unsafe_at(text, flux.place("sourceRef"), help));
                 }
-                if edit(input, builder, gate, flux, source)? && stands(input, gate, source) {
+                let mut edited = builder.clone();
+                let is_late = edit(input, &mut edited, gate, flux, source)? && stands(input, gate, source);
+                if is_late {
                     late.insert(flux.name.as_str());
+                }
+                if !is_late || when != Late::Left {
+                    *builder = edited;
                 }
             }
             let late: Vec<&str> = late.into_iter().collect();
-            if !late.is_empty() {
+            if !late.is_empty() && when == Late::Left {
+                let text = format!(
+                    "{} of cluster {} does not read GitRepository {} yet: it does not wait for the window",
+                    late.join(", "),
+                    gate.cluster,
+                    source.name
+                );
+                let help = "let `gitops-windows sync --while-open` write that, while the window is open";
+                let place = Place::file(input.spec.path.clone());
+                pointed.turned.push(Diagnostic::warning(text).at(place).help(help));
+            } else if !late.is_empty() {
                 let text = format!(
                     "{} of cluster {} will read GitRepository {}, whose commit may be an older one: until the window opens, what is newer goes back and what is new is deleted",
                     late.join(", "),
@@ -73,12 +89,12 @@ pub fn point(
                 );
                 let help = "let this reach the cluster while the window is open";
                 let place = Place::file(input.spec.path.clone());
-                pointed.late.push(Diagnostic::warning(text).at(place).help(help));
+                pointed.late.push((gate.cluster.clone(), Diagnostic::warning(text).at(place).help(help)));
             }
         }
         pointed.turned.extend(input.spec.gate.table.iter().flat_map(|table| impatient(input, gate, table)));
     }
-    if while_open {
+    if when == Late::Written {
         forgotten(input, builder, &mut pointed)?;
     }
     Ok(pointed)
@@ -109,8 +125,8 @@ pub fn left_behind(input: &Input<'_>, cluster: &str, back: &BTreeMap<String, Rea
 /// What became of what reads held sources.
 #[derive(Debug, Default)]
 pub struct Pointed {
-    /// What must not reach a cluster while its window is closed.
-    pub late: Vec<Diagnostic>,
+    /// What must not reach a cluster while its window is closed, with that.
+    pub late: Vec<(String, Diagnostic)>,
     /// What else is to be said of what begins to read one.
     pub turned: Vec<Diagnostic>,
     /// By cluster, what leaves one, with the name of the source that it reads again.
@@ -140,7 +156,7 @@ impl Pointed {
     ) -> Result<(), Error> {
         for (target, held) in astray {
             let (live, remark) = leave(input, builder, cluster, &target, &held)?;
-            self.late.push(remark);
+            self.late.push((cluster.to_owned(), remark));
             let back = self.back.entry(cluster.to_owned()).or_default();
             back.insert((target.namespace, target.name), live);
         }
@@ -234,7 +250,11 @@ fn write(
 }
 
 /// Returns what reads a held source of a cluster and is not, or no longer, held back by its gate.
-fn astray(input: &Input<'_>, cluster: &str, sources: &[HeldSource]) -> Vec<(GateTarget, SourceId)> {
+pub(super) fn astray(
+    input: &Input<'_>,
+    cluster: &str,
+    sources: &[HeldSource],
+) -> Vec<(GateTarget, SourceId)> {
     let own = input.model.delivered.named(cluster).into_iter();
     let all = own.flat_map(Cluster::held);
     let all = all.map(|(one, id)| (GateTarget::new(input, one.namespace(), one.name()), id));
@@ -245,7 +265,7 @@ fn astray(input: &Input<'_>, cluster: &str, sources: &[HeldSource]) -> Vec<(Gate
 }
 
 /// Says that the commit that waits for it would land as something leaves its held source.
-fn waits(input: &Input<'_>, cluster: &str, target: &GateTarget, held: &SourceId) -> Error {
+pub(super) fn waits(input: &Input<'_>, cluster: &str, target: &GateTarget, held: &SourceId) -> Error {
     let flux = of_file(input, cluster, target);
     let place = flux.map_or_else(|| Place::file(input.spec.path.clone()), |flux| flux.place("sourceRef"));
     let text = format!(

@@ -1,24 +1,33 @@
 //! Brings gates up to date and proves that they do what the spec says then.
 
-use crate::delivery::Input;
+use std::collections::BTreeSet;
+
+use crate::delivery::{Closings, Input};
 use crate::error::Error;
 use crate::mechanism::GateTarget;
 use crate::plan::Command;
 use crate::plan::edit::Builder;
-use crate::plan::gate::{Leftover, keeps_all, sync, verify};
+use crate::plan::gate::{Late, Leftover, keeps_all, sync, verify};
 use crate::template::Templates;
 
 /// Writes the gates as [`sync`] does and proves them as [`verify`] does.
 ///
 /// # Errors
 ///
-/// When either of the two refuses.
+/// When either of the two refuses, and when something must wait for a window.
 pub fn sync_verified(
     input: &Input<'_>,
     templates: &Templates,
     builder: &mut Builder<'_>,
 ) -> Result<Leftover, Error> {
-    let leftover = sync(input, templates, builder, false)?;
+    let leftover = sync_late(input, templates, builder)?;
+    leftover.refuse_late("write that by hand, and merge it while the window is open")?;
+    Ok(leftover)
+}
+
+/// As [`sync_verified`], and leaves it to the caller what becomes of what must wait for a window.
+fn sync_late(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) -> Result<Leftover, Error> {
+    let leftover = sync(input, templates, builder, Late::Refused)?;
     verify(input, leftover.gates.as_ref(), builder)?;
     Ok(leftover)
 }
@@ -28,9 +37,24 @@ pub fn sync_verified(
 ///
 /// # Errors
 ///
-/// When a gate can't be brought up to date, or would not do what the spec says, and when a cluster would
-/// delete what does not serve the gate alone.
+/// When a gate can't be brought up to date, or would not do what the spec says, when a cluster would
+/// delete what does not serve the gate alone, and when something must wait for a window.
 pub fn follow(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+) -> Result<Leftover, Error> {
+    let leftover = follow_late(input, templates, builder)?;
+    leftover.refuse_late("write that by hand, and merge it while the window is open")?;
+    Ok(leftover)
+}
+
+/// As [`follow`], and leaves it to the caller what becomes of what must wait for a window.
+///
+/// # Errors
+///
+/// As [`follow`], but for that.
+pub fn follow_late(
     input: &Input<'_>,
     templates: &Templates,
     builder: &mut Builder<'_>,
@@ -42,13 +66,14 @@ pub fn follow(
     let after = builder.now().clone();
     let model = input.again(&after);
     let next = Input { snapshot: &after, model: &model, ..*input };
-    let leftover = sync_verified(&next, templates, builder)?;
+    let leftover = sync_late(&next, templates, builder)?;
     keeps_all(input, builder.now())?;
     Ok(leftover)
 }
 
 /// Gives the commands that resume what jobs close so far and close no more in `next`, where a gate stands
-/// still: no job opens it either, so what the last closing suspended would stay so.
+/// still: no job opens it either, so what the last closing suspended would stay so; and those that delete what the gates of
+/// held sources have noted, which outlives them.
 ///
 /// # Errors
 ///
@@ -67,6 +92,14 @@ pub fn released(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Command>, Err
         if next.gate_of(cluster)?.is_some() {
             found.extend(released(cluster));
         }
+    }
+    let held = |closings: &Closings, cluster: &str| -> BTreeSet<(String, String)> {
+        closings.of(cluster).iter().filter_map(|job| job.held.clone()).collect()
+    };
+    for cluster in input.model.clusters() {
+        // What was let in last would come back with a gate that is made much later.
+        let gone = &held(now, cluster) - &held(then, cluster);
+        found.extend(gone.iter().map(|(_, name)| Command::forget(name, input.spec, cluster)));
     }
     Ok(found)
 }

@@ -61,6 +61,8 @@ pub struct MigrateOptions {
     pub clusters: Vec<String>,
     /// Whether a step may delete objects.
     pub allow_deletion: bool,
+    /// Whether a step may be one that has to reach the clusters while their windows are open.
+    pub while_open: bool,
     /// What to call the revision that the clusters are taken to have.
     pub base: String,
     /// What clusters say, by name; a cluster that is not here is not asked.

@@ -54,8 +54,11 @@ impl Round<'_> {
         };
         let gates = match builder.is_unchanged() {
             true => gate::Leftover::default(),
-            false => gate::follow(input, self.templates, &mut builder)?,
+            false => gate::follow_late(input, self.templates, &mut builder)?,
         };
+        if !options.while_open && !gates.late.is_empty() {
+            return Ok(Err(too_early(&gates, active)));
+        }
         let readers = gates.gates.as_ref().map(gate::readers).unwrap_or_default();
         let model = input.again(builder.now());
         let after = inventories(&model, builder.now(), input.renderer);
@@ -97,6 +100,27 @@ impl Round<'_> {
         }
         Ok(Ok(plan))
     }
+}
+
+/// Returns the steps after which something would go back to the older commit of a held source, with the reason: the last
+/// ones of those clusters, since a gate holds back what has finished.
+fn too_early(gates: &gate::Leftover, active: &[&Move<'_>]) -> Vec<(Key, Problem)> {
+    let of_cluster = |(cluster, late): &(String, Diagnostic)| {
+        let own = || active.iter().filter(|one| one.cluster == *cluster);
+        let last: Vec<&&Move<'_>> = own().filter(|one| one.stage == Stage::HandedOver).collect();
+        let all: Vec<&&Move<'_>> = if last.is_empty() { own().collect() } else { last };
+        let help = "merge it while the window is open: `gitops-windows migrate --while-open` writes it";
+        let problem = Problem::new(late.message.clone(), help);
+        all.into_iter().map(|one| (one.key(), problem.clone())).collect::<Vec<_>>()
+    };
+    let found: Vec<(Key, Problem)> = gates.late.iter().flat_map(of_cluster).collect();
+    if found.is_empty() {
+        // Whatever it is that brings it about, nothing of this round may be written.
+        let late = gates.late.first().map(|(_, late)| late.message.clone()).unwrap_or_default();
+        let problem = Problem::new(late, "run `gitops-windows sync --while-open` in an open window first");
+        return active.iter().map(|one| (one.key(), problem.clone())).collect();
+    }
+    found
 }
 
 /// What the proof holds a step to, beside what has been compared by cluster.

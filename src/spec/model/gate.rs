@@ -36,7 +36,7 @@ impl Default for GateDef {
 }
 
 /// How a gate is held closed, by name; what it does stands in [`mechanism`](crate::mechanism).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MechanismName {
     /// CronJobs suspend and resume.
     #[default]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::walk_through::{change_both, conf, image, scaffold};
 use crate::api::Change;
 use crate::cluster::Cluster;
-use crate::fleet::{Fleet, KUSTOMIZATIONS, SOURCES};
+use crate::fleet::{Fleet, JOBS, KUSTOMIZATIONS, SOURCES};
 use crate::landing::{predict, record, told};
 use crate::wait::{WORK, holds, until};
 use crate::window::{Window, ZONE};
@@ -15,7 +15,7 @@ use crate::window::{Window, ZONE};
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/nginx/deployments/nginx";
 
 /// Writes a gate that follows into the spec, with a window of some minutes by an override.
-fn follow(fleet: &Fleet, given: Option<&Window>) {
+pub fn follow(fleet: &Fleet, given: Option<&Window>) {
     let last = Timestamp::now().to_zoned(TimeZone::UTC).checked_add(300.days()).unwrap();
     let gate = format!(
         "timeZone: {ZONE}\ngate:\n  mechanism: follow\n  every: 1m\n  through: {}\n",
@@ -38,7 +38,7 @@ fn open(fleet: &Fleet, given: &Window) {
 }
 
 /// Gives the commit at which the held source is.
-fn pin(cluster: &Cluster) -> Option<String> {
+pub fn pin(cluster: &Cluster) -> Option<String> {
     let found = cluster.api.get(&format!("{SOURCES}/flux-system-rw"))?;
     found["spec"]["ref"]["commit"].as_str().map(str::to_owned)
 }
@@ -197,4 +197,144 @@ fn rights(cluster: &Cluster) {
             "create events".to_owned(),
         ]
     );
+}
+
+/// Waits until what is gated has applied a commit.
+#[track_caller]
+fn is_at(cluster: &Cluster, commit: &str) {
+    until(&format!("apps-rw applies {commit}"), WORK, || {
+        applied(cluster, "apps-rw").filter(|own| own.ends_with(commit))
+    });
+}
+
+/// Changes the Deployment by hand, and waits until Flux has changed it back.
+#[track_caller]
+fn heals(cluster: &Cluster, tag: &str) {
+    let drift = json!({ "spec": { "template": { "spec": { "containers": [{ "name": "nginx", "image": "nginx:drift" }] } } } });
+    cluster.api.change(DEPLOYMENT, Change::Merge("kubectl-edit", &drift)).unwrap();
+    cluster.reconcile(&format!("{KUSTOMIZATIONS}/apps-rw"));
+    until("the drift heals", WORK, || image(cluster).ends_with(tag).then_some(()));
+}
+
+/// Whatever is lost while the window is closed, nothing lands and nothing is made again: source and Flux Kustomization at
+/// once, the store, the rights and the controllers over an opening, the history of the branch.
+pub fn losses(fleet: &mut Fleet) {
+    scaffold(fleet);
+    follow(fleet, None);
+    fleet.tool(&["sync", "--yes", "--allow-dirty"]);
+    fleet.merge("Hold a source");
+    let cluster = &fleet.clusters[0];
+    let first = until("the first run lets in the commit", WORK, || pin(cluster));
+    is_at(cluster, &first);
+    change_both(fleet, ("1.29-alpine", "1.30-alpine"), ("Changed at once", "First change"));
+    fleet.merge("A commit that waits");
+    until("the configuration lands at once", WORK, || conf(cluster).contains("First change").then_some(()));
+    let before = uids(cluster);
+    forbidden(cluster);
+
+    // The store: the commit that was let in is fetched again, and no newer one.
+    cluster.lose_sources();
+    cluster.reconcile(&format!("{SOURCES}/flux-system-rw"));
+    heals(cluster, "1.29-alpine");
+
+    // Source and Flux Kustomization: only the note tells what was let in.
+    let source = format!("{SOURCES}/flux-system-rw");
+    for path in [&source, &format!("{KUSTOMIZATIONS}/apps-rw")] {
+        cluster.api.change(path, Change::Delete).unwrap();
+        until("it is gone", WORK, || cluster.api.get(path).is_none().then_some(()));
+    }
+    cluster.reconcile(&format!("{KUSTOMIZATIONS}/infra"));
+    cluster.reconcile(&format!("{KUSTOMIZATIONS}/flux-system"));
+    assert_eq!(until("the next run sets the commit again", WORK, || pin(cluster)), first);
+    is_at(cluster, &first);
+    assert!(image(cluster).ends_with("1.29-alpine"), "the commit that waited has landed");
+    assert_eq!(uids(cluster), before, "an object was made again");
+
+    // Nothing runs as the window opens, and then nothing may: it stays closed until the rights are back.
+    let given = Window::ahead(SignedDuration::from_secs(30), 30);
+    open(fleet, &given);
+    fleet.tool(&["sync", "--yes", "--allow-dirty"]);
+    fleet.merge("Open for a while");
+    fleet.landed(0, &["flux-system", "infra", "apps-rt"]);
+    cluster.stop_controllers();
+    let binding =
+        "/apis/rbac.authorization.k8s.io/v1/namespaces/flux-system/rolebindings/reconciliation-window";
+    cluster.api.change(binding, Change::Delete).unwrap();
+    until("the window opens", WORK, || (Timestamp::now() > given.open).then_some(()));
+    cluster.start_controllers();
+    until("a run fails", WORK, || {
+        let jobs = cluster.api.list(JOBS);
+        jobs.iter().any(|job| job["status"]["failed"].as_u64() >= Some(1)).then_some(())
+    });
+    assert_eq!(pin(cluster).as_ref(), Some(&first), "let in without rights");
+    cluster.reconciled("infra");
+    until("the image lands in the window", WORK, || image(cluster).ends_with("1.30-alpine").then_some(()));
+    assert!(Timestamp::now() < given.close, "the machine is too slow for this window");
+
+    // Closed again, the branch is written anew: nobody has the commit that was let in but the store.
+    let utc = |at: Timestamp| at.strftime("%Y-%m-%dT%H:%MZ").to_string();
+    let end = Window::ahead(SignedDuration::ZERO, 0).open;
+    fleet.tree.replace("windows.yaml", &utc(given.close), &utc(end));
+    fleet.tool(&["sync", "--yes", "--allow-dirty"]);
+    fleet.merge("Close again");
+    fleet.landed(0, &["flux-system", "infra", "apps-rt"]);
+    until("the window ends", WORK, || (Timestamp::now() >= end).then_some(()));
+    let shown = || {
+        cluster.api.get(&source)?["metadata"]["annotations"]["gitops-windows/window"]
+            .as_str()
+            .map(str::to_owned)
+    };
+    until("the next run says so", WORK, || shown().filter(|shown| shown.starts_with("held")));
+    let held = pin(cluster).unwrap();
+    is_at(cluster, &held);
+    change_both(fleet, ("1.30-alpine", "1.31-alpine"), ("First change", "Second change"));
+    fleet.rewrite("The fleet, without its history");
+    until("the configuration lands at once", WORK, || conf(cluster).contains("Second change").then_some(()));
+    cluster.reconcile(&source);
+    heals(cluster, "1.30-alpine");
+    // Without the store nothing heals, nothing is deleted and nothing newer is applied, until it opens.
+    cluster.lose_sources();
+    cluster.reconcile(&source);
+    until("the commit is not found", WORK, || {
+        (!crate::fleet::ready(&cluster.api.get(&source)?)).then_some(())
+    });
+    cluster.reconcile(&format!("{KUSTOMIZATIONS}/apps-rw"));
+    assert!(image(cluster).ends_with("1.30-alpine"), "something newer has landed");
+    cluster.shell(&fleet.tool(&["override", "open", "--cluster", "edge-01"]));
+    until("the image lands by hand", WORK, || image(cluster).ends_with("1.31-alpine").then_some(()));
+    assert_eq!(uids(cluster), before, "an object was made again");
+
+    // Stopped without Git, which Flux does not take back, and let go on.
+    let told = fleet.tool(&["stop", "--without-git", "--reason", "it's INC-1"]);
+    let lines: Vec<&str> = told.lines().filter(|line| !line.starts_with('#')).collect();
+    let stopped = || {
+        cluster.api.get(&source)?["metadata"]["annotations"]["gitops-windows/stop"]
+            .as_str()
+            .map(str::to_owned)
+    };
+    cluster.shell(lines[0]);
+    cluster.reconciled("infra");
+    assert_eq!(stopped().as_deref(), Some("it's INC-1"));
+    cluster.run_job("follow-reconciliation-window");
+    assert_eq!(shown().as_deref(), Some("stopped by hand"));
+    cluster.shell(lines[1]);
+    assert_eq!(stopped(), None);
+}
+
+/// Tries what the jobs must not do.
+fn forbidden(cluster: &Cluster) {
+    for words in [
+        "patch gitrepositories.source.toolkit.fluxcd.io flux-system --type=merge --patch={}",
+        "delete gitrepositories.source.toolkit.fluxcd.io flux-system-rw",
+        "patch kustomizations.kustomize.toolkit.fluxcd.io apps-rw --type=merge --patch={}",
+        "get kustomizations.kustomize.toolkit.fluxcd.io",
+        "get secrets",
+    ] {
+        let mut command = cluster.command("kubectl");
+        command.args(words.split(' ')).arg("--namespace=flux-system");
+        command.arg("--as=system:serviceaccount:jobs:reconciliation-window");
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains("Forbidden"), "{words}: {said}");
+    }
 }

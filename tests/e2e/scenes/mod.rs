@@ -8,6 +8,7 @@ mod namespaces;
 mod outages;
 mod real_time;
 mod roots;
+mod status;
 mod suspend;
 mod table;
 mod walk_through;
@@ -22,7 +23,11 @@ pub const ALL: &[Scene] = &[
     Scene { name: "outage_over_the_window", play: outages::over_the_window },
     Scene { name: "outage_over_the_closing", play: outages::over_the_closing },
     Scene { name: "outage_over_the_opening", play: outages::over_the_opening },
+    Scene { name: "status_of_a_held_source", play: status::held },
+    Scene { name: "status_of_a_pair", play: status::pair },
     Scene { name: "a_held_source_through_its_window", play: follow::play },
+    Scene { name: "a_held_source_through_losses", play: follow::losses },
+    Scene { name: "a_held_source_of_several_namespaces", play: namespaces::held },
     Scene { name: "a_held_source_in_new_clusters", play: follow::new_clusters },
     Scene { name: "a_table_mends_what_others_do", play: table::play },
     Scene { name: "a_freeze_ends", play: table::frozen },
