@@ -12,6 +12,6 @@ mod text;
 
 pub use ics::ics;
 pub use json::{json, schema};
-pub use rows::{Calendar, OpenTime, Row};
+pub use rows::{Calendar, OpenTime, Row, Unclosed};
 pub use svg::svg;
 pub use text::text;
