@@ -14,7 +14,7 @@ use crate::repo::Appeared;
 pub type History<'a> = dyn Fn(&BTreeSet<RepoPath>, Timestamp) -> BTreeMap<RepoPath, Appeared> + 'a;
 
 /// Why something is open that no window opens.
-pub const UNCLOSED: &str = "nothing has closed it yet: it or its CronJobs came to Git after the last closing";
+pub const UNCLOSED: &str = "nothing has closed it yet: it or its gate is newer than the last closing";
 
 /// What is open before its first closing, as people say it.
 pub const UNTIL_FIRST: &str = "open until the first closing";

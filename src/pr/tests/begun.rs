@@ -45,7 +45,7 @@ fn whatever_came_last_counts_of_a_gate_and_what_it_closes() {
     let closed = told(&base, "", late);
     insta::assert_snapshot!(closed, @"Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:05:00Z, first closing -; -");
     let open = told(&base, "clusters/one/gate/close.yaml", late);
-    insta::assert_snapshot!(open, @"Deployment/web window: 2026-11-23T12:00:00Z to 2026-11-23T12:06:00Z, first closing 2026-11-29T01:00:00Z; nothing has closed it yet: it or its CronJobs came to Git after the last closing");
+    insta::assert_snapshot!(open, @"Deployment/web window: 2026-11-23T12:00:00Z to 2026-11-23T12:06:00Z, first closing 2026-11-29T01:00:00Z; nothing has closed it yet: it or its gate is newer than the last closing");
     for file in ["clusters/one/apps.yaml"] {
         assert_eq!(told(&base, file, late), open, "{file}");
     }
@@ -83,7 +83,7 @@ fn each_gate_of_a_cluster_has_begun_by_itself() {
     let changed = with(&with_image(&more), &[("more/a.yaml", "k: v", "k: w")]);
     insta::assert_snapshot!(landings(&compared_since(NOW, &more, &changed, &late)), @r"
     Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:05:00Z, first closing -; -
-    ConfigMap/a window: 2026-11-23T12:00:00Z to 2026-11-23T12:06:00Z, first closing 2026-11-29T01:00:00Z; nothing has closed it yet: it or its CronJobs came to Git after the last closing
+    ConfigMap/a window: 2026-11-23T12:00:00Z to 2026-11-23T12:06:00Z, first closing 2026-11-29T01:00:00Z; nothing has closed it yet: it or its gate is newer than the last closing
     ");
 }
 
@@ -96,7 +96,7 @@ fn a_gate_that_comes_with_the_change_has_closed_nothing() {
     };
     insta::assert_snapshot!(landings(&compared_since(NOW, &base, &with_image(&files()), &known)), @r"
     CronJob/close at-once: 2026-11-23T12:00:00Z to 2026-11-23T12:06:00Z, first closing -; -
-    Deployment/web window: 2026-11-23T12:00:00Z to 2026-11-23T12:06:00Z, first closing 2026-11-29T01:00:00Z; nothing has closed it yet: it or its CronJobs came to Git after the last closing
+    Deployment/web window: 2026-11-23T12:00:00Z to 2026-11-23T12:06:00Z, first closing 2026-11-29T01:00:00Z; nothing has closed it yet: it or its gate is newer than the last closing
     ");
 }
 
