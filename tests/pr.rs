@@ -1,6 +1,8 @@
 //! `pr`: what a pull request changes in which cluster, and when each change lands.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, in a folder of its own")]
 
+#[path = "pr/begun.rs"]
+mod begun;
 #[path = "support/divided.rs"]
 #[allow(dead_code, reason = "each test program uses a part of it")]
 mod divided;

@@ -17,7 +17,8 @@ const VERSION: u32 = 1;
 /// Times are in UTC. `rows` are the gated types, each with the clusters in which it has the same windows, what is open in
 /// the range, and the freezes and overrides in it, not cut to it; `from` and `until` are `null` where something never opened
 /// or never closes. `reason` is that of an override that opens where no window does. `enabled` is false where nothing closes
-/// outside of the windows. `race` is the first instant at which something opens and something closes, and `cut` says that
+/// outside of the windows. `firstClosing` is when something closes for the first time, so that it is open until then; `null`
+/// where something has closed already. `race` is the first instant at which something opens and something closes, and `cut` says that
 /// there are more times than are told.
 pub fn json(calendar: &Calendar) -> Value {
     json!({
@@ -46,6 +47,7 @@ fn row(row: &Row) -> Value {
         "type": row.change_type,
         "clusters": row.clusters,
         "enabled": row.enabled,
+        "firstClosing": row.first_closing.map(utc),
         "open": times.collect::<Vec<_>>(),
         "freezes": stretches(&row.freezes),
         "overrides": stretches(&row.overrides),
@@ -82,6 +84,7 @@ pub fn schema() -> Value {
         ("type", text()),
         ("clusters", list(text())),
         ("enabled", truth()),
+        ("firstClosing", nullable(instant())),
         ("open", list(open)),
         ("freezes", stretches()),
         ("overrides", stretches()),

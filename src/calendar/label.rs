@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::calendar::Row;
+use crate::calendar::{Calendar, Row};
+use crate::delivery::UNTIL_FIRST;
 use crate::diagnostic::clean;
 use crate::schedule::{Interval, Stretch};
 
@@ -30,6 +31,16 @@ pub fn clusters(row: &Row, all: usize, width: usize) -> String {
         text += &name;
     }
     text
+}
+
+/// Says in brackets what keeps windows from counting: the gate is off, or nothing has closed yet.
+pub fn state(row: &Row, calendar: &Calendar) -> String {
+    let zone = row.zone(calendar);
+    match row.first_closing {
+        _ if !row.enabled => " (gate off: nothing closes)".to_owned(),
+        Some(first) => format!(" ({UNTIL_FIRST}, {} {})", instant(first, zone), self::zone(zone)),
+        None => String::new(),
+    }
 }
 
 /// Writes when an interval is open, in one zone, for example `Mon 2026-11-23 08:00 – Thu 2026-11-26 17:00`.

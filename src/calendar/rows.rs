@@ -12,6 +12,9 @@ use crate::spec::Spec;
 /// The most closings of a row that are looked at for an opening at the same instant; a longer list has it sooner.
 const LOOKED_AT: usize = 500;
 
+/// By cluster and type, the first closing of what nothing has closed yet.
+pub type Unclosed = BTreeMap<(String, String), Timestamp>;
+
 /// The windows of some clusters over a range.
 #[derive(Clone, Debug)]
 pub struct Calendar {
@@ -40,6 +43,8 @@ pub struct Row {
     pub clusters: Vec<String>,
     /// Whether the CronJobs run; if not, nothing closes outside of the windows.
     pub enabled: bool,
+    /// The first closing, where nothing has closed yet.
+    pub first_closing: Option<Timestamp>,
     /// The times that are open in the range, in order and not cut to it.
     pub times: Vec<OpenTime>,
     /// The freezes in the range, in order and not cut to it.
@@ -80,15 +85,15 @@ impl Row {
 }
 
 impl Calendar {
-    /// Collects the windows of some clusters in `from..to`, with days as `zone` has them.
+    /// Collects the windows of some clusters in a range, with days as `zone` has them.
     ///
     /// A row holds at most so many intervals as `most` says.
     pub fn new(
         spec: &Spec,
         schedules: &Schedules,
         clusters: &[String],
-        from: Timestamp,
-        to: Timestamp,
+        unclosed: &Unclosed,
+        Interval { open: from, close: to }: Interval,
         zone: TimeZone,
         most: usize,
     ) -> Calendar {
@@ -108,17 +113,19 @@ impl Calendar {
                 calendar.real_time.push(name.clone());
                 continue;
             }
-            let mut groups: BTreeMap<(usize, bool), usize> = BTreeMap::new();
+            let mut groups: BTreeMap<(usize, bool, Option<Timestamp>), usize> = BTreeMap::new();
             for cluster in clusters {
                 let Some(position) = schedules.of(cluster, name) else { continue };
                 let enabled = spec.gate_enabled(cluster);
-                let row = *groups.entry((position, enabled)).or_insert_with(|| {
+                let first_closing = unclosed.get(&(cluster.clone(), name.clone())).copied();
+                let row = *groups.entry((position, enabled, first_closing)).or_insert_with(|| {
                     let schedule = &schedules.distinct()[position];
                     let found = known.entry(position).or_insert_with(|| Found::new(schedule, from, to, most));
                     calendar.rows.push(Row {
                         change_type: name.clone(),
                         clusters: Vec::new(),
                         enabled,
+                        first_closing,
                         times: found.times.clone(),
                         freezes: found.freezes.clone(),
                         overrides: found.overrides.clone(),

@@ -102,15 +102,16 @@ fn grid(out: &mut String, calendar: &Calendar, top: f64, bottom: f64) {
 
 fn bars(out: &mut String, calendar: &Calendar, row: &Row, top: f64) {
     let (text, bar) = (top + 22.0, top + 29.0);
-    let off = if row.enabled { "" } else { " (gate off: nothing closes)" };
+    let state = label::state(row, calendar);
     let race = row.race.map_or("", |_| " (some open and close at the same instant)");
     let clusters = label::clusters(row, calendar.clusters, 100);
     line(
         out,
         &format!(
-            "<text x=\"{MARGIN}\" y=\"{text:.1}\"><tspan class=\"text name\">{}{off}{race}</tspan><tspan class=\"faint\" \
+            "<text x=\"{MARGIN}\" y=\"{text:.1}\"><tspan class=\"text name\">{}{}{race}</tspan><tspan class=\"faint\" \
              dx=\"10\">{}</tspan></text>",
             escape(&clean(&row.change_type)),
+            escape(&state),
             escape(&clusters)
         ),
     );

@@ -86,11 +86,11 @@ fn column(calendar: &Calendar, at: Timestamp, width: usize) -> usize {
 
 fn heading(calendar: &Calendar, row: &Row, width: usize) -> String {
     let name = clean(&row.change_type);
-    let off = if row.enabled { "" } else { " (gate off: nothing closes)" };
-    let used = name.chars().count() + off.len() + 2;
+    let state = label::state(row, calendar);
+    let used = name.chars().count() + state.chars().count() + 2;
     // Without room for a few names the clusters stand in a line of their own.
     let (left, end) = if used + 10 > width { (width - 4, "\n    ") } else { (width - used, "  ") };
-    format!("{name}{off}{end}{}\n", label::clusters(row, calendar.clusters, left))
+    format!("{name}{state}{end}{}\n", label::clusters(row, calendar.clusters, left))
 }
 
 /// Draws one row: for each column the share of its time that is open.

@@ -14,8 +14,9 @@ use crate::delivery::fleet::{Fleet, Schedules};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
+use crate::schedule::Interval;
 use crate::spec::Spec;
-use crate::when::unknown_clusters;
+use crate::when::{Selected, answer, unknown_clusters};
 
 /// Arguments of `calendar`.
 #[derive(Args, Debug)]
@@ -97,7 +98,12 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     let asked = |cluster: &&String| arguments.clusters.is_empty() || arguments.clusters.contains(cluster);
     let clusters: Vec<String> = fleet.clusters.iter().filter(asked).cloned().collect();
     let most = if arguments.format == CalendarFormat::Text { MOST_DRAWN } else { MOST_WRITTEN };
-    let calendar = calendar::Calendar::new(&spec, &schedules, &clusters, from, to, zone, most);
+    let all = Selected { sides: (0..fleet.sides.len()).collect(), unreached: Vec::new() };
+    let history = |files: &_, since| workspace.repository.appeared(files, since);
+    let answer = answer(&spec, &fleet, &schedules, &all, now, zone.clone());
+    let unclosed = answer.with_history(&model, &schedules, &history).unclosed();
+    let range = Interval { open: from, close: to };
+    let calendar = calendar::Calendar::new(&spec, &schedules, &clusters, &unclosed, range, zone, most);
     for row in calendar.rows.iter().filter(|row| row.is_cut) {
         output.say(&format!(
             "Type {} opens so often that only the first {} times are shown.",

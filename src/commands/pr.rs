@@ -17,8 +17,8 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::post::{Marker, annotations};
 use crate::pr::{
-    Clock, Commit, Flavor, Question, SMALLEST, Standards, Topic, Tree, closings, html, json, marks,
-    newly_held, report, text, trains, zone_of,
+    Clock, Commit, Flavor, Question, SMALLEST, Standards, Topic, Tree, closings, html, json, newly_held,
+    report, text, trains, zone_of,
 };
 use crate::repo::{Repository, Snapshot};
 use crate::spec::{self, Parsed};
@@ -128,15 +128,16 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
         workspace.model_of(&before, old.as_ref(), renderer.as_ref()),
         workspace.model_of(&after, new.as_ref(), renderer.as_ref()),
     );
-    // A gate that only comes with the pull request is told as new.
+    // A gate that only comes with the pull request is in no commit of the base.
     let history = |files: &_, since| repository.appeared_at(&merge_base, files, since);
-    let clock = Clock {
-        before: Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref())
-            .with_history(now, &history),
-        after: Tree::new(World { snapshot: &after, model: &new_model }, new.as_ref())
-            .with_history(now, &history),
+    let before_tree = Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref())
+        .with_history(now, &history, None);
+    let after_tree = Tree::new(World { snapshot: &after, model: &new_model }, new.as_ref()).with_history(
         now,
-    };
+        &history,
+        Some(&before_tree),
+    );
+    let clock = Clock { before: before_tree, after: after_tree, now };
     let question = Question { base: merge_base, head: commit, broken: broken.into_iter().next(), standards };
     let mut report = report(question, &clock, renderer.as_ref());
     for closing in closings(&report) {
@@ -170,7 +171,7 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
             let clusters: BTreeSet<String> = report.changes.iter().map(|line| line.cluster.clone()).collect();
             let clusters: Vec<String> = clusters.into_iter().collect();
             let calendar =
-                clock.calendar(&clusters, zone_of(&report), marks(&report)).filter(|_| !clusters.is_empty());
+                clock.calendar(&clusters, zone_of(&report), &report).filter(|_| !clusters.is_empty());
             output.result(html(&report, calendar.as_ref()).as_bytes());
         }
         PrFormat::Json => output.result(format!("{:#}\n", json(&report)).as_bytes()),

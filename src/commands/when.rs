@@ -49,7 +49,7 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
     let selected = select(&spec, &model, &workspace.snapshot, &fleet, &question)?;
     let history = |files: &_, since| workspace.repository.appeared(files, since);
     let answer = answer(&spec, &fleet, &schedules, &selected, at, clock::local());
-    let answer = answer.with_history(&spec, &model, &schedules, &history);
+    let answer = answer.with_history(&model, &schedules, &history);
     match arguments.format {
         TextFormat::Text => output.result(text(&answer, output.width()).as_bytes()),
         TextFormat::Json => output.result(format!("{:#}\n", json(&answer)).as_bytes()),

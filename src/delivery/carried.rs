@@ -19,6 +19,8 @@ pub(super) struct Carried {
     pub request: Request,
     /// The namespace that what applies it gives its objects.
     pub namespace: Option<String>,
+    /// The lists by which the cluster gets it, its own too.
+    pub lists: BTreeSet<RepoPath>,
     /// Whether Git suspends what applies it, or what applies that.
     pub is_suspended: bool,
 }
@@ -58,6 +60,7 @@ pub(super) fn carried(model: &Model) -> Vec<Carried> {
         cluster: cluster.clone(),
         request: Request::folder(folder.clone()),
         namespace: None,
+        lists: model.graph.get(folder).map(|list| list.file.clone()).into_iter().collect(),
         is_suspended: false,
     }));
     found
@@ -80,14 +83,17 @@ fn of_entry(model: &Model, folders: &BTreeSet<RepoPath>, entry: &EntryPoint, clu
         let mut changing = CHANGING.iter().filter(|field| !spec[**field].is_null());
         let mut parts = Parts::new(model, folders);
         let parts = if !changing.any(is_set) && parts.top(&entry.path, namespace) {
-            parts.found.into_iter().map(|(folder, namespace)| (Request::folder(folder), namespace)).collect()
+            let part = |part: Part| (Request::folder(part.folder), part.namespace, part.lists);
+            parts.found.into_iter().map(part).collect()
         } else {
-            vec![(whole(spec), None)]
+            let list = model.graph.get(&entry.path).map(|list| list.file.clone());
+            vec![(whole(spec), None, list.into_iter().collect())]
         };
-        found.extend(parts.into_iter().map(|(request, namespace)| Carried {
+        found.extend(parts.into_iter().map(|(request, namespace, lists)| Carried {
             cluster: cluster.to_owned(),
             request,
             namespace,
+            lists,
             is_suspended,
         }));
     }
@@ -102,8 +108,17 @@ struct Parts<'g> {
     /// The files of the CronJobs.
     files: &'g BTreeSet<RepoPath>,
     seen: BTreeSet<RepoPath>,
-    /// The folders to build, each with the namespace that it is given from above.
-    found: Vec<(RepoPath, Option<String>)>,
+    /// What is to be built.
+    found: Vec<Part>,
+}
+
+/// A folder to build.
+struct Part {
+    folder: RepoPath,
+    /// The namespace that it is given from above.
+    namespace: Option<String>,
+    /// The lists from the top down to its own.
+    lists: BTreeSet<RepoPath>,
 }
 
 impl<'g> Parts<'g> {
@@ -115,7 +130,7 @@ impl<'g> Parts<'g> {
     /// Begins with a folder; `false` where nothing but its own build says what comes of it.
     fn top(&mut self, folder: &RepoPath, namespace: Option<&str>) -> bool {
         if self.graph.has(folder) {
-            self.folder(folder, namespace);
+            self.folder(folder, namespace, &BTreeSet::new());
             return true;
         }
         // Flux lists by itself what lies below (fluxcd/pkg/kustomize, `scanManifests`).
@@ -127,28 +142,29 @@ impl<'g> Parts<'g> {
             return false;
         }
         for list in generated_children(self.graph, folder) {
-            self.folder(&list, namespace);
+            self.folder(&list, namespace, &BTreeSet::new());
         }
         true
     }
 
-    fn folder(&mut self, folder: &RepoPath, namespace: Option<&str>) {
+    fn folder(&mut self, folder: &RepoPath, namespace: Option<&str>, above: &BTreeSet<RepoPath>) {
         if !self.folders.contains(folder) || !self.seen.insert(folder.clone()) {
             return;
         }
         let Some(list) = self.graph.get(folder) else { return };
+        let lists: BTreeSet<RepoPath> = above.iter().chain([&list.file]).cloned().collect();
         let children = self.graph.children(folder);
         let is_harmless = |key: &str| HARMLESS.contains(&key.to_lowercase().as_str());
         let brings = children.iter().any(|child| self.folders.contains(child));
         let lists_jobs = self.files.iter().any(|file| self.graph.referrers(file).any(|one| one == folder));
         if !brings || lists_jobs || list.is_component() || !list.keys().all(is_harmless) {
-            self.found.push((folder.clone(), namespace.map(str::to_owned)));
+            self.found.push(Part { folder: folder.clone(), namespace: namespace.map(str::to_owned), lists });
             return;
         }
         let own = list.field("namespace").and_then(|node| node.as_str()).filter(|own| !own.is_empty());
         let namespace = namespace.or(own).map(str::to_owned);
         for child in children {
-            self.folder(&child, namespace.as_deref());
+            self.folder(&child, namespace.as_deref(), &lists);
         }
     }
 }

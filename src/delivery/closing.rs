@@ -105,7 +105,11 @@ impl BuiltJob {
 
 /// The CronJobs that open and close, by cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Closings(BTreeMap<String, Vec<BuiltJob>>);
+pub struct Closings {
+    jobs: BTreeMap<String, Vec<BuiltJob>>,
+    /// By cluster and name, the files that bring them: their own, and the lists from what is applied down to these.
+    files: BTreeMap<(String, String), BTreeSet<RepoPath>>,
+}
 
 impl Closings {
     /// Reads the jobs of all clusters, as each cluster builds them.
@@ -113,36 +117,48 @@ impl Closings {
     /// Of a build that fails its files say what it would bring.
     pub(super) fn read(snapshot: &Snapshot, model: &Model, renderer: &dyn Renderer) -> Closings {
         let carried = carried(model);
-        let requests: Vec<Request> = carried.iter().map(|one| one.request.clone()).collect();
+        let requests: Vec<Request> = carried.iter().map(|one| one.request.clone().with_origins()).collect();
         let results = renderer.render(snapshot, &requests);
-        let mut found: BTreeMap<String, Vec<BuiltJob>> = BTreeMap::new();
+        let mut found = Closings::default();
         for (one, result) in carried.into_iter().zip(results) {
-            let mut jobs: Vec<BuiltJob> = match result {
+            let jobs: Vec<(BuiltJob, Option<RepoPath>)> = match result {
                 Ok(objects) => {
-                    let job = |object| BuiltJob::in_namespace(object, one.namespace.as_deref());
+                    let job = |object: &Object| {
+                        let file = object.origin.as_ref().map(|origin| origin.path.clone());
+                        Some((BuiltJob::in_namespace(object, one.namespace.as_deref())?, file))
+                    };
                     objects.iter().filter_map(job).collect()
                 }
                 Err(_) => written(model, &one.request.path),
             };
-            for job in &mut jobs {
+            let known = found.jobs.entry(one.cluster.clone()).or_default();
+            let before = known.len();
+            for (mut job, file) in jobs {
                 job.is_running &= !one.is_suspended;
                 job.hold_readers(model, &one.cluster);
+                let files = found.files.entry((one.cluster.clone(), job.name.clone())).or_default();
+                files.extend(one.lists.iter().cloned().chain(file));
+                if !known[..before].contains(&job) {
+                    known.push(job);
+                }
             }
-            let known = found.entry(one.cluster).or_default();
-            jobs.retain(|job| !known.contains(job));
-            known.append(&mut jobs);
         }
-        Closings(found)
+        found
     }
 
     /// Returns the clusters that get some.
     pub fn clusters(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.jobs.keys().map(String::as_str)
     }
 
     /// Returns all jobs that a cluster gets.
     pub fn of(&self, cluster: &str) -> &[BuiltJob] {
-        self.0.get(cluster).map(Vec::as_slice).unwrap_or_default()
+        self.jobs.get(cluster).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Returns the files that bring a job of a name to a cluster.
+    pub(super) fn files(&self, cluster: &str, name: &str) -> impl Iterator<Item = &RepoPath> {
+        self.files.get(&(cluster.to_owned(), name.to_owned())).into_iter().flatten()
     }
 
     /// Tells whether a job of a cluster runs that closes anything.
@@ -170,15 +186,15 @@ impl Closings {
     }
 }
 
-/// Returns the jobs of gates that a build takes in, as their files say them.
-fn written(model: &Model, folder: &RepoPath) -> Vec<BuiltJob> {
+/// Returns the jobs of gates that a build takes in, as their files say them, with these.
+fn written(model: &Model, folder: &RepoPath) -> Vec<(BuiltJob, Option<RepoPath>)> {
     let folders = built(&model.graph, folder);
     let gates = model.gates.iter().filter(|gate| folders.contains(&gate.base));
     let target = |(namespace, name): &(String, String)| GateTarget {
         namespace: namespace.clone(),
         name: name.clone(),
     };
-    let job = |job: &WrittenJob| BuiltJob {
+    let built = |job: &WrittenJob| BuiltJob {
         name: job.name.clone(),
         mechanism: job.mechanism,
         action: job.action,
@@ -191,7 +207,8 @@ fn written(model: &Model, folder: &RepoPath) -> Vec<BuiltJob> {
         time_zone: job.value["spec"]["timeZone"].as_str().map(str::to_owned),
         is_running: job.value["spec"]["suspend"] != true,
     };
-    gates.flat_map(|gate| [&gate.open, &gate.close]).map(job).collect()
+    let jobs = gates.flat_map(|gate| [&gate.open, &gate.close]);
+    jobs.map(|job| (built(job), Some(job.file.clone()))).collect()
 }
 
 impl<'a> Input<'a> {
@@ -209,7 +226,7 @@ impl<'a> Input<'a> {
         let mut results = self.renderer.render(self.snapshot, &[Request::folder(folder.clone())]);
         match results.pop() {
             Some(Ok(objects)) => objects.iter().filter_map(|one| BuiltJob::in_namespace(one, None)).collect(),
-            _ => written(self.model, folder),
+            _ => written(self.model, folder).into_iter().map(|(job, _)| job).collect(),
         }
     }
 

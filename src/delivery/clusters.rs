@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -12,8 +13,8 @@ use crate::delivery::naming::{home, prefix};
 use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::mechanism;
 use crate::path::RepoPath;
-use crate::repo::Snapshot;
 use crate::repo::flux::Unmapped;
+use crate::repo::{Snapshot, duration};
 use crate::spec::{self, Placed, Spec, folder_of};
 
 /// Folders that a cluster is known to own, by cluster name.
@@ -61,6 +62,9 @@ impl Known {
         types.iter().filter_map(of).filter_map(|whole| root.join(&whole).ok()).collect()
     }
 }
+
+/// How often a source is fetched that Git does not hold: as `flux bootstrap` makes it.
+pub const BOOTSTRAP: Duration = Duration::from_secs(60);
 
 /// A cluster as its roots make it.
 #[derive(Clone, Debug, Default)]
@@ -164,9 +168,20 @@ impl Cluster {
         found.unwrap_or(id).clone()
     }
 
-    /// Returns the Flux Kustomizations of it that read a held source, with that.
+    /// Returns the source from which the commits of what reads a source come: a generator copies it at once, and a held
+    /// one follows it.
+    pub fn followed(&self, id: &SourceId) -> SourceId {
+        self.live_of(&self.fetched(id))
+    }
+
+    /// Returns how often a source is fetched; `None` where Git does not say it.
+    pub fn interval(&self, id: &SourceId) -> Option<Duration> {
+        duration::parse(self.source(id)?["interval"].as_str()?)
+    }
+
+    /// Returns the Flux Kustomizations of it that read a held source, or what a generator makes of one, with that.
     pub fn held(&self) -> impl Iterator<Item = (&Reached, SourceId)> {
-        let own = self.kustomizations.iter().map(|one| (one, one.source()));
+        let own = self.kustomizations.iter().map(|one| (one, self.fetched(&one.source())));
         own.filter(|(_, id)| self.is_held(id))
     }
 

@@ -156,7 +156,8 @@ impl<'m> Holds<'m> {
         Some(self.hold(job, path))
     }
 
-    fn target(&self, namespace: &str, name: &str) -> GateTarget {
+    /// Names a Flux Kustomization; an empty namespace is that of the spec.
+    pub fn target(&self, namespace: &str, name: &str) -> GateTarget {
         let usual = FluxDefaults::default();
         let namespace = self.spec.map_or(&usual, |spec| &spec.flux).namespace_of(namespace).to_owned();
         GateTarget { namespace, name: name.to_owned() }

@@ -33,6 +33,10 @@ pub use suspend::SuspendPatch;
 use crate::error::Error;
 use crate::spec::{MechanismName, Spec};
 
+/// What CronJobs with a table leave to people where a pair suspended something before them.
+pub const RESUME_OWN: &str =
+    "CronJobs with a table resume only Flux Kustomizations that they suspended themselves";
+
 /// The annotation by which people stop what a job would open, for when Git is down; its value says why.
 const STOP: &str = "gitops-windows/stop";
 

@@ -6,8 +6,8 @@ use std::fmt;
 use crate::delivery::{Change, Comparison, Pair, Source, Sources, World};
 use crate::diagnostic::line_column;
 use crate::path::RepoPath;
-use crate::repo::Graph;
 use crate::repo::manifest::ObjectId;
+use crate::repo::{Graph, Reference};
 use crate::yaml::Node;
 
 /// A file behind a change, with the first line that differs.
@@ -46,6 +46,8 @@ pub(super) struct Files<'a> {
     /// By changed file, the kustomization folders that take it in by a list other than their resources, or that it is
     /// the list of.
     shaping: BTreeMap<&'a RepoPath, BTreeSet<RepoPath>>,
+    /// Those of them that only generators read.
+    inputs: BTreeSet<&'a RepoPath>,
     /// By file, the kustomization folders whose builds take it in.
     builders: BTreeMap<RepoPath, BTreeSet<RepoPath>>,
 }
@@ -65,13 +67,23 @@ impl<'a> Files<'a> {
             }
             (file, folders)
         });
+        let shaping: BTreeMap<&RepoPath, BTreeSet<RepoPath>> = shaping.collect();
+        let is_input = |file: &RepoPath, folders: &BTreeSet<RepoPath>| {
+            let lists = folders.iter().flat_map(|folder| graphs.map(|graph| graph.get(folder)));
+            let named = lists.flatten().flat_map(|list| list.references());
+            let mut named = named.filter(|one| one.path() == Some(file)).peekable();
+            named.peek().is_some() && named.all(Reference::is_generated)
+        };
+        let inputs = shaping.iter().filter(|(file, folders)| is_input(file, folders));
+        let inputs = inputs.map(|(file, _)| *file).collect();
         Files {
             before,
             after,
             sources: [Sources::new(before.snapshot), Sources::new(after.snapshot)],
             changed: &comparison.files,
             pairs: &comparison.pairs,
-            shaping: shaping.collect(),
+            shaping,
+            inputs,
             builders: BTreeMap::new(),
         }
     }
@@ -106,12 +118,18 @@ impl<'a> Files<'a> {
     fn paths(&mut self, change: &Change) -> Vec<RepoPath> {
         let objects = [&change.before, &change.after].into_iter().flatten();
         let origins: BTreeSet<RepoPath> =
-            objects.filter_map(|(_, object)| Some(object.origin.as_ref()?.path.clone())).collect();
+            objects.clone().filter_map(|(_, object)| Some(object.origin.as_ref()?.path.clone())).collect();
         let mut found: BTreeSet<RepoPath> =
             origins.iter().filter(|file| self.changed.contains(*file)).cloned().collect();
         if change.is_substituted {
             found.extend(self.substituting(change));
         }
+        let generated = objects.clone().filter_map(|(_, object)| object.origin.as_ref());
+        let generated: BTreeSet<RepoPath> = generated
+            .filter(|origin| origin.generator.is_some())
+            .filter_map(|one| one.path.parent())
+            .collect();
+        let mut inputs = BTreeSet::new();
         for origin in &origins {
             let (before, after) = (&self.before.model.graph, &self.after.model.graph);
             let builders = self.builders.entry(origin.clone()).or_insert_with(|| {
@@ -125,7 +143,17 @@ impl<'a> Files<'a> {
                 of(before).into_iter().chain(of(after)).collect()
             });
             let shapes = self.shaping.iter().filter(|(_, folders)| !folders.is_disjoint(builders));
-            found.extend(shapes.map(|(file, _)| (*file).clone()));
+            for (file, folders) in shapes {
+                // What a generator reads shapes other objects only by the hash in a name.
+                if self.inputs.contains(*file) && folders.is_disjoint(&generated) {
+                    inputs.insert((*file).clone());
+                } else {
+                    found.insert((*file).clone());
+                }
+            }
+        }
+        if found.is_empty() {
+            found = inputs;
         }
         if found.is_empty() { origins.into_iter().collect() } else { found.into_iter().collect() }
     }

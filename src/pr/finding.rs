@@ -13,12 +13,13 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use crate::delivery::Comparison;
+use crate::delivery::{Comparison, World, build};
 use crate::diagnostic::Diagnostic;
+use crate::mechanism::shell_line;
 use crate::path::RepoPath;
 use crate::pr::clock::Clock;
 use crate::pr::landing::Landing;
-use crate::pr::report::Line;
+use crate::pr::report::{By, Line};
 use crate::pr::withheld::Withheld;
 use crate::render::Renderer;
 use crate::repo::manifest::ObjectId;
@@ -124,7 +125,7 @@ pub fn findings(
             first_line(&one.reason)
         ),
         from: Some(clock.now),
-        help: format!("run `kubectl kustomize {}` and mend what it says", one.by.path),
+        help: format!("run `{}` at the top and mend what it says", build_command(clock.after.world, one)),
         ..Finding::default()
     });
     let mut found: Vec<Finding> = broken.collect();
@@ -140,6 +141,34 @@ pub fn findings(
     found.sort();
     found.dedup();
     found
+}
+
+/// Returns the command that builds what does not build: as Flux does where kustomize alone makes something else of it.
+fn build_command(world: World<'_>, one: &Withheld) -> String {
+    let By { path, kustomization } = &one.by;
+    let flux = kustomization.as_ref().and_then(|(namespace, name)| {
+        let mut own = world.model.flux_named(&one.cluster, name);
+        own.find(|flux| flux.namespace == *namespace)
+    });
+    let by_flux = flux.filter(|flux| {
+        !world.model.graph.has(path) || build(world.model, path, &flux.effective["spec"]).is_some()
+    });
+    let words = match by_flux {
+        Some(flux) => vec![
+            "flux build kustomization".to_owned(),
+            shell_line(&[
+                flux.name.clone(),
+                format!("--path={path}"),
+                format!("--kustomization-file={}", flux.file),
+                "--dry-run".to_owned(),
+            ]),
+        ],
+        None => vec![
+            "kubectl kustomize --load-restrictor=LoadRestrictionsNone".to_owned(),
+            shell_line(&[path.to_string()]),
+        ],
+    };
+    words.join(" ")
 }
 
 /// Takes out what `check` says of Flux Kustomizations that nothing suspends where another finding tells why.

@@ -11,8 +11,8 @@ use crate::pr::notice::{Notice, notices};
 use crate::pr::report::Report;
 use crate::pr::summary::{Named, Row, Section, clusters_by_time, legend, named_clusters, sections};
 use crate::pr::withheld::Withheld;
-use crate::pr::words::{count, deadline, place, reason, title, verdict, waits, withheld};
-use crate::text::escape;
+use crate::pr::words::{deadline, place, reason, title, verdict, waits, withheld};
+use crate::text::{count, escape};
 
 /// How many objects are shown open at first.
 const MOST_OPEN: usize = 8;

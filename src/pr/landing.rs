@@ -56,6 +56,8 @@ pub struct Landing {
     pub since: Option<Timestamp>,
     /// The opening that a later merge waits for.
     pub otherwise: Option<Timestamp>,
+    /// The first closing, where nothing has closed yet and it lands before.
+    pub first_closing: Option<Timestamp>,
     /// Whether it lands outside of its window because it is new, so that nothing suspends it yet.
     pub outruns: bool,
     /// Why, where that is not plain.
@@ -80,6 +82,7 @@ impl Landing {
             deadline: None,
             otherwise: None,
             since: None,
+            first_closing: None,
             outruns: false,
             reason: Some(reason.into()),
         }

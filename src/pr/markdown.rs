@@ -10,7 +10,8 @@ use crate::pr::notice::{Notice, notices};
 use crate::pr::report::Report;
 use crate::pr::summary::{Named, Row, Section, clusters_by_time, legend, named_clusters, sections};
 use crate::pr::withheld::Withheld;
-use crate::pr::words::{count, deadline, place, reason, title, verdict, waits, withheld};
+use crate::pr::words::{deadline, place, reason, title, verdict, waits, withheld};
+use crate::text::count;
 
 /// The forge that shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

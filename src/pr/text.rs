@@ -8,7 +8,8 @@ use crate::pr::footer::footer;
 use crate::pr::notice::notices;
 use crate::pr::report::Report;
 use crate::pr::summary::{legend, named_clusters, sections};
-use crate::pr::words::{count, deadline, place, reason, title, verdict, waits, withheld};
+use crate::pr::words::{deadline, place, reason, title, verdict, waits, withheld};
+use crate::text::count;
 
 /// Writes a report as lines: the verdict, the deadline, then what lands when, then findings, then what was compared.
 pub fn text(report: &Report) -> String {

@@ -195,7 +195,9 @@ impl<'a> Reach<'a> {
             "GitRepository" => matches!(foreign(one), Some((Cause::Path, _))) && !self.unread.is_empty(),
             "ExternalArtifact" => match self.copied.get(&source.name) {
                 Some(folders) => folders.iter().any(|folder| {
-                    self.files.iter().any(|file| file.is_within(folder) || folder.is_within(file))
+                    // What it copies from may be pushed from any folder of this repository.
+                    let is_below = |file: &RepoPath| file.ancestors().any(|above| is_end(&above, folder));
+                    self.files.iter().any(|file| is_below(file) || folder.is_within(file))
                 }),
                 None => true,
             },
@@ -209,13 +211,9 @@ impl<'a> Reach<'a> {
     fn may_hold(&self, cluster: &str, one: &Reached) -> bool {
         let path = artifact_path(one.value["spec"]["path"].as_str().unwrap_or_default());
         let Some(path) = path.filter(|path| !path.is_top()) else { return false };
-        let is_end = |folder: &RepoPath| {
-            let above = folder.as_str().strip_suffix(path.as_str());
-            above.is_some_and(|above| above.is_empty() || above.ends_with('/'))
-        };
         self.worlds.iter().any(|world| {
             let graph = &world.model.graph;
-            let mut folders = graph.iter().map(|list| &list.folder).filter(|folder| is_end(folder));
+            let mut folders = graph.iter().map(|list| &list.folder).filter(|folder| is_end(folder, &path));
             folders.any(|folder| {
                 let applier = Applier { cluster, path: folder.clone(), kustomization: Some(one) };
                 let known = applier.surroundings(graph).unwrap_or_else(|| BTreeSet::from([folder.clone()]));
@@ -223,6 +221,12 @@ impl<'a> Reach<'a> {
             })
         })
     }
+}
+
+/// Tells whether a path ends as another one, name by name.
+fn is_end(path: &RepoPath, end: &RepoPath) -> bool {
+    let above = path.as_str().strip_suffix(end.as_str());
+    above.is_some_and(|above| end.is_top() || above.is_empty() || above.ends_with('/'))
 }
 
 /// Returns the folders and files from which ArtifactGenerators copy, by the names of their artifacts, as far as their

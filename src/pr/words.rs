@@ -2,21 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
 
-use crate::delivery::Cause;
+use crate::delivery::{Cause, UNTIL_FIRST};
 use crate::pr::landing::{Landing, State};
-use crate::pr::report::Report;
+use crate::pr::report::{Line, Report};
 use crate::pr::summary::Section;
 use crate::pr::train::Train;
 use crate::pr::withheld::Withheld;
 use crate::schedule::zone;
-
-/// Says how many of what: `1 object`, `2 objects`.
-pub fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
-}
+use crate::text::{count, length};
 
 /// Says in a sentence what happens, and in others what nothing is said of.
 pub fn verdict(report: &Report) -> String {
@@ -35,9 +31,14 @@ fn changing(report: &Report) -> Option<String> {
         landing.filter(|line| line.lands.state == state).count()
     };
     let kept = report.changes.iter().filter(|line| line.is_kept()).count();
+    let is_unclosed = |line: &&Line| {
+        !line.is_kept() && line.lands.state == State::Window && line.lands.first_closing.is_some()
+    };
+    let unclosed = report.changes.iter().filter(is_unclosed).count();
     let parts = [
         (of(State::AtOnce), "at once"),
-        (of(State::Window), "in a window"),
+        (unclosed, "before the first closing"),
+        (of(State::Window) - unclosed, "in a window"),
         (of(State::Frozen), "after a freeze"),
         (of(State::Unknown), "at a time that Git does not say"),
         (of(State::Never), "never"),
@@ -96,10 +97,17 @@ pub fn when(section: &Section, merged: Timestamp) -> String {
 pub fn heading(lands: &Landing, merged: Timestamp) -> String {
     let window = lands.window.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
     let within = |start: Timestamp| {
-        lands.latest.map(|at| format!(", within {}", length(at.duration_since(start)))).unwrap_or_default()
+        lands
+            .latest
+            .map(|at| format!(", within {}", length(at.duration_since(start).unsigned_abs())))
+            .unwrap_or_default()
     };
     match (lands.state, lands.earliest) {
         (State::AtOnce, _) => format!("at once{}", within(merged)),
+        (State::Window, Some(from)) if lands.first_closing.is_some() && from <= merged => {
+            let first = lands.first_closing.map(|at| format!(", {}", local(lands, at))).unwrap_or_default();
+            format!("at once, {UNTIL_FIRST}{first}{window}{}", within(merged))
+        }
         (State::Window, Some(from)) if from <= merged => {
             // Where the window may close too soon, the next one brings it.
             let next = lands.otherwise.filter(|next| lands.latest.is_some_and(|latest| latest >= *next));
@@ -133,16 +141,6 @@ pub fn reason(lands: &Landing) -> Option<String> {
     Some(format!("{word}: {}", reason.strip_prefix("it is kept: ").unwrap_or(reason)))
 }
 
-/// Writes how long something takes, in the two largest units, rounded up to minutes.
-fn length(duration: SignedDuration) -> String {
-    let minutes = usize::try_from(duration.as_secs().max(0)).unwrap_or_default().div_ceil(60).max(1);
-    let (days, hours) = (minutes / 1440, minutes % 1440 / 60);
-    let units = [(days, "day"), (hours, "hour"), (minutes % 60, "minute")];
-    let units = units.into_iter().skip_while(|(number, _)| *number == 0).take(2);
-    let told = units.filter(|(number, _)| *number > 0).map(|(number, unit)| count(number, unit));
-    told.collect::<Vec<_>>().join(" ")
-}
-
 /// Writes an instant in the zone of the window.
 fn local(lands: &Landing, at: Timestamp) -> String {
     moment(at, &lands.zone.as_deref().and_then(|name| zone::parse(name).ok()).unwrap_or(TimeZone::UTC))
@@ -157,12 +155,11 @@ pub fn moment(at: Timestamp, zone: &TimeZone) -> String {
 pub fn deadline(report: &Report) -> Option<String> {
     let lands = report.deadline.as_ref()?;
     let otherwise = lands.otherwise.map(|at| format!("; the opening after that is {}", local(lands, at)));
-    Some(format!(
-        "Merge before {} to reach window {}{}.",
-        local(lands, lands.deadline?),
-        lands.window.as_deref().unwrap_or_default(),
-        otherwise.unwrap_or_default()
-    ))
+    let aim = match lands.first_closing {
+        Some(_) => "land before the first closing".to_owned(),
+        None => format!("reach window {}", lands.window.as_deref().unwrap_or_default()),
+    };
+    Some(format!("Merge before {} to {aim}{}.", local(lands, lands.deadline?), otherwise.unwrap_or_default()))
 }
 
 /// Says what waits for an opening already.

@@ -43,6 +43,11 @@ pub struct Reference {
 }
 
 impl Reference {
+    /// Tells whether a generator reads what it names.
+    pub fn is_generated(&self) -> bool {
+        GENERATORS.contains(&self.field)
+    }
+
     /// Returns the path in this repository that it names.
     pub fn path(&self) -> Option<&RepoPath> {
         match &self.target {

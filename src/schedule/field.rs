@@ -191,7 +191,15 @@ fn help(item: &str, bounds: &Bounds) -> Option<String> {
         });
     }
     if upper.contains('#') || (upper.len() > 1 && upper.ends_with('L') && bounds.max == 6) {
-        return Some("Kubernetes knows no `#` or `L` in the day of week; name the weekday alone".into());
+        let day = item.split('#').next().unwrap_or_default().trim_end_matches(['L', 'l']);
+        let day = named_value(day, bounds)
+            .or_else(|| day.parse().ok().filter(|day| (bounds.min..=bounds.max).contains(day)));
+        let alone =
+            day.map(|day| format!(": `{}`", bounds.names[(day - bounds.min) as usize].to_ascii_uppercase()));
+        return Some(format!(
+            "Kubernetes knows no `#` or `L` in the day of week; name the weekday alone{}",
+            alone.unwrap_or_default()
+        ));
     }
     let value = |text: &str| {
         let short = text.get(..3).filter(|_| text.chars().all(|c| c.is_ascii_alphabetic()));

@@ -101,6 +101,17 @@ impl OpenTimes {
         own.max_by_key(|freeze| freeze.interval.close)
     }
 
+    /// Returns the freeze that takes time between two instants in which a window or an override is open: of several the
+    /// one that ends last.
+    pub fn delay(&self, at: Timestamp, until: Timestamp) -> Option<&Stretch> {
+        let takes = |freeze: &&Stretch| {
+            let Some(Interval { open, close }) = freeze.interval.clip(at, until) else { return false };
+            let given = self.overrides.iter().any(|given| given.interval.clip(open, close).is_some());
+            given || self.windows.iter().any(|window| opened(window, open, close).next().is_some())
+        };
+        self.freezes.iter().filter(takes).max_by_key(|freeze| freeze.interval.close)
+    }
+
     /// Returns the override that holds at an instant, frozen or not: of several the one that lasts longest.
     pub fn override_at(&self, at: Timestamp) -> Option<&Stretch> {
         let own = self.overrides.iter().filter(|given| given.interval.contains(at));

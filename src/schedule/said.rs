@@ -45,7 +45,8 @@ impl Said {
     /// Reads a day or a time as people say it at `now`, whose day is that of a zone.
     ///
     /// Beside what a spec has: RFC 3339 with an offset, a space in place of the `T`, `now`, `now+2h`, `now-30m`, `today`,
-    /// `tomorrow`, each of both with or without a time of day behind it, and `tonight`, which is 22:00.
+    /// `tomorrow`, each of both with or without a time of day behind it, and `tonight`, which is 22:00, or now where that is
+    /// later.
     ///
     /// # Example
     ///
@@ -71,7 +72,9 @@ impl Said {
         }
         let today = now.to_zoned(zone.clone()).date();
         if text == "tonight" {
-            return Some(Said::Clock(today.at(TONIGHT, 0, 0, 0)));
+            let tonight = today.at(TONIGHT, 0, 0, 0);
+            let is_past = tonight < now.to_zoned(zone.clone()).datetime();
+            return Some(if is_past { Said::Instant(now) } else { Said::Clock(tonight) });
         }
         let (day, time) = match text.split_once([' ', 'T']) {
             Some((day, time)) => (day, Some(time)),
@@ -168,6 +171,17 @@ mod tests {
         "2027-03-28 02:30": Clocks(2027-03-28T02:30:00)
         "2026-10-25T02:30+01:00": Sun 2026-10-25 02:30:00 +01:00
         "#);
+    }
+
+    #[test]
+    fn tonight_is_never_past() {
+        let berlin = zone::parse("Europe/Berlin").unwrap();
+        let at = |now: &str| {
+            let now: Timestamp = now.parse().unwrap();
+            Said::spoken("tonight", now, &berlin)?.instant(&berlin, false).ok().map(|at| at.to_string())
+        };
+        assert_eq!(at("2026-11-28T20:59:59Z").as_deref(), Some("2026-11-28T21:00:00Z"));
+        assert_eq!(at("2026-11-28T22:30:00Z").as_deref(), Some("2026-11-28T22:30:00Z"));
     }
 
     #[test]

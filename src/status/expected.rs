@@ -74,7 +74,7 @@ impl<'a> Expected<'a> {
         let schedule = self.schedules.distinct().get(self.schedules.of(cluster, change_type)?)?;
         let closing = || jobs.iter().filter(|job| job.action.holds());
         let made = closing().filter_map(|job| job.created).max().filter(|_| !closing().any(LiveJob::has_run));
-        if let Some(times) = made.and_then(|made| schedule.before_first_closing(at, made)) {
+        if let Some(times) = made.and_then(|made| schedule.before_first_closing(at, made, 0)) {
             return Some(Window {
                 is_open: true,
                 is_first: true,

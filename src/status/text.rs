@@ -9,7 +9,7 @@ use crate::mechanism::{self, State};
 use crate::status::judge::SHORT;
 use crate::status::moment::{show, told};
 use crate::status::{Answer, Cluster, Gated, Held, Kind, LiveJob, Outcome, Problem, Waits, Window};
-use crate::text::{fold, table};
+use crate::text::{count, fold, table};
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug)]
@@ -142,10 +142,6 @@ fn until(window: &Window, with_zone: bool) -> String {
     );
     let reason = window.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
     format!("{state}{end}{reason}")
-}
-
-fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Says how much waits.

@@ -3,12 +3,14 @@
 mod escape;
 mod fold;
 pub(crate) mod json_schema;
+mod length;
 mod sha256;
 mod suggest;
 mod table;
 
 pub(crate) use escape::escape;
 pub(crate) use fold::fold;
+pub(crate) use length::{count, length};
 pub(crate) use sha256::sha256;
 pub use suggest::{did_you_mean, nearest};
 pub(crate) use table::table;

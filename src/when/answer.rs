@@ -1,12 +1,13 @@
 //! The schedules of the sides at an instant.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp};
 
-use crate::delivery::Model;
 use crate::delivery::fleet::{Fleet, GateState, GateTimes, KustomizationName, Part, Schedules, Side};
+use crate::delivery::{History, Model, Waiting, begun};
+use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::repo::Appeared;
 use crate::schedule::{Interval, Stretch};
@@ -56,6 +57,8 @@ pub struct Line {
     pub is_assumed: bool,
     /// The freeze that holds at the instant.
     pub freeze: Option<Stretch>,
+    /// The freeze that takes what would be the next opening.
+    pub delay: Option<Stretch>,
     /// The freeze that closes at the next closing.
     pub next_freeze: Option<Stretch>,
     /// The override that lets changes in at the instant, which no window does.
@@ -68,76 +71,59 @@ pub struct Line {
     pub close_zone: TimeZone,
 }
 
-/// Tells since when files stand in Git, looking back to an instant.
-pub type History<'a> = dyn Fn(&BTreeSet<RepoPath>, Timestamp) -> BTreeMap<RepoPath, Appeared> + 'a;
-
 impl Answer {
-    /// Takes back that something is closed which nothing has closed yet: the CronJobs of its gate came to Git after the
-    /// closing that would have. `history` tells since when files stand there, looking back to an instant.
+    /// Takes back that something is closed which nothing has closed yet: it or the CronJobs of its gate came to Git after
+    /// the closing that would have. `history` tells since when files stand there, looking back to an instant.
     #[must_use]
-    pub fn with_history(
-        mut self,
-        spec: &Spec,
-        model: &Model,
-        schedules: &Schedules,
-        history: &History<'_>,
-    ) -> Answer {
-        let mut files = BTreeSet::new();
-        let mut since: Option<Timestamp> = None;
-        let mut waiting = Vec::new();
-        for (position, line) in self.lines.iter().enumerate() {
-            let Some(schedule) = line.closed_by_jobs().map(|index| &schedules.distinct()[index]) else {
-                continue;
-            };
-            let found = schedule.closed_since(self.at).zip(line.gate_file(spec, model));
-            let Some((closed, file)) = found else { continue };
-            since = Some(since.map_or(closed, |since| since.min(closed)));
-            files.insert(file.clone());
-            waiting.push((position, schedule, file));
-        }
-        let Some(since) = since else { return self };
-        let known = history(&files, since);
-        let next = self.at.checked_add(Span::new().seconds(1)).unwrap_or(self.at);
-        for (position, schedule, file) in waiting {
-            let line = &mut self.lines[position];
-            let appeared = known.get(&file).copied().unwrap_or(Appeared::Unknown);
-            let there = match appeared {
-                Appeared::Before => continue,
-                Appeared::Unknown => {
-                    line.is_assumed = true;
-                    continue;
-                }
-                // Of a time before the commit it is asked what the windows say.
-                Appeared::At(since) if since > self.at => continue,
-                Appeared::At(since) => since,
-                Appeared::Nowhere => next,
-            };
-            if let Some(times) = schedule.before_first_closing(self.at, there) {
+    pub fn with_history(mut self, model: &Model, schedules: &Schedules, history: &History<'_>) -> Answer {
+        let waits = |line: &Line| {
+            let (schedule, own) =
+                (&schedules.distinct()[line.closed_by_jobs()?], line.kustomization.as_ref()?);
+            let target = GateTarget { namespace: own.namespace.clone(), name: own.name.clone() };
+            Some((line.cluster.clone(), target, schedule))
+        };
+        let found = self.lines.iter().map(waits).enumerate();
+        let found: Vec<_> = found.filter_map(|(position, one)| Some((position, one?))).collect();
+        let waiting = found.iter().map(|(_, (cluster, target, schedule))| Waiting {
+            cluster,
+            target: target.clone(),
+            schedule,
+        });
+        let all = begun(model, &waiting.collect::<Vec<_>>(), self.at, history);
+        for ((position, (.., schedule)), begun) in found.iter().zip(all) {
+            let line = &mut self.lines[*position];
+            let Some(begun) = begun else { continue };
+            line.is_assumed = begun.since.is_none();
+            if let Some(times) = begun.times(schedule, self.at) {
                 line.open_zone = schedule.zone(times.opens);
                 line.close_zone = schedule.zone(times.closes);
-                line.closes_by = times.next_close.map(|_| CloseReason::Window);
-                (line.times, line.before_first_closing) = (Some(times), Some(appeared));
+                line.closes_by = times.next_close.map(|close| CloseReason::of(schedule, close));
+                line.next_freeze = times.next_close.and_then(|close| schedule.freeze_at(close).cloned());
+                (line.freeze, line.delay) = (None, None);
+                (line.times, line.before_first_closing) = (Some(times), Some(begun.appeared));
             }
         }
         self
     }
 }
 
-/// Returns the file that brings the CronJobs of a cluster's gate to it: the list of the gate's folder, else the closing job
-/// that acts on one of the targets, by namespace (empty where a list gives it) and name.
-pub fn gate_file(
-    spec: &Spec,
-    model: &Model,
-    cluster: &str,
-    is_target: impl Fn(&str, &str) -> bool,
-) -> Option<RepoPath> {
-    let own = spec.gate_folder(cluster).ok();
-    if let Some(list) = own.and_then(|folder| model.graph.get(&folder)) {
-        return Some(list.file.clone());
+impl Answer {
+    /// Returns the first closing of what nothing has closed yet, by cluster and type: of a type only where that is so of all
+    /// that waits for it.
+    pub fn unclosed(&self) -> BTreeMap<(String, String), Timestamp> {
+        let mut found: BTreeMap<(String, String), Option<Timestamp>> = BTreeMap::new();
+        for line in &self.lines {
+            let Some(change_type) = line.change_type.clone().filter(|_| line.gate == GateState::Closes)
+            else {
+                continue;
+            };
+            let first = line.times.filter(|_| line.before_first_closing.is_some());
+            let first = first.and_then(|times| times.next_close);
+            let known = found.entry((line.cluster.clone(), change_type)).or_insert(first);
+            *known = known.zip(first).map(|(one, other)| one.max(other));
+        }
+        found.into_iter().filter_map(|(key, first)| Some((key, first?))).collect()
     }
-    let acts = |(namespace, name): &(String, String)| is_target(namespace, name);
-    let gate = model.gates.iter().find(|gate| gate.close.targets.iter().any(acts));
-    gate.map(|gate| gate.close.file.clone())
 }
 
 impl Line {
@@ -146,20 +132,11 @@ impl Line {
         Reason::of(self, at)
     }
 
-    /// Returns the schedule of CronJobs by which it is closed; `None` where it is open, or a table says so.
+    /// Returns the schedule by which CronJobs close it; `None` where it is open.
     fn closed_by_jobs(&self) -> Option<usize> {
         let closes = matches!(self.gate, GateState::Closes | GateState::Unseen);
         let is_closed = self.times.is_some_and(|times| !times.open);
-        self.schedule.filter(|_| closes && is_closed && self.table.is_none())
-    }
-
-    /// Returns the file that brings the CronJobs of its gate to the cluster.
-    fn gate_file(&self, spec: &Spec, model: &Model) -> Option<RepoPath> {
-        let target = self.kustomization.as_ref();
-        let is_it = |namespace: &str, name: &str| {
-            target.is_some_and(|own| name == own.name && (namespace.is_empty() || namespace == own.namespace))
-        };
-        gate_file(spec, model, &self.cluster, is_it)
+        self.schedule.filter(|_| closes && is_closed)
     }
 
     /// Tells whether a change that is merged at the instant waits for nothing but Flux.
@@ -209,6 +186,8 @@ pub fn answer(
         let schedule = side.schedule.map(|position| (position, &schedules.distinct()[position]));
         let times =
             schedule.map(|(position, schedule)| *known[position].get_or_insert_with(|| schedule.times(at)));
+        let opening = times.filter(|times| !times.open).and_then(|times| times.next_open);
+        let delay = opening.and_then(|open| schedule?.1.delay(at, open).cloned());
         let closing = schedule.zip(times.and_then(|times| times.next_close));
         let closing = closing.map(|((_, schedule), close)| (close, CloseReason::of(schedule, close)));
         let of_cluster = || zones.get(side.cluster.as_str()).cloned().unwrap_or(TimeZone::UTC);
@@ -230,6 +209,7 @@ pub fn answer(
             table: schedule.and_then(|(_, schedule)| schedule.bounds()),
             before_first_closing: None,
             is_assumed: false,
+            delay,
             next_freeze: closing.and_then(|(close, _)| schedule?.1.freeze_at(close).cloned()),
             freeze: schedule.and_then(|(_, schedule)| schedule.freeze_at(at).cloned()),
             given: schedule.and_then(|(_, schedule)| schedule.override_at(at).cloned()),

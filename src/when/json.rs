@@ -25,6 +25,7 @@ pub(super) const VERSION: u32 = 1;
 /// next ([`CloseReason`](crate::when::CloseReason)), with `nextFreeze` where that is a freeze. Before anything has closed,
 /// `reason` is `before-first-closing`, `open` is true, and `gateSince` the time of the commit that brought the CronJobs,
 /// if they are in one.
+/// `delay` is the freeze that takes what would be the next opening, so that `nextOpen` comes later.
 /// `freeze` is that which holds at `at`, and `override` that which lets changes in although no window does, each with
 /// `from`, `until` and `reason`; `null` where there is none.
 /// `race` is the instant at which one of them opens and one closes, so that the order of two Jobs decides.
@@ -82,6 +83,7 @@ fn one(answer: &Answer, line: &Line) -> Value {
             _ => None,
         },
         "reaches": told(line.reaches(answer.at), &line.open_zone),
+        "delay": stretch(line.delay.as_ref()),
         "freeze": stretch(line.freeze.as_ref()),
         "override": stretch(line.given.as_ref()),
         "race": told(line.times.and_then(|times| times.race), &line.close_zone),

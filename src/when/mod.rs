@@ -12,7 +12,7 @@ mod schema;
 mod select;
 mod text;
 
-pub use answer::{Answer, History, Line, answer, gate_file};
+pub use answer::{Answer, Line, answer};
 pub use begins::begins;
 pub use json::json;
 pub use note::notes;

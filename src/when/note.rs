@@ -1,6 +1,7 @@
 //! What an answer must not leave unsaid.
 
 use crate::delivery::fleet::{GateState, Part};
+use crate::delivery::{ASSUMED, UNCLOSED};
 use crate::when::{Answer, Line};
 
 /// One remark about some clusters.
@@ -41,14 +42,14 @@ const KINDS: [Kind; 13] = [
     (
         "before-first-closing",
         |line| line.before_first_closing.is_some(),
-        "nothing has closed yet: the CronJobs came to Git after the last closing",
+        UNCLOSED,
         "`gitops-windows stop --without-git` prints the command that closes at once",
     ),
     (
         "assumed-closed",
         |line| line.is_assumed,
-        "it is assumed that the CronJobs are older than the last closing",
-        "fetch the whole history (`git fetch --unshallow`), or ask the cluster",
+        ASSUMED,
+        "ask the cluster with `gitops-windows status`; in a shallow clone, `git fetch --unshallow` helps too",
     ),
     (
         "no-entry-point",
@@ -79,13 +80,13 @@ const KINDS: [Kind; 13] = [
         // What a gate holds back whole needs no split.
         |line| line.part == Part::Whole && line.gate != GateState::Closes && !line.is_suspended(),
         "an entry point is not split: its Flux Kustomization applies changes of every type alike",
-        "run `gitops-windows split`, which divides it or says why not, then hand it over",
+        "`gitops-windows split --all` divides it or says why not; then `gitops-windows migrate` hands it over",
     ),
     (
         "not-handed-over",
         |line| line.part == Part::Remaining,
         "an entry point is split but not handed over. Its old Flux Kustomization still applies changes of every type",
-        "hand it over to the new Flux Kustomizations",
+        "`gitops-windows migrate` hands it over to the new Flux Kustomizations",
     ),
     (
         "race",

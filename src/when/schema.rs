@@ -42,6 +42,7 @@ pub fn schema() -> Value {
         ("nextFreeze", stretch()),
         ("gateSince", time()),
         ("reaches", time()),
+        ("delay", stretch()),
         ("freeze", stretch()),
         ("override", stretch()),
         ("race", time()),

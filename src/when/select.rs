@@ -158,7 +158,12 @@ impl Names {
             let (Some(folder), Some(base)) = (&side.folder, &side.entry) else { continue };
             let mut own: BTreeSet<String> = base.name().map(str::to_owned).into_iter().collect();
             own.extend(model.entry(base).map(|entry| model.name_of(entry).to_owned()));
-            own.extend(side.kustomization.as_ref().map(|kustomization| kustomization.name.clone()));
+            let made = side.kustomization.as_ref().map(|kustomization| kustomization.name.as_str());
+            if let (Some(made), Part::Type(position)) = (made, side.part) {
+                let whole = spec.layout.name_of(made, &spec.types[position].name);
+                own.extend(whole.map(str::to_owned));
+            }
+            own.extend(made.map(str::to_owned));
             // A side that does not stand yet will hold what its entry point holds.
             let source = [folder, base].into_iter().find_map(|folder| model.graph.get(folder));
             if let Some(kustomization) = source {

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use crate::delivery::UNTIL_FIRST;
 use crate::delivery::fleet::GateState;
 use crate::diagnostic::clean;
-use crate::text::fold;
-use crate::text::table;
+use crate::text::{fold, length, table};
 use crate::when::{Answer, Line, notes};
 
 /// The most clusters that a remark names.
@@ -108,12 +108,11 @@ fn now(line: &Line) -> String {
     if line.is_suspended() {
         return "suspended".to_owned();
     }
-    let interval = line.kustomization.as_ref().and_then(|found| found.interval.as_deref());
     let remark = match line.gate {
         _ if line.folder.is_none() => "no entry point".to_owned(),
         GateState::NotHandedOver => return "split, not handed over".to_owned(),
-        GateState::RealTime => match interval {
-            Some(interval) => format!("within {}", clean(interval)),
+        GateState::RealTime => match line.kustomization.as_ref().and_then(|found| found.within) {
+            Some(within) => format!("within {}", length(within)),
             None => return "at once".to_owned(),
         },
         GateState::Off => "gate off".to_owned(),
@@ -122,8 +121,11 @@ fn now(line: &Line) -> String {
         GateState::Closes | GateState::Unseen => {
             return match (line.times, &line.freeze, &line.given) {
                 (Some(_), Some(freeze), _) => format!("frozen ({})", clean(&freeze.reason)),
-                (Some(times), None, _) if !times.open => "closed".to_owned(),
-                _ if line.before_first_closing.is_some() => "open until the first closing".to_owned(),
+                (Some(times), None, _) if !times.open => match &line.delay {
+                    Some(delay) => format!("closed, then frozen ({})", clean(&delay.reason)),
+                    None => "closed".to_owned(),
+                },
+                _ if line.before_first_closing.is_some() => UNTIL_FIRST.to_owned(),
                 (_, _, Some(given)) => format!("open ({})", clean(&given.reason)),
                 _ => "open".to_owned(),
             };

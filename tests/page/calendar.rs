@@ -5,7 +5,7 @@ use std::time::Instant;
 use gitops_windows::calendar::{Calendar, html};
 use gitops_windows::delivery::fleet::Schedules;
 use gitops_windows::path::RepoPath;
-use gitops_windows::schedule::zone;
+use gitops_windows::schedule::{Interval, zone};
 use gitops_windows::spec::{Spec, parse};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -41,7 +41,15 @@ fn page(text: &str, days: i64) -> String {
     let from: Timestamp = "2026-11-22T23:00:00Z".parse().unwrap();
     let to = from + jiff::SignedDuration::from_hours(24 * days);
     let zone = zone::parse("Europe/Berlin").unwrap();
-    let calendar = Calendar::new(&spec, &schedules, &clusters, from, to, zone, 4_000);
+    let calendar = Calendar::new(
+        &spec,
+        &schedules,
+        &clusters,
+        &Default::default(),
+        Interval { open: from, close: to },
+        zone,
+        4_000,
+    );
     html(&calendar, &spec, NOW.parse().unwrap())
 }
 

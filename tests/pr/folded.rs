@@ -84,3 +84,30 @@ fn what_stands_in_no_namespace_is_told_without_one() {
         ["PersistentVolume null", "ClusterIssuer null", "Issuer n", "Unknown n", "StorageClass null"]
     );
 }
+
+/// A script of a ConfigMap is behind that ConfigMap, and not behind a Deployment beside it.
+#[test]
+fn what_a_generator_reads_is_behind_what_it_makes() {
+    let scratch = Scratch::empty();
+    let flux = |name: &str, path: &str| support::flux_kustomization(name, path, "");
+    scratch.write("clusters/one/flux-system/gotk-sync.yaml", flux("flux-system", "clusters/one"));
+    scratch.write("clusters/one/web.yaml", flux("web", "web"));
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: plain, namespace: web }\ndata: { k: v }\n";
+    let job = "apiVersion: v1\nkind: Pod\nmetadata: { name: job, namespace: web }\nspec:\n  volumes: [{ name: s, configMap: { name: scripts } }]\n";
+    let list = "namespace: web\nresources: [plain.yaml, pod.yaml]\nconfigMapGenerator:\n- { name: scripts, files: [refresh.sh] }\n";
+    scratch.write("web/kustomization.yaml", list).write("web/refresh.sh", "echo 1\n");
+    scratch.write("web/plain.yaml", map).write("web/pod.yaml", job).commit();
+    scratch.git(&["checkout", "--quiet", "-b", "change"]);
+    scratch.write("web/refresh.sh", "echo 2\n").replace("web/plain.yaml", "k: v", "k: w");
+    let answer = answer(&scratch, &[]);
+    let files = answer["changes"].as_array().unwrap().iter().map(|change| {
+        let kind = change["object"]["kind"].as_str().unwrap();
+        format!("{kind} {}: {}", change["change"].as_str().unwrap(), change["files"])
+    });
+    insta::assert_snapshot!(files.collect::<Vec<_>>().join("\n"), @r#"
+    ConfigMap changed: ["web/plain.yaml"]
+    ConfigMap deleted: ["web/refresh.sh"]
+    ConfigMap created: ["web/refresh.sh"]
+    Pod changed: ["web/refresh.sh"]
+    "#);
+}

@@ -147,6 +147,33 @@ fn what_a_folder_is_pushed_from_is_not_known_and_told() {
     assert_eq!(not_rendered(&answered), told[..1]);
 }
 
+/// What is copied out of an artifact of a registry may be pushed from any folder.
+#[test]
+fn what_a_generator_copies_of_what_is_pushed_is_not_known_and_told() {
+    let scratch = Scratch::empty();
+    let flux = support::flux_kustomization("web", "apps/web", "");
+    let web = flux.replace("kind: GitRepository, name: flux-system", "kind: ExternalArtifact, name: web");
+    let root = support::flux_kustomization("flux-system", "k8s/clusters/one", "");
+    let generator = "apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: { name: all, namespace: flux-system }\nspec:\n  sources: [{ alias: repo, kind: OCIRepository, name: fleet }]\n  artifacts:\n  - name: web\n    copy: [{ from: '@repo/apps/web/', to: '@artifact/apps/web/' }]\n";
+    scratch
+        .write("k8s/clusters/one/flux-system/gotk-sync.yaml", root)
+        .write("k8s/clusters/one/web.yaml", web);
+    scratch.write("k8s/clusters/one/generator.yaml", generator);
+    scratch.write("k8s/apps/web/a.yaml", map("web", "v")).write("k8s/apps/other/a.yaml", map("other", "v"));
+    scratch.commit();
+    scratch.git(&["checkout", "--quiet", "-b", "change"]);
+    scratch.write("k8s/apps/other/a.yaml", map("other", "w"));
+    assert_eq!(not_rendered(&answer(&scratch, &[])), Vec::<String>::new());
+    scratch.write("k8s/apps/web/a.yaml", map("web", "w"));
+    assert_eq!(
+        not_rendered(&answer(&scratch, &[])),
+        [
+            "one apps/web web head source: Flux Kustomization web reads ExternalArtifact web, which is not looked at: \
+          it copies from OCIRepository fleet, another repository"
+        ]
+    );
+}
+
 #[test]
 fn what_lies_in_a_root_of_nobody_is_not_looked_at() {
     let scratch = Scratch::empty();

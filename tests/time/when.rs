@@ -73,11 +73,11 @@ fn times_are_told_in_three_zones() {
 fn people_read_a_table_without_colour() {
     let text = Repository::fleet().stdout(&["when", "--cluster", "edge-01", "--color", "never"]);
     insta::assert_snapshot!(text, @r"
-    CLUSTER  TYPE  FLUX KUSTOMIZATION  NOW                   NEXT OPENING          NEXT CLOSING          TIME ZONE
-    edge-01  rt    apps-rt             at once (within 10m)
-    edge-01  rw    apps-rw             closed                Mon 2026-11-23 08:00  Thu 2026-11-26 17:00  Europe/Berlin (cluster)
-                                                             Mon 2026-11-23 07:00  Thu 2026-11-26 16:00  UTC
-                                                             Mon 2026-11-23 16:00  Fri 2026-11-27 01:00  Asia/Tokyo (local)
+    CLUSTER  TYPE  FLUX KUSTOMIZATION  NOW                          NEXT OPENING          NEXT CLOSING          TIME ZONE
+    edge-01  rt    apps-rt             at once (within 11 minutes)
+    edge-01  rw    apps-rw             closed                       Mon 2026-11-23 08:00  Thu 2026-11-26 17:00  Europe/Berlin (cluster)
+                                                                    Mon 2026-11-23 07:00  Thu 2026-11-26 16:00  UTC
+                                                                    Mon 2026-11-23 16:00  Fri 2026-11-27 01:00  Asia/Tokyo (local)
     ");
 }
 
@@ -185,7 +185,7 @@ fn a_gate_that_is_off_closes_nothing() {
     repository.write("infra/reconciliation-windows/kustomization.yaml", OFF);
     repository.write("windows.yaml", &SPEC.replace("edge-01: {}", "edge-01: { gate: { enabled: false } }"));
     let text = repository.stdout(&["when", "--cluster", "edge-01"]);
-    assert!(text.contains("at once (gate off)    Mon 2026-11-23 08:00"), "{text}");
+    assert!(text.contains("at once (gate off)           Mon 2026-11-23 08:00"), "{text}");
 }
 
 /// The parts stand and the old Flux Kustomization goes on applying them all.
@@ -362,7 +362,8 @@ fn a_narrow_terminal_gets_a_list() {
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     insta::assert_snapshot!(text, @r"
-    edge-01 rt apps-rt: at once (within 10m)
+    edge-01 rt apps-rt: at once (within 11
+      minutes)
     edge-01 rw apps-rw: closed
       opens   Mon 2026-11-23 08:00
               Europe/Berlin (cluster)
@@ -409,6 +410,51 @@ fn before_anything_has_closed_it_is_open_until_the_first_closing() {
     let earlier = Repository::uncommitted_fleet();
     earlier.commit("2026-11-19T16:00:00Z");
     assert_eq!(gated(&earlier), gated(&Repository::fleet()));
+}
+
+/// A gate closes what is there at a closing, however old it is itself.
+#[test]
+fn what_came_after_the_last_closing_is_open_until_the_next_one() {
+    let repository = Repository::uncommitted_fleet();
+    let file = repository.path().join("clusters/edge-01/apps-rw.yaml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    repository.commit("2026-01-05T12:00:00Z");
+    std::fs::write(&file, text).unwrap();
+    repository.commit("2026-11-20T12:00:00Z");
+    let told = gated(&repository);
+    assert!(told.contains("gate since 2026-11-20T12:00:00Z"), "{told}");
+    assert!(told.contains("open until the first closing"), "{told}");
+}
+
+/// The same files in a folder without Git: nothing is to be fetched there.
+#[test]
+fn without_git_it_is_said_what_is_assumed() {
+    let repository = Repository::uncommitted_fleet();
+    std::fs::remove_dir_all(repository.path().join(".git")).unwrap();
+    let told = gated(&repository);
+    assert!(told.starts_with("open false") && told.contains("assumed-closed"), "{told}");
+    assert!(told.contains("ask the cluster with `gitops-windows status`"), "{told}");
+}
+
+/// Flux Kustomizations that are divided have names of their own.
+#[test]
+fn what_was_divided_is_found_by_the_name_that_it_had() {
+    let repository = Repository::uncommitted_fleet();
+    for (name, part) in [("sonarr-rt", "nginx-rt"), ("sonarr-rw", "nginx-rw")] {
+        repository.write(
+            &format!("clusters/edge-01/{name}.yaml"),
+            &flux(name, &format!("apps/media/app/app-{}", &name[7..])),
+        );
+        repository.write(
+            &format!("apps/media/app/app-{}/kustomization.yaml", &name[7..]),
+            &format!("resources: [../../../nginx/{part}]\n"),
+        );
+    }
+    let answer = repository.json(&["when", "sonarr", "--format", "json"]);
+    let found = answer["lines"].as_array().unwrap().iter();
+    let found: Vec<&str> = found.map(|line| line["kustomization"]["name"].as_str().unwrap()).collect();
+    assert_eq!(found, ["sonarr-rt", "sonarr-rw"]);
 }
 
 #[test]

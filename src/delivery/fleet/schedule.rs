@@ -110,14 +110,23 @@ impl GateSchedule {
 
     /// Returns the state at an instant at which nothing has closed yet, of jobs that are there since another one: a
     /// CronJob makes up for no time before it was made (Kubernetes, `mostRecentScheduleTime`). `None` where something
-    /// has closed by then, and for a table, which closes as soon as a job looks at it.
-    pub fn before_first_closing(&self, at: Timestamp, since: Timestamp) -> Option<GateTimes> {
-        let Opens::Jobs(own) = &self.opens else { return None };
-        let first = own.first_closing(since);
-        if own.is_open(at) || first.is_some_and(|first| first <= at) {
+    /// has closed by then.
+    ///
+    /// `tick` is how many minutes lie between two looks at a table, which closes at the first one; 0 for a pair of jobs.
+    pub fn before_first_closing(&self, at: Timestamp, since: Timestamp, tick: u32) -> Option<GateTimes> {
+        let (is_open, first) = match (&self.opens, tick) {
+            (Opens::Jobs(own), 0) => (own.is_open(at), own.first_closing(since)),
+            (Opens::Table(_), 0) => return None,
+            (Opens::Jobs(own), tick) => (own.is_open(at), next_look(since, tick)),
+            (Opens::Table(own), tick) => (own.is_open(at), next_look(since, tick)),
+        };
+        if is_open || first.is_some_and(|first| first <= at) {
             return None;
         }
-        let next_open = first.and_then(|first| own.next_open(first));
+        let next_open = first.and_then(|first| match &self.opens {
+            Opens::Jobs(own) => own.next_open(first),
+            Opens::Table(own) => own.next_open(first),
+        });
         Some(GateTimes {
             open: true,
             next_open,
@@ -181,6 +190,13 @@ impl GateSchedule {
         (own.freezes(), own.overrides())
     }
 
+    /// Returns the freeze because of which the gate, closed at `at`, opens no earlier than at `open`; `None` where none takes
+    /// time in between in which it would be open.
+    pub fn delay(&self, at: Timestamp, open: Timestamp) -> Option<&Stretch> {
+        let Opens::Table(own) = &self.opens else { return None };
+        own.delay(at, open)
+    }
+
     /// Returns the freeze that holds at an instant.
     pub fn freeze_at(&self, at: Timestamp) -> Option<&Stretch> {
         let Opens::Table(own) = &self.opens else { return None };
@@ -208,6 +224,15 @@ impl GateSchedule {
         }
         zones
     }
+}
+
+/// Returns the first instant after another one at which a job of `*/tick * * * *` runs.
+fn next_look(after: Timestamp, tick: u32) -> Option<Timestamp> {
+    const HOUR: i64 = 3_600;
+    let (tick, second) = (i64::from(tick) * 60, after.as_second());
+    let hour = second.div_euclid(HOUR) * HOUR;
+    let next = ((second - hour) / tick + 1) * tick;
+    Timestamp::from_second(hour + next.min(HOUR)).ok()
 }
 
 /// Gives the name of a zone of a window.

@@ -1,12 +1,13 @@
 //! What lands in a cluster by which Flux Kustomization, and what holds it back.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::delivery;
 use crate::delivery::fleet::Schedules;
-use crate::delivery::{EntryPoint, Hold, Holds, Model, Role, Sides};
+use crate::delivery::{BOOTSTRAP, EntryPoint, Hold, Holds, Model, Role, Sides, SourceId};
 use crate::path::RepoPath;
-use crate::repo::FluxKustomization;
+use crate::repo::{FluxKustomization, duration};
 use crate::spec::Spec;
 
 /// Everything that is known about who waits for what, in the order of clusters, entry points and types.
@@ -61,6 +62,8 @@ pub struct KustomizationName {
     pub in_git: bool,
     /// `spec.interval` as written.
     pub interval: Option<String>,
+    /// How long it takes at most until it applies a commit, if nothing holds that back; `None` where Git does not say it.
+    pub within: Option<Duration>,
     /// Whether `spec.suspend` is true in Git, so that nothing lands at all.
     pub suspended: bool,
 }
@@ -285,8 +288,17 @@ impl Reading<'_> {
             namespace: self.spec.flux.namespace_of(&flux.namespace).to_owned(),
             in_git: true,
             interval: flux.spec("interval").as_str().map(str::to_owned),
+            within: self.within(flux),
             suspended: flux.is_suspended(),
         }
+    }
+
+    /// Adds up the intervals of a Flux Kustomization and of the source from which its commits come.
+    fn within(&self, flux: &FluxKustomization) -> Option<Duration> {
+        let own = duration::parse(flux.spec("interval").as_str()?)?;
+        let cluster = self.model.delivered.named(&flux.cluster)?;
+        let source = cluster.followed(&SourceId::of(&flux.effective["spec"], &flux.namespace));
+        Some(own.saturating_add(cluster.interval(&source).unwrap_or(BOOTSTRAP)))
     }
 
     /// Gives the namespace of an entry point's Flux Kustomization in a cluster, which its sides share.
@@ -305,6 +317,7 @@ impl Reading<'_> {
             namespace: namespace.to_owned(),
             in_git: false,
             interval: None,
+            within: None,
             suspended: false,
         }
     }

@@ -216,8 +216,7 @@ fn suspended_by_others(input: &Input<'_>, gates: &Gates) -> Option<Diagnostic> {
     if held.is_empty() {
         return None;
     }
-    let text = "CronJobs with a table resume only Flux Kustomizations that they suspended themselves";
-    Some(Diagnostic::warning(text).at(table.place.clone()).help(format!(
+    Some(Diagnostic::warning(mechanism::RESUME_OWN).at(table.place.clone()).help(format!(
         "let this reach the clusters while the windows are open\nresume by hand all that is suspended then: {}",
         shown(&held, input.spec)
     )))

@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use crate::delivery::{Hold, Kind};
-use crate::pr::clock::{Clock, Tree};
+use crate::delivery::{Applier, Hold, Kind};
+use crate::pr::clock::Clock;
 use crate::pr::finding::{Finding, Topic};
 use crate::pr::landing::State;
 use crate::pr::report::Line;
+use crate::pr::tree::Tree;
 use crate::repo::flux::GROUP;
 use crate::repo::manifest::ObjectId;
 
@@ -37,15 +38,16 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
         );
     }
     if let Some((namespace, name)) = line.from.as_ref().and_then(|from| from.kustomization.as_ref())
-        && let Some(hold) = clock.before.hold_of(&line.cluster, namespace, name)
-        && !clock.is_open(&line.cluster, &hold)
+        && let Some(hold) = clock.before.held_of(&line.cluster, namespace, name)
+        && !is_open(clock, &hold)
     {
         return outside(
             &line.id,
             format!(
-                "{} moves from {name} to {} and lands at once: {hold} held it back",
+                "{} moves from {name} to {} and lands at once: {} held it back",
                 line.id,
-                line.by.name()
+                line.by.name(),
+                hold.1
             ),
             "merge it while the window is open, or let the gate hold back its new Flux Kustomization too",
         );
@@ -53,11 +55,12 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
     if line.id.group == GROUP && line.id.kind == "Kustomization" && line.kind == Kind::Changed {
         let (before, after) = suspended(line)?;
         let (name, help) = (&line.id.name, "take `spec.suspend` out of Git, unless it is meant");
-        let of = |tree: &Tree<'_>| tree.hold_of(&line.cluster, &line.id.namespace, name);
-        let held = of(&clock.after).or_else(|| of(&clock.before));
+        let namespace = &line.id.namespace;
+        let held = clock.after.held_of(&line.cluster, namespace, name);
+        let held = held.or_else(|| clock.before.held_of(&line.cluster, namespace, name));
         // `false` in Git wins over what a gate sets, and so does a `true` that goes (server-side apply).
         let (topic, what) = match (held, after == Some(true)) {
-            (Some(hold), true) => {
+            (Some((_, hold)), true) => {
                 (Topic::Check, format!("is suspended by Git, so {hold} resumes it for a moment at most"))
             }
             (None, true) => {
@@ -65,10 +68,11 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
                 (Topic::Check, what.to_owned())
             }
             (Some(hold), false) if before == Some(true) || after == Some(false) => {
-                if clock.is_open(&line.cluster, &hold) {
+                if is_open(clock, &hold) {
                     return None;
                 }
-                (Topic::OutsideWindow, format!("is resumed at once, so all lands that waits for {hold}"))
+                let what = format!("is resumed at once, so all lands that waits for {}", hold.1);
+                (Topic::OutsideWindow, what)
             }
             (None, false) if before == Some(true) => {
                 let what = "is resumed at once: all lands that changed while it was suspended";
@@ -86,6 +90,12 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
         );
     }
     None
+}
+
+/// Tells whether what holds a Flux Kustomization back lets it go at the merge.
+fn is_open(clock: &Clock<'_>, (applier, hold): &(Applier<'_>, Hold)) -> bool {
+    let gate = |tree: &Tree<'_>| tree.gate(applier.cluster, applier.kustomization, hold, clock.now);
+    gate(&clock.after).or_else(|| gate(&clock.before)).is_some_and(|gate| gate.times.open)
 }
 
 fn kustomization(namespace: &str, name: &str) -> ObjectId {
@@ -109,11 +119,6 @@ impl Clock<'_> {
     pub(super) fn is_in_both(&self, cluster: &str) -> bool {
         let has = |tree: &Tree<'_>| tree.world.model.delivered.all.iter().any(|one| one.name == cluster);
         has(&self.before) && has(&self.after)
-    }
-
-    /// Tells whether what holds something back in a cluster lets it go at the merge.
-    fn is_open(&self, cluster: &str, hold: &Hold) -> bool {
-        self.opens(cluster, hold) == Some(self.now)
     }
 
     /// Tells whether a CronJob that goes closed something, and none does afterwards.

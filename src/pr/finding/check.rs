@@ -7,10 +7,11 @@ use crate::delivery::{Change, Comparison, EntryPoint, Hold};
 use crate::diagnostic::{Diagnostic, Severity, line_column, one_line};
 use crate::path::RepoPath;
 use crate::plan::edit::generated::{Ownership, ownership};
-use crate::pr::clock::{Clock, Tree};
+use crate::pr::clock::Clock;
 use crate::pr::finding::near::near;
 use crate::pr::finding::{Finding, Topic};
 use crate::pr::landing::{Landing, State};
+use crate::pr::tree::Tree;
 use crate::render::Renderer;
 use crate::repo::flux::{GROUP, SOURCES};
 

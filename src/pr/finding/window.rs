@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::BuiltJob;
 use crate::mechanism::Action;
-use crate::pr::clock::{Clock, Tree, window_of};
+use crate::pr::clock::Clock;
 use crate::pr::finding::{Finding, Topic};
+use crate::pr::tree::{Tree, window_of};
 use crate::spec::{Spec, later_words};
 
 /// The windows of a cluster in words, by the name of each; one that has none goes by its type.

@@ -1,5 +1,6 @@
 //! What `pr` says of small repositories, in memory.
 
+mod begun;
 mod outside;
 mod repository;
 mod skew;

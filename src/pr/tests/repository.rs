@@ -1,14 +1,14 @@
 //! A cluster with a Flux Kustomization that CronJobs hold back and one that lands at once, and what `pr` says of its
 //! changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::{SpecLintOptions, Standard};
 use crate::delivery::{Known, Model, World};
 use crate::path::RepoPath;
 use crate::pr::{Clock, Question, Report, Standards, Topic, Tree, report};
 use crate::render::{Embedded, Limits};
-use crate::repo::{Entry, File, Snapshot};
+use crate::repo::{Appeared, Entry, File, Snapshot};
 use crate::spec::{Spec, parse};
 use crate::template::Templates;
 
@@ -136,6 +136,14 @@ pub fn compared(before: &Files, after: &Files) -> Report {
 
 /// Compares two states at an instant.
 pub fn compared_at(now: &str, before: &Files, after: &Files) -> Report {
+    compared_since(now, before, after, &|_| Appeared::Before)
+}
+
+/// As [`compared_at`], with what Git tells of since when each file is there.
+pub fn compared_since(now: &str, before: &Files, after: &Files, since: &dyn Fn(&str) -> Appeared) -> Report {
+    let history = |files: &BTreeSet<RepoPath>, _| {
+        files.iter().map(|file| (file.clone(), since(file.as_str()))).collect::<BTreeMap<_, _>>()
+    };
     let renderer = Embedded::new(Limits::default());
     let spec = |files: &Files| -> Option<Spec> {
         let path = RepoPath::parse(SPEC_FILE).unwrap();
@@ -151,11 +159,12 @@ pub fn compared_at(now: &str, before: &Files, after: &Files) -> Report {
         Model::read(snapshot, &RepoPath::top(), &known, &renderer)
     };
     let (old_model, new_model) = (model(&before, &old), model(&after, &new));
-    let clock = Clock {
-        before: Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref()),
-        after: Tree::new(World { snapshot: &after, model: &new_model }, new.as_ref()),
-        now: now.parse().unwrap(),
-    };
+    let now = now.parse().unwrap();
+    let old = Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref());
+    let old = old.with_history(now, &history, None);
+    let new = Tree::new(World { snapshot: &after, model: &new_model }, new.as_ref());
+    let new = new.with_history(now, &history, Some(&old));
+    let clock = Clock { before: old, after: new, now };
     let templates = Templates::new(BTreeMap::new()).unwrap();
     let standard = || Standard {
         warnings: Vec::new(),

@@ -59,6 +59,13 @@ impl LayoutTemplates {
         expand(&self.kustomization, &[("name", name), ("type", change_type)])
     }
 
+    /// Returns the name of which [`kustomization_of`](LayoutTemplates::kustomization_of) makes another one for a type.
+    pub fn name_of<'n>(&self, made: &'n str, change_type: &str) -> Option<&'n str> {
+        let parts = self.kustomization_of("\0", change_type);
+        let (before, after) = parts.split_once('\0')?;
+        made.strip_prefix(before)?.strip_suffix(after).filter(|name| !name.is_empty())
+    }
+
     /// Gives each template with its key, in the order in which they are written.
     pub fn entries(&self) -> [(&'static str, &str); 11] {
         [

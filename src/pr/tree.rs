@@ -1,0 +1,452 @@
+//! One of two trees, and when what a Flux Kustomization of it builds reaches its cluster.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use crate::delivery::fleet::{GateSchedule, GateTimes, Schedules};
+use crate::delivery::{
+    ASSUMED, Applier, BOOTSTRAP, Begun, BuiltJob, Cluster, History, Hold, Holds, Reached, Sides, UNCLOSED,
+    Waiting, World, begun,
+};
+use crate::mechanism::GateTarget;
+use crate::pr::landing::{Landing, State};
+use crate::repo::duration;
+use crate::schedule::{self, CronExpr, Stretch, Window, WindowForm};
+use crate::spec::Spec;
+
+/// How long kustomize-controller waits before it looks again whether a dependency is ready (`--requeue-dependency`).
+const REQUEUE: Duration = Duration::from_secs(30);
+
+/// How many `dependsOn` are followed one after another; Flux refuses cycles only when it meets them.
+const DEEPEST: usize = 64;
+
+/// What holds a Flux Kustomization back at an instant.
+pub(super) struct Gate {
+    pub(super) times: GateTimes,
+    /// The zone of the window that opens next.
+    zone: TimeZone,
+    /// The first closing, where nothing has closed yet.
+    first_closing: Option<Timestamp>,
+    /// Whether it is only taken for closed, as Git does not tell whether the CronJobs were there at the last closing.
+    is_assumed: bool,
+    /// Since when it is closed; `None` where it is open.
+    since: Option<Timestamp>,
+    /// The freeze that holds at the instant.
+    freeze: Option<Stretch>,
+    /// The freeze that takes what would be the next opening.
+    delay: Option<Stretch>,
+    /// How much later than its windows it may open: how often its jobs look at a table.
+    tick: Duration,
+}
+
+/// When Flux Kustomizations of one cluster apply a commit, by namespace and name, as far as it was worked out: many may
+/// depend on one.
+type Known<'k> = BTreeMap<(&'k str, &'k str), Landing>;
+
+/// One of two trees, with what decides when its changes land.
+pub struct Tree<'a> {
+    /// The files and what they mean.
+    pub world: World<'a>,
+    /// What is wanted, where there is a spec.
+    pub spec: Option<&'a Spec>,
+    holds: Holds<'a>,
+    schedules: Schedules,
+    sides: Sides,
+    /// By cluster, since when what may not have been closed yet can have been.
+    begun: BTreeMap<(String, GateTarget), Begun>,
+}
+
+impl<'a> Tree<'a> {
+    /// Gathers what is asked for often.
+    ///
+    /// A spec whose schedules are none that Kubernetes takes says nothing of windows; `check` says what is wrong.
+    pub fn new(world: World<'a>, spec: Option<&'a Spec>) -> Tree<'a> {
+        Tree {
+            world,
+            spec,
+            holds: Holds::new(world.model, spec),
+            schedules: spec.and_then(|spec| Schedules::new(spec).ok()).unwrap_or_default(),
+            sides: spec.map(|spec| Sides::of(spec, world.model)).unwrap_or_default(),
+            begun: BTreeMap::new(),
+        }
+    }
+
+    /// Takes back that something is closed at an instant which nothing has closed yet, as `when` does ([`begun`]).
+    ///
+    /// `older` is the tree in the history of which it is looked: what waits there already has begun to there.
+    #[must_use]
+    pub fn with_history(
+        mut self,
+        at: Timestamp,
+        history: &History<'_>,
+        older: Option<&Tree<'_>>,
+    ) -> Tree<'a> {
+        let mut found: Vec<(&str, GateTarget, Cow<'_, GateSchedule>)> = Vec::new();
+        let mut known = BTreeMap::new();
+        for cluster in &self.world.model.delivered.all {
+            for one in cluster.kustomizations.iter().filter(|one| one.remote.is_empty()) {
+                let target = self.target(one);
+                if self.world.model.closings.running(&cluster.name, &target).is_none() {
+                    continue;
+                }
+                let key = (cluster.name.clone(), target);
+                if let Some(older) =
+                    older.filter(|older| older.world.model.closings.running(&key.0, &key.1).is_some())
+                {
+                    known.extend(older.begun.get(&key).map(|begun| (key, *begun)));
+                    continue;
+                }
+                let hold = self.holds.of(&cluster.name, one.namespace(), one.name(), one.path.as_ref());
+                if let Some(schedule) = hold.and_then(|hold| self.schedule(&cluster.name, &hold)) {
+                    found.push((&cluster.name, key.1, schedule));
+                }
+            }
+        }
+        let waiting = found.iter().map(|(cluster, target, schedule)| Waiting {
+            cluster,
+            target: target.clone(),
+            schedule,
+        });
+        let all = begun(self.world.model, &waiting.collect::<Vec<_>>(), at, history);
+        let new = found.iter().zip(all).filter_map(|((cluster, target, _), begun)| {
+            Some((((*cluster).to_owned(), target.clone()), begun?))
+        });
+        known.extend(new);
+        self.begun = known;
+        self
+    }
+
+    /// Returns the schedules of the spec.
+    pub(super) fn schedules(&self) -> &Schedules {
+        &self.schedules
+    }
+
+    /// Names a Flux Kustomization.
+    pub(super) fn target(&self, one: &Reached) -> GateTarget {
+        self.holds.target(one.namespace(), one.name())
+    }
+
+    /// Returns the job that closes what an applier builds, if one runs.
+    pub(super) fn job(&self, applier: &Applier<'_>) -> Option<&'a BuiltJob> {
+        self.world.model.closings.running(applier.cluster, &self.target(applier.kustomization?))
+    }
+
+    /// Returns the type of all that an applier builds, where it is a side of one.
+    pub fn type_of(&self, applier: &Applier<'_>) -> Option<&str> {
+        let (_, position) = self.sides.get(&applier.path)?;
+        Some(&self.spec?.types.get(*position)?.name.value)
+    }
+
+    /// Returns what holds back what an applier builds.
+    pub fn hold(&self, applier: &Applier<'_>) -> Option<Hold> {
+        let one = applier.kustomization?;
+        self.holds.of(applier.cluster, one.namespace(), one.name(), one.path.as_ref())
+    }
+
+    /// Returns a Flux Kustomization of a cluster with what holds it back.
+    pub fn held_of(&self, cluster: &str, namespace: &str, name: &str) -> Option<(Applier<'a>, Hold)> {
+        let applier = self.find(cluster, "", (namespace, name))?;
+        let hold = self.hold(&applier)?;
+        Some((applier, hold))
+    }
+
+    /// Returns the type whose windows should hold back what an applier builds and that no gate of the cluster knows of.
+    pub(super) fn unheld(&self, applier: &Applier<'_>) -> Option<Hold> {
+        let spec = self.spec?;
+        let of_type = spec.change_type(self.type_of(applier)?).filter(|one| !one.is_real_time())?;
+        let is_it = self.world.model.closings.closes_any(applier.cluster) && self.hold(applier).is_none();
+        is_it.then(|| Hold::Window(of_type.name.value.clone()))
+    }
+
+    fn cluster(&self, name: &str) -> Option<&'a Cluster> {
+        self.world.model.delivered.named(name)
+    }
+
+    /// Returns a Flux Kustomization of a cluster.
+    fn find(&self, cluster: &str, remote: &str, (namespace, name): (&str, &str)) -> Option<Applier<'a>> {
+        let cluster = self.cluster(cluster)?;
+        let is_it = |one: &&Reached| {
+            one.name() == name
+                && one.remote == remote
+                && (one.namespace() == namespace || namespace.is_empty())
+        };
+        let one = cluster.kustomizations.iter().find(is_it)?;
+        Some(Applier { cluster: &cluster.name, path: one.path.clone()?, kustomization: Some(one) })
+    }
+
+    /// Returns the Flux Kustomization that applies another one.
+    pub(super) fn parent(&self, applier: &Applier<'_>) -> Option<Applier<'a>> {
+        let one = applier.kustomization?;
+        let (namespace, name) = one.applied_by.as_ref()?;
+        self.find(applier.cluster, &one.remote, (namespace, name))
+    }
+
+    /// Returns when the object of a Flux Kustomization itself is applied.
+    pub(super) fn parent_of(&self, applier: &Applier<'_>, merged: Timestamp) -> Landing {
+        match self.parent(applier) {
+            Some(parent) => self.applied(&parent, merged),
+            None => Landing::unknown("Git does not say what applies its Flux Kustomization"),
+        }
+    }
+
+    /// Tells whether a Flux Kustomization waits at its source, and is not suspended.
+    pub(super) fn is_held(&self, applier: &Applier<'_>) -> bool {
+        let own = applier.kustomization.zip(self.cluster(applier.cluster));
+        own.is_some_and(|(one, cluster)| cluster.is_held(&cluster.fetched(&one.source())))
+    }
+
+    /// Returns when what holds something back in a cluster is open; `None` where that is not known.
+    fn schedule(&self, cluster: &str, hold: &Hold) -> Option<Cow<'_, GateSchedule>> {
+        match hold {
+            Hold::Suspended | Hold::Source(_) => None,
+            Hold::Window(name) => {
+                self.schedules.distinct().get(self.schedules.of(cluster, name)?).map(Cow::Borrowed)
+            }
+            Hold::Job(name) => {
+                let (open, close) = self.world.model.closings.pair(cluster, name)?;
+                of_pair(open, close).map(Cow::Owned)
+            }
+        }
+    }
+
+    /// Returns how many minutes lie between two looks at a table; 0 where there is none.
+    fn tick(&self, cluster: &str, hold: &Hold) -> u32 {
+        match hold {
+            Hold::Job(name) => {
+                self.world.model.closings.pair(cluster, name).map_or(0, |(open, _)| open.tick())
+            }
+            _ => self.spec.and_then(|spec| spec.gate.table.as_ref()).map_or(0, |table| table.every),
+        }
+    }
+
+    /// Returns since when a Flux Kustomization of a cluster, by its namespace and name, is closed at an instant; `None` where
+    /// it is open, or that is not known.
+    pub fn closed_since(
+        &self,
+        cluster: &str,
+        (namespace, name): (&str, &str),
+        at: Timestamp,
+    ) -> Option<Timestamp> {
+        let (applier, hold) = self.held_of(cluster, namespace, name)?;
+        let gate = self.gate(cluster, applier.kustomization, &hold, at)?;
+        gate.since.filter(|_| !gate.times.open)
+    }
+
+    /// Returns what holds a Flux Kustomization of a cluster back at an instant; `None` where its times are not known.
+    ///
+    /// Without one, whatever waits alike.
+    pub(super) fn gate(
+        &self,
+        cluster: &str,
+        one: Option<&Reached>,
+        hold: &Hold,
+        at: Timestamp,
+    ) -> Option<Gate> {
+        let schedule = self.schedule(cluster, hold)?;
+        let times = schedule.times(at);
+        let begun = one.and_then(|one| self.begun.get(&(cluster.to_owned(), self.target(one))));
+        let begun = begun.filter(|_| !times.open);
+        let unclosed = begun.and_then(|begun| begun.times(&schedule, at));
+        let since = schedule.closed_since(at).filter(|_| unclosed.is_none());
+        let is_assumed = begun.is_some_and(|begun| begun.since.is_none());
+        let first_closing = unclosed.and_then(|times| times.next_close);
+        let times = unclosed.unwrap_or(times);
+        let zone = schedule.zone(if first_closing.is_some() { times.closes } else { times.opens });
+        let freeze = schedule.freeze_at(at).filter(|_| first_closing.is_none()).cloned();
+        let opening = times.next_open.filter(|_| !times.open);
+        let delay = opening.and_then(|open| schedule.delay(at, open).cloned());
+        let tick = Duration::from_secs(u64::from(self.tick(cluster, hold)) * 60);
+        Some(Gate { times, zone, first_closing, is_assumed, since, freeze, delay, tick })
+    }
+
+    /// Returns the name of the window that opens next; that of the type or the CronJob where it has none.
+    fn window_name(&self, applier: &Applier<'_>, hold: &Hold, at: Timestamp) -> String {
+        let named = || {
+            let (Hold::Window(name), Some(spec)) = (hold, self.spec) else { return None };
+            let opens = self.gate(applier.cluster, applier.kustomization, hold, at)?.times.opens;
+            spec.window_names(applier.cluster, name).get(opens).copied()?.map(str::to_owned)
+        };
+        named().unwrap_or_else(|| hold.name().unwrap_or_default().to_owned())
+    }
+
+    /// Returns when a commit that is merged at an instant is applied by a Flux Kustomization that the cluster has.
+    pub fn applied(&self, applier: &Applier<'_>, merged: Timestamp) -> Landing {
+        self.applied_from(applier, merged, DEEPEST, &mut Known::new())
+    }
+
+    fn applied_from<'k>(
+        &'k self,
+        applier: &Applier<'k>,
+        merged: Timestamp,
+        left: usize,
+        known: &mut Known<'k>,
+    ) -> Landing {
+        let Some(one) = applier.kustomization else {
+            return Landing::unknown("Git does not say what applies the folder");
+        };
+        if applier.spec()["suspend"] == true {
+            return Landing::never(format!("Git suspends Flux Kustomization {}", one.name()));
+        }
+        let id = (one.namespace(), one.name());
+        if let Some(landing) = known.get(&id) {
+            return landing.clone();
+        }
+        let own = self.own(applier, one, merged);
+        if left == 0 {
+            return own;
+        }
+        // What is met again on the way is part of a circle, which ends here.
+        known.insert(id, own.clone());
+        let dependencies = applier.spec()["dependsOn"].as_array().into_iter().flatten();
+        let landing = dependencies.fold(own, |landing, item| {
+            let namespace =
+                item["namespace"].as_str().filter(|space| !space.is_empty()).unwrap_or(one.namespace());
+            let name = item["name"].as_str().unwrap_or_default();
+            let Some(other) = self.find(applier.cluster, &one.remote, (namespace, name)) else {
+                return landing.and(Landing::unknown(format!("it depends on {name}, which is not in Git")));
+            };
+            // Only one that reads the same source has to be at the same revision (kustomize-controller,
+            // `checkDependencies`); another one is ready already.
+            if other.kustomization.is_none_or(|other| other.source() != one.source()) {
+                return landing;
+            }
+            let mut ready = self.applied_from(&other, merged, left - 1, known);
+            let waits = other.spec()["wait"] == true || !other.spec()["healthChecks"].is_null();
+            let timeout =
+                || duration_of(other.spec(), "timeout").or_else(|| duration_of(other.spec(), "interval"));
+            let checks = if waits { timeout() } else { Some(Duration::ZERO) };
+            ready.latest = ready.latest.zip(checks).and_then(|(at, checks)| after(at, REQUEUE + checks));
+            if ready.state != State::AtOnce {
+                ready.reason = Some(format!("it depends on {name}"));
+            }
+            landing.and(ready)
+        });
+        known.insert(id, landing.clone());
+        landing
+    }
+
+    /// As [`applied`](Tree::applied), were there no dependencies.
+    fn own(&self, applier: &Applier<'_>, one: &Reached, merged: Timestamp) -> Landing {
+        let source = self.cluster(applier.cluster).map(|cluster| (cluster, cluster.followed(&one.source())));
+        let said = source.as_ref().and_then(|(cluster, source)| cluster.interval(source));
+        let fetched = said.unwrap_or(BOOTSTRAP);
+        let arrives = after(merged, fetched);
+        let interval = duration_of(applier.spec(), "interval");
+        let until =
+            |start: Option<Timestamp>| start.zip(interval).and_then(|(at, interval)| after(at, interval));
+        let told = |landing: Landing| match (interval, said) {
+            (None, _) => landing.because(format!("Git does not say the interval of {}", one.name())),
+            (_, None) => {
+                let source = source.as_ref().map_or_else(|| one.source(), |(_, source)| source.clone());
+                landing.because(format!(
+                    "{} {} is not in Git; it is assumed to be fetched every minute",
+                    source.kind, source.name
+                ))
+            }
+            _ => landing,
+        };
+        let Some(hold) = self.hold(applier) else {
+            return told(Landing::at_once(merged, until(arrives)));
+        };
+        let name = self.window_name(applier, &hold, merged);
+        let gate = |at: Timestamp| self.gate(applier.cluster, Some(one), &hold, at);
+        let Some(Gate { times, zone, first_closing, is_assumed, since, freeze, delay, tick }) = gate(merged)
+        else {
+            return Landing {
+                window: Some(name),
+                ..Landing::unknown(format!("when {} is not known", hold.opening()))
+            };
+        };
+        let window = |earliest: Timestamp, latest: Option<Timestamp>, deadline: Option<Timestamp>| Landing {
+            state: State::Window,
+            earliest: Some(earliest),
+            latest,
+            window: Some(name.clone()),
+            zone: zone.iana_name().map(str::to_owned),
+            deadline,
+            otherwise: times.next_close.and_then(|close| gate(close)?.times.next_open),
+            first_closing,
+            since,
+            outruns: false,
+            reason: None,
+        };
+        let until = |start: Option<Timestamp>| until(start).and_then(|at| after(at, tick));
+        // The last run in the window has to see it.
+        let seen = if self.is_held(applier) { fetched + tick } else { fetched };
+        let arrives = after(merged, seen);
+        let before = |close: Option<Timestamp>| close?.checked_sub(seen).ok();
+        let landing = match (times.open, times.next_open) {
+            (true, next) => {
+                let deadline = before(times.next_close);
+                if times.next_close.is_none_or(|close| arrives.is_some_and(|arrives| arrives < close)) {
+                    window(merged, until(arrives), deadline)
+                } else {
+                    // It may come too late for this opening.
+                    let reason = "the window may close before the commit is fetched";
+                    window(merged, until(next), deadline).because(reason)
+                }
+            }
+            (false, Some(open)) if freeze.is_some() => {
+                let freeze = freeze.map(|freeze| format!("held by {}", told_of(&freeze, &zone)));
+                let latest = until(arrives.map(|at| at.max(open)));
+                let landing = window(open, latest, before(times.next_close));
+                Landing { state: State::Frozen, reason: freeze, ..landing }
+            }
+            (false, Some(open)) => {
+                let landing = window(open, until(arrives.map(|at| at.max(open))), before(times.next_close));
+                match &delay {
+                    Some(delay) => {
+                        landing.because(format!("an earlier opening falls into {}", told_of(delay, &zone)))
+                    }
+                    None => landing,
+                }
+            }
+            (false, None) => {
+                let reason = format!("{} no more within five years", hold.opening());
+                return Landing { window: Some(name), ..Landing::never(reason) };
+            }
+        };
+        let landing = match first_closing {
+            Some(_) => landing.because(UNCLOSED),
+            None => landing,
+        };
+        told(if is_assumed { landing.because(ASSUMED) } else { landing })
+    }
+}
+
+/// Names a freeze by its end and its reason.
+fn told_of(freeze: &Stretch, zone: &TimeZone) -> String {
+    let end = freeze.interval.close.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M %:z");
+    format!("freeze until {end} ({})", freeze.reason)
+}
+
+/// Returns when two CronJobs open and close; `None` where that is not known.
+fn of_pair(open: &BuiltJob, close: &BuiltJob) -> Option<GateSchedule> {
+    if let Some(table) = &close.table {
+        return Some(GateSchedule::of_table(table.clone()));
+    }
+    GateSchedule::of_windows(vec![window_of(open, close)?], 0).ok()
+}
+
+/// Returns the window that two CronJobs make; `None` where they are of two zones, or not understood.
+pub(super) fn window_of(open: &BuiltJob, close: &BuiltJob) -> Option<Window> {
+    if open.time_zone != close.time_zone {
+        return None;
+    }
+    let zone = close.time_zone.as_deref().map(schedule::zone::parse).transpose().ok()?;
+    let expression = |job: &BuiltJob| CronExpr::parse(&job.schedule).ok();
+    Some(Window { zone, form: WindowForm::OpenClose { open: expression(open)?, close: expression(close)? } })
+}
+
+pub(super) fn duration_of(spec: &Value, field: &str) -> Option<Duration> {
+    duration::parse(spec[field].as_str()?)
+}
+
+pub(super) fn after(at: Timestamp, duration: Duration) -> Option<Timestamp> {
+    at.checked_add(duration).ok()
+}
