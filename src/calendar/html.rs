@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 
 use crate::calendar::axis::{days, fraction};
 use crate::calendar::{Calendar, OpenTime, Row, label};
+use crate::delivery::UNTIL_FIRST;
 use crate::page::{element, end, form, runs, start, text};
 use crate::schedule::Interval;
 use crate::spec::Spec;
@@ -142,7 +143,15 @@ impl<'c> Page<'c> {
     }
 
     fn open(&self, row: &Row) -> Option<Interval> {
-        row.times.iter().map(|time| time.interval).find(|interval| interval.contains(self.now))
+        self.times(row).into_iter().find(|interval| interval.contains(self.now))
+    }
+
+    /// Returns when a row is open: until the first closing where nothing has closed yet, and then in its windows.
+    fn times(&self, row: &Row) -> Vec<Interval> {
+        let first = row.first_closing.map(|close| Interval { open: self.calendar.from.min(self.now), close });
+        let windows = row.times.iter().map(|time| time.interval);
+        let windows = windows.filter(|window| first.is_none_or(|first| window.open >= first.close));
+        first.into_iter().chain(windows).collect()
     }
 
     /// Tells whether what is merged now lands: where the gate is off, nothing closes.
@@ -158,6 +167,9 @@ impl<'c> Page<'c> {
         if !row.enabled {
             return "open now: the gate is off".to_owned();
         }
+        if let Some(first) = row.first_closing.filter(|first| self.now < *first) {
+            return format!("{UNTIL_FIRST}, {}", label::instant(first, &self.calendar.zone));
+        }
         let open = self.open(row);
         let next = || row.times.iter().map(|time| time.interval.open).find(|open| *open > self.now);
         let until = open.map(|interval| interval.close).or_else(next).filter(|at| *at < self.calendar.to);
@@ -167,11 +179,11 @@ impl<'c> Page<'c> {
 
     fn row(&self, row: &Row) -> String {
         let own: BTreeSet<&str> = row.clusters.iter().map(String::as_str).collect();
-        let seconds = |time: &OpenTime| {
-            let shown = self.within(time.interval);
+        let seconds = |interval: Interval| {
+            let shown = self.within(interval);
             format!("{}/{}", shown.open.as_second(), shown.close.as_second())
         };
-        let times: Vec<String> = row.times.iter().map(seconds).collect();
+        let times: Vec<String> = self.times(row).into_iter().map(seconds).collect();
         let off = if row.enabled { "" } else { " data-off" };
         let race = row.race.map_or("", |_| " (some open and close at the same instant)");
         let names: Vec<String> = row.clusters.iter().map(|name| text(name)).collect();
