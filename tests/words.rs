@@ -72,7 +72,7 @@ const COUNTS: &[(&str, usize, usize)] = &[
     ("live", 1, 0),
     ("mechanism", 0, 2),
     ("plan", 2, 0),
-    ("plan/command", 18, 7),
+    ("plan/command", 17, 7),
     ("plan/gate", 8, 2),
     ("plan/migrate", 4, 0),
     ("plan/split", 5, 1),

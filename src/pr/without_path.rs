@@ -52,8 +52,7 @@ pub fn newly_held(clock: &Clock<'_>) -> Vec<NewlyHeld> {
                 source.name,
                 one.name()
             );
-            let help =
-                "merge it while the window is open: else nothing of it is applied, and its dependants wait";
+            let help = "merge it while the window is open: until then nothing of it is applied";
             let finding = Finding {
                 topic: Topic::Check,
                 cluster: cluster.name.clone(),

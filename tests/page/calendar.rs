@@ -172,7 +172,7 @@ fn a_fleet_of_a_thousand_clusters_is_shown_at_once() {
     let Some(mut browser) = opened("fleet-thousand", &page) else { return };
     let loaded =
         browser.value("performance.getEntriesByType('navigation')[0].loadEventEnd").as_f64().unwrap();
-    println!("fleet: {} bytes, {loaded:.0} ms to load, {:?} in all", page.len(), start.elapsed());
+    eprintln!("fleet: {} bytes, {loaded:.0} ms to load, {:?} in all", page.len(), start.elapsed());
     assert!(loaded < 2_000.0, "{loaded} ms to load, {:?} in all", start.elapsed());
     assert_eq!(browser.value("document.querySelectorAll('article').length"), 1_001);
     let took = browser.value(

@@ -60,7 +60,7 @@ impl<'a> ByHand<'a> {
                 continue;
             }
             let what =
-                type_name.map_or_else(|| format!("what {job} holds back"), |name| format!("type {name}"));
+                type_name.map_or_else(|| format!("what {job} makes wait"), |name| format!("type {name}"));
             let mechanism = mechanism::of(mechanism);
             let until = mechanism.stopped_until(&standing);
             let stop = (format!("close {what} at once: {until}"), mechanism.stop_now(&standing, reason));

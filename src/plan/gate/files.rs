@@ -168,8 +168,7 @@ fn possible(
         return Ok(Some(gates));
     }
     for (cluster, error) in &refused {
-        let text =
-            format!("the gate of cluster {cluster} stays as it stands, so this edit does not reach it");
+        let text = format!("this edit does not reach cluster {cluster}: its gate stays as it is");
         let help = format!("`gitops-windows stop --without-git --cluster {cluster}` prints what closes it");
         let place = Place::file(input.spec.path.clone());
         leftover.remarks.push(Diagnostic::warning(text).at(place).help(help));

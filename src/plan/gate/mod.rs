@@ -73,15 +73,15 @@ pub fn gates(input: &Input<'_>) -> Result<Option<Gates>, Error> {
     refused.into_values().next().map_or(Ok(Some(gates)), Err)
 }
 
-/// Clusters that can't have a gate, with the reason.
-type Refused = BTreeMap<String, Error>;
+/// The gates of a spec, and by cluster why the others can't have one.
+type Apart = (Gates, BTreeMap<String, Error>);
 
 /// As [`gates`], with those clusters apart, in the order of the spec, that can't have one; they are not among the gates.
 ///
 /// # Errors
 ///
 /// When the mechanism can't do what a window says.
-fn gates_apart(input: &Input<'_>) -> Result<Option<(Gates, Refused)>, Error> {
+fn gates_apart(input: &Input<'_>) -> Result<Option<Apart>, Error> {
     let spec = input.spec;
     let gated: Vec<usize> =
         (0..spec.types.len()).filter(|position| !spec.types[*position].is_real_time()).collect();

@@ -72,7 +72,7 @@ pub fn point(
             let late: Vec<&str> = late.into_iter().collect();
             if !late.is_empty() && when == Late::Left {
                 let text = format!(
-                    "{} of cluster {} does not read GitRepository {} yet: it does not wait for the window",
+                    "{} of cluster {} does not wait yet: it reads another source than {}",
                     late.join(", "),
                     gate.cluster,
                     source.name
