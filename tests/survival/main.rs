@@ -1,0 +1,10 @@
+//! What the binary does where it is not welcome: odd environments, small limits, full disks as output, and other writers
+//! beside it. Always the old tree or the new one, and a clear end.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, in folders of its own")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod beside;
+mod ground;
+mod room;
