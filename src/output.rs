@@ -1,7 +1,7 @@
 //! The only place that prints: results to stdout, everything else to stderr.
 
-use std::io::{IsTerminal, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::cli::{Color, Global};
@@ -36,6 +36,8 @@ pub struct Printed {
 pub struct Output {
     /// Where both go instead of to those of the process, when nobody sits there.
     kept: Option<Arc<Mutex<Pieces>>>,
+    /// Why a result could not be printed, as the system says it.
+    lost: Arc<OnceLock<String>>,
     stdout_color: bool,
     stderr_color: bool,
     quiet: bool,
@@ -58,6 +60,7 @@ impl Output {
         });
         Output {
             kept: None,
+            lost: Arc::default(),
             stdout_color: wanted(std::io::stdout().is_terminal()),
             stderr_color: wanted(std::io::stderr().is_terminal()),
             quiet: global.quiet,
@@ -71,6 +74,7 @@ impl Output {
         let kept = Some(Arc::default());
         Output {
             kept,
+            lost: Arc::default(),
             stdout_color: false,
             stderr_color: false,
             quiet: global.quiet,
@@ -124,13 +128,25 @@ impl Output {
         self.width
     }
 
-    /// Prints a result. A closed pipe is no error: whoever reads had enough.
+    /// Prints a result. A closed pipe is no error: whoever reads had enough. What else goes wrong, [`lost`](Output::lost)
+    /// tells.
     pub fn result(&self, bytes: &[u8]) {
         if self.keep(Stream::Results, bytes) {
             return;
         }
         let mut stdout = std::io::stdout().lock();
-        let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
+        if let Err(error) = stdout.write_all(bytes).and_then(|()| stdout.flush())
+            && error.kind() != ErrorKind::BrokenPipe
+        {
+            let _ = self.lost.set(error.to_string());
+        }
+    }
+
+    /// Returns what is to be said where a part of the results could not be printed.
+    pub fn lost(&self) -> Option<Diagnostic> {
+        let reason = self.lost.get()?;
+        let lost = Diagnostic::error(format!("can't print the whole result: {reason}"));
+        Some(lost.help("free some space or print elsewhere, then run again"))
     }
 
     /// Begins a new page of results: on a terminal the screen is emptied, elsewhere a blank line parts them.

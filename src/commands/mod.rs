@@ -49,7 +49,11 @@ pub fn run(cli: &Cli) -> u8 {
 
 /// As [`run`], with another output than that of the process.
 pub fn run_to(cli: &Cli, output: &Output) -> u8 {
-    match dispatch(cli, output) {
+    let result = dispatch(cli, output).and_then(|exit| match output.lost() {
+        Some(lost) => Err(Error::invalid(lost)),
+        None => Ok(exit),
+    });
+    match result {
         Ok(exit) => exit as u8,
         Err(error) => {
             output.diagnostics(&error.diagnostics);
