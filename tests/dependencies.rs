@@ -99,7 +99,9 @@ fn section(name: &str) -> Vec<String> {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
     let (_, list) = text.split_once(&format!("\n[{name}]\n")).unwrap();
     let lines = list.lines().take_while(|line| !line.starts_with('['));
-    let names = lines.filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "));
+    // An optional one only turns on what another one can do; cargo itself asks for a feature that names it.
+    let lines = lines.filter(|line| !line.starts_with('#') && !line.contains("optional = true"));
+    let names = lines.filter_map(|line| line.split_once(" = "));
     names.map(|(name, _)| name.replace('-', "_")).collect()
 }
 
