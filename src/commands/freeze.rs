@@ -164,6 +164,12 @@ pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, 
     let exit = edit(global, output, &arguments.edit, |spec, text| {
         new.name = free_name(spec, STOP.0);
         add_freeze(spec, text, &new, now)
+    });
+    let exit = exit.map_err(|mut error| {
+        let way = "`gitops-windows stop --without-git` prints what closes each cluster at once";
+        let one = "or stop one cluster after the other: `--cluster NAME`";
+        error.diagnostics.push(Diagnostic::note(way).help(one));
+        error
     })?;
     if exit == Exit::Clean {
         output.say(&format!("`gitops-windows freeze remove {}` ends it.", new.name));
@@ -173,7 +179,7 @@ pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, 
 
 /// Prints the commands that close at once in the clusters that are meant.
 fn without_git(global: &Global, scope: &FreezeScope, reason: &str, output: &Output) -> Result<Exit, Error> {
-    let loaded = Loaded::open(global, output)?;
+    let loaded = Loaded::open_in_need(global, output)?;
     let (input, spec) = (loaded.input(), &loaded.spec);
     let mut types: Vec<Option<&str>> = match &scope.types[..] {
         [] => spec.types.iter().filter(|one| !one.is_real_time()).map(|one| Some(&*one.name.value)).collect(),

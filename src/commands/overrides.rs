@@ -118,7 +118,7 @@ pub fn run(global: &Global, arguments: &Override, output: &Output) -> Result<Exi
             edit(global, output, &arguments.edit, |spec, text| add_override(spec, text, &new, now))
         }
         OverrideWhat::Open(OverrideOpen { cluster, change_type }) => {
-            let loaded = Loaded::open(global, output)?;
+            let loaded = Loaded::open_in_need(global, output)?;
             let change_type = gated(&loaded.spec, change_type.as_deref())?;
             for command in ByHand::new(&loaded.input()).open(cluster, change_type)? {
                 output.say(&format!("Run against {}, to {}.", command.cluster, command.purpose));

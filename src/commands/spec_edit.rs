@@ -61,7 +61,7 @@ impl Edited {
         edit: impl FnOnce(&Spec, &str) -> Result<(String, Parsed), Error>,
     ) -> Result<Edited, Error> {
         let mut workspace = Workspace::open(global, output)?;
-        let spec = spec::read(&workspace.snapshot, &workspace.spec_path)?.spec;
+        let spec = workspace.shown(spec::read_in_need(&workspace.snapshot, &workspace.spec_path)?, output);
         let path = workspace.spec_path.clone();
         let before = file(&workspace);
         if let Some(revision) = if_revision {
@@ -122,10 +122,13 @@ pub fn edit(
     let edited = Edited::plan(global, output, revision, AS_FAR_AS_POSSIBLE, edit)?;
     let exit = edited.apply(&arguments.writing, output, arguments.format)?;
     let every = edited.loaded.spec.gate.table.as_ref().map_or(0, |table| table.every);
-    if exit == Exit::Clean && !edited.plan.changes.is_empty() {
+    let spec = &edited.loaded.workspace.spec_path;
+    if exit == Exit::Clean && edited.plan.changes.keys().any(|path| path != spec) {
         output.say(&format!(
             "Commit and push it. A cluster follows it at the next run of its gate (every {every}m) after Flux has applied it."
         ));
+    } else if exit == Exit::Clean && !edited.plan.changes.is_empty() {
+        output.say("No gate changes by it: it reaches no cluster yet.");
     }
     Ok(exit)
 }

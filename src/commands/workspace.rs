@@ -162,6 +162,17 @@ impl Loaded {
     pub fn open(global: &Global, output: &Output) -> Result<Loaded, Error> {
         let workspace = Workspace::open(global, output)?;
         let spec = workspace.spec(output)?;
+        Loaded::with(global, output, workspace, spec)
+    }
+
+    /// As [`open`](Loaded::open), for what people do in an incident.
+    pub fn open_in_need(global: &Global, output: &Output) -> Result<Loaded, Error> {
+        let workspace = Workspace::open(global, output)?;
+        let spec = workspace.shown(spec::read_in_need(&workspace.snapshot, &workspace.spec_path)?, output);
+        Loaded::with(global, output, workspace, spec)
+    }
+
+    fn with(global: &Global, output: &Output, workspace: Workspace, spec: Spec) -> Result<Loaded, Error> {
         let renderer = renderer(global, output)?;
         let model = workspace.model(Some(&spec), renderer.as_ref());
         Ok(Loaded { workspace, spec, model, renderer })

@@ -1,7 +1,7 @@
 //! Asking by `kubectl`, which knows how to reach and to authenticate.
 
 use std::collections::BTreeSet;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -94,7 +94,7 @@ impl Kubectl {
         }
         let name = self.program.display();
         let mut child = self.command(arguments).spawn().map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => format!("`{name}` is not installed or not on PATH"),
+            ErrorKind::NotFound => format!("`{name}` is not installed or not on PATH"),
             _ => format!("`{name}` can't be run: {error}"),
         })?;
         let (out, err) = (Reading::of(child.stdout.take()), Reading::of(child.stderr.take()));
@@ -136,9 +136,11 @@ impl Reading {
         std::thread::spawn(move || {
             let Some(mut pipe) = pipe else { return };
             let mut chunk = vec![0; CHUNK];
-            while let Ok(length @ 1..) = pipe.read(&mut chunk) {
-                if send.send(chunk[..length].to_vec()).is_err() {
-                    return;
+            loop {
+                match pipe.read(&mut chunk) {
+                    Ok(length @ 1..) if send.send(chunk[..length].to_vec()).is_ok() => {}
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    _ => return,
                 }
             }
         });

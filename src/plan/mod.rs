@@ -23,7 +23,7 @@ pub(crate) use problem::{BACK, is_remote};
 pub use problem::{Nature, Problem};
 pub use report::Report;
 pub use stage::{Stage, Standing};
-pub(crate) use unfetched::refuse_unfetched;
+pub(crate) use unfetched::{for_people, refuse_unfetched};
 
 use crate::change::Changes;
 use crate::diagnostic::Diagnostic;

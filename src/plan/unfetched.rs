@@ -3,26 +3,26 @@
 use std::collections::BTreeMap;
 
 use crate::change::{Change, Changes};
-use crate::delivery::Input;
+use crate::delivery::Model;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::spec::SCHEMA_FILE;
+use crate::spec::{SCHEMA_FILE, Spec};
 
 /// Refuses changes that write a file for Flux where no source fetches it.
 ///
-/// The spec and its schema are for people and their editors. What moves from one such place to another was not for Flux
-/// before either.
+/// The spec and its schema are for people and their editors, as [`for_people`] says. What moves from one such place to
+/// another was not for Flux before either.
 ///
 /// # Errors
 ///
 /// When there is one; of each folder the first is named.
-pub fn refuse_unfetched(input: &Input<'_>, changes: &Changes) -> Result<(), Error> {
-    let is_fetched = |path: &RepoPath| input.model.delivered.is_fetched(path);
-    let is_for_people = |path: &RepoPath| {
-        *path == input.spec.path
-            || path.parent() == Some(input.spec.folder()) && path.name() == Some(SCHEMA_FILE)
-    };
+pub fn refuse_unfetched(
+    model: &Model,
+    changes: &Changes,
+    is_for_people: impl Fn(&RepoPath) -> bool,
+) -> Result<(), Error> {
+    let is_fetched = |path: &RepoPath| model.delivered.is_fetched(path);
     let is_written =
         |change: &Change| change.after.is_some() && change.moved_from.as_ref().is_none_or(is_fetched);
     let mut found: BTreeMap<RepoPath, &RepoPath> = BTreeMap::new();
@@ -38,4 +38,9 @@ pub fn refuse_unfetched(input: &Input<'_>, changes: &Changes) -> Result<(), Erro
     });
     let diagnostics: Vec<Diagnostic> = told.collect();
     if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics }) }
+}
+
+/// Tells whether a file is the spec or its schema.
+pub fn for_people(spec: &Spec) -> impl Fn(&RepoPath) -> bool {
+    |path| *path == spec.path || path.parent() == Some(spec.folder()) && path.name() == Some(SCHEMA_FILE)
 }

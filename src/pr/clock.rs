@@ -63,6 +63,15 @@ impl Clock<'_> {
         of(&self.after).or_else(|| of(&self.before))
     }
 
+    /// Tells whether a job that runs already begins to name a Flux Kustomization: its last run did not know of that.
+    fn is_newly_named(&self, old: &Applier<'_>, new: &Applier<'_>) -> bool {
+        let runs = |name: &str| {
+            let mut jobs = self.before.world.model.closings.of(old.cluster).iter();
+            jobs.any(|job| job.is_running && job.name == name)
+        };
+        self.before.job(old).is_none() && self.after.job(new).is_some_and(|job| runs(&job.name))
+    }
+
     /// Tells whether Flux Kustomizations with a table, or a held source, leave one suspended that a pair suspended.
     fn stays_suspended(&self, old: &Applier<'_>, new: &Applier<'_>, hold: &Hold) -> bool {
         let is_pair = |job: &BuiltJob| job.table.is_none() && job.held.is_none();
@@ -112,6 +121,14 @@ impl Clock<'_> {
             }
             (Some(hold), Some(_)) if self.stays_suspended(old, new, hold) => {
                 Landing::unknown(format!("{RESUME_OWN}: resume {} by hand", one.name()))
+            }
+            (None, Some(hold))
+                if !is_held
+                    && self.is_newly_named(old, new)
+                    && self.opens(new.cluster, &hold) != Some(self.now) =>
+            {
+                let reason = format!("no CronJob has suspended {} for {hold} yet", one.name());
+                Landing { outruns: true, ..self.before.applied(old, self.now) }.because(reason)
             }
             _ => landing,
         };

@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(until("2026-01-01T00:00:05Z"), "at once, within 1 minute");
         assert_eq!(until("2026-01-01T00:10:01Z"), "at once, within 11 minutes");
         assert_eq!(until("2026-01-01T02:00:00Z"), "at once, within 2 hours");
-        assert_eq!(until("2026-01-02T01:59:00Z"), "at once, within 1 day 1 hour");
+        assert_eq!(until("2026-01-02T01:59:00Z"), "at once, within 1 day 2 hours");
         assert_eq!(heading(&Landing::at_once(merged, None), merged), "at once");
         let open = Landing {
             state: State::Window,

@@ -38,7 +38,7 @@ pub use model::{
 };
 pub use parse::{Parsed, parse};
 pub use placed::Placed;
-pub use read::{near_folder, read};
+pub use read::{near_folder, read, read_in_need};
 pub use schema::{SCHEMA_FILE, schema};
 pub use template::{expand, expand_folder};
 pub use text::{NewCluster, NewSpec, NewWindow, NewWindowUse, write_new};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::repo::{Entry, Snapshot};
@@ -18,19 +18,36 @@ use crate::text::did_you_mean;
 /// When there is no regular file at the path, naming one beside it that may be meant, when the root of a cluster is no
 /// folder of the repository, and as [`parse`](crate::spec::parse()) does.
 pub fn read(snapshot: &Snapshot, path: &RepoPath) -> Result<Parsed, Error> {
+    let parsed = read_without_roots(snapshot, path)?;
+    let missing = missing_roots(snapshot, &parsed.spec);
+    if missing.is_empty() {
+        Ok(parsed)
+    } else {
+        Err(Error { kind: ErrorKind::Invalid, diagnostics: missing })
+    }
+}
+
+/// As [`read`], for what people do in an incident: a root that is no folder is a warning then, since a cluster that is gone
+/// must not keep anybody from stopping the others.
+///
+/// # Errors
+///
+/// As [`read`], but for roots.
+pub fn read_in_need(snapshot: &Snapshot, path: &RepoPath) -> Result<Parsed, Error> {
+    let mut parsed = read_without_roots(snapshot, path)?;
+    let missing = missing_roots(snapshot, &parsed.spec).into_iter();
+    parsed.warnings.extend(missing.map(|one| Diagnostic { severity: Severity::Warning, ..one }));
+    Ok(parsed)
+}
+
+fn read_without_roots(snapshot: &Snapshot, path: &RepoPath) -> Result<Parsed, Error> {
     let error = |message: String, help: String| {
         Err(Error::invalid(Diagnostic::error(message).at(Place::file(path.clone())).help(help)))
     };
     match snapshot.entry(path) {
         Some(Entry::File(file)) => {
             let text = |other: &RepoPath| snapshot.file(other).and_then(|file| file.text()).map(Arc::from);
-            let parsed = parse_beside(path, file.bytes(), &text)?;
-            let missing = missing_roots(snapshot, &parsed.spec);
-            if missing.is_empty() {
-                Ok(parsed)
-            } else {
-                Err(Error { kind: ErrorKind::Invalid, diagnostics: missing })
-            }
+            parse_beside(path, file.bytes(), &text)
         }
         Some(Entry::Symlink { .. }) => error(
             "the spec is a symbolic link, which an edit would replace by a file".to_owned(),

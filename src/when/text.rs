@@ -1,5 +1,7 @@
 //! The answer for people.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -19,13 +21,14 @@ const MOST_NAMED: usize = 5;
 /// each; zones that show the same time share a line. Remarks stand below, each once.
 pub fn text(answer: &Answer, width: usize) -> String {
     let mut rows = vec![header()];
+    let twins = twins(answer);
     for line in &answer.lines {
-        rows.extend(lines_of(answer, line));
+        rows.extend(lines_of(answer, line, &twins));
     }
     let mut text = if answer.lines.is_empty() { String::new() } else { table(&rows) };
     let has_room = text.lines().all(|line| line.chars().count() <= width);
     if !has_room {
-        text = answer.lines.iter().map(|line| narrow(answer, line, width)).collect();
+        text = answer.lines.iter().map(|line| narrow(answer, line, &twins, width)).collect();
     }
     let room = if has_room { usize::MAX } else { width };
     let say = |words: String, room: usize| fold(words.split(' '), room, 2) + "\n";
@@ -54,11 +57,11 @@ fn header() -> Vec<String> {
         .to_vec()
 }
 
-fn lines_of(answer: &Answer, line: &Line) -> Vec<Vec<String>> {
+fn lines_of(answer: &Answer, line: &Line, twins: &Twins<'_>) -> Vec<Vec<String>> {
     let mut first = vec![
         clean(&line.cluster),
         line.change_type.as_deref().map_or_else(|| "(all)".to_owned(), clean),
-        kustomization(line),
+        kustomization(line, twins),
         now(line),
     ];
     let Some(times) = line.times else {
@@ -75,9 +78,9 @@ fn lines_of(answer: &Answer, line: &Line) -> Vec<Vec<String>> {
 }
 
 /// Writes a line of the table below each other.
-fn narrow(answer: &Answer, line: &Line, width: usize) -> String {
+fn narrow(answer: &Answer, line: &Line, twins: &Twins<'_>, width: usize) -> String {
     let change_type = line.change_type.as_deref().map_or_else(|| "(all)".to_owned(), clean);
-    let head = [clean(&line.cluster), change_type, format!("{}:", kustomization(line)), now(line)];
+    let head = [clean(&line.cluster), change_type, format!("{}:", kustomization(line, twins)), now(line)];
     let mut text = fold(head.iter().flat_map(|part| part.split(' ')), width, 2) + "\n";
     let Some(times) = line.times else { return text };
     for (label, at) in [("  opens  ", times.next_open), ("  closes ", times.next_close)] {
@@ -95,12 +98,27 @@ fn narrow(answer: &Answer, line: &Line, width: usize) -> String {
     text
 }
 
-fn kustomization(line: &Line) -> String {
-    match &line.kustomization {
-        Some(found) if found.in_git => clean(&found.name),
-        Some(found) => format!("{} (not in Git)", clean(&found.name)),
-        None => "-".to_owned(),
+/// By cluster and name, the namespaces of Flux Kustomizations.
+type Twins<'a> = BTreeMap<(&'a str, &'a str), BTreeSet<&'a str>>;
+
+fn twins(answer: &Answer) -> Twins<'_> {
+    let mut found = Twins::new();
+    for line in &answer.lines {
+        if let Some(one) = &line.kustomization {
+            found.entry((&line.cluster, &one.name)).or_default().insert(&one.namespace);
+        }
     }
+    found
+}
+
+/// Names the Flux Kustomization of a line, with its namespace where the cluster has another one of that name.
+fn kustomization(line: &Line, twins: &Twins<'_>) -> String {
+    let Some(found) = &line.kustomization else { return "-".to_owned() };
+    let name = match twins.get(&(&*line.cluster, &*found.name)).is_some_and(|spaces| spaces.len() > 1) {
+        true => format!("{}/{}", clean(&found.namespace), clean(&found.name)),
+        false => clean(&found.name),
+    };
+    if found.in_git { name } else { format!("{name} (not in Git)") }
 }
 
 /// Says what becomes of a change that is merged at the instant.

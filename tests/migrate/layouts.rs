@@ -92,3 +92,13 @@ fn what_something_real_time_depends_on_waits_in_a_held_source() {
     let run = scratch.expect(0, &["sync", "--dry-run"]);
     insta::assert_snapshot!("the_gate_lets_go_what_it_waits_for", run.stderr);
 }
+
+/// A hub has a Flux Kustomization of one name for each of its clusters.
+#[test]
+fn a_hub_tells_its_flux_kustomizations_apart() {
+    let scratch = Scratch::fixture("layouts/hub-and-spoke");
+    scratch.write("windows.yaml", format!("{SPEC}  hub: {{}}\n")).commit();
+    scratch.take(&["sync", "--yes"]);
+    let run = scratch.expect(0, &["when", "--now=2026-11-23T12:00:00Z"]);
+    insta::assert_snapshot!(run.stdout);
+}

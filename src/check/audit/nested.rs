@@ -14,8 +14,10 @@ use crate::spec::ChangeType;
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = Vec::new();
     for (cluster, deliveries) in subject.clusters() {
-        // What carries Flux Kustomizations and nothing else is no app; nobody would gate it by type.
-        for delivery in deliveries.iter().filter(|delivery| delivery.role != Role::Bootstrap) {
+        // What carries Flux Kustomizations and nothing else is no app; nobody would gate it by type. Where no gate holds the
+        // outer one back, its manifests wait for nothing.
+        let outer = |delivery: &&&Delivery| delivery.role != Role::Bootstrap && delivery.gated.is_some();
+        for delivery in deliveries.iter().filter(outer) {
             for inner in delivery.objects.iter().filter(|applied| applied.is(GROUP, "Kustomization")) {
                 let Some(held) = inner.window() else { continue };
                 let (namespace, name) = (&inner.id.namespace, &inner.id.name);

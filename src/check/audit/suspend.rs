@@ -44,7 +44,10 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 .finding(format!(
                     "`suspend: false` in Git resumes {name}. Suspending it by hand does not last"
                 ))
-                .help("remove the line; false is the default"),
+                .help(match follows {
+                    true => "leave it until every cluster has applied it: it resumes what a former gate suspended\nthen remove the line",
+                    false => "remove the line; false is the default",
+                }),
             (None, true) => continue,
         };
         let mut finding = finding.at(flux.place("suspend"));

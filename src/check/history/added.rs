@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::Told;
 use super::step::Step;
 use crate::check::code::UNLISTED_FILE;
@@ -29,7 +31,10 @@ pub(super) fn added(step: &Step<'_>) -> Vec<Told> {
     let new = new.filter(|file| !is_chart(file));
     let holds_objects = |file: &RepoPath| {
         let objects = after.snapshot.file(file).and_then(manifests);
-        objects.is_some_and(|all| all.iter().any(|one| !one.value["kind"].is_null()))
+        let is_object = |one: &Value| {
+            one["apiVersion"].is_string() && one["kind"].is_string() && one["metadata"]["name"].is_string()
+        };
+        objects.is_some_and(|all| all.iter().any(|one| is_object(&one.value)))
     };
     let mut found = BTreeSet::new();
     for file in new {
@@ -48,9 +53,12 @@ pub(super) fn added(step: &Step<'_>) -> Vec<Told> {
     let spec =
         after.spec.map(|spec| Input { spec, snapshot: after.snapshot, model, renderer: after.renderer });
     let told: Vec<Unlisted> = spec.iter().flat_map(unlisted).collect();
+    // What a split has just written gets Flux Kustomizations of its own at the hand-over.
+    let sides = spec.map(|input| input.sides()).unwrap_or_default();
     let finding = |path: RepoPath| {
         let list = graph.get(&path.parents().find(|above| graph.has(above))?)?;
-        let is_told = told.iter().any(|one| path.is_within(&one.path));
+        let is_told =
+            told.iter().any(|one| path.is_within(&one.path)) || sides.keys().any(|side| path.is_within(side));
         let builds = after.deliveries.iter().find(|one| built(graph, &one.path).contains(&list.folder));
         let delivery = builds.filter(|_| !is_told)?;
         let text = format!("{path} is new and reaches no cluster: {} does not list it", list.file);

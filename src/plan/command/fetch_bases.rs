@@ -1,13 +1,14 @@
 //! `fetch-bases`: what builds take from elsewhere becomes a part of the repository.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use crate::delivery::World;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::plan::Plan;
 use crate::plan::edit::Builder;
+use crate::plan::{Plan, refuse_unfetched};
 use crate::render::{Renderer, Request};
 use crate::repo::{
     Entry, Fetched, Graph, Kustomization, Reference, RemoteBase, Snapshot, Target, built, segment,
@@ -76,6 +77,7 @@ pub fn fetch_bases(
     }
     let mut plan = copies.builder.finish();
     applied_alone(world, &plan, folder)?;
+    refuse_unfetched(world.model, &plan.changes, |_| false)?;
     let after = plan.changes.apply(world.snapshot);
     built_now(&after, renderer, &tops, &plan)?;
     plan.remarks = remarks;
@@ -122,14 +124,21 @@ impl Copies<'_> {
                     made
                 }
             };
-            let line_end =
-                text[reference.span.end..].find('\n').map_or(text.len(), |end| reference.span.end + end);
-            // In a list in brackets other items follow.
-            let is_last = text[reference.span.end..line_end].trim().is_empty();
+            let Range { start, end } = reference.span.clone();
+            let told = format!("# {}, {hash}", reference.text);
+            let rest = text[end..].lines().next().unwrap_or_default();
+            let is_last = rest.trim().is_empty();
             if is_last {
-                text.replace_range(reference.span.end..line_end, &format!(" # {}, {hash}", reference.text));
+                text.replace_range(end..end + rest.len(), &format!(" {told}"));
             }
-            text.replace_range(reference.span.clone(), &copy.relative_to(&list.folder));
+            text.replace_range(start..end, &copy.relative_to(&list.folder));
+            if !is_last {
+                // A comment or, in a list in brackets, another item follows.
+                let line = text[..start].rfind('\n').map_or(0, |end| end + 1);
+                let indent: String = text[line..].chars().take_while(|one| *one == ' ').collect();
+                let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+                text.insert_str(line, &format!("{indent}{told}{line_end}"));
+            }
         }
         Ok(text)
     }
@@ -157,7 +166,11 @@ impl Copies<'_> {
                 let problem = format!("{path} of {} is no text file", base.url);
                 return Err(Error::invalid(Diagnostic::error(problem).help("copy the base by hand")));
             };
-            self.builder.create(&joined(&top, path.as_str())?, &content)?;
+            let copy = joined(&top, path.as_str())?;
+            // What was copied of this commit before may name copies itself by now.
+            if self.builder.now().file(&copy).is_none() {
+                self.builder.create(&copy, &content)?;
+            }
         }
         Ok((joined(&top, base.folder.as_str())?, format!("commit {}", fetched.commit)))
     }

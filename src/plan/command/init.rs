@@ -14,7 +14,7 @@ use crate::plan::command::free_namespace::free_namespace;
 use crate::plan::command::schema_text;
 use crate::plan::command::sync::obligations;
 use crate::plan::edit::Builder;
-use crate::plan::{Found, FoundEntry, Holding, Plan, Report, gate, refuse_unfetched};
+use crate::plan::{Found, FoundEntry, Holding, Plan, Report, for_people, gate, refuse_unfetched};
 use crate::render::Renderer;
 use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::{FluxKustomization, Kustomization, Snapshot};
@@ -183,7 +183,7 @@ pub fn init(
     let mut builder = with_spec.clone();
     let leftover = gate::sync_verified(&input, templates, &mut builder)?;
     let mut plan = builder.finish();
-    refuse_unfetched(&input, &plan.changes)?;
+    refuse_unfetched(input.model, &plan.changes, for_people(input.spec))?;
     let left = gate::Left::default();
     plan.obligations = obligations(&input, &plan, &left)?;
     plan.commands = leftover.commands;

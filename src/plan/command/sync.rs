@@ -9,11 +9,11 @@ use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::gate::Late;
-use crate::plan::refuse_unfetched;
 use crate::plan::split::refresh::refresh;
 use crate::plan::split::transfer::Transfer;
 use crate::plan::split::{later, layout, relocation};
 use crate::plan::{BACK, Plan, Report, gate};
+use crate::plan::{for_people, refuse_unfetched};
 use crate::proof::Obligation;
 use crate::spec;
 use crate::spec::SCHEMA_FILE;
@@ -96,7 +96,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, options: SyncOptions) -> R
             |deletion: Deletion| Diagnostic::warning(gate::deletes(&deletion)).at(deletion.place.clone());
         plan.remarks.extend(deletions(&old, &new).into_iter().map(said));
     }
-    refuse_unfetched(input, &plan.changes)?;
+    refuse_unfetched(input.model, &plan.changes, for_people(input.spec))?;
     let next = Input { snapshot: &after, model, ..*input };
     plan.commands.extend(gate::released(input, &next)?);
     plan.report = Report::EntryPoints(relocation::misplaced(&next));

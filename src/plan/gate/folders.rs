@@ -53,7 +53,9 @@ impl GateFolders {
     /// When the layout gives no folder.
     pub fn of(input: &Input<'_>) -> Result<GateFolders, Error> {
         let base = input.spec.gate_base()?;
-        let all = cluster_folders(input)?.into_iter().chain([base]).collect();
+        // Those that the spec no longer wants may be on their way out.
+        let former = input.model.closings.clusters().filter_map(|one| input.spec.gate_folder(one).ok());
+        let all = cluster_folders(input)?.into_iter().chain([base]).chain(former).collect();
         Ok(GateFolders { carriers: carriers(input)?, all })
     }
 

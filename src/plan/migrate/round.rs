@@ -13,7 +13,7 @@ use crate::plan::migrate::moving::{Key, Move};
 use crate::plan::migrate::steps::steps;
 use crate::plan::migrate::{MigrateOptions, behind, since, verify};
 use crate::plan::problem::Problem;
-use crate::plan::{Plan, Stage, gate, refuse_unfetched};
+use crate::plan::{Plan, Stage, for_people, gate, refuse_unfetched};
 use crate::proof::Obligation;
 use crate::template::Templates;
 
@@ -86,7 +86,7 @@ impl Round<'_> {
             return Ok(Err(lost));
         }
         let mut plan = builder.finish();
-        refuse_unfetched(input, &plan.changes)?;
+        refuse_unfetched(input.model, &plan.changes, for_people(input.spec))?;
         plan.remarks.extend(active.iter().flat_map(|one| behind::left_behind(input, one, before)));
         plan.remarks.extend(allowed(deletions(before, &after), options)?);
         plan.remarks.extend(notes.into_iter().map(Diagnostic::note));

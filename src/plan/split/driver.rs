@@ -21,7 +21,7 @@ use crate::plan::problem::Problem;
 use crate::plan::split::draft::{Draft, Known};
 use crate::plan::split::run::{Live, Run};
 use crate::plan::split::{Selection, ahead, layout, promise};
-use crate::plan::{EntryOutcome, Plan, migrate, refuse_unfetched};
+use crate::plan::{EntryOutcome, Plan, for_people, migrate, refuse_unfetched};
 use crate::proof::{Obligation, first_mismatch, prove};
 use crate::render::Request;
 use crate::repo::listing::listing;
@@ -70,7 +70,7 @@ pub fn split(
         if run.learns(&draft, &mut known) || run.follow(&mut draft)? && run.learns(&draft, &mut known) {
             continue;
         }
-        refuse_unfetched(original, &draft.plan.changes)?;
+        refuse_unfetched(original.model, &draft.plan.changes, for_people(original.spec))?;
         return Ok(draft.plan);
     }
 }

@@ -68,7 +68,8 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
                 (Topic::Check, what.to_owned())
             }
             (Some(hold), false) if before == Some(true) || after == Some(false) => {
-                if is_open(clock, &hold) {
+                // What waits at its source goes on waiting there.
+                if is_open(clock, &hold) || clock.after.is_held(&hold.0) {
                     return None;
                 }
                 let what = format!("is resumed at once, so all lands that waits for {}", hold.1);

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::follow::{follow, pin};
 use super::migrations::{Case, Uids, begin, landed, nothing_lost};
 use crate::api::Change;
+use crate::cluster::Cluster;
 use crate::fleet::{CRON_JOBS, Fleet, JOBS, SOURCES, kustomization_at, ready};
 use crate::wait::{WORK, until};
 
@@ -37,14 +38,18 @@ fn divided(fleet: &mut Fleet) -> Vec<Uids> {
     before
 }
 
-/// Closes and opens in all namespaces, and goes on in one where another fails.
-pub fn play(fleet: &mut Fleet) {
-    let before = divided(fleet);
-    let cluster = &fleet.clusters[0];
+fn gate_is_on(cluster: &Cluster) {
     until("the gate is on", WORK, || {
         let gate = cluster.api.list(CRON_JOBS);
         (gate.len() == 2 && gate.iter().all(|job| job["spec"]["suspend"] == false)).then_some(())
     });
+}
+
+/// Closes and opens in all namespaces, and goes on in one where another fails.
+pub fn play(fleet: &mut Fleet) {
+    let before = divided(fleet);
+    let cluster = &fleet.clusters[0];
+    gate_is_on(cluster);
     for (job, closed) in [("close-reconciliation-window", true), ("open-reconciliation-window", false)] {
         cluster.run_job(job);
         for name in HOMES.after {
@@ -70,9 +75,6 @@ pub fn play(fleet: &mut Fleet) {
 /// One held source serves Flux Kustomizations of several namespaces.
 pub fn held(fleet: &mut Fleet) {
     let before = divided(fleet);
-    follow(fleet, None);
-    fleet.tool(&["sync", "--yes", "--allow-dirty"]);
-    fleet.merge("Hold a source");
     let cluster = &fleet.clusters[0];
     let rw = ["media/radio-rw", "tools/radio-rw"];
     let all_at = |commit: &str| {
@@ -84,6 +86,14 @@ pub fn held(fleet: &mut Fleet) {
         };
         rw.iter().all(is_at).then_some(())
     };
+    // A job that finds them at several commits leaves it to people which one is held.
+    gate_is_on(cluster);
+    cluster.run_job("open-reconciliation-window");
+    let newest = fleet.revision();
+    until("both have applied what is there", WORK, || all_at(newest.rsplit(':').next().unwrap()));
+    follow(fleet, None);
+    fleet.tool(&["sync", "--yes", "--allow-dirty"]);
+    fleet.merge("Hold a source");
     let first = until("the first run lets in the commit", WORK, || pin(cluster));
     until("both have applied it", WORK, || all_at(&first));
     nothing_lost(fleet, &before, "held");
