@@ -105,6 +105,16 @@ fn remote_bases_are_copied_at_their_commit_with_all_that_they_take_in() {
     fleet.take(&["fetch-bases", "--yes"]);
     let run = fleet.expect(0, &["fetch-bases"]);
     assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", "Nothing to change.\n"));
+    // The same base again, now that its copy names a copy itself, where something else stands on the line.
+    fleet.write("more/kustomization.yaml", format!("resources:\r\n- {web} # the web\r\n"));
+    fleet.write("clusters/one/more.yaml", flux_kustomization("more", "more", "")).commit();
+    fleet.take(&["fetch-bases", "--yes"]);
+    insta::assert_snapshot!(
+        "fetched_again",
+        told(&fleet.text("more/kustomization.yaml")).escape_debug().to_string()
+    );
+    fleet.git(&["rm", "-r", "--quiet", "more", "clusters/one/more.yaml"]);
+    fleet.commit();
     // In an order that does not depend on where the bases lie.
     let all = fleet.tree();
     let files: BTreeMap<String, String> = all
@@ -154,4 +164,19 @@ fn what_can_not_be_copied_is_told_at_its_address() {
     let run = fleet.expect(3, &["fetch-bases", "clusters/one/vendor", "--yes"]);
     insta::assert_snapshot!("copies_that_flux_applies", shown(&fleet, &run.stderr, &[("BASE", &whole)]));
     fleet.expect(0, &["fetch-bases", "copies", "--yes"]);
+}
+
+#[test]
+fn copies_that_no_source_fetches_are_refused() {
+    let base = bases("web.yaml");
+    base.replace("web/kustomization.yaml", "- web.yaml\n- ../common\n- web.yaml\n", "- web.yaml\n").commit();
+    let fleet = Scratch::empty();
+    let source = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: flux-system, namespace: flux-system }\nspec: { interval: 1m, url: https://git.example.com/fleet, ignore: \"/*\\n!/clusters\\n!/apps\\n\" }\n---\n";
+    let root = format!("{source}{}", flux_kustomization("flux-system", "clusters/one", ""));
+    fleet.write("clusters/one/flux-system/gotk-sync.yaml", root);
+    fleet.write("clusters/one/apps.yaml", flux_kustomization("apps", "apps", ""));
+    fleet.write("apps/kustomization.yaml", format!("resources:\n- {}//web\n", url(&base))).commit();
+    let run = fleet.expect(5, &["fetch-bases", "--yes"]);
+    assert!(run.stderr.contains("would reach no cluster: its source leaves it out"), "{}", run.stderr);
+    fleet.expect(0, &["fetch-bases", "apps/vendor", "--yes"]);
 }

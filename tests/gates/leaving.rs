@@ -1,5 +1,6 @@
 //! Gates that go, and what they held back.
 
+use crate::follow::{bootstrapped, following};
 use crate::support::scratch::{Scratch, assert_same};
 use crate::{WINDOW, jobs, rendered, scaffold};
 
@@ -142,4 +143,38 @@ fn a_namespace_that_a_gate_leaves_goes_on_request_alone() {
         scratch.commit();
     }
     scratch.expect(0, &["sync", "--yes"]);
+}
+
+/// Where a list of the cluster carries it, the whole gate goes at once.
+#[test]
+fn a_gate_that_holds_a_source_leaves_with_its_cluster() {
+    let scratch = following();
+    scratch.replace("windows.yaml", "  edge-02: {}\n", "").commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    assert!(!jobs(&rendered(&scratch, "clusters/edge-02/infra")).is_empty(), "it went without a word");
+    scratch.expect(0, &["sync", "--yes", "--while-open", "--allow-deletion"]);
+    assert!(jobs(&rendered(&scratch, "clusters/edge-02/infra")).is_empty());
+    assert!(!jobs(&rendered(&scratch, "clusters/edge-01/infra")).is_empty());
+    let apps = scratch.text("clusters/edge-02/flux/apps-rw.yaml");
+    assert!(!apps.contains("name: flux-system-rw"), "{apps}");
+}
+
+/// A cluster that is gone keeps nobody from stopping the others.
+#[test]
+fn a_stop_goes_on_where_a_root_is_gone() {
+    let scratch = bootstrapped();
+    scratch.replace("windows.yaml", "gate:\n", "gate:\n  every: 5m\n  through: 2027-12-31\n");
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    scratch.commit();
+    scratch.replace("windows.yaml", "  edge-02: {}\n", "  edge-02: { roots: [clusters/edge-20] }\n").commit();
+    let run = scratch.expect(3, &["sync"]);
+    assert!(
+        run.stderr.contains("root `clusters/edge-20` of cluster `edge-02` does not exist"),
+        "{}",
+        run.stderr
+    );
+    let run = scratch.expect(0, &["stop", "--without-git", "--cluster", "edge-01"]);
+    assert!(run.stdout.contains("edge-01, to close") && run.stderr.contains("does not exist"), "{run:?}");
+    let run = scratch.expect(0, &["stop", "--cluster", "edge-01", "--yes"]);
+    assert!(run.stderr.contains("Commit and push it."), "{}", run.stderr);
 }
