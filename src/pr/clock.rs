@@ -128,7 +128,7 @@ impl Clock<'_> {
                     && self.opens(new.cluster, &hold) != Some(self.now) =>
             {
                 let reason = format!("no CronJob has suspended {} for {hold} yet", one.name());
-                Landing { outruns: true, ..self.before.applied(old, self.now) }.because(reason)
+                Landing { outruns: true, reason: Some(reason), ..self.before.applied(old, self.now) }
             }
             _ => landing,
         };

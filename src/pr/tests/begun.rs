@@ -118,3 +118,22 @@ fn what_moves_to_another_file_has_been_closed() {
     let told = landings(&compared_since(NOW, &base, &moved, &known));
     assert_eq!(told, landings(&compared_since(NOW, &base, &with_image(&base), &known)));
 }
+
+#[test]
+fn a_job_that_begins_to_name_one_has_not_closed_that() {
+    let edits = [
+        ("clusters/one/more.yaml", "", &*super::repository::flux("more-rw", "more", "")),
+        ("more/kustomization.yaml", "", "resources: [a.yaml]\n"),
+        ("more/a.yaml", "", &*map("a", "k: v")),
+    ];
+    let base = with(&files(), &edits);
+    let named = with(
+        &base,
+        &[
+            ("clusters/one/gate/close.yaml", "apps-rw", "apps-rw, more-rw"),
+            ("clusters/one/gate/open.yaml", "apps-rw", "apps-rw, more-rw"),
+            ("more/a.yaml", "k: v", "k: w"),
+        ],
+    );
+    insta::assert_snapshot!(landings(&compared_since(NOW, &base, &named, &|_: &str| Appeared::Before)));
+}
