@@ -165,7 +165,12 @@ pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, 
         new.name = free_name(spec, STOP.0);
         add_freeze(spec, text, &new, now)
     });
+    let is_program = arguments.edit.if_revision.is_some();
     let exit = exit.map_err(|mut error| {
+        // Who spelled it wrong, or asks for a revision, is told that alone.
+        if error.kind == ErrorKind::Usage || is_program {
+            return error;
+        }
         let way = "`gitops-windows stop --without-git` prints what closes each cluster at once";
         let one = "or stop one cluster after the other: `--cluster NAME`";
         error.diagnostics.push(Diagnostic::note(way).help(one));
