@@ -82,7 +82,7 @@ impl<'a> Subject<'a> {
 
     /// Gives the deliveries of each cluster that gets objects.
     pub fn clusters(&self) -> BTreeMap<&ClusterKey, Vec<&Delivery>> {
-        self.by_cluster.keys().map(|cluster| (cluster, self.deliveries_of(cluster).collect())).collect()
+        self.grouped(&self.by_cluster)
     }
 
     /// Gives the deliveries of one cluster, in the order of entry points.
@@ -90,12 +90,12 @@ impl<'a> Subject<'a> {
         &self,
         cluster: &ClusterKey,
     ) -> impl Iterator<Item = &Delivery> + Clone + use<'_, 'a> {
-        self.by_cluster.get(cluster).into_iter().flatten().map(|position| &self.deliveries[*position])
+        self.at(self.by_cluster.get(cluster))
     }
 
     /// Gives the deliveries by the clusters in which their Flux Kustomizations lie.
     pub fn reconcilers(&self) -> BTreeMap<&ClusterKey, Vec<&Delivery>> {
-        self.by_reconciler.keys().map(|cluster| (cluster, self.reconciled_in(cluster).collect())).collect()
+        self.grouped(&self.by_reconciler)
     }
 
     /// Gives the deliveries of which the Flux Kustomization lies in a cluster, in the order of entry points: those that a
@@ -104,7 +104,21 @@ impl<'a> Subject<'a> {
         &self,
         cluster: &ClusterKey,
     ) -> impl Iterator<Item = &Delivery> + Clone + use<'_, 'a> {
-        self.by_reconciler.get(cluster).into_iter().flatten().map(|position| &self.deliveries[*position])
+        self.at(self.by_reconciler.get(cluster))
+    }
+
+    fn at<'s>(
+        &'s self,
+        positions: Option<&'s Vec<usize>>,
+    ) -> impl Iterator<Item = &'s Delivery> + Clone + use<'s, 'a> {
+        positions.into_iter().flatten().map(|position| &self.deliveries[*position])
+    }
+
+    fn grouped<'s>(
+        &'s self,
+        index: &'s BTreeMap<ClusterKey, Vec<usize>>,
+    ) -> BTreeMap<&'s ClusterKey, Vec<&'s Delivery>> {
+        index.iter().map(|(cluster, all)| (cluster, self.at(Some(all)).collect())).collect()
     }
 
     /// Gives the Flux Kustomization of a delivery, where one stands in Git.

@@ -16,6 +16,7 @@ mod scalar;
 mod split;
 
 pub use edit::{EditError, Editor, Key};
+pub(crate) use lines::{line_break_near, line_end, line_start};
 pub use node::{Document, DuplicateKey, Node, NodeKind, ScalarStyle};
 pub use quote::{double_quote, flow_text, quote};
 pub use read::{ReadError, read_documents};

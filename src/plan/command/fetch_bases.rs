@@ -1,6 +1,6 @@
 //! `fetch-bases`: what builds take from elsewhere becomes a part of the repository.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map};
 use std::ops::Range;
 
 use crate::delivery::World;
@@ -14,6 +14,7 @@ use crate::repo::{
     Entry, Fetched, Graph, Kustomization, Reference, RemoteBase, Snapshot, Target, built, segment,
 };
 use crate::text::sha256;
+use crate::yaml::{line_break_near, line_end, line_start};
 
 /// Who fetches.
 pub trait Fetch {
@@ -59,7 +60,13 @@ pub fn fetch_bases(
     fetch: &dyn Fetch,
 ) -> Result<Plan, Error> {
     let tops = world.model.built_folders();
-    let mut copies = Copies { folder, fetch, builder: Builder::new(world.snapshot), known: BTreeMap::new() };
+    let mut copies = Copies {
+        folder,
+        fetch,
+        builder: Builder::new(world.snapshot),
+        fetched: BTreeMap::new(),
+        known: BTreeMap::new(),
+    };
     let mut remarks = Vec::new();
     for _ in 0..DEEPEST {
         let graph = Graph::read(copies.builder.now());
@@ -97,6 +104,8 @@ struct Copies<'a> {
     folder: &'a RepoPath,
     fetch: &'a dyn Fetch,
     builder: Builder<'a>,
+    /// What was fetched, by address and reference: several folders of a repository come from one commit of it.
+    fetched: BTreeMap<(String, Option<String>), Fetched>,
     /// The copy of each address, and the hash that it is told by.
     known: BTreeMap<String, (RepoPath, String)>,
 }
@@ -126,18 +135,17 @@ impl Copies<'_> {
             };
             let Range { start, end } = reference.span.clone();
             let told = format!("# {}, {hash}", reference.text);
-            let rest = text[end..].lines().next().unwrap_or_default();
-            let is_last = rest.trim().is_empty();
+            let rest = end..line_end(&text, end);
+            let is_last = text[rest.clone()].trim().is_empty();
             if is_last {
-                text.replace_range(end..end + rest.len(), &format!(" {told}"));
+                text.replace_range(rest, &format!(" {told}"));
             }
             text.replace_range(start..end, &copy.relative_to(&list.folder));
             if !is_last {
                 // A comment or, in a list in brackets, another item follows.
-                let line = text[..start].rfind('\n').map_or(0, |end| end + 1);
+                let line = line_start(&text, start);
                 let indent: String = text[line..].chars().take_while(|one| *one == ' ').collect();
-                let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-                text.insert_str(line, &format!("{indent}{told}{line_end}"));
+                text.insert_str(line, &format!("{indent}{told}{}", line_break_near(&text, line)));
             }
         }
         Ok(text)
@@ -157,9 +165,14 @@ impl Copies<'_> {
             let problem = format!("`{address}` is no address of a git repository or of a YAML file");
             Error::invalid(Diagnostic::error(problem).help("correct the address"))
         })?;
-        let fetched = self.fetch.repository(&base)?;
-        let top =
-            self.below(&format!("{}@{}", base.name, &fetched.commit[..SHORT.min(fetched.commit.len())]))?;
+        let fetched = match self.fetched.entry((base.url.clone(), base.reference.clone())) {
+            btree_map::Entry::Occupied(known) => known.into_mut(),
+            btree_map::Entry::Vacant(new) => new.insert(self.fetch.repository(&base)?),
+        };
+        let top = joined(
+            self.folder,
+            &format!("{}@{}", base.name, &fetched.commit[..SHORT.min(fetched.commit.len())]),
+        )?;
         for path in taken_in(&fetched.files, &base)? {
             let content = fetched.files.file(&path).and_then(|file| file.shared_text());
             let Some(content) = content else {
@@ -181,13 +194,9 @@ impl Copies<'_> {
         let parts: Vec<String> = path.split("://").nth(1).unwrap_or(path).split('/').map(segment).collect();
         let (name, folders) =
             parts.split_last().map_or(("", &[][..]), |(name, folders)| (name.as_str(), folders));
-        let file = self.below(&format!("{}@{}/{name}", folders.join("/"), &hash[..SHORT]))?;
+        let file = joined(self.folder, &format!("{}@{}/{name}", folders.join("/"), &hash[..SHORT]))?;
         self.builder.create(&file, &content)?;
         Ok((file, format!("sha256:{hash}")))
-    }
-
-    fn below(&self, path: &str) -> Result<RepoPath, Error> {
-        joined(self.folder, path)
     }
 }
 
