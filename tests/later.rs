@@ -7,7 +7,7 @@
 mod divided;
 mod support;
 
-use divided::{SPEC, divided, finished};
+use divided::{SPEC, divided, finished, nothing_is_deleted};
 use support::scratch::{Scratch, Tree, assert_same};
 
 /// Two apps on two clusters, of which one is divided and migrated.
@@ -29,18 +29,6 @@ fn one_app_of_two() -> (Scratch, Tree) {
         scratch.expect(0, &["verify"]);
     }
     (scratch, start)
-}
-
-/// The findings about a commit that lets a cluster delete something.
-const DELETING: [&str; 5] = ["GW012", "GW013", "GW048", "GW054", "GW055"];
-
-/// Makes sure that nobody deletes anything on the way from the commit before.
-#[track_caller]
-fn nothing_is_deleted(scratch: &Scratch) {
-    let run = scratch.run(&["check", "--base", "HEAD~1"]);
-    assert!([0, 1].contains(&run.code), "the check itself failed: {run:?}");
-    let said = run.stdout + &run.stderr;
-    assert!(DELETING.iter().all(|code| !said.contains(code)), "{said}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, and writes when asked")]
 
 #[path = "support/divided.rs"]
+#[allow(dead_code, reason = "each test program uses a part of it")]
 mod divided;
 mod support;
 

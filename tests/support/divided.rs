@@ -36,3 +36,16 @@ pub fn finished(fixture: &str, clusters: &[&str]) -> Scratch {
     }
     scratch
 }
+
+/// The findings about a commit that lets a cluster delete something.
+const DELETING: [&str; 5] = ["GW012", "GW013", "GW048", "GW054", "GW055"];
+
+/// Makes sure that nobody deletes anything on the way from the commit before, and returns all that is said of it.
+#[track_caller]
+pub fn nothing_is_deleted(scratch: &Scratch) -> String {
+    let run = scratch.run(&["check", "--base", "HEAD~1"]);
+    assert!([0, 1].contains(&run.code), "the check itself failed: {run:?}");
+    let said = run.stdout + &run.stderr;
+    assert!(DELETING.iter().all(|code| !said.contains(code)), "{said}");
+    said
+}
