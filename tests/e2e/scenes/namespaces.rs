@@ -91,6 +91,8 @@ pub fn held(fleet: &mut Fleet) {
     cluster.run_job("open-reconciliation-window");
     let newest = fleet.revision();
     until("both have applied what is there", WORK, || all_at(newest.rsplit(':').next().unwrap()));
+    // And while open by hand, one may apply the commit that brings the held source before it reads from that.
+    cluster.run_job("close-reconciliation-window");
     follow(fleet, None);
     fleet.tool(&["sync", "--yes", "--allow-dirty"]);
     fleet.merge("Hold a source");
