@@ -90,6 +90,8 @@ pub(super) struct Jobs {
     pub loose: Vec<LooseJob>,
     /// The folders that list CronJobs which let sources follow others.
     pub following: BTreeSet<RepoPath>,
+    /// The folders that hold a gate which no kustomization.yaml lists.
+    pub unlisted: BTreeSet<RepoPath>,
     /// The files of all.
     pub turning: BTreeSet<RepoPath>,
 }
@@ -126,7 +128,7 @@ pub(super) fn jobs(
     flux: &[FluxKustomization],
     folder: &RepoPath,
 ) -> Jobs {
-    let mut jobs: Vec<(RepoPath, WrittenJob)> = Vec::new();
+    let (mut jobs, mut by_itself) = (Vec::<(RepoPath, WrittenJob)>::new(), Vec::new());
     let (mut loose, mut unclear) = (Vec::new(), Vec::new());
     let (mut turning, mut following) = (BTreeSet::new(), BTreeSet::new());
     let mut namespaces = Namespaces::new(flux, graph);
@@ -138,8 +140,8 @@ pub(super) fn jobs(
         let Some(text) = file.text().filter(|text| text.contains("CronJob")) else { continue };
         let base = base_folder(graph, path);
         // Without a list above Flux makes one of every file (fluxcd/pkg/kustomize, `scanManifests`).
-        let by_itself = || path.parent().filter(|_| !path.parents().any(|above| graph.has(&above)));
-        let Some(home) = base.clone().or_else(by_itself) else { continue };
+        let made = || path.parent().filter(|_| !path.parents().any(|above| graph.has(&above)));
+        let Some(home) = base.clone().or_else(made) else { continue };
         for manifest in kept_manifests(file).into_iter().flatten() {
             if manifest.value["kind"] != "CronJob" {
                 continue;
@@ -171,6 +173,7 @@ pub(super) fn jobs(
                 Some(job) => {
                     let told = format!("{}, and no kustomization.yaml lists it. {BESIDE}", job.told());
                     loose.push(LooseJob { told, help: LIST, place });
+                    by_itself.push((home.clone(), job));
                 }
                 None => {}
             }
@@ -200,7 +203,8 @@ pub(super) fn jobs(
         let (follows, help) = if is_taken { (IN_PART, NAME) } else { (BESIDE, PAIR) };
         LooseJob { told: format!("{told}. {follows}"), help, place }
     }));
-    Jobs { gates, loose, following, turning }
+    let unlisted = pair(by_itself).0.into_iter().map(|gate| gate.base).collect();
+    Jobs { gates, loose, following, unlisted, turning }
 }
 
 fn base_folder(graph: &Graph, file: &RepoPath) -> Option<RepoPath> {

@@ -32,6 +32,8 @@ pub struct Model {
     pub gates: Vec<Gate>,
     /// CronJobs that suspend or resume Flux Kustomizations and are no part of these.
     pub loose_jobs: Vec<LooseJob>,
+    /// The folders that hold a gate which no kustomization.yaml lists.
+    pub unlisted_gates: BTreeSet<RepoPath>,
     /// What the CronJobs open and close that each cluster gets.
     pub closings: Closings,
     /// The files of these.
@@ -68,7 +70,8 @@ impl Model {
             unlisted.iter().filter(|one| flux.iter().any(|root| root.applies_itself() && is_same(one, root)));
         let former: Vec<RepoPath> =
             former.filter_map(|one| Some(naming::prefix(&one.file.parent()?))).collect();
-        let Jobs { gates, loose: loose_jobs, following, turning } = jobs(snapshot, &graph, &flux, root);
+        let Jobs { gates, loose: loose_jobs, following, unlisted: unlisted_gates, turning } =
+            jobs(snapshot, &graph, &flux, root);
         let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
         for (index, kustomization) in flux.iter().enumerate() {
             let Some(path) = &kustomization.path else {
@@ -177,6 +180,7 @@ impl Model {
             entry_points,
             gates,
             loose_jobs,
+            unlisted_gates,
             closings: Closings::default(),
             turning,
             known: known.clone(),

@@ -153,6 +153,36 @@ fn what_flux_lists_by_itself_is_held_back_too() {
 }
 
 #[test]
+fn a_gate_that_flux_lists_by_itself_is_adopted() {
+    let scratch = Scratch::fixture("adopted");
+    scratch.git(&["rm", "-r", "--quiet", "clusters/plant-south", "clusters/plant-north/infra/maintenance"]);
+    for (file, schedule) in [("begin.yaml", "0 18 * * FRI"), ("end.yaml", "0 6 * * MON"), ("rbac.yaml", "")] {
+        let text = scratch.text(&format!("infra/maintenance/{file}"));
+        let text = text.replace("0 0 1 1 *", schedule).replace("  suspend: true", "  timeZone: Europe/Oslo");
+        scratch.write(&format!("clusters/plant-north/infra/gate/{file}"), text);
+    }
+    scratch.git(&["rm", "-r", "--quiet", "infra", "clusters/plant-north/infra/kustomization.yaml"]);
+    scratch.commit();
+    let run = scratch.expect(0, &["init", "--yes"]);
+    insta::assert_snapshot!(scratch.text("clusters/plant-north/infra/kustomization.yaml"));
+    insta::assert_snapshot!(scratch.text("windows.yaml").split_once("flux:").unwrap().1);
+    insta::assert_snapshot!(run.stderr);
+    scratch.commit();
+    let window = [
+        "windows",
+        "set",
+        "reconciliation-window",
+        "--open",
+        "0 9 * * MON",
+        "--close",
+        "0 18 * * THU",
+        "--yes",
+    ];
+    scratch.expect(0, &window);
+    assert!(scratch.text("clusters/plant-north/infra/gate/begin.yaml").contains("0 9 * * MON"));
+}
+
+#[test]
 fn gates_that_no_spec_describes_are_refused_with_the_way_on() {
     const INFRA: &str = "clusters/plant-north/flux/infra.yaml";
     let scratch = Scratch::fixture("adopted");

@@ -17,6 +17,7 @@ use crate::plan::edit::Builder;
 use crate::plan::{Found, FoundEntry, Holding, Plan, Report, for_people, gate, refuse_unfetched};
 use crate::render::Renderer;
 use crate::repo::kustomization::FILE_NAMES;
+use crate::repo::listing::listing;
 use crate::repo::{FluxKustomization, Kustomization, Snapshot};
 use crate::schedule::{CronExpr, zone};
 use crate::spec::SCHEMA_FILE;
@@ -170,13 +171,20 @@ pub fn init(
                 .help("name folders that Flux Kustomizations build, or folders above them"),
         ));
     }
-    let (new, mut remarks, default_window) = new_spec(snapshot, &model, &root, renderer, options)?;
+    let listed = listed_gates(snapshot, &model)?.map(|listed| {
+        let model = Model::read(listed.now(), &root, &known, renderer);
+        (listed, model)
+    });
+    let is_adopted = |(listed, model): &(Builder<'_>, Model)| {
+        adopt(listed.now(), model, &root, renderer).is_ok_and(|adopted| adopted.is_some())
+    };
+    let (mut with_spec, model) = listed.filter(is_adopted).unwrap_or_else(|| (Builder::new(snapshot), model));
+    let (new, mut remarks, default_window) = new_spec(with_spec.now(), &model, &root, renderer, options)?;
     let new = NewSpec { alerts: options.alerts.as_deref().map(AlertDef::new), ..new };
     let held = Holds::new(&model, None).all();
     let text = write_new(&new);
-    let mut with_spec = Builder::new(snapshot);
     with_spec.create(spec_path, &text)?;
-    with_spec.create(&beside(&root)?, &schema_text())?;
+    with_spec.create(&beside(&root, SCHEMA_FILE)?, &schema_text())?;
     let parsed = spec::parse(spec_path, text.as_bytes())?;
     let model = Model::read(with_spec.now(), &root, &known, renderer);
     let input = Input { spec: &parsed.spec, snapshot: with_spec.now(), model: &model, renderer };
@@ -196,9 +204,23 @@ pub fn init(
     Ok(plan)
 }
 
-/// Gives the place of the schema, beside the spec.
-pub(super) fn beside(root: &RepoPath) -> Result<RepoPath, Error> {
-    root.join(SCHEMA_FILE).map_err(|error| Error::invalid(Diagnostic::error(error.to_string())))
+/// Writes down what Flux lists by itself where that holds a gate: only what a kustomization.yaml lists is edited.
+fn listed_gates<'s>(snapshot: &'s Snapshot, model: &Model) -> Result<Option<Builder<'s>>, Error> {
+    let (mut builder, mut is_any) = (Builder::new(snapshot), false);
+    for gate in &model.unlisted_gates {
+        let around: Vec<RepoPath> = gate.parents().chain([gate.clone()]).collect();
+        let built = around.into_iter().filter(|folder| model.entry(folder).is_some());
+        let Some(folder) = built.max_by_key(|folder| folder.segments().count()) else { continue };
+        let Some(text) = listing(&model.graph, snapshot, &folder) else { continue };
+        builder.create(&beside(&folder, FILE_NAMES[0])?, &text)?;
+        is_any = true;
+    }
+    Ok(is_any.then_some(builder))
+}
+
+/// Gives the place of a file in a folder.
+pub(super) fn beside(folder: &RepoPath, file: &str) -> Result<RepoPath, Error> {
+    folder.join(file).map_err(|error| Error::invalid(Diagnostic::error(error.to_string())))
 }
 
 fn new_spec(

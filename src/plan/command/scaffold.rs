@@ -15,7 +15,7 @@ use crate::plan::edit::Builder;
 use crate::plan::{Found, Plan, Report, gate};
 use crate::render::{Renderer, Request};
 use crate::repo::{Graph, Snapshot};
-use crate::spec::{self, AlertDef, NewCluster, NewSpec, expand_folder, write_new};
+use crate::spec::{self, AlertDef, NewCluster, NewSpec, SCHEMA_FILE, expand_folder, write_new};
 use crate::template::Templates;
 
 /// The name of the entry point and Flux Kustomization that the guide splits.
@@ -57,7 +57,7 @@ pub fn scaffold(
     }
     let mut builder = Builder::new(snapshot);
     builder.create(spec_path, &text)?;
-    builder.create(&beside(&root)?, &schema_text())?;
+    builder.create(&beside(&root, SCHEMA_FILE)?, &schema_text())?;
     for (path, text) in files.files {
         builder.create(&path, &text)?;
     }
