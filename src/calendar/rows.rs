@@ -5,15 +5,13 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use crate::delivery::Unclosed;
 use crate::delivery::fleet::{GateSchedule, Schedules};
 use crate::schedule::{Interval, Stretch};
 use crate::spec::Spec;
 
 /// The most closings of a row that are looked at for an opening at the same instant; a longer list has it sooner.
 const LOOKED_AT: usize = 500;
-
-/// By cluster and type, the first closing of what nothing has closed yet.
-pub type Unclosed = BTreeMap<(String, String), Timestamp>;
 
 /// The windows of some clusters over a range.
 #[derive(Clone, Debug)]

@@ -10,6 +10,7 @@ use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::renderer::on_demand;
 use crate::commands::workspace::Workspace;
+use crate::delivery::Past;
 use crate::delivery::fleet::{Fleet, Schedules};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
@@ -87,7 +88,8 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     }
     let workspace = Workspace::open(global, output)?;
     let spec = workspace.spec(output)?;
-    let model = workspace.model(Some(&spec), on_demand(global, output).as_ref());
+    let renderer = on_demand(global, output);
+    let model = workspace.model(Some(&spec), renderer.as_ref());
     let schedules =
         Schedules::new(&spec).map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
     let fleet = Fleet::new(&spec, &model, &schedules);
@@ -99,7 +101,8 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     let clusters: Vec<String> = fleet.clusters.iter().filter(asked).cloned().collect();
     let most = if arguments.format == CalendarFormat::Text { MOST_DRAWN } else { MOST_WRITTEN };
     let all = Selected { sides: (0..fleet.sides.len()).collect(), unreached: Vec::new() };
-    let history = |files: &_, since| workspace.repository.appeared(files, since);
+    let files = (&workspace.snapshot, &model);
+    let history = Past::new(&workspace.repository, "HEAD", files, renderer.as_ref());
     let answer = answer(&spec, &fleet, &schedules, &all, now, zone.clone());
     let unclosed = answer.with_history(&model, &schedules, &history).unclosed();
     let range = Interval { open: from, close: to };

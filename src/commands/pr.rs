@@ -11,7 +11,7 @@ use crate::commands::clock;
 use crate::commands::post::{self, Posting};
 use crate::commands::renderer::renderer;
 use crate::commands::workspace::Workspace;
-use crate::delivery::World;
+use crate::delivery::{Past, World};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::output::Output;
@@ -128,15 +128,11 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
         workspace.model_of(&before, old.as_ref(), renderer.as_ref()),
         workspace.model_of(&after, new.as_ref(), renderer.as_ref()),
     );
-    // A gate that only comes with the pull request is in no commit of the base.
-    let history = |files: &_, since| repository.appeared_at(&merge_base, files, since);
-    let before_tree = Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref())
-        .with_history(now, &history, None);
-    let after_tree = Tree::new(World { snapshot: &after, model: &new_model }, new.as_ref()).with_history(
-        now,
-        &history,
-        Some(&before_tree),
-    );
+    let history = Past::new(repository, &merge_base, (&before, &old_model), renderer.as_ref());
+    let before_tree =
+        Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref()).with_history(now, &history);
+    let after_tree =
+        Tree::new(World { snapshot: &after, model: &new_model }, new.as_ref()).in_place_of(&before_tree, now);
     let clock = Clock { before: before_tree, after: after_tree, now };
     let question = Question { base: merge_base, head: commit, broken: broken.into_iter().next(), standards };
     let mut report = report(question, &clock, renderer.as_ref());

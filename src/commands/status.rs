@@ -196,7 +196,7 @@ fn compare(loaded: &Loaded, expected: &Expected<'_>, clusters: &mut [Cluster], k
             World { snapshot: before.snapshot, model: before.model },
             World { snapshot: after.snapshot, model: after.model },
         );
-        let merged = repository.merged_since(&pair.0, &pair.1);
+        let merged = repository.merged_since(Some(&pair.0), &pair.1).unwrap_or_default();
         waiting(expected, clusters, &pair, worlds, &merged, renderer);
     }
 }

@@ -7,6 +7,7 @@ use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::renderer::on_demand;
 use crate::commands::workspace::Workspace;
+use crate::delivery::Past;
 use crate::delivery::fleet::{Fleet, Schedules};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
@@ -34,7 +35,8 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
     let now = clock::now(global)?;
     let workspace = Workspace::open(global, output)?;
     let spec = workspace.spec(output)?;
-    let model = workspace.model(Some(&spec), on_demand(global, output).as_ref());
+    let renderer = on_demand(global, output);
+    let model = workspace.model(Some(&spec), renderer.as_ref());
     let schedules =
         Schedules::new(&spec).map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
     let zone = schedules.zone().or_else(|| spec.zone());
@@ -47,7 +49,8 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
         folder: workspace.repository.spec_dir(),
     };
     let selected = select(&spec, &model, &workspace.snapshot, &fleet, &question)?;
-    let history = |files: &_, since| workspace.repository.appeared(files, since);
+    let files = (&workspace.snapshot, &model);
+    let history = Past::new(&workspace.repository, "HEAD", files, renderer.as_ref());
     let answer = answer(&spec, &fleet, &schedules, &selected, at, clock::local());
     let answer = answer.with_history(&model, &schedules, &history);
     match arguments.format {

@@ -1,17 +1,37 @@
 //! Since when something can have closed what waits for windows.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use jiff::{Span, Timestamp};
 
-use crate::delivery::Model;
 use crate::delivery::fleet::{GateSchedule, GateTimes};
+use crate::delivery::{BuiltJob, Model};
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
-use crate::repo::Appeared;
+use crate::repo::{Appeared, FluxKustomization};
 
-/// Tells since when files stand in Git, looking back to an instant.
-pub type History<'a> = dyn Fn(&BTreeSet<RepoPath>, Timestamp) -> BTreeMap<RepoPath, Appeared> + 'a;
+/// What a branch held at earlier instants, as far as that decides what gates hold.
+pub trait History {
+    /// Returns the states since an instant: first that of the instant itself, last the present one. `None` where Git can't
+    /// say.
+    fn states(&self, since: Timestamp) -> Option<Vec<State>>;
+
+    /// Returns what a commit means; `None` where it can't be read.
+    fn model(&self, commit: &str) -> Option<Rc<Model>>;
+
+    /// Tells since when files stand in Git, looking back to an instant.
+    fn appeared(&self, files: &BTreeSet<RepoPath>, since: Timestamp) -> BTreeMap<RepoPath, Appeared>;
+}
+
+/// A state of a branch that differs from the one before in what gates may hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// Since when it is there; [`Appeared::Before`] for the first one.
+    pub since: Appeared,
+    /// A commit of it; `None` where there is none.
+    pub commit: Option<String>,
+}
 
 /// Why something is open that no window opens.
 pub const UNCLOSED: &str = "nothing has closed it yet: it or its gate is newer than the last closing";
@@ -33,66 +53,185 @@ pub struct Waiting<'a> {
     pub schedule: &'a GateSchedule,
 }
 
-/// Since when a Flux Kustomization and what closes it are both in Git, where that may be after the last closing.
+/// What nothing has closed yet, or may not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begun {
-    /// As Git tells it; never [`Appeared::Before`].
+    /// Since when a gate holds it, as Git tells it; never [`Appeared::Before`].
     pub appeared: Appeared,
-    /// The instant; `None` where Git can't say it.
-    pub since: Option<Timestamp>,
+    /// The instant after which something closes it for the first time; `None` where Git can't say it.
+    from: Option<Timestamp>,
     /// How many minutes lie between two looks at a table; 0 for a pair of CronJobs.
     tick: u32,
 }
 
 impl Begun {
+    fn new(appeared: Appeared, at: Timestamp, tick: u32) -> Begun {
+        let from = at.checked_add(Span::new().seconds(1)).unwrap_or(at);
+        Begun { appeared, from: Some(from).filter(|_| appeared != Appeared::Unknown), tick }
+    }
+
+    /// Returns what is said of something that only comes at an instant, or its gate.
+    pub fn coming(job: &BuiltJob, at: Timestamp) -> Begun {
+        Begun::new(Appeared::Nowhere, at, job.tick())
+    }
+
+    /// Returns the same of another job in place of the one that would have closed it.
+    #[must_use]
+    pub fn by(self, job: &BuiltJob) -> Begun {
+        Begun { tick: job.tick(), ..self }
+    }
+
+    /// Tells whether it is only taken for closed, as Git can't say whether anything has closed it.
+    pub fn is_assumed(&self) -> bool {
+        self.from.is_none()
+    }
+
     /// Returns the state at an instant at which nothing has closed yet; `None` where something has, or Git can't say it.
     pub fn times(&self, schedule: &GateSchedule, at: Timestamp) -> Option<GateTimes> {
-        schedule.before_first_closing(at, self.since?, self.tick)
+        schedule.before_first_closing(at, self.from?, self.tick)
     }
 }
 
-/// Finds out of each Flux Kustomization whether anything can have closed it at an instant: a CronJob makes up for no time
-/// before its creation, and closes only what is there. `None` where something has, or may close it at any time.
+/// Finds out of each Flux Kustomization whether anything has closed it at an instant: a CronJob makes up for no time
+/// before its creation, and closes only what it names and what is there. `None` where something has, or may close it at any
+/// time.
 ///
-/// What counts is the latest of the files of the Flux Kustomization, of the CronJob that closes it, and of the lists that
+/// The commits that were there at the closings are asked what their gates held. Of a cluster that they do not have, the files
+/// are asked since when they are there: those of the Flux Kustomization, of the CronJob that closes it, and of the lists that
 /// bring that to the cluster. A held source is closed from the beginning.
 pub fn begun(
     model: &Model,
     waiting: &[Waiting<'_>],
     at: Timestamp,
-    history: &History<'_>,
+    history: &dyn History,
 ) -> Vec<Option<Begun>> {
-    let asked: Vec<Option<Asked>> = waiting.iter().map(|one| Asked::of(model, one, at)).collect();
-    let Some(since) = asked.iter().flatten().map(|one| one.closed).min() else {
+    let asked: Vec<Option<Asked<'_>>> = waiting.iter().map(|one| Asked::of(model, one, at)).collect();
+    let Some(since) = asked.iter().flatten().flat_map(|one| &one.closings).min() else {
         return vec![None; waiting.len()];
     };
-    let files = asked.iter().flatten().flat_map(|one| &one.files).cloned().collect();
-    let known = history(&files, since);
-    asked.into_iter().map(|one| one?.begun(&known, at)).collect()
+    let past = history.states(*since).map(|states| States { states, history });
+    let begun = |one: Asked<'_>| match &past {
+        Some(past) => one.begun(past, at),
+        None => Some(Begun::new(Appeared::Unknown, at, one.tick)),
+    };
+    asked.into_iter().map(|one| begun(one?)).collect()
+}
+
+/// By cluster and type, the first closing of what nothing has closed yet.
+pub type Unclosed = BTreeMap<(String, String), Timestamp>;
+
+/// Collects the first closings of what waits for each type in each cluster: one counts only where nothing has closed anything
+/// that waits for that type there.
+pub fn unclosed(all: impl Iterator<Item = ((String, String), Option<Timestamp>)>) -> Unclosed {
+    let mut found: BTreeMap<(String, String), Option<Timestamp>> = BTreeMap::new();
+    for (key, first) in all {
+        let known = found.entry(key).or_insert(first);
+        *known = known.zip(first).map(|(one, other)| one.max(other));
+    }
+    found.into_iter().filter_map(|(key, first)| Some((key, first?))).collect()
+}
+
+/// The states of a branch, with what they mean.
+struct States<'a> {
+    states: Vec<State>,
+    history: &'a dyn History,
+}
+
+impl States<'_> {
+    /// Returns the position of the state that is there at an instant.
+    fn at(&self, at: Timestamp) -> usize {
+        let is_there = |state: &State| matches!(state.since, Appeared::At(since) if since <= at);
+        self.states.iter().rposition(is_there).unwrap_or(0)
+    }
+
+    /// Says what a state holds of what the present one holds.
+    fn holds(&self, position: usize, asked: &Asked<'_>) -> Holding {
+        if position + 1 == self.states.len() {
+            return Holding::Held;
+        }
+        let Some(commit) = &self.states[position].commit else { return Holding::Elsewhere };
+        self.history.model(commit).map_or(Holding::Unread, |model| asked.held_by(&model))
+    }
+}
+
+/// What a state of a branch holds of one Flux Kustomization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holding {
+    /// A running CronJob closes it.
+    Held,
+    /// None does, or it is not there.
+    Open,
+    /// The cluster is not there, or has another name.
+    Elsewhere,
+    /// The state can't be read.
+    Unread,
 }
 
 /// What is asked of Git about one Flux Kustomization.
-struct Asked {
-    /// The last instant at which something would have closed it.
-    closed: Timestamp,
+struct Asked<'a> {
+    waiting: &'a Waiting<'a>,
+    /// The last instants at which something would have closed it: the last run, and the one since which it is closed.
+    closings: BTreeSet<Timestamp>,
     files: BTreeSet<RepoPath>,
     tick: u32,
+    is_in_git: bool,
 }
 
-impl Asked {
-    fn of(model: &Model, waiting: &Waiting<'_>, at: Timestamp) -> Option<Asked> {
+impl<'a> Asked<'a> {
+    fn of(model: &Model, waiting: &'a Waiting<'a>, at: Timestamp) -> Option<Asked<'a>> {
         let Waiting { cluster, target, schedule } = waiting;
-        let job = model.closings.running(cluster, target).filter(|job| job.held.is_none())?;
+        let job = closer(model, cluster, target)?;
         let closed = schedule.closed_since(at)?;
         let tick = job.tick();
-        let looked = at.checked_sub(Span::new().minutes(i64::from(tick))).ok().filter(|_| tick > 0);
-        let own = model.flux_named(cluster, &target.name);
-        let own = own.filter(|one| one.namespace.is_empty() || one.namespace == target.namespace);
-        let files = own.map(|one| &one.file).chain(model.closings.files(cluster, &job.name));
-        Some(Asked { closed: closed.max(looked.unwrap_or(closed)), files: files.cloned().collect(), tick })
+        let own = named(model, cluster, target);
+        let files = own.map(|one| &one.file).into_iter().chain(model.closings.files(cluster, &job.name));
+        Some(Asked {
+            waiting,
+            closings: schedule.last_closing(at, tick).into_iter().chain([closed]).collect(),
+            files: files.cloned().collect(),
+            tick,
+            is_in_git: own.is_some(),
+        })
     }
 
-    fn begun(self, known: &BTreeMap<RepoPath, Appeared>, at: Timestamp) -> Option<Begun> {
+    fn held_by(&self, model: &Model) -> Holding {
+        let Waiting { cluster, target, .. } = self.waiting;
+        if model.entries_of(cluster).next().is_none() && model.closings.of(cluster).is_empty() {
+            return Holding::Elsewhere;
+        }
+        let is_there = !self.is_in_git || named(model, cluster, target).is_some();
+        if is_there && closer(model, cluster, target).is_some() { Holding::Held } else { Holding::Open }
+    }
+
+    fn begun(&self, past: &States<'_>, at: Timestamp) -> Option<Begun> {
+        let closings: BTreeSet<usize> = self.closings.iter().map(|closing| past.at(*closing)).collect();
+        let held: Vec<Holding> = closings.iter().rev().map(|one| past.holds(*one, self)).collect();
+        let has = |what: Holding| held.contains(&what);
+        let appeared = if has(Holding::Held) {
+            return None;
+        } else if has(Holding::Unread) {
+            Appeared::Unknown
+        } else if has(Holding::Elsewhere) {
+            self.appeared(past.history)
+        } else {
+            let first = closings.last().map_or(0, |last| last + 1);
+            let later: Vec<usize> = (first..past.states.len()).collect();
+            let begins = later.partition_point(|one| past.holds(*one, self) != Holding::Held);
+            past.states[later[begins]].since
+        };
+        let closed = self.closings.last()?;
+        match appeared {
+            // Of a time before the commit it is asked what the windows say.
+            Appeared::At(since) if since <= *closed || since > at => None,
+            Appeared::Before => None,
+            appeared => Some(Begun::new(appeared, at, self.tick)),
+        }
+    }
+
+    /// Tells since when all files are there.
+    fn appeared(&self, history: &dyn History) -> Appeared {
+        let since = self.closings.first().copied().unwrap_or(Timestamp::MIN);
+        let known = history.appeared(&self.files, since);
         let of = |file| known.get(file).copied().unwrap_or(Appeared::Unknown);
         let later = |one: Appeared, other: Appeared| match (one, other) {
             (Appeared::Nowhere, _) | (_, Appeared::Nowhere) => Appeared::Nowhere,
@@ -103,15 +242,17 @@ impl Asked {
             }
             (Appeared::Before, Appeared::Before) => Appeared::Before,
         };
-        let appeared = self.files.iter().map(of).reduce(later)?;
-        let since = match appeared {
-            Appeared::Before => return None,
-            // Of a time before the commit it is asked what the windows say.
-            Appeared::At(since) if since > at => return None,
-            Appeared::At(since) => Some(since),
-            Appeared::Nowhere => Some(at.checked_add(Span::new().seconds(1)).unwrap_or(at)),
-            Appeared::Unknown => None,
-        };
-        Some(Begun { appeared, since, tick: self.tick })
+        self.files.iter().map(of).reduce(later).unwrap_or(Appeared::Unknown)
     }
+}
+
+/// Returns the job that closes a Flux Kustomization of a cluster, and does not hold its source.
+fn closer<'m>(model: &'m Model, cluster: &str, target: &GateTarget) -> Option<&'m BuiltJob> {
+    model.closings.running(cluster, target).filter(|job| job.held.is_none())
+}
+
+/// Returns a Flux Kustomization of a cluster.
+fn named<'m>(model: &'m Model, cluster: &str, target: &GateTarget) -> Option<&'m FluxKustomization> {
+    let mut own = model.flux_named(cluster, &target.name);
+    own.find(|one| one.namespace.is_empty() || one.namespace == target.namespace)
 }

@@ -8,7 +8,7 @@ use crate::path::RepoPath;
 use crate::repo::{Entry, Snapshot};
 
 /// The file in which a folder names what is left out (fluxcd/pkg/sourceignore, `IgnoreFile`).
-const FILE: &str = ".sourceignore";
+pub(super) const IGNORE: &str = ".sourceignore";
 
 /// The patterns of a source, in the order in which it reads them; the last that matches decides.
 ///
@@ -56,7 +56,7 @@ impl Ignore {
     /// `GitRepositoryReconciler.reconcileArtifact`).
     pub fn read(snapshot: &Snapshot, source: &Artifact) -> Ignore {
         let mut patterns = Vec::new();
-        let files = snapshot.below(&source.top).filter(|(path, _)| path.name() == Some(FILE));
+        let files = snapshot.below(&source.top).filter(|(path, _)| path.name() == Some(IGNORE));
         for (path, entry) in files {
             if let Entry::File(file) = entry {
                 let text = file.text().unwrap_or_default();

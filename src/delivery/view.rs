@@ -160,7 +160,7 @@ impl View {
 
 /// Returns the objects of interest of a file: `Some(None)` where it speaks of such and can't be read as YAML, `None`
 /// where it has none.
-fn of_interest(file: &File) -> Option<Option<Vec<Arc<Value>>>> {
+pub(super) fn of_interest(file: &File) -> Option<Option<Vec<Arc<Value>>>> {
     let has = |word: &str| file.mentions(word);
     // Most files hold none of these words; jobs of gates hold them in their commands.
     if !has("fluxcd.")

@@ -35,22 +35,12 @@ impl Clock<'_> {
     /// marked; `None` without a spec.
     pub fn calendar(&self, clusters: &[String], zone: TimeZone, report: &Report) -> Option<Calendar> {
         let spec = self.after.spec?;
-        let unclosed = report.changes.iter().filter_map(|line| {
-            let key = (line.cluster.clone(), line.change_type.clone()?);
-            Some((key, line.lands.first_closing?))
-        });
+        let unclosed = self.after.unclosed(self.now);
         let from = self.now.to_zoned(zone.clone()).start_of_day().ok()?;
         let to = from.checked_add(DRAWN.days()).ok()?.timestamp();
         let range = Interval { open: from.timestamp(), close: to };
-        let calendar = Calendar::new(
-            spec,
-            self.after.schedules(),
-            clusters,
-            &unclosed.collect(),
-            range,
-            zone,
-            MOST_DRAWN,
-        );
+        let calendar =
+            Calendar::new(spec, self.after.schedules(), clusters, &unclosed, range, zone, MOST_DRAWN);
         Some(Calendar { marks: marks(report), ..calendar })
     }
 

@@ -1,7 +1,7 @@
 //! One of two trees, and when what a Flux Kustomization of it builds reaches its cluster.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -11,16 +11,13 @@ use serde_json::Value;
 use crate::delivery::fleet::{GateSchedule, GateTimes, Schedules};
 use crate::delivery::{
     ASSUMED, Applier, BOOTSTRAP, Begun, BuiltJob, Cluster, History, Hold, Holds, Reached, Sides, UNCLOSED,
-    Waiting, World, begun,
+    Unclosed, Waiting, World, begun, ready_after, unclosed,
 };
 use crate::mechanism::GateTarget;
 use crate::pr::landing::{Landing, State};
 use crate::repo::duration;
 use crate::schedule::{self, CronExpr, Stretch, Window, WindowForm};
 use crate::spec::Spec;
-
-/// How long kustomize-controller waits before it looks again whether a dependency is ready (`--requeue-dependency`).
-const REQUEUE: Duration = Duration::from_secs(30);
 
 /// How many `dependsOn` are followed one after another; Flux refuses cycles only when it meets them.
 const DEEPEST: usize = 64;
@@ -48,6 +45,9 @@ pub(super) struct Gate {
 /// depend on one.
 type Known<'k> = BTreeMap<(&'k str, &'k str), Landing>;
 
+/// A cluster, and a Flux Kustomization of it.
+type Key = (String, GateTarget);
+
 /// One of two trees, with what decides when its changes land.
 pub struct Tree<'a> {
     /// The files and what they mean.
@@ -57,8 +57,8 @@ pub struct Tree<'a> {
     holds: Holds<'a>,
     schedules: Schedules,
     sides: Sides,
-    /// By cluster, since when what may not have been closed yet can have been.
-    begun: BTreeMap<(String, GateTarget), Begun>,
+    /// What nothing has closed yet, or may not have.
+    begun: BTreeMap<Key, Begun>,
 }
 
 impl<'a> Tree<'a> {
@@ -77,48 +77,62 @@ impl<'a> Tree<'a> {
     }
 
     /// Takes back that something is closed at an instant which nothing has closed yet, as `when` does ([`begun`]).
-    ///
-    /// `older` is the tree in the history of which it is looked: what waits there already has begun to there.
     #[must_use]
-    pub fn with_history(
-        mut self,
-        at: Timestamp,
-        history: &History<'_>,
-        older: Option<&Tree<'_>>,
-    ) -> Tree<'a> {
-        let mut found: Vec<(&str, GateTarget, Cow<'_, GateSchedule>)> = Vec::new();
-        let mut known = BTreeMap::new();
-        for cluster in &self.world.model.delivered.all {
-            for one in cluster.kustomizations.iter().filter(|one| one.remote.is_empty()) {
-                let target = self.target(one);
-                if self.world.model.closings.running(&cluster.name, &target).is_none() {
-                    continue;
-                }
-                let key = (cluster.name.clone(), target);
-                if let Some(older) =
-                    older.filter(|older| older.world.model.closings.running(&key.0, &key.1).is_some())
-                {
-                    known.extend(older.begun.get(&key).map(|begun| (key, *begun)));
-                    continue;
-                }
-                let hold = self.holds.of(&cluster.name, one.namespace(), one.name(), one.path.as_ref());
-                if let Some(schedule) = hold.and_then(|hold| self.schedule(&cluster.name, &hold)) {
-                    found.push((&cluster.name, key.1, schedule));
-                }
-            }
-        }
-        let waiting = found.iter().map(|(cluster, target, schedule)| Waiting {
+    pub fn with_history(mut self, at: Timestamp, history: &dyn History) -> Tree<'a> {
+        let found: Vec<_> =
+            self.closed().filter_map(|(key, one, _)| Some((key, self.schedule_of(one)?))).collect();
+        let waiting = found.iter().map(|((cluster, target), schedule)| Waiting {
             cluster,
             target: target.clone(),
             schedule,
         });
         let all = begun(self.world.model, &waiting.collect::<Vec<_>>(), at, history);
-        let new = found.iter().zip(all).filter_map(|((cluster, target, _), begun)| {
-            Some((((*cluster).to_owned(), target.clone()), begun?))
-        });
-        known.extend(new);
-        self.begun = known;
+        self.begun = found.into_iter().zip(all).filter_map(|((key, _), begun)| Some((key, begun?))).collect();
         self
+    }
+
+    /// As [`with_history`](Tree::with_history), of a tree that takes the place of another one at an instant: what is closed
+    /// there stays closed, and what only this one closes it closes later.
+    #[must_use]
+    pub fn in_place_of(mut self, older: &Tree<'_>, at: Timestamp) -> Tree<'a> {
+        let known: BTreeSet<Key> = older.closed().map(|(key, ..)| key).collect();
+        let begun = |key: &Key, job: &BuiltJob| match known.contains(key) {
+            true => older.begun.get(key).map(|begun| begun.by(job)),
+            false => Some(Begun::coming(job, at)),
+        };
+        self.begun =
+            self.closed().filter_map(|(key, _, job)| Some((key.clone(), begun(&key, job)?))).collect();
+        self
+    }
+
+    /// Returns the first closings of what nothing has closed yet at an instant, as `calendar` shows them.
+    pub(super) fn unclosed(&self, at: Timestamp) -> Unclosed {
+        unclosed(self.closed().filter_map(|((cluster, _), one, _)| {
+            let hold = self.hold(&one)?;
+            let first = self.gate(&cluster, one.kustomization, &hold, at)?.first_closing;
+            let Hold::Window(name) = hold else { return None };
+            Some(((cluster, name), first))
+        }))
+    }
+
+    /// Returns the Flux Kustomizations that jobs close, each with the job; what is held at its source is closed before.
+    fn closed(&self) -> impl Iterator<Item = (Key, Applier<'a>, &'a BuiltJob)> {
+        let model = self.world.model;
+        let all =
+            model.delivered.all.iter().flat_map(|own| own.kustomizations.iter().map(move |one| (own, one)));
+        all.filter(|(_, one)| one.remote.is_empty()).filter_map(|(own, one)| {
+            let key = (own.name.clone(), self.target(one));
+            let job = model.closings.running(&key.0, &key.1).filter(|job| job.held.is_none())?;
+            Some((
+                key,
+                Applier { cluster: &own.name, path: one.path.clone()?, kustomization: Some(one) },
+                job,
+            ))
+        })
+    }
+
+    fn schedule_of(&self, applier: Applier<'a>) -> Option<Cow<'_, GateSchedule>> {
+        self.schedule(applier.cluster, &self.hold(&applier)?)
     }
 
     /// Returns the schedules of the spec.
@@ -169,13 +183,11 @@ impl<'a> Tree<'a> {
 
     /// Returns a Flux Kustomization of a cluster.
     fn find(&self, cluster: &str, remote: &str, (namespace, name): (&str, &str)) -> Option<Applier<'a>> {
+        self.applier(cluster, self.cluster(cluster)?.reached(remote, (namespace, name))?)
+    }
+
+    fn applier(&self, cluster: &str, one: &'a Reached) -> Option<Applier<'a>> {
         let cluster = self.cluster(cluster)?;
-        let is_it = |one: &&Reached| {
-            one.name() == name
-                && one.remote == remote
-                && (one.namespace() == namespace || namespace.is_empty())
-        };
-        let one = cluster.kustomizations.iter().find(is_it)?;
         Some(Applier { cluster: &cluster.name, path: one.path.clone()?, kustomization: Some(one) })
     }
 
@@ -253,7 +265,7 @@ impl<'a> Tree<'a> {
         let begun = begun.filter(|_| !times.open);
         let unclosed = begun.and_then(|begun| begun.times(&schedule, at));
         let since = schedule.closed_since(at).filter(|_| unclosed.is_none());
-        let is_assumed = begun.is_some_and(|begun| begun.since.is_none());
+        let is_assumed = begun.is_some_and(|begun| begun.is_assumed());
         let first_closing = unclosed.and_then(|times| times.next_close);
         let times = unclosed.unwrap_or(times);
         let zone = schedule.zone(if first_closing.is_some() { times.closes } else { times.opens });
@@ -302,25 +314,15 @@ impl<'a> Tree<'a> {
         }
         // What is met again on the way is part of a circle, which ends here.
         known.insert(id, own.clone());
-        let dependencies = applier.spec()["dependsOn"].as_array().into_iter().flatten();
-        let landing = dependencies.fold(own, |landing, item| {
-            let namespace =
-                item["namespace"].as_str().filter(|space| !space.is_empty()).unwrap_or(one.namespace());
-            let name = item["name"].as_str().unwrap_or_default();
-            let Some(other) = self.find(applier.cluster, &one.remote, (namespace, name)) else {
+        let cluster = self.cluster(applier.cluster);
+        let dependencies = cluster.into_iter().flat_map(|cluster| cluster.dependencies(one));
+        let landing = dependencies.fold(own, |landing, (name, other)| {
+            let Some(other) = other.and_then(|other| self.applier(applier.cluster, other)) else {
                 return landing.and(Landing::unknown(format!("it depends on {name}, which is not in Git")));
             };
-            // Only one that reads the same source has to be at the same revision (kustomize-controller,
-            // `checkDependencies`); another one is ready already.
-            if other.kustomization.is_none_or(|other| other.source() != one.source()) {
-                return landing;
-            }
             let mut ready = self.applied_from(&other, merged, left - 1, known);
-            let waits = other.spec()["wait"] == true || !other.spec()["healthChecks"].is_null();
-            let timeout =
-                || duration_of(other.spec(), "timeout").or_else(|| duration_of(other.spec(), "interval"));
-            let checks = if waits { timeout() } else { Some(Duration::ZERO) };
-            ready.latest = ready.latest.zip(checks).and_then(|(at, checks)| after(at, REQUEUE + checks));
+            let lag = ready_after(other.spec());
+            ready.latest = ready.latest.zip(lag).and_then(|(at, lag)| after(at, lag));
             if ready.state != State::AtOnce {
                 ready.reason = Some(format!("it depends on {name}"));
             }
@@ -368,7 +370,8 @@ impl<'a> Tree<'a> {
             latest,
             window: Some(name.clone()),
             zone: zone.iana_name().map(str::to_owned),
-            deadline,
+            // One that is past is missed.
+            deadline: deadline.filter(|deadline| *deadline > merged),
             otherwise: times.next_close.and_then(|close| gate(close)?.times.next_open),
             first_closing,
             since,

@@ -21,15 +21,10 @@ pub enum Appeared {
 }
 
 impl Repository {
-    /// Tells since when files stand in Git, looking back to an instant.
+    /// Tells since when files stand in Git by the commits of a revision, looking back to an instant.
     ///
     /// A commit counts as of when it came to the branch's own line: a merge, not what it merges. A file that was moved
     /// stands since it was made.
-    pub fn appeared(&self, paths: &BTreeSet<RepoPath>, since: Timestamp) -> BTreeMap<RepoPath, Appeared> {
-        self.appeared_at("HEAD", paths, since)
-    }
-
-    /// As [`appeared`](Repository::appeared), by the commits of a revision.
     pub fn appeared_at(
         &self,
         revision: &str,

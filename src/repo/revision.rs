@@ -92,7 +92,7 @@ impl Repository {
     }
 
     /// Tells whether the clone lacks a part of its history.
-    pub(super) fn is_shallow(&self) -> bool {
+    pub(crate) fn is_shallow(&self) -> bool {
         let answer = self.ask_git().run(&["rev-parse", "--is-shallow-repository"]);
         matches!(answer, Ok(answer) if answer.starts_with(b"true"))
     }
@@ -115,13 +115,13 @@ impl Repository {
         Timestamp::from_second(String::from_utf8_lossy(&answer).trim().parse().ok()?).ok()
     }
 
-    /// Returns the commits of a branch's own line after another one, the newest first, each with what it changed; what it
-    /// merged is its own.
-    pub fn merged_since(&self, since: &str, until: &str) -> Vec<Merged> {
-        let range = format!("{since}..{until}");
-        let how = ["log", "--first-parent", "-m", "--no-show-signature", "--no-renames", "--name-only", "-z"];
-        let arguments = [&how[..], &["--format=%x00%H%x00%s", &range, "--"]].concat();
-        merged(&self.ask_git().run(&arguments).unwrap_or_default())
+    /// Returns the commits of a branch's own line after another one, or all, the newest first, each with what it changed;
+    /// what it merged is its own. `None` where the clone lacks some.
+    pub fn merged_since(&self, since: Option<&str>, until: &str) -> Option<Vec<Merged>> {
+        let range = since.map_or_else(|| until.to_owned(), |since| format!("{since}..{until}"));
+        let how = ["log", "--first-parent", "-m", "--root", "--no-relative", "--no-ext-diff"];
+        let what = ["--no-show-signature", "--no-renames", "--name-only", "-z", FORMAT, &range, "--"];
+        Some(merged(&self.ask_git().run(&[&how[..], &what].concat()).ok()?))
     }
 
     /// Returns the commits of a branch's own line after another one, the newest first, with the first line of their
@@ -145,12 +145,17 @@ pub struct Merged {
     pub hash: String,
     /// The first line of its message.
     pub subject: String,
+    /// Its time.
+    pub at: Timestamp,
     /// The paths that it changed.
     pub paths: BTreeSet<RepoPath>,
 }
 
-/// Reads what `git log --name-only -z` prints in the format `%x00%H%x00%s`: an empty record stands before each commit, and
-/// a line break before its first path.
+/// How `git log` writes each commit for [`merged`].
+const FORMAT: &str = "--format=%x00%H%x00%ct%x00%s";
+
+/// Reads what `git log --name-only -z` prints as [`FORMAT`] says: an empty record stands before each commit, and a line
+/// break before its first path.
 fn merged(printed: &[u8]) -> Vec<Merged> {
     let mut found: Vec<Merged> = Vec::new();
     let mut records = printed.split(|byte| *byte == 0).map(String::from_utf8_lossy);
@@ -161,10 +166,14 @@ fn merged(printed: &[u8]) -> Vec<Merged> {
             {
                 last.paths.insert(path);
             }
-        } else if let (Some(hash), Some(subject)) = (records.next(), records.next()) {
+        } else if let (Some(hash), Some(second), Some(subject)) =
+            (records.next(), records.next(), records.next())
+        {
+            let at = second.parse().ok().and_then(|second| Timestamp::from_second(second).ok());
             found.push(Merged {
                 hash: hash.into_owned(),
                 subject: subject.into_owned(),
+                at: at.unwrap_or_default(),
                 paths: BTreeSet::new(),
             });
         }
@@ -185,14 +194,14 @@ mod tests {
 
     #[test]
     fn commits_are_read_with_what_they_changed() {
-        let printed = b"\0aa\0empty\0\0bb\0\0\nc\0\0cc\0two: x\0\na\0b/d\0";
+        let printed = b"\0aa\x007\0empty\0\0bb\x006\0\0\nc\0\0cc\x005\0two: x\0\na\0b/d\0";
         let told: Vec<String> = merged(printed)
             .into_iter()
             .map(|one| {
                 let paths: Vec<&str> = one.paths.iter().map(RepoPath::as_str).collect();
-                format!("{} {:?} {paths:?}", one.hash, one.subject)
+                format!("{} {} {:?} {paths:?}", one.hash, one.at.as_second(), one.subject)
             })
             .collect();
-        assert_eq!(told, [r#"aa "empty" []"#, r#"bb "" ["c"]"#, r#"cc "two: x" ["a", "b/d"]"#]);
+        assert_eq!(told, [r#"aa 7 "empty" []"#, r#"bb 6 "" ["c"]"#, r#"cc 5 "two: x" ["a", "b/d"]"#]);
     }
 }

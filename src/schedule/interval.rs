@@ -143,18 +143,22 @@ impl Timeline {
         if self.is_open(at) {
             return None;
         }
-        let last = |edge: Edge, at: Timestamp| {
-            self.gates
-                .iter()
-                .filter_map(move |gate| last_at_or_before(gate.edges.of(edge), at, &gate.zone))
-                .max()
-        };
-        let close = last(Edge::Close, at)?;
+        let close = self.last_closing(at)?;
         // The first closing after the last opening; what closes again after that changes nothing.
-        match last(Edge::Open, at).and_then(|open| open.checked_sub(Span::new().seconds(1)).ok()) {
+        match self.last(Edge::Open, at).and_then(|open| open.checked_sub(Span::new().seconds(1)).ok()) {
             Some(before) => self.next(Edge::Close, before).or(Some(close)),
             None => Some(close),
         }
+    }
+
+    /// Returns the last time at or before an instant at which something closes, whether or not the gate is open then.
+    pub fn last_closing(&self, at: Timestamp) -> Option<Timestamp> {
+        self.last(Edge::Close, at)
+    }
+
+    fn last(&self, edge: Edge, at: Timestamp) -> Option<Timestamp> {
+        let gates = self.gates.iter();
+        gates.filter_map(|gate| last_at_or_before(gate.edges.of(edge), at, &gate.zone)).max()
     }
 
     /// Says whether something opens and something closes at an instant: then the order of the two Jobs decides,

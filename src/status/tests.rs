@@ -237,6 +237,7 @@ impl Scene {
         if wanted(&clusters).contains(&pair) {
             let merged = |hash: &str, path: &str| Merged {
                 hash: hash.repeat(10),
+                at: Timestamp::UNIX_EPOCH,
                 subject: format!("Change {path}"),
                 paths: BTreeSet::from([RepoPath::parse(path).unwrap()]),
             };

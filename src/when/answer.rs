@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::delivery::fleet::{Fleet, GateState, GateTimes, KustomizationName, Part, Schedules, Side};
-use crate::delivery::{History, Model, Waiting, begun};
+use crate::delivery::{History, Model, Unclosed, Waiting, begun, unclosed};
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::repo::Appeared;
@@ -45,6 +45,8 @@ pub struct Line {
     pub gate: GateState,
     /// The state of the windows, whether or not something closes outside of them; `None` without windows.
     pub times: Option<GateTimes>,
+    /// The type for whose windows it waits.
+    pub(super) waits_for: Option<String>,
     /// The windows, as a position in [`Schedules::distinct`].
     pub(super) schedule: Option<usize>,
     /// Why the times stop being open at the next closing; `None` where there is none.
@@ -72,10 +74,10 @@ pub struct Line {
 }
 
 impl Answer {
-    /// Takes back that something is closed which nothing has closed yet: it or the CronJobs of its gate came to Git after
-    /// the closing that would have. `history` tells since when files stand there, looking back to an instant.
+    /// Takes back that something is closed which nothing has closed yet: no CronJob held it at the closing that would have
+    /// ([`begun`]).
     #[must_use]
-    pub fn with_history(mut self, model: &Model, schedules: &Schedules, history: &History<'_>) -> Answer {
+    pub fn with_history(mut self, model: &Model, schedules: &Schedules, history: &dyn History) -> Answer {
         let waits = |line: &Line| {
             let (schedule, own) =
                 (&schedules.distinct()[line.closed_by_jobs()?], line.kustomization.as_ref()?);
@@ -93,7 +95,7 @@ impl Answer {
         for ((position, (.., schedule)), begun) in found.iter().zip(all) {
             let line = &mut self.lines[*position];
             let Some(begun) = begun else { continue };
-            line.is_assumed = begun.since.is_none();
+            line.is_assumed = begun.is_assumed();
             if let Some(times) = begun.times(schedule, self.at) {
                 line.open_zone = schedule.zone(times.opens);
                 line.close_zone = schedule.zone(times.closes);
@@ -108,21 +110,13 @@ impl Answer {
 }
 
 impl Answer {
-    /// Returns the first closing of what nothing has closed yet, by cluster and type: of a type only where that is so of all
-    /// that waits for it.
-    pub fn unclosed(&self) -> BTreeMap<(String, String), Timestamp> {
-        let mut found: BTreeMap<(String, String), Option<Timestamp>> = BTreeMap::new();
-        for line in &self.lines {
-            let Some(change_type) = line.change_type.clone().filter(|_| line.gate == GateState::Closes)
-            else {
-                continue;
-            };
+    /// Returns the first closings of what nothing has closed yet ([`unclosed`]).
+    pub fn unclosed(&self) -> Unclosed {
+        unclosed(self.lines.iter().filter(|line| line.gate == GateState::Closes).filter_map(|line| {
             let first = line.times.filter(|_| line.before_first_closing.is_some());
-            let first = first.and_then(|times| times.next_close);
-            let known = found.entry((line.cluster.clone(), change_type)).or_insert(first);
-            *known = known.zip(first).map(|(one, other)| one.max(other));
-        }
-        found.into_iter().filter_map(|(key, first)| Some((key, first?))).collect()
+            let key = (line.cluster.clone(), line.waits_for.clone()?);
+            Some((key, first.and_then(|times| times.next_close)))
+        }))
     }
 }
 
@@ -204,6 +198,7 @@ pub fn answer(
             kustomization: side.kustomization.clone(),
             gate: side.gate,
             times,
+            waits_for: side.waits_for.clone(),
             schedule: side.schedule,
             closes_by: closing.map(|(_, reason)| reason),
             table: schedule.and_then(|(_, schedule)| schedule.bounds()),

@@ -74,3 +74,19 @@ fn what_a_pair_suspended_is_not_resumed_by_a_table() {
     let open = scratch.expect(0, &["pr", "--base", "main", "--now", "2026-11-28T22:00:00Z"]).stdout;
     assert!(!open.contains(words), "{open}");
 }
+
+#[test]
+fn a_table_in_place_of_a_pair_that_closed_nothing_yet_closes_at_its_first_look() {
+    let scratch = fleet();
+    // The gate comes after the last closing.
+    scratch.git(&["checkout", "--quiet", "--orphan", "late"]);
+    scratch.git(&["add", "--all"]);
+    scratch.git_at("2026-11-23T11:00:00Z", &["commit", "--quiet", "--message", "all"]);
+    scratch.git(&["branch", "--force", "main"]);
+    scratch.write("windows.yaml", format!("{}{TABLE}", scratch.text("windows.yaml")));
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    scratch.replace("apps/web/web-rw/deployment.yaml", "nginx:1.29.3", "nginx:1.30.0").commit();
+    let text = scratch.expect(0, &["pr", "--base", "main", "--now", NOW]).stdout;
+    let told = text.split("\n\n").find(|part| part.contains("Deployment")).unwrap();
+    insta::assert_snapshot!(told);
+}

@@ -264,6 +264,12 @@ fn a_gate_on_what_was_not_split_closes_all_of_it() {
     repository.write("infra/reconciliation-windows/close.yaml", &job("close", true, "apps"));
     repository.write("infra/reconciliation-windows/open.yaml", &job("open", false, "apps"));
     repository.write("clusters/edge-02/infra.yaml", &flux("infra", "infra/reconciliation-windows"));
+    // The job names it only now, so nothing has closed it yet, and the calendar says so too.
+    let week = ["calendar", "--from", "2026-11-23", "--cluster", "edge-02"];
+    let told = repository.stdout(&week);
+    assert!(told.contains("rw (open until the first closing, "), "{told}");
+    repository.commit("2026-01-05T13:00:00Z");
+    assert!(!repository.stdout(&week).contains("until the first closing"));
     let asked = ["when", "--cluster", "edge-02", "--format", "json"];
     let answer = repository.json(&asked);
     assert_eq!(lines(&answer), [line("edge-02", "-", "apps", false, "closes")]);
@@ -478,6 +484,47 @@ fn a_gate_that_was_moved_has_closed_already() {
     assert_eq!(gated(&repository), gated(&Repository::fleet()));
 }
 
+/// A job knows at its last run only what it named then.
+#[test]
+fn a_job_that_newly_names_what_it_closes_has_not_closed_that() {
+    let repository = Repository::uncommitted_fleet();
+    for (name, suspend) in [("open", false), ("close", true)] {
+        let file = format!("infra/reconciliation-windows/{name}.yaml");
+        repository.write(&file, &job(name, suspend, "another"));
+    }
+    repository.commit("2026-01-05T12:00:00Z");
+    for (name, suspend) in [("open", false), ("close", true)] {
+        let file = format!("infra/reconciliation-windows/{name}.yaml");
+        repository.write(&file, &job(name, suspend, "apps-rw"));
+    }
+    let of = |told: String| told.lines().next().unwrap().to_owned();
+    let edited = of(gated(&repository));
+    repository.commit("2026-11-20T12:00:00Z");
+    repository.write("docs/note.md", "more\n");
+    repository.commit("2026-11-20T13:00:00Z");
+    insta::assert_snapshot!(format!("{edited}\n{}", gated(&repository)));
+    // The closing of Thursday, 2026-11-26, is the first one.
+    let later = ["when", "--cluster", "edge-01", "--at", "2026-11-27 12:00", "--format", "json"];
+    assert_eq!(repository.json(&later)["lines"][1]["reason"], "outside-window");
+}
+
+/// What brings a job may change after a closing: the job has closed all the same.
+#[test]
+fn a_list_that_came_later_takes_no_closing_back() {
+    let repository = Repository::fleet();
+    repository.write("clusters/edge-01/infra.yaml", &flux("infra", "infra/edge-01"));
+    repository.write(
+        "infra/edge-01/kustomization.yaml",
+        "resources: [../reconciliation-windows]\npatches: [{ path: names.yaml, target: { kind: CronJob } }]\n",
+    );
+    repository.write(
+        "infra/edge-01/names.yaml",
+        "apiVersion: batch/v1\nkind: CronJob\nmetadata: { name: any, labels: { cluster: edge-01 } }\n",
+    );
+    repository.commit("2026-11-20T12:00:00Z");
+    assert_eq!(gated(&repository), gated(&Repository::fleet()));
+}
+
 /// What counts is when a branch was merged, not when it was written.
 #[test]
 fn a_gate_is_there_since_its_merge() {
@@ -556,4 +603,30 @@ fn a_time_is_said_in_many_ways() {
     insta::assert_snapshot!(told.join("\n"));
     let (_, told) = repository.failure(&["when", "--at", "2027-03-28 02:30"]);
     assert!(told.contains("does not come, or comes twice"), "{told}");
+}
+
+/// What it depends on has to apply a commit first, and may look at its objects for as long as its timeout.
+#[test]
+fn what_it_depends_on_takes_its_time_too() {
+    let repository = Repository::fleet();
+    let first = flux("first", "apps/nginx/nginx-rt");
+    let says = |first: &str, depends: &str| {
+        repository.write("clusters/edge-01/first.yaml", first);
+        let own = flux("apps-rt", "clusters/edge-01/apps/apps-rt");
+        repository.write("clusters/edge-01/apps-rt.yaml", &format!("{own}{depends}"));
+        let told = repository.stdout(&["when", "--cluster", "edge-01"]);
+        let line = told.lines().find(|line| line.contains(" apps-rt ")).unwrap();
+        line.split_once("at once").unwrap().1.trim().to_owned()
+    };
+    let depends = "  dependsOn: [{ name: first }]\n";
+    let waiting = format!("{first}  wait: true\n  timeout: 20m\n");
+    let other = first.replace("name: flux-system }", "name: other }");
+    assert_eq!(
+        [says(&first, ""), says(&first, depends), says(&waiting, depends), says(&other, depends)],
+        ["(within 11 minutes)", "(within 12 minutes)", "(within 32 minutes)", "(within 11 minutes)"]
+    );
+    // What is not there, and what waits for its window, keeps it waiting for no one knows how long.
+    for name in ["nowhere", "apps-rw"] {
+        assert_eq!(says(&first, &format!("  dependsOn: [{{ name: {name} }}]\n")), "", "{name}");
+    }
 }

@@ -117,8 +117,8 @@ impl GateSchedule {
         let (is_open, first) = match (&self.opens, tick) {
             (Opens::Jobs(own), 0) => (own.is_open(at), own.first_closing(since)),
             (Opens::Table(_), 0) => return None,
-            (Opens::Jobs(own), tick) => (own.is_open(at), next_look(since, tick)),
-            (Opens::Table(own), tick) => (own.is_open(at), next_look(since, tick)),
+            (Opens::Jobs(own), tick) => (own.is_open(at), look(since, tick, 1)),
+            (Opens::Table(own), tick) => (own.is_open(at), look(since, tick, 1)),
         };
         if is_open || first.is_some_and(|first| first <= at) {
             return None;
@@ -170,6 +170,16 @@ impl GateSchedule {
         match &self.opens {
             Opens::Jobs(own) => own.closed_since(at),
             Opens::Table(own) => own.closed_since(at),
+        }
+    }
+
+    /// Returns the last instant at or before one at which jobs close what they name, open or not; `tick` is how many minutes
+    /// lie between two looks at a table, each of which closes, and 0 for a pair of jobs.
+    pub fn last_closing(&self, at: Timestamp, tick: u32) -> Option<Timestamp> {
+        match &self.opens {
+            Opens::Jobs(own) if tick == 0 => own.last_closing(at),
+            Opens::Table(_) if tick == 0 => None,
+            _ => look(at, tick, 0),
         }
     }
 
@@ -226,13 +236,13 @@ impl GateSchedule {
     }
 }
 
-/// Returns the first instant after another one at which a job of `*/tick * * * *` runs.
-fn next_look(after: Timestamp, tick: u32) -> Option<Timestamp> {
+/// Returns the last instant at or before another one at which a job of `*/tick * * * *` runs, or one of those after it.
+fn look(at: Timestamp, tick: u32, later: i64) -> Option<Timestamp> {
     const HOUR: i64 = 3_600;
-    let (tick, second) = (i64::from(tick) * 60, after.as_second());
+    let (tick, second) = (i64::from(tick) * 60, at.as_second());
     let hour = second.div_euclid(HOUR) * HOUR;
-    let next = ((second - hour) / tick + 1) * tick;
-    Timestamp::from_second(hour + next.min(HOUR)).ok()
+    let look = ((second - hour) / tick + later) * tick;
+    Timestamp::from_second(hour + look.min(HOUR)).ok()
 }
 
 /// Gives the name of a zone of a window.

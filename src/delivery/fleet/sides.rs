@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use crate::delivery;
 use crate::delivery::fleet::Schedules;
-use crate::delivery::{BOOTSTRAP, EntryPoint, Hold, Holds, Model, Role, Sides, SourceId};
+use crate::delivery::{EntryPoint, Hold, Holds, Model, Reached, Role, Sides};
 use crate::path::RepoPath;
-use crate::repo::{FluxKustomization, duration};
+use crate::repo::FluxKustomization;
 use crate::spec::Spec;
 
 /// Everything that is known about who waits for what, in the order of clusters, entry points and types.
@@ -34,7 +34,9 @@ pub struct Side {
     pub kustomization: Option<KustomizationName>,
     /// What holds changes back.
     pub gate: GateState,
-    /// The windows, as a position in [`Schedules::distinct`]; also where nothing closes outside of them.
+    /// The type for whose windows it waits; also where nothing closes outside of them.
+    pub waits_for: Option<String>,
+    /// The windows, as a position in [`Schedules::distinct`], alike.
     pub schedule: Option<usize>,
 }
 
@@ -62,7 +64,8 @@ pub struct KustomizationName {
     pub in_git: bool,
     /// `spec.interval` as written.
     pub interval: Option<String>,
-    /// How long it takes at most until it applies a commit, if nothing holds that back; `None` where Git does not say it.
+    /// How long it takes at most until it applies a commit, with what it depends on, if nothing holds that back; `None`
+    /// where Git does not say it, or something holds back what it depends on.
     pub within: Option<Duration>,
     /// Whether `spec.suspend` is true in Git, so that nothing lands at all.
     pub suspended: bool,
@@ -221,6 +224,7 @@ impl Reading<'_> {
                 entry: Some(base.clone()),
                 gate,
                 kustomization: Some(kustomization),
+                waits_for: Some(change_type.clone()),
                 schedule: self.schedules.of(cluster, change_type),
             });
         }
@@ -245,6 +249,7 @@ impl Reading<'_> {
                 entry: None,
                 kustomization: None,
                 gate: self.gate(cluster, &change_type.name, None),
+                waits_for: Some(change_type.name.value.clone()),
                 schedule: self.schedules.of(cluster, &change_type.name),
             })
             .collect()
@@ -260,10 +265,11 @@ impl Reading<'_> {
         let is_running = hold.is_some();
         let hold = hold.or_else(|| self.holds.by_jobs(cluster, namespace, name, Some(&entry.path)));
         // Of several gated types nobody can tell by which one it waits.
-        let schedule = match &hold {
-            Some(Hold::Window(change_type)) => self.schedules.of(cluster, change_type),
+        let waits_for = match hold {
+            Some(Hold::Window(change_type)) => Some(change_type),
             _ => None,
         };
+        let schedule = waits_for.as_ref().and_then(|change_type| self.schedules.of(cluster, change_type));
         let gate = match schedule {
             Some(_) if !is_running => self.not_closed(cluster),
             Some(_) if kustomization.in_git => GateState::Closes,
@@ -278,6 +284,7 @@ impl Reading<'_> {
             entry: Some(entry.path.clone()),
             kustomization: Some(kustomization),
             gate,
+            waits_for,
             schedule,
         }
     }
@@ -293,12 +300,12 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds up the intervals of a Flux Kustomization and of the source from which its commits come.
     fn within(&self, flux: &FluxKustomization) -> Option<Duration> {
-        let own = duration::parse(flux.spec("interval").as_str()?)?;
         let cluster = self.model.delivered.named(&flux.cluster)?;
-        let source = cluster.followed(&SourceId::of(&flux.effective["spec"], &flux.namespace));
-        Some(own.saturating_add(cluster.interval(&source).unwrap_or(BOOTSTRAP)))
+        let own = cluster.reached(&flux.remote, (&flux.namespace, &flux.name))?;
+        let hold =
+            |one: &Reached| self.holds.of(&cluster.name, one.namespace(), one.name(), one.path.as_ref());
+        cluster.pace(own, &|one| hold(one).is_some())
     }
 
     /// Gives the namespace of an entry point's Flux Kustomization in a cluster, which its sides share.

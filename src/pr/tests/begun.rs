@@ -1,6 +1,8 @@
 //! What nothing can have closed yet, by since when it and its gate are in Git.
 
-use super::repository::{Files, NOW, SPEC, SPEC_FILE, compared_since, files, job, map, with, without};
+use super::repository::{
+    Files, NOW, SPEC, SPEC_FILE, compared_since, files, job, map, unclosed_since, with, without,
+};
 use crate::pr::Report;
 use crate::repo::Appeared;
 
@@ -86,6 +88,30 @@ fn each_gate_of_a_cluster_has_begun_by_itself() {
 }
 
 #[test]
+fn a_type_is_open_until_its_first_closing_only_where_all_of_it_is() {
+    let of = |since: &dyn Fn(&str) -> Appeared| {
+        unclosed_since(NOW, &with(&files(), &[(SPEC_FILE, "", SPEC)]), since)
+    };
+    let late = || Appeared::At(LATE.parse().unwrap());
+    let close = |one: &str| if one.ends_with("close.yaml") { late() } else { Appeared::Before };
+    let first = "2026-11-29T01:00:00Z".parse().unwrap();
+    assert_eq!(of(&close), [(("one".to_owned(), "rw".to_owned()), first)].into());
+    let more = with(
+        &files(),
+        &[
+            (SPEC_FILE, "", SPEC),
+            ("clusters/one/more.yaml", "", &super::repository::flux("more-rw", "more", "")),
+            ("more/kustomization.yaml", "", "resources: [a.yaml]\n"),
+            ("more/a.yaml", "", &map("a", "k: v")),
+            ("clusters/one/gate/open.yaml", "apps-rw", "apps-rw, more-rw"),
+            ("clusters/one/gate/close.yaml", "apps-rw", "apps-rw, more-rw"),
+        ],
+    );
+    let one = |file: &str| if file == "clusters/one/more.yaml" { late() } else { Appeared::Before };
+    assert_eq!(unclosed_since(NOW, &more, &one), [].into());
+}
+
+#[test]
 fn a_gate_that_comes_with_the_change_has_closed_nothing() {
     let base = without(&files(), "clusters/one/gate/close.yaml");
     let known = |one: &str| match one {
@@ -136,4 +162,12 @@ fn a_job_that_begins_to_name_one_has_not_closed_that() {
         ],
     );
     insta::assert_snapshot!(landings(&compared_since(NOW, &base, &named, &|_: &str| Appeared::Before)));
+}
+
+#[test]
+fn a_list_that_came_later_takes_no_closing_back() {
+    let list = "clusters/one/gate/kustomization.yaml";
+    let base = with(&files(), &[(list, "", "resources: [open.yaml, close.yaml]\n")]);
+    let late = Appeared::At(LATE.parse().unwrap());
+    assert_eq!(told(&base, list, late), told(&base, "", late));
 }

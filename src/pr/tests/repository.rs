@@ -2,9 +2,12 @@
 //! changes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use jiff::Timestamp;
 
 use crate::check::{SpecLintOptions, Standard};
-use crate::delivery::{Known, Model, World};
+use crate::delivery::{History, Known, Model, State, Unclosed, World};
 use crate::path::RepoPath;
 use crate::pr::{Clock, Question, Report, Standards, Topic, Tree, report};
 use crate::render::{Embedded, Limits};
@@ -141,9 +144,6 @@ pub fn compared_at(now: &str, before: &Files, after: &Files) -> Report {
 
 /// As [`compared_at`], with what Git tells of since when each file is there.
 pub fn compared_since(now: &str, before: &Files, after: &Files, since: &dyn Fn(&str) -> Appeared) -> Report {
-    let history = |files: &BTreeSet<RepoPath>, _| {
-        files.iter().map(|file| (file.clone(), since(file.as_str()))).collect::<BTreeMap<_, _>>()
-    };
     let renderer = Embedded::new(Limits::default());
     let spec = |files: &Files| -> Option<Spec> {
         let path = RepoPath::parse(SPEC_FILE).unwrap();
@@ -153,6 +153,7 @@ pub fn compared_since(now: &str, before: &Files, after: &Files, since: &dyn Fn(&
     let has_spec = old.is_some();
     // As the command does, where only the newer one has a spec.
     let old = old.or_else(|| new.clone());
+    let before_files = before;
     let (before, after) = (snapshot(before), snapshot(after));
     let model = |snapshot: &Snapshot, spec: &Option<Spec>| {
         let known = spec.as_ref().map(Known::of).unwrap_or_default();
@@ -161,9 +162,10 @@ pub fn compared_since(now: &str, before: &Files, after: &Files, since: &dyn Fn(&
     let (old_model, new_model) = (model(&before, &old), model(&after, &new));
     let now = now.parse().unwrap();
     let old = Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref());
-    let old = old.with_history(now, &history, None);
+    let old =
+        old.with_history(now, &Told { files: &before_files, since, model: &old_model, renderer: &renderer });
     let new = Tree::new(World { snapshot: &after, model: &new_model }, new.as_ref());
-    let new = new.with_history(now, &history, Some(&old));
+    let new = new.in_place_of(&old, now);
     let clock = Clock { before: old, after: new, now };
     let templates = Templates::new(BTreeMap::new()).unwrap();
     let standard = || Standard {
@@ -175,6 +177,56 @@ pub fn compared_since(now: &str, before: &Files, after: &Files, since: &dyn Fn(&
     let standards = Some(Standards { before: standard(), after: standard(), has_spec });
     let question = Question { base: "base".to_owned(), head: None, broken: None, standards };
     report(question, &clock, &renderer)
+}
+
+/// Returns what nothing has closed yet at an instant, with what Git tells of since when each file is there.
+pub fn unclosed_since(now: &str, files: &Files, since: &dyn Fn(&str) -> Appeared) -> Unclosed {
+    let renderer = Embedded::new(Limits::default());
+    let path = RepoPath::parse(SPEC_FILE).unwrap();
+    let spec = parse(&path, files[SPEC_FILE].as_bytes()).unwrap().spec;
+    let snapshot = snapshot(files);
+    let model = Model::read(&snapshot, &RepoPath::top(), &Known::of(&spec), &renderer);
+    let now = now.parse().unwrap();
+    let tree = Tree::new(World { snapshot: &snapshot, model: &model }, Some(&spec));
+    tree.with_history(now, &Told { files, since, model: &model, renderer: &renderer }).unclosed(now)
+}
+
+/// What each file tells of since when it is there.
+struct Told<'a> {
+    files: &'a Files,
+    since: &'a dyn Fn(&str) -> Appeared,
+    model: &'a Model,
+    renderer: &'a Embedded,
+}
+
+impl History for Told<'_> {
+    fn states(&self, _: Timestamp) -> Option<Vec<State>> {
+        let all: Vec<Appeared> = self.files.keys().map(|file| (self.since)(file)).collect();
+        let at = |one: &Appeared| if let Appeared::At(at) = one { Some(*at) } else { None };
+        let instants: BTreeSet<Timestamp> = all.iter().filter_map(at).collect();
+        let state = |since, at: Timestamp| State { since, commit: Some(at.to_string()) };
+        let later = instants.into_iter().map(|at| state(Appeared::At(at), at));
+        let edited =
+            all.contains(&Appeared::Nowhere).then_some(State { since: Appeared::Nowhere, commit: None });
+        let first = state(Appeared::Before, Timestamp::MIN);
+        (!all.contains(&Appeared::Unknown)).then(|| [first].into_iter().chain(later).chain(edited).collect())
+    }
+
+    fn model(&self, commit: &str) -> Option<Rc<Model>> {
+        let at: Timestamp = commit.parse().unwrap();
+        let is_there = |file: &str| match (self.since)(file) {
+            Appeared::Before => true,
+            Appeared::At(since) => since <= at,
+            _ => false,
+        };
+        let files = self.files.iter().filter(|(file, _)| is_there(file));
+        let files = files.map(|(file, text)| (file.clone(), text.clone())).collect();
+        Some(Rc::new(self.model.again(&snapshot(&files), self.renderer)))
+    }
+
+    fn appeared(&self, files: &BTreeSet<RepoPath>, _: Timestamp) -> BTreeMap<RepoPath, Appeared> {
+        files.iter().map(|file| (file.clone(), (self.since)(file.as_str()))).collect()
+    }
 }
 
 /// The findings about some topics, a line each: the topic, the code, and what happens.
