@@ -7,7 +7,7 @@ use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::spec_edit::{SpecEdit, edit, file};
 use crate::commands::workspace::{Loaded, Workspace};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::gate::ByHand;
@@ -15,6 +15,7 @@ use crate::spec::exceptions::{
     About, NewFreeze, add_freeze, free_name, freezes, freezes_text, remove_freeze,
 };
 use crate::spec::windows::gated;
+use crate::spec::{NEEDS_TABLE, Spec};
 
 /// The name and the reason of a freeze for which nobody gives one.
 const STOP: (&str, &str) = ("stop", "emergency stop");
@@ -162,6 +163,9 @@ pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, 
     }
     let mut new = NewFreeze { to: arguments.until.clone(), ..arguments.scope.freeze(String::new(), reason)? };
     let exit = edit(global, output, &arguments.edit, |spec, text| {
+        if spec.gate.table.is_none() {
+            return Err(without_table(spec));
+        }
         new.name = free_name(spec, STOP.0);
         add_freeze(spec, text, &new, now)
     });
@@ -180,6 +184,16 @@ pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, 
         output.say(&format!("`gitops-windows freeze remove {}` ends it.", new.name));
     }
     Ok(exit)
+}
+
+/// Says that no edit stops a pair of CronJobs, and what does.
+fn without_table(spec: &Spec) -> Error {
+    let text = "CronJobs that run at openings and closings alone look at no table, so no commit stops them";
+    let help = format!(
+        "`gitops-windows stop --without-git` prints what closes each cluster at once\nor {NEEDS_TABLE}"
+    );
+    let error = Diagnostic::error(text).at(Place::file(spec.path.clone())).help(help);
+    Error::new(ErrorKind::Usage, error)
 }
 
 /// Prints the commands that close at once in the clusters that are meant.

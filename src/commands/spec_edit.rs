@@ -6,13 +6,14 @@ use crate::change::Change;
 use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::{Exit, Shown, apply};
 use crate::commands::renderer::renderer;
+use crate::commands::schedules::lint;
 use crate::commands::sync;
 use crate::commands::workspace::{Loaded, Workspace};
 use crate::diff;
 use crate::error::Error;
 use crate::output::Output;
 use crate::plan::Plan;
-use crate::plan::command::SyncOptions;
+use crate::plan::command::{SyncOptions, retime};
 use crate::plan::gate::Late;
 use crate::repo::File;
 use crate::spec::windows::{changed, check_revision};
@@ -32,8 +33,18 @@ pub struct SpecEdit {
     pub writing: Writing,
 }
 
+/// What an edit of the spec brings along.
+#[derive(Clone, Copy, Debug)]
+pub enum Along {
+    /// All that `sync` would.
+    Everything(SyncOptions),
+    /// What freezes and overrides change of the tables that stand.
+    Tables,
+}
+
 /// What must wait for a window holds up no edit: it is left for `sync`.
-pub const AS_FAR_AS_POSSIBLE: SyncOptions = SyncOptions { allow_deletion: false, late: Late::Left };
+pub const AS_FAR_AS_POSSIBLE: Along =
+    Along::Everything(SyncOptions { allow_deletion: false, late: Late::Left });
 
 /// A spec that was edited, with the plan that brings everything else along.
 pub struct Edited {
@@ -57,17 +68,17 @@ impl Edited {
         global: &Global,
         output: &Output,
         if_revision: Option<&str>,
-        options: SyncOptions,
+        along: Along,
         edit: impl FnOnce(&Spec, &str) -> Result<(String, Parsed), Error>,
     ) -> Result<Edited, Error> {
         let mut workspace = Workspace::open(global, output)?;
-        let spec = workspace.shown(spec::read_in_need(&workspace.snapshot, &workspace.spec_path)?, output);
+        let old = workspace.shown(spec::read_in_need(&workspace.snapshot, &workspace.spec_path)?, output);
         let path = workspace.spec_path.clone();
         let before = file(&workspace);
         if let Some(revision) = if_revision {
             check_revision(&path, before.bytes(), revision)?;
         }
-        let (text, parsed) = edit(&spec, before.text().unwrap_or_default())?;
+        let (text, parsed) = edit(&old, before.text().unwrap_or_default())?;
         let after = File::new(text.into_bytes()).with_mode(before.executable);
 
         let original = workspace.snapshot.clone();
@@ -76,7 +87,13 @@ impl Edited {
         let renderer = renderer(global, output)?;
         let model = workspace.model(Some(&spec), renderer.as_ref());
         let mut loaded = Loaded { workspace, spec, model, renderer };
-        let mut plan = sync::plan_of(global, output, &loaded, options)?;
+        let mut plan = match along {
+            Along::Everything(options) => sync::plan_of(global, output, &loaded, options)?,
+            Along::Tables => {
+                lint(global, output, &loaded.spec, &loaded.model, &loaded.workspace.snapshot)?;
+                retime(&loaded.input(), &old)?
+            }
+        };
         let change = Change { before: Some(before.clone()), after: Some(after.clone()), moved_from: None };
         plan.changes.include(path, change);
         loaded.workspace.snapshot = original;
@@ -107,7 +124,7 @@ pub fn file(workspace: &Workspace) -> File {
     workspace.snapshot.file(&workspace.spec_path).cloned().unwrap_or_else(|| File::new([]))
 }
 
-/// Edits the spec by the word of a person, and says when a cluster hears of it.
+/// Edits freezes and overrides by the word of a person, and says when a cluster hears of it.
 ///
 /// # Errors
 ///
@@ -119,7 +136,7 @@ pub fn edit(
     edit: impl FnOnce(&Spec, &str) -> Result<(String, Parsed), Error>,
 ) -> Result<Exit, Error> {
     let revision = arguments.if_revision.as_deref();
-    let edited = Edited::plan(global, output, revision, AS_FAR_AS_POSSIBLE, edit)?;
+    let edited = Edited::plan(global, output, revision, Along::Tables, edit)?;
     let exit = edited.apply(&arguments.writing, output, arguments.format)?;
     let every = edited.loaded.spec.gate.table.as_ref().map_or(0, |table| table.every);
     let spec = &edited.loaded.workspace.spec_path;

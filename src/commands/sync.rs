@@ -7,7 +7,7 @@ use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::{Exit, apply, preview};
 use crate::commands::clock;
 use crate::commands::schedules::lint;
-use crate::commands::spec_edit::Edited;
+use crate::commands::spec_edit::{Along, Edited};
 use crate::commands::workspace::Loaded;
 use crate::error::Error;
 use crate::output::Output;
@@ -72,9 +72,10 @@ pub fn diff(global: &Global, arguments: &Wish, output: &Output) -> Result<Exit, 
 
 fn plan(global: &Global, output: &Output, arguments: &Wish) -> Result<(Loaded, Plan), Error> {
     if arguments.extend.is_some() || arguments.clean {
-        let edited = Edited::plan(global, output, None, arguments.options(), |spec, text| {
-            tidied(spec, text, arguments, clock::now(global)?)
-        })?;
+        let edited =
+            Edited::plan(global, output, None, Along::Everything(arguments.options()), |spec, text| {
+                tidied(spec, text, arguments, clock::now(global)?)
+            })?;
         return Ok((edited.loaded, edited.plan));
     }
     let loaded = Loaded::open(global, output)?;

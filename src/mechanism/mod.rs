@@ -29,6 +29,7 @@ pub use gate::{
 pub use left::{Field, Left, Observed, State};
 pub use standing::{Standing, StandingSource};
 pub use suspend::SuspendPatch;
+pub use table::{Table, Tabled};
 
 use crate::error::Error;
 use crate::spec::{MechanismName, Spec};
@@ -56,6 +57,9 @@ pub trait Mechanism: Sync {
     ///
     /// When a window can't be said by it, a name is too long, or two names are the same.
     fn jobs(&self, spec: &Spec) -> Result<Jobs, Error>;
+
+    /// Returns the position of the type that a CronJob of a name turns; `None` for one that is none of a gate of a spec.
+    fn type_of(&self, spec: &Spec, job: &str) -> Option<usize>;
 
     /// Adds the files that all clusters share.
     ///

@@ -32,6 +32,17 @@ pub fn schedule(table: &TableDef) -> Schedule {
     }
 }
 
+/// What a table is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Tabled<'a> {
+    /// The mechanism whose jobs look at it.
+    pub mechanism: MechanismName,
+    /// The cluster.
+    pub cluster: &'a str,
+    /// The name of the type.
+    pub change_type: &'a str,
+}
+
 /// Returns the table of each gated type in a cluster, by the position of the type: lines of the first second of an
 /// interval, the first one after it, and a remark.
 ///
@@ -42,41 +53,18 @@ pub fn tables(spec: &Spec, cluster: &str, table: &TableDef) -> Result<BTreeMap<u
     let mut found = BTreeMap::new();
     for (position, change_type) in spec.types.iter().enumerate().filter(|(_, one)| !one.is_real_time()) {
         let name = &change_type.name.value;
+        let what = Tabled { mechanism: spec.gate.mechanism, cluster, change_type: name };
         let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
         let Some(times) = spec.open_times(cluster, name).map_err(invalid)? else { continue };
-        let windows = spec.windows_of(cluster, name);
-        let windows: Vec<_> = windows.into_iter().map(edges).collect::<Result<_, _>>()?;
-        let zone = windows.into_iter().next().map_or(TimeZone::UTC, |(_, zone)| zone);
-        let refuse = |message: String, help: &str| {
-            Error::invalid(Diagnostic::error(message).at(table.place.clone()).help(help))
-        };
+        let zone = zone(spec, cluster, name)?;
         let mut lines = Vec::new();
         for interval in times.cut(table.bounds.open, table.bounds.close) {
-            if let Some(what) = unseen(spec.gate.mechanism, table, interval) {
-                let close = Moment::from(interval.close).local(&zone);
-                return Err(refuse(
-                    format!(
-                        "type `{name}` of cluster {cluster} {what} at {close}, between two runs of its CronJobs"
-                    ),
-                    "choose an `every` that meets that time, or let it close at another one",
-                ));
-            }
-            lines.push(line(interval, &zone));
+            lines.push(checked_line(&what, table, interval, &zone)?);
             if lines.len() > MOST {
-                return Err(refuse(
-                    format!("the table of type `{name}` in cluster {cluster} has more than {MOST} intervals"),
-                    "let `from` and `through` lie nearer together",
-                ));
+                return Err(too_many(&what, table));
             }
         }
-        let bounds =
-            |stretch: &&Stretch| stretch.interval.clip(table.bounds.open, table.bounds.close).is_some();
-        for freeze in times.freezes().iter().filter(bounds) {
-            lines.push(remark("frozen", freeze, &zone));
-        }
-        for given in times.overrides().iter().filter(bounds) {
-            lines.push(remark("override", given, &zone));
-        }
+        lines.extend(remarks(&times, table.bounds, &zone));
         let end = table.bounds.close;
         // The last line is no time at all: with its end, the table ends.
         let last = end.as_second();
@@ -84,6 +72,52 @@ pub fn tables(spec: &Spec, cluster: &str, table: &TableDef) -> Result<BTreeMap<u
         found.insert(position, lines);
     }
     Ok(found)
+}
+
+/// Returns the zone in which the lines of a table tell its times.
+///
+/// # Errors
+///
+/// When a window does not come exactly as it says.
+fn zone(spec: &Spec, cluster: &str, change_type: &str) -> Result<TimeZone, Error> {
+    let windows = spec.windows_of(cluster, change_type);
+    let windows: Vec<_> = windows.into_iter().map(edges).collect::<Result<_, _>>()?;
+    Ok(windows.into_iter().next().map_or(TimeZone::UTC, |(_, zone)| zone))
+}
+
+/// Returns the line of an interval.
+///
+/// # Errors
+///
+/// When a job would see it late or not at all.
+fn checked_line(
+    what: &Tabled<'_>,
+    table: &TableDef,
+    interval: Interval,
+    zone: &TimeZone,
+) -> Result<String, Error> {
+    let Some(missed) = unseen(what.mechanism, table, interval) else { return Ok(line(interval, zone)) };
+    let close = Moment::from(interval.close).local(zone);
+    let Tabled { cluster, change_type: name, .. } = what;
+    let message =
+        format!("type `{name}` of cluster {cluster} {missed} at {close}, between two runs of its CronJobs");
+    let help = "choose an `every` that meets that time, or let it close at another one";
+    Err(Error::invalid(Diagnostic::error(message).at(table.place.clone()).help(help)))
+}
+
+fn too_many(what: &Tabled<'_>, table: &TableDef) -> Error {
+    let Tabled { cluster, change_type: name, .. } = what;
+    let message = format!("the table of type `{name}` in cluster {cluster} has more than {MOST} intervals");
+    let help = "let `from` and `through` lie nearer together";
+    Error::invalid(Diagnostic::error(message).at(table.place.clone()).help(help))
+}
+
+/// Returns the lines that say why a table is as it is.
+fn remarks(times: &OpenTimes, bounds: Interval, zone: &TimeZone) -> Vec<String> {
+    let within = |stretch: &&Stretch| stretch.interval.clip(bounds.open, bounds.close).is_some();
+    let frozen = times.freezes().iter().filter(within).map(|freeze| remark("frozen", freeze, zone));
+    let given = times.overrides().iter().filter(within).map(|given| remark("override", given, zone));
+    frozen.chain(given).collect()
 }
 
 /// Says what no run sees of an interval: the closing, where jobs have to do something then, or all of it.
@@ -117,20 +151,109 @@ fn remark(what: &str, stretch: &Stretch, zone: &TimeZone) -> String {
 
 /// Reads the table of a container back; `None` where it has none.
 pub fn times(container: &Value) -> Option<OpenTimes> {
-    let mut lines = container["args"].as_array()?.iter().filter_map(Value::as_str);
-    lines.next().filter(|name| *name == NAME)?;
-    let mut intervals = Vec::new();
-    for line in lines {
-        let mut words = line.split_whitespace();
-        let mut second = || words.next()?.parse::<i64>().ok();
-        let (Some(open), Some(close)) = (second(), second()) else { continue };
-        let at = |second: i64| Timestamp::from_second(second).ok();
-        intervals.push(Interval { open: at(open)?, close: at(close)? });
+    Table::of(container).map(|table| table.times())
+}
+
+/// A table as it stands in the arguments of a container.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its lines, without [`NAME`].
+    lines: Vec<String>,
+    /// The intervals, each with the position of its line; the end of the table is none.
+    intervals: Vec<(Interval, usize)>,
+    /// Where it ends, with the position of the line that says so.
+    end: (Timestamp, usize),
+}
+
+impl Table {
+    /// Reads it; `None` where a container has none.
+    pub fn of(container: &Value) -> Option<Table> {
+        let mut words = container["args"].as_array()?.iter().filter_map(Value::as_str).map(str::to_owned);
+        words.next().filter(|name| name == NAME)?;
+        Table::of_lines(words.collect())
     }
-    let end = intervals.pop().filter(|end| end.open == end.close)?;
+
+    /// Reads its lines; `None` where the last one is not its end.
+    pub fn of_lines(lines: Vec<String>) -> Option<Table> {
+        let mut intervals = Vec::new();
+        for (position, line) in lines.iter().enumerate() {
+            let mut words = line.split_whitespace();
+            let mut second = || words.next()?.parse::<i64>().ok();
+            let (Some(open), Some(close)) = (second(), second()) else { continue };
+            let at = |second: i64| Timestamp::from_second(second).ok();
+            intervals.push((Interval { open: at(open)?, close: at(close)? }, position));
+        }
+        let (end, position) = intervals.pop().filter(|(end, _)| end.open == end.close)?;
+        Some(Table { lines, intervals, end: (end.close, position) })
+    }
+
+    /// Returns its lines, as they stand.
+    pub fn lines(&self) -> &[String] {
+        &self.lines
+    }
+
+    /// Returns when it says open.
+    pub fn times(&self) -> OpenTimes {
+        let bounds = Interval { open: Timestamp::MIN, close: self.end.0 };
+        of_intervals(self.intervals.iter().map(|(interval, _)| *interval), []).within(bounds)
+    }
+
+    /// Returns its lines with what freezes and overrides take and give otherwise in `after` than in `before`, and nothing
+    /// else that differs from it: neither other windows, nor another end.
+    ///
+    /// # Errors
+    ///
+    /// When a job would see a new interval late or not at all, or there are too many.
+    pub fn edited(&self, before: &Spec, after: &Spec, what: &Tabled<'_>) -> Result<Vec<String>, Error> {
+        let Tabled { cluster, change_type, .. } = *what;
+        let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
+        let times = |spec: &Spec| spec.open_times(cluster, change_type).map_err(invalid);
+        let (Some(def), Some(old), Some(new)) = (&after.gate.table, times(before)?, times(after)?) else {
+            return Ok(self.lines.clone());
+        };
+        let zone = zone(after, cluster, change_type)?;
+        let bounds = Interval { open: def.bounds.open, close: self.end.0 };
+        let [was, is] = [&old, &new].map(|times| {
+            let all = times.clone().within(bounds);
+            all.cut(bounds.open, bounds.close).collect::<Vec<_>>()
+        });
+        let taken = of_intervals(was.iter().copied(), is.iter().copied());
+        let given = of_intervals(is, was);
+        let cut = |times: &OpenTimes| times.cut(bounds.open, bounds.close).collect::<Vec<_>>();
+        let standing = self.intervals.iter().map(|(interval, _)| *interval);
+        let first = standing.clone().map(|own| own.open).min().unwrap_or(bounds.open).min(bounds.open);
+        let wanted = of_intervals(standing.chain(cut(&given)), cut(&taken));
+        let mut lines = Vec::new();
+        for interval in wanted.cut(first, self.end.0) {
+            match self.intervals.iter().find(|(own, _)| *own == interval) {
+                Some((_, position)) => lines.push(self.lines[*position].clone()),
+                None => lines.push(checked_line(what, def, interval, &zone)?),
+            }
+            if lines.len() > MOST {
+                return Err(too_many(what, def));
+            }
+        }
+        let [before, after] = [&old, &new].map(|times| remarks(times, bounds, &zone));
+        let is_interval = |position: usize| {
+            self.intervals.iter().any(|(_, own)| *own == position) || position == self.end.1
+        };
+        let own = self.lines.iter().enumerate().filter(|(position, _)| !is_interval(*position));
+        let own: Vec<&String> = own.map(|(_, line)| line).collect();
+        lines.extend(
+            own.iter().filter(|line| !before.contains(line) && !after.contains(line)).copied().cloned(),
+        );
+        lines.extend(after.into_iter().filter(|line| own.contains(&line) || !before.contains(line)));
+        lines.push(self.lines[self.end.1].clone());
+        Ok(lines)
+    }
+}
+
+/// Makes times of intervals, without others.
+fn of_intervals(
+    open: impl IntoIterator<Item = Interval>,
+    taken: impl IntoIterator<Item = Interval>,
+) -> OpenTimes {
     let stretch = |interval: Interval| Stretch { interval, reason: String::new() };
-    let bounds = Interval { open: Timestamp::MIN, close: end.close };
     let windows: [(WindowEdges, TimeZone); 0] = [];
-    let intervals = intervals.into_iter().map(stretch).collect();
-    Some(OpenTimes::new(windows, Vec::new(), intervals).within(bounds))
+    OpenTimes::new(windows, taken.into_iter().map(stretch).collect(), open.into_iter().map(stretch).collect())
 }

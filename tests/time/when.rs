@@ -504,7 +504,7 @@ fn a_job_that_newly_names_what_it_closes_has_not_closed_that() {
     repository.commit("2026-11-20T13:00:00Z");
     insta::assert_snapshot!(format!("{edited}\n{}", gated(&repository)));
     // The closing of Thursday, 2026-11-26, is the first one.
-    let later = ["when", "--cluster", "edge-01", "--at", "2026-11-27 12:00", "--format", "json"];
+    let later = ["when", "--cluster", "edge-01", "--at", "2026-11-27T12:00:00Z", "--format", "json"];
     assert_eq!(repository.json(&later)["lines"][1]["reason"], "outside-window");
 }
 

@@ -5,10 +5,10 @@ use serde_json::Value;
 use crate::support::scratch::{Scratch, assert_same};
 use crate::{answer, sample};
 
-const NOW: [&str; 2] = ["--now", "2026-11-24T19:03:20Z"];
+pub const NOW: [&str; 2] = ["--now", "2026-11-24T19:03:20Z"];
 
 /// The sample with a table, and a label.
-fn tabled() -> Scratch {
+pub fn tabled() -> Scratch {
     let scratch = sample();
     scratch.replace(
         "windows.yaml",
@@ -211,6 +211,7 @@ fn a_calendar_file_freezes() {
     scratch.commit();
     let changed = scratch.expect(1, &["sync"]).stdout;
     assert!(changed.contains("Mon 2026-12-28 00:00:00 +01:00: holidays: Weihnachten"), "{changed}");
+    write(&scratch, &["sync"]);
     write(&scratch, &["freeze", "remove", "holidays"]);
     assert!(!scratch.text("windows.yaml").contains("calendar"));
     insta::assert_snapshot!(told);

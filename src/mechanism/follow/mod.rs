@@ -47,18 +47,23 @@ pub fn held_name(live: &str, change_type: &str) -> String {
     format!("{live}-{change_type}")
 }
 
+/// Returns the jobs of the gated types, by the names that they have for the first source of each.
+fn named(spec: &Spec) -> Vec<Job> {
+    let gated = (0..spec.types.len()).filter(|position| !spec.types[*position].is_real_time());
+    let job = |(order, change_type): (usize, usize)| {
+        let suffix = spec.types[change_type].name.value.as_str();
+        let name = if order == 0 { JOB.to_owned() } else { format!("{JOB}-{suffix}") };
+        Job { name, change_type, action: Action::Follow }
+    };
+    gated.enumerate().map(job).collect()
+}
+
 /// The mechanism that fails closed.
 pub(super) struct Follow;
 
 impl Mechanism for Follow {
     fn jobs(&self, spec: &Spec) -> Result<Jobs, Error> {
-        let mut found = Jobs::default();
-        let gated = (0..spec.types.len()).filter(|position| !spec.types[*position].is_real_time());
-        for (order, change_type) in gated.enumerate() {
-            let suffix = spec.types[change_type].name.value.as_str();
-            let name = if order == 0 { JOB.to_owned() } else { format!("{JOB}-{suffix}") };
-            found.all.push(Job { name, change_type, action: Action::Follow });
-        }
+        let mut found = Jobs { all: named(spec), ..Jobs::default() };
         check_names(spec, &found.all)?;
         // A spec that was read has one.
         let Some(def) = &spec.gate.table else { return Ok(found) };
@@ -68,6 +73,13 @@ impl Mechanism for Follow {
             found.schedules.insert(cluster.clone(), all.collect());
         }
         Ok(found)
+    }
+
+    fn type_of(&self, spec: &Spec, job: &str) -> Option<usize> {
+        // A job of each further source has the name of that behind its own.
+        let is_it = |own: &Job| own.name == job || job.starts_with(&format!("{}-", own.name));
+        let own = named(spec).into_iter().filter(is_it).max_by_key(|own| own.name.len())?;
+        Some(own.change_type)
     }
 
     fn base(&self, writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {

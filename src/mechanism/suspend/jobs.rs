@@ -19,10 +19,10 @@ struct Slot {
     number: usize,
 }
 
-/// Returns two jobs for each window of each gated type, the one that opens first.
-pub fn jobs(spec: &Spec) -> Result<Jobs, Error> {
+/// Returns two jobs for each window of each gated type, the one that opens first, with the windows.
+fn slots(spec: &Spec) -> (Vec<Slot>, Vec<Job>) {
     let gated = (0..spec.types.len()).filter(|position| !spec.types[*position].is_real_time());
-    let (mut slots, mut found) = (Vec::new(), Jobs::default());
+    let (mut slots, mut jobs) = (Vec::new(), Vec::new());
     for (order, change_type) in gated.enumerate() {
         let name = spec.types[change_type].name.value.as_str();
         // All windows of a type stand in one table.
@@ -47,10 +47,22 @@ pub fn jobs(spec: &Spec) -> Result<Jobs, Error> {
             for (action, name) in
                 [(Action::Open, &spec.layout.open_job), (Action::Close, &spec.layout.close_job)]
             {
-                found.all.push(Job { name: format!("{name}{suffix}"), change_type, action });
+                jobs.push(Job { name: format!("{name}{suffix}"), change_type, action });
             }
         }
     }
+    (slots, jobs)
+}
+
+/// Returns the position of the type that a job of a name turns.
+pub fn type_of(spec: &Spec, name: &str) -> Option<usize> {
+    slots(spec).1.into_iter().find(|job| job.name == name).map(|job| job.change_type)
+}
+
+/// Returns the jobs, with what each cluster makes of them.
+pub fn jobs(spec: &Spec) -> Result<Jobs, Error> {
+    let (slots, all) = slots(spec);
+    let mut found = Jobs { all, ..Jobs::default() };
     check_names(spec, &found.all)?;
     let mut measured = Measured::default();
     for cluster in spec.clusters.keys() {

@@ -34,6 +34,10 @@ impl Mechanism for Suspend {
         jobs::jobs(spec)
     }
 
+    fn type_of(&self, spec: &Spec, job: &str) -> Option<usize> {
+        jobs::type_of(spec, job)
+    }
+
     fn base(&self, writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
         files::base(writing, wanted)
     }

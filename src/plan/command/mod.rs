@@ -6,11 +6,13 @@ mod fetch_bases;
 mod flux_create;
 mod free_namespace;
 mod init;
+mod retime;
 mod scaffold;
 mod sync;
 
 pub use fetch_bases::{Fetch, fetch_bases};
 pub use flux_create::{SourceUrl, flux_create};
 pub use init::{InitOptions, init};
+pub use retime::retime;
 pub use scaffold::scaffold;
 pub use sync::{SyncOptions, schema_text, sync};

@@ -124,13 +124,8 @@ struct Part {
 
 /// Returns the type of which a job of the tool has the name.
 fn type_of(input: &Input<'_>, job: &BuiltJob) -> Option<String> {
-    let jobs = mechanism::of(job.mechanism).jobs(input.spec).ok()?;
-    let is_it = |own: &&mechanism::Job| {
-        // A job of each further source has its name behind that.
-        own.name == job.name || job.held.is_some() && job.name.starts_with(&format!("{}-", own.name))
-    };
-    let own = jobs.all.iter().filter(is_it).max_by_key(|own| own.name.len())?;
-    Some(input.spec.types.get(own.change_type)?.name.value.clone())
+    let position = mechanism::of(job.mechanism).type_of(input.spec, &job.name)?;
+    Some(input.spec.types.get(position)?.name.value.clone())
 }
 
 /// Returns targets of a cluster with everything `held` in it that they wait for.

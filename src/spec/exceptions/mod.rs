@@ -22,8 +22,7 @@ pub use text::{freezes_text, overrides_text};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::spec::validate::NEEDS_TABLE;
-use crate::spec::{Spec, TableDef};
+use crate::spec::{NEEDS_TABLE, Spec, TableDef};
 
 /// Makes the error of a command line.
 fn usage(message: impl Into<String>, help: impl Into<String>) -> Error {

@@ -21,6 +21,7 @@ use self::path::{Step, item_path, names, show};
 use super::block::{NewEntry, NewItem, Style, dedent};
 use super::lines;
 use super::node::{Document, Node};
+use super::quote;
 use super::read::{empty_node, read_documents};
 use super::scalar::ScalarText;
 
@@ -270,6 +271,41 @@ impl Editor {
         self.commit(splices, &expected)
     }
 
+    /// Replaces all items of a block list from a position on by text, each on a line of its own.
+    ///
+    /// # Errors
+    ///
+    /// When the path leads to no block list, nothing stands at the position, or a comment stands among what is replaced.
+    pub fn replace_rest(&mut self, path: &[Key], from: usize, values: &[String]) -> Result<(), EditError> {
+        let (_, json_path) = self.walk(path)?;
+        let node = self.list(path)?.node;
+        self.refuse_reference(node)?;
+        let items = node.items();
+        let (Some(first), Some(last), false) =
+            (items.get(from), items.last(), node.flow || values.is_empty())
+        else {
+            return Err(EditError::at("no list of lines stands here", node.span.clone()));
+        };
+        let Some(dash) = first.dash() else { return Err(EditError::at("no dash", first.span.clone())) };
+        for pair in items[from..].windows(2) {
+            let between = pair[0].span.end..pair[1].dash().unwrap_or(pair[1].start);
+            if self.text[between.clone()].contains('#') {
+                return Err(EditError::at("a comment stands among what is replaced", between));
+            }
+        }
+        let indent = " ".repeat(self.column(dash)?);
+        let next =
+            format!("{}{indent}{}", lines::line_break_near(&self.text, dash), &self.text[dash..first.start]);
+        let text = values.iter().map(|value| quote(value)).collect::<Vec<_>>().join(&next);
+        let splice = Splice { range: first.start..last.span.end, text };
+        let mut expected = self.root().to_json();
+        let mut list = get_at(&expected, &json_path).and_then(Value::as_array).cloned().unwrap_or_default();
+        list.truncate(from);
+        list.extend(values.iter().map(|value| Value::from(value.as_str())));
+        set_at(&mut expected, &json_path, list.into())?;
+        self.commit(vec![splice], &expected)
+    }
+
     /// Adds a scalar as the last item of a list.
     ///
     /// The list is made where the key is missing, null or `[]`.
@@ -366,7 +402,7 @@ impl Editor {
             return Err(EditError::at(format!("the key `{name}` is taken"), key.span.clone()));
         }
         set_at(&mut expected, &renamed, value)?;
-        let splice = Splice { range: key.span.clone(), text: super::quote(name) };
+        let splice = Splice { range: key.span.clone(), text: quote(name) };
         self.commit(vec![splice], &expected)
     }
 

@@ -450,3 +450,23 @@ mod properties {
         }
     }
 }
+
+#[test]
+fn the_rest_of_a_list_is_replaced_in_the_manner_of_the_list() {
+    let replaced = |text: &str, from: usize, values: &[&str]| {
+        let mut editor = Editor::new(text, 0).unwrap();
+        let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
+        let done = editor.replace_rest(&["args".into()], from, &values);
+        done.map(|()| editor.into_text()).map_err(|error| error.message)
+    };
+    let text = "args: # all\r\n  -   a # first\r\n  -   b\r\n  -   c # last\r\nz: 1\r\n";
+    let after = "args: # all\r\n  -   a # first\r\n  -   \"1 2 # x\"\r\n  -   d # last\r\nz: 1\r\n";
+    assert_eq!(replaced(text, 1, &["1 2 # x", "d"]).unwrap(), after);
+    assert_eq!(replaced("args:\n- a", 0, &["b", "c"]).unwrap(), "args:\n- b\n- c");
+    for (text, from) in
+        [("args: [a, b]\n", 1), ("args:\n- a\n", 1), ("args: a\n", 0), ("args:\n- a\n# c\n- b\n", 0)]
+    {
+        assert!(replaced(text, from, &["x"]).is_err(), "{text}");
+    }
+    assert!(replaced("args:\n- a\n", 0, &[]).is_err());
+}

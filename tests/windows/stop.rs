@@ -1,0 +1,133 @@
+//! A stop, a freeze and an override reach the tables that stand, whatever else is wrong or waits in the repository.
+
+use crate::exceptions::{NOW, tabled};
+use crate::sample;
+use crate::support::scratch::{Scratch, assert_same};
+
+const GATE: &str = "infra/reconciliation-windows";
+
+/// Runs a command that writes, and returns what it says with what it changed.
+fn told(scratch: &Scratch, code: i32, arguments: &[&str]) -> String {
+    let run = scratch.expect(code, &[arguments, &["--yes"], &NOW].concat());
+    let changed = scratch.git(&["diff", "--stat=200", "--no-color"]);
+    let changed = changed.lines().filter_map(|line| Some(line.split_once('|')?.0.trim()));
+    let changed: Vec<&str> = changed.collect();
+    format!("exit {}\n{}{}\n", run.code, run.stderr, changed.join("\n"))
+}
+
+fn patch(cluster: &str, action: &str) -> String {
+    format!("clusters/{cluster}/{GATE}/{action}-reconciliation-window-patch.yaml")
+}
+
+/// Rules and windows that were edited, an app that does not build, a generated file of something else: all of it waits.
+#[test]
+fn it_carries_nothing_else_and_is_held_up_by_nothing_else() {
+    let scratch = tabled();
+    scratch.replace("windows.yaml", "open: 0 22 * * SAT", "open: 0 21 * * SAT");
+    scratch.replace("windows.yaml", "rules:", "rules:\n  - { kind: Service, type: rt }");
+    scratch.write("apps/web/service.yaml", "kind: [\n");
+    let base = format!("{GATE}/open-reconciliation-window-job.yaml");
+    let job = scratch.text(&base);
+    scratch.write(&base, format!("{job}# by hand\n"));
+    scratch.commit();
+    let mut all = told(&scratch, 0, &["stop", "--until", "2026-12-06", "--reason", "INC-2"]);
+    let diff = scratch.git(&["diff", "--no-color", "--unified=0", &patch("edge-01", "open")]);
+    all += diff.split_once("@@").unwrap().1;
+    scratch.commit();
+    all += &told(
+        &scratch,
+        0,
+        &[
+            "override",
+            "add",
+            "--cluster",
+            "edge-02",
+            "--from",
+            "2026-12-08T10:00",
+            "--for",
+            "2h",
+            "--reason",
+            "INC-3",
+        ],
+    );
+    scratch.commit();
+    all += &told(&scratch, 0, &["freeze", "remove", "stop"]);
+    scratch.commit();
+    all += &told(&scratch, 0, &["override", "remove", "--cluster", "edge-02"]);
+    insta::assert_snapshot!(all);
+}
+
+/// What was edited by hand is not overwritten, and keeps nobody from stopping the other clusters.
+#[test]
+fn a_cluster_whose_gate_can_t_be_written_is_named() {
+    let scratch = tabled();
+    let file = patch("edge-01", "close");
+    let edit = |file: &str| {
+        let text = scratch.text(file);
+        scratch.write(file, text.replace("  suspend:", "  # by hand\n  suspend:"));
+        scratch.commit();
+    };
+    edit(&file);
+    let mut all = told(&scratch, 0, &["stop"]);
+    scratch.git(&["checkout", "--quiet", "."]);
+    all += &told(&scratch, 4, &["override", "add", "--label", "region=eu", "--for", "2h", "--reason", "r"]);
+    scratch.git(&["checkout", "--quiet", "."]);
+    edit(&patch("edge-02", "open"));
+    let start = scratch.tree();
+    all += &told(&scratch, 4, &["stop"]);
+    assert_same(&start, &scratch.tree(), "something was written");
+    insta::assert_snapshot!(all);
+}
+
+/// Its table is written, and it is said that the cluster does not get it.
+#[test]
+fn a_gate_that_nothing_applies_is_named() {
+    let scratch = tabled();
+    scratch.write("infra/priority-classes/customer-facing.yaml", "kind: [\n");
+    scratch.commit();
+    let mut all = told(&scratch, 0, &["stop", "--cluster", "edge-01"]);
+    scratch.git(&["checkout", "--quiet", "."]);
+    // The list of the gate takes in nothing of it.
+    let list = format!("clusters/edge-02/{GATE}/kustomization.yaml");
+    let text = scratch.text(&list);
+    scratch.write(&list, text.split_once("patches:").unwrap().0);
+    scratch.commit();
+    all += &told(&scratch, 0, &["stop", "--cluster", "edge-02"]);
+    insta::assert_snapshot!(all);
+}
+
+/// A pair of CronJobs looks at no table, also where the spec has asked for one since.
+#[test]
+fn a_pair_is_stopped_by_no_commit() {
+    let scratch = sample();
+    scratch.replace(
+        "windows.yaml",
+        "gate:\n",
+        "gate:\n  every: 5m\n  from: 2026-11-01\n  through: 2027-01-31\n",
+    );
+    scratch.commit();
+    let start = scratch.tree();
+    let mut all = told(&scratch, 5, &["stop"]);
+    assert_same(&start, &scratch.tree(), "something was written");
+    scratch.replace("windows.yaml", "clusters:\n", "clusters:\n  edge-03:\n");
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty", "--quiet"]);
+    scratch.commit();
+    all += &told(
+        &scratch,
+        0,
+        &[
+            "freeze",
+            "add",
+            "x",
+            "--to",
+            "2026-11-30",
+            "--time-zone",
+            "UTC",
+            "--reason",
+            "r",
+            "--cluster",
+            "edge-03",
+        ],
+    );
+    insta::assert_snapshot!(all);
+}
