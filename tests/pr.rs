@@ -11,6 +11,8 @@ mod folded;
 #[path = "pr/substituted.rs"]
 mod substituted;
 mod support;
+#[path = "pr/windows.rs"]
+mod windows;
 #[path = "pr/withheld.rs"]
 mod withheld;
 

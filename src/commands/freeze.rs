@@ -188,7 +188,7 @@ pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, 
 
 /// Says that no edit stops a pair of CronJobs, and what does.
 fn without_table(spec: &Spec) -> Error {
-    let text = "CronJobs that run at openings and closings alone look at no table, so no commit stops them";
+    let text = "CronJobs that run at openings and closings alone obey no commit. Nothing would stop";
     let help = format!(
         "`gitops-windows stop --without-git` prints what closes each cluster at once\nor {NEEDS_TABLE}"
     );

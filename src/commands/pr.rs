@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::{Args, ValueEnum};
+use jiff::Timestamp;
 
 use crate::check::{SpecLintOptions, Standard};
 use crate::cli::Global;
@@ -84,7 +85,9 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
     // Before anything is built: who posts needs a token.
     let target = arguments.posting.post.map(|forge| post::target(&arguments.posting, forge)).transpose()?;
     output.diagnostics(&without_effect(arguments));
+    // Times are told to the second, and the merge is known by its own.
     let now = clock::now(global)?;
+    let now = Timestamp::from_second(now.as_second()).unwrap_or(now);
     let workspace = Workspace::open(global, output)?;
     let (repository, renderer) = (&workspace.repository, renderer(global, output)?);
     let base = base_of(repository, arguments)?;

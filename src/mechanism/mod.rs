@@ -29,7 +29,7 @@ pub use gate::{
 pub use left::{Field, Left, Observed, State};
 pub use standing::{Standing, StandingSource};
 pub use suspend::SuspendPatch;
-pub use table::{Table, Tabled};
+pub use table::{Table, Tabled, lines as table_lines};
 
 use crate::error::Error;
 use crate::spec::{MechanismName, Spec};

@@ -149,6 +149,12 @@ fn remark(what: &str, stretch: &Stretch, zone: &TimeZone) -> String {
     format!("# {what} {}: {}", words(stretch.interval, zone), stretch.reason.replace('$', " "))
 }
 
+/// Returns the lines of the table that the arguments of a container are; `None` where they are something else.
+pub fn lines(args: &Value) -> Option<&[Value]> {
+    let (name, lines) = args.as_array()?.split_first()?;
+    (name == NAME).then_some(lines)
+}
+
 /// Reads the table of a container back; `None` where it has none.
 pub fn times(container: &Value) -> Option<OpenTimes> {
     Table::of(container).map(|table| table.times())
@@ -168,8 +174,7 @@ pub struct Table {
 impl Table {
     /// Reads it; `None` where a container has none.
     pub fn of(container: &Value) -> Option<Table> {
-        let mut words = container["args"].as_array()?.iter().filter_map(Value::as_str).map(str::to_owned);
-        words.next().filter(|name| name == NAME)?;
+        let words = lines(&container["args"])?.iter().filter_map(Value::as_str).map(str::to_owned);
         Table::of_lines(words.collect())
     }
 

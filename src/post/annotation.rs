@@ -83,6 +83,7 @@ mod tests {
             findings: (0..12).flat_map(|at| [finding(Topic::Skew, at), finding(Topic::Error, at)]).collect(),
             trains: Vec::new(),
             withheld: Vec::new(),
+            unreached: Vec::new(),
         };
         let text = annotations(&report, &BTreeSet::new(), &Snapshot::default());
         let count = |kind: &str| text.lines().filter(|line| line.starts_with(&format!("::{kind} "))).count();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::delivery::{Change, Comparison, Pair, Source, Sources, World};
+use crate::delivery::{Change, Comparison, Kind, Pair, Source, Sources, World};
 use crate::diagnostic::line_column;
 use crate::path::RepoPath;
 use crate::repo::manifest::ObjectId;
@@ -50,6 +50,9 @@ pub(super) struct Files<'a> {
     inputs: BTreeSet<&'a RepoPath>,
     /// By file, the kustomization folders whose builds take it in.
     builders: BTreeMap<RepoPath, BTreeSet<RepoPath>>,
+    /// By position of a pair, the files and folders below which all lies that its builds may read; `None` where that is
+    /// not known.
+    near: BTreeMap<usize, Option<BTreeSet<RepoPath>>>,
 }
 
 impl<'a> Files<'a> {
@@ -85,6 +88,7 @@ impl<'a> Files<'a> {
             shaping,
             inputs,
             builders: BTreeMap::new(),
+            near: BTreeMap::new(),
         }
     }
 
@@ -111,7 +115,9 @@ impl<'a> Files<'a> {
         let first = line_column(&latest.text, span.start).0;
         let Some(other) = other else { return Some(first) };
         let (was, now) = (other.text.get(part(&other))?, latest.text.get(span)?);
-        let same = was.lines().zip(now.lines()).take_while(|(was, now)| was == now).count();
+        let is_comment = |line: &str| line.trim_start().starts_with('#');
+        let is_same = |(was, now): &(&str, &str)| was == now || is_comment(was) && is_comment(now);
+        let same = was.lines().zip(now.lines()).take_while(is_same).count();
         Some(first + same.min(now.lines().count().saturating_sub(1)))
     }
 
@@ -121,9 +127,6 @@ impl<'a> Files<'a> {
             objects.clone().filter_map(|(_, object)| Some(object.origin.as_ref()?.path.clone())).collect();
         let mut found: BTreeSet<RepoPath> =
             origins.iter().filter(|file| self.changed.contains(*file)).cloned().collect();
-        if change.is_substituted {
-            found.extend(self.substituting(change));
-        }
         let generated = objects.clone().filter_map(|(_, object)| object.origin.as_ref());
         let generated: BTreeSet<RepoPath> = generated
             .filter(|origin| origin.generator.is_some())
@@ -152,14 +155,53 @@ impl<'a> Files<'a> {
                 }
             }
         }
-        if found.is_empty() {
+        let substituting = if change.is_substituted { self.substituting(change) } else { Vec::new() };
+        if found.is_empty() && substituting.is_empty() {
             found = inputs;
         }
+        self.keep_own(change, &mut found);
+        // No build reads the Flux Kustomizations whose values are put in afterwards.
+        found.extend(substituting);
         if found.is_empty() { origins.into_iter().collect() } else { found.into_iter().collect() }
     }
 }
 
 impl Files<'_> {
+    /// Leaves out what the builds of an object do not read, such as the patch of another cluster, and what patches another
+    /// object where some file patches this one.
+    fn keep_own(&mut self, change: &Change, found: &mut BTreeSet<RepoPath>) {
+        let (pair, pairs, worlds) = (change.pair(), self.pairs, [self.before, self.after]);
+        let near = self.near.entry(pair).or_insert_with(|| {
+            let pair = pairs.get(pair)?;
+            let sides = [&pair.before, &pair.after].into_iter().zip(worlds);
+            let sides = sides.filter_map(|(applier, world)| Some((applier.as_ref()?, world)));
+            let near = sides.map(|(applier, world)| applier.surroundings(&world.model.graph));
+            Some(near.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
+        });
+        // What moves is read by another one before.
+        if let Some(near) = near.as_ref().filter(|_| change.kind() != Kind::Moved) {
+            found.retain(|file| file.ancestors().any(|above| near.contains(&above)));
+        }
+        let of_it: BTreeMap<&RepoPath, bool> =
+            found.iter().filter_map(|file| Some((file, self.names(file, &change.id)?))).collect();
+        let is_named = of_it.values().any(|names| *names);
+        let others = of_it.into_iter().filter(|(_, names)| is_named && !names).map(|(file, _)| file.clone());
+        for other in others.collect::<Vec<_>>() {
+            found.remove(&other);
+        }
+    }
+
+    /// Tells whether a file has a manifest of an object; `None` where it has none of any.
+    fn names(&self, file: &RepoPath, id: &ObjectId) -> Option<bool> {
+        let latest = self.sources.iter().rev().find_map(|sources| sources.get(file))?;
+        let has_name = |node: &Node| {
+            node.get_path(&["kind"]).is_some() && node.get_path(&["metadata", "name"]).is_some()
+        };
+        let mut named = latest.objects.iter().filter(|node| has_name(node)).peekable();
+        named.peek()?;
+        Some(named.any(|node| is_named(node, id)))
+    }
+
     /// Returns the changed files of the Flux Kustomizations that put their values into an object.
     fn substituting(&self, change: &Change) -> Vec<RepoPath> {
         let sides = [(&change.before, &self.before), (&change.after, &self.after)];

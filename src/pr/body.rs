@@ -1,13 +1,17 @@
 //! How an object differs, as lines of a difference.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use crate::delivery::Kind;
 use crate::diagnostic::is_command;
 use crate::diff::clean;
+use crate::mechanism::table_lines;
 use crate::pr::field::Field;
 use crate::pr::summary::Row;
+use crate::text::count;
 
 /// The longest value that is shown whole, in characters.
 const LONGEST: usize = 400;
@@ -38,6 +42,12 @@ pub fn safe(line: &str) -> String {
 
 fn of_field(field: &Field) -> Vec<String> {
     let values = [&field.before, &field.after];
+    if let [Some(before), Some(after)] = values.map(|value| value.as_ref().and_then(table_lines)) {
+        let lines = |table: &[Value]| table.iter().map(Value::to_string).collect::<BTreeSet<_>>();
+        let (before, after) = (lines(before), lines(after));
+        let (gone, new) = (before.difference(&after).count(), after.difference(&before).count());
+        return vec![format!("  table of open times: {} new, {gone} gone", count(new, "line"))];
+    }
     if values.into_iter().flatten().any(has_lines) {
         let mut lines = vec![format!("  {}:", field.path)];
         let [before, after] = values.map(|value| value.as_ref().map(block).unwrap_or_default());
@@ -97,6 +107,13 @@ fn written(value: &Value, indent: usize, lines: &mut Vec<String>) {
         Value::Array(items) if items.is_empty() => lines.push(format!("{space}[]")),
         Value::Object(fields) => {
             for (name, value) in fields {
+                if let Some(table) = table_lines(value) {
+                    lines.push(format!(
+                        "{space}{name}: (table of open times, {})",
+                        count(table.len(), "line")
+                    ));
+                    continue;
+                }
                 nested(&format!("{space}{name}:"), value, indent + 2, lines);
             }
         }

@@ -72,6 +72,15 @@ impl Clock<'_> {
             && gate.is_none_or(|gate| !gate.times.open)
     }
 
+    /// Tells whether one stays suspended that a gate held back and holds back no more: what `flux suspend` sets is not in
+    /// Git, so Flux leaves it alone.
+    pub(super) fn stays_without_gate(&self, old: &Applier<'_>, new: &Applier<'_>, hold: &Hold) -> bool {
+        let gate = self.before.gate(old.cluster, old.kustomization, hold, self.now);
+        !self.before.is_held(old)
+            && new.spec()["suspend"] != false
+            && gate.is_none_or(|gate| !gate.times.open)
+    }
+
     /// Returns when objects of a pair land that are there afterwards.
     pub fn lands(&self, pair: &Pair<'_>) -> Landing {
         let Some(new) = &pair.after else { return self.ends(pair) };
@@ -106,9 +115,9 @@ impl Clock<'_> {
         };
         let held_before = self.before.hold(old);
         let landing = match (&held_before, self.after.hold(new)) {
-            (Some(hold), None) if !self.before.is_held(old) => {
-                Landing::unknown(format!("{hold} held it back and is gone: it may stay suspended"))
-            }
+            (Some(hold), None) if self.stays_without_gate(old, new, hold) => Landing::unknown(format!(
+                "{hold} held it back and is gone: it stays suspended until somebody resumes it"
+            )),
             (Some(hold), Some(_)) if self.stays_suspended(old, new, hold) => {
                 Landing::unknown(format!("{RESUME_OWN}: resume {} by hand", one.name()))
             }

@@ -3,8 +3,11 @@
 mod at_once;
 mod check;
 mod destructive;
+mod exception;
 mod immutable;
 mod near;
+mod opening;
+mod wait;
 mod window;
 
 pub use check::Standards;
@@ -14,7 +17,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::delivery::{Comparison, World, build};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place, line_column};
 use crate::mechanism::shell_line;
 use crate::path::RepoPath;
 use crate::pr::clock::Clock;
@@ -44,8 +47,10 @@ pub enum Topic {
     #[default]
     /// Something does not build, or `check` finds an error that was not there before
     Error,
-    /// `check` finds a warning or a note that was not there before, or windows or `spec.suspend` change
+    /// `check` finds a warning or a note that was not there before, or `spec.suspend` changes
     Check,
+    /// A window, a freeze or an override changes
+    Windows,
 }
 
 impl Topic {
@@ -58,6 +63,7 @@ impl Topic {
             Topic::OutsideWindow => "outside-window",
             Topic::Error => "error",
             Topic::Check => "check",
+            Topic::Windows => "windows",
         }
     }
 }
@@ -83,6 +89,8 @@ pub struct Finding {
     pub file: Option<RepoPath>,
     /// The line there, from 1.
     pub line: Option<usize>,
+    /// The time zone in which people read its times; `None` for that of the report.
+    pub zone: Option<String>,
 }
 
 impl Finding {
@@ -133,6 +141,7 @@ pub fn findings(
     found.extend(changes.iter().filter_map(immutable::immutable));
     found.extend(changes.iter().filter_map(|line| at_once::at_once(clock, line)));
     found.extend(window::windows(clock));
+    found.extend(wait::waits(clock));
     // Of a spec that can't be read only that is told.
     found.extend(
         standards.into_iter().flat_map(|own| check::check(clock, comparison, landings, own, renderer)),
@@ -186,6 +195,11 @@ fn without_consequences(found: &mut Vec<Finding>, withheld: &[Withheld]) {
 
 fn words(message: &str) -> impl Iterator<Item = String> {
     message.split_whitespace().map(|word| word.trim_matches([',', ':', '.']).to_owned())
+}
+
+/// Returns the line of a place, from 1.
+fn line_of(place: &Place) -> Option<usize> {
+    Some(line_column(place.text.as_ref()?, place.span.as_ref()?.start).0)
 }
 
 fn first_line(text: &str) -> &str {

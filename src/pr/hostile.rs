@@ -98,7 +98,7 @@ fn line(texts: &[String], number: usize) -> Line {
 }
 
 fn report() -> impl Strategy<Value = Report> {
-    (prop::collection::vec(hostile(), 23), 0_usize..12).prop_map(|(texts, lines)| {
+    (prop::collection::vec(hostile(), 24), 0_usize..12).prop_map(|(texts, lines)| {
         let now = "2026-11-23T12:00:00Z".parse().unwrap();
         let by = By { path: RepoPath::parse("b").unwrap(), kustomization: None };
         let changes: Vec<Line> = (0..lines).map(|number| line(&texts, number)).collect();
@@ -134,6 +134,7 @@ fn report() -> impl Strategy<Value = Report> {
                 is_new: lines % 8 == 0,
                 reason: texts[4].clone(),
             }],
+            unreached: RepoPath::parse(texts[23].trim_matches('/')).into_iter().collect(),
         }
     })
 }

@@ -4,14 +4,18 @@ use std::collections::BTreeSet;
 
 use crate::calendar::{Calendar, svg};
 use crate::page::{element, end, form, runs, start, text};
+use crate::path::RepoPath;
 use crate::pr::body::body;
 use crate::pr::footer::footer;
 use crate::pr::inline::quoted;
-use crate::pr::notice::{Notice, notices};
+use crate::pr::naming::Names;
+use crate::pr::notice::{Notice, notices, parted};
 use crate::pr::report::Report;
-use crate::pr::summary::{Named, Row, Section, clusters_by_time, legend, named_clusters, sections};
+use crate::pr::summary::{Named, Row, Section, clusters_by_time, legend, sections};
 use crate::pr::withheld::Withheld;
-use crate::pr::words::{deadline, place, reason, title, verdict, waits, withheld};
+use crate::pr::words::{
+    CALENDAR, UNREACHED, WINDOWS, deadline, own_deadlines, place, reason, title, verdict, waits, withheld,
+};
 use crate::text::{count, escape};
 
 /// How many objects are shown open at first.
@@ -22,26 +26,30 @@ const MOST_OPEN: usize = 8;
 /// `calendar` has the windows with the landings marked, where there is a spec. Names and values are text, never markup,
 /// and a policy in the page forbids it to load anything.
 pub fn html(report: &Report, calendar: Option<&Calendar>) -> String {
-    let sections = sections(report);
+    let (sections, notices) = (sections(report), notices(report));
     let lines = report.changes.iter();
     let all: BTreeSet<&str> = lines.clone().map(|line| line.cluster.as_str()).collect();
     let types: BTreeSet<&str> = lines.filter_map(|line| line.change_type.as_deref()).collect();
     let page = Page {
         report,
         sections: &sections,
-        notices: notices(report),
-        clusters: all.iter().copied().collect(),
-        all,
+        names: Names::new(&sections, &notices, report.now),
+        legend: legend(&sections, &notices),
+        notices: parted(notices),
+        clusters: all.into_iter().collect(),
     };
+    let untils = own_deadlines(&sections, report);
     let calendar = calendar.filter(|calendar| !calendar.rows.is_empty());
     let parts = [
         page.head(),
+        page.windows(),
         page.table(),
+        page.groups(),
         calendar.map(windows).unwrap_or_default(),
         page.withheld(),
         page.findings(),
         page.form(&types),
-        sections.iter().map(|section| page.section(section)).collect(),
+        sections.iter().zip(untils).map(|(section, until)| page.section(section, until)).collect(),
         page.trains(),
         page.footer(),
     ];
@@ -51,9 +59,11 @@ pub fn html(report: &Report, calendar: Option<&Calendar>) -> String {
 struct Page<'r> {
     report: &'r Report,
     sections: &'r [Section],
-    notices: Vec<Notice>,
-    all: BTreeSet<&'r str>,
-    /// The same in order, since rows name them by their positions.
+    names: Names,
+    legend: Option<String>,
+    /// What changes windows, and all else that deserves a look.
+    notices: [Vec<Notice>; 2],
+    /// The clusters in order, since rows name them by their positions.
     clusters: Vec<&'r str>,
 }
 
@@ -70,7 +80,7 @@ impl Page<'_> {
     fn table(&self) -> String {
         let mut rows = String::new();
         for (clusters, counts) in clusters_by_time(self.sections, self.report.now) {
-            let names = text(&named_clusters(&clusters, &self.all).join(", "));
+            let names = self.named(clusters.iter().copied());
             for (when, number) in counts {
                 rows += &format!(
                     "<tr data-clusters=\"{}\"><td>{names}</td><td>{number}</td><td>{}</td></tr>\n",
@@ -104,14 +114,40 @@ impl Page<'_> {
                 &all.into_iter().map(item).collect::<String>(),
             )
         };
-        withheld(self.report).into_iter().map(part).collect()
+        let file = |file: &RepoPath| format!("<li><code>{}</code></li>\n", text(file.as_str()));
+        let files: String = self.report.unreached.iter().map(file).collect();
+        withheld(self.report).into_iter().map(part).collect::<String>() + &list(UNREACHED, &files)
+    }
+
+    fn named<'n>(&self, clusters: impl IntoIterator<Item = &'n str>) -> String {
+        self.names.of(clusters, text)
+    }
+
+    /// The clusters of each group.
+    fn groups(&self) -> String {
+        let group =
+            |(title, clusters): &(String, String)| format!("<p class=\"faint\">{title}: {clusters}</p>\n");
+        self.names.groups(text).iter().map(group).collect()
+    }
+
+    /// The windows that change.
+    fn windows(&self) -> String {
+        let item = |one: &Notice| {
+            let clusters: BTreeSet<&str> = one.clusters.iter().map(String::as_str).collect();
+            let place =
+                one.place.as_ref().map(|place| format!(", <code>{}</code>", text(place))).unwrap_or_default();
+            let (data, names) = (self.runs(&clusters), self.named(clusters.iter().copied()));
+            format!("<li data-clusters=\"{data}\">in {names}{place}: {}</li>\n", prose(&one.message))
+        };
+        let [windows, _] = &self.notices;
+        let all = list(WINDOWS, &windows.iter().map(item).collect::<String>());
+        if all.is_empty() { all } else { all + &element("p class=\"faint\"", &prose(CALENDAR)) }
     }
 
     fn findings(&self) -> String {
-        let all = self.notices.iter().flat_map(|notice| &notice.clusters).map(String::as_str).collect();
         let item = |one: &Notice| {
             let clusters: BTreeSet<&str> = one.clusters.iter().map(String::as_str).collect();
-            let names = text(&named_clusters(&clusters, &all).join(", "));
+            let names = self.named(clusters.iter().copied());
             let data = format!(" data-clusters=\"{}\"", self.runs(&clusters));
             let (data, names) = match clusters.is_empty() {
                 true => (String::new(), String::new()),
@@ -122,7 +158,8 @@ impl Page<'_> {
             let (topic, message, help) = (one.topic.as_str(), prose(&one.message), prose(&one.help));
             format!("<li{data}><strong>{topic}</strong>{names}{place}: {message}<br>To do: {help}</li>\n")
         };
-        list("Look at this", &self.notices.iter().map(item).collect::<String>())
+        let [_, notices] = &self.notices;
+        list("Look at this", &notices.iter().map(item).collect::<String>())
     }
 
     /// The lists that filter, which only a script makes useful.
@@ -135,11 +172,12 @@ impl Page<'_> {
         form(&[("cluster", "Cluster", clusters), ("type", "Type of change", types)], "")
     }
 
-    fn section(&self, section: &Section) -> String {
+    fn section(&self, section: &Section, until: Option<String>) -> String {
         let title = element("h2", &text(&title(section, self.report.now)));
+        let until = until.map(|until| element("p class=\"deadline\"", &prose(&until))).unwrap_or_default();
         let reason = reason(&section.lands).map(|reason| element("p class=\"faint\"", &prose(&reason)));
         let rows: String = section.rows.iter().map(|row| self.row(row)).collect();
-        format!("<section>\n{title}{}{rows}</section>\n", reason.unwrap_or_default())
+        format!("<section>\n{title}{until}{}{rows}</section>\n", reason.unwrap_or_default())
     }
 
     fn row(&self, row: &Row) -> String {
@@ -168,7 +206,7 @@ impl Page<'_> {
             self.runs(&clusters),
             text(row.change_type.as_deref().unwrap_or_default()),
             if is_open { " open" } else { "" },
-            text(&named_clusters(&clusters, &self.all).join(", ")),
+            self.named(clusters.iter().copied()),
             kind = row.word(),
         )
     }
@@ -191,9 +229,7 @@ impl Page<'_> {
     }
 
     fn footer(&self) -> String {
-        let legend = legend(self.sections, &self.notices)
-            .map(|legend| format!(" {}.", prose(&legend)))
-            .unwrap_or_default();
+        let legend = self.legend.as_ref().map(|legend| format!(" {}.", prose(legend))).unwrap_or_default();
         format!(
             "<p class=\"faint\">{}{legend} Nothing of the pull request was executed.</p>\n{}",
             text(&footer(self.report)),

@@ -9,6 +9,7 @@ use crate::pr::landing::Landing;
 use crate::pr::report::{By, Line, Report};
 use crate::pr::train::Train;
 use crate::repo::manifest::ObjectId;
+use crate::schedule::Stretch;
 use crate::schedule::zone::database_release;
 
 /// The version of the form; it grows when something is taken away or means something else.
@@ -34,6 +35,7 @@ pub fn json(report: &Report) -> Value {
         "deadline": report.deadline.as_ref().and_then(|lands| lands.deadline).map(utc),
         "train": report.trains.iter().map(train).collect::<Vec<_>>(),
         "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+        "unreached": report.unreached.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "notRendered": report.withheld.iter().map(|one| json!({
             "cluster": one.cluster,
             "path": one.by.path.to_string(),
@@ -91,9 +93,17 @@ fn landing(landing: &Landing) -> Value {
         "earliest": landing.earliest.map(utc),
         "latest": landing.latest.map(utc),
         "window": landing.window,
+        "freeze": stretch(landing.freeze.as_ref()),
+        "override": stretch(landing.given.as_ref()),
         "deadline": landing.deadline.map(utc),
         "otherwise": landing.otherwise.map(utc),
         "reason": landing.reason,
+    })
+}
+
+fn stretch(one: Option<&Stretch>) -> Value {
+    one.map_or(Value::Null, |one| {
+        json!({ "from": utc(one.interval.open), "until": utc(one.interval.close), "reason": one.reason })
     })
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 
 use jiff::Timestamp;
 
+use crate::schedule::Stretch;
+
 /// What decides when a change lands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
@@ -11,7 +13,7 @@ pub enum State {
     AtOnce,
     /// A window.
     Window,
-    /// A window that a freeze keeps closed at the merge.
+    /// A window that a freeze keeps closed at the merge; with no instant where nothing opens after it.
     Frozen,
     /// Nothing brings it.
     Never,
@@ -48,6 +50,10 @@ pub struct Landing {
     pub latest: Option<Timestamp>,
     /// The window that it waits for: its name, or that of the type or the CronJob where it has none.
     pub window: Option<String>,
+    /// The freeze that keeps it closed at the merge.
+    pub freeze: Option<Stretch>,
+    /// The override that lets it in, where no window does.
+    pub given: Option<Stretch>,
     /// The time zone of that window.
     pub zone: Option<String>,
     /// The last instant of a merge that still lands in that window.
@@ -78,6 +84,8 @@ impl Landing {
             earliest: None,
             latest: None,
             window: None,
+            freeze: None,
+            given: None,
             zone: None,
             deadline: None,
             otherwise: None,
@@ -101,13 +109,14 @@ impl Landing {
 
     /// Returns when something lands that needs this and another thing.
     ///
-    /// What never lands decides, then what nobody knows, then the later one.
+    /// What never lands decides, then what a freeze holds without end, then what nobody knows, then the later one.
     #[must_use]
     pub fn and(self, other: Landing) -> Landing {
         let worst = |landing: &Landing| match landing.state {
-            State::AtOnce | State::Window | State::Frozen => 0,
             State::Unknown => 1,
-            State::Never => 2,
+            State::Frozen if landing.earliest.is_none() => 2,
+            State::AtOnce | State::Window | State::Frozen => 0,
+            State::Never => 3,
         };
         match worst(&self).cmp(&worst(&other)) {
             std::cmp::Ordering::Greater => return self,

@@ -6,11 +6,14 @@ use crate::diff::fence;
 use crate::pr::body::body;
 use crate::pr::footer::footer;
 use crate::pr::inline::{code, plain, prose};
-use crate::pr::notice::{Notice, notices};
+use crate::pr::naming::Names;
+use crate::pr::notice::{Notice, notices, parted};
 use crate::pr::report::Report;
-use crate::pr::summary::{Named, Row, Section, clusters_by_time, legend, named_clusters, sections};
+use crate::pr::summary::{Named, Row, Section, clusters_by_time, legend, sections};
 use crate::pr::withheld::Withheld;
-use crate::pr::words::{deadline, place, reason, title, verdict, waits, withheld};
+use crate::pr::words::{
+    CALENDAR, UNREACHED, WINDOWS, deadline, own_deadlines, place, reason, title, verdict, waits, withheld,
+};
 use crate::text::count;
 
 /// The forge that shows it.
@@ -71,8 +74,16 @@ enum Level {
 /// run of backticks inside.
 pub fn markdown(report: &Report, flavor: Flavor, limit: usize) -> String {
     let limit = limit.clamp(SMALLEST, flavor.limit());
-    let page =
-        Page { report, flavor, sections: sections(report), all: clusters(report), notices: notices(report) };
+    let (sections, notices) = (sections(report), notices(report));
+    let page = Page {
+        report,
+        flavor,
+        deadlines: own_deadlines(&sections, report),
+        names: Names::new(&sections, &notices, report.now),
+        legend: legend(&sections, &notices),
+        sections,
+        notices: parted(notices),
+    };
     for level in [Level::Bodies, Level::Objects, Level::Names, Level::Counts] {
         let found = match level {
             Level::Bodies => page.with_bodies(limit),
@@ -85,16 +96,16 @@ pub fn markdown(report: &Report, flavor: Flavor, limit: usize) -> String {
     format!("**{}**\n\nMore than fits here: run `gitops-windows pr`.\n", verdict(report))
 }
 
-fn clusters(report: &Report) -> BTreeSet<&str> {
-    report.changes.iter().map(|line| line.cluster.as_str()).collect()
-}
-
 struct Page<'r> {
     report: &'r Report,
     flavor: Flavor,
     sections: Vec<Section>,
-    all: BTreeSet<&'r str>,
-    notices: Vec<Notice>,
+    /// Of each section, until when to merge.
+    deadlines: Vec<Option<String>>,
+    names: Names,
+    legend: Option<String>,
+    /// What changes windows, and all else that deserves a look.
+    notices: [Vec<Notice>; 2],
 }
 
 impl Page<'_> {
@@ -123,7 +134,9 @@ impl Page<'_> {
         let report = self.report;
         let mut text = format!("**{}**\n", verdict(report));
         text += &deadline(report).map(|deadline| format!("\n**{}**\n", prose(&deadline))).unwrap_or_default();
+        text += &self.windows();
         text += &self.table();
+        text += &self.groups(level);
         text += &self.findings();
         for (at, section) in self.sections.iter().enumerate().filter(|_| level != Level::Counts) {
             let title = title(section, report.now);
@@ -131,8 +144,8 @@ impl Page<'_> {
                 true => format!("\n<details><summary>{}</summary>\n", plain(&title)),
                 false => format!("\n### {}\n", plain(&title)),
             };
-            text +=
-                &reason(&section.lands).map(|reason| format!("\n{}\n", prose(&reason))).unwrap_or_default();
+            let notes = [self.deadlines[at].clone(), reason(&section.lands)];
+            text.extend(notes.iter().flatten().map(|note| format!("\n{}\n", prose(note))));
             text += "\n";
             for (position, row) in section.rows.iter().enumerate() {
                 text += &self.row(row, level);
@@ -161,15 +174,42 @@ impl Page<'_> {
         let mut text = "\n| cluster | objects in each | lands |\n|---|---|---|\n".to_owned();
         for (clusters, counts) in alike {
             for (when, number) in counts {
-                text += &format!("| {} | {number} | {} |\n", self.named(&clusters), plain(&when));
+                text +=
+                    &format!("| {} | {number} | {} |\n", self.named(clusters.iter().copied()), plain(&when));
             }
         }
         text
     }
 
-    fn named(&self, clusters: &BTreeSet<&str>) -> String {
-        let names: Vec<String> = named_clusters(clusters, &self.all).iter().map(|name| code(name)).collect();
-        names.join(", ")
+    fn named<'n>(&self, clusters: impl IntoIterator<Item = &'n str>) -> String {
+        self.names.of(clusters, code)
+    }
+
+    /// The clusters of each group.
+    fn groups(&self, level: Level) -> String {
+        if level == Level::Counts {
+            return String::new();
+        }
+        let group = |(title, clusters): &(String, String)| match self.flavor.folds() {
+            true => format!("\n<details><summary>{title}</summary>\n\n{clusters}\n\n</details>\n"),
+            false => format!("\n{title}: {clusters}\n"),
+        };
+        self.names.groups(code).iter().map(group).collect()
+    }
+
+    /// The windows that change.
+    fn windows(&self) -> String {
+        let [windows, _] = &self.notices;
+        if windows.is_empty() {
+            return String::new();
+        }
+        let one = |notice: &Notice| {
+            let clusters = self.named(notice.clusters.iter().map(String::as_str));
+            let place = notice.place.as_ref().map(|place| format!(", {}", code(place))).unwrap_or_default();
+            format!("- in {clusters}{place}: {}.\n", prose(&notice.message))
+        };
+        let all: String = windows.iter().take(MOST_FINDINGS).map(one).collect();
+        format!("\n**{WINDOWS}:**\n\n{all}{}\n{CALENDAR}\n", more(windows.len()))
     }
 
     fn row(&self, row: &Row, level: Level) -> String {
@@ -177,8 +217,7 @@ impl Page<'_> {
         if level == Level::Names {
             return row.objects.iter().map(|one| format!("- {word} {}\n", code(&one.object))).collect();
         }
-        let clusters: BTreeSet<&str> = row.clusters.iter().map(String::as_str).collect();
-        let clusters = self.named(&clusters);
+        let clusters = self.named(row.clusters.iter().map(String::as_str));
         let by = |one: &Named| {
             let files: Vec<String> = one.files.iter().map(|file| code(file)).collect();
             let from = if files.is_empty() { String::new() } else { format!(", from {}", files.join(", ")) };
@@ -212,19 +251,24 @@ impl Page<'_> {
             text.extend(all.iter().take(MOST_FINDINGS).map(|one| withheld_item(one)));
             text += &more(all.len());
         }
-        if !self.notices.is_empty() {
+        if !report.unreached.is_empty() {
+            text += &format!("\n**{UNREACHED}:**\n\n");
+            let files = report.unreached.iter().take(MOST_FINDINGS);
+            text.extend(files.map(|file| format!("- {}\n", code(file.as_str()))));
+            text += &more(report.unreached.len());
+        }
+        let [_, notices] = &self.notices;
+        if !notices.is_empty() {
             text += "\n**Look at this:**\n\n";
-            text.extend(self.notices.iter().take(MOST_FINDINGS).map(|notice| self.notice(notice)));
-            text += &more(self.notices.len());
+            text.extend(notices.iter().take(MOST_FINDINGS).map(|notice| self.notice(notice)));
+            text += &more(notices.len());
         }
         text
     }
 
     fn notice(&self, notice: &Notice) -> String {
-        let clusters: BTreeSet<&str> = notice.clusters.iter().map(String::as_str).collect();
-        let all = self.notices.iter().flat_map(|notice| &notice.clusters).map(String::as_str).collect();
-        let names: Vec<String> = named_clusters(&clusters, &all).iter().map(|name| code(name)).collect();
-        let clusters = if names.is_empty() { String::new() } else { format!(" in {}", names.join(", ")) };
+        let clusters = self.named(notice.clusters.iter().map(String::as_str));
+        let clusters = if clusters.is_empty() { clusters } else { format!(" in {clusters}") };
         let place = notice.place.as_ref().map(|place| format!(", {}", code(place))).unwrap_or_default();
         let (topic, message, help) = (notice.topic.as_str(), prose(&notice.message), prose(&notice.help));
         format!("- **{topic}**{clusters}{place}: {message}.\n  To do: {help}.\n")
@@ -244,9 +288,7 @@ impl Page<'_> {
     }
 
     fn footer(&self) -> String {
-        let legend = legend(&self.sections, &self.notices)
-            .map(|legend| format!(" {}.", prose(&legend)))
-            .unwrap_or_default();
+        let legend = self.legend.as_ref().map(|legend| format!(" {}.", prose(legend))).unwrap_or_default();
         let text = format!("{}{legend} Nothing of the pull request was executed.", footer(self.report));
         if self.flavor.folds() { format!("\n<sub>{text}</sub>\n") } else { format!("\n{text}\n") }
     }

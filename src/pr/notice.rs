@@ -4,19 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use regex::{Captures, Regex};
 
 use crate::pr::finding::{Finding, Topic};
 use crate::pr::report::Report;
 use crate::pr::summary::{CLUSTER, replace};
 use crate::pr::words::{moment, zone_of};
+use crate::schedule::zone;
 
 /// An instant as findings write it.
 #[allow(clippy::unwrap_used, reason = "a test makes it")]
 static INSTANT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ").unwrap());
 
 /// One finding, in each cluster that has it alike.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notice {
     /// What it is about.
     pub topic: Topic,
@@ -30,15 +32,21 @@ pub struct Notice {
     pub help: String,
 }
 
+/// What changes windows, and then all else that deserves a look.
+pub fn parted(all: Vec<Notice>) -> [Vec<Notice>; 2] {
+    let (windows, others) = all.into_iter().partition(|notice| notice.topic == Topic::Windows);
+    [windows, others]
+}
+
 /// Puts the findings of a report together, in the order of their first ones.
 pub fn notices(report: &Report) -> Vec<Notice> {
     let mut found: Vec<(Notice, &Finding)> = Vec::new();
-    let mut known: BTreeMap<(Topic, Option<String>, String, String), usize> = BTreeMap::new();
+    let mut known: BTreeMap<(Topic, [Option<String>; 2], String, String), usize> = BTreeMap::new();
     for finding in &report.findings {
         let hide = |text: &str| replace(text, &finding.cluster, CLUSTER);
         let place = place(finding).map(|place| hide(&place));
         let (message, help) = (hide(&finding.message), hide(&finding.help));
-        let key = (finding.topic, place.clone(), message.clone(), help.clone());
+        let key = (finding.topic, [place.clone(), finding.zone.clone()], message.clone(), help.clone());
         let position = *known.entry(key).or_insert(found.len());
         match found.get_mut(position) {
             Some((notice, _)) => notice.clusters.push(finding.cluster.clone()),
@@ -59,7 +67,10 @@ pub fn notices(report: &Report) -> Vec<Notice> {
             },
             _ => notice,
         };
-        Notice { message: with_times(report, &named.message), help: with_times(report, &named.help), ..named }
+        let zone = finding.zone.as_deref().and_then(|name| zone::parse(name).ok());
+        let zone = zone.unwrap_or_else(|| zone_of(report));
+        let told = |text: &str| with_times(report.now, &zone, text);
+        Notice { message: told(&named.message), help: told(&named.help), ..named }
     };
     found.into_iter().map(told).collect()
 }
@@ -71,12 +82,11 @@ fn place(finding: &Finding) -> Option<String> {
 
 /// Writes the instants in a text as times of the windows' zone; that of the merge by its name, so that the words stay the
 /// same from one run to the next.
-fn with_times(report: &Report, text: &str) -> String {
-    let zone = zone_of(report);
-    let merged = report.now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+fn with_times(merged: Timestamp, zone: &TimeZone, text: &str) -> String {
+    let merged = merged.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let written = |found: &Captures<'_>| match found[0].parse::<Timestamp>() {
         _ if found[0] == merged => "the merge".to_owned(),
-        Ok(at) => moment(at, &zone),
+        Ok(at) => moment(at, zone),
         Err(_) => found[0].to_owned(),
     };
     INSTANT.replace_all(text, written).into_owned()
@@ -116,6 +126,7 @@ mod tests {
             ],
             trains: Vec::new(),
             withheld: Vec::new(),
+            unreached: Vec::new(),
         };
         let told = |notice: &Notice| format!("{}: {}", notice.clusters.join(", "), notice.message);
         let told: Vec<String> = notices(&report).iter().map(told).collect();

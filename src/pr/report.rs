@@ -12,6 +12,7 @@ use crate::pr::field::{Field, fields, masked, shown};
 use crate::pr::finding::{Finding, Standards, Told, findings as found};
 use crate::pr::landing::{Landing, State};
 use crate::pr::train::Train;
+use crate::pr::unreached::unreached;
 use crate::pr::unread::unread;
 use crate::pr::withheld::{Withheld, withheld};
 use crate::render::Renderer;
@@ -32,7 +33,7 @@ pub struct Report {
     /// decides it.
     pub built: Vec<Line>,
     /// The landing with the first [`deadline`](Landing::deadline): whoever merges before reaches every window that can
-    /// still be reached. `None` where nothing waits.
+    /// still be reached. `None` where nothing waits, or it is too late.
     pub deadline: Option<Landing>,
     /// What deserves a look.
     pub findings: Vec<Finding>,
@@ -40,6 +41,8 @@ pub struct Report {
     pub trains: Vec<Train>,
     /// What does not build or is not looked at, so that nothing is said of its objects.
     pub withheld: Vec<Withheld>,
+    /// The changed files that make objects and reach no cluster.
+    pub unreached: Vec<RepoPath>,
 }
 
 /// One object of one cluster.
@@ -133,7 +136,9 @@ pub fn report(question: Question<'_>, clock: &Clock<'_>, renderer: &dyn Renderer
     let (changes, built) = (lines(&comparison.changes), lines(&comparison.built));
     let mut withheld = withheld(&comparison);
     withheld.extend(unread(clock.before.world, clock.after.world, &comparison, &changes));
-    let waiting = changes.iter().map(|line| &line.lands).filter(|lands| lands.deadline.is_some());
+    let unreached = unreached(clock.before.world, clock.after.world, &comparison.files, &withheld);
+    let waiting = changes.iter().map(|line| &line.lands);
+    let waiting = waiting.filter(|lands| lands.deadline.is_some_and(|deadline| deadline > clock.now));
     let deadline = waiting.min_by_key(|lands| (lands.deadline, *lands)).cloned();
     let told = Told { changes: &changes, withheld: &withheld };
     let mut findings: Vec<Finding> = question.broken.iter().map(Finding::of_spec).collect();
@@ -148,6 +153,7 @@ pub fn report(question: Question<'_>, clock: &Clock<'_>, renderer: &dyn Renderer
         findings,
         trains: Vec::new(),
         withheld,
+        unreached,
     }
 }
 

@@ -22,6 +22,7 @@ pub fn schema() -> Value {
         ("deadline", nullable(instant())),
         ("train", list(reference("train"))),
         ("findings", list(reference("finding"))),
+        ("unreached", list(text())),
         ("notRendered", list(reference("notRendered"))),
     ]);
     let definitions = json!({
@@ -50,11 +51,14 @@ pub fn schema() -> Value {
                 ("earliest", nullable(instant())),
                 ("latest", nullable(instant())),
                 ("window", nullable(text())),
+                ("freeze", reference("stretch")),
+                ("override", reference("stretch")),
                 ("deadline", nullable(instant())),
                 ("otherwise", nullable(instant())),
                 ("reason", nullable(text())),
             ])),
         ]),
+        "stretch": nullable(object(vec![("from", instant()), ("until", instant()), ("reason", text())])),
         "train": object(vec![
             ("window", text()),
             ("closed", instant()),
@@ -71,7 +75,7 @@ pub fn schema() -> Value {
             ]))),
         ]),
         "finding": object(vec![
-            ("topic", one_of(&["skew", "deletion", "immutable", "outside-window", "error", "check"])),
+            ("topic", one_of(&["skew", "deletion", "immutable", "outside-window", "error", "check", "windows"])),
             ("cluster", text()),
             ("object", nullable(text())),
             ("message", text()),

@@ -19,8 +19,8 @@ pub const CLUSTER: &str = "{cluster}";
 /// The shortest name of a cluster that is looked for in other names: a shorter one is in them by chance.
 const SHORTEST: usize = 3;
 
-/// How many clusters are named one by one.
-const MOST_NAMED: usize = 3;
+/// The place of what leaves Git and stays in its cluster: behind all that lands.
+const KEPT: u8 = 5;
 
 /// What lands at one time.
 #[derive(Clone, Debug)]
@@ -92,10 +92,11 @@ pub fn sections(report: &Report) -> Vec<Section> {
     for line in &report.changes {
         let order = match line.lands.state {
             State::AtOnce => 0,
+            State::Frozen if line.lands.earliest.is_none() => 2,
             State::Window | State::Frozen => 1,
-            State::Unknown => 2,
-            State::Never if line.is_kept() => 4,
-            State::Never => 3,
+            State::Unknown => 3,
+            State::Never if line.is_kept() => KEPT,
+            State::Never => 4,
         };
         by_time.entry((order, line.lands.earliest, &line.lands)).or_default().push(line);
     }
@@ -114,7 +115,7 @@ pub fn sections(report: &Report) -> Vec<Section> {
         for row in rows.iter_mut().filter(|row| row.clusters.len() == 1) {
             named(row);
         }
-        Section { lands: lands.clone(), is_kept: order == 4, rows: folded(rows) }
+        Section { lands: lands.clone(), is_kept: order == KEPT, rows: folded(rows) }
     };
     by_time.into_iter().map(section).collect()
 }
@@ -187,25 +188,6 @@ fn replaced(value: &Value, replace: &impl Fn(&str) -> String) -> Value {
     }
 }
 
-/// Names clusters: `edge-01`, `edge-01, edge-02`, or runs such as `edge-01 … edge-40`, which hold no other of `all`.
-pub fn named_clusters(clusters: &BTreeSet<&str>, all: &BTreeSet<&str>) -> Vec<String> {
-    let mut runs: Vec<Vec<&str>> = Vec::new();
-    let mut is_open = false;
-    for cluster in all {
-        match (clusters.contains(cluster), runs.last_mut().filter(|_| is_open)) {
-            (true, Some(run)) => run.push(cluster),
-            (true, None) => runs.push(vec![cluster]),
-            (false, _) => {}
-        }
-        is_open = clusters.contains(cluster);
-    }
-    let name = |run: Vec<&str>| match &run[..] {
-        [first, .., last] if run.len() > MOST_NAMED => vec![format!("{first} … {last}")],
-        _ => run.into_iter().map(str::to_owned).collect(),
-    };
-    runs.into_iter().flat_map(name).collect()
-}
-
 /// Clusters that get as many objects at the same times, with these times and numbers of objects.
 pub type Alike<'s> = (BTreeSet<&'s str>, Vec<(String, usize)>);
 
@@ -230,20 +212,4 @@ pub fn clusters_by_time<'s>(sections: &'s [Section], merged: Timestamp) -> Vec<A
     let mut alike: Vec<Alike<'_>> = alike.into_iter().map(|(counts, clusters)| (clusters, counts)).collect();
     alike.sort();
     alike
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_run_of_clusters_holds_no_other() {
-        let all: BTreeSet<&str> = ["a1", "a2", "a3", "a4", "a5", "a6", "b"].into();
-        let told = |names: &[&str]| named_clusters(&names.iter().copied().collect(), &all).join(", ");
-        assert_eq!(told(&["a1", "a2", "a3", "a4"]), "a1 … a4");
-        assert_eq!(told(&["a1", "a2", "a3"]), "a1, a2, a3");
-        assert_eq!(told(&["a1", "a2", "a4", "a5", "b"]), "a1, a2, a4, a5, b");
-        assert_eq!(told(&["a1", "a3", "a4", "a5", "a6"]), "a1, a3 … a6");
-        assert_eq!(told(&[]), "");
-    }
 }

@@ -1,29 +1,37 @@
 //! The answer for people at a terminal.
 
-use std::collections::BTreeSet;
-
 use crate::diagnostic::clean;
 use crate::pr::body::{body, safe};
 use crate::pr::footer::footer;
-use crate::pr::notice::notices;
+use crate::pr::naming::Names;
+use crate::pr::notice::{Notice, notices, parted};
 use crate::pr::report::Report;
-use crate::pr::summary::{legend, named_clusters, sections};
-use crate::pr::words::{deadline, place, reason, title, verdict, waits, withheld};
+use crate::pr::summary::{legend, sections};
+use crate::pr::words::{
+    CALENDAR, UNREACHED, WINDOWS, deadline, own_deadlines, place, reason, title, verdict, waits, withheld,
+};
 use crate::text::count;
 
 /// Writes a report as lines: the verdict, the deadline, then what lands when, then findings, then what was compared.
 pub fn text(report: &Report) -> String {
     let mut lines = vec![verdict(report)];
     lines.extend(deadline(report));
-    let all: BTreeSet<&str> = report.changes.iter().map(|line| line.cluster.as_str()).collect();
-    let sections = sections(report);
-    for section in &sections {
+    let (sections, notices) = (sections(report), notices(report));
+    let names = Names::new(&sections, &notices, report.now);
+    let legend = legend(&sections, &notices);
+    let [windows, others] = parted(notices);
+    if !windows.is_empty() {
+        lines.extend([String::new(), format!("{WINDOWS}:")]);
+        lines.extend(windows.iter().map(|notice| format!("  {}", told(notice, &names).trim_start())));
+        lines.push(format!("  → {CALENDAR}"));
+    }
+    for (section, until) in sections.iter().zip(own_deadlines(&sections, report)) {
         lines.push(String::new());
         lines.push(title(section, report.now));
+        lines.extend(until.map(|until| format!("  {until}")));
         lines.extend(reason(&section.lands).map(|reason| format!("  {reason}")));
         for row in &section.rows {
-            let clusters: BTreeSet<&str> = row.clusters.iter().map(String::as_str).collect();
-            let clusters = named_clusters(&clusters, &all).join(", ");
+            let clusters = names.of(row.clusters.iter().map(String::as_str), str::to_owned);
             let word = row.word();
             match &row.objects[..] {
                 [one] => {
@@ -63,19 +71,30 @@ pub fn text(report: &Report) -> String {
             lines.extend(reason.map(|line| format!("    {line}")));
         }
     }
-    let notices = notices(report);
-    let all: BTreeSet<&str> =
-        notices.iter().flat_map(|notice| &notice.clusters).map(String::as_str).collect();
-    for notice in &notices {
+    if !report.unreached.is_empty() {
+        lines.extend([String::new(), format!("{UNREACHED}:")]);
+        lines.extend(report.unreached.iter().map(|file| format!("  {file}")));
+    }
+    for notice in &others {
         lines.push(String::new());
-        let clusters: BTreeSet<&str> = notice.clusters.iter().map(String::as_str).collect();
-        let names = named_clusters(&clusters, &all).join(", ");
-        let clusters = if names.is_empty() { String::new() } else { format!(" in {names}") };
-        let place = notice.place.as_ref().map(|place| format!(", {place}")).unwrap_or_default();
-        lines.push(format!("{}{clusters}{place}: {}", notice.topic.as_str(), notice.message));
+        lines.push(format!("{}{}", notice.topic.as_str(), told(notice, &names)));
         lines.push(format!("  → {}", notice.help));
     }
-    lines.extend(legend(&sections, &notices).into_iter().flat_map(|legend| [String::new(), legend]));
+    let groups = names.groups(str::to_owned).into_iter();
+    let groups: Vec<String> = groups.map(|(title, clusters)| format!("{title}: {clusters}")).collect();
+    if !groups.is_empty() {
+        lines.push(String::new());
+        lines.extend(groups);
+    }
+    lines.extend(legend.into_iter().flat_map(|legend| [String::new(), legend]));
     lines.extend([String::new(), footer(report)]);
     lines.iter().map(|line| format!("{}\n", safe(&clean(line)).trim_end())).collect()
+}
+
+/// Says where something happens, and what.
+fn told(notice: &Notice, names: &Names) -> String {
+    let clusters = names.of(notice.clusters.iter().map(String::as_str), str::to_owned);
+    let clusters = if clusters.is_empty() { clusters } else { format!(" in {clusters}") };
+    let place = notice.place.as_ref().map(|place| format!(", {place}")).unwrap_or_default();
+    format!("{clusters}{place}: {}", notice.message)
 }

@@ -10,14 +10,15 @@ use serde_json::Value;
 
 use crate::delivery::fleet::{GateSchedule, GateTimes, Schedules};
 use crate::delivery::{
-    ASSUMED, Applier, BOOTSTRAP, Begun, BuiltJob, Cluster, History, Hold, Holds, Reached, Sides, UNCLOSED,
-    Unclosed, Waiting, World, begun, ready_after, unclosed,
+    ASSUMED, Applier, BOOTSTRAP, Begun, BuiltJob, Cluster, Held, History, Hold, Holds, Reached, Sides,
+    UNCLOSED, Unclosed, Waiting, World, begun, ready_after, unclosed,
 };
 use crate::mechanism::GateTarget;
 use crate::pr::landing::{Landing, State};
 use crate::repo::duration;
 use crate::schedule::{self, CronExpr, Stretch, Window, WindowForm};
 use crate::spec::Spec;
+use crate::spec::exceptions::is_endless;
 
 /// How many `dependsOn` are followed one after another; Flux refuses cycles only when it meets them.
 const DEEPEST: usize = 64;
@@ -37,6 +38,10 @@ pub(super) struct Gate {
     freeze: Option<Stretch>,
     /// The freeze that takes what would be the next opening.
     delay: Option<Stretch>,
+    /// The override that lets changes in, now or next, where no window does.
+    given: Option<Stretch>,
+    /// The end of the table of open times, where it goes by one.
+    end: Option<Timestamp>,
     /// How much later than its windows it may open: how often its jobs look at a table.
     tick: Duration,
 }
@@ -131,6 +136,16 @@ impl<'a> Tree<'a> {
         })
     }
 
+    /// Returns the name of the zone that all windows of a cluster have; `None` where they have several, or no spec says it.
+    pub(super) fn zone_of(&self, cluster: &str) -> Option<String> {
+        let types = self.spec?.types.iter().filter(|one| !one.is_real_time());
+        let own = types.filter_map(|one| self.schedules.of(cluster, &one.name.value));
+        let zones = own.filter_map(|position| self.schedules.distinct().get(position));
+        let zones: BTreeSet<&str> =
+            zones.flat_map(|one| &one.zones).filter_map(TimeZone::iana_name).collect();
+        zones.first().filter(|_| zones.len() == 1).map(|name| (*name).to_owned())
+    }
+
     fn schedule_of(&self, applier: Applier<'a>) -> Option<Cow<'_, GateSchedule>> {
         self.schedule(applier.cluster, &self.hold(&applier)?)
     }
@@ -181,8 +196,31 @@ impl<'a> Tree<'a> {
         self.world.model.delivered.named(name)
     }
 
+    /// Returns all that the gates hold back.
+    pub(super) fn held(&self) -> Held {
+        self.holds.all()
+    }
+
+    /// Returns when something that waits only from an instant on is closed first; `None` where that is not known, or it is
+    /// closed from the beginning.
+    pub(super) fn first_closing(
+        &self,
+        applier: &Applier<'_>,
+        hold: &Hold,
+        at: Timestamp,
+    ) -> Option<Timestamp> {
+        let schedule = self.schedule(applier.cluster, hold).filter(|_| !self.is_held(applier))?;
+        let first = schedule.before_first_closing(at, at, self.tick(applier.cluster, hold));
+        first.map_or_else(|| schedule.times(at).next_close, |times| times.next_close)
+    }
+
     /// Returns a Flux Kustomization of a cluster.
-    fn find(&self, cluster: &str, remote: &str, (namespace, name): (&str, &str)) -> Option<Applier<'a>> {
+    pub(super) fn find(
+        &self,
+        cluster: &str,
+        remote: &str,
+        (namespace, name): (&str, &str),
+    ) -> Option<Applier<'a>> {
         self.applier(cluster, self.cluster(cluster)?.reached(remote, (namespace, name))?)
     }
 
@@ -272,16 +310,21 @@ impl<'a> Tree<'a> {
         let freeze = schedule.freeze_at(at).filter(|_| first_closing.is_none()).cloned();
         let opening = times.next_open.filter(|_| !times.open);
         let delay = opening.and_then(|open| schedule.delay(at, open).cloned());
+        let lets_in = if times.open { Some(at) } else { times.next_open };
+        // A table that is read back from a CronJob knows intervals alone.
+        let given = lets_in.and_then(|at| schedule.override_at(at)).filter(|given| !given.reason.is_empty());
+        let (given, end) = (given.cloned(), schedule.bounds().map(|bounds| bounds.close));
         let tick = Duration::from_secs(u64::from(self.tick(cluster, hold)) * 60);
-        Some(Gate { times, zone, first_closing, is_assumed, since, freeze, delay, tick })
+        Some(Gate { times, zone, first_closing, is_assumed, since, freeze, delay, given, end, tick })
     }
 
-    /// Returns the name of the window that opens next; that of the type or the CronJob where it has none.
+    /// Returns the name of the window that opens next; that of the type or the CronJob where it has none, or none opens it.
     fn window_name(&self, applier: &Applier<'_>, hold: &Hold, at: Timestamp) -> String {
         let named = || {
             let (Hold::Window(name), Some(spec)) = (hold, self.spec) else { return None };
-            let opens = self.gate(applier.cluster, applier.kustomization, hold, at)?.times.opens;
-            spec.window_names(applier.cluster, name).get(opens).copied()?.map(str::to_owned)
+            let gate = self.gate(applier.cluster, applier.kustomization, hold, at)?;
+            let own = spec.window_names(applier.cluster, name);
+            own.get(gate.times.opens).copied()?.filter(|_| gate.given.is_none()).map(str::to_owned)
         };
         named().unwrap_or_else(|| hold.name().unwrap_or_default().to_owned())
     }
@@ -357,7 +400,8 @@ impl<'a> Tree<'a> {
         };
         let name = self.window_name(applier, &hold, merged);
         let gate = |at: Timestamp| self.gate(applier.cluster, Some(one), &hold, at);
-        let Some(Gate { times, zone, first_closing, is_assumed, since, freeze, delay, tick }) = gate(merged)
+        let Some(Gate { times, zone, first_closing, is_assumed, since, freeze, delay, given, end, tick }) =
+            gate(merged)
         else {
             return Landing {
                 window: Some(name),
@@ -369,9 +413,11 @@ impl<'a> Tree<'a> {
             earliest: Some(earliest),
             latest,
             window: Some(name.clone()),
+            freeze: freeze.clone(),
+            given: given.clone(),
             zone: zone.iana_name().map(str::to_owned),
             // One that is past is missed.
-            deadline: deadline.filter(|deadline| *deadline > merged),
+            deadline,
             otherwise: times.next_close.and_then(|close| gate(close)?.times.next_open),
             first_closing,
             since,
@@ -395,10 +441,10 @@ impl<'a> Tree<'a> {
                 }
             }
             (false, Some(open)) if freeze.is_some() => {
-                let freeze = freeze.map(|freeze| format!("held by {}", told_of(&freeze, &zone)));
+                let reason = freeze.as_ref().map(|freeze| format!("held by {}", told_of(freeze, &zone)));
                 let latest = until(arrives.map(|at| at.max(open)));
                 let landing = window(open, latest, before(times.next_close));
-                Landing { state: State::Frozen, reason: freeze, ..landing }
+                Landing { state: State::Frozen, reason, ..landing }
             }
             (false, Some(open)) => {
                 let landing = window(open, until(arrives.map(|at| at.max(open))), before(times.next_close));
@@ -410,8 +456,19 @@ impl<'a> Tree<'a> {
                 }
             }
             (false, None) => {
-                let reason = format!("{} no more within five years", hold.opening());
-                return Landing { window: Some(name), ..Landing::never(reason) };
+                let none = match end {
+                    Some(end) if end > merged => {
+                        format!("no time is open until the table of open times ends, {}", instant(end, &zone))
+                    }
+                    Some(end) => format!("the table of open times has ended, {}", instant(end, &zone)),
+                    None => format!("{} no more within five years", hold.opening()),
+                };
+                let zone_name = zone.iana_name().map(str::to_owned);
+                let never = Landing { window: Some(name), zone: zone_name, ..Landing::never(none) };
+                let Some(freeze) = freeze else { return never };
+                let after = if is_endless(freeze.interval) { "" } else { ", and nothing opens after it" };
+                let reason = Some(format!("held by {}{after}", told_of(&freeze, &zone)));
+                return Landing { state: State::Frozen, since, reason, freeze: Some(freeze), ..never };
             }
         };
         let landing = match first_closing {
@@ -424,8 +481,14 @@ impl<'a> Tree<'a> {
 
 /// Names a freeze by its end and its reason.
 fn told_of(freeze: &Stretch, zone: &TimeZone) -> String {
-    let end = freeze.interval.close.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M %:z");
-    format!("freeze until {end} ({})", freeze.reason)
+    match is_endless(freeze.interval) {
+        true => format!("freeze without end ({})", freeze.reason),
+        false => format!("freeze until {} ({})", instant(freeze.interval.close, zone), freeze.reason),
+    }
+}
+
+fn instant(at: Timestamp, zone: &TimeZone) -> String {
+    at.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M %:z").to_string()
 }
 
 /// Returns when two CronJobs open and close; `None` where that is not known.

@@ -6,22 +6,45 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::delivery::{Cause, UNTIL_FIRST};
+use crate::pr::finding::Topic;
 use crate::pr::landing::{Landing, State};
 use crate::pr::report::{Line, Report};
 use crate::pr::summary::Section;
 use crate::pr::train::Train;
 use crate::pr::withheld::Withheld;
 use crate::schedule::zone;
+use crate::spec::exceptions::is_endless;
 use crate::text::{count, length};
+
+/// What stands above the windows, freezes and overrides that change.
+pub const WINDOWS: &str = "Windows change";
+
+/// What stands below them.
+pub const CALENDAR: &str = "`gitops-windows calendar` shows the openings that this makes.";
+
+/// What a freeze holds that nothing opens after.
+const HELD: &str = "held by a freeze";
 
 /// Says in a sentence what happens, and in others what nothing is said of.
 pub fn verdict(report: &Report) -> String {
-    let mut sentences: Vec<String> = changing(report).into_iter().collect();
+    let mut sentences: Vec<String> = other_windows(report).into_iter().chain(changing(report)).collect();
     sentences.extend(unsaid(report));
     if sentences.is_empty() {
         sentences.push("Nothing changes in any cluster.".to_owned());
     }
+    let unreached = report.unreached.len();
+    if unreached > 0 {
+        let reach = if unreached == 1 { "reaches" } else { "reach" };
+        sentences.push(format!("{} {reach} no cluster.", count(unreached, "changed file")));
+    }
     sentences.join(" ")
+}
+
+/// Says in how many clusters windows change.
+fn other_windows(report: &Report) -> Option<String> {
+    let all = report.findings.iter().filter(|one| one.topic == Topic::Windows);
+    let clusters: BTreeSet<&str> = all.map(|one| one.cluster.as_str()).collect();
+    (!clusters.is_empty()).then(|| format!("Windows change in {}.", count(clusters.len(), "cluster")))
 }
 
 fn changing(report: &Report) -> Option<String> {
@@ -35,11 +58,14 @@ fn changing(report: &Report) -> Option<String> {
         !line.is_kept() && line.lands.state == State::Window && line.lands.first_closing.is_some()
     };
     let unclosed = report.changes.iter().filter(is_unclosed).count();
+    let is_held = |line: &&Line| line.lands.state == State::Frozen && line.lands.earliest.is_none();
+    let held = report.changes.iter().filter(is_held).count();
     let parts = [
         (of(State::AtOnce), "at once"),
         (unclosed, "before the first closing"),
         (of(State::Window) - unclosed, "in a window"),
-        (of(State::Frozen), "after a freeze"),
+        (of(State::Frozen) - held, "after a freeze"),
+        (held, HELD),
         (of(State::Unknown), "at a time that Git does not say"),
         (of(State::Never), "never"),
         (kept, "kept"),
@@ -56,6 +82,7 @@ fn changing(report: &Report) -> Option<String> {
                 if objects == 1 { "it" } else { "them" }
             )
         }
+        [(_, HELD)] => format!("{subject} {} {HELD}", if objects == 1 { "is" } else { "are" }),
         [(_, when)] => format!("{subject} {} {when}", if objects == 1 { "lands" } else { "land" }),
         parts => parts.iter().map(|(number, when)| format!("{number} {when}")).collect::<Vec<_>>().join(", "),
     };
@@ -95,7 +122,11 @@ pub fn when(section: &Section, merged: Timestamp) -> String {
 ///
 /// What lands at once is told by how long it takes, so that the words stay the same from one run to the next.
 pub fn heading(lands: &Landing, merged: Timestamp) -> String {
-    let window = lands.window.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
+    let window = match (&lands.given, &lands.window) {
+        (Some(given), _) => format!(" (override: {})", given.reason),
+        (None, Some(name)) => format!(" ({name})"),
+        (None, None) => String::new(),
+    };
     let within = |start: Timestamp| {
         lands
             .latest
@@ -120,7 +151,12 @@ pub fn heading(lands: &Landing, merged: Timestamp) -> String {
         (State::Frozen, Some(from)) => {
             format!("{}{window}, after a freeze{}", local(lands, from), within(from))
         }
-        (State::Window | State::Frozen | State::Unknown, _) => {
+        (State::Frozen, None) => {
+            let freeze = lands.freeze.as_ref().filter(|freeze| !is_endless(freeze.interval));
+            let until = freeze.map(|freeze| format!(" until {}", local(lands, freeze.interval.close)));
+            format!("{HELD}{}", until.unwrap_or_else(|| " until it is taken out".to_owned()))
+        }
+        (State::Window | State::Unknown, _) => {
             format!("at a time that Git does not say{window}")
         }
         (State::Never, _) => "never".to_owned(),
@@ -152,14 +188,53 @@ pub fn moment(at: Timestamp, zone: &TimeZone) -> String {
 }
 
 /// Says until when to merge, and what comes otherwise; `None` where nothing waits.
+///
+/// Of several deadlines the first one is told, and [`own_deadlines`] tells that of each landing time.
 pub fn deadline(report: &Report) -> Option<String> {
-    let lands = report.deadline.as_ref()?;
-    let otherwise = lands.otherwise.map(|at| format!("; the opening after that is {}", local(lands, at)));
-    let aim = match lands.first_closing {
-        Some(_) => "land before the first closing".to_owned(),
-        None => format!("reach window {}", lands.window.as_deref().unwrap_or_default()),
+    let all = deadlines(report);
+    match (&report.deadline, all.len()) {
+        (Some(first), 2..) => Some(format!(
+            "Merge before {} to reach every opening; each landing time has its own deadline.",
+            local(first, first.deadline?)
+        )),
+        (None, 2..) => {
+            Some("Too late for the openings of now; each landing time says what comes next.".to_owned())
+        }
+        _ => all.into_iter().next(),
+    }
+}
+
+/// Says until when to merge what lands at each of some times; nothing where all have the same deadline.
+pub fn own_deadlines(sections: &[Section], report: &Report) -> Vec<Option<String>> {
+    let own = sections.iter().map(|section| until(&section.lands, report.now));
+    let has_several = deadlines(report).len() > 1;
+    own.map(|until| until.filter(|_| has_several)).collect()
+}
+
+fn deadlines(report: &Report) -> BTreeSet<String> {
+    let distinct: BTreeSet<&Landing> = report.changes.iter().map(|line| &line.lands).collect();
+    distinct.into_iter().filter_map(|lands| until(lands, report.now)).collect()
+}
+
+fn until(lands: &Landing, merged: Timestamp) -> Option<String> {
+    let deadline = lands.deadline?;
+    let name = lands.window.as_deref().unwrap_or_default();
+    let (aim, kind) = match (lands.first_closing, &lands.given) {
+        (Some(_), _) => ("land before the first closing".to_owned(), String::new()),
+        (None, Some(given)) => {
+            (format!("reach the override ({})", given.reason), format!(" of the override ({})", given.reason))
+        }
+        (None, None) => (format!("reach window {name}"), format!(" of window {name}")),
     };
-    Some(format!("Merge before {} to {aim}{}.", local(lands, lands.deadline?), otherwise.unwrap_or_default()))
+    if deadline <= merged {
+        let next = lands.otherwise.map(|at| format!("; the next one is {}", local(lands, at)));
+        let next = next.unwrap_or_default();
+        return Some(format!(
+            "Too late for this opening{kind}: it may close before the commit is fetched{next}."
+        ));
+    }
+    let otherwise = lands.otherwise.map(|at| format!("; the opening after that is {}", local(lands, at)));
+    Some(format!("Merge before {} to {aim}{}.", local(lands, deadline), otherwise.unwrap_or_default()))
 }
 
 /// Says what waits for an opening already.
@@ -187,6 +262,9 @@ pub fn withheld(report: &Report) -> Vec<(&'static str, Vec<&Withheld>)> {
     let groups = [("Not built", broken), ("Not looked at", unread)];
     groups.into_iter().filter(|(_, all)| !all.is_empty()).collect()
 }
+
+/// What stands above the changed files that reach no cluster.
+pub const UNREACHED: &str = "No cluster gets these files, as far as Git says";
 
 /// Names what is withheld, and says where and on which side: the folder or the Flux Kustomization, the cluster, the side.
 pub fn place(one: &Withheld) -> (Option<&str>, Option<&str>, Option<&'static str>) {

@@ -252,6 +252,7 @@ fn a_thousand_clusters_are_shown_at_once() {
         findings: Vec::new(),
         trains: Vec::new(),
         withheld: Vec::new(),
+        unreached: Vec::new(),
     };
     let page = html(&report, None);
     assert!(page.len() < 1_000_000, "{} bytes", page.len());

@@ -107,7 +107,7 @@ fn unheard(jobs: &[BuiltJob], table: &NewTable) -> Option<String> {
         return Some(format!("the build that brings CronJob {name} gives it another table"));
     }
     let is_kept_out = !table.is_off && own.iter().all(|job| !job.is_running);
-    is_kept_out.then(|| format!("Git suspends what applies CronJob {name}"))
+    is_kept_out.then(|| format!("Git suspends the Flux Kustomization that applies CronJob {name}"))
 }
 
 /// Returns the positions of the gated types of which freezes or overrides differ in a cluster.

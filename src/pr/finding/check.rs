@@ -4,12 +4,12 @@ use jiff::Timestamp;
 
 use crate::check::{Standard, Subject, Told, history};
 use crate::delivery::{Change, Comparison, EntryPoint, Hold};
-use crate::diagnostic::{Diagnostic, Severity, line_column, one_line};
+use crate::diagnostic::{Diagnostic, Severity, one_line};
 use crate::path::RepoPath;
 use crate::plan::edit::generated::{Ownership, ownership};
 use crate::pr::clock::Clock;
 use crate::pr::finding::near::near;
-use crate::pr::finding::{Finding, Topic};
+use crate::pr::finding::{Finding, Topic, line_of};
 use crate::pr::landing::{Landing, State};
 use crate::pr::tree::Tree;
 use crate::render::Renderer;
@@ -128,9 +128,7 @@ fn of_check(
         Severity::Error => Topic::Error,
         _ => Topic::Check,
     };
-    let line = |text: &str, start: usize| line_column(text, start).0;
     let place = finding.place.as_ref();
-    let line = place.and_then(|place| Some(line(place.text.as_ref()?, place.span.as_ref()?.start)));
     let span = from.zip(until).map(|(from, until)| format!(" (from {from} until {until})"));
     Finding {
         topic,
@@ -141,7 +139,8 @@ fn of_check(
         help: finding.help.as_deref().map(one_line).unwrap_or_default(),
         code: finding.code,
         file: place.map(|place| place.path.clone()),
-        line,
+        line: place.and_then(line_of),
+        zone: None,
     }
 }
 

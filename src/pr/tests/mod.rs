@@ -1,8 +1,13 @@
 //! What `pr` says of small repositories, in memory.
 
 mod begun;
+mod landing;
+mod naming;
 mod outside;
+mod reach;
 mod repository;
+mod roots;
 mod skew;
 mod standing;
+mod waits;
 mod windows;

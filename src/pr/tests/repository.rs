@@ -255,3 +255,9 @@ pub fn lines(report: &Report) -> Vec<String> {
     };
     report.changes.iter().map(line).collect()
 }
+
+/// The report for people, without its last paragraph.
+pub fn words(report: &Report) -> String {
+    let told = crate::pr::text(report);
+    told.rsplit_once("\n\n").map(|(told, _)| format!("{told}\n")).unwrap_or_default()
+}

@@ -16,7 +16,7 @@ fn a_window_that_changes_is_told_as_it_was_and_is() {
     assert_eq!(
         windows(&base, &later),
         [
-            "one: window saturday changes: Sat 22:00–Sun 02:00 Europe/Berlin → Sat 22:00–Sun 04:30 Europe/Berlin"
+            "one: window saturday changes: Sat 22:00–Sun 02:00 Europe/Berlin → Sat 22:00–Sun 04:30 Europe/Berlin, once its CronJobs say so"
         ]
     );
     let own = with(
@@ -30,8 +30,8 @@ fn a_window_that_changes_is_told_as_it_was_and_is() {
     assert_eq!(
         windows(&base, &own),
         [
-            "one: window of type rw is new: Mon 08:00–Mon 10:00 UTC",
-            "one: window saturday goes: Sat 22:00–Sun 02:00 Europe/Berlin",
+            "one: window of type rw is new: Mon 08:00–Mon 10:00 UTC, once its CronJobs say so",
+            "one: window saturday goes: Sat 22:00–Sun 02:00 Europe/Berlin, once its CronJobs say so",
         ]
     );
     // Another way to write the same is none.

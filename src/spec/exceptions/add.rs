@@ -17,6 +17,14 @@ use crate::yaml::{Key, quote};
 /// The last day of a freeze that nobody gives an end: the last one that a spec can name.
 const FOREVER: &str = "2199-12-31";
 
+/// Its year.
+const LAST_YEAR: i16 = 2199;
+
+/// Tells whether a freeze has no end: it lasts until somebody takes it away.
+pub fn is_endless(freeze: Interval) -> bool {
+    freeze.close.to_zoned(TimeZone::UTC).year() >= LAST_YEAR
+}
+
 /// A freeze that is to be added.
 #[derive(Clone, Debug)]
 pub struct NewFreeze {

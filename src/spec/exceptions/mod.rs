@@ -14,7 +14,7 @@ mod text;
 mod times;
 
 pub use about::About;
-pub use add::{End, NewFreeze, NewOverride, add_freeze, add_override, free_name};
+pub use add::{End, NewFreeze, NewOverride, add_freeze, add_override, free_name, is_endless};
 pub use json::{freezes, overrides};
 pub use remove::{Which, clean, remove_freeze, remove_override};
 pub use table::extend;

@@ -1,0 +1,104 @@
+//! What another schedule makes of the state at the merge, and of the next opening.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use crate::delivery::fleet::GateSchedule;
+use crate::pr::clock::Clock;
+use crate::pr::finding::window::WindowChange;
+use crate::pr::tree::Tree;
+use crate::schedule::{Interval, OpenTimes};
+
+/// How many stretches of a table are told one by one.
+const MOST: usize = 3;
+
+/// Says of each type of a cluster whether another schedule closes or opens it at the merge, or moves what comes next.
+///
+/// A pair of CronJobs does nothing before its next run, so of one only what comes next is told.
+pub(super) fn effects(clock: &Clock<'_>, cluster: &str) -> Vec<WindowChange> {
+    let Some(spec) = clock.after.spec else { return Vec::new() };
+    let types = spec.types.iter().filter(|one| !one.is_real_time()).map(|one| one.name.value.as_str());
+    let effect = |name: &str| {
+        let of = |tree: &Tree<'_>| -> Option<(GateSchedule, bool)> {
+            let schedules = tree.schedules();
+            let schedule = schedules.distinct().get(schedules.of(cluster, name)?)?.clone();
+            let has_table = schedule.bounds().is_some();
+            Some((schedule, has_table))
+        };
+        let ((old, had_table), (new, has_table)) = (of(&clock.before)?, of(&clock.after)?);
+        if old.key == new.key && old.bounds() == new.bounds() {
+            return None;
+        }
+        let (was, is) = (old.times(clock.now), new.times(clock.now));
+        let instead = |old: Option<Timestamp>| old.map(|old| format!(" instead of {old}"));
+        let without = |old: Option<Timestamp>| old.map(|old| format!("; {old} was next")).unwrap_or_default();
+        let what = match (was.open, is.open) {
+            (true, false) if had_table && has_table => {
+                let next = is.next_open.map(|at| format!("opens next {at}"));
+                let next = next.unwrap_or_else(|| "opens no more".to_owned());
+                let until = was.next_close.map(|at| format!("; it was open until {at}"));
+                format!("is closed from the merge on and {next}{}", until.unwrap_or_default())
+            }
+            (false, true) if had_table && has_table => {
+                let until = is.next_close.map(|at| format!(", until {at}")).unwrap_or_default();
+                format!("is open from the merge on{until}")
+            }
+            (false, false) if was.next_open != is.next_open => match is.next_open {
+                Some(new) => format!("opens next {new}{}", instead(was.next_open).unwrap_or_default()),
+                None => format!("opens no more{}", without(was.next_open)),
+            },
+            (true, true) if was.next_close != is.next_close => match is.next_close {
+                Some(new) => format!("is open until {new}{}", instead(was.next_close).unwrap_or_default()),
+                None => format!("closes no more{}", without(was.next_close)),
+            },
+            _ => return None,
+        };
+        Some(WindowChange { message: format!("with this, type `{name}` {what}"), place: None })
+    };
+    types.filter_map(effect).collect()
+}
+
+/// Says which times the tables in the CronJobs of a cluster take and give, where no spec says why.
+pub(super) fn of_tables(clock: &Clock<'_>, cluster: &str) -> Vec<WindowChange> {
+    let tables = |tree: &Tree<'_>| -> BTreeMap<String, OpenTimes> {
+        let jobs = tree.world.model.closings.of(cluster).iter();
+        let closing = jobs.filter(|job| job.is_running && job.action.holds());
+        closing.filter_map(|job| Some((job.name.clone(), job.table.clone()?))).collect()
+    };
+    let (olds, news) = (tables(&clock.before), tables(&clock.after));
+    let mut found = Vec::new();
+    for (name, new) in &news {
+        let Some(old) = olds.get(name) else { continue };
+        let end = old.bounds().close.max(new.bounds().close);
+        let open = |times: &OpenTimes| times.cut(clock.now, end).collect::<Vec<_>>();
+        let (was, is) = (open(old), open(new));
+        for (what, stretches) in [("closes", without(&was, &is)), ("opens", without(&is, &was))]
+            .into_iter()
+            .filter(|(_, all)| !all.is_empty())
+        {
+            let one = |one: &Interval| format!("from {} until {}", one.open, one.close);
+            let told: Vec<String> = stretches.iter().take(MOST).map(one).collect();
+            let more = stretches.len().saturating_sub(MOST);
+            let more = if more == 0 { String::new() } else { format!(", and {more} times more") };
+            let message = format!("CronJob {name} {what} {}{more}, other than before", told.join(", "));
+            found.push(WindowChange { message, place: None });
+        }
+    }
+    found
+}
+
+/// Takes intervals out of others; both are in order.
+fn without(all: &[Interval], taken: &[Interval]) -> Vec<Interval> {
+    let mut left = Vec::new();
+    for one in all {
+        let mut rest = Some(*one);
+        for other in taken.iter().filter(|other| other.clip(one.open, one.close).is_some()) {
+            let Some(own) = rest else { break };
+            left.extend(own.clip(own.open, other.open));
+            rest = own.clip(other.close, own.close);
+        }
+        left.extend(rest);
+    }
+    left
+}

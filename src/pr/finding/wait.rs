@@ -1,0 +1,111 @@
+//! What begins to wait for a window, and what waits no more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use crate::delivery::{Applier, Hold};
+use crate::mechanism::shell_line;
+use crate::pr::clock::Clock;
+use crate::pr::finding::{Finding, Topic};
+
+/// What becomes of what a Flux Kustomization waits for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Turn {
+    /// It lands at once from now on.
+    Freed(Hold),
+    /// It stays suspended, as nothing resumes it any more.
+    Left(Hold),
+    /// It waits from now on, and is closed first at an instant; `None` where that is not known.
+    Held(Hold, Option<Timestamp>),
+    /// It waits for another type.
+    Other(Hold, Hold),
+}
+
+/// Finds the Flux Kustomizations that are there before and after, and that a gate begins to hold back, or holds back no
+/// more. What comes or goes is told with its objects.
+pub(super) fn waits(clock: &Clock<'_>) -> Vec<Finding> {
+    let (before, after) = (clock.before.held(), clock.after.held());
+    let ids: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    let mut found: BTreeMap<(&str, Turn, &str), Vec<&str>> = BTreeMap::new();
+    for id in ids {
+        let (cluster, namespace, name) = id;
+        let [old, new] = [&clock.before, &clock.after].map(|tree| tree.find(cluster, "", (namespace, name)));
+        let (Some(old), Some(new)) = (old, new) else { continue };
+        let turn = match (before.get(id), after.get(id)) {
+            (Some(hold), None) => clock.freed(&old, &new, hold),
+            (None, Some(hold)) => clock.held(&new, hold),
+            (Some(was @ Hold::Window(_)), Some(is @ Hold::Window(_))) if was != is => {
+                Some(Turn::Other(was.clone(), is.clone()))
+            }
+            _ => None,
+        };
+        if let Some(turn) = turn {
+            found.entry((cluster, turn, namespace)).or_default().push(name);
+        }
+    }
+    let told = found.into_iter();
+    told.map(|((cluster, turn, namespace), names)| finding(clock, cluster, turn, namespace, &names)).collect()
+}
+
+fn finding(clock: &Clock<'_>, cluster: &str, turn: Turn, namespace: &str, names: &[&str]) -> Finding {
+    let (subject, verb, it) = match names {
+        [one] => (format!("Flux Kustomization {one}"), "waits", "it"),
+        all => (format!("Flux Kustomizations {}", all.join(", ")), "wait", "they"),
+    };
+    let s = if names.len() == 1 { "s" } else { "" };
+    let accept = "accept that it lands at once from now on, or let a gate of its cluster hold it back";
+    let (topic, what, help) = match turn {
+        Turn::Freed(hold) => {
+            let what = format!("for {hold} no more: {it} land{s} at once from now on");
+            (Topic::OutsideWindow, what, accept.to_owned())
+        }
+        Turn::Left(hold) => {
+            let what = format!("for {hold} no more, and nothing resumes what is suspended");
+            let namespace = format!("--namespace={namespace}");
+            let names = names.iter().copied().chain([namespace.as_str()]).map(str::to_owned);
+            let resume = shell_line(&names.collect::<Vec<_>>());
+            let help =
+                format!("merge it while the window is open, or run `flux resume kustomization {resume}`");
+            (Topic::OutsideWindow, what, help)
+        }
+        Turn::Held(hold, first) => {
+            let first = first.map(|at| format!(". The first closing is {at}")).unwrap_or_default();
+            let help = "give objects that must not wait a real-time type, or split them off";
+            (Topic::Check, format!("for {hold} from now on{first}"), help.to_owned())
+        }
+        Turn::Other(was, is) => {
+            let help = "look at the openings that this makes: `gitops-windows calendar`";
+            (Topic::Check, format!("for {is} instead of {was}"), help.to_owned())
+        }
+    };
+    Finding {
+        topic,
+        cluster: cluster.to_owned(),
+        message: format!("{subject} {verb} {what}"),
+        from: Some(clock.now),
+        help,
+        zone: clock.after.zone_of(cluster),
+        ..Finding::default()
+    }
+}
+
+impl Clock<'_> {
+    /// Says what becomes of one that a gate holds back no more.
+    fn freed(&self, old: &Applier<'_>, new: &Applier<'_>, hold: &Hold) -> Option<Turn> {
+        let suspend = &new.spec()["suspend"];
+        if *suspend == true || !hold.opens() {
+            return None;
+        }
+        Some(match self.stays_without_gate(old, new, hold) {
+            true => Turn::Left(hold.clone()),
+            false => Turn::Freed(hold.clone()),
+        })
+    }
+
+    /// Says what becomes of one that a gate begins to hold back.
+    fn held(&self, new: &Applier<'_>, hold: &Hold) -> Option<Turn> {
+        let is_it = new.spec()["suspend"] != true && hold.opens();
+        is_it.then(|| Turn::Held(hold.clone(), self.after.first_closing(new, hold, self.now)))
+    }
+}

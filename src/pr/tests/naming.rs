@@ -1,0 +1,36 @@
+//! Every cluster of a report is found by its name.
+
+use super::repository::{Files, compared, files, with};
+use crate::pr::{Flavor, html, markdown, text};
+
+const CITIES: [&str; 8] = ["bonn", "graz", "linz", "oslo", "paris", "rome", "turin", "vaduz"];
+
+#[test]
+fn many_clusters_are_all_named() {
+    let one = files();
+    let mut base: Files = one
+        .iter()
+        .filter(|(path, _)| !path.starts_with("clusters/"))
+        .map(|(a, b)| (a.clone(), b.clone()))
+        .collect();
+    for city in CITIES {
+        let own = format!("clusters/{city}");
+        for (path, text) in one.iter().filter(|(path, _)| path.starts_with("clusters/one")) {
+            base.insert(path.replace("clusters/one", &own), text.replace("clusters/one", &own));
+        }
+    }
+    let report = compared(&base, &with(&base, &[("apps/apps-rw/deployment.yaml", "1.29.0", "1.30.0")]));
+    let forms = [
+        text(&report),
+        markdown(&report, Flavor::Github, usize::MAX),
+        markdown(&report, Flavor::Bitbucket, usize::MAX),
+        html(&report, None),
+    ];
+    for form in &forms {
+        for city in CITIES {
+            assert!(form.contains(city), "{city} is not in {form}");
+        }
+    }
+    let [_, comment, ..] = forms;
+    insta::assert_snapshot!(comment.split("<sub>").next().unwrap());
+}

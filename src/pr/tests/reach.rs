@@ -1,0 +1,93 @@
+//! Which files are behind a change, and which reach no cluster.
+
+use super::repository::{Files, SPEC, SPEC_FILE, compared, files, map, with, without, words};
+
+fn unreached(before: &Files, after: &Files) -> Vec<String> {
+    compared(before, after).unreached.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn files_that_no_list_names_reach_no_cluster() {
+    let base = with(&files(), &[(SPEC_FILE, "", SPEC)]);
+    let alone = with(
+        &base,
+        &[
+            ("apps/apps-rt/new.yaml", "", &map("new", "")),
+            ("minecraft/kustomization.yaml", "", "resources: [a.yaml]\n"),
+            ("minecraft/a.yaml", "", &map("a", "")),
+            ("charts/web/Chart.yaml", "", "apiVersion: v2\nname: web\n"),
+            ("charts/web/templates/a.yaml", "", &map("chart", "")),
+            ("mkdocs.yml", "", "site_name: docs\n"),
+            (".github/a.yaml", "", &map("tools", "")),
+        ],
+    );
+    let all = ["apps/apps-rt/new.yaml", "minecraft/a.yaml", "minecraft/kustomization.yaml"];
+    assert_eq!(unreached(&base, &alone), all);
+    insta::assert_snapshot!(words(&compared(&base, &alone)));
+    // Listed, Flux-listed, and of the spec.
+    let listed = with(
+        &alone,
+        &[("apps/apps-rt/kustomization.yaml", "settings.yaml", "settings.yaml, new.yaml, ../../minecraft")],
+    );
+    assert_eq!(unreached(&base, &listed), Vec::<String>::new());
+    let edited = with(
+        &listed,
+        &[("minecraft/a.yaml", "", &map("a", "b: '1'")), (SPEC_FILE, "0 2 * * SUN", "0 3 * * SUN")],
+    );
+    assert_eq!(unreached(&listed, &edited), Vec::<String>::new());
+    // What a list names no more did reach it.
+    assert_eq!(unreached(&listed, &alone), Vec::<String>::new());
+    assert_eq!(unreached(&alone, &without(&alone, "minecraft/a.yaml")), ["minecraft/a.yaml"]);
+}
+
+#[test]
+fn a_folder_without_a_list_is_read_whole() {
+    let mut base = files();
+    base.remove("apps/apps-rt/kustomization.yaml");
+    let new = with(&base, &[("apps/apps-rt/deep/new.yaml", "", &map("new", ""))]);
+    assert_eq!(unreached(&base, &new), Vec::<String>::new());
+}
+
+#[test]
+fn the_patches_of_other_clusters_are_not_behind_a_change() {
+    let one = files();
+    let mut base: Files = one
+        .iter()
+        .filter(|(path, _)| !path.contains("/gate/"))
+        .map(|(a, b)| (a.clone(), b.clone()))
+        .collect();
+    for (path, text) in one.iter().filter(|(path, _)| path.contains("/gate/")) {
+        base.insert(path.replace("clusters/one/gate", "gate"), text.clone());
+    }
+    base.insert("gate/kustomization.yaml".to_owned(), "resources: [open.yaml, close.yaml]\n".to_owned());
+    let patch = |name: &str, minute: &str| {
+        format!(
+            "apiVersion: batch/v1\nkind: CronJob\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec: {{ schedule: \"{minute} 22 * * SAT\" }}\n"
+        )
+    };
+    for cluster in ["one", "two"] {
+        for (path, text) in base.clone().iter().filter(|(path, _)| path.starts_with("clusters/one/")) {
+            let own = format!("clusters/{cluster}");
+            base.insert(path.replace("clusters/one", &own), text.replace("clusters/one", &own));
+        }
+    }
+    for cluster in ["one", "two"] {
+        let list = "resources: [../../../gate]\npatches: [{ path: open.yaml }, { path: close.yaml }]\n";
+        base.insert(format!("clusters/{cluster}/gate/kustomization.yaml"), list.to_owned());
+        for name in ["open", "close"] {
+            base.insert(format!("clusters/{cluster}/gate/{name}.yaml"), patch(name, "1"));
+        }
+    }
+    let mut after = base.clone();
+    for cluster in ["one", "two"] {
+        for name in ["open", "close"] {
+            after.insert(format!("clusters/{cluster}/gate/{name}.yaml"), patch(name, "2"));
+        }
+    }
+    let report = compared(&base, &after);
+    let files = report.changes.iter().map(|line| {
+        let files: Vec<String> = line.files.iter().map(ToString::to_string).collect();
+        format!("{} {}: {}", line.cluster, line.id.name, files.join(", "))
+    });
+    insta::assert_snapshot!(files.collect::<Vec<_>>().join("\n"));
+}

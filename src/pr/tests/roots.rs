@@ -1,0 +1,109 @@
+//! Pull requests that take out an app, move a cluster, or change a root, a source or a generator.
+
+use super::repository::{Files, compared, files, flux, map, source, with, without, words};
+
+#[test]
+fn an_app_that_goes_is_told_with_what_is_deleted() {
+    let base = with(
+        &files(),
+        &[
+            ("clusters/one/more.yaml", "", &flux("more", "more", "")),
+            ("more/kustomization.yaml", "", "resources: [a.yaml]\n"),
+            ("more/a.yaml", "", &map("a", "")),
+        ],
+    );
+    let gone = without(&base, "clusters/one/more.yaml");
+    let all = without(&without(&gone, "more/kustomization.yaml"), "more/a.yaml");
+    insta::assert_snapshot!([words(&compared(&base, &gone)), words(&compared(&base, &all))].join("\n---\n"));
+}
+
+#[test]
+fn a_cluster_whose_folder_is_renamed() {
+    let base = files();
+    let mut moved = Files::new();
+    for (path, text) in &base {
+        moved.insert(
+            path.replace("clusters/one", "clusters/uno"),
+            text.replace("clusters/one", "clusters/uno"),
+        );
+    }
+    insta::assert_snapshot!(words(&compared(&base, &moved)));
+    // The file that bootstraps it still names the former folder.
+    let sync = "clusters/uno/flux-system/gotk-sync.yaml";
+    let half = with(&moved, &[(sync, "clusters/uno", "clusters/one")]);
+    insta::assert_snapshot!(words(&compared(&base, &half)));
+}
+
+#[test]
+fn a_root_that_applies_another_folder() {
+    let base = files();
+    let list = "resources: [../one/apps.yaml, ../one/flux-system/gotk-sync.yaml]\n";
+    let sync = "clusters/one/flux-system/gotk-sync.yaml";
+    let other = with(
+        &base,
+        &[(sync, "./clusters/one", "./clusters/other"), ("clusters/other/kustomization.yaml", "", list)],
+    );
+    insta::assert_snapshot!(words(&compared(&base, &other)));
+}
+
+#[test]
+fn a_flux_instance_that_syncs_another_folder() {
+    let instance = |path: &str| {
+        format!(
+            "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {{ name: flux, namespace: flux-system }}\nspec:\n  \
+             distribution: {{ version: 2.x, registry: ghcr.io/fluxcd }}\n  sync: {{ kind: GitRepository, url: 'https://example.org/fleet', ref: \
+             refs/heads/main, path: {path}, interval: 1m }}\n"
+        )
+    };
+    let mut base =
+        with(&files(), &[("clusters/one/flux-system/instance.yaml", "", &instance("clusters/one"))]);
+    base.remove("clusters/one/flux-system/gotk-sync.yaml");
+    let other = with(
+        &base,
+        &[
+            ("clusters/one/flux-system/instance.yaml", "", &instance("clusters/other")),
+            ("clusters/other/kustomization.yaml", "", "resources: [../one/apps.yaml]\n"),
+        ],
+    );
+    insta::assert_snapshot!(words(&compared(&base, &other)));
+}
+
+#[test]
+fn what_a_source_ignores_is_deleted() {
+    let mut base = files();
+    base.remove("apps/apps-rt/kustomization.yaml");
+    let base = with(&base, &[("apps/apps-rt/b.yaml", "", &map("b", ""))]);
+    // A file for all, and the field of the source.
+    let ignored = with(&base, &[(".sourceignore", "", "apps/apps-rt/b.yaml\n")]);
+    insta::assert_snapshot!(words(&compared(&base, &ignored)));
+    let field = source("1m").replace("spec: {", "spec: { ignore: \"apps/apps-rt/b.yaml\\n\",");
+    let field = with(&base, &[("clusters/one/flux-system/gotk-sync.yaml", &source("1m"), &field)]);
+    insta::assert_snapshot!(words(&compared(&base, &field)));
+}
+
+#[test]
+fn a_generator_that_copies_something_else() {
+    let generator = |from: &str| {
+        format!(
+            "apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {{ name: g, namespace: flux-system }}\nspec:\n  \
+             sources: [{{ alias: repo, kind: GitRepository, name: flux-system }}]\n  artifacts:\n  - name: web\n    copy:\n    - {{ from: \
+             \"@repo/{from}/**\", to: \"@artifact/{from}/\" }}\n"
+        )
+    };
+    let web =
+        flux("web", "web", "").replace("GitRepository, name: flux-system", "ExternalArtifact, name: web");
+    let base = with(
+        &files(),
+        &[
+            ("clusters/one/generator.yaml", "", &generator("web")),
+            ("clusters/one/web.yaml", "", &web),
+            ("web/a.yaml", "", &map("a", "")),
+            ("web/b.yaml", "", &map("b", "")),
+            ("other/a.yaml", "", &map("a", "")),
+        ],
+    );
+    let other = with(&base, &[("clusters/one/generator.yaml", "", &generator("other"))]);
+    insta::assert_snapshot!(words(&compared(&base, &other)));
+    let less = with(&base, &[("clusters/one/generator.yaml", "web/**", "web/a.yaml")]);
+    insta::assert_snapshot!(words(&compared(&base, &less)));
+}

@@ -1,0 +1,89 @@
+//! Changed files with objects that reach no cluster.
+
+use std::collections::BTreeSet;
+
+use crate::delivery::{Applier, Cause, World, appliers};
+use crate::path::RepoPath;
+use crate::pr::withheld::Withheld;
+use crate::repo::Entry;
+use crate::repo::kustomization::FILE_NAMES;
+use crate::repo::manifest::{manifests, objects};
+
+/// The file that makes a folder a Helm chart, which helm-controller reads.
+const CHART: &str = "Chart.yaml";
+
+/// Finds the changed manifests and kustomizations that no build of any cluster takes in, before or after.
+///
+/// Nothing is found where something reads what is not looked at: that may be these files. What is withheld as such is not
+/// told again.
+pub(super) fn unreached(
+    before: World<'_>,
+    after: World<'_>,
+    files: &BTreeSet<RepoPath>,
+    withheld: &[Withheld],
+) -> Vec<RepoPath> {
+    let is_hiding = |one: &Withheld| matches!(one.cause, Cause::Source | Cause::Path | Cause::NoFlux);
+    if withheld.iter().any(is_hiding) {
+        return Vec::new();
+    }
+    let is_told = |file: &RepoPath| {
+        let mut own = withheld.iter().filter(|one| one.cause == Cause::Unreached);
+        own.any(|one| file.is_within(&one.by.path))
+    };
+    let is_of_tools = |file: &RepoPath| file.segments().next().is_some_and(|name| name.starts_with('.'));
+    let mut found: Vec<&RepoPath> =
+        files.iter().filter(|file| !is_of_tools(file) && !is_told(file)).collect();
+    found.retain(|file| {
+        let latest = [after, before].into_iter().find(|world| world.snapshot.entry(file).is_some());
+        latest.is_some_and(|world| makes_objects(world, file))
+    });
+    for world in [before, after] {
+        if !found.is_empty() {
+            retain_unread(&mut found, world);
+        }
+    }
+    found.into_iter().cloned().collect()
+}
+
+/// Tells whether a file is there to make objects: it holds some, or it is, or stands in, the list of a kustomization.
+fn makes_objects(World { snapshot, model }: World<'_>, path: &RepoPath) -> bool {
+    let is_chart = |folder: RepoPath| folder.join(CHART).is_ok_and(|chart| snapshot.entry(&chart).is_some());
+    if path.parents().any(is_chart) {
+        return false;
+    }
+    let is_list = path.name().is_some_and(|name| FILE_NAMES.contains(&name));
+    let holds = || {
+        let all = snapshot.file(path).and_then(manifests).unwrap_or_default();
+        let all = all.iter().flat_map(|one| objects(&one.value)).collect::<Vec<_>>();
+        !all.is_empty() && all.iter().all(|one| one["kind"].is_string() && one["apiVersion"].is_string())
+    };
+    is_list || model.graph.referrers(path).next().is_some() || holds()
+}
+
+/// Keeps the files that no build of any cluster takes in.
+fn retain_unread(files: &mut Vec<&RepoPath>, World { snapshot, model }: World<'_>) {
+    let graph = &model.graph;
+    let readers = appliers(model);
+    let components = |one: &Applier<'_>| -> Vec<RepoPath> {
+        let all = one.spec()["components"].as_array().into_iter().flatten();
+        all.filter_map(|item| one.path.join(item.as_str()?).ok()).collect()
+    };
+    let folders = readers.iter().flat_map(|one| std::iter::once(one.path.clone()).chain(components(one)));
+    let folders: BTreeSet<RepoPath> = folders.flat_map(|folder| [graph.real(&folder), folder]).collect();
+    files.retain(|file| {
+        let own_list = file.parent().filter(|_| file.name().is_some_and(|name| FILE_NAMES.contains(&name)));
+        let paths = std::iter::once((*file).clone()).chain(own_list);
+        let mut takers = paths.flat_map(|path| graph.taken_in_by(&path).into_iter().chain([path]));
+        takers.all(|taker| !folders.contains(&taker))
+    });
+    // Where a list names what is not understood, or by a link, its build may take in anything.
+    let has_links = snapshot.entries().any(|(_, entry)| matches!(entry, Entry::Symlink { .. }));
+    let may_take = |reader: &Applier<'_>, file: &RepoPath| match reader.surroundings(graph) {
+        Some(known) => has_links && file.ancestors().any(|above| known.contains(&above)),
+        None => true,
+    };
+    files.retain(|file| {
+        let mut near = readers.iter().filter(|reader| has_links || file.is_within(&reader.path));
+        !near.any(|reader| may_take(reader, file))
+    });
+}
