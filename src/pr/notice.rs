@@ -13,6 +13,9 @@ use crate::pr::summary::{CLUSTER, replace};
 use crate::pr::words::{moment, zone_of};
 use crate::schedule::zone;
 
+/// By what findings have in common, the position of their notice.
+type Known = BTreeMap<(Topic, [Option<String>; 2], String, String), usize>;
+
 /// An instant as findings write it.
 #[allow(clippy::unwrap_used, reason = "a test makes it")]
 static INSTANT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ").unwrap());
@@ -41,7 +44,7 @@ pub fn parted(all: Vec<Notice>) -> [Vec<Notice>; 2] {
 /// Puts the findings of a report together, in the order of their first ones.
 pub fn notices(report: &Report) -> Vec<Notice> {
     let mut found: Vec<(Notice, &Finding)> = Vec::new();
-    let mut known: BTreeMap<(Topic, [Option<String>; 2], String, String), usize> = BTreeMap::new();
+    let mut known = Known::new();
     for finding in &report.findings {
         let hide = |text: &str| replace(text, &finding.cluster, CLUSTER);
         let place = place(finding).map(|place| hide(&place));

@@ -10,6 +10,9 @@ use crate::schedule::Interval;
 use crate::spec::Spec;
 use crate::spec::exceptions::is_endless;
 
+/// By what comes or goes, the clusters in which it does, and its place.
+type Found = BTreeMap<(bool, String, What), (BTreeSet<String>, Option<Place>)>;
+
 /// How many stretches of one calendar are told one by one.
 const MOST: usize = 3;
 
@@ -39,7 +42,7 @@ enum What {
 /// Says what becomes of the freezes and overrides of a cluster that are not over.
 pub(super) fn exceptions(before: &Spec, after: &Spec, cluster: &str, now: Timestamp) -> Vec<WindowChange> {
     let (olds, news) = (of_spec(before, cluster, now), of_spec(after, cluster, now));
-    let mut found: BTreeMap<(bool, String, What), (BTreeSet<String>, Option<Place>)> = BTreeMap::new();
+    let mut found = Found::new();
     for key in olds.keys().chain(news.keys()).collect::<BTreeSet<_>>() {
         let (empty, other) = (BTreeMap::new(), BTreeMap::new());
         let (old, new) = (olds.get(key).unwrap_or(&empty), news.get(key).unwrap_or(&other));

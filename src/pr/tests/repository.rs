@@ -163,7 +163,7 @@ pub fn compared_since(now: &str, before: &Files, after: &Files, since: &dyn Fn(&
     let now = now.parse().unwrap();
     let old = Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref());
     let old =
-        old.with_history(now, &Told { files: &before_files, since, model: &old_model, renderer: &renderer });
+        old.with_history(now, &Told { files: before_files, since, model: &old_model, renderer: &renderer });
     let new = Tree::new(World { snapshot: &after, model: &new_model }, new.as_ref());
     let new = new.in_place_of(&old, now);
     let clock = Clock { before: old, after: new, now };
