@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::difference::{Changes, changes};
-use crate::delivery::fetched::IGNORE;
 use crate::delivery::withheld::withhold;
 use crate::delivery::{Applier, Artifact, Cause, Model, Reached, appliers};
 use crate::path::RepoPath;
@@ -143,8 +142,6 @@ impl<'m> Comparison<'m> {
         let files = after.snapshot.differing(before.snapshot);
         let touched: BTreeSet<RepoPath> = files.iter().flat_map(RepoPath::ancestors).collect();
         let mut pairs = paired(before, after);
-        // What a source ignores takes files from any build.
-        let ignores = files.iter().any(|file| file.name() == Some(IGNORE));
         pairs.retain(|pair| {
             let may_read = |world: World<'_>, applier: &Option<Applier<'_>>| {
                 applier.as_ref().is_some_and(|applier| {
@@ -155,8 +152,7 @@ impl<'m> Comparison<'m> {
                 })
             };
             let (Some(old), Some(new)) = (&pair.before, &pair.after) else { return true };
-            ignores
-                || old.request(&before.model.graph) != new.request(&after.model.graph)
+            old.request(&before.model.graph) != new.request(&after.model.graph)
                 || old.artifact() != new.artifact()
                 || old.spec()["postBuild"] != new.spec()["postBuild"]
                 || may_read(before, &pair.before)
