@@ -73,9 +73,6 @@ fn what_a_source_ignores_is_deleted() {
     let mut base = files();
     base.remove("apps/apps-rt/kustomization.yaml");
     let base = with(&base, &[("apps/apps-rt/b.yaml", "", &map("b", ""))]);
-    // A file for all, and the field of the source.
-    let ignored = with(&base, &[(".sourceignore", "", "apps/apps-rt/b.yaml\n")]);
-    insta::assert_snapshot!(words(&compared(&base, &ignored)));
     let field = source("1m").replace("spec: {", "spec: { ignore: \"apps/apps-rt/b.yaml\\n\",");
     let field = with(&base, &[("clusters/one/flux-system/gotk-sync.yaml", &source("1m"), &field)]);
     insta::assert_snapshot!(words(&compared(&base, &field)));
