@@ -154,7 +154,7 @@ pub fn heading(lands: &Landing, merged: Timestamp) -> String {
         (State::Frozen, None) => {
             let freeze = lands.freeze.as_ref().filter(|freeze| !is_endless(freeze.interval));
             let until = freeze.map(|freeze| format!(" until {}", local(lands, freeze.interval.close)));
-            format!("{HELD}{}", until.unwrap_or_else(|| " until it is taken out".to_owned()))
+            format!("{HELD}{}", until.unwrap_or_else(|| " until it is removed".to_owned()))
         }
         (State::Window | State::Unknown, _) => {
             format!("at a time that Git does not say{window}")

@@ -123,7 +123,7 @@ fn message(
 ) -> String {
     let from = |interval: Interval| interval.open.max(now);
     let end = |interval: Interval| match is_freeze && is_endless(interval) {
-        true => "it is taken out".to_owned(),
+        true => "it is removed".to_owned(),
         false => interval.close.to_string(),
     };
     let kept = || if !is_freeze && is_closed() { ", but a freeze keeps it closed" } else { "" };

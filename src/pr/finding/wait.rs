@@ -54,7 +54,7 @@ fn finding(clock: &Clock<'_>, cluster: &str, turn: Turn, namespace: &str, names:
         all => (format!("Flux Kustomizations {}", all.join(", ")), "wait", "they"),
     };
     let s = if names.len() == 1 { "s" } else { "" };
-    let accept = "accept that it lands at once from now on, or let a gate of its cluster hold it back";
+    let accept = "let a gate hold it back; or accept that it lands at once";
     let (topic, what, help) = match turn {
         Turn::Freed(hold) => {
             let what = format!("for {hold} no more: {it} land{s} at once from now on");

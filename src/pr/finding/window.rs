@@ -56,7 +56,7 @@ pub(super) fn windows(clock: &Clock<'_>) -> Vec<Finding> {
             changes.extend(effects(clock, cluster));
         }
         let (stale, help) = match is_stale {
-            true => (", once its CronJobs say so", "run `gitops-windows sync`, and commit what it writes"),
+            true => (", once its CronJobs say so", "run `gitops-windows sync`; commit its files"),
             false => ("", "look at the openings that this makes: `gitops-windows calendar`"),
         };
         let file = clock.after.spec.map(|spec| spec.path.clone());
