@@ -50,6 +50,11 @@ impl Place {
     pub fn span(path: RepoPath, text: Arc<str>, span: Range<usize>) -> Place {
         Place { path, text: Some(text), span: Some(span) }
     }
+
+    /// Returns its line, from 1; `None` where it is a file as a whole.
+    pub fn line(&self) -> Option<usize> {
+        Some(line_column(self.text.as_ref()?, self.span.as_ref()?.start).0)
+    }
 }
 
 /// One finding, error or remark.

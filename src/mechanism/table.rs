@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::Schedule;
 use crate::mechanism::cron_job::edges;
-use crate::schedule::{Deadline, Interval, Moment, OpenTimes, Stretch, WindowEdges};
+use crate::schedule::{Deadline, Interval, Moment, OpenTimes, Stretch};
 use crate::spec::{MechanismName, Spec, TableDef};
 
 /// The first argument of a job that looks at a table; the lines of the table follow.
@@ -200,7 +200,7 @@ impl Table {
     /// Returns when it says open.
     pub fn times(&self) -> OpenTimes {
         let bounds = Interval { open: Timestamp::MIN, close: self.end.0 };
-        of_intervals(self.intervals.iter().map(|(interval, _)| *interval), []).within(bounds)
+        OpenTimes::of_intervals(self.intervals.iter().map(|(interval, _)| *interval), []).within(bounds)
     }
 
     /// Returns its lines with what freezes and overrides take and give otherwise in `after` than in `before`, and nothing
@@ -218,16 +218,11 @@ impl Table {
         };
         let zone = zone(after, cluster, change_type)?;
         let bounds = Interval { open: def.bounds.open, close: self.end.0 };
-        let [was, is] = [&old, &new].map(|times| {
-            let all = times.clone().within(bounds);
-            all.cut(bounds.open, bounds.close).collect::<Vec<_>>()
-        });
-        let taken = of_intervals(was.iter().copied(), is.iter().copied());
-        let given = of_intervals(is, was);
-        let cut = |times: &OpenTimes| times.cut(bounds.open, bounds.close).collect::<Vec<_>>();
+        let [was, is] = [&old, &new].map(|times| times.clone().within(bounds));
+        let beyond = |one: &OpenTimes, other| one.beyond(other, bounds.open, bounds.close);
         let standing = self.intervals.iter().map(|(interval, _)| *interval);
         let first = standing.clone().map(|own| own.open).min().unwrap_or(bounds.open).min(bounds.open);
-        let wanted = of_intervals(standing.chain(cut(&given)), cut(&taken));
+        let wanted = OpenTimes::of_intervals(standing.chain(beyond(&is, &was)), beyond(&was, &is));
         let mut lines = Vec::new();
         for interval in wanted.cut(first, self.end.0) {
             match self.intervals.iter().find(|(own, _)| *own == interval) {
@@ -251,14 +246,4 @@ impl Table {
         lines.push(self.lines[self.end.1].clone());
         Ok(lines)
     }
-}
-
-/// Makes times of intervals, without others.
-fn of_intervals(
-    open: impl IntoIterator<Item = Interval>,
-    taken: impl IntoIterator<Item = Interval>,
-) -> OpenTimes {
-    let stretch = |interval: Interval| Stretch { interval, reason: String::new() };
-    let windows: [(WindowEdges, TimeZone); 0] = [];
-    OpenTimes::new(windows, taken.into_iter().map(stretch).collect(), open.into_iter().map(stretch).collect())
 }

@@ -182,12 +182,8 @@ impl Files<'_> {
         if let Some(near) = near.as_ref().filter(|_| change.kind() != Kind::Moved) {
             found.retain(|file| file.ancestors().any(|above| near.contains(&above)));
         }
-        let of_it: BTreeMap<&RepoPath, bool> =
-            found.iter().filter_map(|file| Some((file, self.names(file, &change.id)?))).collect();
-        let is_named = of_it.values().any(|names| *names);
-        let others = of_it.into_iter().filter(|(_, names)| is_named && !names).map(|(file, _)| file.clone());
-        for other in others.collect::<Vec<_>>() {
-            found.remove(&other);
+        if found.iter().any(|file| self.names(file, &change.id) == Some(true)) {
+            found.retain(|file| self.names(file, &change.id) != Some(false));
         }
     }
 

@@ -66,19 +66,19 @@ impl Clock<'_> {
     fn stays_suspended(&self, old: &Applier<'_>, new: &Applier<'_>, hold: &Hold) -> bool {
         let is_pair = |job: &BuiltJob| job.table.is_none() && job.held.is_none();
         let jobs = self.before.job(old).zip(self.after.job(new));
-        let gate = self.before.gate(old.cluster, old.kustomization, hold, self.now);
-        jobs.is_some_and(|(was, is)| is_pair(was) && !is_pair(is))
-            && new.spec()["suspend"] != false
-            && gate.is_none_or(|gate| !gate.times.open)
+        jobs.is_some_and(|(was, is)| is_pair(was) && !is_pair(is)) && self.is_closed(old, new, hold)
     }
 
     /// Tells whether one stays suspended that a gate held back and holds back no more: what `flux suspend` sets is not in
     /// Git, so Flux leaves it alone.
     pub(super) fn stays_without_gate(&self, old: &Applier<'_>, new: &Applier<'_>, hold: &Hold) -> bool {
+        !self.before.is_held(old) && self.is_closed(old, new, hold)
+    }
+
+    /// Tells whether one may be suspended at the merge, and Git does not resume it.
+    fn is_closed(&self, old: &Applier<'_>, new: &Applier<'_>, hold: &Hold) -> bool {
         let gate = self.before.gate(old.cluster, old.kustomization, hold, self.now);
-        !self.before.is_held(old)
-            && new.spec()["suspend"] != false
-            && gate.is_none_or(|gate| !gate.times.open)
+        new.spec()["suspend"] != false && gate.is_none_or(|gate| !gate.times.open)
     }
 
     /// Returns when objects of a pair land that are there afterwards.

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::delivery::{Comparison, World, build};
-use crate::diagnostic::{Diagnostic, Place, line_column};
+use crate::diagnostic::Diagnostic;
 use crate::mechanism::shell_line;
 use crate::path::RepoPath;
 use crate::pr::clock::Clock;
@@ -195,11 +195,6 @@ fn without_consequences(found: &mut Vec<Finding>, withheld: &[Withheld]) {
 
 fn words(message: &str) -> impl Iterator<Item = String> {
     message.split_whitespace().map(|word| word.trim_matches([',', ':', '.']).to_owned())
-}
-
-/// Returns the line of a place, from 1.
-fn line_of(place: &Place) -> Option<usize> {
-    Some(line_column(place.text.as_ref()?, place.span.as_ref()?.start).0)
 }
 
 fn first_line(text: &str) -> &str {

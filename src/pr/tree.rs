@@ -128,11 +128,7 @@ impl<'a> Tree<'a> {
         all.filter(|(_, one)| one.remote.is_empty()).filter_map(|(own, one)| {
             let key = (own.name.clone(), self.target(one));
             let job = model.closings.running(&key.0, &key.1).filter(|job| job.held.is_none())?;
-            Some((
-                key,
-                Applier { cluster: &own.name, path: one.path.clone()?, kustomization: Some(one) },
-                job,
-            ))
+            Some((key, applier_of(own, one)?, job))
         })
     }
 
@@ -221,12 +217,8 @@ impl<'a> Tree<'a> {
         remote: &str,
         (namespace, name): (&str, &str),
     ) -> Option<Applier<'a>> {
-        self.applier(cluster, self.cluster(cluster)?.reached(remote, (namespace, name))?)
-    }
-
-    fn applier(&self, cluster: &str, one: &'a Reached) -> Option<Applier<'a>> {
         let cluster = self.cluster(cluster)?;
-        Some(Applier { cluster: &cluster.name, path: one.path.clone()?, kustomization: Some(one) })
+        applier_of(cluster, cluster.reached(remote, (namespace, name))?)
     }
 
     /// Returns the Flux Kustomization that applies another one.
@@ -360,7 +352,8 @@ impl<'a> Tree<'a> {
         let cluster = self.cluster(applier.cluster);
         let dependencies = cluster.into_iter().flat_map(|cluster| cluster.dependencies(one));
         let landing = dependencies.fold(own, |landing, (name, other)| {
-            let Some(other) = other.and_then(|other| self.applier(applier.cluster, other)) else {
+            let other = cluster.zip(other).and_then(|(cluster, other)| applier_of(cluster, other));
+            let Some(other) = other else {
                 return landing.and(Landing::unknown(format!("it depends on {name}, which is not in Git")));
             };
             let mut ready = self.applied_from(&other, merged, left - 1, known);
@@ -477,6 +470,11 @@ impl<'a> Tree<'a> {
         };
         told(if is_assumed { landing.because(ASSUMED) } else { landing })
     }
+}
+
+/// Returns the build of a Flux Kustomization of a cluster; `None` where its folder is not known.
+fn applier_of<'a>(cluster: &'a Cluster, one: &'a Reached) -> Option<Applier<'a>> {
+    Some(Applier { cluster: &cluster.name, path: one.path.clone()?, kustomization: Some(one) })
 }
 
 /// Names a freeze by its end and its reason.

@@ -69,6 +69,25 @@ impl OpenTimes {
         }
     }
 
+    /// Makes the times of intervals, less those of others, without bounds.
+    pub fn of_intervals(
+        open: impl IntoIterator<Item = Interval>,
+        taken: impl IntoIterator<Item = Interval>,
+    ) -> OpenTimes {
+        let stretch = |interval: Interval| Stretch { interval, reason: String::new() };
+        let windows: [(WindowEdges, TimeZone); 0] = [];
+        OpenTimes::new(
+            windows,
+            taken.into_iter().map(stretch).collect(),
+            open.into_iter().map(stretch).collect(),
+        )
+    }
+
+    /// Returns when it is open between two instants and another one is not.
+    pub fn beyond(&self, other: &OpenTimes, from: Timestamp, to: Timestamp) -> Vec<Interval> {
+        OpenTimes::of_intervals(self.cut(from, to), other.cut(from, to)).cut(from, to).collect()
+    }
+
     /// Keeps what lies in a stretch of time, as a table does that has a beginning and an end.
     #[must_use]
     pub fn within(self, bounds: Interval) -> OpenTimes {

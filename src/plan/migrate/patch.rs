@@ -8,7 +8,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::delivery::Input;
-use crate::diagnostic::{Place, line_column};
+use crate::diagnostic::Place;
 use crate::path::RepoPath;
 use crate::plan::problem::Problem;
 use crate::repo::flux::GROUP;
@@ -159,10 +159,7 @@ pub fn setting(input: &Input<'_>, one: &FluxKustomization, field: &str) -> Optio
 
 /// Spells a place as its line and its file.
 pub fn spelt(place: &Place) -> String {
-    match (&place.text, &place.span) {
-        (Some(text), Some(span)) => format!("line {} of {}", line_column(text, span.start).0, place.path),
-        _ => place.path.to_string(),
-    }
+    place.line().map_or_else(|| place.path.to_string(), |line| format!("line {line} of {}", place.path))
 }
 
 fn renamed(input: &Input<'_>, old: &FluxKustomization, above: &[&FluxKustomization]) -> Option<Problem> {

@@ -4,12 +4,12 @@ use jiff::Timestamp;
 
 use crate::check::{Standard, Subject, Told, history};
 use crate::delivery::{Change, Comparison, EntryPoint, Hold};
-use crate::diagnostic::{Diagnostic, Severity, one_line};
+use crate::diagnostic::{Diagnostic, Place, Severity, one_line};
 use crate::path::RepoPath;
 use crate::plan::edit::generated::{Ownership, ownership};
 use crate::pr::clock::Clock;
 use crate::pr::finding::near::near;
-use crate::pr::finding::{Finding, Topic, line_of};
+use crate::pr::finding::{Finding, Topic};
 use crate::pr::landing::{Landing, State};
 use crate::pr::tree::Tree;
 use crate::render::Renderer;
@@ -139,7 +139,7 @@ fn of_check(
         help: finding.help.as_deref().map(one_line).unwrap_or_default(),
         code: finding.code,
         file: place.map(|place| place.path.clone()),
-        line: place.and_then(line_of),
+        line: place.and_then(Place::line),
         zone: None,
     }
 }

@@ -10,9 +10,6 @@ use crate::schedule::Interval;
 use crate::spec::Spec;
 use crate::spec::exceptions::is_endless;
 
-/// By what comes or goes, the clusters in which it does, and its place.
-type Found = BTreeMap<(bool, String, What), (BTreeSet<String>, Option<Place>)>;
-
 /// How many stretches of one calendar are told one by one.
 const MOST: usize = 3;
 
@@ -39,13 +36,16 @@ enum What {
     Moved(Interval, Interval),
 }
 
+/// By whether it is a freeze, its title and what becomes of it: the types that it is about, and its place.
+type Found = BTreeMap<(bool, String, What), (BTreeSet<String>, Option<Place>)>;
+
 /// Says what becomes of the freezes and overrides of a cluster that are not over.
 pub(super) fn exceptions(before: &Spec, after: &Spec, cluster: &str, now: Timestamp) -> Vec<WindowChange> {
     let (olds, news) = (of_spec(before, cluster, now), of_spec(after, cluster, now));
     let mut found = Found::new();
     for key in olds.keys().chain(news.keys()).collect::<BTreeSet<_>>() {
-        let (empty, other) = (BTreeMap::new(), BTreeMap::new());
-        let (old, new) = (olds.get(key).unwrap_or(&empty), news.get(key).unwrap_or(&other));
+        let none = BTreeMap::new();
+        let (old, new) = (olds.get(key).unwrap_or(&none), news.get(key).unwrap_or(&none));
         let gone: Vec<Interval> = old.keys().filter(|one| !new.contains_key(one)).copied().collect();
         let added: Vec<Interval> = new.keys().filter(|one| !old.contains_key(one)).copied().collect();
         let whats: Vec<What> = match (&gone[..], &added[..]) {

@@ -20,43 +20,45 @@ pub(super) fn effects(clock: &Clock<'_>, cluster: &str) -> Vec<WindowChange> {
     let Some(spec) = clock.after.spec else { return Vec::new() };
     let types = spec.types.iter().filter(|one| !one.is_real_time()).map(|one| one.name.value.as_str());
     let effect = |name: &str| {
-        let of = |tree: &Tree<'_>| -> Option<(GateSchedule, bool)> {
-            let schedules = tree.schedules();
-            let schedule = schedules.distinct().get(schedules.of(cluster, name)?)?.clone();
-            let has_table = schedule.bounds().is_some();
-            Some((schedule, has_table))
-        };
-        let ((old, had_table), (new, has_table)) = (of(&clock.before)?, of(&clock.after)?);
+        let (old, new) = (schedule(&clock.before, cluster, name)?, schedule(&clock.after, cluster, name)?);
+        let have_tables = old.bounds().is_some() && new.bounds().is_some();
         if old.key == new.key && old.bounds() == new.bounds() {
             return None;
         }
         let (was, is) = (old.times(clock.now), new.times(clock.now));
-        let instead = |old: Option<Timestamp>| old.map(|old| format!(" instead of {old}"));
-        let without = |old: Option<Timestamp>| old.map(|old| format!("; {old} was next")).unwrap_or_default();
+        let next = |opens: &str, old: Option<Timestamp>, new: Option<Timestamp>, never: &str| match new {
+            Some(new) => {
+                format!("{opens} {new}{}", old.map(|old| format!(" instead of {old}")).unwrap_or_default())
+            }
+            None => format!("{never}{}", old.map(|old| format!("; {old} was next")).unwrap_or_default()),
+        };
         let what = match (was.open, is.open) {
-            (true, false) if had_table && has_table => {
+            (true, false) if have_tables => {
                 let next = is.next_open.map(|at| format!("opens next {at}"));
                 let next = next.unwrap_or_else(|| "opens no more".to_owned());
                 let until = was.next_close.map(|at| format!("; it was open until {at}"));
                 format!("is closed from the merge on and {next}{}", until.unwrap_or_default())
             }
-            (false, true) if had_table && has_table => {
+            (false, true) if have_tables => {
                 let until = is.next_close.map(|at| format!(", until {at}")).unwrap_or_default();
                 format!("is open from the merge on{until}")
             }
-            (false, false) if was.next_open != is.next_open => match is.next_open {
-                Some(new) => format!("opens next {new}{}", instead(was.next_open).unwrap_or_default()),
-                None => format!("opens no more{}", without(was.next_open)),
-            },
-            (true, true) if was.next_close != is.next_close => match is.next_close {
-                Some(new) => format!("is open until {new}{}", instead(was.next_close).unwrap_or_default()),
-                None => format!("closes no more{}", without(was.next_close)),
-            },
+            (false, false) if was.next_open != is.next_open => {
+                next("opens next", was.next_open, is.next_open, "opens no more")
+            }
+            (true, true) if was.next_close != is.next_close => {
+                next("is open until", was.next_close, is.next_close, "closes no more")
+            }
             _ => return None,
         };
         Some(WindowChange { message: format!("with this, type `{name}` {what}"), place: None })
     };
     types.filter_map(effect).collect()
+}
+
+fn schedule<'t>(tree: &'t Tree<'_>, cluster: &str, change_type: &str) -> Option<&'t GateSchedule> {
+    let schedules = tree.schedules();
+    schedules.distinct().get(schedules.of(cluster, change_type)?)
 }
 
 /// Says which times the tables in the CronJobs of a cluster take and give, where no spec says why.
@@ -71,11 +73,9 @@ pub(super) fn of_tables(clock: &Clock<'_>, cluster: &str) -> Vec<WindowChange> {
     for (name, new) in &news {
         let Some(old) = olds.get(name) else { continue };
         let end = old.bounds().close.max(new.bounds().close);
-        let open = |times: &OpenTimes| times.cut(clock.now, end).collect::<Vec<_>>();
-        let (was, is) = (open(old), open(new));
-        for (what, stretches) in [("closes", without(&was, &is)), ("opens", without(&is, &was))]
-            .into_iter()
-            .filter(|(_, all)| !all.is_empty())
+        let (closed, opened) = (old.beyond(new, clock.now, end), new.beyond(old, clock.now, end));
+        for (what, stretches) in
+            [("closes", closed), ("opens", opened)].into_iter().filter(|(_, all)| !all.is_empty())
         {
             let one = |one: &Interval| format!("from {} until {}", one.open, one.close);
             let told: Vec<String> = stretches.iter().take(MOST).map(one).collect();
@@ -86,19 +86,4 @@ pub(super) fn of_tables(clock: &Clock<'_>, cluster: &str) -> Vec<WindowChange> {
         }
     }
     found
-}
-
-/// Takes intervals out of others; both are in order.
-fn without(all: &[Interval], taken: &[Interval]) -> Vec<Interval> {
-    let mut left = Vec::new();
-    for one in all {
-        let mut rest = Some(*one);
-        for other in taken.iter().filter(|other| other.clip(one.open, one.close).is_some()) {
-            let Some(own) = rest else { break };
-            left.extend(own.clip(own.open, other.open));
-            rest = own.clip(other.close, own.close);
-        }
-        left.extend(rest);
-    }
-    left
 }

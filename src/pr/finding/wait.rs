@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use crate::delivery::{Applier, Hold};
+use crate::delivery::Hold;
 use crate::mechanism::shell_line;
 use crate::pr::clock::Clock;
 use crate::pr::finding::{Finding, Topic};
@@ -32,9 +32,15 @@ pub(super) fn waits(clock: &Clock<'_>) -> Vec<Finding> {
         let (cluster, namespace, name) = id;
         let [old, new] = [&clock.before, &clock.after].map(|tree| tree.find(cluster, "", (namespace, name)));
         let (Some(old), Some(new)) = (old, new) else { continue };
+        let counts = |hold: &Hold| new.spec()["suspend"] != true && hold.opens();
         let turn = match (before.get(id), after.get(id)) {
-            (Some(hold), None) => clock.freed(&old, &new, hold),
-            (None, Some(hold)) => clock.held(&new, hold),
+            (Some(hold), None) if counts(hold) => Some(match clock.stays_without_gate(&old, &new, hold) {
+                true => Turn::Left(hold.clone()),
+                false => Turn::Freed(hold.clone()),
+            }),
+            (None, Some(hold)) if counts(hold) => {
+                Some(Turn::Held(hold.clone(), clock.after.first_closing(&new, hold, clock.now)))
+            }
             (Some(was @ Hold::Window(_)), Some(is @ Hold::Window(_))) if was != is => {
                 Some(Turn::Other(was.clone(), is.clone()))
             }
@@ -87,25 +93,5 @@ fn finding(clock: &Clock<'_>, cluster: &str, turn: Turn, namespace: &str, names:
         help,
         zone: clock.after.zone_of(cluster),
         ..Finding::default()
-    }
-}
-
-impl Clock<'_> {
-    /// Says what becomes of one that a gate holds back no more.
-    fn freed(&self, old: &Applier<'_>, new: &Applier<'_>, hold: &Hold) -> Option<Turn> {
-        let suspend = &new.spec()["suspend"];
-        if *suspend == true || !hold.opens() {
-            return None;
-        }
-        Some(match self.stays_without_gate(old, new, hold) {
-            true => Turn::Left(hold.clone()),
-            false => Turn::Freed(hold.clone()),
-        })
-    }
-
-    /// Says what becomes of one that a gate begins to hold back.
-    fn held(&self, new: &Applier<'_>, hold: &Hold) -> Option<Turn> {
-        let is_it = new.spec()["suspend"] != true && hold.opens();
-        is_it.then(|| Turn::Held(hold.clone(), self.after.first_closing(new, hold, self.now)))
     }
 }

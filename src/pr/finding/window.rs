@@ -8,7 +8,7 @@ use crate::mechanism::Action;
 use crate::pr::clock::Clock;
 use crate::pr::finding::exception::exceptions;
 use crate::pr::finding::opening::{effects, of_tables};
-use crate::pr::finding::{Finding, Topic, line_of};
+use crate::pr::finding::{Finding, Topic};
 use crate::pr::tree::{Tree, window_of};
 use crate::spec::{Spec, later_words};
 
@@ -67,7 +67,7 @@ pub(super) fn windows(clock: &Clock<'_>) -> Vec<Finding> {
             from: Some(clock.now),
             help: help.to_owned(),
             zone: clock.after.zone_of(cluster),
-            line: change.place.as_ref().and_then(line_of),
+            line: change.place.as_ref().and_then(Place::line),
             file: change.place.map(|place| place.path).or_else(|| file.clone()),
             ..Finding::default()
         }));

@@ -1,6 +1,8 @@
 //! Freezes, overrides and closings that are near, as they stand to the merge.
 
-use super::repository::{Files, NOW, SPEC, SPEC_FILE, compared, compared_at, files, with, words};
+use super::repository::{
+    Files, NOW, SPEC, SPEC_FILE, compared, compared_at, files, with, with_cluster, words,
+};
 
 const DEPLOYMENT: &str = "apps/apps-rw/deployment.yaml";
 
@@ -52,16 +54,9 @@ fn just_before_a_closing_it_is_too_late() {
 
 #[test]
 fn clusters_with_windows_of_their_own_have_deadlines_of_their_own() {
-    let one = files();
     let own = "two: { paths: [clusters/two], windows: { rw: [{ timeZone: America/New_York, open: 0 20 * * TUE, close: 0 2 * * WED }] } } }";
     let spec = SPEC.replace("{ paths: [clusters/one] } }", &format!("{{ paths: [clusters/one] }}, {own}"));
-    let mut base = with(&one, &[(SPEC_FILE, "", &spec)]);
-    for (path, text) in one.iter().filter(|(path, _)| path.starts_with("clusters/one")) {
-        base.insert(
-            path.replace("clusters/one", "clusters/two"),
-            text.replace("clusters/one", "clusters/two"),
-        );
-    }
+    let base = with(&with_cluster(&files(), "two"), &[(SPEC_FILE, "", &spec)]);
     let after = with(&base, &[(DEPLOYMENT, "1.29.0", "1.30.0")]);
     let report = compared(&base, &after);
     insta::assert_snapshot!(words(&report));

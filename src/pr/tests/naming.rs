@@ -1,24 +1,14 @@
 //! Every cluster of a report is found by its name.
 
-use super::repository::{Files, compared, files, with};
+use super::repository::{compared, files, with, with_cluster};
 use crate::pr::{Flavor, html, markdown, text};
 
 const CITIES: [&str; 8] = ["bonn", "graz", "linz", "oslo", "paris", "rome", "turin", "vaduz"];
 
 #[test]
 fn many_clusters_are_all_named() {
-    let one = files();
-    let mut base: Files = one
-        .iter()
-        .filter(|(path, _)| !path.starts_with("clusters/"))
-        .map(|(a, b)| (a.clone(), b.clone()))
-        .collect();
-    for city in CITIES {
-        let own = format!("clusters/{city}");
-        for (path, text) in one.iter().filter(|(path, _)| path.starts_with("clusters/one")) {
-            base.insert(path.replace("clusters/one", &own), text.replace("clusters/one", &own));
-        }
-    }
+    let mut base = CITIES.iter().fold(files(), |all, city| with_cluster(&all, city));
+    base.retain(|path, _| !path.starts_with("clusters/one/"));
     let report = compared(&base, &with(&base, &[("apps/apps-rw/deployment.yaml", "1.29.0", "1.30.0")]));
     let forms = [
         text(&report),

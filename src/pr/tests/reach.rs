@@ -1,6 +1,6 @@
 //! Which files are behind a change, and which reach no cluster.
 
-use super::repository::{Files, SPEC, SPEC_FILE, compared, files, map, with, without, words};
+use super::repository::{Files, SPEC, SPEC_FILE, compared, files, map, with, with_cluster, without, words};
 
 fn unreached(before: &Files, after: &Files) -> Vec<String> {
     compared(before, after).unreached.iter().map(ToString::to_string).collect()
@@ -65,12 +65,7 @@ fn the_patches_of_other_clusters_are_not_behind_a_change() {
             "apiVersion: batch/v1\nkind: CronJob\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec: {{ schedule: \"{minute} 22 * * SAT\" }}\n"
         )
     };
-    for cluster in ["one", "two"] {
-        for (path, text) in base.clone().iter().filter(|(path, _)| path.starts_with("clusters/one/")) {
-            let own = format!("clusters/{cluster}");
-            base.insert(path.replace("clusters/one", &own), text.replace("clusters/one", &own));
-        }
-    }
+    let mut base = with_cluster(&base, "two");
     for cluster in ["one", "two"] {
         let list = "resources: [../../../gate]\npatches: [{ path: open.yaml }, { path: close.yaml }]\n";
         base.insert(format!("clusters/{cluster}/gate/kustomization.yaml"), list.to_owned());

@@ -118,6 +118,15 @@ pub fn with(files: &Files, edits: &[(&str, &str, &str)]) -> Files {
     files
 }
 
+/// Adds a cluster that has what cluster `one` has.
+pub fn with_cluster(files: &Files, name: &str) -> Files {
+    let own = format!("clusters/{name}");
+    let of_it = |text: &str| text.replace("clusters/one", &own);
+    let ones = files.iter().filter(|(path, _)| path.starts_with("clusters/one/"));
+    let copies: Vec<_> = ones.map(|(path, text)| (of_it(path), of_it(text))).collect();
+    files.clone().into_iter().chain(copies).collect()
+}
+
 /// Removes a file.
 pub fn without(files: &Files, path: &str) -> Files {
     let mut files = files.clone();

@@ -1,7 +1,8 @@
 //! What is told of what stands beside the objects: immutable fields, the spec, files that move, clusters.
 
 use super::repository::{
-    Files, SPEC, SPEC_FILE, codes, compared, files, flux, lines, map, source, told, with, without,
+    Files, SPEC, SPEC_FILE, codes, compared, files, flux, lines, map, source, told, with, with_cluster,
+    without,
 };
 use crate::pr::Topic;
 
@@ -65,12 +66,7 @@ fn a_file_that_moves_is_no_news() {
 #[test]
 fn of_a_cluster_that_comes_or_goes_nothing_was_held_back() {
     let one = files();
-    let text = |path: &str| one[path].replace("clusters/one", "clusters/two");
-    let two: Files =
-        one.keys().filter(|path| path.starts_with("clusters/one")).fold(one.clone(), |mut all, path| {
-            all.insert(path.replace("clusters/one", "clusters/two"), text(path));
-            all
-        });
+    let two = with_cluster(&one, "two");
     for (before, after) in [(&one, &two), (&two, &one)] {
         let report = compared(before, after);
         assert!(report.changes.iter().all(|line| line.cluster == "two") && !report.changes.is_empty());
