@@ -1,12 +1,12 @@
 //! Why an object is of its type, and who consumes it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
 use crate::delivery::Role;
 use crate::delivery::classify::{Classified, Context, Reason, TYPE_ANNOTATION, classify};
-use crate::delivery::{Apps, Input};
+use crate::delivery::{Apps, Input, Readers};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::path::RepoPath;
@@ -52,7 +52,37 @@ impl Explained {
     }
 }
 
-/// Explains every object that a file or a folder declares.
+/// A file that brings no object of its own to a build that reads it: a patch, a list, what a generator puts in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// The file.
+    pub file: RepoPath,
+    /// Who reads it, of no app.
+    pub readers: Vec<Consumer>,
+}
+
+impl Read {
+    /// Returns it as JSON.
+    pub fn to_json(&self) -> Value {
+        let reader =
+            |(cluster, path, _): &Consumer| json!({ "cluster": cluster, "entryPoint": path.to_string() });
+        let readers: Vec<Value> = self.readers.iter().map(reader).collect();
+        json!({ "file": self.file.to_string(), "consumers": readers })
+    }
+}
+
+/// What is to be said of a file or folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Explanation {
+    /// The objects, by file.
+    pub objects: Vec<Explained>,
+    /// What is read and brings no object.
+    pub files: Vec<Read>,
+    /// The entry points that do not build: their objects are told as they stand in their files.
+    pub failed: Vec<RepoPath>,
+}
+
+/// Explains every object that a file or a folder declares, and names the builds that read its other files.
 ///
 /// Objects are told as each entry point builds them. What no entry point builds is told as it
 /// stands in its file.
@@ -60,7 +90,7 @@ impl Explained {
 /// # Errors
 ///
 /// When nothing stands at the path.
-pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Vec<Explained>, Error> {
+pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error> {
     if input.snapshot.entry(path).is_none() && !input.snapshot.is_dir(path) {
         return Err(Error::invalid(
             Diagnostic::error(format!("nothing stands at {path}"))
@@ -72,6 +102,7 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Vec<Explained>, Err
     let (lone, live) = (Lone::of(input, &sides), input.live(&sides));
     // One line for each object with one origin and one type, whoever builds it.
     let mut found: BTreeMap<(RepoPath, ObjectId, String, String), Vec<Consumer>> = BTreeMap::new();
+    let mut failed = BTreeSet::new();
     for entry in input.model.all_entries() {
         // The entry point from before a split builds the same objects as its sides: who applies them is told.
         let is_applied = !entry.flux.is_empty() || entry.through.is_some();
@@ -80,7 +111,10 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Vec<Explained>, Err
         if entry.role == Role::Bootstrap || is_doubled {
             continue;
         }
-        let Ok(typed) = input.located_entry(entry) else { continue };
+        let Ok(typed) = input.located_entry(entry) else {
+            failed.insert(entry.path.clone());
+            continue;
+        };
         let typed = lone.settle(&entry.path, typed);
         let apps = Apps::of(input.model, entry);
         for (object, classified) in typed.objects.iter().zip(&typed.types) {
@@ -105,30 +139,42 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Vec<Explained>, Err
             consumers,
         })
         .collect();
+    let readers = Readers::of(input.model);
+    let mut files = Vec::new();
     for file in unbuilt(input, path, &explained) {
-        explained.extend(as_written(input, &file)?);
+        let reading = readers.reading(&file).filter(|reader| !reader.is_unsaid(input.model));
+        let reading: BTreeSet<Consumer> =
+            reading.map(|reader| (reader.cluster.to_owned(), reader.path.clone(), String::new())).collect();
+        let (unbuilt, built): (Vec<_>, Vec<_>) =
+            reading.into_iter().partition(|(_, folder, _)| failed.contains(folder));
+        if built.is_empty() {
+            explained.extend(as_written(input, &file, &unbuilt)?);
+        } else {
+            files.push(Read { file, readers: built });
+        }
     }
-    Ok(explained)
+    let failed = failed.into_iter().filter(|folder| {
+        let told = explained.iter().flat_map(|object| &object.consumers);
+        told.into_iter().any(|(_, path, _)| path == folder)
+    });
+    Ok(Explanation { failed: failed.collect(), objects: explained, files })
 }
 
-/// Gives the files below a path that no entry point takes an object from.
+/// Returns the files below a path that no entry point takes an object from; lists, and what is no YAML, only where they
+/// are asked for by name.
 fn unbuilt(input: &Input<'_>, path: &RepoPath, explained: &[Explained]) -> Vec<RepoPath> {
     let below = input.snapshot.below(path).map(|(file, _)| file);
     let own = input.snapshot.entry(path).map(|_| path);
     let built = |file: &RepoPath| explained.iter().any(|explained| explained.origin == *file);
-    own.into_iter()
-        .chain(below)
-        .filter(|file| crate::repo::flux::is_yaml(file) && !built(file) && **file != input.spec.path)
-        .filter(|file| {
-            !file.parent().is_some_and(|folder| {
-                input.model.graph.get(&folder).is_some_and(|found| found.file == **file)
-            })
-        })
-        .cloned()
-        .collect()
+    let is_list = |file: &RepoPath| {
+        let list = file.parent().and_then(|folder| input.model.graph.get(&folder));
+        list.is_some_and(|list| list.file == *file)
+    };
+    let below = below.filter(|file| crate::repo::flux::is_yaml(file) && !is_list(file));
+    own.into_iter().chain(below).filter(|file| !built(file) && **file != input.spec.path).cloned().collect()
 }
 
-fn as_written(input: &Input<'_>, file: &RepoPath) -> Result<Vec<Explained>, Error> {
+fn as_written(input: &Input<'_>, file: &RepoPath, consumers: &[Consumer]) -> Result<Vec<Explained>, Error> {
     let relative = file.relative_to(&input.spec.folder());
     let documents = input.snapshot.file(file).and_then(manifests).unwrap_or_default();
     let mut found = Vec::new();
@@ -145,7 +191,13 @@ fn as_written(input: &Input<'_>, file: &RepoPath) -> Result<Vec<Explained>, Erro
             })?;
         let (change_type, reason) = words(input, &classified);
         let id = ObjectId::of(object);
-        found.push(Explained { id, change_type, reason, origin: file.clone(), consumers: Vec::new() });
+        found.push(Explained {
+            id,
+            change_type,
+            reason,
+            origin: file.clone(),
+            consumers: consumers.to_vec(),
+        });
     }
     Ok(found)
 }
@@ -158,7 +210,7 @@ fn words(input: &Input<'_>, classified: &Classified) -> (String, String) {
         Reason::Whole => "a Namespace alone does not divide its entry point".to_owned(),
         Reason::Gate => "it is part of a gate, which must not hold itself back".to_owned(),
         Reason::Consumer(id) => {
-            format!("its name holds a hash of its content, and it lands with {id}, which names it")
+            format!("its name holds a hash of its content: it lands with {id}, its reader")
         }
     };
     (input.spec.types[classified.change_type].name.value.clone(), reason)

@@ -1,10 +1,7 @@
-//! Parses, runs, and gives the exit code.
+//! Gives the process's arguments to the library, and the exit code to the system.
 
 use std::process::ExitCode;
 
-use gitops_windows::commands::{advised, parse, run};
-
 fn main() -> ExitCode {
-    let cli = parse(std::env::args_os().collect()).unwrap_or_else(|error| advised(error).exit());
-    ExitCode::from(run(&cli))
+    ExitCode::from(gitops_windows::commands::main(std::env::args_os().collect()))
 }

@@ -10,6 +10,9 @@ use crate::diagnostic::{Diagnostic, Severity, clean, folded, render};
 /// How long work may take before it is shown, and between two lines about it.
 const PATIENCE: Duration = Duration::from_millis(400);
 
+/// The width where nothing says how wide it is, in characters.
+const WIDTH: usize = 120;
+
 /// Where something was printed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
@@ -65,7 +68,7 @@ impl Output {
             stderr_color: wanted(std::io::stderr().is_terminal()),
             quiet: global.quiet,
             verbose: global.verbose,
-            width: columns.unwrap_or(120),
+            width: columns.unwrap_or(WIDTH),
         }
     }
 
@@ -85,7 +88,8 @@ impl Output {
 
     /// Returns an output that keeps what is printed, with the colours and the width of this one, and asks nobody.
     pub fn keeping(&self) -> Output {
-        Output { kept: Some(Arc::default()), stderr_color: self.stdout_color, ..self.clone() }
+        let (kept, lost) = (Some(Arc::default()), Arc::default());
+        Output { kept, lost, stderr_color: self.stdout_color, ..self.clone() }
     }
 
     /// Returns what was kept so far, in the order in which it was printed.
@@ -144,9 +148,20 @@ impl Output {
 
     /// Returns what is to be said where a part of the results could not be printed.
     pub fn lost(&self) -> Option<Diagnostic> {
-        let reason = self.lost.get()?;
-        let lost = Diagnostic::error(format!("can't print the whole result: {reason}"));
-        Some(lost.help("free some space or print elsewhere, then run again"))
+        self.lost.get().map(|reason| lost(reason))
+    }
+
+    /// Prints what the parser of arguments has to say, be it help or a refusal, and returns the exit code.
+    pub fn refusal(error: &clap::Error) -> u8 {
+        let printed = error.print().and_then(|()| std::io::stdout().flush());
+        match printed {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                // Where this can't be printed either, the exit code says it.
+                _ = std::io::stderr().write_all(render(&[lost(&error.to_string())], false, WIDTH).as_bytes());
+                3
+            }
+            _ => u8::try_from(error.exit_code()).unwrap_or(2),
+        }
     }
 
     /// Begins a new page of results: on a terminal the screen is emptied, elsewhere a blank line parts them.
@@ -223,4 +238,10 @@ impl Output {
             Ok(_) => Some(answer.trim().to_owned()),
         }
     }
+}
+
+/// Returns what is to be said where a part of the results could not be printed.
+fn lost(reason: &str) -> Diagnostic {
+    Diagnostic::error(format!("can't print the whole result: {reason}"))
+        .help("free some space or print elsewhere, then run again")
 }

@@ -203,6 +203,14 @@ fn explain_says_what_nobody_builds() {
 }
 
 #[test]
+fn explain_says_who_reads_what_brings_no_object() {
+    let scratch = Scratch::fixture("features");
+    let told = |path: &str| scratch.expect(0, &["explain", path]).stdout;
+    insta::assert_snapshot!(told("apps/prod/merged/merged.conf"), @"");
+    insta::assert_snapshot!(told("apps/base/keys/kustomization.yaml"), @"");
+}
+
+#[test]
 fn a_rule_about_an_app_holds_for_what_it_links_to() {
     let scratch = Scratch::fixture("features");
     let rules = "rules:\n  - { app: linked, kind: ConfigMap, type: rw }\n  - { type: rt }\n";

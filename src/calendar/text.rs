@@ -142,7 +142,7 @@ fn list(calendar: &Calendar, row: &Row, width: usize) -> String {
     }
     if let Some(race) = row.race {
         let words = format!(
-            "{} {}: an opening and a closing coincide, and the slower Job decides (GW107); shown as closed",
+            "{} {}: an opening and a closing coincide. The slower Job decides (GW107); shown as closed",
             label::instant(race, &calendar.zone),
             label::zone(&calendar.zone)
         );

@@ -220,10 +220,10 @@ fn way_on(mismatch: &Mismatch) -> &'static str {
     match mismatch {
         // kustomize's words (`api/resmap/reswrangler.go`, `Append`).
         Mismatch::Unbuildable { message, .. } if message.contains("already registered id") => {
-            "give the gate another `gate.namespace` in windows.yaml, as the build has an object of that name\nor give its jobs other names in `layout`; nothing was written"
+            "give the gate another `gate.namespace` in windows.yaml: the build has an object of its name\nor give its jobs other names in `layout`; nothing was written"
         }
         _ => {
-            "revert the last change of a rule, a template or a generated file, if there was any; nothing was written\nor report this with the kustomizations involved"
+            "nothing was written: revert the last change of a rule, template or generated file\nor report this with the kustomizations involved"
         }
     }
 }

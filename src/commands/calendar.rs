@@ -34,7 +34,7 @@ pub struct Calendar {
     /// The last day, or the time at which it ends, in place of --days
     #[arg(long, value_name = "TIME", conflicts_with = "days")]
     pub until: Option<String>,
-    /// The time zone of the days, for example Europe/Berlin [default: that of this machine]
+    /// The time zone of the days, for example Europe/Berlin [default: this machine's]
     #[arg(long, value_name = "ZONE")]
     pub time_zone: Option<String>,
     /// The form

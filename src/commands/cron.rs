@@ -18,7 +18,7 @@ use crate::schedule::{CronExpr, Moment, batch_line};
 /// Arguments of `cron`.
 #[derive(Args, Debug)]
 pub struct Cron {
-    /// The expression; `-` reads lines of EXPR TAB ZONE TAB FROM TAB COUNT, and answers each with the
+    /// The expression; `-` reads lines of EXPR TAB ZONE TAB FROM TAB COUNT. Each is answered with
     /// firings in UTC, `never` or `error`
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
     pub expression: String,

@@ -8,7 +8,7 @@ use crate::commands::apply::Exit;
 use crate::commands::workspace::Loaded;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
-use crate::explain::{Explained, explain};
+use crate::explain::{Consumer, Explained, Explanation, Read, explain};
 use crate::output::Output;
 
 /// Arguments of `explain`.
@@ -32,34 +32,49 @@ pub fn run(global: &Global, arguments: &Explain, output: &Output) -> Result<Exit
         )
     })?;
     let explained = explain(&loaded.input(), &path)?;
+    let failed = explained.failed.iter().map(|folder| {
+        Diagnostic::warning(format!("{folder} does not build: its objects are told as their files have them"))
+            .help("run `gitops-windows check` to see why")
+    });
+    output.diagnostics(&failed.collect::<Vec<_>>());
     match arguments.format {
         Answer::Json => {
-            let objects: Vec<Value> = explained.iter().map(Explained::to_json).collect();
-            output.result(format!("{:#}\n", json!({ "objects": objects })).as_bytes());
+            let objects: Vec<Value> = explained.objects.iter().map(Explained::to_json).collect();
+            let files: Vec<Value> = explained.files.iter().map(Read::to_json).collect();
+            output.result(format!("{:#}\n", json!({ "objects": objects, "files": files })).as_bytes());
         }
         Answer::Text => output.result(text(&explained).as_bytes()),
     }
     Ok(Exit::Clean)
 }
 
-fn text(explained: &[Explained]) -> String {
+fn text(explained: &Explanation) -> String {
     let mut text = String::new();
-    for object in explained {
+    for object in &explained.objects {
         text.push_str(&format!("{}: {} ({})\n", object.id, object.change_type, object.reason));
         text.push_str(&format!("  from {}\n", object.origin));
-        for consumers in object.consumers.chunk_by(|a, b| (&a.1, &a.2) == (&b.1, &b.2)) {
-            let clusters: Vec<&str> = consumers.iter().map(|(cluster, ..)| cluster.as_str()).collect();
-            let word = if clusters.len() == 1 { "cluster" } else { "clusters" };
-            let Some((_, path, app)) = consumers.first() else { continue };
-            let app = if app.is_empty() { String::new() } else { format!(", app {app}") };
-            text.push_str(&format!("  in {word} {}, {path}{app}\n", clusters.join(", ")));
-        }
+        push(&mut text, &object.consumers);
         if object.consumers.is_empty() {
             text.push_str("  no entry point builds it\n");
         }
+    }
+    for read in &explained.files {
+        text.push_str(&format!("{}: no object of its own; it shapes what is built\n", read.file));
+        push(&mut text, &read.readers);
     }
     if text.is_empty() {
         text.push_str("It declares no object.\n");
     }
     text.lines().map(|line| format!("{}\n", crate::diff::clean(line.as_bytes()))).collect()
+}
+
+/// Adds a line for each entry point and app.
+fn push(text: &mut String, consumers: &[Consumer]) {
+    for consumers in consumers.chunk_by(|a, b| (&a.1, &a.2) == (&b.1, &b.2)) {
+        let clusters: Vec<&str> = consumers.iter().map(|(cluster, ..)| cluster.as_str()).collect();
+        let word = if clusters.len() == 1 { "cluster" } else { "clusters" };
+        let Some((_, path, app)) = consumers.first() else { continue };
+        let app = if app.is_empty() { String::new() } else { format!(", app {app}") };
+        text.push_str(&format!("  in {word} {}, {path}{app}\n", clusters.join(", ")));
+    }
 }

@@ -37,7 +37,7 @@ pub fn run(global: &Global, arguments: &FluxCreate, output: &Output) -> Result<E
     let kind = &loaded.spec.flux.source.kind;
     if kind != "GitRepository" && !commands.is_empty() {
         output.diagnostics(&[Diagnostic::warning(format!(
-            "the paths are those of this repository, and an artifact of {kind} may have others"
+            "the paths are folders of this repository; an artifact of {kind} may have others"
         ))
         .at(Place::file(loaded.spec.path.clone()))
         .help("change `--path` to where the folders are in the artifact")]);

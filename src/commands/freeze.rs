@@ -54,7 +54,7 @@ pub struct FreezeAdd {
     /// Why, for whoever waits
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
-    /// What it is about
+    /// Which types and clusters
     #[command(flatten)]
     pub scope: FreezeScope,
     /// What every edit takes
@@ -111,7 +111,7 @@ pub struct Stop {
     /// Print the command for each cluster that closes without Git, and how to end that; runs nothing
     #[arg(long, conflicts_with_all = ["until", "time_zone", "if_revision"])]
     pub without_git: bool,
-    /// What it is about
+    /// Which types and clusters
     #[command(flatten)]
     pub scope: FreezeScope,
     /// What every edit takes

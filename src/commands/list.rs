@@ -111,8 +111,8 @@ pub enum Command {
     Clusters(Clusters),
     /// Find what is wrong or doubtful, with or without a spec
     ///
-    /// Exits with 0 where there is nothing to tell, or only what `--fail-on` lets pass, 1 where there
-    /// is more, 3 where the spec is invalid. `docs/codes.md` lists all codes.
+    /// Exits with 0 without findings, or with none that `--fail-on` names. Exits with 1 where there is
+    /// one, 3 where the spec is invalid. `docs/codes.md` lists all codes.
     Check(Check),
     /// Write windows.yaml and the gates for what is there
     ///
@@ -129,8 +129,8 @@ pub enum Command {
     /// Prove that every entry point and its sides agree
     ///
     /// With `--base`, proves that they give what a revision gave. Exits with 0 where all is equal,
-    /// 1 where objects were added, changed or moved between types, 3 where something does not
-    /// build, 5 where an object is lost, doubled or on the wrong side.
+    /// 1 where objects were added, changed or moved between types. Exits with 3 where something does
+    /// not build, 5 where an object is lost, doubled or on the wrong side.
     Verify(Verify),
     /// Take the next step from one Flux Kustomization to several
     ///
@@ -150,7 +150,7 @@ pub enum Command {
     Status(Status),
     /// Say what a pull request changes, and when each line lands
     ///
-    /// Exits with 0 where there is no finding that `--fail-on` names, 1 where there is one, 3 where a
+    /// Exits with 0 without a finding that `--fail-on` names, 1 with one. Exits with 3 where a
     /// revision can't be read.
     Pr(Pr),
     /// Read and edit windows, answering in JSON: for services

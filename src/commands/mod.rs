@@ -34,13 +34,23 @@ mod when;
 mod windows;
 mod workspace;
 
+use std::ffi::OsString;
+
 use crate::error::Error;
 use crate::output::Output;
 
 pub use apply::Exit;
-pub use guess::advised;
+use guess::advised;
 pub use list::{Cli, Command};
 pub use plugin::parse;
+
+/// Parses the arguments of the process, the program's name first, runs the command and returns the exit code.
+pub fn main(arguments: Vec<OsString>) -> u8 {
+    match parse(arguments) {
+        Ok(cli) => run(&cli),
+        Err(error) => Output::refusal(&advised(error)),
+    }
+}
 
 /// Runs a command and gives the exit code of the process.
 pub fn run(cli: &Cli) -> u8 {

@@ -58,7 +58,7 @@ pub struct OverrideAdd {
     /// The clusters
     #[command(flatten)]
     pub scope: OverrideScope,
-    /// The type that opens [default: the only one that has windows]
+    /// The type that opens [default: the only type with windows]
     #[arg(long = "type", value_name = "NAME")]
     pub change_type: Option<String>,
     /// When it begins, such as `2026-11-24 20:00` or tonight [default: now]
@@ -87,7 +87,7 @@ pub struct OverrideOpen {
     /// The cluster
     #[arg(long, value_name = "NAME")]
     pub cluster: String,
-    /// The type that opens [default: the only one that has windows]
+    /// The type that opens [default: the only type with windows]
     #[arg(long = "type", value_name = "NAME")]
     pub change_type: Option<String>,
 }

@@ -142,7 +142,7 @@ pub fn edit(
     let spec = &edited.loaded.workspace.spec_path;
     if exit == Exit::Clean && edited.plan.changes.keys().any(|path| path != spec) {
         output.say(&format!(
-            "Commit and push it. A cluster follows it at the next run of its gate (every {every}m) after Flux has applied it."
+            "Commit and push it. Once applied, a cluster follows it at its gate's next run (every {every}m)."
         ));
     } else if exit == Exit::Clean && !edited.plan.changes.is_empty() {
         output.say("No gate changes by it: it reaches no cluster yet.");

@@ -32,16 +32,16 @@ pub struct Sync {
 /// Arguments of `sync` and `diff`.
 #[derive(Args, Debug)]
 pub struct Wish {
-    /// Take away the gates of clusters that windows.yaml speaks of no more, and Namespaces that gates leave; says what that deletes
+    /// Remove gates of clusters that left windows.yaml, and Namespaces without a gate; shows the deletions first
     #[arg(long)]
     pub allow_deletion: bool,
-    /// Move the end of the table of open times on: to this day, or by whole years until a year lies ahead
+    /// Move the end of the table to this day, or by years until one lies ahead
     #[arg(long, value_name = "DAY", num_args = 0..=1)]
     pub extend: Option<Option<String>>,
     /// Take freezes and overrides that are over out of windows.yaml
     #[arg(long)]
     pub clean: bool,
-    /// Write also what may only be merged while the windows are open: what goes back to a held commit, or leaves its held source
+    /// Write also changes that may only be merged while the windows are open, such as leaving a held source
     #[arg(long)]
     pub while_open: bool,
     /// How to show the difference

@@ -61,7 +61,7 @@ pub struct WindowsSet {
     /// In this cluster only
     #[arg(long, value_name = "NAME")]
     pub cluster: Option<String>,
-    /// For this type [default in a cluster: the only one that has windows]
+    /// For this type [default in a cluster: the only type with windows]
     #[arg(long = "type", value_name = "NAME")]
     pub change_type: Option<String>,
     /// Use this named window (repeatable)
@@ -82,7 +82,7 @@ pub struct WindowsSet {
     /// The day of each month on which it opens, for example 'second Tue of month'
     #[arg(long, value_name = "DAY", group = "times")]
     pub on: Option<String>,
-    /// When it opens, as a moment of the week, for example 'Mon 08:00', or with --on as a time of day
+    /// When it opens: a moment of the week such as 'Mon 08:00', with --on a time of day
     #[arg(long = "from", value_name = "MOMENT", group = "times")]
     pub from: Option<String>,
     /// When it closes, as a moment of the week
@@ -102,7 +102,7 @@ pub struct WindowsRemove {
     /// The cluster that gets the type's windows again
     #[arg(long, value_name = "NAME")]
     pub cluster: Option<String>,
-    /// The type [default: the only one that has windows]
+    /// The type [default: the only type with windows]
     #[arg(long = "type", value_name = "NAME", requires = "cluster")]
     pub change_type: Option<String>,
     /// What every edit takes

@@ -322,7 +322,7 @@ fn unplaced(kustomization: &FluxKustomization) -> Option<Diagnostic> {
     let source = kustomization.source_name();
     if let Some(Unmapped { reason, place: of }) = &kustomization.unmapped {
         let told = Diagnostic::warning(format!(
-            "Flux Kustomization {name} is not touched: {kind} {source} can't be mapped to a folder here, since {reason}"
+            "Flux Kustomization {name} stays as it is: {kind} {source} maps to no folder, since {reason}"
         ));
         return Some(
             told.at(of.clone().unwrap_or(place))

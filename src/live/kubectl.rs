@@ -107,7 +107,7 @@ impl Kubectl {
                 None if Instant::now() > deadline => {
                     stop(&mut child);
                     return Err(format!(
-                        "{} gave no answer within {} s, twice the {} s that --timeout allows a request",
+                        "{} did not answer within {} s, twice the {} s of --timeout",
                         self.place(),
                         (self.timeout * 2).as_secs(),
                         self.timeout.as_secs()

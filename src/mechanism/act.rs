@@ -26,7 +26,7 @@ impl Action {
         match self {
             Action::Open => "resumes",
             Action::Close => "suspends",
-            Action::Follow => "holds back",
+            Action::Follow => "holds",
         }
     }
 }

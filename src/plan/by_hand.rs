@@ -93,7 +93,7 @@ impl Command {
     /// Lets a live Flux Kustomization go on whose gate is gone.
     pub fn release(target: &GateTarget, spec: &Spec, cluster: &str) -> Command {
         let purpose = format!(
-            "this resumes {}, which may still be suspended (once no job in the cluster suspends it)",
+            "this resumes {}, which may still be suspended; run it once no job suspends it",
             target.name
         );
         let words = mechanism::of(spec.gate.mechanism).release(spec, target);

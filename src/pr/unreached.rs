@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::delivery::{Applier, Cause, World, appliers};
+use crate::delivery::{Applier, Cause, Readers, World};
 use crate::path::RepoPath;
 use crate::pr::withheld::Withheld;
 use crate::repo::Entry;
@@ -62,20 +62,8 @@ fn makes_objects(World { snapshot, model }: World<'_>, path: &RepoPath) -> bool 
 
 /// Keeps the files that no build of any cluster takes in.
 fn retain_unread(files: &mut Vec<&RepoPath>, World { snapshot, model }: World<'_>) {
-    let graph = &model.graph;
-    let readers = appliers(model);
-    let components = |one: &Applier<'_>| -> Vec<RepoPath> {
-        let all = one.spec()["components"].as_array().into_iter().flatten();
-        all.filter_map(|item| one.path.join(item.as_str()?).ok()).collect()
-    };
-    let folders = readers.iter().flat_map(|one| std::iter::once(one.path.clone()).chain(components(one)));
-    let folders: BTreeSet<RepoPath> = folders.flat_map(|folder| [graph.real(&folder), folder]).collect();
-    files.retain(|file| {
-        let own_list = file.parent().filter(|_| file.name().is_some_and(|name| FILE_NAMES.contains(&name)));
-        let paths = std::iter::once((*file).clone()).chain(own_list);
-        let mut takers = paths.flat_map(|path| graph.taken_in_by(&path).into_iter().chain([path]));
-        takers.all(|taker| !folders.contains(&taker))
-    });
+    let (graph, readers) = (&model.graph, Readers::of(model));
+    files.retain(|file| readers.reading(file).next().is_none());
     // Where a list names what is not understood, or by a link, its build may take in anything.
     let has_links = snapshot.entries().any(|(_, entry)| matches!(entry, Entry::Symlink { .. }));
     let may_take = |reader: &Applier<'_>, file: &RepoPath| match reader.surroundings(graph) {
@@ -83,7 +71,7 @@ fn retain_unread(files: &mut Vec<&RepoPath>, World { snapshot, model }: World<'_
         None => true,
     };
     files.retain(|file| {
-        let mut near = readers.iter().filter(|reader| has_links || file.is_within(&reader.path));
+        let mut near = readers.all.iter().filter(|reader| has_links || file.is_within(&reader.path));
         !near.any(|reader| may_take(reader, file))
     });
 }

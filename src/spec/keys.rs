@@ -111,16 +111,16 @@ pub(crate) const SPEC: Table = Table {
             key(
                 "stagger",
                 TIME,
-                "The time over which clusters are spread by their names, for example 10m: each opens and closes so much later.",
+                "The time over which clusters are spread by their names, for example 10m. Each opens and closes that much later.",
             ),
             key("clusters", Shape::Map(&CLUSTERS), "The clusters, with what differs from the rest."),
             key(
                 "rules",
                 Shape::List(&Shape::Table(&RULE)),
-                "Which object has which type: the first rule that matches wins. Namespaces and ConfigMaps \
-                 have the first type and everything else the last, unless rules are given.",
+                "Which object has which type: the first rule that matches wins. Default: \
+                 Namespaces and ConfigMaps have the first type, everything else the last.",
             ),
-            key("flux", Shape::Table(&FLUX), "Where new Flux Kustomizations go and what they read."),
+            key("flux", Shape::Table(&FLUX), "Where new Flux Kustomizations go, and their source."),
             key("gate", Shape::Table(&GATE), "The CronJobs that open and close windows."),
             key("alerts", Shape::Table(&ALERTS), "Who hears of openings that fail to apply."),
             key("layout", Shape::Table(&LAYOUT), "How folders, files and objects are named."),
@@ -180,7 +180,7 @@ pub(crate) const WINDOW: Table = Table {
         key(
             "on",
             TIME,
-            "The day on which it opens, for example second Tue of month; for a gate with `every`.",
+            "The day on which it opens, for example second Tue of month. Needs a gate with `every`.",
         ),
         key("open", TIME, "When it opens, as a cron expression of five fields."),
         key("close", TIME, "When it closes, as a cron expression of five fields."),
@@ -188,7 +188,7 @@ pub(crate) const WINDOW: Table = Table {
         key(
             "from",
             Shape::Text(TextRule::Clock),
-            "When it opens, as a moment of the week, for example Mon 08:00; with `on` as a time of day, for example 20:00.",
+            "When it opens, as a moment of the week, for example Mon 08:00. With `on` it is a time of day, for example 20:00.",
         ),
         key("to", TIME, "When it closes, as a moment of the week, for example Thu 17:00."),
     ],
@@ -216,7 +216,7 @@ pub(crate) const FREEZE: Table = Table {
                 FOLDER,
                 "An iCalendar file (.ics), relative to this one: each event is a freeze.",
             ),
-            key("timeZone", TIME, "The IANA time zone. Default: that of the spec."),
+            key("timeZone", TIME, "The IANA time zone. Default: the spec's."),
             key("reason", REASON, "Why, for whoever waits."),
             key("types", Shape::OneOrMore(&LABEL), "The types. Default: every type with a window."),
             key("clusters", Shape::OneOrMore(&CLUSTER_NAME), "The clusters. Default: every cluster."),
@@ -236,7 +236,7 @@ pub(crate) const OVERRIDE: Table = Table {
             required("type", LABEL, "The type that reconciles."),
             required("from", MOMENT, "When it begins, for example 2026-11-21T20:00."),
             required("until", MOMENT, "When it ends."),
-            key("timeZone", TIME, "The IANA time zone. Default: that of the spec."),
+            key("timeZone", TIME, "The IANA time zone. Default: the spec's."),
             required("reason", REASON, "Why, for whoever asks."),
         ],
     )
@@ -349,13 +349,13 @@ pub(crate) const GATE: Table = table(
         key(
             "mechanism",
             Shape::Text(TextRule::OneOf(MechanismName::WORDS)),
-            "How windows open and close: `suspend` by CronJobs that suspend and resume, `follow` by a source of its own \
-             that gets commits while a window is open, so that nothing has to close. Default: suspend.",
+            "How windows open and close. `suspend`: CronJobs suspend and resume. `follow`: a held source gets commits \
+             while a window is open; nothing has to close. Default: suspend.",
         ),
         key(
             "every",
             Shape::Text(TextRule::OneOf(EVERY)),
-            "How often the CronJobs look at a table of open times and mend what is otherwise. Default: they run at \
+            "How often the CronJobs look at a table of open times and mend the state. Default: they run at \
              openings and closings alone.",
         ),
         key("from", MOMENT, "The first day of that table. Default: two years before its last."),

@@ -176,7 +176,7 @@ fn cluster(text: &str) -> Verdict {
         text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
             && text.starts_with(ends)
             && text.ends_with(ends),
-        "may hold only letters, digits and, between them, `.`, `_` and `-`, as it becomes a folder",
+        "names a folder: letters, digits and, between them, `.`, `_` and `-`",
     )?;
     demand(!text.contains(".."), "holds `..`")
 }

@@ -152,7 +152,7 @@ impl Reader {
                 Some(node) => self.finish(node.clone(), 0),
                 None => Err(Problem::new(
                     span,
-                    "this alias stands inside of what it refers to, so it would never end",
+                    "this alias stands inside of its own anchor, so it would never end",
                     "write the value out in place of the alias",
                 )),
             },

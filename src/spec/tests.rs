@@ -171,7 +171,7 @@ extra: 1
         "12:40 rt | cluster `edge-01` gives a window to the type `rt`, which is real-time and has no gate | give the type a window under `types`, or remove `rt` here",
         "12:55 rw | cluster `edge-01` gives a window to the type `rw`, which is real-time and has no gate | give the type a window under `types`, or remove `rw` here",
         "12:59 [] | `rw` is an empty list | name at least one, or remove the key",
-        "13:3 ../up | cluster name `../up` may hold only letters, digits and, between them, `.`, `_` and `-`, as it becomes a folder | choose a cluster name like `up`",
+        "13:3 ../up | cluster name `../up` names a folder: letters, digits and, between them, `.`, `_` and `-` | choose a cluster name like `up`",
         "14:3 0777 | `0777` without quotes is a number to YAML parsers, and cluster name must be text | put it in quotes: \"0777\"",
         "15:20 paths | a cluster has both `path` and `paths` | move everything to `paths`",
         "15:31 ../c | paths `../c` leaves its folder with `..` | give a path relative to the folder of this file",

@@ -120,10 +120,7 @@ impl Writer {
     }
 
     fn types(&mut self, spec: &NewSpec) {
-        self.section(
-            "How a change may reach a cluster, in order: an earlier type never waits for a later one.",
-            "types",
-        );
+        self.section("How changes reach a cluster: an earlier type never waits for a later one.", "types");
         for (name, windows) in &spec.types {
             match windows.as_slice() {
                 [] => self.line(2, &format!("{}: {{}} # real-time: no window", quote(name))),

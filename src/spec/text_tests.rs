@@ -39,7 +39,7 @@ fn a_fresh_spec_reads_well() {
 # yaml-language-server: $schema=./windows.schema.json
 apiVersion: gitops-windows/v1
 
-# How a change may reach a cluster, in order: an earlier type never waits for a later one.
+# How changes reach a cluster: an earlier type never waits for a later one.
 types:
   rt: {} # real-time: no window
   rw:

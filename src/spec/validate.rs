@@ -62,7 +62,7 @@ fn types(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
         let name = &change_type.name;
         if name.value == "all" {
             diagnostics.push(
-                Diagnostic::error("`all` can't be the name of a type: a projection keeps what its sides share in a folder of that name")
+                Diagnostic::error("type can't be called `all`: a projection has a folder of that name")
                     .at(name.place.clone())
                     .help("choose another name"),
             );
@@ -78,8 +78,8 @@ fn types(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
         match (change_type.is_real_time(), gated) {
             (true, Some(earlier)) => diagnostics.push(
                 Diagnostic::error(format!(
-                    "type `{}` is real-time but comes after the gated type `{earlier}`: it would depend on \
-                     what is suspended, and wait for that window at every commit",
+                    "type `{}` is real-time but comes after the gated type `{earlier}`. It would wait for \
+                     that window at every commit",
                     name.value
                 ))
                 .at(name.place.clone())
@@ -90,7 +90,7 @@ fn types(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
                 if index == 0 && spec.types.len() > 1 {
                     diagnostics.push(
                         Diagnostic::warning(format!(
-                            "the first type, `{}`, has a window: Namespaces and everything else wait for it, \
+                            "the first type, `{}`, has a window: Namespaces wait, \
                              also on a new cluster",
                             name.value
                         ))
@@ -113,7 +113,7 @@ fn clusters(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
                 && spec.change_type(type_name).is_some_and(|change_type| change_type.is_real_time())
             {
                 let message = format!(
-                    "cluster `{}` gives a window to the type `{type_name}`, which is real-time and has no gate",
+                    "cluster `{}` gives a window to type `{type_name}`, which is real-time without a gate",
                     cluster.name.value
                 );
                 let help = format!("give the type a window under `types`, or remove `{type_name}` here");

@@ -31,7 +31,7 @@ const KINDS: [Kind; 13] = [
         "not-in-git",
         |line| line.gate == GateState::NotInGit && line.kustomization.is_some(),
         "the Flux Kustomization is not in Git. Nothing closes outside of the windows, unless it was made by hand",
-        "split the app and hand it over; until then, its present Flux Kustomization applies all changes",
+        "split the app and hand it over: its present Flux Kustomization applies all changes",
     ),
     (
         "unseen",
@@ -67,7 +67,7 @@ const KINDS: [Kind; 13] = [
         "foreign-gate",
         |line| line.gate == GateState::Foreign,
         "a gate in Git makes a Flux Kustomization wait without a window in the spec. Its openings are unknown",
-        "hand the entry point over to the Flux Kustomizations of its types; if the spec wants no gate there, `gitops-windows sync` says how it goes",
+        "hand the entry point over to the Flux Kustomizations of its types\nor run `gitops-windows sync` to see how that gate goes",
     ),
     (
         "suspended",

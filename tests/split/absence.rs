@@ -16,7 +16,7 @@ fn init_says_what_there_is_instead_of_kustomizations() {
         (
             "clusters/c/all.yaml",
             both,
-            "no Flux Kustomization in ., but for those that bootstrap Flux itself, builds a folder",
+            "no Flux Kustomization in ., apart from Flux's own bootstrap, builds a folder",
         ),
         ("clusters/c/flux-system.yaml", own, "all that Flux applies from . bootstraps Flux itself"),
         (

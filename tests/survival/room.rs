@@ -108,6 +108,20 @@ fn a_full_or_closed_output_is_told_and_nothing_is_lost() {
 }
 
 #[test]
+fn help_and_the_demo_tell_a_full_output_too() {
+    let trial = Trial::of(&Scratch::empty());
+    for words in ["--help", "-h", "split --help", "--version", "demo played"] {
+        let full = trial.shell(&format!("\"$0\" {words} >/dev/full"));
+        assert_eq!(full.status.code(), Some(3), "{words}: {}", said(&full));
+        assert!(
+            said(&full).contains("can't print the whole result: No space left"),
+            "{words}: {}",
+            said(&full)
+        );
+    }
+}
+
+#[test]
 fn ten_columns_are_enough() {
     let trial = Trial::of(&with_windows());
     for (question, code) in QUESTIONS {

@@ -28,10 +28,10 @@ pub fn problem(spec: &Spec, gates: &Gates, cluster: &ClusterGate, objects: &[&Va
                 return Some(format!("CronJob {name} looks at another table"));
             }
         }
-        let turned: BTreeSet<GateTarget> = turns(job).into_iter().map(GateTarget::from).collect();
-        if turned != *wanted {
-            let (turned, wanted) = (shown(&turned, spec), shown(wanted, spec));
-            return Some(format!("CronJob {name} acts on {turned} and not on {wanted}"));
+        let switched: BTreeSet<GateTarget> = turns(job).into_iter().map(GateTarget::from).collect();
+        if switched != *wanted {
+            let (switched, wanted) = (shown(&switched, spec), shown(wanted, spec));
+            return Some(format!("CronJob {name} acts on {switched} and not on {wanted}"));
         }
     }
     None

@@ -18,14 +18,10 @@ pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath)
         .filter(|one| one.path.is_none())
         .all(|one| one.source_kind() == "ExternalArtifact")
     {
-        true => {
-            "mend what is said below; what ArtifactGenerators copy from this repository is read where it keeps its place"
-        }
-        false => {
-            "what each of them builds instead is said below; run it in the repository whose folders they name"
-        }
+        true => "mend the reasons below; copies of an ArtifactGenerator must keep their place",
+        false => "run it in the repository whose folders they name, as said below",
     };
-    let but = if bootstraps { ", but for those that bootstrap Flux itself," } else { "" };
+    let but = if bootstraps { ", apart from Flux's own bootstrap," } else { "" };
     let headline = match (folders, model.all_flux().len()) {
         _ if bootstraps && !builds_others => Diagnostic::error(format!(
             "all that Flux applies from {root} bootstraps Flux itself, so there is nothing to divide"
@@ -33,7 +29,7 @@ pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath)
         .at(Place::file(root.clone()))
         .help("add a Flux Kustomization that applies something else first"),
         (_, 1..) => Diagnostic::error(format!(
-            "no Flux Kustomization in {root}{but} builds a folder of this repository, so there is nothing to divide"
+            "no Flux Kustomization in {root}{but} builds a folder of this repository: nothing can be divided"
         ))
         .at(Place::file(root.clone()))
         .help(instead),
@@ -100,10 +96,10 @@ fn of_argo_cd(snapshot: &Snapshot, root: &RepoPath) -> Option<Diagnostic> {
     let (path, _) = texts(snapshot, root).find(|(path, text)| is_yaml(path) && is_application(text))?;
     Some(
         Diagnostic::error(format!(
-            "{path} is for Argo CD, and there is no kustomization that Flux could apply in {root}"
+            "{path} is for Argo CD, and {root} has no kustomization that Flux could apply"
         ))
         .at(Place::file(path.clone()))
-        .help("this tool holds back what Flux applies; for Argo CD, `syncWindows` of an AppProject do"),
+        .help("for Argo CD use `syncWindows` of an AppProject: windows here are for Flux alone"),
     )
 }
 

@@ -59,7 +59,7 @@ pub fn adopt(
         return Err(Error::new(
             ErrorKind::Unsafe,
             Diagnostic::error(format!(
-                "CronJob {} looks at a table of open times, which says no window that a new spec could be made of",
+                "CronJob {} reads a table of open times. No window for a new spec follows from it",
                 gate.close.name
             ))
             .at(gate.close.place())
@@ -74,7 +74,7 @@ pub fn adopt(
     for other in model.gates.iter().skip(1).filter(is_further) {
         remarks.push(
             Diagnostic::warning(format!(
-                "{} in {} is a further gate; only {} in {} was taken into the spec",
+                "{} in {} is a further gate. The spec has only {} in {}",
                 other.close.name, other.base, gate.close.name, gate.base
             ))
             .at(other.close.place())
@@ -127,12 +127,11 @@ pub fn adopt(
 fn under_other_names(gate: &Gate, other: &Gate) -> Error {
     let names = |gate: &Gate| format!("`{}` and `{}` in {}", gate.open.name, gate.close.name, gate.base);
     let diagnostic = Diagnostic::error(format!(
-        "the CronJobs of the gates have other names in each cluster, so they can't be described in one windows.yaml: {}, {}",
+        "the gates' CronJobs differ in name by cluster; one windows.yaml names them once: {}, {}",
         names(gate),
         names(other)
     ));
-    let help =
-        "give the CronJobs that open one name in every cluster, and those that close one, and run this again";
+    let help = "give the opening CronJobs one name in every cluster\ngive the closing CronJobs one name too\nrun this again";
     Error::new(ErrorKind::Unsafe, diagnostic.at(other.close.place()).help(help))
 }
 
@@ -141,11 +140,11 @@ fn in_other_folders(gate: &Gate, folders: &BTreeMap<String, RepoPath>) -> Error 
     let folders: Vec<String> =
         folders.iter().map(|(cluster, folder)| format!("{folder} of {cluster}")).collect();
     let diagnostic = Diagnostic::error(format!(
-        "the folders of the clusters' gates are not told apart by the clusters' names alone, so they can't be described in one windows.yaml: {}",
+        "the clusters' names alone do not tell the folders of their gates apart: {}",
         folders.join(", ")
     ));
     let help = format!(
-        "give each cluster a folder for its gate with its name in the path, such as `gates/{{cluster}}`, that lists {} or what it has now; let the cluster's Flux Kustomization build that, and run this again",
+        "give each cluster's gate a folder with the cluster's name, such as `gates/{{cluster}}`\nlist {} or the present content there\nlet the cluster's Flux Kustomization build that folder\nrun this again",
         gate.base
     );
     Error::new(ErrorKind::Unsafe, diagnostic.at(gate.close.place()).help(help))
@@ -275,7 +274,7 @@ fn remarks_on(model: &Model, gate: &Gate) -> Vec<Diagnostic> {
         {
             remarks.push(
                 Diagnostic::warning(format!(
-                    "{} suspends Flux Kustomization {name}, which carries the gate itself: while the window is closed, no commit can change or mend the gate",
+                    "{} suspends Flux Kustomization {name}, which carries the gate: no commit can mend it while closed",
                     gate.close.name
                 ))
                 .at(gate.close.place())

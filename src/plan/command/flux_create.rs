@@ -93,7 +93,7 @@ fn of_entry(
         if !is_taken(&name) {
             refused.push(
                 Diagnostic::error(format!(
-                    "`flux create` refuses the name `{name}`: it takes 2 to 63 lowercase letters, digits and, between them, hyphens"
+                    "`flux create` refuses the name `{name}`. It takes 2 to 63 lowercase letters, digits and inner hyphens"
                 ))
                 .at(Place::file(path))
                 .help("choose `kustomization` under `layout`, or put the Flux Kustomizations into Git"),
@@ -122,7 +122,7 @@ fn is_taken(name: &str) -> bool {
 fn create_source(spec: &Spec, cluster: &str, from: &SourceUrl) -> Result<Command, Error> {
     let FluxSource { kind, name, namespace } = &spec.flux.source;
     let fault = if kind != "GitRepository" {
-        Some(format!("the spec's source is the {kind} {name}, and an address of a Git repository makes none"))
+        Some(format!("the spec's source is {kind} {name}: an address of a Git repository does not fit"))
     } else if !is_taken(name) {
         Some(format!("`flux create` refuses the name `{name}` of the spec's source"))
     } else {

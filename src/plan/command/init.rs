@@ -76,7 +76,7 @@ impl InitOptions {
             let Some(text) = text else { continue };
             if let Err(error) = CronExpr::parse(text) {
                 let help =
-                    "the five fields are minute, hour, day of month, month, day of week, as in '0 8 * * MON'";
+                    "give five fields: minute, hour, day of month, month, weekday, as in '0 8 * * MON'";
                 return Err(wrong(format!("{option} '{text}': {error}"), help));
             }
         }
@@ -112,11 +112,11 @@ impl InitOptions {
             };
             let folder = root
                 .join(folder)
-                .map_err(|error| wrong(error.to_string(), "name a folder below that of the spec"))?;
+                .map_err(|error| wrong(error.to_string(), "name a folder below the spec's folder"))?;
             if !snapshot.is_dir(&folder) {
                 return Err(wrong(
                     "there is no such folder".to_owned(),
-                    "name a folder below that of the spec",
+                    "name a folder below the spec's folder",
                 ));
             }
             let of_another =
@@ -305,7 +305,7 @@ fn new_spec(
                 default_window = true;
                 remarks.push(
                     Diagnostic::warning(format!(
-                        "no schedule was found or given, so the window is Monday 8:00 to Thursday 17:00 {}, and switched off",
+                        "no schedule was found or given: Mon 8:00 to Thu 17:00 {} stands there, switched off",
                         window.time_zone.as_deref().unwrap_or("UTC")
                     ))
                     .help("edit `windows` in windows.yaml, set `enabled: true` under `gate`, and run `gitops-windows sync`; or give --open, --close and --time-zone"),
@@ -395,7 +395,7 @@ fn take_over(
     }
     if !found && !said {
         remarks.push(
-            Diagnostic::warning("the gate that is there has no schedule in any cluster, so the window is Monday 8:00 to Thursday 17:00 UTC, and switched off")
+            Diagnostic::warning("the gate has no schedule: Mon 8:00 to Thu 17:00 UTC stands there, switched off")
                 .help("edit `windows` in windows.yaml, set `enabled: true` under `gate`, and run `gitops-windows sync`"),
         );
     }

@@ -212,9 +212,7 @@ fn check(snapshot: &Snapshot, root: &RepoPath, clusters: &[String], apps: &[Stri
             && !name.ends_with('-');
         if !valid {
             return usage(
-                format!(
-                    "`{name}` can't be the name of a {what}: it becomes the name of folders and Kubernetes objects"
-                ),
+                format!("`{name}` can't name a {what}: folders and Kubernetes objects get this name"),
                 "use at most 53 lowercase letters, digits and hyphens, such as edge-01",
             );
         }

@@ -57,7 +57,7 @@ pub fn sources(
             let job = if is_first { job.to_owned() } else { held_name(job, &live.name) };
             if job.len() > LONGEST_JOB_NAME || found.iter().any(|other| other.job == job) {
                 let text = format!("the CronJob that moves {name} would be called {job}, which can't be");
-                let help = "rename the source; a CronJob has 52 characters at most, and a name of its own";
+                let help = "rename the source: a CronJob's name has 52 characters at most";
                 return Err(unsafe_at(text, place(), help));
             }
             let (namespace, change_type) = (live.namespace, *position);
@@ -83,9 +83,8 @@ fn live_sources<'a, 't>(
     for target in targets {
         let Some((own, one)) = reached(input, cluster, target) else {
             let name = target.shown(input.spec);
-            let text = format!(
-                "Flux Kustomization {name} of cluster {cluster} is not in Git, so it can't read a held source"
-            );
+            let text =
+                format!("Flux Kustomization {name} of {cluster} is not in Git: it can't read a held source");
             return Err(unsafe_at(
                 text,
                 place(),
@@ -165,7 +164,7 @@ fn held_spec(cluster: &Cluster, live: &SourceId) -> Result<Value, (String, &'sta
         ));
     }
     if cluster.is_held(live) {
-        return Err(("is held itself, and what it follows is gone".to_owned(), "bring that back"));
+        return Err(("is held itself, and its original source is gone".to_owned(), "bring that back"));
     }
     if spec["include"].as_array().is_some_and(|sources| !sources.is_empty()) {
         return Err((

@@ -74,7 +74,7 @@ pub fn ensure(
     Err(Error::new(
         ErrorKind::Unsafe,
         Diagnostic::error(format!(
-            "Flux Kustomization {NAME} for the gate of {} would be changed by every list of the cluster: {reason}",
+            "every list of cluster {} would change Flux Kustomization {NAME}: {reason}",
             cluster.cluster
         ))
         .at(Place::file(sibling.file.clone()))

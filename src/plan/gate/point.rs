@@ -82,7 +82,7 @@ pub fn point(
                 pointed.turned.push(Diagnostic::warning(text).at(place).help(help));
             } else if !late.is_empty() {
                 let text = format!(
-                    "{} of cluster {} will read GitRepository {}, whose commit may be an older one: until the window opens, what is newer goes back and what is new is deleted",
+                    "{} of cluster {} will read GitRepository {}, which may hold an older commit. Until the opening, newer changes go back and new objects are deleted",
                     late.join(", "),
                     gate.cluster,
                     source.name
@@ -214,7 +214,7 @@ fn write(
     for key in ["sourceRef", "deletionPolicy"] {
         if flux.said(key) != flux.spec(key) {
             let text = format!(
-                "`spec.{key}` of {name} is set by a patch of what applies it, so its file can't say which source it reads"
+                "a parent's patch sets `spec.{key}` of {name}: its file can't say which source it reads"
             );
             return refuse(text, key, "take that field out of the patch, and write it in the file");
         }
@@ -269,7 +269,7 @@ pub(super) fn waits(input: &Input<'_>, cluster: &str, target: &GateTarget, held:
     let flux = of_file(input, cluster, target);
     let place = flux.map_or_else(|| Place::file(input.spec.path.clone()), |flux| flux.place("sourceRef"));
     let text = format!(
-        "{} reads held source {}, which the gate of cluster {cluster} would no longer move: the commit that waits lands as it goes back",
+        "{} reads held source {}, which no gate of cluster {cluster} would move. Going back lets the waiting commit in",
         target.name, held.name
     );
     let open = if flux.is_some_and(|flux| flux.said("suspend") == &json!(false)) {
@@ -329,7 +329,7 @@ fn impatient(input: &Input<'_>, gate: &ClusterGate, table: &TableDef) -> Vec<Dia
     for flux in targets.filter_map(|target| of_file(input, &gate.cluster, target)) {
         for parent in input.model.impatient(flux, tick) {
             let text = format!(
-                "{} waits for {}, which is not Ready until the first run of the gate: it gives up before that",
+                "{} waits for {}, and gives up before the gate's first run makes that Ready",
                 parent.name, flux.name
             );
             let help = format!("give {} a `timeout` above {}m", parent.name, table.every);

@@ -216,7 +216,7 @@ fn apart(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Diagnostic {
     let names: Vec<&str> = input.model.flux_in(entry, cluster).map(|flux| flux.name.as_str()).collect();
     let place = place(input, entry, cluster, "components");
     Diagnostic::warning(format!(
-        "no gate suspends {} of cluster {cluster}: the `components` of {} add objects of other types",
+        "no gate suspends {} of cluster {cluster}: `components` of {} add objects of other types",
         entry.path,
         names.join(" and ")
     ))

@@ -26,7 +26,7 @@ pub fn left_behind(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory])
         let namespace = input.namespace(old);
         Some(
             Diagnostic::warning(format!(
-                "Flux Kustomization {name} leaves Git but stays in cluster {cluster}, as its parent {} does not prune. {name} goes on applying everything, also while the window is closed",
+                "Flux Kustomization {name} leaves Git and stays in {cluster}: its parent {} does not prune. {name} goes on applying everything, also while the window is closed",
                 keeper.name
             ))
             .at(keeper.place("prune"))

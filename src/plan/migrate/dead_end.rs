@@ -25,7 +25,7 @@ pub fn left(unapplied: &Unapplied) -> Problem {
 pub fn elsewhere(found: &FluxKustomization) -> Problem {
     let stop = Problem::new(
         format!(
-            "Flux Kustomization {} has its path, but builds from {} {}, which is not this repository",
+            "Flux Kustomization {} has its path, but {} {} is not this repository",
             found.name,
             found.source_kind(),
             found.source_name()

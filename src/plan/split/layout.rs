@@ -41,7 +41,7 @@ fn folders(input: &Input<'_>, sides: &Sides) -> Vec<Diagnostic> {
                 found.push(problem(
                     input,
                     format!(
-                        "`entryPoint` of the layout gives {side} twice: to type {other_type} of {} and to type {name} of {}",
+                        "`layout.entryPoint` gives {side} twice: type {other_type} of {} and type {name} of {}",
                         other.path, entry.path
                     ),
                 ));

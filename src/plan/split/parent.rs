@@ -26,7 +26,7 @@ pub(super) fn refused(
     let outcome = EntryOutcome::of(entry);
     Some(outcome.refused(Problem::new(
         format!(
-            "it applies Flux Kustomizations of divided entry points, such as {}, and objects of its own",
+            "it applies objects, and Flux Kustomizations of divided entry points, such as {}",
             child.before
         ),
         "move its own objects into an entry point of their own\nor leave it undivided: windows then hold for the entry points that it applies",

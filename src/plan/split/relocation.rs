@@ -195,7 +195,7 @@ fn unknown(
     for ((side, position), result) in sides.iter().zip(results) {
         let Some(entry) = standing(input, side, whole) else { continue };
         for cluster in entry.clusters() {
-            let name = format!("that of {side}");
+            let name = format!("the Flux Kustomization of {side}");
             if !input.spec.types[*position].is_real_time() {
                 gated.insert((cluster.to_owned(), input.spec.flux.namespace.clone(), name.clone()));
             }
@@ -270,14 +270,14 @@ fn told(input: &Input<'_>, all: &Sides, whole: &RepoPath, found: &[Misplaced]) -
         )
     } else {
         let first = if found.iter().all(|one| input.spec.types[one.rule].is_real_time()) {
-            "while the window is closed,".to_owned()
+            "to move it, wait until the window is closed".to_owned()
         } else {
             format!(
-                "commit the annotation `{KEEP}` on it and let that reach the cluster, or it is deleted until the window opens; then"
+                "to move it, commit the annotation `{KEEP}`, or Flux deletes it\nwait until it is applied"
             )
         };
         format!(
-            "to leave it where it is, annotate it with `gitops-windows/type: {here}`; to move it, {first} take its manifest out of what the side for {here} lists, put it into a folder that the side for {there} lists, and see that `gitops-windows verify` agrees"
+            "{first}\nlist its manifest below the side for {there} in place of {here}\nrun `gitops-windows verify`\nor annotate it with `gitops-windows/type: {here}` to leave it on its side"
         )
     };
     let cluster = sides.keys().find_map(|side| standing(input, side, whole));

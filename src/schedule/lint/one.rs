@@ -116,11 +116,9 @@ impl One<'_> {
         lints.push(self.finding(
             LintCode::EitherDay,
             key,
-            format!(
-                "`{expr}` names days of the month and of the week. It fires on days that match either"
-            ),
+            format!("`{expr}` names days of the month and of the week. It fires on days that match either"),
             dates,
-            "write `*` for one of the two\nor, for a weekday in a certain week of the month, write `on: second Tue of month` for a gate with `every`",
+            "write `*` for one of the two\nor write `on: second Tue of month`, with a gate that has `every`",
         ));
     }
 

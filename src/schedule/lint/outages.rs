@@ -67,7 +67,7 @@ pub(super) fn outages(windows: &[One<'_>], lints: &mut Vec<Lint>) {
                 true => (
                     close_key,
                     format!(
-                        "closed times differ: {shortest} to {longest}. After a long outage, a missed closing and opening may race, and the window may stay closed"
+                        "closed times differ: {shortest} to {longest}. After a long outage a missed closing and opening may race: it may stay closed"
                     ),
                 ),
                 false => (

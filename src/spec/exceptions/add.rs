@@ -198,7 +198,7 @@ pub fn add_override(
         if interval.clip(bounds.open, bounds.close) != Some(interval) {
             let day = |at: Timestamp| at.to_zoned(zone.zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
             let message = format!(
-                "the override would lie outside of the table of open times, which goes from {} to {}",
+                "the override lies outside of the table of open times, {} to {}",
                 day(bounds.open),
                 day(bounds.close)
             );
@@ -233,7 +233,7 @@ fn frozen(spec: &Spec, interval: Interval, zone: &Zone) -> Result<Option<Diagnos
     let end = zone.text(freeze.interval.close).replace('T', " ");
     let what = if is_open { "a part of the override" } else { "all of the override" };
     let message = format!(
-        "freeze `{name}` ({}) takes {what} in cluster {cluster}: it lasts until {end}, and a freeze always wins",
+        "freeze `{name}` ({}) takes {what} in cluster {cluster} until {end}: a freeze always wins",
         freeze.reason
     );
     if is_open {

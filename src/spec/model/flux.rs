@@ -1,6 +1,6 @@
 //! What Flux Kustomizations get that the tool writes.
 
-/// Where new Flux Kustomizations go and what they read.
+/// Where new Flux Kustomizations go, and their source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FluxDefaults {
     /// The namespace of new Flux Kustomizations, of those of which Git says none, and of the gate's Role and Alert.

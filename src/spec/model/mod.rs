@@ -54,7 +54,7 @@ pub struct Spec {
     pub clusters: IndexMap<String, Cluster>,
     /// The rules that give each object its type; the first that matches wins, the last matches all.
     pub rules: Vec<Placed<Rule>>,
-    /// Where new Flux Kustomizations go and what they read.
+    /// Where new Flux Kustomizations go, and their source.
     pub flux: FluxDefaults,
     /// What opens and closes.
     pub gate: GateDef,

@@ -49,7 +49,7 @@ pub fn check_revision(path: &RepoPath, bytes: &[u8], expected: &str) -> Result<(
     Err(Error::new(
         ErrorKind::Conflict,
         Diagnostic::error(format!(
-            "{path} is not what it was at revision {expected}: somebody edited it since, and this edit would undo theirs"
+            "{path} changed since revision {expected}: this edit would undo that change"
         ))
         .at(Place::file(path.clone()))
         .help("read it again with `gitops-windows windows list`, and decide anew"),

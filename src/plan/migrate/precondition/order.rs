@@ -14,7 +14,7 @@ pub fn check(subject: &Subject<'_>, one: &Move<'_>) -> Option<Problem> {
     let old = subject.base.model.flux_at(&one.whole).find(|old| old.cluster == one.cluster)?;
     Some(Problem::new(
         format!(
-            "it is finished here, but {} still has {}, which deletes its objects when it goes",
+            "it is finished here, but {} still has {}: its removal would delete the objects",
             subject.options.base, old.name
         ),
         "commit the steps one by one, and wait each time until the cluster has applied it",

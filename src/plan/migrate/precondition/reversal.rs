@@ -21,7 +21,7 @@ pub fn check(subject: &Subject<'_>, one: &Move<'_>) -> Option<Problem> {
     let step = if stood.stage == Stage::Finished { "finished" } else { "handed over" };
     Some(Problem::new(
         format!(
-            "it is restructured here and {step} in {}: {} would go with `{with}` and delete their objects",
+            "it was {step} in {}: {} would go with `{with}` and delete their objects",
             subject.options.base,
             names.join(" and ")
         ),
