@@ -54,7 +54,7 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
     let answer = answer(&spec, &fleet, &schedules, &selected, at, clock::local());
     let answer = answer.with_history(&model, &schedules, &history);
     match arguments.format {
-        TextFormat::Text => output.result(text(&answer, output.width()).as_bytes()),
+        TextFormat::Text => output.result(text(&answer, output.width(), output.verbose()).as_bytes()),
         TextFormat::Json => output.result(format!("{:#}\n", json(&answer)).as_bytes()),
     }
     Ok(Exit::Clean)

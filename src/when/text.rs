@@ -7,95 +7,125 @@ use jiff::tz::TimeZone;
 
 use crate::delivery::UNTIL_FIRST;
 use crate::delivery::fleet::GateState;
-use crate::diagnostic::clean;
-use crate::text::{fold, length, table};
+use crate::diagnostic::{clean, numbered};
+use crate::text::{fold, length, ranges};
 use crate::when::{Answer, Line, notes};
 
-/// The most clusters that a remark names.
-const MOST_NAMED: usize = 5;
+/// The most Flux Kustomizations that a line names, unless all are wanted.
+const MOST_NAMED: usize = 4;
 
-/// Writes an answer as a table that is readable without colour, or as a list where a table has no room in `width`
-/// characters.
+/// Writes an answer in lines of at most `width` characters where names allow that; `is_all` names every Flux Kustomization
+/// where many have one answer.
 ///
-/// The times of a gated type are told in the zones of its windows, in UTC and in that of whoever asks, a line
-/// each; zones that show the same time share a line. Remarks stand below, each once.
-pub fn text(answer: &Answer, width: usize) -> String {
-    let mut rows = vec![header()];
+/// Clusters with equal answers stand below one heading. The times of a gated type are told in the zones of its windows, in
+/// UTC and in that of whoever asks; zones that show the same time are one. Remarks stand below, each once.
+pub fn text(answer: &Answer, width: usize, is_all: bool) -> String {
     let twins = twins(answer);
-    for line in &answer.lines {
-        rows.extend(lines_of(answer, line, &twins));
+    let mut blocks: Vec<(String, Vec<String>)> = Vec::new();
+    for lines in answer.lines.chunk_by(|a, b| a.cluster == b.cluster) {
+        let block = block(answer, lines, &twins, width, is_all);
+        let cluster = lines.iter().take(1).map(|line| clean(&line.cluster));
+        match blocks.iter_mut().find(|(known, _)| *known == block) {
+            Some((_, clusters)) => clusters.extend(cluster),
+            None => blocks.push((block, cluster.collect())),
+        }
     }
-    let mut text = if answer.lines.is_empty() { String::new() } else { table(&rows) };
-    let has_room = text.lines().all(|line| line.chars().count() <= width);
-    if !has_room {
-        text = answer.lines.iter().map(|line| narrow(answer, line, &twins, width)).collect();
+    let mut text = String::new();
+    for (block, clusters) in blocks {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text += &format!("{}\n{block}", named(clusters.iter().map(String::as_str), width));
     }
-    let room = if has_room { usize::MAX } else { width };
     let say = |words: String, room: usize| fold(words.split(' '), room, 2) + "\n";
     for path in &answer.unreached {
         text += &say(
             format!("No entry point of these clusters reads {}: a change of it reaches none.", clean(path)),
-            room,
+            width,
         );
     }
     for note in notes(answer) {
-        let names: Vec<String> = note.clusters.iter().take(MOST_NAMED).map(|name| clean(name)).collect();
-        let more = match note.clusters.len().saturating_sub(MOST_NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let names: Vec<String> = note.clusters.iter().map(|name| clean(name)).collect();
         text += "\n";
-        text += &say(format!("{}{more}: {}.", names.join(", "), note.message), room);
-        text += &format!("  {}", say(format!("→ {}.", note.help), room.saturating_sub(2)));
-    }
-    text
-}
-
-fn header() -> Vec<String> {
-    ["CLUSTER", "TYPE", "FLUX KUSTOMIZATION", "NOW", "NEXT OPENING", "NEXT CLOSING", "TIME ZONE"]
-        .map(str::to_owned)
-        .to_vec()
-}
-
-fn lines_of(answer: &Answer, line: &Line, twins: &Twins<'_>) -> Vec<Vec<String>> {
-    let mut first = vec![
-        clean(&line.cluster),
-        line.change_type.as_deref().map_or_else(|| "(all)".to_owned(), clean),
-        kustomization(line, twins),
-        now(line),
-    ];
-    let Some(times) = line.times else {
-        return vec![first];
-    };
-    let mut rows = Vec::new();
-    for (zone, label) in zones(answer, line) {
-        let told = |at: Option<Timestamp>| at.map_or_else(|| "never".to_owned(), |at| show(at, &zone));
-        let mut row = if rows.is_empty() { std::mem::take(&mut first) } else { vec![String::new(); 4] };
-        row.extend([told(times.next_open), told(times.next_close), label]);
-        rows.push(row);
-    }
-    rows
-}
-
-/// Writes a line of the table below each other.
-fn narrow(answer: &Answer, line: &Line, twins: &Twins<'_>, width: usize) -> String {
-    let change_type = line.change_type.as_deref().map_or_else(|| "(all)".to_owned(), clean);
-    let head = [clean(&line.cluster), change_type, format!("{}:", kustomization(line, twins)), now(line)];
-    let mut text = fold(head.iter().flat_map(|part| part.split(' ')), width, 2) + "\n";
-    let Some(times) = line.times else { return text };
-    for (label, at) in [("  opens  ", times.next_open), ("  closes ", times.next_close)] {
-        for (index, (zone, zones)) in zones(answer, line).into_iter().enumerate() {
-            let label = if index == 0 { label } else { "         " };
-            let told = at.map_or_else(|| "never".to_owned(), |at| show(at, &zone));
-            let zones = if at.is_some() { zones.as_str() } else { "" };
-            if at.is_some() || index == 0 {
-                let pieces =
-                    [label, &told].into_iter().chain(zones.split(' ').filter(|word| !word.is_empty()));
-                text += &(fold(pieces, width, 10) + "\n");
-            }
+        text += &say(
+            format!("{}: {}.", ranges(names.iter().map(String::as_str)).join(", "), note.message),
+            width,
+        );
+        for (index, step) in numbered(note.help).lines().enumerate() {
+            let arrow = if index == 0 { "→ " } else { "  " };
+            text += &format!("  {}", say(format!("{arrow}{step}"), width.saturating_sub(2)));
         }
     }
     text
+}
+
+/// Names clusters, and ranges of them, in a heading.
+fn named<'n>(clusters: impl Iterator<Item = &'n str>, width: usize) -> String {
+    let names = ranges(clusters);
+    let last = names.len().saturating_sub(1);
+    let names = names.iter().enumerate();
+    let names: Vec<String> =
+        names.map(|(at, name)| if at == last { name.clone() } else { format!("{name},") }).collect();
+    fold(names.iter().map(String::as_str), width, 2)
+}
+
+/// Writes what is known of a cluster below its name; Flux Kustomizations with one answer share it.
+fn block(answer: &Answer, lines: &[Line], twins: &Twins<'_>, width: usize, is_all: bool) -> String {
+    let mut told: Vec<((String, String, String), Vec<String>)> = Vec::new();
+    for line in lines {
+        let change_type = line.change_type.as_deref().map_or_else(|| "(all)".to_owned(), clean);
+        let key = (change_type, now(line), times(answer, line, width));
+        let name = kustomization(line, twins);
+        match told.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, names)) => names.push(name),
+            None => told.push((key, vec![name])),
+        }
+    }
+    let room =
+        told.iter().map(|((change_type, ..), _)| change_type.chars().count()).max().unwrap_or_default();
+    let mut text = String::new();
+    for ((change_type, now, times), names) in told {
+        let most = if is_all || names.len() <= MOST_NAMED + 1 { names.len() } else { MOST_NAMED };
+        let more = match names.len() - most {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let words = format!("{}{more}: {now}", names[..most].join(", "));
+        let head = format!("  {change_type:room$} ");
+        text += &(fold(std::iter::once(head.as_str()).chain(words.split(' ')), width, room + 4) + "\n");
+        text += &times;
+    }
+    text
+}
+
+/// Writes when the windows of a line open and close, the next one first.
+fn times(answer: &Answer, line: &Line, width: usize) -> String {
+    let Some(times) = line.times else { return String::new() };
+    let mut told = [("opens ", times.next_open), ("closes", times.next_close)];
+    if times.open {
+        told.reverse();
+    }
+    let mut text = String::new();
+    for (label, at) in told {
+        let at = match at {
+            Some(at) => in_zones(at, &zones(answer, line)),
+            None => "never".to_owned(),
+        };
+        let label = format!("      {label} ");
+        text += &(fold(std::iter::once(label.as_str()).chain(at.split(' ')), width, 14) + "\n");
+    }
+    text
+}
+
+/// Tells an instant in zones: the day again only where it is another one than before.
+fn in_zones(at: Timestamp, zones: &[(TimeZone, String)]) -> String {
+    let mut day = None;
+    let told = zones.iter().map(|(zone, label)| {
+        let at = at.to_zoned(zone.clone());
+        let is_same = day.replace(at.date()) == Some(at.date());
+        format!("{} {label}", at.strftime(if is_same { "%H:%M" } else { "%a %Y-%m-%d %H:%M" }))
+    });
+    told.collect::<Vec<_>>().join(" = ")
 }
 
 /// By cluster and name, the namespaces of Flux Kustomizations.
@@ -152,42 +182,23 @@ fn now(line: &Line) -> String {
     format!("at once ({remark})")
 }
 
-/// The name of a zone and whose it is.
-type Label<'a> = (String, Vec<&'a str>);
-
-/// Gives the zones in which a line's times are told, with their labels: of the windows, UTC, of whoever asks.
-///
-/// Zones that show the same times are told once.
+/// Returns the zones in which a line's times are told, with their names: those of the windows, UTC, that of whoever asks;
+/// zones that show the same times are told by the first of them.
 fn zones(answer: &Answer, line: &Line) -> Vec<(TimeZone, String)> {
     let told: Vec<Timestamp> =
         line.times.iter().flat_map(|times| [times.next_open, times.next_close]).flatten().collect();
     let same = |a: &TimeZone, b: &TimeZone| told.iter().all(|at| a.to_offset(*at) == b.to_offset(*at));
-    let name = |zone: &TimeZone| match zone.iana_name() {
-        Some("Etc/UTC") => "UTC".to_owned(),
-        name => name.unwrap_or("local time").to_owned(),
-    };
-    let mut zones: Vec<(TimeZone, Vec<Label<'_>>)> = Vec::new();
-    let windows = line.zones.iter().map(|zone| (zone, "cluster"));
-    for (zone, role) in windows.chain([(&TimeZone::UTC, ""), (&answer.local, "local")]) {
-        let position = zones.iter().position(|(known, _)| same(known, zone)).unwrap_or_else(|| {
-            zones.push((zone.clone(), Vec::new()));
-            zones.len() - 1
-        });
-        let names = &mut zones[position].1;
-        let roles = (!role.is_empty()).then_some(role);
-        match names.iter_mut().find(|(known, _)| *known == name(zone)) {
-            Some((_, known)) => known.extend(roles),
-            None => names.push((name(zone), roles.into_iter().collect())),
+    let mut zones: Vec<(TimeZone, String)> = Vec::new();
+    let windows = line.zones.iter().map(|zone| (zone, ""));
+    for (zone, whose) in windows.chain([(&TimeZone::UTC, ""), (&answer.local, " (local)")]) {
+        if zones.iter().any(|(known, _)| same(known, zone)) {
+            continue;
         }
+        let name = match zone.iana_name() {
+            Some("Etc/UTC") => "UTC",
+            name => name.unwrap_or("local time"),
+        };
+        zones.push((zone.clone(), format!("{name}{whose}")));
     }
-    let label = |(name, roles): Label<'_>| {
-        if roles.is_empty() { name } else { format!("{name} ({})", roles.join(", ")) }
-    };
-    let labels =
-        |names: Vec<(String, Vec<&str>)>| names.into_iter().map(label).collect::<Vec<_>>().join(", ");
-    zones.into_iter().map(|(zone, names)| (zone, labels(names))).collect()
-}
-
-fn show(at: Timestamp, zone: &TimeZone) -> String {
-    at.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M").to_string()
+    zones
 }

@@ -33,11 +33,11 @@ From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:
     assert_eq!(notes(&scratch), [""; 0]);
     let when = scratch.expect(0, &["when", "old", "--now", "2026-11-23T12:00:00Z"]);
     insta::assert_snapshot!(when.stdout, @r"
-    CLUSTER  TYPE   FLUX KUSTOMIZATION  NOW        NEXT OPENING  NEXT CLOSING  TIME ZONE
-    prod     (all)  old                 suspended
+    prod
+      (all)  old: suspended
 
     prod: `spec.suspend: true` stands in Git: nothing lands, and the windows can't change that for long.
-      → remove the line from the Flux Kustomization.
+      → remove the line from the Flux Kustomization
     ");
     insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r#"
 prod

@@ -70,15 +70,22 @@ fn times_are_told_in_three_zones() {
 }
 
 #[test]
-fn people_read_a_table_without_colour() {
+fn people_read_it_without_colour() {
     let text = Repository::fleet().stdout(&["when", "--cluster", "edge-01", "--color", "never"]);
     insta::assert_snapshot!(text, @r"
-    CLUSTER  TYPE  FLUX KUSTOMIZATION  NOW                          NEXT OPENING          NEXT CLOSING          TIME ZONE
-    edge-01  rt    apps-rt             at once (within 11 minutes)
-    edge-01  rw    apps-rw             closed                       Mon 2026-11-23 08:00  Thu 2026-11-26 17:00  Europe/Berlin (cluster)
-                                                                    Mon 2026-11-23 07:00  Thu 2026-11-26 16:00  UTC
-                                                                    Mon 2026-11-23 16:00  Fri 2026-11-27 01:00  Asia/Tokyo (local)
+    edge-01
+      rt  apps-rt: at once (within 11 minutes)
+      rw  apps-rw: closed
+          opens   Mon 2026-11-23 08:00 Europe/Berlin = 07:00 UTC = 16:00 Asia/Tokyo (local)
+          closes  Thu 2026-11-26 17:00 Europe/Berlin = 16:00 UTC = Fri 2026-11-27 01:00 Asia/Tokyo (local)
     ");
+}
+
+#[test]
+fn clusters_with_one_answer_share_a_heading() {
+    let repository = Repository::fleet();
+    let told = |arguments: &[&str]| repository.stdout(&[&["when", "--color", "never"], arguments].concat());
+    insta::assert_snapshot!(told(&[]));
 }
 
 #[test]
@@ -185,7 +192,7 @@ fn a_gate_that_is_off_closes_nothing() {
     repository.write("infra/reconciliation-windows/kustomization.yaml", OFF);
     repository.write("windows.yaml", &SPEC.replace("edge-01: {}", "edge-01: { gate: { enabled: false } }"));
     let text = repository.stdout(&["when", "--cluster", "edge-01"]);
-    assert!(text.contains("at once (gate off)           Mon 2026-11-23 08:00"), "{text}");
+    assert!(text.contains("at once (gate off)\n      opens   Mon 2026-11-23 08:00"), "{text}");
 }
 
 /// The parts stand and the old Flux Kustomization goes on applying them all.
@@ -224,7 +231,7 @@ fn a_gate_over_what_is_not_in_git_closes() {
         [line("edge-01", "rt", "apps-rt", true, "none"), line("edge-01", "rw", "apps-rw", false, "unseen"),]
     );
     let text = repository.stdout(&["when", "--cluster", "edge-01"]);
-    assert!(text.contains("apps-rw (not in Git)  closed"), "{text}");
+    assert!(text.contains("apps-rw (not in Git): closed"), "{text}");
 }
 
 #[test]
@@ -330,11 +337,8 @@ fn windows_in_several_zones_are_told_each_in_its_own() {
     assert_eq!(line["timeZones"], json!(["Europe/Berlin", "America/New_York"]));
     assert_eq!(line["nextOpen"]["cluster"], "2026-11-21T20:00:00-05:00");
     let text = repository.stdout(&["when", "--cluster", "edge-01"]);
-    assert!(text.contains("Sun 2026-11-22 02:00  Sun 2026-11-22 04:00  Europe/Berlin (cluster)"), "{text}");
-    assert!(
-        text.contains("Sat 2026-11-21 20:00  Sat 2026-11-21 22:00  America/New_York (cluster)"),
-        "{text}"
-    );
+    let opens = "Sun 2026-11-22 02:00 Europe/Berlin = Sat 2026-11-21 20:00 America/New_York = Sun 2026-11-22 01:00 UTC";
+    assert!(text.contains(opens), "{text}");
 }
 
 #[test]
@@ -368,19 +372,17 @@ fn a_narrow_terminal_gets_a_list() {
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     insta::assert_snapshot!(text, @r"
-    edge-01 rt apps-rt: at once (within 11
-      minutes)
-    edge-01 rw apps-rw: closed
-      opens   Mon 2026-11-23 08:00
-              Europe/Berlin (cluster)
-              Mon 2026-11-23 07:00 UTC
-              Mon 2026-11-23 16:00
-              Asia/Tokyo (local)
-      closes  Thu 2026-11-26 17:00
-              Europe/Berlin (cluster)
-              Thu 2026-11-26 16:00 UTC
-              Fri 2026-11-27 01:00
-              Asia/Tokyo (local)
+    edge-01
+      rt  apps-rt: at once (within 11
+          minutes)
+      rw  apps-rw: closed
+          opens   Mon 2026-11-23 08:00
+                  Europe/Berlin = 07:00 UTC
+                  = 16:00 Asia/Tokyo (local)
+          closes  Thu 2026-11-26 17:00
+                  Europe/Berlin = 16:00 UTC
+                  = Fri 2026-11-27 01:00
+                  Asia/Tokyo (local)
     ");
 }
 
@@ -615,7 +617,7 @@ fn what_it_depends_on_takes_its_time_too() {
         let own = flux("apps-rt", "clusters/edge-01/apps/apps-rt");
         repository.write("clusters/edge-01/apps-rt.yaml", &format!("{own}{depends}"));
         let told = repository.stdout(&["when", "--cluster", "edge-01"]);
-        let line = told.lines().find(|line| line.contains(" apps-rt ")).unwrap();
+        let line = told.lines().find(|line| line.contains(" apps-rt: ")).unwrap();
         line.split_once("at once").unwrap().1.trim().to_owned()
     };
     let depends = "  dependsOn: [{ name: first }]\n";
