@@ -49,7 +49,7 @@ pub struct FreezeAdd {
     #[arg(long, value_name = "DAY or TIME")]
     pub from: Option<String>,
     /// The last day, or the time at which it ends, such as `now+2h`
-    #[arg(long, value_name = "DAY or TIME")]
+    #[arg(long, alias = "until", value_name = "DAY or TIME")]
     pub to: String,
     /// Why, for whoever waits
     #[arg(long, value_name = "TEXT")]
@@ -106,7 +106,7 @@ pub struct Stop {
     pub reason: Option<String>,
     /// The last day, such as tomorrow, or the time at which it ends, such as `now+2h` [default: none, until
     /// `freeze remove`]
-    #[arg(long, value_name = "DAY or TIME")]
+    #[arg(long, alias = "to", value_name = "DAY or TIME")]
     pub until: Option<String>,
     /// Print the command for each cluster that closes without Git, and how to end that; runs nothing
     #[arg(long, conflicts_with_all = ["until", "time_zone", "if_revision"])]

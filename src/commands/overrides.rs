@@ -65,7 +65,7 @@ pub struct OverrideAdd {
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
     /// When it ends, such as `tomorrow 02:00`
-    #[arg(long, value_name = "TIME", group = "end")]
+    #[arg(long, alias = "to", value_name = "TIME", group = "end")]
     pub until: Option<String>,
     /// How long it lasts, such as 2h, to the next run of the gate
     #[arg(long = "for", value_name = "LENGTH", group = "end")]
