@@ -58,7 +58,7 @@ fn compiled(go: &str, cache: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
 
 /// What is changed in kustomize's module, to build the same with less work: in which file, what, by what. The files
 /// of `_kustomize` say why.
-const CHANGES: [(&str, &str, &str); 4] = [
+const CHANGES: [(&str, &str, &str); 20] = [
     (
         "krusty/kustomizer.go",
         "\tldr, err := fLdr.NewLoader(",
@@ -82,12 +82,96 @@ const CHANGES: [(&str, &str, &str); 4] = [
         "// Merge merges two TransformerConfigs objects into\n// a new TransformerConfig object\nfunc (t *TransformerConfig) Merge(",
         "// merge does as Merge.\nfunc (t *TransformerConfig) merge(",
     ),
+    (
+        "internal/target/kusttarget.go",
+        "\tfor _, path := range paths {\n\t\t// try loading resource as file",
+        "\tdefer ra.Hold()()\n\tfor _, path := range paths {\n\t\t// try loading resource as file",
+    ),
+    (
+        "internal/target/kusttarget.go",
+        "\tfor i, g := range generators {\n",
+        "\tdefer ra.Hold()()\n\tfor i, g := range generators {\n",
+    ),
+    (
+        "resmap/reswrangler.go",
+        "\trList []*resource.Resource\n}\n",
+        "\trList []*resource.Resource\n\tknown known\n}\n",
+    ),
+    (
+        "resmap/reswrangler.go",
+        "\tif r := m.GetMatchingResourcesByCurrentId(id.Equals); len(r) > 0 {",
+        "\tif m.isNew(id) {\n\t\tm.append(res)\n\t\tm.added(res, 1)\n\t\treturn nil\n\t}\n\tif r := m.GetMatchingResourcesByCurrentId(id.Equals); len(r) > 0 {",
+    ),
+    (
+        "resmap/reswrangler.go",
+        "\tm.rList[i] = res\n",
+        "\tm.rList[i] = res\n\tm.added(res, 0)\n",
+    ),
+    (
+        "resmap/reswrangler.go",
+        "\tfor _, res := range list {\n\t\tif err := m.Append(res); err != nil {",
+        "\tdefer Hold(m)()\n\tfor _, res := range list {\n\t\tif err := m.Append(res); err != nil {",
+    ),
+    (
+        "resmap/reswrangler.go",
+        "\tmatches := m.GetMatchingResourcesByAnyId(id.Equals)\n\tswitch len(matches) {",
+        "\tvar matches []*resource.Resource\n\tif !m.isUnheard(id) {\n\t\tmatches = m.GetMatchingResourcesByAnyId(id.Equals)\n\t}\n\tswitch len(matches) {",
+    ),
+    (
+        "resmap/factory.go",
+        "\tresult := New()\n\tfor _, res := range resources {\n",
+        "\tresult := New()\n\tdefer Hold(result)()\n\tfor _, res := range resources {\n",
+    ),
+    (
+        "internal/builtins/SortOrderTransformer.go",
+        "\t\tm.Clear()\n",
+        "\t\tm.Clear()\n\t\tdefer resmap.Hold(m)()\n",
+    ),
+    (
+        "internal/builtins/NamespaceTransformer.go",
+        "\tfor _, r := range m.Resources() {\n",
+        "\tids := resmap.IdsOf(m.Resources())\n\tfor index, r := range m.Resources() {\n",
+    ),
+    (
+        "internal/builtins/NamespaceTransformer.go",
+        "\t\tmatches := m.GetMatching",
+        "\t\tif ids.Becomes(index, r.CurId()) {\n\t\t\tcontinue\n\t\t}\n\t\tmatches := m.GetMatching",
+    ),
+    (
+        "internal/accumulator/resaccumulator.go",
+        "// Intersection drops the resources which \"other\" does not have.\nfunc (ra *ResAccumulator) Intersection(",
+        "// intersection does as Intersection.\nfunc (ra *ResAccumulator) intersection(",
+    ),
+    (
+        "internal/accumulator/namereferencetransformer.go",
+        "\tfMap := t.determineFilters(m.Resources())\n",
+        "\tif t.isStill() {\n\t\treturn t.still(m.Resources())\n\t}\n\tfMap := t.determineFilters(m.Resources())\n",
+    ),
+    (
+        "filters/nameref/nameref.go",
+        "\tReferralCandidates resmap.ResMap\n}\n",
+        "\tReferralCandidates resmap.ResMap\n\n\t// Candidates are used instead where they are there.\n\tCandidates *Candidates\n}\n",
+    ),
+    (
+        "filters/nameref/nameref.go",
+        "f.ReferralCandidates.Resources(), allNamesAreTheSame)",
+        "f.all(node.YNode().Value), allNamesAreTheSame)",
+    ),
+    (
+        "filters/nameref/nameref.go",
+        "\tcandidates, err := f.filterMapCandidatesByNamespace(node)\n",
+        "\tcandidates, err := f.in(nameNode.YNode().Value, node)\n",
+    ),
 ];
 
 /// Where the files of `_kustomize` belong in kustomize's module.
-const ADDITIONS: [(&str, &str); 3] = [
+const ADDITIONS: [(&str, &str); 7] = [
     ("memo.go", "internal/target"),
     ("copy.go", "internal/accumulator"),
+    ("intersection.go", "internal/accumulator"),
+    ("reference.go", "internal/accumulator"),
+    ("referral.go", "filters/nameref"),
+    ("known.go", "resmap"),
     ("merge.go", "internal/plugins/builtinconfig"),
 ];
 

@@ -12,7 +12,7 @@ use crate::path::RepoPath;
 
 pub use fold::folded;
 pub use position::line_column;
-pub(crate) use render::is_command;
+pub(crate) use render::{is_command, is_hidden};
 pub use render::{clean, render};
 pub use steps::{numbered, one_line, steps};
 

@@ -180,17 +180,25 @@ pub(crate) fn is_command(line: &str) -> bool {
     ["::", "##["].iter().any(|begins| line.trim_start().starts_with(begins))
 }
 
+/// Tells whether a character can't be seen and changes how others are: C1 controls, characters that reorder text,
+/// that have no width or that break lines.
+pub(crate) fn is_hidden(character: char) -> bool {
+    matches!(character,
+        '\u{80}'..='\u{9f}'
+        | '\u{ad}' | '\u{61c}' | '\u{180e}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}')
+}
+
 fn visible(character: char) -> char {
     match character {
         '\t' => '\t',
         '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + character as u32).unwrap_or('\u{fffd}'),
         '\u{7f}' => '\u{2421}',
-        '\u{80}'..='\u{9f}'
-        | '\u{61c}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2066}'..='\u{2069}'
-        | '\u{feff}' => '\u{fffd}',
+        hidden if is_hidden(hidden) => '\u{fffd}',
         other => other,
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::diagnostic::is_hidden;
+
 /// Makes control characters visible, so that no file's bytes steer a terminal or hide text.
 ///
 /// C0 controls become their pictures (`␛`, `␍`), a tab stays. C1 controls, characters that reorder
@@ -31,16 +33,4 @@ pub fn clean(bytes: &[u8]) -> String {
         }
     }
     out
-}
-
-/// Tells whether a character can't be seen and changes how others are.
-fn is_hidden(character: char) -> bool {
-    matches!(character,
-        '\u{80}'..='\u{9f}'
-        | '\u{ad}' | '\u{61c}' | '\u{180e}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e007f}')
 }

@@ -4,6 +4,7 @@
 mod bases;
 mod harm;
 mod kept;
+mod large;
 mod once;
 mod schema;
 #[path = "../support/mod.rs"]

@@ -11,5 +11,6 @@
 mod support;
 
 mod beside;
+mod calls;
 mod ground;
 mod room;

@@ -1,0 +1,132 @@
+//! Every system call that a writing command makes fails once, and the command is killed at it once: the next command
+//! always finds the old tree or the new one.
+//!
+//! `strace` injects the faults. Each call is struck in the thread that does the writing; what git does for it is left
+//! alone. By default every seventeenth case is tried, with `GITOPS_WINDOWS_TEST_THOROUGH` every one.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use crate::ground::{PROGRAM, Trial, said, with_windows};
+use crate::support::scratch::{Scratch, Tree};
+
+/// The calls that touch files, as far as they are made.
+const CALLS: &str = "trace=openat,openat2,read,pread64,write,pwrite64,writev,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir,fsync,fdatasync,syncfs,ftruncate,fchmod,fchmodat,chmod,flock,fcntl,statx,newfstatat,fstat,getdents64,readlink,readlinkat,lseek,fallocate,copy_file_range,utimensat,close";
+
+/// Those that change something: only these are worth a kill.
+const CHANGES: [&str; 21] = [
+    "write", "pwrite64", "writev", "rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat",
+    "unlink", "unlinkat", "mkdir", "mkdirat", "rmdir", "fsync", "fdatasync", "ftruncate", "fchmod", "openat",
+    "flock",
+];
+
+const ERRORS: [&str; 4] = ["ENOSPC", "EIO", "EACCES", "EINTR"];
+const KILLS: [&str; 2] = ["SIGKILL", "SIGTERM"];
+
+/// How many cases are left out between two that are tried.
+fn stride() -> usize {
+    if std::env::var_os("GITOPS_WINDOWS_TEST_THOROUGH").is_some() { 1 } else { 17 }
+}
+
+/// Runs a command with a fault.
+fn struck(trial: &Trial, fault: &str, arguments: &[&str]) -> std::process::Output {
+    let log = trial.top().with_file_name("calls");
+    let mut strace = trial.command("strace");
+    strace.args(["-qq", "-o", log.to_str().unwrap(), "-e", CALLS]);
+    if !fault.is_empty() {
+        strace.args(["-e", fault]);
+    }
+    strace.arg(PROGRAM).args(arguments).output().unwrap()
+}
+
+/// Counts the calls of a run, by name.
+fn calls(trial: &Trial) -> BTreeMap<String, usize> {
+    let mut found = BTreeMap::new();
+    for line in std::fs::read_to_string(trial.top().with_file_name("calls")).unwrap().lines() {
+        if let Some((name, _)) = line.split_once('(') {
+            *found.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+    found
+}
+
+/// What a command leaves, and what is counted.
+#[derive(Default)]
+struct Count {
+    cases: usize,
+    /// How often the old tree stood there in the end.
+    old: usize,
+    torn: usize,
+}
+
+/// Strikes a command at its calls.
+fn strike(scratch: &Scratch, arguments: &[&str], offset: usize, count: &mut Count) {
+    let usual = Trial::of(scratch);
+    let old = usual.tree();
+    let run = struck(&usual, "", arguments);
+    assert!(run.status.success(), "{arguments:?}: {}", said(&run));
+    let new = usual.tree();
+    assert!(old != new, "{arguments:?} writes nothing");
+    let mut cases = Vec::new();
+    for (name, times) in calls(&usual) {
+        for time in 1..=times {
+            cases.extend(ERRORS.map(|error| format!("inject={name}:error={error}:when={time}")));
+            if CHANGES.contains(&name.as_str()) {
+                cases.extend(KILLS.map(|signal| format!("inject={name}:signal={signal}:when={time}")));
+            }
+        }
+    }
+    for fault in cases.iter().skip(offset).step_by(stride()) {
+        let trial = Trial::of(scratch);
+        let run = struck(&trial, fault, arguments);
+        let context = || format!("{arguments:?} {fault}: {:?} {}", run.status.code(), said(&run));
+        assert!(!said(&run).contains("panicked") && run.status.code() != Some(70), "{}", context());
+        let there = trial.tree();
+        let is_whole = there == old || there == new;
+        assert!(is_whole || !run.status.success(), "success, and a torn tree: {}", context());
+        count.torn += usize::from(!is_whole);
+        let next = trial.run(&["clusters"]);
+        assert!(next.status.success(), "{}, then {}", context(), said(&next));
+        let after: Tree = trial.tree();
+        assert!(after == old || after == new, "neither the old tree nor the new one: {}", context());
+        assert!(!run.status.success() || after == new, "success, and the old tree: {}", context());
+        count.cases += 1;
+        count.old += usize::from(after == old);
+        // What is left is no hindrance for the same command.
+        if after == old && count.cases % 5 == 0 {
+            let again = trial.run(arguments);
+            assert!(again.status.success() && trial.tree() == new, "{}, again {}", context(), said(&again));
+        }
+    }
+}
+
+#[test]
+fn a_fault_or_a_kill_at_any_system_call_leaves_the_old_tree_or_the_new() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        eprintln!("skipped: there is no strace to inject faults with");
+        return;
+    }
+    let plain = Scratch::fixture("sample");
+    let windows = with_windows();
+    let divided = with_windows();
+    divided.take(&["split", "--all", "--yes"]);
+    let init: &[&str] = &[
+        "init", "--yes", "--open", "0 22 * * SAT", "--close", "0 4 * * SUN", "--time-zone", "Europe/Berlin",
+    ];
+    let year = ["freeze", "add", "year-end", "--from", "2099-12-18", "--to", "2100-01-07", "--reason", "peak", "--yes"];
+    let commands: [(&Scratch, &[&str]); 5] = [
+        (&plain, init),
+        (&windows, &["split", "--all", "--yes"]),
+        (&divided, &["join", "--all", "--yes"]),
+        (&divided, &["migrate", "--all", "--yes"]),
+        (&divided, &year),
+    ];
+    for (position, (scratch, arguments)) in commands.into_iter().enumerate() {
+        let mut count = Count::default();
+        strike(scratch, arguments, position, &mut count);
+        eprintln!(
+            "{}: {} cases, {} left the old tree, {} were torn until the next command, violations 0",
+            arguments[0], count.cases, count.old, count.torn
+        );
+    }
+}
