@@ -288,3 +288,19 @@ fn what_another_home_builds_is_not_proposed_with_it() {
       flux-system/gpu gpu by flux-system/models
     ");
 }
+
+#[test]
+fn a_folder_that_a_list_names_without_one_of_its_own_is_not_proposed() {
+    let (parent, team) = (flux("tenants", "./tenants/prod", ""), flux("team", "./team", ""));
+    let files = [
+        ("clusters/prod/tenants.yaml", parent.as_str()),
+        ("tenants/prod/kustomization.yaml", "resources: [../base/team]\n"),
+        ("tenants/base/team/sync.yaml", team.as_str()),
+        ("team/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    prod: clusters/prod proposed
+      flux-system/tenants tenants/prod by nobody
+    not alive: tenants/base/team/sync.yaml team
+    ");
+}
