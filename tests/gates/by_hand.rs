@@ -157,7 +157,8 @@ fn jobs_that_obey_no_annotation_are_stopped_by_what_they_leave_alone() {
 fn a_stop_is_written_whatever_else_must_wait_for_a_window() {
     let words =
         ["stop", "--until", "2026-12-01", "--time-zone", "UTC", "--now", "2026-11-20T00:00:00Z", "--yes"];
-    let freeze = |scratch: &Scratch| scratch.expect(0, &words);
+    // What no gate holds stays open, and that is told.
+    let freeze = |scratch: &Scratch| scratch.expect(1, &words);
     // One that is to read its held source again, in a window.
     let scratch = following();
     let file = "clusters/edge-01/flux/apps-rw.yaml";

@@ -68,7 +68,7 @@ fn a_cluster_whose_gate_can_t_be_written_is_named() {
         scratch.commit();
     };
     edit(&file);
-    let mut all = told(&scratch, 0, &["stop"]);
+    let mut all = told(&scratch, 1, &["stop"]);
     scratch.git(&["checkout", "--quiet", "."]);
     all += &told(&scratch, 4, &["override", "add", "--label", "region=eu", "--for", "2h", "--reason", "r"]);
     scratch.git(&["checkout", "--quiet", "."]);
@@ -85,14 +85,14 @@ fn a_gate_that_nothing_applies_is_named() {
     let scratch = tabled();
     scratch.write("infra/priority-classes/customer-facing.yaml", "kind: [\n");
     scratch.commit();
-    let mut all = told(&scratch, 0, &["stop", "--cluster", "edge-01"]);
+    let mut all = told(&scratch, 1, &["stop", "--cluster", "edge-01"]);
     scratch.git(&["checkout", "--quiet", "."]);
     // The list of the gate takes in nothing of it.
     let list = format!("clusters/edge-02/{GATE}/kustomization.yaml");
     let text = scratch.text(&list);
     scratch.write(&list, text.split_once("patches:").unwrap().0);
     scratch.commit();
-    all += &told(&scratch, 0, &["stop", "--cluster", "edge-02"]);
+    all += &told(&scratch, 1, &["stop", "--cluster", "edge-02"]);
     insta::assert_snapshot!(all);
 }
 
@@ -130,4 +130,58 @@ fn a_pair_is_stopped_by_no_commit() {
         ],
     );
     insta::assert_snapshot!(all);
+}
+
+/// What nobody has committed holds up no stop that leaves it alone.
+#[test]
+fn uncommitted_edits_of_other_files_hold_up_no_stop() {
+    let scratch = tabled();
+    scratch.write("notes.md", "half a thought\n");
+    let web = scratch.text("apps/web/service.yaml");
+    scratch.write("apps/web/service.yaml", format!("{web}# half an edit\n"));
+    scratch.expect(0, &[&["stop", "--yes"], &NOW[..]].concat());
+    assert!(scratch.text(&patch("edge-01", "close")).contains("# frozen"));
+    assert!(scratch.text("apps/web/service.yaml").ends_with("# half an edit\n"));
+    // An edit of what it writes would come along.
+    scratch.git(&["checkout", "--quiet", "."]);
+    scratch.write("windows.yaml", scratch.text("windows.yaml") + "# a note\n");
+    let run = scratch.expect(4, &[&["stop", "--yes"], &NOW[..]].concat());
+    assert!(run.stderr.contains("uncommitted changes: windows.yaml\n"), "{}", run.stderr);
+}
+
+/// A program reads which clusters hear nothing of it.
+#[test]
+fn the_answer_names_the_clusters_that_it_does_not_reach() {
+    let scratch = tabled();
+    let file = patch("edge-01", "close");
+    scratch.replace(&file, "  suspend:", "  # by hand\n  suspend:");
+    scratch.commit();
+    let run = scratch.expect(1, &[&["stop", "--yes", "--format", "json"], &NOW[..]].concat());
+    let answer = crate::answer(&run.stdout);
+    assert_eq!(answer["unreached"], serde_json::json!(["edge-01"]));
+    assert_eq!(answer["written"], true);
+}
+
+/// The gate of a cluster that has left the spec runs on until its files go.
+#[test]
+fn a_cluster_that_left_the_spec_is_stopped_without_git() {
+    let scratch = tabled();
+    let without = |arguments: &[&str]| {
+        let run = scratch.run(&[&["stop", "--without-git"], arguments, &NOW].concat());
+        (run.code, run.stdout, run.stderr)
+    };
+    let before = without(&["--cluster", "edge-02"]);
+    assert_eq!(before.0, 0, "{}", before.2);
+    let text = scratch.text("windows.yaml");
+    let (first, rest) = text.split_once("  edge-02:").unwrap();
+    let rest = rest.split_once('\n').unwrap().1;
+    let rest = rest.split_inclusive('\n').skip_while(|line| line.starts_with("    ")).collect::<String>();
+    scratch.write("windows.yaml", format!("{first}{rest}"));
+    scratch.commit();
+    assert_eq!(without(&["--cluster", "edge-02"]).1, before.1);
+    let all = without(&[]);
+    assert!(all.1.contains("# edge-01,") && all.1.contains("# edge-02,"), "{all:?}");
+    assert_eq!(without(&["--cluster", "edge-3"]).0, 2);
+    let open = scratch.expect(0, &["override", "open", "--cluster", "edge-02"]);
+    assert!(open.stdout.contains("kubectl patch"), "{}", open.stdout);
 }

@@ -81,7 +81,9 @@ pub fn stop(namespace: &str, names: &BTreeSet<&str>, reason: &str) -> Vec<String
     let is_suspended = format!("[ \"$(kubectl get {RESOURCE} \"$name\" {of} {ask})\" = true ]");
     let suspend = format!("kubectl patch {RESOURCE} \"$name\" {of} {set}");
     let stop = shell_line(&annotate(RESOURCE, namespace, &names, &format!("{STOP}={reason}")));
-    in_shell(format!("{stop} && for name in {all}; do {is_suspended} || {suspend} || exit 1; done"))
+    // One that is not there, or may not be patched, keeps no other one open.
+    let each = format!("for name in {all}; do {is_suspended} || {suspend} || failed=1; done");
+    in_shell(format!("failed=0; {stop} || failed=1; {each}; exit \"$failed\""))
 }
 
 /// Returns the words of the command by which people end a stop.

@@ -5,10 +5,10 @@ use jiff::Timestamp;
 use super::*;
 use crate::mechanism::Schedule;
 use crate::mechanism::suspend::read::read;
-use crate::mechanism::table::{NAME, schedule, tables, times};
+use crate::mechanism::table::{NAME, Table, Tabled, schedule, tables, times};
 use crate::path::RepoPath;
 use crate::schedule::{Deadline, Interval, OpenTimes};
-use crate::spec::{Spec, TableDef, parse};
+use crate::spec::{MechanismName, Spec, TableDef, parse};
 
 fn spec(rest: &str) -> Spec {
     let text = format!(
@@ -58,6 +58,22 @@ fn freezes_and_overrides_change_it_in_the_clusters_that_they_are_about() {
         ]
     );
     assert_eq!(lines(&spec, "b").len(), 5);
+}
+
+/// The table was written before the freeze became longer, as a calendar file may, and the freeze is removed then.
+#[test]
+fn nothing_is_called_frozen_that_is_open_again() {
+    let freeze = |to: &str| {
+        spec(&format!("{GATE}freezes: {{ peak: {{ from: 2026-03-28, to: {to}, reason: peak }} }}\n"))
+    };
+    let table = Table::of_lines(lines(&freeze("2026-03-28"), "a")).unwrap();
+    let is_frozen = |line: &String| line.starts_with("# frozen");
+    assert_eq!(table.lines().iter().filter(|line| is_frozen(line)).count(), 1);
+    let what = Tabled { mechanism: MechanismName::Suspend, cluster: "a", change_type: "rw" };
+    let edited = |after: &Spec| table.edited(&freeze("2026-03-29"), after, &what).unwrap();
+    assert_eq!(edited(&spec(GATE)), lines(&spec(GATE), "a"));
+    // Where nothing of it opens, it stays as it is.
+    assert_eq!(edited(&freeze("2026-03-29")), table.lines());
 }
 
 #[test]
