@@ -161,27 +161,3 @@ fn the_answer_names_the_clusters_that_it_does_not_reach() {
     assert_eq!(answer["unreached"], serde_json::json!(["edge-01"]));
     assert_eq!(answer["written"], true);
 }
-
-/// The gate of a cluster that has left the spec runs on until its files go.
-#[test]
-fn a_cluster_that_left_the_spec_is_stopped_without_git() {
-    let scratch = tabled();
-    let without = |arguments: &[&str]| {
-        let run = scratch.run(&[&["stop", "--without-git"], arguments, &NOW].concat());
-        (run.code, run.stdout, run.stderr)
-    };
-    let before = without(&["--cluster", "edge-02"]);
-    assert_eq!(before.0, 0, "{}", before.2);
-    let text = scratch.text("windows.yaml");
-    let (first, rest) = text.split_once("  edge-02:").unwrap();
-    let rest = rest.split_once('\n').unwrap().1;
-    let rest = rest.split_inclusive('\n').skip_while(|line| line.starts_with("    ")).collect::<String>();
-    scratch.write("windows.yaml", format!("{first}{rest}"));
-    scratch.commit();
-    assert_eq!(without(&["--cluster", "edge-02"]).1, before.1);
-    let all = without(&[]);
-    assert!(all.1.contains("# edge-01,") && all.1.contains("# edge-02,"), "{all:?}");
-    assert_eq!(without(&["--cluster", "edge-3"]).0, 2);
-    let open = scratch.expect(0, &["override", "open", "--cluster", "edge-02"]);
-    assert!(open.stdout.contains("kubectl patch"), "{}", open.stdout);
-}

@@ -96,14 +96,19 @@ fn what_is_written_is_read_back() {
     let targets =
         ["apps-rw", "infra"].map(|name| GateTarget { namespace: "flux-system".into(), name: name.into() });
     let targets = BTreeSet::from(targets);
-    for action in [Action::Open, Action::Close] {
+    let parameter = Parameter { namespace: "jobs".into(), name: "reconciliation-windows".into(), key: "rw".into() };
+    for (action, parameter) in
+        [Action::Open, Action::Close].iter().flat_map(|action| [(*action, None), (*action, Some(&parameter))])
+    {
         let args: Vec<String> = [NAME.to_owned()].into_iter().chain(lines(&spec, "a")).collect();
-        let container = json!({ "command": command(action, &targets), "args": args });
+        let container = json!({ "command": command(action, &targets, parameter), "args": args });
         let job: Value = json!({ "spec": { "jobTemplate": { "spec": { "template": { "spec": { "containers": [container] } } } } } });
         let reading = read(&job, None);
         assert_eq!(reading.action(), Some(action));
         assert_eq!(reading.turns.into_iter().map(GateTarget::from).collect::<BTreeSet<_>>(), targets);
-        assert_eq!((reading.unclear, reading.patches.len()), (Vec::new(), 2));
+        let twice = if parameter.is_some() && action == Action::Open { 2 } else { 1 };
+        assert_eq!((reading.unclear, reading.patches.len()), (Vec::new(), 2 * twice));
+        assert_eq!(reading.parameter.as_ref(), parameter);
         let (table, wanted) = (reading.table.unwrap(), spec.open_times("a", "rw").unwrap().unwrap());
         let all = |times: &OpenTimes| -> Vec<Interval> {
             times.cut(Timestamp::UNIX_EPOCH, "2030-01-01T00:00:00Z".parse().unwrap()).collect()

@@ -53,9 +53,13 @@ impl<'a> ByHand<'a> {
         let open = |Part { mechanism, standing, .. }: &Part| {
             let mechanism = mechanism::of(*mechanism);
             let needed = with_dependencies(&self.input, cluster, &held, &standing.targets);
-            let until = mechanism.opened_until(standing);
+            let mut standing = standing.clone();
+            // What it depends on may be of another type.
+            let others = all.iter().filter(|other| !other.standing.targets.is_disjoint(&needed));
+            standing.parameters.extend(others.flat_map(|other| other.standing.parameters.iter().cloned()));
+            let until = mechanism.opened_until(&standing);
             let purpose = format!("let in at once what waits for type {type_name}: {until}");
-            Command { cluster: cluster.to_owned(), purpose, words: mechanism.open_now(standing, &needed) }
+            Command { cluster: cluster.to_owned(), purpose, words: mechanism.open_now(&standing, &needed) }
         };
         let own = all.iter().filter(|part| part.change_type.as_deref() == Some(type_name));
         let found: Vec<Command> = own.map(open).collect();
@@ -109,6 +113,7 @@ impl<'a> ByHand<'a> {
                     job: format!("CronJob {}", job.name),
                 });
                 part.standing.targets.insert(target);
+                part.standing.parameters.extend(job.parameter.clone());
                 part.standing.sources.extend(
                     job.held
                         .clone()
