@@ -12,11 +12,11 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::gate::ByHand;
+use crate::spec::Spec;
 use crate::spec::exceptions::{
     About, NewFreeze, add_freeze, free_name, freezes, freezes_text, remove_freeze, table_steps,
 };
 use crate::spec::windows::gated;
-use crate::spec::Spec;
 
 /// The name and the reason of a freeze for which nobody gives one.
 const STOP: (&str, &str) = ("stop", "emergency stop");
@@ -249,7 +249,8 @@ fn clusters_of(scope: &FreezeScope, spec: &Spec, beside: Vec<String>) -> Result<
     if clusters.is_empty() || !known.is_empty() {
         found = About { clusters: known, labels: labels.clone() }.among(spec)?;
     }
-    let is_meant = |name: &String| if clusters.is_empty() { labels.is_empty() } else { clusters.contains(name) };
+    let is_meant =
+        |name: &String| if clusters.is_empty() { labels.is_empty() } else { clusters.contains(name) };
     found.extend(beside.into_iter().filter(is_meant));
     Ok(found)
 }

@@ -259,7 +259,11 @@ mod tests {
 
     #[test]
     fn images_and_folders() {
-        judged(TextRule::Minor, &["1.36", "1.9", "1.100"], &["", "1", "1.", "v1.36", "1.36.3", "2.0", "1.1000"]);
+        judged(
+            TextRule::Minor,
+            &["1.36", "1.9", "1.100"],
+            &["", "1", "1.", "v1.36", "1.36.3", "2.0", "1.1000"],
+        );
         judged(
             TextRule::Image,
             &["ghcr.io/fluxcd/flux-cli:v2.9.4", "registry:5000/a/b@sha256:00ff"],

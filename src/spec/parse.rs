@@ -442,7 +442,8 @@ fn admission_refused(
     has_table: bool,
     kubernetes: Option<&str>,
 ) -> Option<(&'static str, &'static str)> {
-    const VERSION: &str = "add `kubernetes: \"1.36\"` under `gate`: the oldest of all clusters\nor remove `admission`";
+    const VERSION: &str =
+        "add `kubernetes: \"1.36\"` under `gate`: the oldest of all clusters\nor remove `admission`";
     let minor = kubernetes.and_then(|text| text.strip_prefix("1.")?.parse::<u32>().ok());
     match minor {
         _ if gate.mechanism != MechanismName::Suspend => Some((
@@ -454,9 +455,10 @@ fn admission_refused(
             "add `every: 5m` and `through: 2027-12-31` under `gate`\nor remove `admission`",
         )),
         None => Some(("nothing says whether all clusters have MutatingAdmissionPolicy", VERSION)),
-        Some(minor) if minor < ADMISSION => {
-            Some(("MutatingAdmissionPolicy is there since Kubernetes 1.36", "remove `admission`, or update the clusters"))
-        }
+        Some(minor) if minor < ADMISSION => Some((
+            "MutatingAdmissionPolicy is there since Kubernetes 1.36",
+            "remove `admission`, or update the clusters",
+        )),
         Some(_) => None,
     }
 }

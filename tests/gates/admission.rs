@@ -20,7 +20,11 @@ fn the_policies_of_a_cluster_come_and_go_with_the_key() {
     scratch.expect(0, &["sync", "--yes"]);
     scratch.commit();
     let without = scratch.tree();
-    scratch.replace("windows.yaml", "  every: 5m\n", "  every: 5m\n  admission: true\n  kubernetes: \"1.36\"\n");
+    scratch.replace(
+        "windows.yaml",
+        "  every: 5m\n",
+        "  every: 5m\n  admission: true\n  kubernetes: \"1.36\"\n",
+    );
     scratch.commit();
     scratch.expect(0, &["sync", "--yes"]);
     scratch.commit();

@@ -208,7 +208,9 @@ fn what_is_missing_keeps_nothing_else_open() {
     scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
     let run = scratch.expect(0, &["stop", "--without-git", "--cluster", "edge-01", "--quiet"]);
     let line = run.stdout.lines().find(|line| line.starts_with("/bin/sh")).unwrap();
-    let line = line.replace("apps-rw --namespace", "gone apps-rw --namespace").replace("in apps-rw", "in gone apps-rw");
+    let line = line
+        .replace("apps-rw --namespace", "gone apps-rw --namespace")
+        .replace("in apps-rw", "in gone apps-rw");
     let kubectl = scratch.outside().join("kubectl");
     program(
         &kubectl,

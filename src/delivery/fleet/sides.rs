@@ -332,8 +332,10 @@ impl Reading<'_> {
     fn awaited(&self, flux: &FluxKustomization) -> Option<Awaited> {
         let cluster = self.model.delivered.named(&flux.cluster)?;
         let own = cluster.reached(&flux.remote, (&flux.namespace, &flux.name))?;
-        let (name, other) = cluster.awaited(own, &|one| is_suspended(one) || self.hold(&cluster.name, one).is_some())?;
-        let hold = other.filter(|other| !is_suspended(other)).and_then(|other| self.hold(&cluster.name, other));
+        let (name, other) =
+            cluster.awaited(own, &|one| is_suspended(one) || self.hold(&cluster.name, one).is_some())?;
+        let hold =
+            other.filter(|other| !is_suspended(other)).and_then(|other| self.hold(&cluster.name, other));
         let schedule = match hold {
             Some(Hold::Window(change_type)) => self.schedules.of(&cluster.name, &change_type),
             _ => None,

@@ -44,7 +44,11 @@ impl Parameter {
     /// Returns that of a type of a spec; `None` where its gates have no policies.
     pub fn of(spec: &Spec, change_type: &str) -> Option<Parameter> {
         let namespace = spec.gate.namespace.clone();
-        spec.gate.admission.then(|| Parameter { namespace, name: NAME.to_owned(), key: change_type.to_owned() })
+        spec.gate.admission.then(|| Parameter {
+            namespace,
+            name: NAME.to_owned(),
+            key: change_type.to_owned(),
+        })
     }
 
     /// Returns what a patch of a ConfigMap sets; `None` for one that is none of a gate.
@@ -87,7 +91,9 @@ impl Policy {
     fn new(change_type: &str, targets: &BTreeSet<GateTarget>) -> Policy {
         let names: Vec<String> =
             targets.iter().map(|GateTarget { namespace, name }| format!("'{namespace}/{name}'")).collect();
-        let is_open = format!("has(params.data) && '{change_type}' in params.data && params.data['{change_type}'] == '{OPEN}'");
+        let is_open = format!(
+            "has(params.data) && '{change_type}' in params.data && params.data['{change_type}'] == '{OPEN}'"
+        );
         let suspended = |object: &str| format!("(has({object}.spec.suspend) && {object}.spec.suspend)");
         let stays = format!("!{} || {}", suspended("oldObject"), suspended("object"));
         let annotations = "has(object.metadata.annotations)";
@@ -117,9 +123,10 @@ fn policies(spec: &Spec, cluster: &ClusterGate) -> Vec<Policy> {
     if !spec.gate.admission || !cluster.enabled {
         return Vec::new();
     }
-    let own = cluster.targets.iter().filter(|(position, targets)| {
-        cluster.switched_on.contains(position) && !targets.is_empty()
-    });
+    let own = cluster
+        .targets
+        .iter()
+        .filter(|(position, targets)| cluster.switched_on.contains(position) && !targets.is_empty());
     own.map(|(position, targets)| Policy::new(&spec.types[*position].name.value, targets)).collect()
 }
 
@@ -184,7 +191,8 @@ pub fn problem(spec: &Spec, cluster: &ClusterGate, objects: &[&Value]) -> Option
             return Some(format!("it has no ConfigMap {NAME} without data"));
         }
     }
-    let reference = json!({ "name": NAME, "namespace": spec.gate.namespace, "parameterNotFoundAction": "Allow" });
+    let reference =
+        json!({ "name": NAME, "namespace": spec.gate.namespace, "parameterNotFoundAction": "Allow" });
     for policy in wanted {
         let of = |kind: &'static str| found.get(&(kind, policy.name.as_str())).map(|one| &one["spec"]);
         let expressions = |list: &Value| -> Vec<String> {
@@ -203,7 +211,10 @@ pub fn problem(spec: &Spec, cluster: &ClusterGate, objects: &[&Value]) -> Option
                 binding["policyName"] == policy.name.as_str() && binding["paramRef"] == reference
             });
         if !is_it {
-            return Some(format!("the admission policies of type `{}` say something else", policy.change_type));
+            return Some(format!(
+                "the admission policies of type `{}` say something else",
+                policy.change_type
+            ));
         }
     }
     None

@@ -44,11 +44,7 @@ fn held() -> String {
 ///
 /// A target that a person has stopped ([`STOP`]) is closed, whatever the table says. Where policies keep what is closed,
 /// their `parameter` is set first; the API server may hear of that a moment later, so resuming is tried twice.
-pub fn command(
-    action: Action,
-    targets: &BTreeSet<GateTarget>,
-    parameter: Option<&Parameter>,
-) -> Vec<String> {
+pub fn command(action: Action, targets: &BTreeSet<GateTarget>, parameter: Option<&Parameter>) -> Vec<String> {
     let (begin, cases, patch) = match action {
         Action::Open => (
             "[ \"$state\" = open ] || exit 0\n",

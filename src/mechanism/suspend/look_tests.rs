@@ -96,7 +96,8 @@ fn what_is_written_is_read_back() {
     let targets =
         ["apps-rw", "infra"].map(|name| GateTarget { namespace: "flux-system".into(), name: name.into() });
     let targets = BTreeSet::from(targets);
-    let parameter = Parameter { namespace: "jobs".into(), name: "reconciliation-windows".into(), key: "rw".into() };
+    let parameter =
+        Parameter { namespace: "jobs".into(), name: "reconciliation-windows".into(), key: "rw".into() };
     for (action, parameter) in
         [Action::Open, Action::Close].iter().flat_map(|action| [(*action, None), (*action, Some(&parameter))])
     {

@@ -33,12 +33,7 @@ fn usage(message: impl Into<String>, help: impl Into<String>) -> Error {
 }
 
 /// Returns the table, which freezes and overrides need; `text` is that of the spec.
-fn needed_table<'a>(
-    spec: &'a Spec,
-    text: &str,
-    now: Timestamp,
-    what: &str,
-) -> Result<&'a TableDef, Error> {
+fn needed_table<'a>(spec: &'a Spec, text: &str, now: Timestamp, what: &str) -> Result<&'a TableDef, Error> {
     spec.gate.table.as_ref().ok_or_else(|| {
         let message = format!("CronJobs that run at openings and closings alone can't keep {what}");
         let place = Place::file(spec.path.clone());

@@ -69,7 +69,8 @@ pub fn play(fleet: &mut Fleet) {
     until("the next run closes again", WORK * 3, || is_held(cluster).then_some(()));
     let stop = ["stop", "--without-git", "--cluster", "edge-01", "--quiet"];
     run(fleet, &stop, 0);
-    let stopped = || cluster.api.get(&path).unwrap()["metadata"]["annotations"]["gitops-windows/stop"].is_string();
+    let stopped =
+        || cluster.api.get(&path).unwrap()["metadata"]["annotations"]["gitops-windows/stop"].is_string();
     assert!(stopped());
 
     // A window comes, and what is stopped stays closed, whoever resumes it.
@@ -102,7 +103,9 @@ pub fn play(fleet: &mut Fleet) {
     let looked = Timestamp::now() + SignedDuration::from_secs(75);
     holds("it stays closed", WORK * 3, || Timestamp::now() >= looked, || is_held(cluster));
     cluster.reconciled("infra");
-    until("the image lands in the window", WORK * 3, || image(cluster).ends_with("1.31-alpine").then_some(()));
+    until("the image lands in the window", WORK * 3, || {
+        image(cluster).ends_with("1.31-alpine").then_some(())
+    });
     assert!(Timestamp::now() < given.close, "the machine is too slow for this window");
 
     // Who suspends something in the window may resume it.
