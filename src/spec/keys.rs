@@ -363,8 +363,7 @@ pub(crate) const GATE: Table = table(
         key(
             "admission",
             Shape::Flag,
-            "Whether admission policies refuse to resume what is closed, and let what is made again come suspended. \
-             Default: false.",
+            "Whether the API server itself refuses to resume what is closed. Default: false.",
         ),
         key(
             "kubernetes",
