@@ -20,7 +20,7 @@ use crate::{diff, write};
 pub enum Exit {
     /// Nothing to do, or it was written.
     Clean = 0,
-    /// There are changes, and they were not written.
+    /// There are changes that were not written, or that do not reach all clusters.
     Pending = 1,
     /// Something was to be done, all of it was refused as unsafe.
     Refused = 5,
@@ -66,7 +66,7 @@ pub fn apply<'s>(
         && !writing.allow_dirty
         && (writing.consent.yes || writing.consent.may_ask(output))
     {
-        refuse_dirty(workspace)?;
+        refuse_dirty(workspace, plan)?;
     }
     // Nothing is written that only another run has seen.
     let verdicts = proven(workspace, plan, &Anew(renderer))?;
@@ -244,9 +244,12 @@ fn refuse_ignored(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
     ))
 }
 
-fn refuse_dirty(workspace: &Workspace) -> Result<(), Error> {
+fn refuse_dirty(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
     let mut dirty = workspace.repository.dirty()?;
     dirty.retain(|path| !workspace.edited.iter().any(|edited| path.is_within(edited)));
+    if plan.is_urgent {
+        dirty.retain(|path| plan.changes.contains_key(path));
+    }
     if dirty.is_empty() {
         return Ok(());
     }

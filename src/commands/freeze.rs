@@ -1,6 +1,7 @@
 //! `freeze` and `stop`.
 
 use clap::{Args, Subcommand};
+use jiff::Timestamp;
 
 use crate::cli::{Global, TextFormat};
 use crate::commands::apply::Exit;
@@ -11,14 +12,17 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::gate::ByHand;
+use crate::spec::Spec;
 use crate::spec::exceptions::{
-    About, NewFreeze, add_freeze, free_name, freezes, freezes_text, remove_freeze,
+    About, NewFreeze, add_freeze, free_name, freezes, freezes_text, remove_freeze, table_steps,
 };
 use crate::spec::windows::gated;
-use crate::spec::{NEEDS_TABLE, Spec};
 
 /// The name and the reason of a freeze for which nobody gives one.
 const STOP: (&str, &str) = ("stop", "emergency stop");
+
+/// What closes where no edit does.
+const WITHOUT_GIT: &str = "`gitops-windows stop --without-git` prints what closes each cluster at once";
 
 /// Arguments of `freeze`.
 #[derive(Args, Debug)]
@@ -134,7 +138,7 @@ pub fn run(global: &Global, arguments: &Freeze, output: &Output) -> Result<Exit,
         FreezeWhat::Add(FreezeAdd { name, from, to, reason, scope, edit: arguments }) => {
             let (from, to) = (from.clone(), Some(to.clone()));
             let new = NewFreeze { from, to, ..scope.freeze(name.clone(), reason.clone())? };
-            edit(global, output, arguments, |spec, text| add_freeze(spec, text, &new, now))
+            Ok(edit(global, output, arguments, |spec, text| add_freeze(spec, text, &new, now))?.exit)
         }
         FreezeWhat::List(ExceptionList { format }) => {
             let workspace = Workspace::open(global, output)?;
@@ -147,7 +151,7 @@ pub fn run(global: &Global, arguments: &Freeze, output: &Output) -> Result<Exit,
             Ok(Exit::Clean)
         }
         FreezeWhat::Remove(FreezeRemove { names, edit: arguments }) => {
-            edit(global, output, arguments, |spec, text| remove_freeze(spec, text, names))
+            Ok(edit(global, output, arguments, |spec, text| remove_freeze(spec, text, names))?.exit)
         }
     }
 }
@@ -162,38 +166,36 @@ pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, 
         return without_git(global, &arguments.scope, reason, output);
     }
     let mut new = NewFreeze { to: arguments.until.clone(), ..arguments.scope.freeze(String::new(), reason)? };
-    let exit = edit(global, output, &arguments.edit, |spec, text| {
+    let done = edit(global, output, &arguments.edit, |spec, text| {
         if spec.gate.table.is_none() {
-            return Err(without_table(spec));
+            return Err(without_table(spec, text, now));
         }
         new.name = free_name(spec, STOP.0);
         add_freeze(spec, text, &new, now)
     });
     let is_program = arguments.edit.if_revision.is_some();
-    let exit = exit.map_err(|mut error| {
+    let done = done.map_err(|mut error| {
         // Who spelled it wrong, or asks for a revision, is told that alone.
         if error.kind == ErrorKind::Usage || is_program {
             return error;
         }
-        let way = "`gitops-windows stop --without-git` prints what closes each cluster at once";
         let one = "or stop one cluster after the other: `--cluster NAME`";
-        error.diagnostics.push(Diagnostic::note(way).help(one));
+        error.diagnostics.push(Diagnostic::note(WITHOUT_GIT).help(one));
         error
     })?;
-    if exit == Exit::Clean {
+    if done.is_written {
         output.say(&format!("`gitops-windows freeze remove {}` ends it.", new.name));
     }
-    Ok(exit)
+    Ok(done.exit)
 }
 
 /// Says that no edit stops a pair of CronJobs, and what does.
-fn without_table(spec: &Spec) -> Error {
-    let text = "CronJobs that run at openings and closings alone obey no commit. Nothing would stop";
-    let help = format!(
-        "`gitops-windows stop --without-git` prints what closes each cluster at once\nor {NEEDS_TABLE}"
-    );
-    let error = Diagnostic::error(text).at(Place::file(spec.path.clone())).help(help);
-    Error::new(ErrorKind::Usage, error)
+fn without_table(spec: &Spec, text: &str, now: Timestamp) -> Error {
+    let message = "CronJobs that run at openings and closings alone obey no commit. Nothing would stop";
+    let error = Diagnostic::error(message).at(Place::file(spec.path.clone()));
+    let mut error = Error::new(ErrorKind::Usage, error.help(table_steps(spec, text, now)));
+    error.diagnostics.push(Diagnostic::note(WITHOUT_GIT));
+    error
 }
 
 /// Prints the commands that close at once in the clusters that are meant.
@@ -207,9 +209,8 @@ fn without_git(global: &Global, scope: &FreezeScope, reason: &str, output: &Outp
     if scope.types.is_empty() {
         types.push(None);
     }
-    let about = About { clusters: scope.clusters.clone(), labels: scope.labels.clone() };
-    let clusters = about.among(spec)?;
     let by_hand = ByHand::new(&input);
+    let clusters = clusters_of(scope, spec, by_hand.beside_spec())?;
     let mut found = Vec::new();
     let mut left = Vec::new();
     for (cluster, name) in clusters.iter().flat_map(|cluster| types.iter().map(move |name| (cluster, name))) {
@@ -237,6 +238,21 @@ fn without_git(global: &Global, scope: &FreezeScope, reason: &str, output: &Outp
         );
     }
     Ok(Exit::Clean)
+}
+
+/// Returns the clusters that are meant: of the spec, and of those `beside` it, whose gates stand all the same.
+fn clusters_of(scope: &FreezeScope, spec: &Spec, beside: Vec<String>) -> Result<Vec<String>, Error> {
+    let FreezeScope { clusters, labels, .. } = scope;
+    let is_beside = |name: &&String| beside.contains(*name);
+    let known: Vec<String> = clusters.iter().filter(|name| !is_beside(name)).cloned().collect();
+    let mut found = Vec::new();
+    if clusters.is_empty() || !known.is_empty() {
+        found = About { clusters: known, labels: labels.clone() }.among(spec)?;
+    }
+    let is_meant =
+        |name: &String| if clusters.is_empty() { labels.is_empty() } else { clusters.contains(name) };
+    found.extend(beside.into_iter().filter(is_meant));
+    Ok(found)
 }
 
 impl FreezeScope {

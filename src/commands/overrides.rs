@@ -115,7 +115,7 @@ pub fn run(global: &Global, arguments: &Override, output: &Output) -> Result<Exi
     match &arguments.what {
         OverrideWhat::Add(arguments) => {
             let new = new(arguments)?;
-            edit(global, output, &arguments.edit, |spec, text| add_override(spec, text, &new, now))
+            Ok(edit(global, output, &arguments.edit, |spec, text| add_override(spec, text, &new, now))?.exit)
         }
         OverrideWhat::Open(OverrideOpen { cluster, change_type }) => {
             let loaded = Loaded::open_in_need(global, output)?;
@@ -138,7 +138,7 @@ pub fn run(global: &Global, arguments: &Override, output: &Output) -> Result<Exi
         }
         OverrideWhat::Remove(OverrideRemove { scope, change_type, from, edit: arguments }) => {
             let which = Which { about: scope.about(), change_type: change_type.clone(), from: from.clone() };
-            edit(global, output, arguments, |spec, text| remove_override(spec, text, &which))
+            Ok(edit(global, output, arguments, |spec, text| remove_override(spec, text, &which))?.exit)
         }
     }
 }

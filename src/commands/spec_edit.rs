@@ -108,7 +108,7 @@ impl Edited {
     pub fn apply(&self, writing: &Writing, output: &Output, format: Format) -> Result<Exit, Error> {
         let answer = |written: bool| {
             let changes = &diff::json(&self.plan.changes)["changes"];
-            changed(self.before.bytes(), self.after.bytes(), changes, written)
+            changed(self.before.bytes(), self.after.bytes(), changes, &self.plan.unreached, written)
         };
         let shown = match format {
             Format::Json => Shown::Answer(&answer),
@@ -124,7 +124,15 @@ pub fn file(workspace: &Workspace) -> File {
     workspace.snapshot.file(&workspace.spec_path).cloned().unwrap_or_else(|| File::new([]))
 }
 
-/// Edits freezes and overrides by the word of a person, and says when a cluster hears of it.
+/// How an edit ended when nothing failed.
+pub struct Done {
+    /// The exit code: also pending where it is written and does not reach all clusters.
+    pub exit: Exit,
+    /// Whether the files are as they should be.
+    pub is_written: bool,
+}
+
+/// Edits freezes and overrides by the word of a person, and says when a cluster hears of it, and which one does not.
 ///
 /// # Errors
 ///
@@ -134,7 +142,7 @@ pub fn edit(
     output: &Output,
     arguments: &SpecEdit,
     edit: impl FnOnce(&Spec, &str) -> Result<(String, Parsed), Error>,
-) -> Result<Exit, Error> {
+) -> Result<Done, Error> {
     let revision = arguments.if_revision.as_deref();
     let edited = Edited::plan(global, output, revision, Along::Tables, edit)?;
     let exit = edited.apply(&arguments.writing, output, arguments.format)?;
@@ -147,5 +155,11 @@ pub fn edit(
     } else if exit == Exit::Clean && !edited.plan.changes.is_empty() {
         output.say("No gate changes by it: it reaches no cluster yet.");
     }
-    Ok(exit)
+    let is_written = exit == Exit::Clean;
+    let unreached: Vec<&str> = edited.plan.unreached.iter().map(String::as_str).collect();
+    if unreached.is_empty() {
+        return Ok(Done { exit, is_written });
+    }
+    output.say(&format!("It does not reach all of {}, for the reasons above.", unreached.join(", ")));
+    Ok(Done { exit: Exit::Pending, is_written })
 }

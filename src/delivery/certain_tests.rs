@@ -87,6 +87,31 @@ fn what_is_applied_to_another_cluster_is_a_root_there() {
     ");
 }
 
+/// The base that clusters share holds the one that applies each of them.
+#[test]
+fn what_applies_itself_has_its_own_variables() {
+    let values = "postBuild: { substitute: { ENV: test, CLUSTER: \"00\" } }";
+    let itself = flux("flux-system", "\"./clusters/${ENV}/${CLUSTER}\"", values);
+    let unknown = flux("flux-system", "\"./clusters/${ENV}/${OTHER}\"", values);
+    let apps = flux("apps", "\"./apps/${ENV}\"", "");
+    let base = |itself: &str| {
+        let files = [
+            ("clusters/test/base/sync.yaml", itself),
+            ("clusters/test/base/kustomization.yaml", "resources: [sync.yaml]\n"),
+            ("clusters/test/00/kustomization.yaml", "resources: [../base, apps.yaml]\n"),
+            ("clusters/test/00/apps.yaml", apps.as_str()),
+            ("apps/test/s.yaml", SERVICE),
+        ];
+        believed(&files)
+    };
+    insta::assert_snapshot!(base(&itself), @r"
+    00: clusters/test/00 applies itself
+      flux-system/flux-system clusters/test/00 by flux-system/flux-system
+      flux-system/apps apps/test by flux-system/flux-system
+    ");
+    insta::assert_snapshot!(base(&unknown), @"");
+}
+
 #[test]
 fn a_flux_instance_has_the_variables_of_what_applies_it() {
     let of_cluster = instance("sync: { kind: GitRepository, url: u, path: \"./clusters/${CLUSTER}\" }");

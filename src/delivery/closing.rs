@@ -8,7 +8,7 @@ use crate::delivery::carried::carried;
 use crate::delivery::gate::WrittenJob;
 use crate::delivery::{Cluster, Hold, Input, Model, Reached, SourceId};
 use crate::error::Error;
-use crate::mechanism::{Action, GateTarget, read};
+use crate::mechanism::{Action, GateTarget, Parameter, read};
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::{FluxKustomization, Snapshot, built};
@@ -36,6 +36,8 @@ pub struct BuiltJob {
     pub held: Option<(String, String)>,
     /// The name of that other one.
     pub follows: Option<String>,
+    /// Where it keeps whether its type is open, for policies.
+    pub parameter: Option<Parameter>,
     /// Whether it looks for the annotation by which people stop it.
     pub obeys_stop: bool,
     /// Whether Git lets it run: neither the CronJob nor the Flux Kustomization that brings it is suspended.
@@ -53,6 +55,7 @@ impl BuiltJob {
             table: reading.table,
             held: reading.held,
             follows: reading.follows,
+            parameter: reading.parameter,
             obeys_stop: reading.obeys_stop,
             targets: reading.turns.into_iter().map(GateTarget::from).collect(),
             schedule: job["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
@@ -201,6 +204,7 @@ fn written(model: &Model, folder: &RepoPath) -> Vec<(BuiltJob, Option<RepoPath>)
         table: job.table.clone(),
         held: None,
         follows: None,
+        parameter: read(&job.value, None).parameter,
         obeys_stop: read(&job.value, None).obeys_stop,
         targets: job.targets.iter().map(target).collect(),
         schedule: job.value["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),

@@ -81,6 +81,8 @@ pub struct Cluster {
     pub(super) artifacts: BTreeSet<Artifact>,
     /// What its ArtifactGenerators make.
     pub(super) generated: Vec<Generated>,
+    /// The positions of the Flux Kustomizations by their names, once all are known.
+    pub(super) by_name: BTreeMap<String, Vec<usize>>,
 }
 
 /// An ExternalArtifact that an ArtifactGenerator makes.
@@ -119,6 +121,24 @@ pub struct Reached {
 }
 
 impl Cluster {
+    /// Notes the Flux Kustomizations by their names.
+    pub(super) fn index(&mut self) {
+        for (position, one) in self.kustomizations.iter().enumerate() {
+            self.by_name.entry(one.name().to_owned()).or_default().push(position);
+        }
+    }
+
+    /// Returns a Flux Kustomization that it gets, by the secrets of `kubeConfig` on the way, the namespace and the name.
+    /// Where Git does not say the namespace, that is empty, and the first one of the name counts.
+    pub fn reached(&self, remote: &str, (namespace, name): (&str, &str)) -> Option<&Reached> {
+        let named = || {
+            let positions = self.by_name.get(name).into_iter().flatten();
+            positions.map(|position| &self.kustomizations[*position]).filter(|one| one.remote == remote)
+        };
+        let exact = named().find(|one| one.namespace() == namespace);
+        exact.or_else(|| named().next().filter(|_| namespace.is_empty()))
+    }
+
     /// Tells whether something of it lies in a folder.
     pub(super) fn concerns(&self, folder: &RepoPath) -> bool {
         let roots = self.roots.iter().map(|root| &root.folder);

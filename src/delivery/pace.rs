@@ -1,6 +1,6 @@
 //! How long Flux Kustomizations take to apply a commit, where no window holds it back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -31,14 +31,27 @@ impl Cluster {
         found.filter(|(_, other)| other.is_none_or(|other| other.source() == one.source()))
     }
 
-    /// Returns a Flux Kustomization that it gets, by the secrets of `kubeConfig` on the way, the namespace and the name; an
-    /// empty namespace is any.
-    pub fn reached(&self, remote: &str, (namespace, name): (&str, &str)) -> Option<&Reached> {
-        self.kustomizations.iter().find(|one| {
-            one.name() == name
-                && one.remote == remote
-                && (one.namespace() == namespace || namespace.is_empty())
-        })
+    /// Returns the first Flux Kustomization on the way of what one depends on that is held back, or is not in Git, by its
+    /// name: until that has applied a commit, the one does not, however long that takes. `None` where there is no such.
+    pub fn awaited<'c>(
+        &'c self,
+        one: &'c Reached,
+        is_held: &dyn Fn(&Reached) -> bool,
+    ) -> Option<(&'c str, Option<&'c Reached>)> {
+        let mut queue = vec![one];
+        let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
+        while let Some(next) = queue.pop() {
+            if !seen.insert((next.namespace(), next.name())) {
+                continue;
+            }
+            for (name, other) in self.dependencies(next) {
+                match other.filter(|other| !is_held(other)) {
+                    Some(other) => queue.push(other),
+                    None => return Some((name, other)),
+                }
+            }
+        }
+        None
     }
 
     /// Returns how long a Flux Kustomization takes at most to apply a commit, with what it depends on; `None` where Git does

@@ -9,7 +9,8 @@ use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::SourceId;
 use crate::path::RepoPath;
 use crate::repo::flux::holds_variable;
-use crate::repo::{FluxKustomization, Snapshot};
+use crate::repo::post_build::substitute;
+use crate::repo::{FluxKustomization, Graph, Snapshot};
 
 /// A folder that is applied to a cluster before anything else.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,10 +75,22 @@ pub enum Reason {
 /// Finds the Flux Kustomizations that apply the folder in which they stand.
 ///
 /// What a cluster's root brings may apply its own folder too: whoever knows more roots drops it then.
-pub(super) fn applying_themselves(snapshot: &Snapshot, flux: &[FluxKustomization]) -> Vec<(usize, Root)> {
+///
+/// Where its path has variables, its own `postBuild` fills them in, as it is among what it builds itself; then it may
+/// stand in a base that several clusters share.
+pub(super) fn applying_themselves(
+    snapshot: &Snapshot,
+    graph: &Graph,
+    flux: &[FluxKustomization],
+) -> Vec<(usize, Root)> {
     let top = RepoPath::top();
     let root = |(position, one): (usize, &FluxKustomization)| {
-        let spec = &one.value["spec"];
+        let has_variable = holds_variable(&one.value["spec"]["path"]);
+        let mut value = one.value.clone();
+        if has_variable {
+            substitute(&one.value["spec"]["postBuild"], Arc::make_mut(&mut value));
+        }
+        let spec = &value["spec"];
         if one.source_kind() != "GitRepository"
             || holds_variable(&spec["path"])
             || !spec["kubeConfig"].is_null()
@@ -85,8 +98,10 @@ pub(super) fn applying_themselves(snapshot: &Snapshot, flux: &[FluxKustomization
             return None;
         }
         let folder = secure_join(snapshot, &top, spec["path"].as_str().unwrap_or_default())?;
+        let is_taken_in = || has_variable && graph.taken_in_by(&one.file).contains(&folder);
+        let is_own = one.file.is_within(&folder) || is_taken_in();
         let root = Root::of(position, one, folder, Reason::AppliesItself);
-        one.file.is_within(&root.folder).then_some((position, root))
+        is_own.then(|| (position, Root { kustomization: Some(value), ..root }))
     };
     flux.iter().enumerate().filter(|(_, one)| one.has_source()).filter_map(root).collect()
 }

@@ -67,6 +67,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             }
         }
         walk.take_held_sources();
+        walk.cluster.index();
         walk.cluster
     }
 

@@ -97,17 +97,16 @@ pub(super) fn withhold(pairs: &mut [Pair<'_>], before: World<'_>, after: World<'
 fn uncertain(applier: &Applier<'_>, model: &Model) -> Option<(Cause, String)> {
     let one = applier.kustomization.filter(|one| !one.is_certain)?;
     let cluster = find(model, applier.cluster)?;
-    let mut parent = one;
+    let mut above = one;
     for _ in 0..DEEPEST {
-        let Some((namespace, name)) = &parent.applied_by else { break };
-        let of = |remote| reached(cluster, remote, (namespace, name));
-        let Some(above) = of(&parent.remote).or_else(|| of("")) else { break };
-        parent = above;
-        if parent.error.is_some() {
+        let Some((namespace, name)) = &above.applied_by else { break };
+        let Some(next) = parent(cluster, &above.remote, (namespace, name)) else { break };
+        above = next;
+        if above.error.is_some() {
             break;
         }
     }
-    Some((Cause::Parent, does_not_build(parent.name(), one)))
+    Some((Cause::Parent, does_not_build(above.name(), one)))
 }
 
 /// What does not build on one side.
@@ -169,7 +168,7 @@ fn missing(
 ) -> Option<(Cause, String)> {
     let one = applier.kustomization?;
     let (own, other) = (find(own, applier.cluster)?, find(other, cluster)?);
-    if let Some(same) = reached(other, &one.remote, (one.namespace(), one.name())) {
+    if let Some(same) = other.reached(&one.remote, (one.namespace(), one.name())) {
         return foreign(same);
     }
     let mut child = one;
@@ -181,27 +180,24 @@ fn missing(
             );
             return failing.roots.contains(cluster).then_some((Cause::Parent, reason));
         };
-        // What goes to another cluster by `kubeConfig` may be applied by what does not.
-        let parent = |cluster| {
-            let of = |remote| reached(cluster, remote, (namespace, name));
-            of(&child.remote).or_else(|| of(""))
-        };
-        match parent(other) {
+        let id = (namespace.as_str(), name.as_str());
+        match parent(other, &child.remote, id) {
             Some(there) if failing.has(cluster, there) => {
                 return Some((Cause::Parent, does_not_build(name, one)));
             }
             Some(there) => return foreign(there),
-            None => child = parent(own)?,
+            None => child = parent(own, &child.remote, id)?,
         }
     }
     None
 }
 
-fn find<'m>(model: &'m Model, name: &str) -> Option<&'m Cluster> {
-    model.delivered.named(name)
+/// Returns what applies something, by the secrets of `kubeConfig` on the way: what goes to another cluster may be applied
+/// by what does not.
+fn parent<'m>(cluster: &'m Cluster, remote: &str, id: (&str, &str)) -> Option<&'m Reached> {
+    cluster.reached(remote, id).or_else(|| cluster.reached("", id))
 }
 
-fn reached<'m>(cluster: &'m Cluster, remote: &str, (namespace, name): (&str, &str)) -> Option<&'m Reached> {
-    let is_it = |one: &&Reached| one.remote == remote && one.namespace() == namespace && one.name() == name;
-    cluster.kustomizations.iter().find(is_it)
+fn find<'m>(model: &'m Model, name: &str) -> Option<&'m Cluster> {
+    model.delivered.named(name)
 }

@@ -1,6 +1,6 @@
 //! What an object does to Flux Kustomizations.
 
-use crate::mechanism::SuspendPatch;
+use crate::mechanism::{Parameter, SuspendPatch};
 use crate::schedule::OpenTimes;
 use crate::spec::MechanismName;
 
@@ -72,6 +72,8 @@ pub struct Reading {
     pub held: Option<(String, String)>,
     /// The name of that other one, in the same namespace.
     pub follows: Option<String>,
+    /// Where it keeps whether its type is open, for policies.
+    pub parameter: Option<Parameter>,
     /// Whether it looks for the annotation by which people stop it.
     pub obeys_stop: bool,
     /// The first container, by position, that has one of these commands.

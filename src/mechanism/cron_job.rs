@@ -37,13 +37,13 @@ pub(crate) fn command_line(
         let (namespace, names) = namespaces.pop_first().unwrap_or((usual, BTreeSet::new()));
         return in_one(namespace, &names);
     }
-    let mut script = "failed=0\n".to_owned();
-    for (namespace, names) in &namespaces {
-        let line = shell_line(&in_one(namespace, names));
-        script += &format!("{line} || failed=1\n");
-    }
-    script += "exit \"$failed\"";
-    in_shell(script)
+    each(namespaces.iter().map(|(namespace, names)| shell_line(&in_one(namespace, names))))
+}
+
+/// Returns the command that runs each of some lines, whatever becomes of the others, and fails where one has failed.
+pub(super) fn each(lines: impl IntoIterator<Item = String>) -> Vec<String> {
+    let tried: String = lines.into_iter().map(|line| format!("{line} || failed=1\n")).collect();
+    in_shell(format!("failed=0\n{tried}exit \"$failed\""))
 }
 
 /// Returns the command that runs a script.

@@ -158,6 +158,11 @@ impl Gates {
         let held = targets.values().flatten().cloned().collect();
         Gates { base, jobs, clusters, targets, held }
     }
+
+    /// Returns the gate of a cluster; `None` where it can't have one.
+    pub fn of(&self, cluster: &str) -> Option<&ClusterGate> {
+        self.clusters.iter().find(|one| one.cluster == cluster)
+    }
 }
 
 /// What a mechanism writes its files from.

@@ -28,7 +28,7 @@ pub use gate::{
 };
 pub use left::{Field, Left, Observed, State};
 pub use standing::{Standing, StandingSource};
-pub use suspend::SuspendPatch;
+pub use suspend::{Parameter, SuspendPatch};
 pub use table::{Table, Tabled, lines as table_lines};
 
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::mechanism::GateTarget;
+use crate::mechanism::{GateTarget, Parameter};
 
 /// A part of a gate that stands: what jobs of one kind hold back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct Standing {
     pub targets: BTreeSet<GateTarget>,
     /// The sources that they read, where sources are held.
     pub sources: BTreeSet<StandingSource>,
+    /// Where the jobs keep whether the type is open, where policies ask.
+    pub parameters: BTreeSet<Parameter>,
     /// Whether the jobs look at a table.
     pub has_table: bool,
     /// Whether the jobs obey the annotation by which people stop them, which earlier versions did not know.

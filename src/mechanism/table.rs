@@ -149,6 +149,15 @@ fn remark(what: &str, stretch: &Stretch, zone: &TimeZone) -> String {
     format!("# {what} {}: {}", words(stretch.interval, zone), stretch.reason.replace('$', " "))
 }
 
+/// Reads when a remark says that a freeze is.
+fn frozen(line: &str) -> Option<Interval> {
+    let (open, rest) = line.strip_prefix("# frozen ")?.split_once(" to ")?;
+    // As `words` writes it, the reason follows after a colon and a space.
+    let (close, _) = rest.split_once(": ")?;
+    let at = |told: &str| Timestamp::strptime("%a %Y-%m-%d %H:%M:%S %:z", told).ok();
+    Some(Interval { open: at(open)?, close: at(close)? })
+}
+
 /// Returns the lines of the table that the arguments of a container are; `None` where they are something else.
 pub fn lines(args: &Value) -> Option<&[Value]> {
     let (name, lines) = args.as_array()?.split_first()?;
@@ -238,7 +247,12 @@ impl Table {
             self.intervals.iter().any(|(_, own)| *own == position) || position == self.end.1
         };
         let own = self.lines.iter().enumerate().filter(|(position, _)| !is_interval(*position));
-        let own: Vec<&String> = own.map(|(_, line)| line).collect();
+        // A calendar file may have changed since: of what is open again no line says that it is frozen.
+        let is_frozen = |line: &String| {
+            let frozen = frozen(line).and_then(|frozen| frozen.clip(first, self.end.0));
+            frozen.is_none_or(|frozen| wanted.cut(frozen.open, frozen.close).next().is_none())
+        };
+        let own: Vec<&String> = own.map(|(_, line)| line).filter(|line| is_frozen(line)).collect();
         lines.extend(
             own.iter().filter(|line| !before.contains(line) && !after.contains(line)).copied().cloned(),
         );

@@ -25,6 +25,8 @@ pub use report::Report;
 pub use stage::{Stage, Standing};
 pub(crate) use unfetched::{for_people, refuse_unfetched};
 
+use std::collections::BTreeSet;
+
 use crate::change::Changes;
 use crate::diagnostic::Diagnostic;
 use crate::proof::Obligation;
@@ -42,4 +44,8 @@ pub struct Plan {
     pub remarks: Vec<Diagnostic>,
     /// What the command has to say of it.
     pub report: Report,
+    /// The clusters that should hear of it and don't, as `remarks` say.
+    pub unreached: BTreeSet<String>,
+    /// Whether it may be written beside uncommitted edits of files that it does not change.
+    pub is_urgent: bool,
 }

@@ -360,6 +360,16 @@ pub(crate) const GATE: Table = table(
         ),
         key("from", MOMENT, "The first day of that table. Default: two years before its last."),
         key("through", MOMENT, "The last day of that table, for example 2027-12-31."),
+        key(
+            "admission",
+            Shape::Flag,
+            "Whether the API server itself refuses to resume what is closed. Default: false.",
+        ),
+        key(
+            "kubernetes",
+            Shape::Text(TextRule::Minor),
+            "The oldest Kubernetes of all clusters, for example \"1.36\"; for `admission`.",
+        ),
         key("namespace", LABEL, "The namespace of the CronJobs. Default: jobs."),
         key("image", Shape::Text(TextRule::Image), "The image that holds kubectl and flux."),
         key("runner", Shape::Text(TextRule::OneOf(&["kubectl", "flux"])), "The command. Default: kubectl."),

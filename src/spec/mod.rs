@@ -42,4 +42,3 @@ pub use read::{near_folder, read, read_in_need};
 pub use schema::{SCHEMA_FILE, schema};
 pub use template::{expand, expand_folder};
 pub use text::{NewCluster, NewSpec, NewWindow, NewWindowUse, write_new};
-pub(crate) use validate::NEEDS_TABLE;

@@ -15,6 +15,8 @@ pub(crate) enum TextRule {
     Object,
     /// A container image.
     Image,
+    /// A minor version of Kubernetes.
+    Minor,
     /// A Kubernetes kind.
     Kind,
     /// An API group, empty for the core group.
@@ -60,6 +62,12 @@ impl TextRule {
             TextRule::Cluster => cluster(text),
             TextRule::Object => subdomain(text),
             TextRule::Image => image(text),
+            TextRule::Minor => demand(
+                text.strip_prefix("1.").is_some_and(|minor| {
+                    (1..4).contains(&minor.len()) && minor.bytes().all(|byte| byte.is_ascii_digit())
+                }),
+                "is no minor version of Kubernetes, such as \"1.36\"",
+            ),
             TextRule::Kind => demand(
                 text.starts_with(|c: char| c.is_ascii_alphabetic())
                     && text.chars().all(|c| c.is_ascii_alphanumeric()),
@@ -103,6 +111,7 @@ impl TextRule {
             TextRule::Cluster => r"^(?!.*\.\.)[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$".to_owned(),
             TextRule::Object => format!("^{SUBDOMAIN}$"),
             TextRule::Image => "^(?=.{1,512}$)[A-Za-z0-9][A-Za-z0-9._/:@-]*$".to_owned(),
+            TextRule::Minor => r"^1\.[0-9]{1,3}$".to_owned(),
             TextRule::Kind => "^[A-Za-z][A-Za-z0-9]*$".to_owned(),
             TextRule::Group => format!("^(?:{SUBDOMAIN})?$"),
             TextRule::Wildcard => format!(r"^{CLEAN}[^\s\u0085/]+$"),
@@ -250,6 +259,11 @@ mod tests {
 
     #[test]
     fn images_and_folders() {
+        judged(
+            TextRule::Minor,
+            &["1.36", "1.9", "1.100"],
+            &["", "1", "1.", "v1.36", "1.36.3", "2.0", "1.1000"],
+        );
         judged(
             TextRule::Image,
             &["ghcr.io/fluxcd/flux-cli:v2.9.4", "registry:5000/a/b@sha256:00ff"],

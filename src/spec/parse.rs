@@ -384,6 +384,15 @@ impl Parser<'_> {
             gate.enabled = enabled;
         }
         gate.table = self.gate_table(&fields);
+        if let Some(admission) = fields.get("admission") {
+            gate.admission = self.reader.flag(Some(admission)).unwrap_or(false);
+            let kubernetes = self.reader.field_text(fields.get("kubernetes")).map(|text| text.value);
+            let refused = admission_refused(&gate, fields.get("every").is_some(), kubernetes.as_deref());
+            if let Some((message, help)) = refused.filter(|_| gate.admission) {
+                let place = self.reader.place(&admission.node.span);
+                self.reader.diagnostics.push(Diagnostic::error(message).at(place).help(help));
+            }
+        }
         gate
     }
 
@@ -420,6 +429,37 @@ impl Parser<'_> {
             self.set(template, fields.get(name));
         }
         layout
+    }
+}
+
+/// The first minor version of Kubernetes in which MutatingAdmissionPolicy is v1
+/// (Kubernetes, `staging/src/k8s.io/api/admissionregistration/v1/types.go`).
+const ADMISSION: u32 = 36;
+
+/// Says why a gate can have no admission policies, and what to do.
+fn admission_refused(
+    gate: &GateDef,
+    has_table: bool,
+    kubernetes: Option<&str>,
+) -> Option<(&'static str, &'static str)> {
+    const VERSION: &str =
+        "add `kubernetes: \"1.36\"` under `gate`: the oldest of all clusters\nor remove `admission`";
+    let minor = kubernetes.and_then(|text| text.strip_prefix("1.")?.parse::<u32>().ok());
+    match minor {
+        _ if gate.mechanism != MechanismName::Suspend => Some((
+            "only CronJobs that suspend need admission policies: a held source is closed without them",
+            "remove `admission`",
+        )),
+        _ if !has_table => Some((
+            "admission policies ask CronJobs that look at a table, and this gate has none",
+            "add `every: 5m` and `through: 2027-12-31` under `gate`\nor remove `admission`",
+        )),
+        None => Some(("nothing says whether all clusters have MutatingAdmissionPolicy", VERSION)),
+        Some(minor) if minor < ADMISSION => Some((
+            "MutatingAdmissionPolicy is there since Kubernetes 1.36",
+            "remove `admission`, or update the clusters",
+        )),
+        Some(_) => None,
     }
 }
 

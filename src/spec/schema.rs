@@ -305,6 +305,7 @@ mod tests {
             TextRule::Cluster,
             TextRule::Object,
             TextRule::Image,
+            TextRule::Minor,
             TextRule::Kind,
             TextRule::Group,
             TextRule::Wildcard,

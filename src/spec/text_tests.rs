@@ -236,6 +236,7 @@ prop_compose! {
             } },
             gate: GateDef {
                 table: None,
+                admission: false,
                 mechanism: MechanismName::default(),
                 image,
                 namespace: labels[3].clone(),

@@ -134,8 +134,7 @@ fn clusters(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// What a pair of CronJobs that runs at openings and closings can't keep, and what can.
-pub(crate) const NEEDS_TABLE: &str =
-    "give the gate a table: `every: 5m` and `through: 2027-12-31` under `gate`";
+const NEEDS_TABLE: &str = "give the gate a table: `every: 5m` and `through: 2027-12-31` under `gate`";
 
 /// Checks what freezes and overrides are about, and that the gate can keep them.
 fn stretches(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {

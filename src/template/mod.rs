@@ -29,6 +29,7 @@ use crate::template::place::{place, template_diagnostic};
 
 /// The templates of the program: name and text.
 const EMBEDDED: &[(&str, &str)] = &[
+    ("admission.yaml", include_str!("../../templates/admission.yaml.j2")),
     ("alert-provider.yaml", include_str!("../../templates/alert-provider.yaml.j2")),
     ("alert.yaml", include_str!("../../templates/alert.yaml.j2")),
     ("app-configmap.yaml", include_str!("../../templates/app-configmap.yaml.j2")),

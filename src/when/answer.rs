@@ -49,6 +49,8 @@ pub struct Line {
     pub(super) waits_for: Option<String>,
     /// The windows, as a position in [`Schedules::distinct`].
     pub(super) schedule: Option<usize>,
+    /// What it depends on that waits itself, by name and with its times as far as they are known; of real-time alone.
+    pub awaited: Option<(String, Option<GateTimes>)>,
     /// Why the times stop being open at the next closing; `None` where there is none.
     pub closes_by: Option<CloseReason>,
     /// From the first to the last instant of the table that says when it is open, where there is one.
@@ -137,8 +139,13 @@ impl Line {
     pub fn is_open(&self) -> bool {
         match self.gate {
             GateState::Closes | GateState::Unseen => self.times.is_none_or(|times| times.open),
-            _ => true,
+            _ => !self.is_behind(),
         }
+    }
+
+    /// Tells whether it waits for something that is closed.
+    pub(super) fn is_behind(&self) -> bool {
+        self.awaited.as_ref().and_then(|(_, times)| *times).is_some_and(|times| !times.open)
     }
 
     /// Gives the instant from which a change that is merged at `at` can reach the cluster; `None` where no
@@ -146,6 +153,8 @@ impl Line {
     pub fn reaches(&self, at: Timestamp) -> Option<Timestamp> {
         if self.gate == GateState::Foreign || self.is_suspended() || self.folder.is_none() {
             None
+        } else if let Some((_, times)) = &self.awaited {
+            times.and_then(|times| if times.open { Some(at) } else { times.next_open })
         } else if self.is_open() {
             Some(at)
         } else {
@@ -176,10 +185,13 @@ pub fn answer(
             zones.entry(&side.cluster).or_insert_with(|| schedules.distinct()[position].zone(0));
         }
     }
+    let mut times_of =
+        |position: usize| *known[position].get_or_insert_with(|| schedules.distinct()[position].times(at));
     let mut line = |side: &Side| {
         let schedule = side.schedule.map(|position| (position, &schedules.distinct()[position]));
-        let times =
-            schedule.map(|(position, schedule)| *known[position].get_or_insert_with(|| schedule.times(at)));
+        let times = side.schedule.map(&mut times_of);
+        let awaited = side.awaited.as_ref().filter(|_| side.gate == GateState::RealTime);
+        let awaited = awaited.map(|one| (one.name.clone(), one.schedule.map(&mut times_of)));
         let opening = times.filter(|times| !times.open).and_then(|times| times.next_open);
         let delay = opening.and_then(|open| schedule?.1.delay(at, open).cloned());
         let closing = schedule.zip(times.and_then(|times| times.next_close));
@@ -200,6 +212,7 @@ pub fn answer(
             times,
             waits_for: side.waits_for.clone(),
             schedule: side.schedule,
+            awaited,
             closes_by: closing.map(|(_, reason)| reason),
             table: schedule.and_then(|(_, schedule)| schedule.bounds()),
             before_first_closing: None,

@@ -10,6 +10,8 @@ use crate::when::Line;
 pub enum Reason {
     /// It has no window.
     RealTime,
+    /// It depends on what is closed.
+    Dependency,
     /// A window is open.
     Window,
     /// An override is open, and no window.
@@ -40,8 +42,9 @@ pub enum Reason {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 14] = [
+    pub const ALL: [Reason; 15] = [
         Reason::RealTime,
+        Reason::Dependency,
         Reason::Window,
         Reason::Override,
         Reason::BeforeFirstClosing,
@@ -61,6 +64,7 @@ impl Reason {
     pub fn as_str(self) -> &'static str {
         match self {
             Reason::RealTime => "real-time",
+            Reason::Dependency => "dependency",
             Reason::Window => "window",
             Reason::Override => "override",
             Reason::BeforeFirstClosing => "before-first-closing",
@@ -85,6 +89,7 @@ impl Reason {
             return Reason::NoEntryPoint;
         }
         match (line.gate, line.times) {
+            (GateState::RealTime, _) if line.is_behind() => Reason::Dependency,
             (GateState::RealTime, _) => Reason::RealTime,
             (GateState::Off, _) => Reason::GateOff,
             (GateState::NotInGit | GateState::NoJob, _) => Reason::NotGated,

@@ -161,7 +161,10 @@ fn now(line: &Line) -> String {
         GateState::NotHandedOver => return "split, not handed over".to_owned(),
         GateState::RealTime => match line.kustomization.as_ref().and_then(|found| found.within) {
             Some(within) => format!("within {}", length(within)),
-            None => return "at once".to_owned(),
+            None => {
+                let after = line.awaited.as_ref().map(|(name, _)| format!("after {}", clean(name)));
+                return after.unwrap_or_else(|| "at once".to_owned());
+            }
         },
         GateState::Off => "gate off".to_owned(),
         GateState::NotInGit | GateState::NoJob => "not gated".to_owned(),

@@ -157,7 +157,8 @@ fn jobs_that_obey_no_annotation_are_stopped_by_what_they_leave_alone() {
 fn a_stop_is_written_whatever_else_must_wait_for_a_window() {
     let words =
         ["stop", "--until", "2026-12-01", "--time-zone", "UTC", "--now", "2026-11-20T00:00:00Z", "--yes"];
-    let freeze = |scratch: &Scratch| scratch.expect(0, &words);
+    // What no gate holds stays open, and that is told.
+    let freeze = |scratch: &Scratch| scratch.expect(1, &words);
     // One that is to read its held source again, in a window.
     let scratch = following();
     let file = "clusters/edge-01/flux/apps-rw.yaml";
@@ -181,4 +182,44 @@ fn a_stop_is_written_whatever_else_must_wait_for_a_window() {
     let changed = scratch.git(&["diff", "--name-only"]);
     told += &format!("## from a held source\nexit {}\n{}\n{changed}", run.code, run.stderr);
     insta::assert_snapshot!(told);
+}
+
+/// The gate of a cluster that has left the spec runs on until its files go.
+#[test]
+fn a_cluster_that_left_the_spec_is_stopped_too() {
+    let scratch = scaffold();
+    let before = stop(&scratch, &["--cluster", "edge-02"]);
+    assert!(before.contains("kubectl patch"), "{before}");
+    scratch.replace("windows.yaml", "  edge-02: {}\n", "");
+    scratch.commit();
+    assert_eq!(stop(&scratch, &["--cluster", "edge-02"]), before);
+    let all = stop(&scratch, &[]);
+    assert!(all.contains("# edge-01,") && all.contains("# edge-02,"), "{all}");
+    assert!(stop(&scratch, &["--cluster", "edge-3"]).starts_with("exit 2"));
+    let opened = told(&scratch, &["--cluster", "edge-02"]);
+    assert!(opened.contains("kubectl patch"), "{opened}");
+}
+
+/// Whatever fails, the rest is tried, and the command fails at the end.
+#[test]
+fn what_is_missing_keeps_nothing_else_open() {
+    let scratch = scaffold();
+    scratch.replace("windows.yaml", "gate:\n", "gate:\n  every: 5m\n  through: 2027-12-31\n");
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    let run = scratch.expect(0, &["stop", "--without-git", "--cluster", "edge-01", "--quiet"]);
+    let line = run.stdout.lines().find(|line| line.starts_with("/bin/sh")).unwrap();
+    let line = line
+        .replace("apps-rw --namespace", "gone apps-rw --namespace")
+        .replace("in apps-rw", "in gone apps-rw");
+    let kubectl = scratch.outside().join("kubectl");
+    program(
+        &kubectl,
+        "case \"$*\" in *gone*) exit 1 ;; 'get '*) ;; *) printf '%s\\n' \"$1 $3\" >>\"$STATE\" ;; esac",
+    );
+    let path = format!("{}:/usr/bin:/bin", scratch.outside().display());
+    let state = scratch.outside().join("state");
+    let mut shell = clean(Command::new("/bin/sh"), scratch.outside());
+    let output = shell.args(["-c", &line]).env("PATH", path).env("STATE", &state).output().unwrap();
+    assert!(!output.status.success());
+    assert_eq!(std::fs::read_to_string(&state).unwrap(), "patch apps-rw\n");
 }

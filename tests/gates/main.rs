@@ -1,6 +1,7 @@
 //! Gates, by the real binary: who is held back, who may do it, and that none stops by accident.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, in a folder of its own")]
 
+mod admission;
 mod by_hand;
 mod carried;
 #[path = "../support/divided.rs"]

@@ -618,7 +618,7 @@ fn what_it_depends_on_takes_its_time_too() {
         repository.write("clusters/edge-01/apps-rt.yaml", &format!("{own}{depends}"));
         let told = repository.stdout(&["when", "--cluster", "edge-01"]);
         let line = told.lines().find(|line| line.contains(" apps-rt: ")).unwrap();
-        line.split_once("at once").unwrap().1.trim().to_owned()
+        line.split_once(" apps-rt: ").unwrap().1.trim().trim_start_matches("at once ").to_owned()
     };
     let depends = "  dependsOn: [{ name: first }]\n";
     let waiting = format!("{first}  wait: true\n  timeout: 20m\n");
@@ -629,6 +629,19 @@ fn what_it_depends_on_takes_its_time_too() {
     );
     // What is not there, and what waits for its window, keeps it waiting for no one knows how long.
     for name in ["nowhere", "apps-rw"] {
-        assert_eq!(says(&first, &format!("  dependsOn: [{{ name: {name} }}]\n")), "", "{name}");
+        let told = says(&first, &format!("  dependsOn: [{{ name: {name} }}]\n"));
+        assert_eq!(told, format!("after {name}"));
     }
+    // Also through others, and where Git suspends it.
+    let behind = format!("{first}  dependsOn: [{{ name: apps-rw }}]\n");
+    assert_eq!(says(&behind, depends), "after apps-rw");
+    assert_eq!(says(&format!("{first}  suspend: true\n"), depends), "after first");
+    says(&behind, depends);
+    let answer =
+        repository.json(&["when", "--cluster", "edge-01", "--at", "2026-11-27T12:00Z", "--format", "json"]);
+    let lines = answer["lines"].as_array().unwrap();
+    let of = |name: &str| lines.iter().find(|line| line["kustomization"]["name"] == name).unwrap();
+    let (own, other) = (of("apps-rt"), of("apps-rw"));
+    assert_eq!((&own["open"], &own["reason"]), (&false.into(), &"dependency".into()));
+    assert_eq!(own["reaches"]["utc"], other["nextOpen"]["utc"]);
 }

@@ -68,7 +68,7 @@ fn a_cluster_whose_gate_can_t_be_written_is_named() {
         scratch.commit();
     };
     edit(&file);
-    let mut all = told(&scratch, 0, &["stop"]);
+    let mut all = told(&scratch, 1, &["stop"]);
     scratch.git(&["checkout", "--quiet", "."]);
     all += &told(&scratch, 4, &["override", "add", "--label", "region=eu", "--for", "2h", "--reason", "r"]);
     scratch.git(&["checkout", "--quiet", "."]);
@@ -85,14 +85,14 @@ fn a_gate_that_nothing_applies_is_named() {
     let scratch = tabled();
     scratch.write("infra/priority-classes/customer-facing.yaml", "kind: [\n");
     scratch.commit();
-    let mut all = told(&scratch, 0, &["stop", "--cluster", "edge-01"]);
+    let mut all = told(&scratch, 1, &["stop", "--cluster", "edge-01"]);
     scratch.git(&["checkout", "--quiet", "."]);
     // The list of the gate takes in nothing of it.
     let list = format!("clusters/edge-02/{GATE}/kustomization.yaml");
     let text = scratch.text(&list);
     scratch.write(&list, text.split_once("patches:").unwrap().0);
     scratch.commit();
-    all += &told(&scratch, 0, &["stop", "--cluster", "edge-02"]);
+    all += &told(&scratch, 1, &["stop", "--cluster", "edge-02"]);
     insta::assert_snapshot!(all);
 }
 
@@ -130,4 +130,34 @@ fn a_pair_is_stopped_by_no_commit() {
         ],
     );
     insta::assert_snapshot!(all);
+}
+
+/// What nobody has committed holds up no stop that leaves it alone.
+#[test]
+fn uncommitted_edits_of_other_files_hold_up_no_stop() {
+    let scratch = tabled();
+    scratch.write("notes.md", "half a thought\n");
+    let web = scratch.text("apps/web/service.yaml");
+    scratch.write("apps/web/service.yaml", format!("{web}# half an edit\n"));
+    scratch.expect(0, &[&["stop", "--yes"], &NOW[..]].concat());
+    assert!(scratch.text(&patch("edge-01", "close")).contains("# frozen"));
+    assert!(scratch.text("apps/web/service.yaml").ends_with("# half an edit\n"));
+    // An edit of what it writes would come along.
+    scratch.git(&["checkout", "--quiet", "."]);
+    scratch.write("windows.yaml", scratch.text("windows.yaml") + "# a note\n");
+    let run = scratch.expect(4, &[&["stop", "--yes"], &NOW[..]].concat());
+    assert!(run.stderr.contains("uncommitted changes: windows.yaml\n"), "{}", run.stderr);
+}
+
+/// A program reads which clusters hear nothing of it.
+#[test]
+fn the_answer_names_the_clusters_that_it_does_not_reach() {
+    let scratch = tabled();
+    let file = patch("edge-01", "close");
+    scratch.replace(&file, "  suspend:", "  # by hand\n  suspend:");
+    scratch.commit();
+    let run = scratch.expect(1, &[&["stop", "--yes", "--format", "json"], &NOW[..]].concat());
+    let answer = crate::answer(&run.stdout);
+    assert_eq!(answer["unreached"], serde_json::json!(["edge-01"]));
+    assert_eq!(answer["written"], true);
 }

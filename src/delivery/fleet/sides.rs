@@ -38,6 +38,17 @@ pub struct Side {
     pub waits_for: Option<String>,
     /// The windows, as a position in [`Schedules::distinct`], alike.
     pub schedule: Option<usize>,
+    /// What it waits for without waiting for a window of its own.
+    pub awaited: Option<Awaited>,
+}
+
+/// A Flux Kustomization that another one depends on, and that is held back or not in Git.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Awaited {
+    /// `metadata.name`.
+    pub name: String,
+    /// The windows for which it waits, as a position in [`Schedules::distinct`]; `None` where none are known.
+    pub schedule: Option<usize>,
 }
 
 /// Which changes an entry point applies.
@@ -170,6 +181,11 @@ impl Fleet {
     }
 }
 
+/// Tells whether Git itself keeps one from applying anything.
+fn is_suspended(one: &Reached) -> bool {
+    one.value["spec"]["suspend"] == true
+}
+
 struct Reading<'m> {
     spec: &'m Spec,
     model: &'m Model,
@@ -226,6 +242,7 @@ impl Reading<'_> {
                 kustomization: Some(kustomization),
                 waits_for: Some(change_type.clone()),
                 schedule: self.schedules.of(cluster, change_type),
+                awaited: flux.and_then(|flux| self.awaited(flux)),
             });
         }
         sides
@@ -251,6 +268,7 @@ impl Reading<'_> {
                 gate: self.gate(cluster, &change_type.name, None),
                 waits_for: Some(change_type.name.value.clone()),
                 schedule: self.schedules.of(cluster, &change_type.name),
+                awaited: None,
             })
             .collect()
     }
@@ -286,6 +304,7 @@ impl Reading<'_> {
             gate,
             waits_for,
             schedule,
+            awaited: self.applier(entry, cluster).and_then(|flux| self.awaited(flux)),
         }
     }
 
@@ -303,9 +322,25 @@ impl Reading<'_> {
     fn within(&self, flux: &FluxKustomization) -> Option<Duration> {
         let cluster = self.model.delivered.named(&flux.cluster)?;
         let own = cluster.reached(&flux.remote, (&flux.namespace, &flux.name))?;
+        cluster.pace(own, &|one| is_suspended(one) || self.hold(&cluster.name, one).is_some())
+    }
+
+    fn hold(&self, cluster: &str, one: &Reached) -> Option<Hold> {
+        self.holds.of(cluster, one.namespace(), one.name(), one.path.as_ref())
+    }
+
+    fn awaited(&self, flux: &FluxKustomization) -> Option<Awaited> {
+        let cluster = self.model.delivered.named(&flux.cluster)?;
+        let own = cluster.reached(&flux.remote, (&flux.namespace, &flux.name))?;
+        let (name, other) =
+            cluster.awaited(own, &|one| is_suspended(one) || self.hold(&cluster.name, one).is_some())?;
         let hold =
-            |one: &Reached| self.holds.of(&cluster.name, one.namespace(), one.name(), one.path.as_ref());
-        cluster.pace(own, &|one| hold(one).is_some())
+            other.filter(|other| !is_suspended(other)).and_then(|other| self.hold(&cluster.name, other));
+        let schedule = match hold {
+            Some(Hold::Window(change_type)) => self.schedules.of(&cluster.name, &change_type),
+            _ => None,
+        };
+        Some(Awaited { name: name.to_owned(), schedule })
     }
 
     /// Gives the namespace of an entry point's Flux Kustomization in a cluster, which its sides share.

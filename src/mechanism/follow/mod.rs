@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::mechanism::cron_job::{check_names, in_shell, shell_line};
+use crate::mechanism::cron_job::{check_names, each, in_shell, shell_line};
 use crate::mechanism::{
     Action, ClusterGate, Field, Files, GateTarget, Gates, Job, Jobs, Left, Mechanism, Observed, Reading,
     STOP, Standing, StandingSource, State, Turn, Writing, annotate, pod_of, table,
@@ -193,7 +193,8 @@ impl Mechanism for Follow {
             );
             format!("commit=$({get}) && [ -n \"$commit\" ] && {patch}")
         };
-        in_shell(standing.sources.iter().map(open).collect::<Vec<_>>().join(" && "))
+        let mut lines: Vec<String> = standing.sources.iter().map(open).collect();
+        if lines.len() == 1 { in_shell(lines.remove(0)) } else { each(lines) }
     }
 
     fn opened_until(&self, _: &Standing) -> &'static str {
@@ -281,7 +282,7 @@ fn by_hand(standing: &Standing, verb: &str, annotation: &str) -> Vec<String> {
     if lines.len() == 1 {
         return lines.remove(0);
     }
-    in_shell(lines.iter().map(|line| shell_line(line)).collect::<Vec<_>>().join(" && "))
+    each(lines.iter().map(|line| shell_line(line)))
 }
 
 /// Returns the value of a variable of a container; `None` where another object has it.

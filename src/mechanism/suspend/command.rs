@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::mechanism::cron_job::in_shell;
+use crate::mechanism::cron_job::{in_shell, shell_line};
+use crate::mechanism::suspend::admission::{OPEN, Parameter};
 use crate::mechanism::suspend::look;
-use crate::mechanism::{Action, GateTarget, Standing, command_line};
+use crate::mechanism::{Action, GateTarget, Job, Standing, command_line};
 use crate::spec::{Runner, Spec};
 
 /// Returns the command of a job.
@@ -12,20 +13,29 @@ use crate::spec::{Runner, Spec};
 /// `kubectl patch` fails loudly when an object is missing or forbidden. The field manager is
 /// `flux`, since kustomize-controller takes back what plain `kubectl` managers set. `flux suspend`
 /// exits 0 even when it failed, so its script asks afterwards.
-pub fn command(spec: &Spec, action: Action, targets: &BTreeSet<GateTarget>) -> Vec<String> {
+pub fn command(spec: &Spec, job: &Job, targets: &BTreeSet<GateTarget>) -> Vec<String> {
+    let action = job.action;
     if spec.gate.table.is_some() {
-        return look::command(action, targets);
+        let parameter = Parameter::of(spec, &spec.types[job.change_type].name);
+        return look::command(action, targets, parameter.as_ref());
     }
     command_line(targets, &spec.flux.namespace, |namespace, names| {
         in_one_namespace(spec.gate.runner, action, namespace, names)
     })
 }
 
-/// Returns the command by which people resume some targets.
-pub fn resume(targets: &BTreeSet<GateTarget>) -> Vec<String> {
-    command_line(targets, "", |namespace, names| {
+/// Returns the command by which people resume some targets, which policies must be told of first.
+pub fn resume(standing: &Standing, targets: &BTreeSet<GateTarget>) -> Vec<String> {
+    let resume = command_line(targets, "", |namespace, names| {
         in_one_namespace(Runner::Kubectl, Action::Open, namespace, names)
-    })
+    });
+    if standing.parameters.is_empty() {
+        return resume;
+    }
+    let open = standing.parameters.iter().map(|parameter| shell_line(&parameter.set(OPEN)));
+    // The API server may hear of it a moment later.
+    let waits = ["sleep 2".to_owned(), shell_line(&resume)];
+    in_shell(open.chain(waits).collect::<Vec<_>>().join(" && "))
 }
 
 /// Returns the command by which people close at once.

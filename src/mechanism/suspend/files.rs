@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::error::Error;
+use crate::mechanism::suspend::admission;
 use crate::mechanism::suspend::command::command;
 use crate::mechanism::suspend::role::{permission, reached};
 use crate::mechanism::table;
@@ -44,7 +45,7 @@ pub fn base(writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
                 "image": spec.gate.image,
                 // What looks at a table tries again at its next tick.
                 "tries": if spec.gate.table.is_some() { 0 } else { 10 },
-                "command": command(spec, job.action, &targets),
+                "command": command(spec, job, &targets),
             }),
         )?;
         files.push((expand(template, &[("job", &job.name)]), text));
@@ -91,6 +92,10 @@ pub fn cluster(
         let text = templates.render(name, permission(spec, &elsewhere))?;
         add(spec, wanted, join(&cluster.folder, name)?, ("a role", text))?;
     }
+    if let Some(text) = admission::text(writing, cluster)? {
+        add(spec, wanted, join(&cluster.folder, admission::FILE)?, ("admission policies", text))?;
+        roles.push(admission::FILE);
+    }
     let list = templates.render(
         "cluster-gate-kustomization.yaml",
         json!({
@@ -136,7 +141,7 @@ pub fn patch(
             "active_deadline": schedule.deadline.map(|deadline| deadline.active),
             "name": table::NAME,
             "table": cluster.tables.get(&job.change_type),
-            "command": differs.map(|targets| command(spec, job.action, targets)),
+            "command": differs.map(|targets| command(spec, job, targets)),
         }),
     )?;
     Ok(Some((expand(template, &[("job", &job.name)]), text)))

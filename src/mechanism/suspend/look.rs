@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::mechanism::cron_job::{in_shell, shell_line};
+use crate::mechanism::suspend::admission::{CLOSED, OPEN, Parameter};
 use crate::mechanism::{Action, GateTarget, STOP, annotate};
 
 /// The annotation by which a job knows what a job has suspended.
@@ -41,8 +42,9 @@ fn held() -> String {
 
 /// Returns the command of a job.
 ///
-/// A target that a person has stopped ([`STOP`]) is closed, whatever the table says.
-pub fn command(action: Action, targets: &BTreeSet<GateTarget>) -> Vec<String> {
+/// A target that a person has stopped ([`STOP`]) is closed, whatever the table says. Where policies keep what is closed,
+/// their `parameter` is set first; the API server may hear of that a moment later, so resuming is tried twice.
+pub fn command(action: Action, targets: &BTreeSet<GateTarget>, parameter: Option<&Parameter>) -> Vec<String> {
     let (begin, cases, patch) = match action {
         Action::Open => (
             "[ \"$state\" = open ] || exit 0\n",
@@ -52,12 +54,22 @@ pub fn command(action: Action, targets: &BTreeSet<GateTarget>) -> Vec<String> {
         _ => ("", "*:suspended*) ;; closed:* | *' stopped')", held()),
     };
     let mut script = format!("{LOOK}{begin}");
+    if let Some(parameter) = parameter {
+        let (unless, value) = match action {
+            Action::Open => ("", OPEN),
+            _ => ("[ \"$state\" = open ] || ", CLOSED),
+        };
+        script += &format!("{unless}{} || failed=1\n", shell_line(&parameter.set(value)));
+    }
     for GateTarget { namespace, name } in targets {
         let of = format!("--namespace={namespace}");
         let get = words(&["kubectl", "get", RESOURCE, name, &of, &format!("--output=go-template={ASK}")]);
         let patch = format!("--patch={patch}");
         let set = ["kubectl", "patch", RESOURCE, name, &of, "--type=merge", "--field-manager=flux", &patch];
-        let set = words(&set);
+        let mut set = words(&set);
+        if parameter.is_some() && action == Action::Open {
+            set = format!("{set} || {{ sleep 5; {set}; }}");
+        }
         script += &format!(
             "found=$({get}) || failed=1\ncase \"$state:$found\" in {cases} {set} || failed=1 ;; esac\n"
         );
@@ -81,7 +93,9 @@ pub fn stop(namespace: &str, names: &BTreeSet<&str>, reason: &str) -> Vec<String
     let is_suspended = format!("[ \"$(kubectl get {RESOURCE} \"$name\" {of} {ask})\" = true ]");
     let suspend = format!("kubectl patch {RESOURCE} \"$name\" {of} {set}");
     let stop = shell_line(&annotate(RESOURCE, namespace, &names, &format!("{STOP}={reason}")));
-    in_shell(format!("{stop} && for name in {all}; do {is_suspended} || {suspend} || exit 1; done"))
+    // One that is not there, or may not be patched, keeps no other one open.
+    let each = format!("for name in {all}; do {is_suspended} || {suspend} || failed=1; done");
+    in_shell(format!("failed=0; {stop} || failed=1; {each}; exit \"$failed\""))
 }
 
 /// Returns the words of the command by which people end a stop.

@@ -5,10 +5,10 @@ use jiff::Timestamp;
 use super::*;
 use crate::mechanism::Schedule;
 use crate::mechanism::suspend::read::read;
-use crate::mechanism::table::{NAME, schedule, tables, times};
+use crate::mechanism::table::{NAME, Table, Tabled, schedule, tables, times};
 use crate::path::RepoPath;
 use crate::schedule::{Deadline, Interval, OpenTimes};
-use crate::spec::{Spec, TableDef, parse};
+use crate::spec::{MechanismName, Spec, TableDef, parse};
 
 fn spec(rest: &str) -> Spec {
     let text = format!(
@@ -60,6 +60,22 @@ fn freezes_and_overrides_change_it_in_the_clusters_that_they_are_about() {
     assert_eq!(lines(&spec, "b").len(), 5);
 }
 
+/// The table was written before the freeze became longer, as a calendar file may, and the freeze is removed then.
+#[test]
+fn nothing_is_called_frozen_that_is_open_again() {
+    let freeze = |to: &str| {
+        spec(&format!("{GATE}freezes: {{ peak: {{ from: 2026-03-28, to: {to}, reason: peak }} }}\n"))
+    };
+    let table = Table::of_lines(lines(&freeze("2026-03-28"), "a")).unwrap();
+    let is_frozen = |line: &String| line.starts_with("# frozen");
+    assert_eq!(table.lines().iter().filter(|line| is_frozen(line)).count(), 1);
+    let what = Tabled { mechanism: MechanismName::Suspend, cluster: "a", change_type: "rw" };
+    let edited = |after: &Spec| table.edited(&freeze("2026-03-29"), after, &what).unwrap();
+    assert_eq!(edited(&spec(GATE)), lines(&spec(GATE), "a"));
+    // Where nothing of it opens, it stays as it is.
+    assert_eq!(edited(&freeze("2026-03-29")), table.lines());
+}
+
 #[test]
 fn an_end_between_two_runs_is_refused() {
     let freeze = "freezes: { peak: { from: 2026-03-28T23:07, to: 2026-03-29, reason: peak } }\n";
@@ -80,14 +96,20 @@ fn what_is_written_is_read_back() {
     let targets =
         ["apps-rw", "infra"].map(|name| GateTarget { namespace: "flux-system".into(), name: name.into() });
     let targets = BTreeSet::from(targets);
-    for action in [Action::Open, Action::Close] {
+    let parameter =
+        Parameter { namespace: "jobs".into(), name: "reconciliation-windows".into(), key: "rw".into() };
+    for (action, parameter) in
+        [Action::Open, Action::Close].iter().flat_map(|action| [(*action, None), (*action, Some(&parameter))])
+    {
         let args: Vec<String> = [NAME.to_owned()].into_iter().chain(lines(&spec, "a")).collect();
-        let container = json!({ "command": command(action, &targets), "args": args });
+        let container = json!({ "command": command(action, &targets, parameter), "args": args });
         let job: Value = json!({ "spec": { "jobTemplate": { "spec": { "template": { "spec": { "containers": [container] } } } } } });
         let reading = read(&job, None);
         assert_eq!(reading.action(), Some(action));
         assert_eq!(reading.turns.into_iter().map(GateTarget::from).collect::<BTreeSet<_>>(), targets);
-        assert_eq!((reading.unclear, reading.patches.len()), (Vec::new(), 2));
+        let twice = if parameter.is_some() && action == Action::Open { 2 } else { 1 };
+        assert_eq!((reading.unclear, reading.patches.len()), (Vec::new(), 2 * twice));
+        assert_eq!(reading.parameter.as_ref(), parameter);
         let (table, wanted) = (reading.table.unwrap(), spec.open_times("a", "rw").unwrap().unwrap());
         let all = |times: &OpenTimes| -> Vec<Interval> {
             times.cut(Timestamp::UNIX_EPOCH, "2030-01-01T00:00:00Z".parse().unwrap()).collect()

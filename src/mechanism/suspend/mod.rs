@@ -1,5 +1,6 @@
 //! Two CronJobs a window: one suspends the Flux Kustomizations, the other resumes them.
 
+mod admission;
 mod built;
 mod command;
 mod files;
@@ -17,6 +18,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+pub use admission::Parameter;
 pub use patch::SuspendPatch;
 
 use crate::error::Error;
@@ -70,6 +72,7 @@ impl Mechanism for Suspend {
     ) -> Option<String> {
         built::problem(spec, gates, cluster, objects)
             .or_else(|| role::unpermitted(spec, &cluster.held(), objects))
+            .or_else(|| admission::problem(spec, cluster, objects))
     }
 
     fn read(&self, job: &Value, namespace: Option<&str>) -> Reading {
@@ -80,8 +83,8 @@ impl Mechanism for Suspend {
         ["flux", "resume", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
     }
 
-    fn open_now(&self, _: &Standing, needed: &BTreeSet<GateTarget>) -> Vec<String> {
-        command::resume(needed)
+    fn open_now(&self, standing: &Standing, needed: &BTreeSet<GateTarget>) -> Vec<String> {
+        command::resume(standing, needed)
     }
 
     fn opened_until(&self, standing: &Standing) -> &'static str {
@@ -134,6 +137,11 @@ impl Mechanism for Suspend {
     fn kinds(&self) -> &'static [&'static str] {
         &[
             "CronJob",
+            "ConfigMap",
+            "ValidatingAdmissionPolicy",
+            "ValidatingAdmissionPolicyBinding",
+            "MutatingAdmissionPolicy",
+            "MutatingAdmissionPolicyBinding",
             "ClusterRole",
             "ClusterRoleBinding",
             "Role",

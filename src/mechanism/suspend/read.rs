@@ -6,6 +6,7 @@
 
 use serde_json::Value;
 
+use super::admission::Parameter;
 use super::line::Line;
 use super::patch::{SuspendPatch, parsed, suspend_of};
 use super::shell::{is_shell, is_shell_flag, shell_commands};
@@ -181,6 +182,12 @@ impl Reader {
             }
         }
         if !kinds.clone().any(is_kustomization) {
+            let namespace = line.namespace().or(self.kubectl_namespace.as_deref()).unwrap_or(FLUX);
+            let patch = parsed(line.flag(["-p", "--patch"]).unwrap_or_default());
+            if let (["configmaps", name], Some(patch)) = (&positional(&line)[..], patch) {
+                let parameter = Parameter::set_by(namespace, name, &patch);
+                self.found.parameter = self.found.parameter.take().or(parameter);
+            }
             return;
         }
         let text = line.flag(["-p", "--patch"]).unwrap_or_default();
@@ -203,6 +210,11 @@ impl Reader {
         let namespace = line.namespace().or(self.kubectl_namespace.as_deref()).unwrap_or(FLUX).to_owned();
         self.turn(action, namespace, names, words);
     }
+}
+
+/// Returns the words behind `patch`.
+fn positional(line: &Line) -> Vec<&str> {
+    line.positional[1..].iter().map(String::as_str).collect()
 }
 
 /// Tells whether a shell, or Kubernetes, puts something else in place of a part of the word.

@@ -112,6 +112,7 @@ pub fn adopt(
         gate: GateDef {
             mechanism: gate.close.mechanism,
             table: None,
+            admission: false,
             namespace: namespace(model, gate, renderer, snapshot).unwrap_or(defaults.namespace),
             image: text(&container["image"], &defaults.image),
             runner: if uses_flux { Runner::Flux } else { Runner::Kubectl },

@@ -46,6 +46,6 @@ pub fn retime(input: &Input<'_>, before: &Spec) -> Result<Plan, Error> {
             found.miss(input, before, cluster, why);
         }
     }
-    plan.remarks = found.remarks;
+    (plan.remarks, plan.unreached, plan.is_urgent) = (found.remarks, found.unreached, true);
     Ok(plan)
 }

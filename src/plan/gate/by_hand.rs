@@ -23,6 +23,22 @@ impl<'a> ByHand<'a> {
         ByHand { input: *input, holds: Holds::new(input.model, Some(input.spec)) }
     }
 
+    /// Returns the clusters of which gates run, and that the spec does not name, as those that have left it.
+    pub fn beside_spec(&self) -> Vec<String> {
+        let closings = &self.input.model.closings;
+        let is_beside = |name: &&str| !self.input.spec.clusters.contains_key(*name);
+        let all = closings.clusters().filter(is_beside).filter(|name| closings.closes_any(name));
+        all.map(str::to_owned).collect()
+    }
+
+    /// Makes sure that a cluster is one of the spec, or has a gate that runs.
+    fn known(&self, cluster: &str) -> Result<(), Error> {
+        if self.input.model.closings.closes_any(cluster) {
+            return Ok(());
+        }
+        self.input.known_clusters(&[cluster.to_owned()])
+    }
+
     /// Returns the commands that let in what waits for a type in a cluster, and all held Flux Kustomizations that this
     /// depends on: one of them that stays suspended keeps it from the new commit
     /// (kustomize-controller, `checkDependencies`: "revision is not up to date").
@@ -31,15 +47,19 @@ impl<'a> ByHand<'a> {
     ///
     /// When the spec has no such cluster, or its gate holds nothing of the type back.
     pub fn open(&self, cluster: &str, type_name: &str) -> Result<Vec<Command>, Error> {
-        self.input.known_clusters(&[cluster.to_owned()])?;
+        self.known(cluster)?;
         let all = self.standing(cluster);
         let held = all.iter().flat_map(|part| &part.standing.targets).cloned().collect();
         let open = |Part { mechanism, standing, .. }: &Part| {
             let mechanism = mechanism::of(*mechanism);
             let needed = with_dependencies(&self.input, cluster, &held, &standing.targets);
-            let until = mechanism.opened_until(standing);
+            let mut standing = standing.clone();
+            // What it depends on may be of another type.
+            let others = all.iter().filter(|other| !other.standing.targets.is_disjoint(&needed));
+            standing.parameters.extend(others.flat_map(|other| other.standing.parameters.iter().cloned()));
+            let until = mechanism.opened_until(&standing);
             let purpose = format!("let in at once what waits for type {type_name}: {until}");
-            Command { cluster: cluster.to_owned(), purpose, words: mechanism.open_now(standing, &needed) }
+            Command { cluster: cluster.to_owned(), purpose, words: mechanism.open_now(&standing, &needed) }
         };
         let own = all.iter().filter(|part| part.change_type.as_deref() == Some(type_name));
         let found: Vec<Command> = own.map(open).collect();
@@ -53,7 +73,7 @@ impl<'a> ByHand<'a> {
     ///
     /// When the spec has no such cluster, or its gate holds nothing of the type back.
     pub fn stop(&self, cluster: &str, type_name: Option<&str>, reason: &str) -> Result<Vec<Command>, Error> {
-        self.input.known_clusters(&[cluster.to_owned()])?;
+        self.known(cluster)?;
         let mut found = Vec::new();
         for Part { change_type, mechanism, standing, job } in self.standing(cluster) {
             if change_type.as_deref() != type_name {
@@ -93,6 +113,7 @@ impl<'a> ByHand<'a> {
                     job: format!("CronJob {}", job.name),
                 });
                 part.standing.targets.insert(target);
+                part.standing.parameters.extend(job.parameter.clone());
                 part.standing.sources.extend(
                     job.held
                         .clone()

@@ -147,6 +147,10 @@ pub(super) fn of_file<'a>(
 /// what to do.
 fn held_spec(cluster: &Cluster, live: &SourceId) -> Result<Value, (String, &'static str)> {
     const SUSPEND: &str = "choose `mechanism: suspend` under `gate`";
+    if live.kind == "Bucket" {
+        // source-controller, `api/v1/bucket_types.go`: nothing in its `spec` names a revision.
+        return Err(("has no field that names a revision, so nothing can hold it".to_owned(), SUSPEND));
+    }
     if live.kind != "GitRepository" {
         return Err(("is no GitRepository, and only such a one can be held yet".to_owned(), SUSPEND));
     }

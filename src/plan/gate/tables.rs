@@ -9,11 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::delivery::{BuiltJob, Input};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
-use crate::mechanism::{self, Table, Tabled, pod_of};
+use crate::mechanism::{self, ClusterGate, GateTarget, Table, Tabled, pod_of};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership, with_header};
 use crate::plan::gate::files::conflict;
+use crate::plan::gate::gates_apart;
+use crate::plan::gate::held::of_file;
 use crate::plan::problem::Problem;
 use crate::repo::File;
 use crate::repo::flux::is_yaml;
@@ -34,6 +36,8 @@ pub struct Retimed<'a> {
     pub written: BTreeSet<String>,
     /// Of what kind the first reason is why the edit does not reach a gate that stands; `None` where it reaches all.
     pub missed: Option<ErrorKind>,
+    /// The clusters that it does not reach, or not in all of what it is about.
+    pub unreached: BTreeSet<String>,
     /// Which clusters the edit does not reach, and why.
     pub remarks: Vec<Diagnostic>,
 }
@@ -46,6 +50,7 @@ impl Retimed<'_> {
         self.remarks.push(Diagnostic::warning(text).at(place).help(way(input, before, cluster)));
         self.remarks.extend(why.diagnostics.into_iter().map(as_warning));
         self.missed.get_or_insert(why.kind);
+        self.unreached.insert(cluster.to_owned());
     }
 }
 
@@ -56,7 +61,10 @@ impl Retimed<'_> {
 /// When jobs would see a time late or not at all, and when the layout gives no folder.
 pub fn retime<'a>(input: &Input<'a>, before: &Spec) -> Result<Retimed<'a>, Error> {
     let builder = Builder::new(input.snapshot);
-    let mut found = Retimed { builder, written: BTreeSet::new(), missed: None, remarks: Vec::new() };
+    let (written, unreached) = (BTreeSet::new(), BTreeSet::new());
+    let mut found = Retimed { builder, written, missed: None, unreached, remarks: Vec::new() };
+    // Windows that can't be kept are told of by `sync`, and hold up no stop.
+    let gates = gates_apart(input).ok().flatten();
     let mut wanted: BTreeMap<&str, Vec<NewTable>> = BTreeMap::new();
     for cluster in input.spec.clusters.keys() {
         let types = concerned(input.spec, before, cluster);
@@ -66,9 +74,14 @@ pub fn retime<'a>(input: &Input<'a>, before: &Spec) -> Result<Retimed<'a>, Error
         match tables(input, before, cluster, &types) {
             Ok(tables) if tables.is_empty() => {
                 let text = format!("no gate of cluster {cluster} stands in Git, so nothing changes there");
-                let place = Place::file(input.spec.path.clone());
+                let told = Diagnostic::warning(text).at(Place::file(input.spec.path.clone()));
+                let own = gates.as_ref().and_then(|(gates, _)| gates.of(cluster));
+                let is_wanted = own.is_none_or(|own| !wanted_of(own, &types).is_empty());
+                if is_wanted && is_closing(input, before, cluster) {
+                    found.unreached.insert(cluster.clone());
+                }
                 let help = "run `gitops-windows sync`, which writes it";
-                found.remarks.push(Diagnostic::warning(text).at(place).help(help));
+                found.remarks.push(if is_wanted { told.help(help) } else { told });
             }
             Ok(tables) => {
                 for NewTable { path, text, .. } in &tables {
@@ -91,9 +104,43 @@ pub fn retime<'a>(input: &Input<'a>, before: &Spec) -> Result<Retimed<'a>, Error
         if let Some(why) = why {
             let why = Diagnostic::error(why).at(Place::file(input.spec.gate_folder(cluster)?));
             found.miss(input, before, cluster, Error::new(ErrorKind::Unsafe, why));
+            continue;
+        }
+        let own = gates.as_ref().and_then(|(gates, _)| gates.of(cluster));
+        if let Some(own) = own.filter(|_| is_closing(input, before, cluster)) {
+            let types = concerned(input.spec, before, cluster);
+            let loose = wanted_of(own, &types).into_iter();
+            let loose = loose.filter(|target| model.closings.running(cluster, target).is_none());
+            for target in loose {
+                found.unreached.insert(cluster.to_owned());
+                found.remarks.push(not_held(input, own, target));
+            }
         }
     }
     Ok(found)
+}
+
+/// Returns what a gate should hold back of some types.
+fn wanted_of<'g>(gate: &'g ClusterGate, types: &BTreeSet<usize>) -> BTreeSet<&'g GateTarget> {
+    let switched_on = types.iter().filter(|position| gate.switched_on.contains(position));
+    switched_on.filter_map(|position| gate.targets.get(position)).flatten().collect()
+}
+
+/// Says that no gate holds back something that the spec gates, so that no table stops it, and what does.
+fn not_held(input: &Input<'_>, gate: &ClusterGate, target: &GateTarget) -> Diagnostic {
+    let (cluster, GateTarget { namespace, name }) = (&gate.cluster, target);
+    let held = gate.sources.iter().find(|source| source.targets.contains(target));
+    let why = match held {
+        Some(held) => format!("it reads another source than {}", held.name),
+        None => "no gate in Git holds it back".to_owned(),
+    };
+    let shown = target.shown(input.spec);
+    let text = format!("Flux Kustomization {shown} of cluster {cluster} stays open: {why}");
+    let at = of_file(input, cluster, target).map(|flux| flux.place("sourceRef"));
+    let at = at.unwrap_or_else(|| Place::file(input.spec.path.clone()));
+    let once = format!("`flux suspend kustomization {name} --namespace {namespace}` closes it at once");
+    let lasting = "`gitops-windows sync` brings it under its gate";
+    Diagnostic::warning(text).at(at).help(format!("{once}\n{lasting}"))
 }
 
 /// Says why a cluster hears nothing of a table; `None` where it does.
@@ -127,17 +174,27 @@ fn taken_and_given(spec: &Spec, cluster: &str, change_type: &str) -> [Vec<Stretc
     [taken.collect(), given.collect()]
 }
 
-/// Says what works where an edit does not reach a cluster.
-fn way(input: &Input<'_>, before: &Spec, cluster: &str) -> String {
+/// Returns a type of which an edit takes more open times in a cluster, or gives more, by the index of that in
+/// [`taken_and_given`].
+fn more<'s>(input: &Input<'s>, before: &Spec, cluster: &str, index: usize) -> Option<&'s String> {
     let mut gated = input.spec.types.iter().filter(|one| !one.is_real_time()).map(|one| &one.name.value);
-    let more = |index: usize, name: &&String| {
+    gated.find(|name| {
         let [is, was] = [input.spec, before].map(|spec| taken_and_given(spec, cluster, name));
         is[index].iter().any(|stretch| !was[index].contains(stretch))
-    };
-    if gated.clone().any(|name| more(0, &name)) {
+    })
+}
+
+/// Tells whether an edit closes something of a cluster, which must not miss it silently.
+fn is_closing(input: &Input<'_>, before: &Spec, cluster: &str) -> bool {
+    more(input, before, cluster, 0).is_some()
+}
+
+/// Says what works where an edit does not reach a cluster.
+fn way(input: &Input<'_>, before: &Spec, cluster: &str) -> String {
+    if is_closing(input, before, cluster) {
         return format!("`gitops-windows stop --without-git --cluster {cluster}` prints what closes it");
     }
-    match gated.find(|name| more(1, name)) {
+    match more(input, before, cluster, 1) {
         Some(name) => {
             format!("`gitops-windows override open --cluster {cluster} --type {name}` prints what opens it")
         }

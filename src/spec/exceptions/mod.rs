@@ -20,20 +20,35 @@ pub use remove::{Which, clean, remove_freeze, remove_override};
 pub use table::extend;
 pub use text::{freezes_text, overrides_text};
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::spec::{NEEDS_TABLE, Spec, TableDef};
+use crate::spec::{Spec, TableDef};
 
 /// Makes the error of a command line.
 fn usage(message: impl Into<String>, help: impl Into<String>) -> Error {
     Error::new(ErrorKind::Usage, Diagnostic::error(message).help(help))
 }
 
-/// Returns the table, which freezes and overrides need.
-fn needed_table<'a>(spec: &'a Spec, what: &str) -> Result<&'a TableDef, Error> {
+/// Returns the table, which freezes and overrides need; `text` is that of the spec.
+fn needed_table<'a>(spec: &'a Spec, text: &str, now: Timestamp, what: &str) -> Result<&'a TableDef, Error> {
     spec.gate.table.as_ref().ok_or_else(|| {
         let message = format!("CronJobs that run at openings and closings alone can't keep {what}");
         let place = Place::file(spec.path.clone());
-        Error::new(ErrorKind::Usage, Diagnostic::error(message).at(place).help(NEEDS_TABLE))
+        Error::new(ErrorKind::Usage, Diagnostic::error(message).at(place).help(table_steps(spec, text, now)))
     })
+}
+
+/// Says in steps how the gate of a spec gets a table, which lasts until the end of next year.
+pub fn table_steps(spec: &Spec, text: &str, now: Timestamp) -> String {
+    let year = now.to_zoned(TimeZone::UTC).year() + 1;
+    let path = &spec.path;
+    let edit = if text.lines().any(|line| line.starts_with("gate:")) {
+        format!("add `every: 5m` and `through: {year}-12-31` under `gate` in {path}")
+    } else {
+        format!("add the line `gate: {{ every: 5m, through: {year}-12-31 }}` to {path}")
+    };
+    format!("{edit}\nrun `gitops-windows sync`, and let its commit reach the clusters\nrun this again")
 }

@@ -24,7 +24,7 @@ pub fn extend(
     through: Option<&str>,
     now: Timestamp,
 ) -> Result<(String, Parsed), Error> {
-    let table = needed_table(spec, "a table of open times")?;
+    let table = needed_table(spec, text, now, "a table of open times")?;
     let zone = spec.zone().unwrap_or(TimeZone::UTC);
     let last = |at: Timestamp| at.to_zoned(zone.clone()).date().yesterday();
     let none = || usage("the table of open times can't end later", "give --extend a day such as 2027-12-31");

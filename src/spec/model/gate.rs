@@ -9,6 +9,8 @@ pub struct GateDef {
     pub mechanism: MechanismName,
     /// The table that the CronJobs look at again and again; `None` where they run at openings and closings alone.
     pub table: Option<TableDef>,
+    /// Whether the API server itself refuses to resume what is closed.
+    pub admission: bool,
     /// The namespace of the CronJobs and their ServiceAccount.
     pub namespace: String,
     /// The image, which holds `kubectl` and `flux`.
@@ -26,6 +28,7 @@ impl Default for GateDef {
         GateDef {
             mechanism: MechanismName::Suspend,
             table: None,
+            admission: false,
             namespace: "jobs".into(),
             image: "ghcr.io/fluxcd/flux-cli:v2.9.4".into(),
             runner: Runner::Kubectl,

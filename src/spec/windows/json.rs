@@ -1,5 +1,7 @@
 //! The answers for services.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
@@ -58,9 +60,15 @@ pub fn of_cluster(spec: &Spec, bytes: &[u8], name: &str) -> Result<Value, Error>
     }))
 }
 
-/// Answers what an edit did: the revision that it found, that which it leaves, and the difference as
-/// [`diff::json`](crate::diff::json()) has it.
-pub fn changed(before: &[u8], after: &[u8], changes: &Value, written: bool) -> Value {
+/// Answers what an edit did: the revision that it found, that which it leaves, the difference as
+/// [`diff::json`](crate::diff::json()) has it, and the clusters that it should reach and does not.
+pub fn changed(
+    before: &[u8],
+    after: &[u8],
+    changes: &Value,
+    unreached: &BTreeSet<String>,
+    written: bool,
+) -> Value {
     json!({
         "version": VERSION,
         "kind": "WindowChange",
@@ -68,6 +76,7 @@ pub fn changed(before: &[u8], after: &[u8], changes: &Value, written: bool) -> V
         "revision": revision(after),
         "written": written,
         "changes": changes,
+        "unreached": unreached,
     })
 }
 

@@ -36,6 +36,7 @@ pub fn schema() -> Value {
                 ("revision", revision.clone()),
                 ("written", json!({ "type": "boolean" })),
                 ("changes", list(reference("change"))),
+                ("unreached", list(text.clone())),
             ]),
         ],
         "$defs": {

@@ -237,8 +237,15 @@ pub fn losses(fleet: &mut Fleet) {
     cluster.reconcile(&format!("{SOURCES}/flux-system-rw"));
     heals(cluster, "1.29-alpine");
 
-    // Source and Flux Kustomization: only the note tells what was let in.
+    // A patch by hand takes the commit away: nothing newer is fetched, and the next run sets it again.
     let source = format!("{SOURCES}/flux-system-rw");
+    let nothing = json!({ "spec": { "ref": { "commit": null } } });
+    cluster.api.change(&source, Change::Merge("kubectl-patch", &nothing)).unwrap();
+    cluster.reconcile(&source);
+    assert_eq!(until("the next run sets the commit again", WORK * 2, || pin(cluster)), first);
+    heals(cluster, "1.29-alpine");
+
+    // Source and Flux Kustomization: only the note tells what was let in.
     for path in [&source, &format!("{KUSTOMIZATIONS}/apps-rw")] {
         cluster.api.change(path, Change::Delete).unwrap();
         until("it is gone", WORK, || cluster.api.get(path).is_none().then_some(()));

@@ -1,5 +1,6 @@
 //! All scenes.
 
+mod admission;
 mod follow;
 mod gates;
 mod migrations;
@@ -29,6 +30,7 @@ pub const ALL: &[Scene] = &[
     Scene { name: "a_held_source_through_losses", play: follow::losses },
     Scene { name: "a_held_source_of_several_namespaces", play: namespaces::held },
     Scene { name: "a_held_source_in_new_clusters", play: follow::new_clusters },
+    Scene { name: "the_api_server_keeps_a_window_closed", play: admission::play },
     Scene { name: "a_table_mends_what_others_do", play: table::play },
     Scene { name: "a_freeze_ends", play: table::frozen },
     Scene { name: "one_commit_deletes_everything", play: migrations::one_commit },

@@ -12,21 +12,22 @@ use crate::landing::{predict, record, told};
 use crate::wait::{WORK, holds, until};
 use crate::window::{Window, ZONE};
 
-fn utc(at: Timestamp) -> String {
+pub fn utc(at: Timestamp) -> String {
     at.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%MZ").to_string()
 }
 
 /// Tells whether a job of the gate has suspended it.
-fn is_held(cluster: &Cluster) -> bool {
+pub fn is_held(cluster: &Cluster) -> bool {
     let found = cluster.api.get(&format!("{KUSTOMIZATIONS}/apps-rw")).unwrap();
     found["metadata"]["annotations"]["gitops-windows/held"].is_string() && found["spec"]["suspend"] == true
 }
 
-/// Begins with a gate that looks at a table.
-fn look_every_minute(fleet: &mut Fleet) {
+/// Begins with a gate that looks at a table; `more` lines stand under `gate` too.
+pub fn look_every_minute(fleet: &mut Fleet, more: &str) {
     scaffold(fleet);
     let last = Timestamp::now().to_zoned(TimeZone::UTC).checked_add(300.days()).unwrap();
-    let gate = format!("timeZone: {ZONE}\ngate:\n  every: 1m\n  through: {}\n", last.strftime("%Y-%m-%d"));
+    let gate =
+        format!("timeZone: {ZONE}\ngate:\n  every: 1m\n  through: {}\n{more}", last.strftime("%Y-%m-%d"));
     fleet.tree.replace("windows.yaml", "gate:\n", &gate);
     fleet.tool(&["sync", "--yes", "--allow-dirty"]);
     fleet.merge("Look at a table");
@@ -35,7 +36,7 @@ fn look_every_minute(fleet: &mut Fleet) {
 
 /// A resumption by hand and missed runs are mended, an override opens, and a freeze closes whatever it says.
 pub fn play(fleet: &mut Fleet) {
-    look_every_minute(fleet);
+    look_every_minute(fleet, "");
     let cluster = &fleet.clusters[0];
     until("the first tick closes", WORK * 3, || is_held(cluster).then_some(()));
     let uids = cluster.uids();
@@ -100,7 +101,7 @@ pub fn play(fleet: &mut Fleet) {
 
 /// What is merged in a freeze lands after it, within what `pr` says.
 pub fn frozen(fleet: &mut Fleet) {
-    look_every_minute(fleet);
+    look_every_minute(fleet, "");
     let cluster = &fleet.clusters[0];
     until("the first tick closes", WORK * 3, || is_held(cluster).then_some(()));
 

@@ -1,0 +1,83 @@
+//! Admission policies beside a gate that looks at a table.
+
+use super::{rendered, scaffold};
+use crate::support::scratch::{Scratch, assert_same};
+
+const FOLDER: &str = "clusters/edge-01/infra/reconciliation-windows";
+
+/// Gives the gate a table, and these further lines.
+fn tabled(more: &str) -> Scratch {
+    let scratch = scaffold();
+    let gate = format!("gate:\n  every: 5m\n  from: 2026-11-01\n  through: 2027-01-31\n{more}");
+    scratch.replace("windows.yaml", "gate:\n", &gate);
+    scratch.commit();
+    scratch
+}
+
+#[test]
+fn the_policies_of_a_cluster_come_and_go_with_the_key() {
+    let scratch = tabled("");
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    let without = scratch.tree();
+    scratch.replace(
+        "windows.yaml",
+        "  every: 5m\n",
+        "  every: 5m\n  admission: true\n  kubernetes: \"1.36\"\n",
+    );
+    scratch.commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "", "a second sync changes something");
+    let text = scratch.text(&format!("{FOLDER}/admission.yaml"));
+    let text = text.split_once('\n').unwrap().1;
+    let objects = rendered(&scratch, FOLDER);
+    let all: Vec<String> = objects
+        .iter()
+        .map(|one| format!("{} {}", one["kind"].as_str().unwrap(), one["metadata"]["name"].as_str().unwrap()))
+        .collect();
+    let job = objects.iter().find(|one| one["metadata"]["name"] == "open-reconciliation-window").unwrap();
+    let script = &job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0]["command"][2];
+    insta::assert_snapshot!(format!("{}\n---\n{}\n---\n{text}", all.join("\n"), script.as_str().unwrap()));
+
+    scratch.replace("windows.yaml", "  admission: true\n  kubernetes: \"1.36\"\n", "");
+    scratch.commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    assert_same(&without, &scratch.tree(), "the policies left something behind");
+}
+
+/// What has no clusters to close, or may stand in clusters that do not know it, is told.
+#[test]
+fn what_can_have_no_policies_is_refused() {
+    let told = |scratch: &Scratch, words: &str| {
+        let told = scratch.expect(3, &["sync"]).stderr;
+        assert!(told.contains(words), "{words}: {told}");
+    };
+    told(&tabled("  admission: true\n"), "all clusters have MutatingAdmissionPolicy");
+    told(&tabled("  admission: true\n  kubernetes: \"1.35\"\n"), "since Kubernetes 1.36");
+    told(
+        &tabled("  mechanism: follow\n  admission: true\n  kubernetes: \"1.36\"\n"),
+        "a held source is closed without them",
+    );
+    let scratch = scaffold();
+    scratch.replace("windows.yaml", "gate:\n", "gate:\n  admission: true\n  kubernetes: \"1.36\"\n");
+    told(&scratch, "this gate has none");
+    // A template of one's own that says something else is none of the spec's.
+    let scratch = tabled("  admission: true\n  kubernetes: \"1.36\"\n");
+    let own = include_str!("../../templates/admission.yaml.j2").replace("[\"Deny\"]", "[\"Audit\"]");
+    scratch.write("templates/admission.yaml.j2", own);
+    scratch.commit();
+    let run = scratch.run(&["sync"]);
+    assert!(run.code == 5 && run.stderr.contains("say something else"), "{}: {}", run.code, run.stderr);
+}
+
+/// Whoever opens by hand tells the policies first.
+#[test]
+fn opening_by_hand_sets_the_parameter_first() {
+    let scratch = tabled("  admission: true\n  kubernetes: \"1.36\"\n");
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    let open = scratch.expect(0, &["override", "open", "--cluster", "edge-01", "--quiet"]).stdout;
+    let stop = scratch.expect(0, &["stop", "--without-git", "--cluster", "edge-01", "--quiet"]).stdout;
+    insta::assert_snapshot!(format!("{open}{stop}"));
+}
