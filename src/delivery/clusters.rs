@@ -265,15 +265,16 @@ impl Clusters {
         own.all(|cluster| cluster.artifacts.is_empty() || self.has_fetched(cluster, file))
     }
 
-    /// Returns the files of an artifact.
-    pub(crate) fn files(&self, snapshot: &Snapshot, artifact: &Artifact) -> Snapshot {
-        let ignore = self.ignored.get(artifact).filter(|ignore| !ignore.is_empty());
+    /// Returns the files of an artifact; without one, those of the repository.
+    pub(crate) fn files(&self, snapshot: &Snapshot, artifact: Option<&Artifact>) -> Snapshot {
+        let ignore = artifact.and_then(|artifact| self.ignored.get(artifact));
+        let ignore = ignore.filter(|ignore| !ignore.is_empty());
         ignore.map_or_else(|| snapshot.clone(), |ignore| ignore.applied(snapshot))
     }
 
     /// Tells whether an artifact has all files of the repository.
-    pub(super) fn is_whole(&self, artifact: &Artifact) -> bool {
-        self.ignored.get(artifact).is_none_or(Ignore::is_empty)
+    pub(super) fn is_whole(&self, artifact: Option<&Artifact>) -> bool {
+        artifact.and_then(|artifact| self.ignored.get(artifact)).is_none_or(Ignore::is_empty)
     }
 
     fn has_fetched(&self, cluster: &Cluster, file: &RepoPath) -> bool {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::artifacts::Artifacts;
 use crate::delivery::difference::{Changes, changes};
 use crate::delivery::withheld::withhold;
 use crate::delivery::{Applier, Artifact, Cause, Model, Reached, appliers};
@@ -140,41 +141,40 @@ impl<'m> Comparison<'m> {
     /// withheld on both, with what it would bring.
     pub fn new(before: World<'m>, after: World<'m>, renderer: &dyn Renderer) -> Comparison<'m> {
         let files = after.snapshot.differing(before.snapshot);
-        let touched: BTreeSet<RepoPath> = files.iter().flat_map(RepoPath::ancestors).collect();
+        let mut artifacts = Artifacts::new(before, after);
         let mut pairs = paired(before, after);
         pairs.retain(|pair| {
-            let may_read = |world: World<'_>, applier: &Option<Applier<'_>>| {
-                applier.as_ref().is_some_and(|applier| {
-                    let known = applier.surroundings(&world.model.graph);
-                    known.is_none_or(|known| {
-                        known.iter().any(|path| touched.contains(path) || is_below(path, &files))
-                    })
-                })
-            };
             let (Some(old), Some(new)) = (&pair.before, &pair.after) else { return true };
             old.request(&before.model.graph) != new.request(&after.model.graph)
-                || old.artifact() != new.artifact()
                 || old.spec()["postBuild"] != new.spec()["postBuild"]
-                || may_read(before, &pair.before)
-                || may_read(after, &pair.after)
+                || artifacts.may_differ(pair)
         });
         let mut comparison = Comparison { files, ..Comparison::default() };
         let mut part: Vec<Pair<'m>> = Vec::new();
         for pair in pairs {
             if part.len() >= PART && part.last().is_some_and(|last| last.cluster != pair.cluster) {
-                comparison.add(std::mem::take(&mut part), before, after, renderer);
+                comparison.add(std::mem::take(&mut part), [before, after], &mut artifacts, renderer);
             }
             part.push(pair);
         }
-        comparison.add(part, before, after, renderer);
+        comparison.add(part, [before, after], &mut artifacts, renderer);
         renderer.rest();
         comparison
     }
 
     /// Builds the pairs of some clusters and keeps what differs: an object moves within its cluster only.
-    fn add(&mut self, pairs: Vec<Pair<'m>>, before: World<'m>, after: World<'m>, renderer: &dyn Renderer) {
+    fn add(
+        &mut self,
+        pairs: Vec<Pair<'m>>,
+        [before, after]: [World<'m>; 2],
+        artifacts: &mut Artifacts<'m>,
+        renderer: &dyn Renderer,
+    ) {
         let (olds, news): (Vec<_>, Vec<_>) = pairs.iter().map(|pair| (&pair.before, &pair.after)).unzip();
-        let (olds, news) = (built(before, &olds, renderer), built(after, &news, renderer));
+        let mut built = |world: World<'m>, appliers: &[&Option<Applier<'m>>], is_after: bool| {
+            built(world, appliers, |artifact| artifacts.files(is_after, artifact).clone(), renderer)
+        };
+        let (olds, news) = (built(before, &olds, false), built(after, &news, true));
         let mut all: Vec<(Pair<'m>, [Built; 2])> =
             pairs.into_iter().zip(olds.into_iter().zip(news).map(<[Built; 2]>::from)).collect();
         // What nobody in Git applies may be no folder that builds.
@@ -197,11 +197,6 @@ impl<'m> Comparison<'m> {
         self.built.extend(built);
         self.pairs.extend(pairs);
     }
-}
-
-/// Tells whether a path lies below one that holds something else: a link to a folder may have been one before.
-fn is_below(path: &RepoPath, files: &BTreeSet<RepoPath>) -> bool {
-    path.ancestors().any(|above| files.contains(&above))
 }
 
 /// Brings together the Flux Kustomizations of both trees.
@@ -255,9 +250,14 @@ fn counterparts<'m>(before: &'m Model, after: &'m Model) -> BTreeMap<&'m str, &'
         .collect()
 }
 
-/// Builds one side.
-fn built(world: World<'_>, appliers: &[&Option<Applier<'_>>], renderer: &dyn Renderer) -> Vec<Built> {
-    let mut by_artifact: BTreeMap<Artifact, Vec<(usize, Request)>> = BTreeMap::new();
+/// Builds one side, of which `files` has those of each artifact.
+fn built<'m>(
+    world: World<'m>,
+    appliers: &[&Option<Applier<'m>>],
+    mut files: impl FnMut(Option<&'m Artifact>) -> Snapshot,
+    renderer: &dyn Renderer,
+) -> Vec<Built> {
+    let mut by_artifact: BTreeMap<Option<&Artifact>, Vec<(usize, Request)>> = BTreeMap::new();
     let mut outcomes: Vec<Built> = appliers.iter().map(|_| Ok(Vec::new())).collect();
     for (position, applier) in appliers.iter().enumerate() {
         let Some(applier) = applier else { continue };
@@ -269,9 +269,8 @@ fn built(world: World<'_>, appliers: &[&Option<Applier<'_>>], renderer: &dyn Ren
         }
     }
     for (artifact, wanted) in by_artifact {
-        let files = world.model.delivered.files(world.snapshot, &artifact);
         let (positions, requests): (Vec<usize>, Vec<Request>) = wanted.into_iter().unzip();
-        for (position, outcome) in positions.into_iter().zip(renderer.render(&files, &requests)) {
+        for (position, outcome) in positions.into_iter().zip(renderer.render(&files(artifact), &requests)) {
             outcomes[position] = outcome;
         }
     }

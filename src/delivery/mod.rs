@@ -12,6 +12,7 @@
 pub(crate) mod app;
 mod applied;
 mod applier;
+mod artifacts;
 mod begun;
 mod build;
 mod carried;
@@ -30,6 +31,7 @@ pub mod gate;
 mod gate_job;
 mod gate_patch;
 mod generator;
+mod glob;
 mod hold;
 mod input;
 mod instance;

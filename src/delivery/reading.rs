@@ -41,7 +41,7 @@ impl Clusters {
             sources: git_repositories(snapshot),
             snapshot,
             scope,
-            views: BTreeMap::from([(Artifact::default(), top.clone())]),
+            views: BTreeMap::new(),
             top,
             ignored: BTreeMap::new(),
             ignores: BTreeMap::new(),
