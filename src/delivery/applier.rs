@@ -24,7 +24,7 @@ pub struct Applier<'m> {
     pub kustomization: Option<&'m Reached>,
 }
 
-impl Applier<'_> {
+impl<'m> Applier<'m> {
     /// Returns what tells it from the others of its cluster: the secrets of `kubeConfig` on the way, the namespace and
     /// the name; without a Flux Kustomization it is the folder.
     pub fn key(&self) -> (&str, &str, &str) {
@@ -44,9 +44,9 @@ impl Applier<'_> {
         self.kustomization.map_or(&Value::Null, |one| &one.value["spec"])
     }
 
-    /// Returns the files that the build sees.
-    pub fn artifact(&self) -> Artifact {
-        self.kustomization.map(|one| one.artifact.clone()).unwrap_or_default()
+    /// Returns the files that the build sees; `None` for all of the repository, where Git does not say who applies it.
+    pub fn artifact(&self) -> Option<&'m Artifact> {
+        self.kustomization.map(|one| &one.artifact)
     }
 
     /// Returns the build, with origins.
@@ -119,7 +119,13 @@ pub fn appliers(model: &Model) -> Vec<Applier<'_>> {
             path: path.clone(),
             kustomization,
         };
+        // One that its own build brings is told with that.
+        let brings_itself = |folder: &RepoPath| {
+            let mut own = cluster.kustomizations.iter().filter(|one| one.target().is_empty());
+            own.any(|one| one.path.as_ref() == Some(folder))
+        };
         let unsaid = cluster.roots.iter().filter(|root| root.kustomization.is_none());
+        let unsaid = unsaid.filter(|root| !brings_itself(&root.folder));
         found.extend(unsaid.map(|root| of(&root.folder, None)));
         let mut seen = BTreeSet::new();
         for one in &cluster.kustomizations {

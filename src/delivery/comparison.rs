@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::artifacts::Artifacts;
+use crate::delivery::counterpart::counterparts;
 use crate::delivery::difference::{Changes, changes};
 use crate::delivery::withheld::withhold;
 use crate::delivery::{Applier, Artifact, Cause, Model, Reached, appliers};
@@ -140,23 +142,13 @@ impl<'m> Comparison<'m> {
     /// withheld on both, with what it would bring.
     pub fn new(before: World<'m>, after: World<'m>, renderer: &dyn Renderer) -> Comparison<'m> {
         let files = after.snapshot.differing(before.snapshot);
-        let touched: BTreeSet<RepoPath> = files.iter().flat_map(RepoPath::ancestors).collect();
+        let mut artifacts = Artifacts::new(before, after);
         let mut pairs = paired(before, after);
         pairs.retain(|pair| {
-            let may_read = |world: World<'_>, applier: &Option<Applier<'_>>| {
-                applier.as_ref().is_some_and(|applier| {
-                    let known = applier.surroundings(&world.model.graph);
-                    known.is_none_or(|known| {
-                        known.iter().any(|path| touched.contains(path) || is_below(path, &files))
-                    })
-                })
-            };
             let (Some(old), Some(new)) = (&pair.before, &pair.after) else { return true };
             old.request(&before.model.graph) != new.request(&after.model.graph)
-                || old.artifact() != new.artifact()
                 || old.spec()["postBuild"] != new.spec()["postBuild"]
-                || may_read(before, &pair.before)
-                || may_read(after, &pair.after)
+                || artifacts.may_differ(pair)
         });
         let mut comparison = Comparison { files, ..Comparison::default() };
         let mut part: Vec<Pair<'m>> = Vec::new();
@@ -199,11 +191,6 @@ impl<'m> Comparison<'m> {
     }
 }
 
-/// Tells whether a path lies below one that holds something else: a link to a folder may have been one before.
-fn is_below(path: &RepoPath, files: &BTreeSet<RepoPath>) -> bool {
-    path.ancestors().any(|above| files.contains(&above))
-}
-
 /// Brings together the Flux Kustomizations of both trees.
 fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
     let names = counterparts(before.model, after.model);
@@ -234,30 +221,9 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
     pairs
 }
 
-/// Returns the names of clusters after, by those before: of clusters with another name, that with the same roots.
-fn counterparts<'m>(before: &'m Model, after: &'m Model) -> BTreeMap<&'m str, &'m str> {
-    let roots = |model: &'m Model| {
-        let all = model.delivered.all.iter();
-        all.map(|cluster| {
-            let folders: BTreeSet<&RepoPath> = cluster.roots.iter().map(|root| &root.folder).collect();
-            (cluster.name.as_str(), folders)
-        })
-        .collect::<Vec<_>>()
-    };
-    let (old, new) = (roots(before), roots(after));
-    let renamed = old.iter().filter(|(name, _)| after.delivered.named(name).is_none());
-    renamed
-        .filter_map(|(name, folders)| {
-            let is_new = |other: &str| before.delivered.named(other).is_none();
-            let mut same = new.iter().filter(|(other, own)| own == folders && is_new(other));
-            Some((*name, same.next()?.0))
-        })
-        .collect()
-}
-
 /// Builds one side.
 fn built(world: World<'_>, appliers: &[&Option<Applier<'_>>], renderer: &dyn Renderer) -> Vec<Built> {
-    let mut by_artifact: BTreeMap<Artifact, Vec<(usize, Request)>> = BTreeMap::new();
+    let mut by_artifact: BTreeMap<Option<&Artifact>, Vec<(usize, Request)>> = BTreeMap::new();
     let mut outcomes: Vec<Built> = appliers.iter().map(|_| Ok(Vec::new())).collect();
     for (position, applier) in appliers.iter().enumerate() {
         let Some(applier) = applier else { continue };
@@ -269,7 +235,7 @@ fn built(world: World<'_>, appliers: &[&Option<Applier<'_>>], renderer: &dyn Ren
         }
     }
     for (artifact, wanted) in by_artifact {
-        let files = world.model.delivered.files(world.snapshot, &artifact);
+        let files = world.model.delivered.files(world.snapshot, artifact);
         let (positions, requests): (Vec<usize>, Vec<Request>) = wanted.into_iter().unzip();
         for (position, outcome) in positions.into_iter().zip(renderer.render(&files, &requests)) {
             outcomes[position] = outcome;

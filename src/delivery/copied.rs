@@ -2,7 +2,7 @@
 
 use regex::RegexSet;
 
-use crate::delivery::fetched::glob;
+use crate::delivery::glob::glob;
 use crate::path::RepoPath;
 
 /// How many patterns one with alternatives may stand for.

@@ -4,11 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::delivery::copied::{Copied, Ready};
+use crate::delivery::glob::glob;
 use crate::path::RepoPath;
 use crate::repo::{Entry, Snapshot};
 
 /// The file in which a folder names what is left out (fluxcd/pkg/sourceignore, `IgnoreFile`).
-pub(super) const IGNORE: &str = ".sourceignore";
+const IGNORE: &str = ".sourceignore";
+
+/// Tells whether a file names what a source leaves out.
+pub fn is_ignore_file(file: &RepoPath) -> bool {
+    file.name() == Some(IGNORE)
+}
 
 /// The patterns of a source, in the order in which it reads them; the last that matches decides.
 ///
@@ -56,7 +62,10 @@ impl Ignore {
     /// `GitRepositoryReconciler.reconcileArtifact`).
     pub fn read(snapshot: &Snapshot, source: &Artifact) -> Ignore {
         let mut patterns = Vec::new();
-        let files = snapshot.below(&source.top).filter(|(path, _)| path.name() == Some(IGNORE));
+        let files = snapshot.below(&source.top).filter(|(path, _)| is_ignore_file(path));
+        let mut files: Vec<(&RepoPath, &Entry)> = files.collect();
+        // A folder's own file comes before those of folders in it (`LoadIgnorePatterns`).
+        files.sort_by_key(|(path, _)| path.segments().count());
         for (path, entry) in files {
             if let Entry::File(file) = entry {
                 let text = file.text().unwrap_or_default();
@@ -115,13 +124,8 @@ impl Pattern {
         let (includes, rest) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
         let rest = if rest.ends_with("\\ ") { rest } else { rest.trim_end_matches(' ') };
         let (only_folders, rest) = rest.strip_suffix('/').map_or((false, rest), |rest| (true, rest));
-        Pattern {
-            domain: domain.clone(),
-            includes,
-            only_folders,
-            is_path: rest.contains('/'),
-            parts: rest.trim_start_matches('/').split('/').map(str::to_owned).collect(),
-        }
+        let parts = rest.split('/').map(str::to_owned).collect();
+        Pattern { domain: domain.clone(), includes, only_folders, is_path: rest.contains('/'), parts }
     }
 
     /// Tells whether the file, or a folder above it, matches.
@@ -131,7 +135,7 @@ impl Pattern {
         }
         let names: Vec<&str> = file.segments().skip(self.domain.segments().count()).collect();
         if self.is_path {
-            return self.matches_path(&self.parts, &names);
+            return self.matches_path(&names);
         }
         let last = names.len().saturating_sub(1);
         let mut named = names.iter().enumerate();
@@ -139,48 +143,28 @@ impl Pattern {
     }
 
     /// Matches from the pattern's folder on; what lies below a match matches too (go-git, `globMatch`).
-    fn matches_path(&self, parts: &[String], names: &[&str]) -> bool {
-        match (parts, names) {
-            ([], []) => !self.only_folders,
-            ([], _) => true,
-            ([part, rest @ ..], _) if part == "**" => {
-                if rest.is_empty() {
-                    return !names.is_empty();
+    ///
+    /// As there, `**` stands for the fewest folders, and alone or last for what a part before it matches.
+    fn matches_path(&self, names: &[&str]) -> bool {
+        let (mut left, mut is_match, mut skips) = (names, false, false);
+        for (at, part) in self.parts.iter().enumerate() {
+            if part.is_empty() {
+                skips = false;
+            } else if part == "**" {
+                skips = at + 1 < self.parts.len();
+            } else if part.contains("**") || left.is_empty() {
+                return false;
+            } else {
+                let found = left.iter().position(|name| glob(part, name)).filter(|at| skips || *at == 0);
+                if found.is_none() && !skips {
+                    return false;
                 }
-                (0..names.len()).any(|skipped| self.matches_path(rest, &names[skipped..]))
+                is_match = found.is_some();
+                left = found.map_or(&[], |at| &left[at + 1..]);
+                skips = false;
             }
-            ([part, rest @ ..], [name, below @ ..]) => glob(part, name) && self.matches_path(rest, below),
-            (_, []) => false,
         }
-    }
-}
-
-/// Matches one segment as Go's `filepath.Match` does; a pattern that is none matches nothing.
-pub(super) fn glob(pattern: &str, name: &str) -> bool {
-    let mut expression = String::from("^");
-    let mut left = pattern.chars();
-    while let Some(next) = left.next() {
-        match next {
-            '*' => expression.push_str(".*"),
-            '?' => expression.push('.'),
-            '[' => {
-                expression.push('[');
-                for inside in left.by_ref().take_while(|inside| *inside != ']') {
-                    if matches!(inside, '[' | '&' | '~') {
-                        expression.push('\\');
-                    }
-                    expression.push(inside);
-                }
-                expression.push(']');
-            }
-            '\\' => expression.push_str(&regex::escape(&left.next().unwrap_or('\\').to_string())),
-            plain => expression.push_str(&regex::escape(&plain.to_string())),
-        }
-    }
-    expression.push('$');
-    match (pattern.contains(['*', '?', '[', '\\']), regex::Regex::new(&expression)) {
-        (false, _) => pattern == name,
-        (true, compiled) => compiled.is_ok_and(|compiled| compiled.is_match(name)),
+        is_match && !(self.only_folders && left.is_empty())
     }
 }
 
@@ -214,6 +198,20 @@ mod tests {
     }
 
     #[test]
+    fn paths_are_matched_as_go_git_matches_them() {
+        let files = ["a.yaml", "kube/a/b/c.yaml", "kube/a/x/b/c.yaml", "kube/c.yaml"];
+        // Two stars alone take nothing, after a folder all of it, and before one the fewest folders.
+        assert_eq!(left_out("/**\n", &files), [""; 0]);
+        assert_eq!(left_out("/kube/**\n", &files), files[1..]);
+        assert_eq!(left_out("/kube/**/c.yaml\n", &files), files[1..]);
+        assert_eq!(left_out("kube/**/b/c.yaml\n", &files), files[1..3]);
+        assert_eq!(left_out("kube/**/a/b\n", &files), files[1..2]);
+        assert_eq!(left_out("**/b/\n", &files), files[1..3]);
+        assert_eq!(left_out("/ku**/c.yaml\n", &files), [""; 0]);
+        assert_eq!(left_out("**\n!/kube/a/\n", &files), [files[0], files[3]]);
+    }
+
+    #[test]
     fn a_file_of_a_folder_speaks_of_that_folder() {
         let mut snapshot = Snapshot::default();
         let path = |text: &str| RepoPath::parse(text).unwrap();
@@ -221,5 +219,11 @@ mod tests {
         let ignore = Ignore::read(&snapshot, &Artifact::default());
         assert!(ignore.leaves_out(&path("kube/apps/a.yaml")));
         assert!(!ignore.leaves_out(&path("apps/a.yaml")));
+        // It counts after the files above it, whatever their names.
+        snapshot.insert(path("kube/!first/.sourceignore"), File::new(&b"!*.yaml\n"[..]));
+        snapshot.insert(path("kube/.sourceignore"), File::new(&b"*.yaml\n"[..]));
+        let ignore = Ignore::read(&snapshot, &Artifact::default());
+        assert!(!ignore.leaves_out(&path("kube/!first/a.yaml")));
+        assert!(ignore.leaves_out(&path("kube/a.yaml")));
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn partial(
     renderer: &dyn Renderer,
 ) -> BTreeMap<RepoPath, String> {
     let clusters = &world.model.delivered;
-    let is_meant = |one: &Applier<'_>| folders.contains_key(&one.path) && !clusters.is_whole(&one.artifact());
+    let is_meant = |one: &Applier<'_>| folders.contains_key(&one.path) && !clusters.is_whole(one.artifact());
     let mut found = BTreeMap::new();
     for applier in appliers(world.model).into_iter().filter(is_meant) {
         let beside = folders[&applier.path].iter();
@@ -26,7 +26,7 @@ pub(crate) fn partial(
         };
         let requests: Vec<Request> = beside.chain([&applier.path]).map(of).collect();
         let here = renderer.render(world.snapshot, &requests);
-        let there = renderer.render(&clusters.files(world.snapshot, &applier.artifact()), &requests);
+        let there = renderer.render(&clusters.files(world.snapshot, applier.artifact()), &requests);
         let is_other = here.iter().zip(&there).any(|(here, there)| here.is_ok() && !is_same(here, there));
         if let Some(one) = applier.kustomization.filter(|_| is_other) {
             found.insert(applier.path.clone(), one.name().to_owned());

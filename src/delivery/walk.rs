@@ -105,7 +105,8 @@ impl<'r, 'a> Walk<'r, 'a> {
     fn level(&mut self) {
         let steps: Vec<Step> = self.queue.drain(..).collect();
         let mut answers: Vec<(Vec<Built>, Option<String>)> = Vec::with_capacity(steps.len());
-        let mut wanted: BTreeMap<Artifact, Vec<(usize, Request)>> = BTreeMap::new();
+        // Who applies a root that Git says nothing of may not fetch it: everything is there.
+        let mut wanted: BTreeMap<Option<Artifact>, Vec<(usize, Request)>> = BTreeMap::new();
         for (index, step) in steps.iter().enumerate() {
             let artifact = self.read_by(step);
             if let Some(by) = step.by {
@@ -114,7 +115,8 @@ impl<'r, 'a> Walk<'r, 'a> {
             if step.by.is_some() && step.remote.is_empty() {
                 self.cluster.artifacts.insert(artifact.source());
             }
-            let view = self.reader.view(&artifact);
+            let artifact = step.by.map(|_| artifact);
+            let view = self.view(artifact.as_ref());
             let known = if view.may_bring(&step.folder, &step.spec) {
                 view.listed(&step.folder, &step.spec)
             } else {
@@ -126,7 +128,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             answers.push((known.unwrap_or_default(), None));
         }
         for (artifact, requests) in wanted {
-            let view = self.reader.view(&artifact);
+            let view = self.view(artifact.as_ref());
             let (indexes, requests): (Vec<usize>, Vec<Request>) = requests.into_iter().unzip();
             let results = self.reader.renderer.render(&view.snapshot, &requests);
             for (index, result) in indexes.into_iter().zip(results) {
@@ -153,6 +155,14 @@ impl<'r, 'a> Walk<'r, 'a> {
                 }
                 self.reach(one, step.by, &step.remote);
             }
+        }
+    }
+
+    /// Returns the files of an artifact; without one, those of the repository.
+    fn view(&mut self, artifact: Option<&Artifact>) -> Arc<View> {
+        match artifact {
+            Some(artifact) => self.reader.view(artifact),
+            None => self.reader.top.clone(),
         }
     }
 

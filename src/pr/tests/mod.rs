@@ -1,12 +1,14 @@
 //! What `pr` says of small repositories, in memory.
 
 mod begun;
+mod ignores;
 mod landing;
 mod naming;
 mod outside;
 mod reach;
 mod repository;
 mod roots;
+mod shapes;
 mod skew;
 mod standing;
 mod waits;
