@@ -25,6 +25,7 @@ func render(files tree, wanted request) (answer, error) {
 		}
 	}
 	v, at, err := prepare(files, wanted)
+	defer v.end()
 	if err != nil {
 		return answer{}, explain(err, v)
 	}
@@ -64,6 +65,7 @@ func prepare(files tree, wanted request) (*view, string, error) {
 // tell that they are there.
 func atOnce(files tree, wanted request) (answer, bool) {
 	v, at, err := prepare(files, wanted)
+	defer v.end()
 	if err != nil {
 		return answer{}, false
 	}

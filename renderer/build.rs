@@ -102,11 +102,7 @@ const CHANGES: [(&str, &str, &str); 20] = [
         "\tif r := m.GetMatchingResourcesByCurrentId(id.Equals); len(r) > 0 {",
         "\tif m.isNew(id) {\n\t\tm.append(res)\n\t\tm.added(res, 1)\n\t\treturn nil\n\t}\n\tif r := m.GetMatchingResourcesByCurrentId(id.Equals); len(r) > 0 {",
     ),
-    (
-        "resmap/reswrangler.go",
-        "\tm.rList[i] = res\n",
-        "\tm.rList[i] = res\n\tm.added(res, 0)\n",
-    ),
+    ("resmap/reswrangler.go", "\tm.rList[i] = res\n", "\tm.rList[i] = res\n\tm.added(res, 0)\n"),
     (
         "resmap/reswrangler.go",
         "\tfor _, res := range list {\n\t\tif err := m.Append(res); err != nil {",

@@ -67,6 +67,7 @@ type view struct {
 	// hasTwin tells that kustomize-controller and kustomize alone read top as the same.
 	hasTwin bool
 	log
+	heap
 }
 
 var (
@@ -128,6 +129,7 @@ func (v *view) ReadFile(name string) ([]byte, error) {
 // asRead gives a file's content as kustomize is to read it.
 func (v *view) asRead(name string) ([]byte, error) {
 	content, err := v.readFile(name)
+	v.spend(len(content))
 	if err == nil && slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(name)) {
 		v.kustomizations = append(v.kustomizations, kustomization{at: path.Dir(name), content: content})
 		if v.direct {

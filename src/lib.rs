@@ -27,7 +27,7 @@
 //! A room uses only rooms that stand before it; `tests/rooms.rs` reads the imports and holds them to it.
 //!
 //! ```text
-//! path  diagnostic  error  yaml  text         no domain
+//! path  limit  diagnostic  error  yaml  text  no domain
 //! repo  schedule  spec  template              files, kustomize, Git | time | windows.yaml | generated texts
 //! mechanism                                   how gates open and close: written and read
 //! render  live                                builds | kubectl
@@ -102,6 +102,7 @@ pub mod diagnostic;
 pub mod diff;
 pub mod error;
 pub mod explain;
+pub mod limit;
 pub mod live;
 pub mod mechanism;
 pub mod output;

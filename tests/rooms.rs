@@ -13,6 +13,7 @@ use source::{Source, declared, sources};
 const ROOMS: &[&str] = &[
     // No domain.
     "path",
+    "limit",
     "diagnostic",
     "error",
     "yaml",

@@ -12,8 +12,8 @@ use crate::path::RepoPath;
 
 pub use fold::folded;
 pub use position::line_column;
-pub(crate) use render::{is_command, is_hidden};
 pub use render::{clean, render};
+pub(crate) use render::{is_command, is_hidden};
 pub use steps::{numbered, one_line, steps};
 
 /// How much a [`Diagnostic`] matters.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
+use crate::limit::TABLE_LINES;
 use crate::mechanism::Schedule;
 use crate::mechanism::cron_job::edges;
 use crate::schedule::{Deadline, Interval, Moment, OpenTimes, Stretch};
@@ -15,10 +16,6 @@ use crate::spec::{MechanismName, Spec, TableDef};
 
 /// The first argument of a job that looks at a table; the lines of the table follow.
 pub const NAME: &str = "open-times";
-
-/// The most lines of a table, a few hundred kilobytes: Linux takes two megabytes of arguments, and etcd an object of one
-/// and a half.
-const MOST: usize = 4_000;
 
 /// Returns when the jobs run: at each tick, and no later.
 pub fn schedule(table: &TableDef) -> Schedule {
@@ -60,7 +57,7 @@ pub fn tables(spec: &Spec, cluster: &str, table: &TableDef) -> Result<BTreeMap<u
         let mut lines = Vec::new();
         for interval in times.cut(table.bounds.open, table.bounds.close) {
             lines.push(checked_line(&what, table, interval, &zone)?);
-            if lines.len() > MOST {
+            if lines.len() > TABLE_LINES {
                 return Err(too_many(&what, table));
             }
         }
@@ -107,7 +104,8 @@ fn checked_line(
 
 fn too_many(what: &Tabled<'_>, table: &TableDef) -> Error {
     let Tabled { cluster, change_type: name, .. } = what;
-    let message = format!("the table of type `{name}` in cluster {cluster} has more than {MOST} intervals");
+    let message =
+        format!("the table of type `{name}` in cluster {cluster} has more than {TABLE_LINES} intervals");
     let help = "let `from` and `through` lie nearer together";
     Error::invalid(Diagnostic::error(message).at(table.place.clone()).help(help))
 }
@@ -238,7 +236,7 @@ impl Table {
                 Some((_, position)) => lines.push(self.lines[*position].clone()),
                 None => lines.push(checked_line(what, def, interval, &zone)?),
             }
-            if lines.len() > MOST {
+            if lines.len() > TABLE_LINES {
                 return Err(too_many(what, def));
             }
         }

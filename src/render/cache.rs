@@ -14,15 +14,13 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::limit;
 use crate::render::Request;
 use crate::render::seen::{Looked, Places, hex};
 use crate::render::tree::Tree;
 
 /// The code that makes builds: of another, nothing is taken.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("RENDERER_VERSION"));
-
-/// How much is kept, in bytes; what was used least recently goes.
-const LIMIT: u64 = 256 << 20;
 
 /// How many builds of one request are kept.
 const VARIANTS: usize = 8;
@@ -110,7 +108,7 @@ impl Cache {
 
     /// Returns the cache in a folder, which is made when there is something to keep.
     pub(super) fn at(folder: &Path) -> Cache {
-        Cache { folder: folder.to_owned(), limit: LIMIT, has_grown: AtomicBool::new(false) }
+        Cache { folder: folder.to_owned(), limit: limit::CACHE, has_grown: AtomicBool::new(false) }
     }
 
     /// Returns what a build of this tree would look at and the renderer's answer, if both are known.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::limit::BUILDS_AT_ONCE;
 use crate::render::answer::{Answer, Kept};
 use crate::render::cache::Cache;
 use crate::render::memo::{Built, Memo};
@@ -23,9 +24,6 @@ const SHARE: usize = 64;
 /// folders, or one large one: that is not known before. Whoever works for as long as a start takes, and starts
 /// another for what is left, is never far from the best.
 const START: Duration = Duration::from_secs(1);
-
-/// At most this many instances side by side.
-const INSTANCES: usize = 4;
 
 /// What a thread needs beside the instance's stack.
 const THREAD: usize = 4 << 20;
@@ -102,7 +100,7 @@ impl Pool {
 
     fn start(&mut self, wanted: usize, sandbox: &'static Sandbox, limits: Limits) -> std::io::Result<()> {
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        while self.threads.len() < wanted.min(cores).min(INSTANCES) {
+        while self.threads.len() < wanted.min(cores).min(BUILDS_AT_ONCE) {
             let waiting = Arc::clone(self.waiting.get_or_insert_with(|| {
                 let (jobs, waiting) = mpsc::channel();
                 self.jobs = Some(jobs);

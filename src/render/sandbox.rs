@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use wasmtime::{Config, Engine, InstancePre, Linker, Result, Store, UpdateDeadline};
 
+use crate::limit;
 use crate::render::host::{self, Host};
 use crate::render::seen::Seen;
 use crate::render::tree::Tree;
@@ -35,11 +36,11 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
-            memory: 1 << 30,
-            time: Duration::from_secs(120),
+            memory: limit::BUILD_MEMORY,
+            time: limit::BUILD_TIME,
             requests: 512,
             full: 224 << 20,
-            answer: 64 << 20,
+            answer: limit::BUILD_ANSWER,
         }
     }
 }

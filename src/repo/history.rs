@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
+use crate::limit::FILE;
 use crate::repo::name::{keep, records};
-use crate::repo::read::LIMIT;
 use crate::repo::revision::named;
 use crate::repo::{Entry, File, Reading, Repository, Snapshot};
 
@@ -107,12 +107,12 @@ impl Repository {
         // "<object> blob <size>", or "<object> missing" for what a partial clone lacks.
         let size = |line: &str| line.rsplit_once(" blob ")?.1.parse::<u64>().ok();
         let sizes: Vec<Option<u64>> = sizes.lines().map(size).collect();
-        let small = listed.values().zip(&sizes).filter(|(_, size)| size.is_some_and(|size| size <= LIMIT));
+        let small = listed.values().zip(&sizes).filter(|(_, size)| size.is_some_and(|size| size <= FILE));
         let answer = ask("--batch", small.map(|((_, object), _)| format!("{object}\n")).collect())?;
         let mut blobs = Blobs { rest: &answer };
         for ((path, (mode, object)), size) in listed.into_iter().zip(sizes) {
             let Some(bytes) = size else { return Err(lacking(&doing, path.as_str())) };
-            let entry = if bytes > LIMIT {
+            let entry = if bytes > FILE {
                 Entry::Large { bytes }
             } else {
                 let Some(bytes) = blobs.next_blob(object) else {

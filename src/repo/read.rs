@@ -14,13 +14,11 @@ use cap_std::fs::{Dir, Metadata, OpenOptions};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
+use crate::limit;
 use crate::path::RepoPath;
 use crate::repo::git::{Git, GitError};
 use crate::repo::name::{bytes_of, keep, native_path, records, repo_path};
 use crate::repo::{Entry, File, Snapshot};
-
-/// A file above this size is recorded as [`Entry::Large`]; kustomize files are a thousandth of it.
-pub(super) const LIMIT: u64 = 4 * 1024 * 1024;
 
 /// The folder that holds the writer's journal where there is no git folder to hold it.
 pub(crate) const STATE: &str = ".gitops-windows";
@@ -311,7 +309,7 @@ fn read_entry(dir: &Dir, path: &RepoPath) -> std::io::Result<Option<Entry>> {
     if !metadata.is_file() {
         return Ok(None);
     }
-    let Some((bytes, metadata)) = read_file(dir, path.as_str(), LIMIT)? else {
+    let Some((bytes, metadata)) = read_file(dir, path.as_str(), limit::FILE)? else {
         return Ok(Some(Entry::Large { bytes: metadata.len() }));
     };
     Ok(Some(Entry::File(File::new(bytes).with_mode(is_executable(&metadata)))))

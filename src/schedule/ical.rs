@@ -11,9 +11,7 @@ use jiff::{Span, Timestamp, ToSpan, Zoned};
 
 use super::interval::Interval;
 use super::zone;
-
-/// The most events of a file.
-const MOST: usize = 10_000;
+use crate::limit::CALENDAR_EVENTS;
 
 /// What an event is called that has no name.
 const NAMELESS: &str = "an event of the calendar";
@@ -94,11 +92,11 @@ pub fn events(text: &str, zone: &TimeZone) -> Result<Vec<Event>, CalendarError> 
                 if line.value.eq_ignore_ascii_case("VEVENT") {
                     found.extend(read(&event, zone)?);
                 }
-                if found.len() > MOST {
+                if found.len() > CALENDAR_EVENTS {
                     let help = "export the years that matter";
                     return Err(refused(
                         line.span.clone(),
-                        format!("there are more than {MOST} events"),
+                        format!("there are more than {CALENDAR_EVENTS} events"),
                         help,
                     ));
                 }

@@ -8,11 +8,7 @@ use std::ops::Range;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span};
 
-/// Nesting beyond this is no spec of ours.
-const DEEPEST: usize = 24;
-
-/// More nodes than this, aliases counted as often as they are used, is an attack or an accident.
-const MOST_NODES: usize = 200_000;
+use crate::limit::{SPEC_DEPTH, SPEC_NODES};
 
 /// A value with its byte range in the text.
 #[derive(Clone, Debug)]
@@ -161,7 +157,7 @@ impl Reader {
     }
 
     fn start(&mut self, span: Range<usize>, anchor: usize, mapping: bool) -> Result<(), Problem> {
-        if self.open.len() >= DEEPEST {
+        if self.open.len() >= SPEC_DEPTH {
             return Err(Problem::new(span, "this is nested too deep", "flatten the structure"));
         }
         self.open.push(Open { start: span.start, anchor, size: 1, items: Vec::new(), mapping });
@@ -196,7 +192,7 @@ impl Reader {
             return Ok(());
         };
         parent.size = parent.size.saturating_add(node.size);
-        if parent.size > MOST_NODES {
+        if parent.size > SPEC_NODES {
             return Err(Problem::new(
                 node.span,
                 "aliases make this file too large to read",

@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
+use crate::limit;
 use crate::path::RepoPath;
 use crate::schedule::WindowKey;
 use crate::spec::keys::{self, Shape};
@@ -20,9 +21,6 @@ use crate::spec::names::TextRule;
 use crate::spec::node::{self, Node, Value};
 use crate::spec::reader::{Field, Fields, Reader};
 use crate::spec::{Placed, check_time, validate};
-
-/// The largest file that is read as a spec.
-const LARGEST: usize = 4 << 20;
 
 /// A spec that was read, and what is doubtful about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +81,7 @@ fn tree(path: &RepoPath, bytes: &[u8]) -> Result<(Reader, Node), Error> {
     let whole = |message: &str, help: &str| {
         Error::invalid(Diagnostic::error(message).at(Place::file(path.clone())).help(help))
     };
-    if bytes.len() > LARGEST {
+    if bytes.len() > limit::SPEC {
         return Err(whole("the spec is larger than 4 MiB", "check that this is the right file"));
     }
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {

@@ -10,14 +10,46 @@ use crate::support::{folder, kustomizations, path, snapshot};
 use crate::{fuzz, samples};
 
 const WORDS: [&str; 40] = [
-    "resources:\n", "- ../base\n", "- x.yaml\n", "- .\n", "- https://example.com/x\n", "namePrefix: a-\n", "namespace: b\n",
-    "patches:\n", "- path: x.yaml\n", "  target: {kind: .*}\n", "configMapGenerator:\n", "- {name: c, files: [x.yaml]}\n",
-    "replacements:\n", "vars:\n", "components:\n", "generators:\n", "transformers:\n", "openapi: {path: x.yaml}\n",
-    "buildMetadata: [originAnnotations]\n", "images: [{name: i, newTag: t}]\n", "replicas: [{name: w, count: -1}]\n",
-    "sortOptions: {order: legacy}\n", "labels: [{pairs: {a: b}, includeSelectors: true}]\n", "helmCharts: [{name: x}]\n",
-    "$patch: delete\n", "$setElementOrder/x: []\n", "apiVersion: v1\n", "kind: List\n", "kind: ConfigMap\n", "metadata: {name: \"\"}\n",
-    "metadata: {name: a, annotations: {config.kubernetes.io/local-config: \"true\"}}\n", "null\n", "[]\n", "\u{0}", "{{", "*a", "&a ",
-    "spec: {template: {spec: {containers: [{}]}}}\n", "kind: Kustomization\n", "data: {a: 1, b: [c]}\n",
+    "resources:\n",
+    "- ../base\n",
+    "- x.yaml\n",
+    "- .\n",
+    "- https://example.com/x\n",
+    "namePrefix: a-\n",
+    "namespace: b\n",
+    "patches:\n",
+    "- path: x.yaml\n",
+    "  target: {kind: .*}\n",
+    "configMapGenerator:\n",
+    "- {name: c, files: [x.yaml]}\n",
+    "replacements:\n",
+    "vars:\n",
+    "components:\n",
+    "generators:\n",
+    "transformers:\n",
+    "openapi: {path: x.yaml}\n",
+    "buildMetadata: [originAnnotations]\n",
+    "images: [{name: i, newTag: t}]\n",
+    "replicas: [{name: w, count: -1}]\n",
+    "sortOptions: {order: legacy}\n",
+    "labels: [{pairs: {a: b}, includeSelectors: true}]\n",
+    "helmCharts: [{name: x}]\n",
+    "$patch: delete\n",
+    "$setElementOrder/x: []\n",
+    "apiVersion: v1\n",
+    "kind: List\n",
+    "kind: ConfigMap\n",
+    "metadata: {name: \"\"}\n",
+    "metadata: {name: a, annotations: {config.kubernetes.io/local-config: \"true\"}}\n",
+    "null\n",
+    "[]\n",
+    "\u{0}",
+    "{{",
+    "*a",
+    "&a ",
+    "spec: {template: {spec: {containers: [{}]}}}\n",
+    "kind: Kustomization\n",
+    "data: {a: 1, b: [c]}\n",
 ];
 
 const BASE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: base}\n";
@@ -34,7 +66,10 @@ fn builds_end_and_harm_no_other_build() {
         // As a kustomization and as what one lists.
         tree.insert(path("a/kustomization.yaml"), File::new(text.as_bytes()));
         tree.insert(path("a/x.yaml"), File::new(BASE.as_bytes()));
-        tree.insert(path("c/kustomization.yaml"), File::new(*b"resources: [x.yaml, ../base]\nnamePrefix: p-\n"));
+        tree.insert(
+            path("c/kustomization.yaml"),
+            File::new(*b"resources: [x.yaml, ../base]\nnamePrefix: p-\n"),
+        );
         tree.insert(path("c/x.yaml"), File::new(text.as_bytes()));
         let requests = [folder("a"), folder("a").with_origins(), folder("c"), folder("base")];
         let built = renderer.forgetful().render(&tree, &requests);

@@ -37,7 +37,8 @@ fn first() -> u64 {
 ///
 /// An input that takes longer than ten seconds is one that does wrong, too.
 fn fuzz(target: &str, share: u64, samples: &[String], words: &[&str], run: &mut dyn FnMut(&str)) {
-    let limit = std::env::var("GITOPS_WINDOWS_FUZZ").ok().map(|text| Duration::from_secs(text.parse().unwrap()));
+    let limit =
+        std::env::var("GITOPS_WINDOWS_FUZZ").ok().map(|text| Duration::from_secs(text.parse().unwrap()));
     let begun = Instant::now();
     let mut attempt = |text: &str, name: &str| {
         let start = Instant::now();

@@ -14,15 +14,61 @@ use crate::fuzz;
 use crate::support::scratch::Scratch;
 
 const HARM: [&str; 49] = [
-    "\n::error::x", "::error::x", "::set-output name=a::b", "##[error]x", "##vso[task.complete]", "%0A::error::x", "%0D", "%25",
-    "\u{1b}[31m", "\u{1b}]0;x\u{7}", "\u{202e}", "\u{2066}", "\u{200b}", "\u{9b}31m", "\u{e0041}", "`", "```\n", "~~~\n", "</details>", "<script>",
-    "<!--", "-->", "<img src=x>", "@octocat", "#1", "[a](javascript:b)", "![a](b)", "https://evil.example", "| a | b |\n|-|-|\n",
-    "\n# h\n", "\n- x\n", "-rf", "--exec=x", "-", "\n--- a/x\n+++ b/x\n", "@@ -1 +1 @@\n", "diff --git a/x b/x\n", "\\ No newline at end of file",
-    "\"", "'", "\\", "\\n", "\t", "\r", "{{", "${{ github }}", "&amp;", " ", "/",
+    "\n::error::x",
+    "::error::x",
+    "::set-output name=a::b",
+    "##[error]x",
+    "##vso[task.complete]",
+    "%0A::error::x",
+    "%0D",
+    "%25",
+    "\u{1b}[31m",
+    "\u{1b}]0;x\u{7}",
+    "\u{202e}",
+    "\u{2066}",
+    "\u{200b}",
+    "\u{9b}31m",
+    "\u{e0041}",
+    "`",
+    "```\n",
+    "~~~\n",
+    "</details>",
+    "<script>",
+    "<!--",
+    "-->",
+    "<img src=x>",
+    "@octocat",
+    "#1",
+    "[a](javascript:b)",
+    "![a](b)",
+    "https://evil.example",
+    "| a | b |\n|-|-|\n",
+    "\n# h\n",
+    "\n- x\n",
+    "-rf",
+    "--exec=x",
+    "-",
+    "\n--- a/x\n+++ b/x\n",
+    "@@ -1 +1 @@\n",
+    "diff --git a/x b/x\n",
+    "\\ No newline at end of file",
+    "\"",
+    "'",
+    "\\",
+    "\\n",
+    "\t",
+    "\r",
+    "{{",
+    "${{ github }}",
+    "&amp;",
+    " ",
+    "/",
 ];
 
 fn names() -> Vec<String> {
-    ["apps/web/kustomization.yaml", "a b/c.yaml", "x", "clusters/edge-01/flux/apps.yaml"].map(str::to_owned).to_vec()
+    ["apps/web/kustomization.yaml", "a b/c.yaml", "x", "clusters/edge-01/flux/apps.yaml"]
+        .map(str::to_owned)
+        .to_vec()
 }
 
 /// A path that may be one, made of a text.
@@ -56,7 +102,10 @@ fn a_workflow_command_is_one_line_with_one_command() {
             assert!(["file", "line", "col", "title"].contains(&key), "{printed:?}");
             assert!(!value.contains([':', ',']), "{printed:?}");
         }
-        assert!(!message.chars().any(|letter| letter.is_control() && letter != '\n' && letter != '\t'), "{printed:?}");
+        assert!(
+            !message.chars().any(|letter| letter.is_control() && letter != '\n' && letter != '\t'),
+            "{printed:?}"
+        );
     });
 }
 
@@ -67,7 +116,10 @@ fn sarif_is_json_that_says_the_same() {
         let value: serde_json::Value = serde_json::from_str(&printed).unwrap();
         let result = &value["runs"][0]["results"][0];
         let said = result["message"]["text"].as_str().unwrap();
-        assert!(!said.chars().any(|letter| letter.is_control() && letter != '\n' && letter != '\t'), "{said:?}");
+        assert!(
+            !said.chars().any(|letter| letter.is_control() && letter != '\n' && letter != '\t'),
+            "{said:?}"
+        );
         if let Some(place) = result["locations"].get(0) {
             let uri = place["physicalLocation"]["artifactLocation"]["uri"].as_str().unwrap();
             assert!(uri.bytes().all(|byte| byte.is_ascii_graphic()), "{uri:?}");
@@ -80,7 +132,11 @@ fn sarif_is_json_that_says_the_same() {
 fn a_terminal_gets_no_control_characters() {
     fuzz("terminal", 300, &names(), &HARM, &mut |text| {
         let printed = render(&[finding(text)], false, 60);
-        let is_bad = |letter: char| letter.is_control() && letter != '\n' && letter != '\t' || ('\u{202a}'..='\u{202e}').contains(&letter) || letter == '\u{e0041}';
+        let is_bad = |letter: char| {
+            letter.is_control() && letter != '\n' && letter != '\t'
+                || ('\u{202a}'..='\u{202e}').contains(&letter)
+                || letter == '\u{e0041}'
+        };
         assert!(!printed.chars().any(is_bad), "{printed:?}");
     });
 }
@@ -101,9 +157,20 @@ fn markdown_of_a_diff_holds_code_and_nothing_else() {
                 Event::Start(Tag::Link { .. } | Tag::Image { .. }) => panic!("a link: {printed}"),
                 Event::Html(html) | Event::InlineHtml(html) => {
                     let is_ours = |tag: &str| {
-                        ["<details>", "</details>", "<summary>", "</summary>", "<code>", "</code>", "<b>", "</b>"].contains(&tag)
+                        [
+                            "<details>",
+                            "</details>",
+                            "<summary>",
+                            "</summary>",
+                            "<code>",
+                            "</code>",
+                            "<b>",
+                            "</b>",
+                        ]
+                        .contains(&tag)
                     };
-                    let tags = html.split_inclusive('>').map(|tag| &tag[tag.find('<').unwrap_or(tag.len())..]);
+                    let tags =
+                        html.split_inclusive('>').map(|tag| &tag[tag.find('<').unwrap_or(tag.len())..]);
                     assert!(tags.filter(|tag| !tag.is_empty()).all(is_ours), "{html}");
                 }
                 _ => {}
@@ -138,7 +205,12 @@ fn git_applies_the_patch_to_names_and_contents_of_any_kind() {
         }
         std::fs::write(scratch.outside().join("patch"), patch(&plan)).unwrap();
         let file = scratch.outside().join("patch");
-        scratch.git(&["apply", "--whitespace=nowarn", &format!("--directory={place}"), file.to_str().unwrap()]);
+        scratch.git(&[
+            "apply",
+            "--whitespace=nowarn",
+            &format!("--directory={place}"),
+            file.to_str().unwrap(),
+        ]);
         let there = std::fs::read_to_string(scratch.top().join(&place).join(path.as_str())).ok();
         assert_eq!(there.as_deref(), after, "{path}");
     });

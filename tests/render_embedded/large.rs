@@ -38,14 +38,17 @@ impl Dice {
         };
         let (one, two, three) = (self.name(), self.name(), self.name());
         let role = self.of(&["Role", "ClusterRole"]);
-        let subject = self.of(&["", ", namespace: n1", ", namespace: n2", ", namespace: default", ", namespace: n9"]);
+        let subject =
+            self.of(&["", ", namespace: n1", ", namespace: n2", ", namespace: default", ", namespace: n9"]);
         let (version, more) = match kind {
             "ConfigMap" => ("v1", "data: { key: value }\n".to_owned()),
             "Secret" => ("v1", "stringData: { key: value }\n".to_owned()),
             "ServiceAccount" => ("v1", format!("imagePullSecrets: [{{ name: {one} }}]\n")),
             "Role" | "ClusterRole" => (
                 "rbac.authorization.k8s.io/v1",
-                format!("rules: [{{ apiGroups: [''], resources: [configmaps], resourceNames: [{one}], verbs: [get] }}]\n"),
+                format!(
+                    "rules: [{{ apiGroups: [''], resources: [configmaps], resourceNames: [{one}], verbs: [get] }}]\n"
+                ),
             ),
             "RoleBinding" | "ClusterRoleBinding" => (
                 "rbac.authorization.k8s.io/v1",
@@ -55,11 +58,15 @@ impl Dice {
             ),
             "Ingress" => (
                 "networking.k8s.io/v1",
-                format!("spec: {{ tls: [{{ secretName: {one} }}], defaultBackend: {{ service: {{ name: {two} }} }} }}\n"),
+                format!(
+                    "spec: {{ tls: [{{ secretName: {one} }}], defaultBackend: {{ service: {{ name: {two} }} }} }}\n"
+                ),
             ),
             "HorizontalPodAutoscaler" => (
                 "autoscaling/v2",
-                format!("spec: {{ scaleTargetRef: {{ apiVersion: apps/v1, kind: Deployment, name: {one} }} }}\n"),
+                format!(
+                    "spec: {{ scaleTargetRef: {{ apiVersion: apps/v1, kind: Deployment, name: {one} }} }}\n"
+                ),
             ),
             "Deployment" => (
                 "apps/v1",
@@ -106,7 +113,8 @@ impl Dice {
         }
         if self.once_in(3) {
             let kind = self.of(&["ConfigMap", "Deployment", "ServiceAccount"]);
-            let change = self.of(&["annotations: {config.kubernetes.io/local-config: 'true'}", "labels: {a: b}"]);
+            let change =
+                self.of(&["annotations: {config.kubernetes.io/local-config: 'true'}", "labels: {a: b}"]);
             let _ = writeln!(
                 text,
                 "patches:\n  - target: {{ kind: {kind} }}\n    patch: '{{apiVersion: v1, kind: Any, metadata: {{name: any, {}}}}}'",
@@ -159,7 +167,8 @@ fn config_maps(count: usize) -> String {
 #[test]
 fn many_objects_take_time_that_grows_with_their_number() {
     let many = config_maps(20_000);
-    let twice = format!("{}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: map-7 }}\n", config_maps(4_000));
+    let twice =
+        format!("{}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: map-7 }}\n", config_maps(4_000));
     let mut list = String::from("namePrefix: x-\nnamespace: web\nresources:\n");
     let mut tree = snapshot(&[
         ("one/kustomization.yaml", "namePrefix: x-\nnamespace: web\nresources: [all.yaml]\n"),

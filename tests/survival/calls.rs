@@ -2,7 +2,7 @@
 //! always finds the old tree or the new one.
 //!
 //! `strace` injects the faults. Each call is struck in the thread that does the writing; what git does for it is left
-//! alone. By default every seventeenth case is tried, with `GITOPS_WINDOWS_TEST_THOROUGH` every one.
+//! alone. By default 40 cases of each command are tried, with `GITOPS_WINDOWS_TEST_THOROUGH` every one.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -15,17 +15,35 @@ const CALLS: &str = "trace=openat,openat2,read,pread64,write,pwrite64,writev,ren
 
 /// Those that change something: only these are worth a kill.
 const CHANGES: [&str; 21] = [
-    "write", "pwrite64", "writev", "rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat",
-    "unlink", "unlinkat", "mkdir", "mkdirat", "rmdir", "fsync", "fdatasync", "ftruncate", "fchmod", "openat",
+    "write",
+    "pwrite64",
+    "writev",
+    "rename",
+    "renameat",
+    "renameat2",
+    "link",
+    "linkat",
+    "symlink",
+    "symlinkat",
+    "unlink",
+    "unlinkat",
+    "mkdir",
+    "mkdirat",
+    "rmdir",
+    "fsync",
+    "fdatasync",
+    "ftruncate",
+    "fchmod",
+    "openat",
     "flock",
 ];
 
 const ERRORS: [&str; 4] = ["ENOSPC", "EIO", "EACCES", "EINTR"];
 const KILLS: [&str; 2] = ["SIGKILL", "SIGTERM"];
 
-/// How many cases are left out between two that are tried.
-fn stride() -> usize {
-    if std::env::var_os("GITOPS_WINDOWS_TEST_THOROUGH").is_some() { 1 } else { 17 }
+/// How many cases of a command are tried.
+fn most() -> usize {
+    if std::env::var_os("GITOPS_WINDOWS_TEST_THOROUGH").is_some() { usize::MAX } else { 40 }
 }
 
 /// Runs a command with a fault.
@@ -54,6 +72,8 @@ fn calls(trial: &Trial) -> BTreeMap<String, usize> {
 #[derive(Default)]
 struct Count {
     cases: usize,
+    /// How many cases there are.
+    all: usize,
     /// How often the old tree stood there in the end.
     old: usize,
     torn: usize,
@@ -76,7 +96,9 @@ fn strike(scratch: &Scratch, arguments: &[&str], offset: usize, count: &mut Coun
             }
         }
     }
-    for fault in cases.iter().skip(offset).step_by(stride()) {
+    let stride = cases.len().div_ceil(most().min(cases.len()));
+    count.all = cases.len();
+    for fault in cases.iter().skip(offset).step_by(stride) {
         let trial = Trial::of(scratch);
         let run = struck(&trial, fault, arguments);
         let context = || format!("{arguments:?} {fault}: {:?} {}", run.status.code(), said(&run));
@@ -111,9 +133,27 @@ fn a_fault_or_a_kill_at_any_system_call_leaves_the_old_tree_or_the_new() {
     let divided = with_windows();
     divided.take(&["split", "--all", "--yes"]);
     let init: &[&str] = &[
-        "init", "--yes", "--open", "0 22 * * SAT", "--close", "0 4 * * SUN", "--time-zone", "Europe/Berlin",
+        "init",
+        "--yes",
+        "--open",
+        "0 22 * * SAT",
+        "--close",
+        "0 4 * * SUN",
+        "--time-zone",
+        "Europe/Berlin",
     ];
-    let year = ["freeze", "add", "year-end", "--from", "2099-12-18", "--to", "2100-01-07", "--reason", "peak", "--yes"];
+    let year = [
+        "freeze",
+        "add",
+        "year-end",
+        "--from",
+        "2099-12-18",
+        "--to",
+        "2100-01-07",
+        "--reason",
+        "peak",
+        "--yes",
+    ];
     let commands: [(&Scratch, &[&str]); 5] = [
         (&plain, init),
         (&windows, &["split", "--all", "--yes"]),
@@ -125,8 +165,8 @@ fn a_fault_or_a_kill_at_any_system_call_leaves_the_old_tree_or_the_new() {
         let mut count = Count::default();
         strike(scratch, arguments, position, &mut count);
         eprintln!(
-            "{}: {} cases, {} left the old tree, {} were torn until the next command, violations 0",
-            arguments[0], count.cases, count.old, count.torn
+            "{}: {} of {} cases, {} left the old tree, {} were torn until the next command, violations 0",
+            arguments[0], count.cases, count.all, count.old, count.torn
         );
     }
 }

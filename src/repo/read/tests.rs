@@ -1,7 +1,8 @@
 use std::path::PathBuf;
 
-use super::{LIMIT, Repository};
+use super::Repository;
 use crate::error::ErrorKind;
+use crate::limit::FILE;
 use crate::path::RepoPath;
 use crate::repo::scratch::Scratch;
 use crate::repo::{Entry, Snapshot};
@@ -115,10 +116,10 @@ fn odd_files_are_left_out_and_named() {
     scratch.put(std::ffi::OsStr::from_bytes(b"x").to_str().unwrap(), "");
     std::fs::File::create(scratch.top().join(std::ffi::OsStr::from_bytes(b"\xff"))).unwrap();
     let large = std::fs::File::create(scratch.at("large")).unwrap();
-    large.set_len(LIMIT + 1).unwrap();
+    large.set_len(FILE + 1).unwrap();
     let reading = scratch.repository().read().unwrap();
     assert_eq!(paths(&reading.snapshot), ["large", "ok", "x"]);
-    assert_eq!(reading.snapshot.entry(&path("large")), Some(&Entry::Large { bytes: LIMIT + 1 }));
+    assert_eq!(reading.snapshot.entry(&path("large")), Some(&Entry::Large { bytes: FILE + 1 }));
     let notes: Vec<&str> = reading.notes.iter().map(|note| note.message.as_str()).collect();
     assert_eq!(notes.len(), 3, "{notes:?}");
     assert!(notes.iter().all(|note| !note.contains('\n')));
@@ -156,7 +157,7 @@ fn a_commit_reads_like_the_disk_it_was_made_of() {
     scratch.mode("run", 0o755);
     scratch.link("link", "a/b c");
     let large = std::fs::File::create(scratch.at("large")).unwrap();
-    large.set_len(LIMIT + 1).unwrap();
+    large.set_len(FILE + 1).unwrap();
     scratch.commit();
     let repository = scratch.repository();
     let disk = repository.read().unwrap();

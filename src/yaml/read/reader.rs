@@ -9,13 +9,9 @@ use granit_parser::{Event, Span};
 use super::collection::Frame;
 use super::layout::Layout;
 use super::{ReadError, empty_node, range};
+use crate::limit::{ALIASED_NODES, YAML_DEPTH};
 use crate::yaml::lines;
 use crate::yaml::node::{Document, DuplicateKey, Marks, Node, NodeKind, ScalarStyle};
-
-/// How many nodes the aliases of one document may stand for, all expanded.
-const MAX_ALIASED_NODES: usize = 1_000_000;
-/// How deep a value may be nested, aliases followed.
-const MAX_DEPTH: usize = 512;
 
 struct Anchored {
     node: Arc<Node>,
@@ -198,9 +194,9 @@ impl<'a> Reader<'a> {
         };
         let (target, weight, depth) = (anchored.node.clone(), anchored.weight, anchored.depth);
         self.aliased = self.aliased.saturating_add(weight);
-        if self.aliased > MAX_ALIASED_NODES {
+        if self.aliased > ALIASED_NODES {
             return Err(ReadError {
-                message: format!("aliases stand for more than {MAX_ALIASED_NODES} nodes"),
+                message: format!("aliases stand for more than {ALIASED_NODES} nodes"),
                 span,
             });
         }
@@ -230,9 +226,9 @@ impl<'a> Reader<'a> {
         weight: usize,
         depth: usize,
     ) -> Result<(), ReadError> {
-        if depth > MAX_DEPTH {
+        if depth > YAML_DEPTH {
             return Err(ReadError {
-                message: format!("nested more than {MAX_DEPTH} levels deep"),
+                message: format!("nested more than {YAML_DEPTH} levels deep"),
                 span: lines::char_at(self.text, node.span.start),
             });
         }

@@ -1,0 +1,79 @@
+//! The bounds of what is read and built; `docs/limits.md` says what happens beyond each, and a test compares the two.
+
+use std::time::Duration;
+
+/// The largest file of a repository that is read, in bytes; kustomize files are a thousandth of it.
+pub const FILE: u64 = 4 << 20;
+
+/// The largest windows.yaml, in bytes.
+pub const SPEC: usize = 4 << 20;
+
+/// The depth of nesting beyond which a text is no spec.
+pub const SPEC_DEPTH: usize = 24;
+
+/// The most nodes of a spec, aliases counted as often as they are used.
+pub const SPEC_NODES: usize = 200_000;
+
+/// The most nodes that the aliases of one YAML document may stand for, all expanded.
+pub const ALIASED_NODES: usize = 1_000_000;
+
+/// How deep a YAML value may be nested, aliases followed.
+pub const YAML_DEPTH: usize = 512;
+
+/// The most events of a calendar file.
+pub const CALENDAR_EVENTS: usize = 10_000;
+
+/// The most lines of a table of open times, a few hundred kilobytes: Linux takes two megabytes of arguments, and etcd an
+/// object of one and a half.
+pub const TABLE_LINES: usize = 4_000;
+
+/// The most memory of one build, in bytes.
+pub const BUILD_MEMORY: usize = 1 << 30;
+
+/// The most time of one build.
+pub const BUILD_TIME: Duration = Duration::from_secs(120);
+
+/// The most that one build may give, in bytes of JSON.
+pub const BUILD_ANSWER: usize = 64 << 20;
+
+/// The most builds side by side; no more than there are cores.
+pub const BUILDS_AT_ONCE: usize = 4;
+
+/// How much of builds is kept for other runs, in bytes.
+pub const CACHE: u64 = 256 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guide_tells_every_bound() {
+        let guide = include_str!("../docs/limits.md");
+        let mib = |bytes: u64| format!("{} MiB", bytes >> 20);
+        let number = |number: usize| {
+            let text = number.to_string();
+            match text.len() {
+                ..=3 => text,
+                length => format!("{},{}", &text[..length - 3], &text[length - 3..]),
+            }
+        };
+        for (what, bound) in [
+            ("a file of the repository", mib(FILE)),
+            ("windows.yaml", mib(SPEC as u64)),
+            ("depth of windows.yaml", number(SPEC_DEPTH)),
+            ("values in windows.yaml, aliases expanded", number(SPEC_NODES)),
+            ("nodes for which the aliases of a YAML document stand", "1,000,000".to_owned()),
+            ("depth of YAML", number(YAML_DEPTH)),
+            ("events of a calendar file", number(CALENDAR_EVENTS)),
+            ("open times in a table", number(TABLE_LINES)),
+            ("memory of a build", mib(BUILD_MEMORY as u64)),
+            ("time of a build", format!("{} s", BUILD_TIME.as_secs())),
+            ("objects that a build gives, as JSON", mib(BUILD_ANSWER as u64)),
+            ("builds side by side", number(BUILDS_AT_ONCE)),
+            ("builds kept for the next run", mib(CACHE)),
+        ] {
+            assert!(guide.contains(&format!("| {what} | {bound} |")), "{what}: {bound}");
+        }
+        assert_eq!(ALIASED_NODES, 1_000_000);
+    }
+}
