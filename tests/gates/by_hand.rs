@@ -223,3 +223,17 @@ fn what_is_missing_keeps_nothing_else_open() {
     assert!(!output.status.success());
     assert_eq!(std::fs::read_to_string(&state).unwrap(), "patch apps-rw\n");
 }
+
+/// Whoever stops everything hears of what a gate that is off leaves open.
+#[test]
+fn a_gate_that_is_off_stops_nothing_and_that_is_told() {
+    let scratch = scaffold();
+    let gate = "gate:\n  every: 5m\n  from: 2026-11-01\n  through: 2027-01-31\n";
+    scratch.replace("windows.yaml", "gate:\n", gate);
+    scratch.replace("windows.yaml", "  edge-02: {}\n", "  edge-02: { gate: { enabled: false } }\n");
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    scratch.commit();
+    let run = scratch.expect(1, &["stop", "--yes", "--now", "2026-11-20T00:00:00Z", "--quiet"]);
+    assert!(run.stderr.contains("the gate of cluster edge-02 is off"), "{}", run.stderr);
+    assert!(!run.stderr.contains("edge-01"), "{}", run.stderr);
+}

@@ -97,7 +97,11 @@ impl Policy {
         let suspended = |object: &str| format!("(has({object}.spec.suspend) && {object}.spec.suspend)");
         let stays = format!("!{} || {}", suspended("oldObject"), suspended("object"));
         let annotations = "has(object.metadata.annotations)";
-        let held = json!({ HELD: "until the window opens" });
+        let add = |path: &str, value: &str| format!("[JSONPatch{{op: 'add', path: {path}, value: {value}}}]");
+        let key = format!("'/metadata/annotations/' + jsonpatch.escapeKey('{HELD}')");
+        let annotated = add(&key, "'until the window opens'");
+        let first = json!({ HELD: "until the window opens" }).to_string();
+        let first = add("'/metadata/annotations'", &first);
         Policy {
             change_type: change_type.to_owned(),
             name: format!("reconciliation-window-{change_type}"),
@@ -109,10 +113,8 @@ impl Policy {
             not_resumed: format!("{stays} || ({is_open})"),
             not_stopped: format!("{stays} || !({annotations} && '{STOP}' in object.metadata.annotations)"),
             suspended: format!(
-                "[JSONPatch{{op: 'add', path: '/spec/suspend', value: true}}] + ({annotations} \
-                 ? [JSONPatch{{op: 'add', path: '/metadata/annotations/' + jsonpatch.escapeKey('{HELD}'), \
-                 value: 'until the window opens'}}] \
-                 : [JSONPatch{{op: 'add', path: '/metadata/annotations', value: {held}}}])"
+                "{} + ({annotations} ? {annotated} : {first})",
+                add("'/spec/suspend'", "true")
             ),
         }
     }

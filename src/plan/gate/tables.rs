@@ -109,6 +109,15 @@ pub fn retime<'a>(input: &Input<'a>, before: &Spec) -> Result<Retimed<'a>, Error
         let own = gates.as_ref().and_then(|(gates, _)| gates.of(cluster));
         if let Some(own) = own.filter(|_| is_closing(input, before, cluster)) {
             let types = concerned(input.spec, before, cluster);
+            let is_off = !own.enabled
+                && types.iter().any(|one| own.targets.get(one).is_some_and(|own| !own.is_empty()));
+            if is_off {
+                found.unreached.insert(cluster.to_owned());
+                let text = format!("the gate of cluster {cluster} is off, so nothing closes there");
+                let help = "remove `enabled: false` of its `gate`\nrun `gitops-windows sync`";
+                let place = Place::file(input.spec.path.clone());
+                found.remarks.push(Diagnostic::warning(text).at(place).help(help));
+            }
             let loose = wanted_of(own, &types).into_iter();
             let loose = loose.filter(|target| model.closings.running(cluster, target).is_none());
             for target in loose {
