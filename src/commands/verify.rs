@@ -10,6 +10,7 @@ use crate::delivery::Input;
 use crate::error::Error;
 use crate::output::Output;
 use crate::spec;
+use crate::text::count;
 use crate::verify::{Check, Difference, verify, verify_since};
 
 /// Arguments of `verify`.
@@ -66,7 +67,22 @@ fn text(checks: &[Check]) -> String {
             text.push_str(&format!("  {id}{difference}\n"));
         }
     }
+    text.extend(success(checks));
     text.lines().map(|line| format!("{}\n", crate::diff::clean(line.as_bytes()))).collect()
+}
+
+/// Says in a line that nothing is wrong; `None` where something is, or is not known.
+fn success(checks: &[Check]) -> Option<String> {
+    if checks.is_empty() || checks.iter().any(|check| !check.differences.is_empty()) {
+        return None;
+    }
+    let compared = checks.iter().filter(|check| check.is_compared).count();
+    let (rest, is) = (checks.len() - compared, if compared == 1 { "is" } else { "are" });
+    Some(match (compared, rest) {
+        (0, _) => "Nothing is split, so nothing can differ.\n".to_owned(),
+        (_, 0) => format!("All is well: {} {is} equal.\n", count(compared, "entry point")),
+        _ => format!("All is well: {} {is} equal, {rest} not split.\n", count(compared, "entry point")),
+    })
 }
 
 fn exit(checks: &[Check]) -> Exit {

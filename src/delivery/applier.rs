@@ -119,7 +119,13 @@ pub fn appliers(model: &Model) -> Vec<Applier<'_>> {
             path: path.clone(),
             kustomization,
         };
+        // One that its own build brings is told with that.
+        let brings_itself = |folder: &RepoPath| {
+            let mut own = cluster.kustomizations.iter().filter(|one| one.target().is_empty());
+            own.any(|one| one.path.as_ref() == Some(folder))
+        };
         let unsaid = cluster.roots.iter().filter(|root| root.kustomization.is_none());
+        let unsaid = unsaid.filter(|root| !brings_itself(&root.folder));
         found.extend(unsaid.map(|root| of(&root.folder, None)));
         let mut seen = BTreeSet::new();
         for one in &cluster.kustomizations {

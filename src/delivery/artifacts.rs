@@ -1,28 +1,16 @@
-//! What artifacts hold in one tree and in another.
+//! How the artifacts of two trees differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::{Applier, Artifact, Pair, World};
 use crate::path::RepoPath;
-use crate::repo::{Graph, Snapshot};
+use crate::repo::Graph;
 
-/// The artifacts of two trees, each worked out once.
+/// What differs between artifacts of two trees, worked out once for each two.
 pub(super) struct Artifacts<'a> {
-    before: Side<'a>,
-    after: Side<'a>,
+    before: World<'a>,
+    after: World<'a>,
     touched: BTreeMap<[Option<&'a Artifact>; 2], Touched>,
-}
-
-/// The artifacts of one tree.
-struct Side<'a> {
-    world: World<'a>,
-    known: BTreeMap<Option<&'a Artifact>, Files>,
-}
-
-/// The files of one artifact; `None` of the graph is that of the tree.
-struct Files {
-    snapshot: Snapshot,
-    graph: Option<Graph>,
 }
 
 /// The paths at which two artifacts hold something else, and these with all folders above them.
@@ -33,43 +21,24 @@ struct Touched {
 
 impl<'a> Artifacts<'a> {
     pub(super) fn new(before: World<'a>, after: World<'a>) -> Artifacts<'a> {
-        let side = |world| Side { world, known: BTreeMap::new() };
-        Artifacts { before: side(before), after: side(after), touched: BTreeMap::new() }
-    }
-
-    /// Returns the files of an artifact of one of the trees.
-    pub(super) fn files(&mut self, is_after: bool, artifact: Option<&'a Artifact>) -> &Snapshot {
-        let side = if is_after { &mut self.after } else { &mut self.before };
-        &side.files(artifact).snapshot
+        Artifacts { before, after, touched: BTreeMap::new() }
     }
 
     /// Tells whether the build of a pair may read something that differs: content, or what its source leaves out.
     pub(super) fn may_differ(&mut self, pair: &Pair<'a>) -> bool {
         let (Some(old), Some(new)) = (&pair.before, &pair.after) else { return true };
-        let models = [self.before.world.model, self.after.world.model];
-        let (before, after) = (self.before.files(old.artifact()), self.after.files(new.artifact()));
+        let sides = [(self.before, old), (self.after, new)];
         let touched = self.touched.entry([old.artifact(), new.artifact()]).or_insert_with(|| {
-            let files = after.snapshot.differing(&before.snapshot);
+            let [before, after] =
+                sides.map(|(world, applier)| world.model.delivered.files(world.snapshot, applier.artifact()));
+            let files = after.differing(&before);
             Touched { around: files.iter().flat_map(RepoPath::ancestors).collect(), files }
         });
-        if touched.files.is_empty() {
-            return false;
-        }
-        let mut sides = [(old, before), (new, after)].into_iter().zip(models);
-        sides.any(|((applier, files), model)| {
-            touched.may_be_read(applier, files.graph.as_ref().unwrap_or(&model.graph))
-        })
-    }
-}
-
-impl<'a> Side<'a> {
-    fn files(&mut self, artifact: Option<&'a Artifact>) -> &Files {
-        let World { snapshot, model } = self.world;
-        self.known.entry(artifact).or_insert_with(|| {
-            let is_whole = model.delivered.is_whole(artifact);
-            let snapshot = model.delivered.files(snapshot, artifact);
-            Files { graph: (!is_whole).then(|| Graph::read(&snapshot)), snapshot }
-        })
+        !touched.files.is_empty()
+            && sides.into_iter().any(|(World { model, .. }, applier)| {
+                let graph = model.delivered.graph(applier.artifact());
+                touched.may_be_read(applier, graph.unwrap_or(&model.graph))
+            })
     }
 }
 

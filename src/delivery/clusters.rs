@@ -11,10 +11,11 @@ use crate::delivery::cluster::target_of;
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming::{home, prefix};
 use crate::delivery::source::{EXTERNAL, SourceId};
+use crate::delivery::view::View;
 use crate::mechanism;
 use crate::path::RepoPath;
 use crate::repo::flux::Unmapped;
-use crate::repo::{Snapshot, duration};
+use crate::repo::{Graph, Snapshot, duration};
 use crate::spec::{self, Placed, Spec, folder_of};
 
 /// Folders that a cluster is known to own, by cluster name.
@@ -215,6 +216,15 @@ impl Reached {
     }
 }
 
+/// What a source makes of the repository, where that is not all of it.
+#[derive(Clone, Debug)]
+pub(super) struct Fetched {
+    /// What is left out.
+    pub ignore: Ignore,
+    /// What is there.
+    pub view: Arc<View>,
+}
+
 /// The clusters of a repository.
 #[derive(Clone, Debug, Default)]
 pub struct Clusters {
@@ -224,8 +234,8 @@ pub struct Clusters {
     pub not_alive: BTreeSet<usize>,
     /// The files that speak of Flux, can't be read as YAML, and stand where people apply what Git says of no root.
     pub unread: BTreeSet<RepoPath>,
-    /// What artifacts leave out.
-    pub(super) ignored: BTreeMap<Artifact, Ignore>,
+    /// What artifacts leave out, and what they hold.
+    pub(super) ignored: BTreeMap<Artifact, Fetched>,
 }
 
 impl Clusters {
@@ -267,19 +277,27 @@ impl Clusters {
 
     /// Returns the files of an artifact; without one, those of the repository.
     pub(crate) fn files(&self, snapshot: &Snapshot, artifact: Option<&Artifact>) -> Snapshot {
-        let ignore = artifact.and_then(|artifact| self.ignored.get(artifact));
-        let ignore = ignore.filter(|ignore| !ignore.is_empty());
-        ignore.map_or_else(|| snapshot.clone(), |ignore| ignore.applied(snapshot))
+        self.partial(artifact).map_or_else(|| snapshot.clone(), |view| view.snapshot.clone())
     }
 
     /// Tells whether an artifact has all files of the repository.
     pub(super) fn is_whole(&self, artifact: Option<&Artifact>) -> bool {
-        artifact.and_then(|artifact| self.ignored.get(artifact)).is_none_or(Ignore::is_empty)
+        self.partial(artifact).is_none()
+    }
+
+    /// Returns the kustomizations of an artifact that has not all files of the repository; `None` for one that has.
+    pub(super) fn graph(&self, artifact: Option<&Artifact>) -> Option<&Graph> {
+        self.partial(artifact).map(|view| &view.graph)
+    }
+
+    fn partial(&self, artifact: Option<&Artifact>) -> Option<&View> {
+        let fetched = self.ignored.get(artifact?).filter(|fetched| !fetched.ignore.is_empty());
+        fetched.map(|fetched| &*fetched.view)
     }
 
     fn has_fetched(&self, cluster: &Cluster, file: &RepoPath) -> bool {
         let is_left_out =
-            |artifact: &Artifact| self.ignored.get(artifact).is_some_and(|ignore| ignore.leaves_out(file));
+            |artifact: &Artifact| self.ignored.get(artifact).is_some_and(|one| one.ignore.leaves_out(file));
         cluster.artifacts.iter().any(|artifact| file.is_within(&artifact.top) && !is_left_out(artifact))
     }
 }

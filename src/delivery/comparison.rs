@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::artifacts::Artifacts;
+use crate::delivery::counterpart::counterparts;
 use crate::delivery::difference::{Changes, changes};
 use crate::delivery::withheld::withhold;
 use crate::delivery::{Applier, Artifact, Cause, Model, Reached, appliers};
@@ -153,28 +154,19 @@ impl<'m> Comparison<'m> {
         let mut part: Vec<Pair<'m>> = Vec::new();
         for pair in pairs {
             if part.len() >= PART && part.last().is_some_and(|last| last.cluster != pair.cluster) {
-                comparison.add(std::mem::take(&mut part), [before, after], &mut artifacts, renderer);
+                comparison.add(std::mem::take(&mut part), before, after, renderer);
             }
             part.push(pair);
         }
-        comparison.add(part, [before, after], &mut artifacts, renderer);
+        comparison.add(part, before, after, renderer);
         renderer.rest();
         comparison
     }
 
     /// Builds the pairs of some clusters and keeps what differs: an object moves within its cluster only.
-    fn add(
-        &mut self,
-        pairs: Vec<Pair<'m>>,
-        [before, after]: [World<'m>; 2],
-        artifacts: &mut Artifacts<'m>,
-        renderer: &dyn Renderer,
-    ) {
+    fn add(&mut self, pairs: Vec<Pair<'m>>, before: World<'m>, after: World<'m>, renderer: &dyn Renderer) {
         let (olds, news): (Vec<_>, Vec<_>) = pairs.iter().map(|pair| (&pair.before, &pair.after)).unzip();
-        let mut built = |world: World<'m>, appliers: &[&Option<Applier<'m>>], is_after: bool| {
-            built(world, appliers, |artifact| artifacts.files(is_after, artifact).clone(), renderer)
-        };
-        let (olds, news) = (built(before, &olds, false), built(after, &news, true));
+        let (olds, news) = (built(before, &olds, renderer), built(after, &news, renderer));
         let mut all: Vec<(Pair<'m>, [Built; 2])> =
             pairs.into_iter().zip(olds.into_iter().zip(news).map(<[Built; 2]>::from)).collect();
         // What nobody in Git applies may be no folder that builds.
@@ -229,34 +221,8 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
     pairs
 }
 
-/// Returns the names of clusters after, by those before: of clusters with another name, that with the same roots.
-fn counterparts<'m>(before: &'m Model, after: &'m Model) -> BTreeMap<&'m str, &'m str> {
-    let roots = |model: &'m Model| {
-        let all = model.delivered.all.iter();
-        all.map(|cluster| {
-            let folders: BTreeSet<&RepoPath> = cluster.roots.iter().map(|root| &root.folder).collect();
-            (cluster.name.as_str(), folders)
-        })
-        .collect::<Vec<_>>()
-    };
-    let (old, new) = (roots(before), roots(after));
-    let renamed = old.iter().filter(|(name, _)| after.delivered.named(name).is_none());
-    renamed
-        .filter_map(|(name, folders)| {
-            let is_new = |other: &str| before.delivered.named(other).is_none();
-            let mut same = new.iter().filter(|(other, own)| own == folders && is_new(other));
-            Some((*name, same.next()?.0))
-        })
-        .collect()
-}
-
-/// Builds one side, of which `files` has those of each artifact.
-fn built<'m>(
-    world: World<'m>,
-    appliers: &[&Option<Applier<'m>>],
-    mut files: impl FnMut(Option<&'m Artifact>) -> Snapshot,
-    renderer: &dyn Renderer,
-) -> Vec<Built> {
+/// Builds one side.
+fn built(world: World<'_>, appliers: &[&Option<Applier<'_>>], renderer: &dyn Renderer) -> Vec<Built> {
     let mut by_artifact: BTreeMap<Option<&Artifact>, Vec<(usize, Request)>> = BTreeMap::new();
     let mut outcomes: Vec<Built> = appliers.iter().map(|_| Ok(Vec::new())).collect();
     for (position, applier) in appliers.iter().enumerate() {
@@ -269,8 +235,9 @@ fn built<'m>(
         }
     }
     for (artifact, wanted) in by_artifact {
+        let files = world.model.delivered.files(world.snapshot, artifact);
         let (positions, requests): (Vec<usize>, Vec<Request>) = wanted.into_iter().unzip();
-        for (position, outcome) in positions.into_iter().zip(renderer.render(&files(artifact), &requests)) {
+        for (position, outcome) in positions.into_iter().zip(renderer.render(&files, &requests)) {
             outcomes[position] = outcome;
         }
     }

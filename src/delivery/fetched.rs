@@ -9,7 +9,12 @@ use crate::path::RepoPath;
 use crate::repo::{Entry, Snapshot};
 
 /// The file in which a folder names what is left out (fluxcd/pkg/sourceignore, `IgnoreFile`).
-pub(super) const IGNORE: &str = ".sourceignore";
+const IGNORE: &str = ".sourceignore";
+
+/// Tells whether a file names what a source leaves out.
+pub fn is_ignore_file(file: &RepoPath) -> bool {
+    file.name() == Some(IGNORE)
+}
 
 /// The patterns of a source, in the order in which it reads them; the last that matches decides.
 ///
@@ -57,7 +62,7 @@ impl Ignore {
     /// `GitRepositoryReconciler.reconcileArtifact`).
     pub fn read(snapshot: &Snapshot, source: &Artifact) -> Ignore {
         let mut patterns = Vec::new();
-        let files = snapshot.below(&source.top).filter(|(path, _)| path.name() == Some(IGNORE));
+        let files = snapshot.below(&source.top).filter(|(path, _)| is_ignore_file(path));
         let mut files: Vec<(&RepoPath, &Entry)> = files.collect();
         // A folder's own file comes before those of folders in it (`LoadIgnorePatterns`).
         files.sort_by_key(|(path, _)| path.segments().count());

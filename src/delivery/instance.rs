@@ -35,7 +35,10 @@ impl Reader<'_> {
                 for value in objects(&manifest.value) {
                     let Some((namespace, spec)) = instance_of(value) else { continue };
                     for spec in self.live(path, spec) {
-                        found.extend(self.synced(namespace, &spec).filter(|root| !found.contains(root)));
+                        let Some(root) = self.synced(namespace, &spec) else { continue };
+                        if !found.iter().any(|other| Root { file: None, ..other.clone() } == root) {
+                            found.push(Root { file: Some(path.clone()), ..root });
+                        }
                     }
                 }
             }
@@ -95,6 +98,7 @@ impl Reader<'_> {
             artifact,
             kustomization: Some(Arc::new(kustomization)),
             written: None,
+            file: None,
             source: Some((id, source)),
             reason: Reason::FluxInstance,
         })

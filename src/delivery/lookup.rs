@@ -179,6 +179,17 @@ impl Model {
         self.flux_at_any(&self.graph.taken_in_by(file))
     }
 
+    /// Returns the Flux Kustomizations of a cluster that bring a job of a gate to it, by its name.
+    pub fn bringing(&self, cluster: &str, job: &str) -> Vec<&FluxKustomization> {
+        let mut files = self.closings.files(cluster, job).map(|file| self.flux_taking_in(file));
+        let mut found = files.next().unwrap_or_default();
+        for others in files {
+            found.retain(|one| others.iter().any(|other| std::ptr::eq(*one, *other)));
+        }
+        found.retain(|one| one.cluster == cluster);
+        found
+    }
+
     /// Returns the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization; where there are none,
     /// those of any: a hub applies what goes by `kubeConfig` to another cluster.
     pub fn parents(&self, one: &FluxKustomization) -> Vec<&FluxKustomization> {

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::delivery::Model;
 use crate::delivery::begun::{History, State};
-use crate::delivery::fetched::IGNORE;
+use crate::delivery::fetched::is_ignore_file;
 use crate::delivery::view::of_interest;
 use crate::path::RepoPath;
 use crate::render::Renderer;
@@ -96,7 +96,7 @@ impl<'a> Weight<'a> {
     /// Tells it of a file that changed; one that is gone may have decided anything.
     fn has(&self, path: &RepoPath) -> bool {
         let is_list = path.name().is_some_and(|name| FILE_NAMES.contains(&name));
-        if path.name() == Some(IGNORE) || (is_list || is_yaml(path)) && self.snapshot.entry(path).is_none() {
+        if is_ignore_file(path) || (is_list || is_yaml(path)) && self.snapshot.entry(path).is_none() {
             return true;
         }
         let own = path.parent().filter(|_| is_list);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::delivery::clusters::{Cluster, Clusters, Known};
+use crate::delivery::clusters::{Cluster, Clusters, Fetched, Known};
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming;
 use crate::delivery::propose::{is_kept, propose};
@@ -85,7 +85,7 @@ pub(super) struct Reader<'a> {
     scope: &'a RepoPath,
     views: BTreeMap<Artifact, Arc<View>>,
     pub top: Arc<View>,
-    ignored: BTreeMap<Artifact, Ignore>,
+    ignored: BTreeMap<Artifact, Fetched>,
     /// What sources leave out, whatever is copied of them.
     ignores: BTreeMap<Artifact, Ignore>,
     /// By the folder of a root, the positions of those that nothing brings.
@@ -142,8 +142,9 @@ impl Reader<'_> {
         } else {
             let snapshot = ignore.applied(self.snapshot);
             let graph = Graph::read(&snapshot);
-            self.ignored.insert(artifact.clone(), ignore);
-            Arc::new(View::new(snapshot, graph))
+            let view = Arc::new(View::new(snapshot, graph));
+            self.ignored.insert(artifact.clone(), Fetched { ignore, view: view.clone() });
+            view
         };
         self.views.insert(artifact.clone(), view.clone());
         view

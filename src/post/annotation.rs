@@ -114,6 +114,7 @@ mod tests {
                 files: [path("apps/kustomization.yaml"), path(&format!("apps/{kind}.yaml"))]
                     .map(|path| Behind { path, line: Some(2) })
                     .to_vec(),
+                refused: None,
                 is_forced: false,
                 lands: crate::pr::Landing::unknown("x"),
             });

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::delivery::{Change, Comparison, Kind, Pair, Source, Sources, World};
+use crate::delivery::{Change, Comparison, Kind, Pair, Source, Sources, World, is_ignore_file};
 use crate::diagnostic::line_column;
 use crate::path::RepoPath;
 use crate::repo::manifest::ObjectId;
@@ -160,6 +160,14 @@ impl<'a> Files<'a> {
             found = inputs;
         }
         self.keep_own(change, &mut found);
+        if found.is_empty() && matches!(change.kind(), Kind::Created | Kind::Deleted) {
+            // What comes or goes and stays in its file is fetched, or no more.
+            let is_above = |file: &&RepoPath| {
+                let folder = file.parent().filter(|_| is_ignore_file(file));
+                folder.is_some_and(|folder| origins.iter().any(|origin| origin.is_within(&folder)))
+            };
+            found.extend(self.changed.iter().filter(is_above).cloned());
+        }
         // No build reads the Flux Kustomizations whose values are put in afterwards.
         found.extend(substituting);
         if found.is_empty() { origins.into_iter().collect() } else { found.into_iter().collect() }

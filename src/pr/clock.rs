@@ -8,9 +8,10 @@ use crate::calendar::Calendar;
 use crate::delivery::inventory::{is_kept, prunes, stays_without};
 use crate::delivery::{Applier, BuiltJob, Hold, Pair, Reached};
 use crate::mechanism::RESUME_OWN;
+use crate::pr::arrival::{DEEPEST, after, duration_of};
 use crate::pr::landing::{Landing, State};
 use crate::pr::report::Report;
-use crate::pr::tree::{Tree, after, duration_of};
+use crate::pr::tree::Tree;
 use crate::pr::words::marks;
 use crate::schedule::Interval;
 
@@ -129,6 +130,7 @@ impl Clock<'_> {
                 let reason = format!("no CronJob has suspended {} for {hold} yet", one.name());
                 Landing { outruns: true, reason: Some(reason), ..self.before.applied(old, self.now) }
             }
+            (Some(_), Some(_)) => self.by_both(old, new, landing),
             _ => landing,
         };
         let is_same = old.spec()["path"] == new.spec()["path"]
@@ -136,7 +138,11 @@ impl Clock<'_> {
         if is_same {
             return landing;
         }
-        let brought = self.after.parent_of(new, self.now);
+        let brought = match self.after.parent_of(new, self.now) {
+            // What applied it so far brings its other path.
+            Landing { state: State::Unknown, .. } => self.before.parent_of(old, self.now),
+            brought => brought,
+        };
         if is_held && self.before.is_held(old) && brought.state == State::AtOnce {
             let interval = duration_of(new.spec(), "interval");
             let latest =
@@ -163,6 +169,20 @@ impl Clock<'_> {
         lands.clone()
     }
 
+    /// Returns the name of the root that brings a Flux Kustomization, where the folder that it builds is gone: what fails
+    /// prunes nothing (kustomize-controller, `reconcile`).
+    fn stuck_root(&self, old: &Applier<'_>) -> Option<String> {
+        let above = |one: &Applier<'_>| self.before.parent(one).filter(|above| above.key() != one.key());
+        let mut root = above(old);
+        for _ in 0..DEEPEST {
+            let Some(next) = root.as_ref().and_then(above) else { break };
+            root = Some(next);
+        }
+        let root = root.as_ref().unwrap_or(old);
+        let is_gone = !self.after.world.snapshot.is_dir(&root.path);
+        root.kustomization.filter(|_| is_gone).map(|one| one.name().to_owned())
+    }
+
     /// Returns when a Flux Kustomization that leaves Git deletes its objects, and whether it does.
     fn ends(&self, pair: &Pair<'_>) -> Landing {
         let Some(old) = &pair.before else { return Landing::unknown("nothing builds it") };
@@ -172,6 +192,9 @@ impl Clock<'_> {
         let spec = old.spec();
         if stays_without(spec) {
             return Landing::never(format!("it is kept: {} leaves Git and deletes nothing", one.name()));
+        }
+        if let Some(root) = self.stuck_root(old) {
+            return Landing::never(format!("it is kept: {root} fails, as the folder that it builds is gone"));
         }
         let Some(parent) = self.before.parent(old) else {
             return Landing::unknown(format!("nothing in Git deletes {}", one.name()));

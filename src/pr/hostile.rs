@@ -92,6 +92,7 @@ fn line(texts: &[String], number: usize) -> Line {
         fields: vec![Field { path: text(13), before: Some(json!(text(14))), after: Some(json!(text(15))) }],
         object: number.is_multiple_of(3).then(|| json!({ text(16): [text(17), { text(18): text(19) }] })),
         files: Vec::new(),
+        refused: None,
         is_forced: false,
         lands,
     }

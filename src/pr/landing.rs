@@ -50,6 +50,8 @@ pub struct Landing {
     pub latest: Option<Timestamp>,
     /// The window that it waits for: its name, or that of the type or the CronJob where it has none.
     pub window: Option<String>,
+    /// What that window is of, where it has no name: `type rw`, or a CronJob.
+    pub window_of: Option<String>,
     /// The freeze that keeps it closed at the merge.
     pub freeze: Option<Stretch>,
     /// The override that lets it in, where no window does.
@@ -84,6 +86,7 @@ impl Landing {
             earliest: None,
             latest: None,
             window: None,
+            window_of: None,
             freeze: None,
             given: None,
             zone: None,

@@ -9,6 +9,7 @@
 //!
 //! Nothing here reads a clock: the instant of the merge is handed in.
 
+mod arrival;
 mod behind;
 mod body;
 mod clock;
@@ -16,6 +17,7 @@ mod field;
 mod finding;
 mod fold;
 mod footer;
+mod gate;
 #[cfg(test)]
 mod hostile;
 mod html;
@@ -25,7 +27,9 @@ mod landing;
 mod markdown;
 mod naming;
 mod notice;
+mod refusal;
 mod report;
+mod reschedule;
 mod schema;
 mod summary;
 #[cfg(test)]
@@ -47,6 +51,7 @@ pub use html::html;
 pub use json::json;
 pub use landing::{Landing, State};
 pub use markdown::{Flavor, SMALLEST, markdown};
+pub use refusal::Refusal;
 pub use report::{By, Line, Question, Report, report};
 pub use schema::schema;
 pub use text::text;

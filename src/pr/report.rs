@@ -11,6 +11,7 @@ use crate::pr::clock::Clock;
 use crate::pr::field::{Field, fields, masked, shown};
 use crate::pr::finding::{Finding, Standards, Told, findings as found};
 use crate::pr::landing::{Landing, State};
+use crate::pr::refusal::{Refusal, refused};
 use crate::pr::train::Train;
 use crate::pr::unreached::unreached;
 use crate::pr::unread::unread;
@@ -72,6 +73,8 @@ pub struct Line {
     pub object: Option<Value>,
     /// The changed files behind it; where none is known, the file that it comes from.
     pub files: Vec<Behind>,
+    /// The change that Kubernetes refuses.
+    pub refused: Option<Refusal>,
     /// Whether Flux makes it anew where Kubernetes refuses the change (kustomize-controller, `force`).
     pub is_forced: bool,
     /// When it lands.
@@ -157,6 +160,12 @@ pub fn report(question: Question<'_>, clock: &Clock<'_>, renderer: &dyn Renderer
     }
 }
 
+/// Tells whether an object is made anew where Kubernetes refuses a change (fluxcd/pkg/ssa, `AnyInMetadata`).
+fn is_forced(object: &Value) -> bool {
+    let force = |part: &str| object["metadata"][part]["kustomize.toolkit.fluxcd.io/force"].as_str();
+    ["annotations", "labels"].into_iter().filter_map(force).any(|force| force.eq_ignore_ascii_case("enabled"))
+}
+
 fn line(
     clock: &Clock<'_>,
     comparison: &Comparison<'_>,
@@ -180,6 +189,7 @@ fn line(
         (Some((_, old)), Some((_, new))) => masked(&new.value, fields(&old.value, &new.value)),
         _ => Vec::new(),
     };
+    let sides = [&change.before, &change.after];
     let word = if kind == Kind::Deleted { "before" } else { "after" };
     Some(Line {
         cluster: pair.cluster.clone(),
@@ -194,10 +204,12 @@ fn line(
         fields: differing,
         object: matches!(kind, Kind::Created | Kind::Deleted).then(|| shown(&object.value, word)),
         files: files.behind(change),
+        refused: match (&change.before, &change.after) {
+            (Some((_, old)), Some((_, new))) => refused(&old.value, &new.value),
+            _ => None,
+        },
         is_forced: by.spec()["force"] == true
-            || object.value["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/force"]
-                .as_str()
-                .is_some_and(|force| force.eq_ignore_ascii_case("enabled")),
+            || sides.into_iter().flatten().any(|(_, one)| is_forced(&one.value)),
         lands,
     })
 }

@@ -25,6 +25,9 @@ pub const CALENDAR: &str = "`gitops-windows calendar` shows the openings that th
 /// What a freeze holds that nothing opens after.
 const HELD: &str = "held by a freeze";
 
+/// What nothing brings.
+const NEVER: &str = "never";
+
 /// Says in a sentence what happens, and in others what nothing is said of.
 pub fn verdict(report: &Report) -> String {
     let mut sentences: Vec<String> = other_windows(report).into_iter().chain(changing(report)).collect();
@@ -67,7 +70,7 @@ fn changing(report: &Report) -> Option<String> {
         (of(State::Frozen) - held, "after a freeze"),
         (held, HELD),
         (of(State::Unknown), "at a time that Git does not say"),
-        (of(State::Never), "never"),
+        (of(State::Never), NEVER),
         (kept, "kept"),
     ];
     let parts: Vec<(usize, &str)> = parts.into_iter().filter(|(number, _)| *number > 0).collect();
@@ -83,6 +86,8 @@ fn changing(report: &Report) -> Option<String> {
             )
         }
         [(_, HELD)] => format!("{subject} {} {HELD}", if objects == 1 { "is" } else { "are" }),
+        [(_, NEVER)] if objects == 1 => "it never lands".to_owned(),
+        [(_, NEVER)] => "none of them lands".to_owned(),
         [(_, when)] => format!("{subject} {} {when}", if objects == 1 { "lands" } else { "land" }),
         parts => parts.iter().map(|(number, when)| format!("{number} {when}")).collect::<Vec<_>>().join(", "),
     };
@@ -122,10 +127,11 @@ pub fn when(section: &Section, merged: Timestamp) -> String {
 ///
 /// What lands at once is told by how long it takes, so that the words stay the same from one run to the next.
 pub fn heading(lands: &Landing, merged: Timestamp) -> String {
-    let window = match (&lands.given, &lands.window) {
-        (Some(given), _) => format!(" (override: {})", given.reason),
-        (None, Some(name)) => format!(" ({name})"),
-        (None, None) => String::new(),
+    let window = match (&lands.given, &lands.window_of, &lands.window) {
+        (Some(given), ..) => format!(" (override: {})", given.reason),
+        (None, Some(of), _) => format!(" (window of {of})"),
+        (None, None, Some(name)) => format!(" ({name})"),
+        (None, None, None) => String::new(),
     };
     let within = |start: Timestamp| {
         lands
@@ -219,12 +225,14 @@ fn deadlines(report: &Report) -> BTreeSet<String> {
 fn until(lands: &Landing, merged: Timestamp) -> Option<String> {
     let deadline = lands.deadline?;
     let name = lands.window.as_deref().unwrap_or_default();
+    let window =
+        lands.window_of.as_ref().map_or_else(|| format!("window {name}"), |of| format!("the window of {of}"));
     let (aim, kind) = match (lands.first_closing, &lands.given) {
         (Some(_), _) => ("land before the first closing".to_owned(), String::new()),
         (None, Some(given)) => {
             (format!("reach the override ({})", given.reason), format!(" of the override ({})", given.reason))
         }
-        (None, None) => (format!("reach window {name}"), format!(" of window {name}")),
+        (None, None) => (format!("reach {window}"), format!(" of {window}")),
     };
     if deadline <= merged {
         let next = lands.otherwise.map(|at| format!("; the next one is {}", local(lands, at)));

@@ -231,6 +231,7 @@ fn line(cluster: usize, object: usize, is_own: bool) -> Line {
         fields: vec![Field { path: "spec.image".to_owned(), before: image("a:1"), after: image("a:2") }],
         object: None,
         files: vec![Behind { path: RepoPath::parse("apps/web/deployment.yaml").unwrap(), line: Some(7) }],
+        refused: None,
         is_forced: false,
         lands: Landing::at_once(now, Some(now)),
         cluster,

@@ -9,6 +9,7 @@ use crate::pr::clock::Clock;
 use crate::render::Object;
 use crate::repo::Entry;
 use crate::repo::flux::{GROUP, is_yaml};
+use crate::spec::Spec;
 
 /// Kinds by whose content others live, not only by their name.
 const READ: [&str; 6] = ["ConfigMap", "Secret", "Service", "Role", "ClusterRole", "CustomResourceDefinition"];
@@ -23,6 +24,7 @@ pub(super) fn near(clock: &Clock<'_>, comparison: &Comparison<'_>) -> BTreeSet<(
     let mut found: BTreeSet<(String, RepoPath)> =
         appliers.map(|applier| (applier.cluster.to_owned(), applier.path.clone())).collect();
     let clusters: BTreeSet<String> = found.iter().map(|(cluster, _)| cluster.clone()).collect();
+    found.extend(judged_anew(clock));
     let mut words = Words::new();
     for change in &comparison.changes {
         ask_for(change, &mut words);
@@ -46,6 +48,26 @@ pub(super) fn near(clock: &Clock<'_>, comparison: &Comparison<'_>) -> BTreeSet<(
         }
     }
     found
+}
+
+/// Returns the entry points, by cluster, of which another spec says something else although they build the same: which type
+/// their objects have, and whether something should wait there.
+fn judged_anew(clock: &Clock<'_>) -> BTreeSet<(String, RepoPath)> {
+    let (Some(old), Some(new)) = (clock.before.spec, clock.after.spec) else { return BTreeSet::new() };
+    let types = |spec: &Spec| -> Vec<(String, bool)> {
+        spec.types.iter().map(|one| (one.name.value.clone(), one.is_real_time())).collect()
+    };
+    let is_other = types(old) != types(new) || old.rules != new.rules || old.layout != new.layout;
+    let is_judged = |cluster: &str| {
+        let gated = |spec: &Spec| (spec.gates(cluster), spec.gate_enabled(cluster));
+        is_other || gated(old) != gated(new)
+    };
+    let models = [&clock.before, &clock.after].map(|tree| tree.world.model);
+    let judged = models.into_iter().flat_map(|model| {
+        let clusters = model.clusters().into_iter().filter(|cluster| is_judged(cluster));
+        clusters.flat_map(|cluster| model.entries_of(cluster))
+    });
+    judged.map(|entry| (entry.cluster.clone(), entry.path.clone())).collect()
 }
 
 /// Adds the words by which others ask for an object that changes, where it may matter to them.

@@ -9,7 +9,8 @@ use crate::pr::clock::Clock;
 use crate::pr::finding::exception::exceptions;
 use crate::pr::finding::opening::{effects, of_tables};
 use crate::pr::finding::{Finding, Topic};
-use crate::pr::tree::{Tree, window_of};
+use crate::pr::gate::window_of;
+use crate::pr::tree::Tree;
 use crate::spec::{Spec, later_words};
 
 /// The windows of a cluster in words, by the name of each; one that has none goes by its type.

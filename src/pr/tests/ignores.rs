@@ -45,6 +45,8 @@ fn a_file_of_patterns_in_a_folder_speaks_of_that_folder() {
 #[test]
 fn a_new_line_takes_a_file_away_or_back_in() {
     let base = with(&listed_by_flux(), &[(".sourceignore", "", "/*\n!/clusters\n!/apps\n")]);
+    let hidden = compared(&base, &with(&base, &[(".sourceignore", "", "/*\n!/clusters\n!/apps\nb.yaml\n")]));
+    assert_eq!(hidden.changes[0].files[0].path.as_str(), ".sourceignore");
     let change = |to: &str| lines(&compared(&base, &with(&base, &[(".sourceignore", "", to)])));
     assert_eq!(change("/*\n!/clusters\n!/apps\n# no change\n"), [""; 0]);
     assert_eq!(change("/*\n!/clusters\n!/apps\nb.yaml\n"), ["ConfigMap/b deleted at-once"]);

@@ -8,6 +8,7 @@ mod outside;
 mod reach;
 mod repository;
 mod roots;
+mod shapes;
 mod skew;
 mod standing;
 mod waits;

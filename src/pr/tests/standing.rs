@@ -162,3 +162,37 @@ fn of_a_cluster_whose_root_is_gone_nothing_is_said_to_be_deleted() {
     // The same on the way back.
     assert_eq!(said(&gone, &base), withheld);
 }
+
+#[test]
+fn a_cluster_that_leaves_the_spec_while_its_gate_stays_is_told() {
+    let spec = SPEC.replace("{ paths: [clusters/one] } }", "{ paths: [clusters/one] }, two: {} }");
+    let base = with(&with_cluster(&files(), "two"), &[(SPEC_FILE, "", &spec)]);
+    let left = with(&base, &[(SPEC_FILE, "one: { paths: [clusters/one] }, ", "")]);
+    assert_eq!(codes(&compared(&base, &left)), ["GW065"]);
+    let real_time = with(
+        &base,
+        &[(SPEC_FILE, ", rw: { window: saturday }", ""), (SPEC_FILE, ", { type: rw }", ", { type: rt }")],
+    );
+    let real_time = compared(&base, &real_time);
+    assert!(codes(&real_time).contains(&"GW065"), "{:?}", codes(&real_time));
+}
+
+#[test]
+fn what_force_makes_anew_is_told() {
+    let base = with(
+        &files(),
+        &[(
+            DEPLOYMENT,
+            "metadata: { name: web,",
+            "metadata: { name: web, labels: { kustomize.toolkit.fluxcd.io/force: enabled },",
+        )],
+    );
+    let selector = with(&base, &[(DEPLOYMENT, "app: web", "app: page")]);
+    let said = told(&compared(&base, &selector), &[Topic::Check, Topic::Deletion, Topic::Immutable]);
+    assert_eq!(
+        said,
+        [
+            "check spec.selector.matchLabels.app of Deployment shop/web changes, which `force` allows: apps-rw deletes it and creates it anew"
+        ]
+    );
+}

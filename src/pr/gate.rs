@@ -1,0 +1,171 @@
+//! What holds a Flux Kustomization back, and when it lets it go.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::delivery::fleet::{GateSchedule, GateTimes};
+use crate::delivery::{Applier, BuiltJob, Hold, Reached};
+use crate::pr::tree::Tree;
+use crate::schedule::{self, CronExpr, Stretch, Window, WindowForm};
+
+/// What holds a Flux Kustomization back at an instant.
+pub(super) struct Gate {
+    pub(super) times: GateTimes,
+    /// The zone of the window that opens next.
+    pub(super) zone: TimeZone,
+    /// The first closing, where nothing has closed yet.
+    pub(super) first_closing: Option<Timestamp>,
+    /// Whether it is only taken for closed, as Git does not tell whether the CronJobs were there at the last closing.
+    pub(super) is_assumed: bool,
+    /// Since when it is closed; `None` where it is open.
+    pub(super) since: Option<Timestamp>,
+    /// The freeze that holds at the instant.
+    pub(super) freeze: Option<Stretch>,
+    /// The freeze that takes what would be the next opening.
+    pub(super) delay: Option<Stretch>,
+    /// The override that lets changes in, now or next, where no window does.
+    pub(super) given: Option<Stretch>,
+    /// The end of the table of open times, where it goes by one.
+    pub(super) end: Option<Timestamp>,
+    /// How much later than its windows it may open: how often its jobs look at a table.
+    pub(super) tick: Duration,
+}
+
+/// Whether a gate is open at an instant, and what comes next.
+pub(super) struct GateState {
+    pub(super) is_open: bool,
+    next_open: Option<Timestamp>,
+    next_close: Option<Timestamp>,
+    /// Whether its jobs look at a table, again and again.
+    pub(super) has_table: bool,
+}
+
+impl GateState {
+    /// Tells whether nothing else comes next.
+    pub(super) fn is_same(&self, other: &GateState) -> bool {
+        let events = |state: &GateState| (state.is_open, state.next_open, state.next_close);
+        events(self) == events(other)
+    }
+}
+
+impl Tree<'_> {
+    /// Returns the state of the gate that holds a Flux Kustomization back; `None` where there is none, or its times are not
+    /// known.
+    pub(super) fn state_of(&self, applier: &Applier<'_>, at: Timestamp) -> Option<GateState> {
+        let hold = self.hold(applier)?;
+        let GateTimes { open, next_open, next_close, .. } =
+            self.gate(applier.cluster, applier.kustomization, &hold, at)?.times;
+        let has_table = self.tick(applier.cluster, &hold) > 0;
+        Some(GateState { is_open: open, next_open, next_close, has_table })
+    }
+
+    /// Returns when what holds something back in a cluster is open; `None` where that is not known.
+    pub(super) fn schedule(&self, cluster: &str, hold: &Hold) -> Option<Cow<'_, GateSchedule>> {
+        match hold {
+            Hold::Suspended | Hold::Source(_) => None,
+            Hold::Window(name) => {
+                self.schedules().distinct().get(self.schedules().of(cluster, name)?).map(Cow::Borrowed)
+            }
+            Hold::Job(name) => {
+                let (open, close) = self.world.model.closings.pair(cluster, name)?;
+                of_pair(open, close).map(Cow::Owned)
+            }
+        }
+    }
+
+    /// Returns how many minutes lie between two looks at a table; 0 where there is none.
+    pub(super) fn tick(&self, cluster: &str, hold: &Hold) -> u32 {
+        match hold {
+            Hold::Job(name) => {
+                self.world.model.closings.pair(cluster, name).map_or(0, |(open, _)| open.tick())
+            }
+            _ => self.spec.and_then(|spec| spec.gate.table.as_ref()).map_or(0, |table| table.every),
+        }
+    }
+
+    /// Returns since when a Flux Kustomization of a cluster, by its namespace and name, is closed at an instant; `None` where
+    /// it is open, or that is not known.
+    pub fn closed_since(
+        &self,
+        cluster: &str,
+        (namespace, name): (&str, &str),
+        at: Timestamp,
+    ) -> Option<Timestamp> {
+        let (applier, hold) = self.held_of(cluster, namespace, name)?;
+        let gate = self.gate(cluster, applier.kustomization, &hold, at)?;
+        gate.since.filter(|_| !gate.times.open)
+    }
+
+    /// Returns what holds a Flux Kustomization of a cluster back at an instant; `None` where its times are not known.
+    ///
+    /// Without one, whatever waits alike.
+    pub(super) fn gate(
+        &self,
+        cluster: &str,
+        one: Option<&Reached>,
+        hold: &Hold,
+        at: Timestamp,
+    ) -> Option<Gate> {
+        let schedule = self.schedule(cluster, hold)?;
+        let times = schedule.times(at);
+        let begun = one.and_then(|one| self.begun.get(&(cluster.to_owned(), self.target(one))));
+        let begun = begun.filter(|_| !times.open);
+        let unclosed = begun.and_then(|begun| begun.times(&schedule, at));
+        let since = schedule.closed_since(at).filter(|_| unclosed.is_none());
+        let is_assumed = begun.is_some_and(|begun| begun.is_assumed());
+        let first_closing = unclosed.and_then(|times| times.next_close);
+        let times = unclosed.unwrap_or(times);
+        let zone = schedule.zone(if first_closing.is_some() { times.closes } else { times.opens });
+        let freeze = schedule.freeze_at(at).filter(|_| first_closing.is_none()).cloned();
+        let opening = times.next_open.filter(|_| !times.open);
+        let delay = opening.and_then(|open| schedule.delay(at, open).cloned());
+        let lets_in = if times.open { Some(at) } else { times.next_open };
+        // A table that is read back from a CronJob knows intervals alone.
+        let given = lets_in.and_then(|at| schedule.override_at(at)).filter(|given| !given.reason.is_empty());
+        let (given, end) = (given.cloned(), schedule.bounds().map(|bounds| bounds.close));
+        let tick = Duration::from_secs(u64::from(self.tick(cluster, hold)) * 60);
+        Some(Gate { times, zone, first_closing, is_assumed, since, freeze, delay, given, end, tick })
+    }
+
+    /// Returns the name of the window that opens next; `None` where it has none.
+    pub(super) fn window_name(&self, applier: &Applier<'_>, hold: &Hold, at: Timestamp) -> Option<String> {
+        let (Hold::Window(name), Some(spec)) = (hold, self.spec) else { return None };
+        let gate = self.gate(applier.cluster, applier.kustomization, hold, at)?;
+        let own = spec.window_names(applier.cluster, name);
+        own.get(gate.times.opens).copied()?.filter(|_| gate.given.is_none()).map(str::to_owned)
+    }
+
+    /// Returns when something that waits only from an instant on is closed first; `None` where that is not known, or it is
+    /// closed from the beginning.
+    pub(super) fn first_closing(
+        &self,
+        applier: &Applier<'_>,
+        hold: &Hold,
+        at: Timestamp,
+    ) -> Option<Timestamp> {
+        let schedule = self.schedule(applier.cluster, hold).filter(|_| !self.is_held(applier))?;
+        let first = schedule.before_first_closing(at, at, self.tick(applier.cluster, hold));
+        first.map_or_else(|| schedule.times(at).next_close, |times| times.next_close)
+    }
+}
+
+/// Returns when two CronJobs open and close; `None` where that is not known.
+fn of_pair(open: &BuiltJob, close: &BuiltJob) -> Option<GateSchedule> {
+    if let Some(table) = &close.table {
+        return Some(GateSchedule::of_table(table.clone()));
+    }
+    GateSchedule::of_windows(vec![window_of(open, close)?], 0).ok()
+}
+
+/// Returns the window that two CronJobs make; `None` where they are of two zones, or not understood.
+pub(super) fn window_of(open: &BuiltJob, close: &BuiltJob) -> Option<Window> {
+    if open.time_zone != close.time_zone {
+        return None;
+    }
+    let zone = close.time_zone.as_deref().map(schedule::zone::parse).transpose().ok()?;
+    let expression = |job: &BuiltJob| CronExpr::parse(&job.schedule).ok();
+    Some(Window { zone, form: WindowForm::OpenClose { open: expression(open)?, close: expression(close)? } })
+}

@@ -1,0 +1,60 @@
+//! When something lands of which the window changes in the same commit.
+
+use jiff::Timestamp;
+
+use crate::delivery::Applier;
+use crate::pr::clock::Clock;
+use crate::pr::landing::{Landing, State};
+
+/// Why another window than the new one may decide.
+const BOTH: &str = "its window changes too, and until its CronJobs arrive the old one counts";
+
+/// Why the new window does not decide.
+const STALE: &str = "its window changes once its CronJobs say so: `gitops-windows sync`";
+
+impl Clock<'_> {
+    /// Widens a landing by the new window of what is held back before and after: what opens and closes is applied a while
+    /// after the merge, and a run before that goes by the old window.
+    pub(super) fn by_both(&self, old: &Applier<'_>, new: &Applier<'_>, landing: Landing) -> Landing {
+        let Some((was, is)) = self.before.state_of(old, self.now).zip(self.after.state_of(new, self.now))
+        else {
+            return landing;
+        };
+        if was.is_same(&is) {
+            return landing;
+        }
+        let former = self.before.applied(old, self.now);
+        // What only the spec says, no CronJob knows.
+        let jobs = [(&self.before, old), (&self.after, new)]
+            .map(|(tree, applier)| tree.world.model.closings.of(applier.cluster));
+        if self.after.spec.is_some() && jobs[0] == jobs[1] {
+            return former.because(STALE);
+        }
+        let arrives = self.after.jobs_arrive(new, self.now);
+        if arrives.state == State::Never {
+            return former.because(STALE);
+        }
+        let is_until =
+            |at: Option<Timestamp>| at.is_some_and(|at| arrives.latest.is_none_or(|last| at <= last));
+        let (is_by_old, is_early) = (is_until(former.earliest), is_until(landing.earliest));
+        // A pair does nothing before its next run, whatever its window says of now.
+        let waits = !was.is_open && is.is_open && !is.has_table;
+        if !(is_by_old || is_early || waits) {
+            return landing;
+        }
+        let lag = |at: Option<Timestamp>| Some(at? + landing.latest?.duration_since(landing.earliest?));
+        let mut latest = vec![landing.latest];
+        latest.extend(is_by_old.then_some(former.latest));
+        latest.extend(is_early.then(|| lag(arrives.latest)));
+        latest.extend(waits.then(|| lag(landing.otherwise)));
+        let latest = latest.into_iter().collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max());
+        let deadline = match (landing.deadline, former.deadline.filter(|_| is_by_old)) {
+            (Some(own), Some(other)) => Some(own.min(other)),
+            (own, _) => own,
+        };
+        let first = former.earliest.min(landing.earliest.or(former.earliest));
+        let earliest = if is_by_old { first } else { landing.earliest };
+        let decides = if is_by_old && former.earliest < landing.earliest { former } else { landing };
+        Landing { earliest, latest, deadline, reason: Some(BOTH.to_owned()), ..decides }
+    }
+}
