@@ -64,6 +64,9 @@ fn makes_objects(World { snapshot, model }: World<'_>, path: &RepoPath) -> bool 
 fn retain_unread(files: &mut Vec<&RepoPath>, World { snapshot, model }: World<'_>) {
     let graph = &model.graph;
     let readers = appliers(model);
+    // What no source fetches is read by nobody but by whoever applies a folder by hand.
+    let by_hand = readers.iter().any(|reader| reader.kustomization.is_none());
+    let is_left_out = |file: &RepoPath| !by_hand && !model.delivered.is_fetched(file);
     let components = |one: &Applier<'_>| -> Vec<RepoPath> {
         let all = one.spec()["components"].as_array().into_iter().flatten();
         all.filter_map(|item| one.path.join(item.as_str()?).ok()).collect()
@@ -74,7 +77,7 @@ fn retain_unread(files: &mut Vec<&RepoPath>, World { snapshot, model }: World<'_
         let own_list = file.parent().filter(|_| file.name().is_some_and(|name| FILE_NAMES.contains(&name)));
         let paths = std::iter::once((*file).clone()).chain(own_list);
         let mut takers = paths.flat_map(|path| graph.taken_in_by(&path).into_iter().chain([path]));
-        takers.all(|taker| !folders.contains(&taker))
+        is_left_out(file) || takers.all(|taker| !folders.contains(&taker))
     });
     // Where a list names what is not understood, or by a link, its build may take in anything.
     let has_links = snapshot.entries().any(|(_, entry)| matches!(entry, Entry::Symlink { .. }));
@@ -84,6 +87,6 @@ fn retain_unread(files: &mut Vec<&RepoPath>, World { snapshot, model }: World<'_
     };
     files.retain(|file| {
         let mut near = readers.iter().filter(|reader| has_links || file.is_within(&reader.path));
-        !near.any(|reader| may_take(reader, file))
+        is_left_out(file) || !near.any(|reader| may_take(reader, file))
     });
 }
