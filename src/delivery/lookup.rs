@@ -8,6 +8,7 @@ use crate::delivery::{ClusterFolders, EntryPoint, Model, SourceId};
 use crate::path::{RepoPath, below};
 use crate::render::Renderer;
 use crate::repo::flux::{artifact_path, holds_variable};
+use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::{FluxKustomization, Snapshot, duration};
 
 /// Where the entry points and Flux Kustomizations of a model are found, as positions in its lists.
@@ -181,7 +182,12 @@ impl Model {
 
     /// Returns the Flux Kustomizations of a cluster that bring a job of a gate to it, by its name.
     pub fn bringing(&self, cluster: &str, job: &str) -> Vec<&FluxKustomization> {
-        let mut files = self.closings.files(cluster, job).map(|file| self.flux_taking_in(file));
+        let is_list = |file: &RepoPath| file.name().is_some_and(|name| FILE_NAMES.contains(&name));
+        let taking_in = |file: &RepoPath| match file.parent().filter(|_| is_list(file)) {
+            Some(folder) => self.flux_at_any(&self.graph.built_by(&folder)),
+            None => self.flux_taking_in(file),
+        };
+        let mut files = self.closings.files(cluster, job).map(taking_in);
         let mut found = files.next().unwrap_or_default();
         for others in files {
             found.retain(|one| others.iter().any(|other| std::ptr::eq(*one, *other)));

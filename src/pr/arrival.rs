@@ -37,7 +37,7 @@ impl Tree<'_> {
             let one = self.find(applier.cluster, &flux.remote, (&flux.namespace, &flux.name))?;
             Some(self.applied(&one, merged))
         });
-        let unknown = || Landing::unknown("Git does not say what applies its CronJobs");
+        let unknown = || Landing::unknown("no Flux Kustomization in Git brings its CronJobs");
         bringing.reduce(Landing::and).unwrap_or_else(unknown)
     }
 

@@ -1,6 +1,5 @@
-//! Fields that the API server does not let change once an object is there.
-//!
-//! The rules are those of Kubernetes 1.36, `pkg/apis/*/validation/validation.go`, each named beside its fields.
+//! Fields that the API server does not let change once an object is there, with the rules of Kubernetes 1.36
+//! (`pkg/apis/*/validation/validation.go`), each named beside its fields.
 
 use std::borrow::Cow;
 
@@ -32,8 +31,10 @@ enum Rule {
 
 use Rule::{Any, Both, First, Or};
 
-/// By API group and kind, the fields with all below them.
-const FIELDS: &[(&str, &str, &[(&str, Rule)])] = &[
+/// The API group and the kind, and the fields with all below them.
+type Rules = (&'static str, &'static str, &'static [(&'static str, Rule)]);
+
+const FIELDS: &[Rules] = &[
     // ValidateDeploymentUpdate, ValidateDaemonSetSpecUpdate, ValidateReplicaSetUpdate, ValidateControllerRevisionUpdate
     ("apps", "Deployment", &[("spec.selector", Any)]),
     ("apps", "DaemonSet", &[("spec.selector", Any)]),
@@ -220,6 +221,10 @@ fn is_unknown(value: Option<&Value>) -> bool {
     value.is_some_and(|value| value.to_string().contains("${"))
 }
 
+fn is_known(field: &Field) -> bool {
+    ![&field.before, &field.after].into_iter().any(|value| is_unknown(value.as_ref()))
+}
+
 /// Returns the path of what differs, as precisely as both sides say it.
 fn changed(path: &str, rule: Rule, old: &Value, new: &Value) -> Option<String> {
     let (old, new) = (at(old, path), at(new, path));
@@ -291,8 +296,7 @@ fn of_volume(old: &Value, new: &Value) -> Option<String> {
         let is_whole = field.path == name;
         !BESIDE_SOURCES.contains(&name)
             && (is_whole || !is_nothing(&field.before) && !is_nothing(&field.after))
-            && !is_unknown(field.before.as_ref())
-            && !is_unknown(field.after.as_ref())
+            && is_known(field)
     };
     fields(&old["spec"], &new["spec"]).iter().find(is_source).map(|field| joined("spec", field))
 }
@@ -309,10 +313,7 @@ fn of_stateful_set(old: &Value, new: &Value) -> Option<String> {
             "serviceName" => is_filled_in(""),
             _ => field.path.ends_with(".volumeMode") && is_filled_in("Filesystem"),
         };
-        !OF_STATEFUL_SETS.contains(&name)
-            && !is_default
-            && !is_unknown(field.before.as_ref())
-            && !is_unknown(field.after.as_ref())
+        !OF_STATEFUL_SETS.contains(&name) && !is_default && is_known(field)
     };
     fields(&old["spec"], &new["spec"]).iter().find(is_refused).map(|field| joined("spec", field))
 }
@@ -343,11 +344,8 @@ fn in_pod(path: &str, old: &Value, new: &Value, may_change: impl Fn(&Field) -> b
         let name = field.path.rsplit('.').next().unwrap_or_default();
         let [was_nothing, is_nothing] = [&field.before, &field.after].map(is_nothing);
         let is_said = !was_nothing && !is_nothing;
-        (is_said || !FILLED_IN.contains(&name))
-            && !(was_nothing && is_nothing)
-            && !may_change(field)
-            && !is_unknown(field.before.as_ref())
-            && !is_unknown(field.after.as_ref())
+        let counts = if FILLED_IN.contains(&name) { is_said } else { !was_nothing || !is_nothing };
+        counts && is_known(field) && !may_change(field)
     };
     fields(old, new).iter().find(is_refused).map(|field| joined(path, field))
 }

@@ -20,7 +20,8 @@ impl Clock<'_> {
         else {
             return landing;
         };
-        if was.is_same(&is) {
+        // What nothing has closed yet is told so already.
+        if was.is_same(&is) || landing.first_closing.is_some() {
             return landing;
         }
         let former = self.before.applied(old, self.now);
@@ -52,9 +53,8 @@ impl Clock<'_> {
             (Some(own), Some(other)) => Some(own.min(other)),
             (own, _) => own,
         };
-        let first = former.earliest.min(landing.earliest.or(former.earliest));
-        let earliest = if is_by_old { first } else { landing.earliest };
-        let decides = if is_by_old && former.earliest < landing.earliest { former } else { landing };
-        Landing { earliest, latest, deadline, reason: Some(BOTH.to_owned()), ..decides }
+        let is_former = is_by_old && landing.earliest.is_none_or(|own| former.earliest < Some(own));
+        let decides = if is_former { former } else { landing };
+        Landing { latest, deadline, reason: Some(BOTH.to_owned()), ..decides }
     }
 }

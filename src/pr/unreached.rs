@@ -63,7 +63,10 @@ fn makes_objects(World { snapshot, model }: World<'_>, path: &RepoPath) -> bool 
 /// Keeps the files that no build of any cluster takes in.
 fn retain_unread(files: &mut Vec<&RepoPath>, World { snapshot, model }: World<'_>) {
     let (graph, readers) = (&model.graph, Readers::of(model));
-    files.retain(|file| readers.reading(file).next().is_none());
+    // What no source fetches is read by nobody but by whoever applies a folder by hand.
+    let by_hand = readers.all.iter().any(|reader| reader.kustomization.is_none());
+    let is_left_out = |file: &RepoPath| !by_hand && !model.delivered.is_fetched(file);
+    files.retain(|file| is_left_out(file) || readers.reading(file).next().is_none());
     // Where a list names what is not understood, or by a link, its build may take in anything.
     let has_links = snapshot.entries().any(|(_, entry)| matches!(entry, Entry::Symlink { .. }));
     let may_take = |reader: &Applier<'_>, file: &RepoPath| match reader.surroundings(graph) {
@@ -72,6 +75,6 @@ fn retain_unread(files: &mut Vec<&RepoPath>, World { snapshot, model }: World<'_
     };
     files.retain(|file| {
         let mut near = readers.all.iter().filter(|reader| has_links || file.is_within(&reader.path));
-        !near.any(|reader| may_take(reader, file))
+        is_left_out(file) || !near.any(|reader| may_take(reader, file))
     });
 }

@@ -23,7 +23,7 @@ pub(super) fn immutable(line: &Line) -> Option<Finding> {
         (
             Topic::Immutable,
             format!("which Kubernetes refuses: {name} fails"),
-            "give the object another name, or annotate it `kustomize.toolkit.fluxcd.io/force: enabled`, which deletes it and creates it anew",
+            "give the object another name, or annotate it `kustomize.toolkit.fluxcd.io/force: enabled` to create it anew",
         )
     };
     Some(Finding {

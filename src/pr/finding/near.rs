@@ -62,8 +62,11 @@ fn judged_anew(clock: &Clock<'_>) -> BTreeSet<(String, RepoPath)> {
         let gated = |spec: &Spec| (spec.gates(cluster), spec.gate_enabled(cluster));
         is_other || gated(old) != gated(new)
     };
-    let entries = [&clock.before, &clock.after].map(|tree| tree.world.model.all_entries());
-    let judged = entries.into_iter().flatten().filter(|entry| is_judged(&entry.cluster));
+    let models = [&clock.before, &clock.after].map(|tree| tree.world.model);
+    let judged = models.into_iter().flat_map(|model| {
+        let clusters = model.clusters().into_iter().filter(|cluster| is_judged(cluster));
+        clusters.flat_map(|cluster| model.entries_of(cluster))
+    });
     judged.map(|entry| (entry.cluster.clone(), entry.path.clone())).collect()
 }
 

@@ -60,6 +60,9 @@ fn a_change_of_a_file_that_is_left_out_changes_nothing() {
     let base = with(&listed_by_flux(), &[(".sourceignore", "", "b.yaml\n")]);
     let change = |file: &str| lines(&compared(&base, &with(&base, &[(file, "", &map("b", "a: '1'"))])));
     assert_eq!(change("apps/apps-rt/b.yaml"), [""; 0]);
+    let hidden = compared(&base, &with(&base, &[("apps/apps-rt/b.yaml", "", &map("b", "a: '1'"))]));
+    let unreached: Vec<&str> = hidden.unreached.iter().map(|file| file.as_str()).collect();
+    assert_eq!(unreached, ["apps/apps-rt/b.yaml"]);
     assert_eq!(change("apps/apps-rt/d.yaml"), ["ConfigMap/b created at-once"]);
 }
 

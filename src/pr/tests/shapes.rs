@@ -110,12 +110,12 @@ fn components_patches_and_common_metadata_change_what_is_applied() {
     let change = |more: &str| placed(&base, &with(&base, &[(APPS, "", &apps(more))]));
     let all = [
         "  components: [../part]\n",
-        "  patches: [{ target: { kind: ConfigMap }, patch: '[{ op: add, path: /data/b, value: c }]' }]\n",
+        "  patches: [{ target: { kind: ConfigMap }, patch: '[{\"op\":\"add\",\"path\":\"/data/b\",\"value\":\"c\"}]' }]\n",
         "  namePrefix: pre-\n",
         "  commonMetadata: { labels: { team: a } }\n",
         "  postBuild: { substitute: { a: b } }\n",
         "  suspend: true\n",
-        "  prune: false\n",
+        "  deletionPolicy: Orphan\n",
     ];
     let all = all.map(|more| format!("{more}{}\n", change(more).join("\n")));
     insta::assert_snapshot!(all.join("\n"));
