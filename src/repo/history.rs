@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::path::RepoPath;
+use crate::repo::flux::is_yaml;
 use crate::repo::name::{keep, records};
 use crate::repo::read::LIMIT;
 use crate::repo::revision::named;
@@ -169,8 +170,7 @@ fn doing(revision: &str) -> String {
 
 /// Tells whether Flux or kustomize reads a file of this name for what it says itself, and not as a value.
 fn is_text(path: &RepoPath) -> bool {
-    let name = path.name().unwrap_or_default();
-    name.ends_with(".yaml") || name.ends_with(".yml") || matches!(name, "Kustomization" | ".sourceignore")
+    is_yaml(path) || matches!(path.name(), Some("Kustomization" | ".sourceignore"))
 }
 
 /// Says that the clone lacks a file of a commit.
