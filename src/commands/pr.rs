@@ -94,7 +94,7 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
     let head = arguments.head.as_deref().unwrap_or("HEAD");
     let merge_base = repository.merge_base(&base, head)?;
     let after = match &arguments.head {
-        Some(revision) => repository.snapshot_beside(revision, &workspace.snapshot)?.snapshot,
+        Some(revision) => repository.snapshot_near(revision, &workspace.snapshot)?.snapshot,
         None => workspace.snapshot.clone(),
     };
     let before = repository.snapshot_beside(&merge_base, &after)?.snapshot;

@@ -12,6 +12,9 @@ use crate::repo::Snapshot;
 use crate::repo::flux::{artifact_path, is_yaml};
 use crate::repo::manifest::{manifests, objects};
 
+/// Where the Flux project publishes its own manifests with each release.
+const FLUX: [&str; 2] = ["oci://ghcr.io/fluxcd/flux-manifests", "oci://docker.io/fluxcd/flux-manifests"];
+
 /// By cluster, the secrets of `kubeConfig` on the way, namespace and name.
 type Unbuilt<'m> = BTreeMap<[&'m str; 4], &'m Reached>;
 
@@ -202,8 +205,17 @@ impl<'a> Reach<'a> {
                 None => true,
             },
             // What is pushed to a registry or a bucket may come from here, below any folder.
+            _ if self.is_of_flux(&source.name) => false,
             _ => !self.unread.is_empty() || self.may_hold(cluster, one),
         }
+    }
+
+    /// Tells whether every OCIRepository of a name fetches Flux's own manifests, which hold nothing of this repository.
+    fn is_of_flux(&self, name: &str) -> bool {
+        let all = self.worlds.iter().flat_map(|world| written(world.snapshot, "OCIRepository", name));
+        let own: Vec<Value> = all.filter(|one| one["metadata"]["name"] == name).collect();
+        let is_flux = |one: &Value| FLUX.iter().any(|url| one["spec"]["url"] == *url);
+        !own.is_empty() && own.iter().all(is_flux)
     }
 
     /// Tells whether a folder that may be the one of an artifact reads a changed file: one whose path ends as the path
@@ -233,26 +245,28 @@ fn is_end(path: &RepoPath, end: &RepoPath) -> bool {
 /// patterns say it plainly (source-watcher, `spec.artifacts[].copy[].from`: `@alias/path/**`).
 fn copies(snapshot: &Snapshot) -> BTreeMap<String, Vec<RepoPath>> {
     let mut found: BTreeMap<String, Vec<RepoPath>> = BTreeMap::new();
-    for file in
-        snapshot.entries().filter(|(path, _)| is_yaml(path)).filter_map(|(path, _)| snapshot.file(path))
-    {
-        if !file.text().is_some_and(|text| text.contains("ArtifactGenerator")) {
-            continue;
-        }
-        let documents = manifests(file).unwrap_or_default();
-        let generators = documents.iter().flat_map(|manifest| objects(&manifest.value));
-        for generator in generators.filter(|value| value["kind"] == "ArtifactGenerator") {
-            for artifact in generator["spec"]["artifacts"].as_array().into_iter().flatten() {
-                let copied = artifact["copy"].as_array().into_iter().flatten();
-                let folders = copied.filter_map(|copy| plain_part(&copy["from"]));
-                found
-                    .entry(artifact["name"].as_str().unwrap_or_default().to_owned())
-                    .or_default()
-                    .extend(folders);
-            }
+    for generator in written(snapshot, "ArtifactGenerator", "") {
+        for artifact in generator["spec"]["artifacts"].as_array().into_iter().flatten() {
+            let copied = artifact["copy"].as_array().into_iter().flatten();
+            let folders = copied.filter_map(|copy| plain_part(&copy["from"]));
+            found
+                .entry(artifact["name"].as_str().unwrap_or_default().to_owned())
+                .or_default()
+                .extend(folders);
         }
     }
     found
+}
+
+/// Returns the objects of a kind as they stand in the files that hold a word.
+fn written<'s>(snapshot: &'s Snapshot, kind: &'s str, word: &'s str) -> impl Iterator<Item = Value> + 's {
+    let files = snapshot.entries().filter(|(path, _)| is_yaml(path));
+    let files = files.filter_map(|(path, _)| snapshot.file(path));
+    let holds = move |text: &str| text.contains(kind) && text.contains(word);
+    let files = files.filter(move |file| file.text().is_some_and(holds));
+    let all = files.flat_map(|file| manifests(file).unwrap_or_default());
+    let all = all.flat_map(|manifest| objects(&manifest.value).into_iter().cloned().collect::<Vec<_>>());
+    all.filter(move |value| value["kind"] == kind)
 }
 
 /// Returns the part of a pattern before its first wildcard.

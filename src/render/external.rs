@@ -240,7 +240,7 @@ impl Room {
                 Entry::Symlink { target } if tree.find(path.as_str()) != Found::Outside => {
                     link(target, &place)?;
                 }
-                Entry::Symlink { .. } | Entry::Large { .. } => {}
+                Entry::Symlink { .. } | Entry::Large { .. } | Entry::Lacking { .. } => {}
             }
         }
         Ok(())

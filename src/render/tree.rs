@@ -64,7 +64,7 @@ impl Tree {
     pub(super) fn list(&self, folder: &str) -> Vec<(Kind, String)> {
         let kind = |entry: Option<&Entry>| match entry {
             None => Kind::Folder,
-            Some(Entry::File(_) | Entry::Large { .. }) => Kind::File,
+            Some(Entry::File(_) | Entry::Large { .. } | Entry::Lacking { .. }) => Kind::File,
             Some(Entry::Symlink { .. }) => Kind::Link,
         };
         let names = self.snapshot.names(folder);
@@ -103,7 +103,7 @@ impl Tree {
             None => Some(Found::Missing),
             Some(Entry::Symlink { .. }) => None,
             Some(Entry::File(file)) => Some(Found::File(Cow::Borrowed(path), file.clone())),
-            Some(Entry::Large { .. }) => Some(Found::Large(Cow::Borrowed(path))),
+            Some(Entry::Large { .. } | Entry::Lacking { .. }) => Some(Found::Large(Cow::Borrowed(path))),
         }
     }
 
@@ -137,7 +137,7 @@ impl Tree {
                 }
                 Some(_) if !ahead.is_empty() => return Found::Missing,
                 Some(Entry::File(file)) => return Found::File(Cow::Owned(place), file.clone()),
-                Some(Entry::Large { .. }) => return Found::Large(Cow::Owned(place)),
+                Some(Entry::Large { .. } | Entry::Lacking { .. }) => return Found::Large(Cow::Owned(place)),
             }
         }
         Found::Folder(Cow::Owned(at.join("/")))

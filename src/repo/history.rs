@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::limit::FILE;
+use crate::path::RepoPath;
+use crate::repo::flux::is_yaml;
 use crate::repo::name::{keep, records};
 use crate::repo::revision::named;
 use crate::repo::{Entry, File, Reading, Repository, Snapshot};
@@ -41,20 +43,52 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// When there is no git, the revision is unknown, or an object is missing (a shallow or
-    /// partial clone).
+    /// When there is no git, the revision is unknown, or the clone lacks most of what Flux reads.
     pub fn snapshot_at(&self, revision: &str) -> Result<Reading, Error> {
-        self.snapshot_beside(revision, &Snapshot::default())
+        self.snapshot_near(revision, &Snapshot::default())
     }
 
-    /// As [`snapshot_at`](Repository::snapshot_at), beside a tree that is read already: what stands there too at the
-    /// same path is shared with it, and not read again.
+    /// As [`snapshot_at`](Repository::snapshot_at), beside another tree of which nothing is told: it only spares reading.
     ///
     /// # Errors
     ///
     /// As [`snapshot_at`](Repository::snapshot_at).
+    pub fn snapshot_near(&self, revision: &str, other: &Snapshot) -> Result<Reading, Error> {
+        let reading = self.read_beside(revision, other)?;
+        let mut texts = 0;
+        let mut lacking = Vec::new();
+        for (path, entry) in reading.snapshot.entries().filter(|(path, _)| is_text(path)) {
+            texts += 1;
+            lacking.extend(matches!(entry, Entry::Lacking { .. }).then_some(path));
+        }
+        // Without them roots would not be found, and all would look well.
+        match lacking.first() {
+            Some(path) if lacking.len() * 2 > texts => Err(lacking_content(&doing(revision), path.as_str())),
+            _ => Ok(reading),
+        }
+    }
+
+    /// As [`snapshot_at`](Repository::snapshot_at), beside a tree that it is compared with: what stands there too at the
+    /// same path is shared with it, and not read again.
+    ///
+    /// # Errors
+    ///
+    /// As [`snapshot_at`](Repository::snapshot_at), and when the clone lacks what Flux reads and one of the two has
+    /// otherwise: what that means is not known.
     pub fn snapshot_beside(&self, revision: &str, other: &Snapshot) -> Result<Reading, Error> {
-        let doing = format!("reading the revision `{}`", revision.escape_debug());
+        let reading = self.read_beside(revision, other)?;
+        let is_lacking = |path: &RepoPath| {
+            let mut sides = [&reading.snapshot, other].into_iter().filter_map(|files| files.entry(path));
+            is_text(path) && sides.any(|entry| matches!(entry, Entry::Lacking { .. }))
+        };
+        match reading.snapshot.differing(other).into_iter().find(is_lacking) {
+            Some(path) => Err(lacking_content(&doing(revision), path.as_str())),
+            None => Ok(reading),
+        }
+    }
+
+    fn read_beside(&self, revision: &str, other: &Snapshot) -> Result<Reading, Error> {
+        let doing = doing(revision);
         if self.git().is_none() {
             let message =
                 format!("{doing} is not possible: `{}` is in no git repository", self.top().display());
@@ -111,17 +145,18 @@ impl Repository {
         let answer = ask("--batch", small.map(|((_, object), _)| format!("{object}\n")).collect())?;
         let mut blobs = Blobs { rest: &answer };
         for ((path, (mode, object)), size) in listed.into_iter().zip(sizes) {
-            let Some(bytes) = size else { return Err(lacking(&doing, path.as_str())) };
-            let entry = if bytes > FILE {
-                Entry::Large { bytes }
-            } else {
-                let Some(bytes) = blobs.next_blob(object) else {
-                    return Err(lacking(&doing, path.as_str()));
-                };
-                match mode {
+            let content = |blobs: &mut Blobs<'_>| {
+                let bytes = blobs.next_blob(object).ok_or_else(|| lacking_content(&doing, path.as_str()))?;
+                Ok(match mode {
                     "120000" => Entry::Symlink { target: String::from_utf8_lossy(bytes).into_owned() },
                     mode => Entry::File(File::new(bytes).with_mode(mode == "100755")),
-                }
+                })
+            };
+            let entry = match size {
+                None if mode == "120000" => return Err(lacking_content(&doing, path.as_str())),
+                None => Entry::Lacking { object: object.to_owned() },
+                Some(bytes) if bytes > FILE => Entry::Large { bytes },
+                Some(_) => content(&mut blobs)?,
             };
             snapshot.put(path, entry);
         }
@@ -129,8 +164,17 @@ impl Repository {
     }
 }
 
+fn doing(revision: &str) -> String {
+    format!("reading the revision `{}`", revision.escape_debug())
+}
+
+/// Tells whether Flux or kustomize reads a file of this name for what it says itself, and not as a value.
+fn is_text(path: &RepoPath) -> bool {
+    is_yaml(path) || matches!(path.name(), Some("Kustomization" | ".sourceignore"))
+}
+
 /// Says that the clone lacks a file of a commit.
-fn lacking(doing: &str, path: &str) -> Error {
+fn lacking_content(doing: &str, path: &str) -> Error {
     let message = format!("{doing} failed: git has no content for `{path}`");
     Error::invalid(
         Diagnostic::error(message).help("the clone is partial: fetch the whole commit, then run this again"),
@@ -139,7 +183,11 @@ fn lacking(doing: &str, path: &str) -> Error {
 
 /// Tells whether git stores an entry as this object with this mode.
 fn is_stored(entry: &Entry, mode: &str, object: &str) -> bool {
-    let Entry::File(file) = entry else { return false };
+    let file = match entry {
+        Entry::File(file) => file,
+        Entry::Lacking { object: own } => return mode.starts_with("100") && own == object,
+        _ => return false,
+    };
     let is_same_mode = match mode {
         "100755" => file.executable,
         mode => mode.starts_with("100") && !file.executable,

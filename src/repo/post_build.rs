@@ -7,6 +7,9 @@ use crate::repo::manifest::ObjectId;
 /// The label or annotation that keeps an object out of substitution (`fluxcd/pkg/kustomize`, `varsub.go`).
 pub const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
+/// How many defaults may stand within each other; what is deeper stays as it is written.
+const DEEPEST: usize = 16;
+
 /// Tells whether an object says that no variable of it is to be replaced.
 pub fn is_kept_out(object: &Value) -> bool {
     ["annotations", "labels"].iter().any(|map| object["metadata"][map][SUBSTITUTE] == "disabled")
@@ -46,6 +49,11 @@ pub fn substitute(post_build: &Value, object: &mut Value) {
 /// Puts values in place of variables (fluxcd/pkg/envsubst, and `kustomize_varsub.go`, which takes line breaks out of
 /// values and does nothing without any). Defaults count where the values are all that there is.
 fn substituted(text: &str, values: &Map<String, Value>, is_all: bool) -> String {
+    within(text, values, is_all, DEEPEST)
+}
+
+/// As [`substituted`], in defaults that hold variables, `depth` of them within each other at most.
+fn within(text: &str, values: &Map<String, Value>, is_all: bool, depth: usize) -> String {
     let mut done = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${").filter(|_| !values.is_empty()) {
@@ -54,11 +62,15 @@ fn substituted(text: &str, values: &Map<String, Value>, is_all: bool) -> String 
         let ends = expression.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(end);
         let (name, tail) = expression.split_at(ends);
         let default = [":=", ":-", "="].iter().find_map(|key| tail.strip_prefix(key));
+        let default = default.map(|default| match depth.checked_sub(1) {
+            Some(depth) => within(default, values, is_all, depth),
+            None => default.to_owned(),
+        });
         let default = default.filter(|default| !default.contains('$'));
         let value = values.get(name).filter(|_| tail.is_empty() || default.is_some());
         let value = value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
         let value = value.map(|value| value.replace('\n', "")).filter(|value| !value.is_empty());
-        let value = value.or_else(|| default.filter(|_| is_all).map(str::to_owned));
+        let value = value.or_else(|| default.filter(|_| is_all));
         done += before;
         done += &value.unwrap_or_else(|| format!("${{{expression}}}"));
         rest = &after[end + 1..];
@@ -106,6 +118,9 @@ mod tests {
             ("${TWO}", "ab"),
             ("${OTHER:=x}-${OTHER=y}-backup", "x-y-backup"),
             ("${NO:-x}", "x"),
+            ("${OTHER:-${APP}}", "web"),
+            ("${OTHER:=x-${NO:-${APP}}-y}-backup", "x-web-y-backup"),
+            ("${OTHER:-${APP}-${UNKNOWN}}", "${OTHER:-${APP}-${UNKNOWN}}"),
             // What else there may be is left as it stands.
             ("${OTHER}-backup", "${OTHER}-backup"),
             ("${APP:=${OTHER}}-backup", "${APP:=${OTHER}}-backup"),
@@ -120,9 +135,12 @@ mod tests {
         assert_eq!(live("a", json!({ "substitute": { "APP": "web" } })).1, "of-web");
         // The cluster may know another value.
         let from = json!({ "substitute": { "APP": "web" }, "substituteFrom": [{ "kind": "ConfigMap", "name": "c" }] });
-        assert_eq!(live("${APP}-${OTHER:=x}", from).0, "web-${OTHER:=x}");
+        assert_eq!(live("${APP}-${OTHER:=x}", from.clone()).0, "web-${OTHER:=x}");
+        assert_eq!(live("${OTHER:-${APP}}", from).0, "${OTHER:-${APP}}");
         assert_eq!(live("${APP:=x}", json!({ "substitute": {} })).0, "${APP:=x}");
         assert_eq!(live("${APP:=x}", json!(null)).0, "${APP:=x}");
+        let deep = "${OTHER:-".repeat(100_000) + &"}".repeat(100_000);
+        assert_eq!(of(&deep), deep);
         let off = json!({ "metadata": { "name": "${APP}", "annotations": { SUBSTITUTE: "disabled" } } });
         assert_eq!(live_id(&json!({ "substitute": { "APP": "web" } }), &off).name, "${APP}");
     }

@@ -23,6 +23,11 @@ pub enum Entry {
         /// Its size in bytes.
         bytes: u64,
     },
+    /// A file of a commit whose content the clone lacks, as one that was made with a filter by size.
+    Lacking {
+        /// The name that git gives the content.
+        object: String,
+    },
 }
 
 /// Why a path can't be followed to where its links lead.

@@ -57,6 +57,10 @@ fn read_without_roots(snapshot: &Snapshot, path: &RepoPath) -> Result<Parsed, Er
             format!("the spec has {bytes} bytes, which is too large"),
             "check that this is the right file".to_owned(),
         ),
+        Some(Entry::Lacking { .. }) => error(
+            "git has no content for the spec".to_owned(),
+            "the clone is partial: fetch the whole commit, then run this again".to_owned(),
+        ),
         None => {
             let help = beside(snapshot, path)
                 .map(|question| format!("{question} Name it with `--spec`, or run `gitops-windows init`"))

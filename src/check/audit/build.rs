@@ -138,6 +138,14 @@ fn unreadable(subject: &Subject<'_>, path: &RepoPath) -> Option<Diagnostic> {
                     .help("cut it into files below 4 MiB, or list the remote original"),
             );
         }
+        Entry::Lacking { .. } => {
+            return Some(
+                UNREADABLE_FILE
+                    .finding(format!("git has no content for {path}. Folders that list it are not checked"))
+                    .at(whole())
+                    .help("the clone is partial: fetch the whole commit, then run this again"),
+            );
+        }
         Entry::Symlink { .. } => return None,
     };
     let Some(text) = file.text() else {

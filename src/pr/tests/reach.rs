@@ -1,6 +1,8 @@
 //! Which files are behind a change, and which reach no cluster.
 
-use super::repository::{Files, SPEC, SPEC_FILE, compared, files, map, with, with_cluster, without, words};
+use super::repository::{
+    Files, SPEC, SPEC_FILE, compared, files, flux, map, with, with_cluster, without, words,
+};
 
 fn unreached(before: &Files, after: &Files) -> Vec<String> {
     compared(before, after).unreached.iter().map(ToString::to_string).collect()
@@ -85,4 +87,20 @@ fn the_patches_of_other_clusters_are_not_behind_a_change() {
         format!("{} {}: {}", line.cluster, line.id.name, files.join(", "))
     });
     insta::assert_snapshot!(files.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn what_the_flux_project_publishes_holds_nothing_of_the_repository() {
+    let withheld = |url: &str| {
+        let source = format!(
+            "apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {{ name: manifests, namespace: flux-system }}\nspec: {{ interval: 1m, url: '{url}', ref: {{ tag: v2.9.4 }} }}\n"
+        );
+        let own = flux("flux", "", "")
+            .replace("kind: GitRepository, name: flux-system", "kind: OCIRepository, name: manifests");
+        let base = with(&files(), &[("clusters/one/flux.yaml", "", &(source + &own))]);
+        let after = with(&base, &[("hack/a.yaml", "", &map("a", ""))]);
+        compared(&base, &after).withheld.len()
+    };
+    assert_eq!(withheld("oci://ghcr.io/acme/manifests"), 1);
+    assert_eq!(withheld("oci://ghcr.io/fluxcd/flux-manifests"), 0);
 }

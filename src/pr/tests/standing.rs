@@ -196,3 +196,23 @@ fn what_force_makes_anew_is_told() {
         ]
     );
 }
+
+#[test]
+fn of_two_findings_of_one_text_the_new_one_is_told() {
+    let release = |name: &str| {
+        format!(
+            "apiVersion: helm.toolkit.fluxcd.io/v2beta2\nkind: HelmRelease\nmetadata: {{ name: {name}, namespace: shop }}\n"
+        )
+    };
+    let list = "apps/apps-rt/kustomization.yaml";
+    let base = with(
+        &files(),
+        &[(list, "[settings.yaml]", "[settings.yaml, b.yaml]"), ("apps/apps-rt/b.yaml", "", &release("b"))],
+    );
+    let after =
+        with(&base, &[(list, "b.yaml", "b.yaml, a.yaml"), ("apps/apps-rt/a.yaml", "", &release("a"))]);
+    let report = compared(&base, &after);
+    let told: Vec<String> =
+        report.findings.iter().filter_map(|one| Some(one.file.as_ref()?.to_string())).collect();
+    assert_eq!(told, ["apps/apps-rt/a.yaml"]);
+}

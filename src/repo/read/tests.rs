@@ -172,6 +172,49 @@ fn a_commit_reads_like_the_disk_it_was_made_of() {
 }
 
 #[test]
+fn a_commit_is_read_without_the_pictures_that_a_partial_clone_lacks() {
+    let scratch = Scratch::git();
+    scratch.put("a.yaml", "a: 1\n").put("b.yaml", "b: 1\n").put("crds.yaml", "c: 1\n").put("rack.png", "png");
+    scratch.commit();
+    let repository = scratch.repository();
+    let lose = |content: &str| {
+        let header = format!("blob {}\0{content}", content.len());
+        let name: String = sha1::Digest::finalize(<sha1::Sha1 as sha1::Digest>::new_with_prefix(header))
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let file = format!(".git/objects/{}/{}", &name[..2], &name[2..]);
+        // `git add` may have written it again, or not.
+        if scratch.at(&file).exists() {
+            scratch.remove(&file);
+        }
+    };
+    lose("png");
+    let first = repository.snapshot_at("HEAD").unwrap().snapshot;
+    assert!(matches!(first.entry(&path("rack.png")), Some(Entry::Lacking { .. })));
+    // What both trees lack tells nothing of what differs.
+    lose("c: 1\n");
+    let first = repository.snapshot_at("HEAD").unwrap().snapshot;
+    scratch.put("a.yaml", "a: 2\n").put("rack.png", "other").commit();
+    lose("c: 1\n");
+    let second = repository.snapshot_beside("HEAD", &first).unwrap().snapshot;
+    let differing: Vec<String> = second.differing(&first).iter().map(ToString::to_string).collect();
+    assert_eq!(differing, ["a.yaml", "rack.png"]);
+    assert!(matches!(second.entry(&path("crds.yaml")), Some(Entry::Lacking { .. })));
+    scratch.put("crds.yaml", "c: 2\n").commit();
+    for (revision, other) in
+        [("HEAD", &second), ("HEAD~1", &repository.snapshot_at("HEAD").unwrap().snapshot)]
+    {
+        let told = repository.snapshot_beside(revision, other).unwrap_err().to_string();
+        assert!(told.contains("git has no content for `crds.yaml`"), "{told}");
+    }
+    // A clone without most contents tells nothing.
+    lose("b: 1\n");
+    lose("a: 1\n");
+    assert!(repository.snapshot_at("HEAD~2").unwrap_err().to_string().contains("git has no content"));
+}
+
+#[test]
 fn a_sparse_checkout_is_said_aloud() {
     let scratch = Scratch::git();
     scratch.put("a/x", "1").put("b/y", "2").commit();
