@@ -15,7 +15,7 @@ use crate::spec::exceptions::{
     About, NewFreeze, add_freeze, free_name, freezes, freezes_text, remove_freeze,
 };
 use crate::spec::windows::gated;
-use crate::spec::{NEEDS_TABLE, Spec};
+use crate::spec::Spec;
 
 /// The name and the reason of a freeze for which nobody gives one.
 const STOP: (&str, &str) = ("stop", "emergency stop");
@@ -188,9 +188,11 @@ pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, 
 
 /// Says that no edit stops a pair of CronJobs, and what does.
 fn without_table(spec: &Spec) -> Error {
-    let text = "CronJobs that run at openings and closings alone obey no commit. Nothing would stop";
+    let gate = spec.gate.inflexible().unwrap_or_default();
+    let text = format!("{gate} obey no commit. Nothing would stop");
     let help = format!(
-        "`gitops-windows stop --without-git` prints what closes each cluster at once\nor {NEEDS_TABLE}"
+        "`gitops-windows stop --without-git` prints what closes each cluster at once\nor {}",
+        spec.gate.needs_table()
     );
     let error = Diagnostic::error(text).at(Place::file(spec.path.clone())).help(help);
     Error::new(ErrorKind::Usage, error)

@@ -1,4 +1,4 @@
-//! What the CronJobs of clusters open and close, read from what is built: the one reader of gates.
+//! What the CronJobs of clusters, and the like, open and close, read from what is built: the one reader of gates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +8,14 @@ use crate::delivery::carried::carried;
 use crate::delivery::gate::WrittenJob;
 use crate::delivery::{Cluster, Hold, Input, Model, Reached, SourceId};
 use crate::error::Error;
-use crate::mechanism::{Action, GateTarget, read};
+use crate::mechanism::{self, Action, GateTarget, read};
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::{FluxKustomization, Snapshot, built};
 use crate::schedule::OpenTimes;
 use crate::spec::MechanismName;
 
-/// A CronJob that opens or closes, as it is built.
+/// A CronJob that opens or closes, or what else does, as it is built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuiltJob {
     /// `metadata.name`.
@@ -32,6 +32,8 @@ pub struct BuiltJob {
     pub time_zone: Option<String>,
     /// The open times of the table at which it looks; `None` where the schedule says when it opens or closes.
     pub table: Option<OpenTimes>,
+    /// How many minutes lie between two looks at its table; 0 where it has none.
+    pub every: u32,
     /// The namespace and the name of the GitRepository that it lets follow another one.
     pub held: Option<(String, String)>,
     /// The name of that other one.
@@ -51,6 +53,7 @@ impl BuiltJob {
             mechanism: reading.mechanism,
             action: reading.action()?,
             table: reading.table,
+            every: reading.every,
             held: reading.held,
             follows: reading.follows,
             obeys_stop: reading.obeys_stop,
@@ -62,7 +65,7 @@ impl BuiltJob {
     }
 
     fn in_namespace(object: &Object, namespace: Option<&str>) -> Option<BuiltJob> {
-        if object.value["kind"] != "CronJob" {
+        if !mechanism::is_job(&object.value) {
             return None;
         }
         let Some(namespace) = namespace else { return BuiltJob::of(&object.value) };
@@ -77,11 +80,17 @@ impl BuiltJob {
         self.targets.iter().any(|own| own.namespace == target.namespace && is_it(own))
     }
 
+    /// Names it by its kind and its name.
+    pub fn shown(&self) -> String {
+        match self.mechanism {
+            MechanismName::FluxOperator => format!("ResourceSetInputProvider {}", self.name),
+            MechanismName::Suspend | MechanismName::Follow => format!("CronJob {}", self.name),
+        }
+    }
+
     /// Returns how many minutes lie between two looks at its table; 0 where it has none.
     pub fn tick(&self) -> u32 {
-        let minutes = self.schedule.split_whitespace().next().filter(|_| self.table.is_some());
-        let every = |minutes: &str| minutes.strip_prefix("*/").and_then(|every| every.parse().ok());
-        minutes.map_or(0, |minutes| every(minutes).unwrap_or(if minutes == "*" { 1 } else { 60 }))
+        self.every
     }
 
     /// Makes it hold back what reads its held source in a cluster, and nothing else, whatever it was told.
@@ -199,6 +208,7 @@ fn written(model: &Model, folder: &RepoPath) -> Vec<(BuiltJob, Option<RepoPath>)
         mechanism: job.mechanism,
         action: job.action,
         table: job.table.clone(),
+        every: read(&job.value, None).every,
         held: None,
         follows: None,
         obeys_stop: read(&job.value, None).obeys_stop,

@@ -35,7 +35,7 @@ pub(super) fn is_of_interest(value: &Value) -> bool {
     match value["kind"].as_str() {
         Some("Kustomization") => is_flux_kustomization(value),
         Some("GitRepository") => group == SOURCES,
-        Some("FluxInstance") => group == OPERATOR,
+        Some("FluxInstance" | "ResourceSetInputProvider") => group == OPERATOR,
         Some("ArtifactGenerator") => group == EXTENSIONS,
         _ => false,
     }

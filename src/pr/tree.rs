@@ -262,7 +262,7 @@ impl<'a> Tree<'a> {
             Hold::Job(name) => {
                 self.world.model.closings.pair(cluster, name).map_or(0, |(open, _)| open.tick())
             }
-            _ => self.spec.and_then(|spec| spec.gate.table.as_ref()).map_or(0, |table| table.every),
+            _ => self.spec.map_or(0, |spec| spec.gate.tick()),
         }
     }
 

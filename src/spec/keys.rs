@@ -1,6 +1,6 @@
 //! Every key of `windows.yaml`: what the parser knows and what the schema says, in one table.
 
-use crate::spec::model::{ALERT_TYPES, MechanismName};
+use crate::spec::model::{ALERT_TYPES, MechanismName, PROVIDER_TYPES};
 use crate::spec::names::TextRule;
 use crate::spec::template::{TemplateKind, TemplateRule};
 
@@ -350,7 +350,8 @@ pub(crate) const GATE: Table = table(
             "mechanism",
             Shape::Text(TextRule::OneOf(MechanismName::WORDS)),
             "How windows open and close: `suspend` by CronJobs that suspend and resume, `follow` by a source of its own \
-             that gets commits while a window is open, so that nothing has to close. Default: suspend.",
+             that gets commits while a window is open, so that nothing has to close, `flux-operator` the same by Flux \
+             Operator. Default: suspend.",
         ),
         key(
             "every",
@@ -360,11 +361,24 @@ pub(crate) const GATE: Table = table(
         ),
         key("from", MOMENT, "The first day of that table. Default: two years before its last."),
         key("through", MOMENT, "The last day of that table, for example 2027-12-31."),
+        key("provider", Shape::Table(&PROVIDER), "Whom Flux Operator asks for the newest commit."),
         key("namespace", LABEL, "The namespace of the CronJobs. Default: jobs."),
         key("image", Shape::Text(TextRule::Image), "The image that holds kubectl and flux."),
         key("runner", Shape::Text(TextRule::OneOf(&["kubectl", "flux"])), "The command. Default: kubectl."),
         key("enabled", Shape::Flag, "Whether the CronJobs run. Default: true."),
         key("serviceAccount", OBJECT, "The ServiceAccount's name. Default: reconciliation-window."),
+    ],
+);
+
+pub(crate) const PROVIDER: Table = table(
+    "the provider",
+    &[
+        key(
+            "type",
+            Shape::Text(TextRule::OneOf(PROVIDER_TYPES)),
+            "The type of the ResourceSetInputProvider. Default: by the host of the source's URL.",
+        ),
+        key("secret", OBJECT, "The Secret with a token for its API. Default: that of the source."),
     ],
 );
 

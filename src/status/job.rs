@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::delivery::BuiltJob;
 use crate::live::{Objects, owner};
-use crate::mechanism::{self, Action};
+use crate::mechanism::Action;
 use crate::schedule::{CronExpr, zone};
 
 /// How much later than its time a run may start before it counts as missed.
@@ -85,10 +85,7 @@ impl Outcome {
 impl LiveJob {
     /// Looks a CronJob up.
     pub fn of(built: &BuiltJob, objects: &Objects, now: Timestamp) -> LiveJob {
-        let is_it = |job: &&Value| {
-            job["metadata"]["name"] == built.name.as_str() && !mechanism::read(job, None).is_empty()
-        };
-        let Some(found) = objects.cron_jobs.iter().find(is_it) else {
+        let Some(found) = objects.job(&built.name) else {
             return LiveJob {
                 namespace: String::new(),
                 name: built.name.clone(),

@@ -10,7 +10,6 @@ use crate::error::{Error, ErrorKind};
 use crate::mechanism::{GateTarget, HeldSource, Job, LONGEST_JOB_NAME, PLACEHOLDER, held_name};
 use crate::repo::FluxKustomization;
 use crate::repo::flux::holds_variable;
-use crate::spec::MechanismName;
 
 /// How often a held source looks for its commit by itself: each time takes the whole branch.
 const INTERVAL: &str = "24h";
@@ -28,7 +27,7 @@ pub fn sources(
     switched_on: &BTreeSet<usize>,
     jobs: &[Job],
 ) -> Result<Vec<HeldSource>, Error> {
-    if input.spec.gate.mechanism != MechanismName::Follow {
+    if !input.spec.gate.mechanism.holds_sources() {
         return Ok(Vec::new());
     }
     let place = || Place::file(input.spec.path.clone());
@@ -56,8 +55,8 @@ pub fn sources(
             let is_first = found.last().is_none_or(|last| last.change_type != *position);
             let job = if is_first { job.to_owned() } else { held_name(job, &live.name) };
             if job.len() > LONGEST_JOB_NAME || found.iter().any(|other| other.job == job) {
-                let text = format!("the CronJob that moves {name} would be called {job}, which can't be");
-                let help = "rename the source; a CronJob has 52 characters at most, and a name of its own";
+                let text = format!("what moves {name} would be called {job}, which can't be");
+                let help = "rename the source; such a name has 52 characters at most, and is there once";
                 return Err(unsafe_at(text, place(), help));
             }
             let (namespace, change_type) = (live.namespace, *position);

@@ -22,7 +22,7 @@ pub use text::{freezes_text, overrides_text};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::spec::{NEEDS_TABLE, Spec, TableDef};
+use crate::spec::{Spec, TableDef};
 
 /// Makes the error of a command line.
 fn usage(message: impl Into<String>, help: impl Into<String>) -> Error {
@@ -32,8 +32,8 @@ fn usage(message: impl Into<String>, help: impl Into<String>) -> Error {
 /// Returns the table, which freezes and overrides need.
 fn needed_table<'a>(spec: &'a Spec, what: &str) -> Result<&'a TableDef, Error> {
     spec.gate.table.as_ref().ok_or_else(|| {
-        let message = format!("CronJobs that run at openings and closings alone can't keep {what}");
+        let message = format!("{} can't keep {what}", spec.gate.inflexible().unwrap_or_default());
         let place = Place::file(spec.path.clone());
-        Error::new(ErrorKind::Usage, Diagnostic::error(message).at(place).help(NEEDS_TABLE))
+        Error::new(ErrorKind::Usage, Diagnostic::error(message).at(place).help(spec.gate.needs_table()))
     })
 }
