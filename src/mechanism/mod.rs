@@ -111,6 +111,12 @@ pub trait Mechanism: Sync {
     /// Returns the words of the command by which people let go on what a gate held that is gone.
     fn release(&self, spec: &Spec, target: &GateTarget) -> Vec<String>;
 
+    /// Returns the words of the command that deletes what is left of a held source whose gate is gone, by its namespace and
+    /// its name; none where nothing is.
+    fn forget(&self, _: &Spec, _: (&str, &str)) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns the words of the one command that lets in what waits: `needed` are the targets, and what they depend on and
     /// is held back too.
     ///

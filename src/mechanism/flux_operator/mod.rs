@@ -34,7 +34,7 @@ use serde_json::{Value, json};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::cron_job::{check_names, edges, in_shell, shell_line};
-use crate::mechanism::follow::{PLACEHOLDER, left_at};
+use crate::mechanism::follow::{PLACEHOLDER, RESOURCE as SOURCES, left_at};
 use crate::mechanism::{
     Action, ClusterGate, Field, Files, GateTarget, Gates, Job, Jobs, Left, Mechanism, Observed, Reading,
     STOP, Standing, StandingSource, Turn, Window, Writing, add, annotate, join,
@@ -282,6 +282,12 @@ impl Mechanism for FluxOperator {
 
     fn release(&self, _: &Spec, GateTarget { namespace, name }: &GateTarget) -> Vec<String> {
         ["flux", "reconcile", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
+    }
+
+    /// Nothing prunes it.
+    fn forget(&self, _: &Spec, (namespace, name): (&str, &str)) -> Vec<String> {
+        let of = format!("--namespace={namespace}");
+        ["kubectl", "delete", SOURCES, name, &of, "--ignore-not-found"].map(str::to_owned).into()
     }
 
     /// A request by force counts where its token is that of the request, and another one than before

@@ -34,7 +34,7 @@ const JOB: &str = "follow-reconciliation-window";
 const VARIABLES: [&str; 5] = ["NAMESPACE", "LIVE", "HELD", "GATED", "NOTES"];
 
 /// The resource, as kubectl asks for it.
-const RESOURCE: &str = "gitrepositories.source.toolkit.fluxcd.io";
+pub(super) const RESOURCE: &str = "gitrepositories.source.toolkit.fluxcd.io";
 
 /// The annotation of a held source in which its job tells people until when it is held or open.
 const WINDOW: &str = "gitops-windows/window";
@@ -177,6 +177,11 @@ impl Mechanism for Follow {
 
     fn release(&self, _: &Spec, GateTarget { namespace, name }: &GateTarget) -> Vec<String> {
         ["flux", "reconcile", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
+    }
+
+    fn forget(&self, spec: &Spec, (_, name): (&str, &str)) -> Vec<String> {
+        let of = format!("--namespace={}", spec.gate.namespace);
+        ["kubectl", "delete", "configmap", name, &of, "--ignore-not-found"].map(str::to_owned).into()
     }
 
     /// Whatever its targets depend on reads another source, between which no revisions are compared: the sources of the

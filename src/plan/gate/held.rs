@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::delivery::{Cluster, Input, Reached, SourceId};
+use crate::delivery::{BuiltJob, Cluster, Input, Reached, SourceId};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{GateTarget, HeldSource, Job, LONGEST_JOB_NAME, PLACEHOLDER, held_name};
@@ -45,6 +45,7 @@ pub fn sources(
             let spec = held_spec(own, &live).map_err(|(why, help)| {
                 unsafe_at(format!("{} {} of cluster {cluster} {why}", live.kind, live.name), place(), help)
             })?;
+            other_owner(input, cluster, &name)?;
             let held = SourceId { name: name.clone(), ..live.clone() };
             if own.source(&held).is_some() && !own.is_held(&held) {
                 let text =
@@ -64,6 +65,23 @@ pub fn sources(
         }
     }
     Ok(found)
+}
+
+/// Refuses a held source that another mechanism moves: both would make it.
+fn other_owner(input: &Input<'_>, cluster: &str, name: &str) -> Result<(), Error> {
+    let wanted = input.spec.gate.mechanism;
+    let mut jobs = input.model.closings.of(cluster).iter();
+    let moves = |job: &&BuiltJob| {
+        job.mechanism != wanted && job.held.as_ref().is_some_and(|(_, held)| held == name)
+    };
+    let Some(job) = jobs.find(moves) else { return Ok(()) };
+    let text = format!(
+        "cluster {cluster} can't go from `{}` to `{}` at once: two would make GitRepository {name}",
+        job.mechanism.as_str(),
+        wanted.as_str()
+    );
+    let help = "choose `mechanism: suspend` first, and this one once every cluster has that";
+    Err(unsafe_at(text, Place::file(input.spec.path.clone()), help))
 }
 
 /// What reads a source in a cluster, with that.
