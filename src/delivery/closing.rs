@@ -80,12 +80,21 @@ impl BuiltJob {
         self.targets.iter().any(|own| own.namespace == target.namespace && is_it(own))
     }
 
+    /// Tells whether it is a CronJob, and not what else can open and close.
+    pub fn is_cron_job(&self) -> bool {
+        self.mechanism != MechanismName::FluxOperator
+    }
+
+    /// Returns what it holds something back as, where nothing says a type.
+    pub fn hold(&self) -> Hold {
+        let name = self.name.clone();
+        if self.is_cron_job() { Hold::Job(name) } else { Hold::Provider(name) }
+    }
+
     /// Names it by its kind and its name.
     pub fn shown(&self) -> String {
-        match self.mechanism {
-            MechanismName::FluxOperator => format!("ResourceSetInputProvider {}", self.name),
-            MechanismName::Suspend | MechanismName::Follow => format!("CronJob {}", self.name),
-        }
+        let kind = if self.is_cron_job() { "CronJob" } else { "ResourceSetInputProvider" };
+        format!("{kind} {}", self.name)
     }
 
     /// Returns how many minutes lie between two looks at its table; 0 where it has none.
@@ -250,7 +259,7 @@ impl<'a> Input<'a> {
                 return Some((next, Hold::Suspended));
             }
             if let Some(job) = self.model.closings.running(&next.cluster, &GateTarget::of(self, next)) {
-                return Some((next, Hold::Job(job.name.clone())));
+                return Some((next, job.hold()));
             }
             if !seen.iter().any(|known| std::ptr::eq(*known, next)) {
                 seen.push(next);
