@@ -11,11 +11,11 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::gate::ByHand;
+use crate::spec::Spec;
 use crate::spec::exceptions::{
     About, NewFreeze, add_freeze, free_name, freezes, freezes_text, remove_freeze,
 };
 use crate::spec::windows::gated;
-use crate::spec::Spec;
 
 /// The name and the reason of a freeze for which nobody gives one.
 const STOP: (&str, &str) = ("stop", "emergency stop");

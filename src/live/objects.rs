@@ -43,13 +43,16 @@ impl Objects {
 
     /// Tells whether Flux Operator may make sources here: one says so, or one is missing.
     pub fn may_have_providers(&self) -> bool {
-        let is_made =
-            |source: &Value| source["metadata"]["labels"]["resourceset.fluxcd.controlplane.io/name"].is_string();
+        let is_made = |source: &Value| {
+            source["metadata"]["labels"]["resourceset.fluxcd.controlplane.io/name"].is_string()
+        };
         let lacks = |one: &Value| {
             let source = &one["spec"]["sourceRef"];
             let namespace = source["namespace"].as_str().or(one["metadata"]["namespace"].as_str());
             source["kind"] == "GitRepository"
-                && self.source(namespace.unwrap_or_default(), source["name"].as_str().unwrap_or_default()).is_none()
+                && self
+                    .source(namespace.unwrap_or_default(), source["name"].as_str().unwrap_or_default())
+                    .is_none()
         };
         self.sources.iter().any(is_made) || self.kustomizations.iter().any(lacks)
     }

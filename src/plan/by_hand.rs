@@ -77,7 +77,8 @@ impl Command {
 
     /// Deletes what the gate of a held source leaves behind; that is named by its namespace and its name.
     pub fn forget(own: MechanismName, source: (&str, &str), spec: &Spec, cluster: &str) -> Command {
-        let purpose = format!("this forgets which commit {} had, once the cluster has applied this", source.1);
+        let purpose =
+            format!("this forgets which commit {} had, once the cluster has applied this", source.1);
         Command { cluster: cluster.to_owned(), purpose, words: mechanism::of(own).forget(spec, source) }
     }
 

@@ -67,9 +67,9 @@ impl Slot {
 /// assert_eq!(told(zone::parse("UTC")?), ["0 22 * * SAT for 360m"]);
 /// assert_eq!(told(zone::parse("Europe/Berlin")?), [
 ///     "0 0-3 * * SUN for 30m",
-///     "0 22-23 * * SAT for 30m",
+///     "0 22,23 * * SAT for 30m",
 ///     "30 0-3 * * SUN for 30m",
-///     "30 22-23 * * SAT for 30m",
+///     "30 22,23 * * SAT for 30m",
 /// ]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -124,4 +124,43 @@ fn by_the_clock<'i>(intervals: impl Iterator<Item = &'i Interval>, zone: &TimeZo
         Some(Slot { cron, minutes })
     };
     hours.into_iter().map(slot).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::zone;
+
+    fn told(open: &str, close: &str, zone: &str) -> String {
+        let pair = CronPair { open: CronExpr::parse(open).unwrap(), close: CronExpr::parse(close).unwrap() };
+        let found = slots(&pair, &zone::parse(zone).unwrap(), 3);
+        let lines =
+            found.map(|all| all.iter().map(|one| format!("{} {}m\n", one.cron, one.minutes)).collect());
+        lines.unwrap_or_else(|| "none\n".to_owned())
+    }
+
+    #[test]
+    fn each_window_is_said_exactly_or_not_at_all() {
+        let mut all = String::new();
+        for (open, close, zone) in [
+            ("0 22 * * SAT", "0 4 * * SUN", "Asia/Kolkata"),
+            ("0 20 * * SAT", "0 23 * * SAT", "Europe/Berlin"),
+            ("0 22 * * SAT", "15 4 * * SUN", "America/New_York"),
+            ("0 22 * * MON-FRI", "0 6 * * TUE-SAT", "Europe/Berlin"),
+            ("0 0 * * *", "0 6 * * *", "Europe/Berlin"),
+            // A part that is too short, a closing that does not come each year, and one that comes at two distances.
+            ("0 22 * * SAT", "1 4 * * SUN", "Europe/Berlin"),
+            ("0 22 * * SAT", "30 2 * * SUN", "Europe/Berlin"),
+            ("0 22 * * SAT", "0 4 * * SUN,MON", "Europe/Berlin"),
+            // Half an hour that comes twice.
+            ("0 22 * * SAT", "0 4 * * SUN", "Australia/Lord_Howe"),
+            // Days of the month and months.
+            ("0 20 15 * *", "0 23 15 * *", "Europe/Berlin"),
+            ("0 22 1 * *", "0 4 2 * *", "Europe/Berlin"),
+            ("@every 8h", "0 4 * * *", "UTC"),
+        ] {
+            all += &format!("{open} to {close} {zone}:\n{}", told(open, close, zone));
+        }
+        insta::assert_snapshot!(all);
+    }
 }

@@ -396,8 +396,16 @@ impl Parser<'_> {
         }
         let is_operator = gate.mechanism == MechanismName::FluxOperator;
         let (vain, why, help) = match is_operator {
-            true => ("every", "Flux Operator has schedules, and no table", "remove it, or choose `mechanism: follow`"),
-            false => ("provider", "only Flux Operator has a provider", "remove it, or choose `mechanism: flux-operator`"),
+            true => (
+                "every",
+                "Flux Operator has schedules, and no table",
+                "remove it, or choose `mechanism: follow`",
+            ),
+            false => (
+                "provider",
+                "only Flux Operator has a provider",
+                "remove it, or choose `mechanism: flux-operator`",
+            ),
         };
         if let Some(field) = fields.get(vain) {
             let place = self.reader.place(&field.node.span);

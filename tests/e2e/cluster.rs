@@ -115,7 +115,12 @@ impl Cluster {
         until(kind, WORK, || self.api.get(&format!("/apis/{kind}")));
         let mut command = Command::new(operator.program);
         command
-            .args(["--metrics-addr=0", "--health-addr=0", "--web-server-port=0", "--enable-leader-election=false"])
+            .args([
+                "--metrics-addr=0",
+                "--health-addr=0",
+                "--web-server-port=0",
+                "--enable-leader-election=false",
+            ])
             .arg(format!("--storage-path={}", self.folder.join("tmp").display()))
             .env_clear()
             .env("PATH", "/usr/bin:/bin")

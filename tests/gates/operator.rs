@@ -66,14 +66,17 @@ fn windows_become_schedules() {
             },
             "schedule": [
                 half_hour("0 0-3 * * SUN"),
-                half_hour("0 22-23 * * SAT"),
+                half_hour("0 22,23 * * SAT"),
                 half_hour("30 0-3 * * SUN"),
-                half_hour("30 22-23 * * SAT"),
+                half_hour("30 22,23 * * SAT"),
             ],
         })
     );
     let set = object(&objects, "ResourceSet");
-    assert_eq!(set["spec"]["inputsFrom"][0]["selector"]["matchExpressions"][0]["key"], "gitops-windows/held-source");
+    assert_eq!(
+        set["spec"]["inputsFrom"][0]["selector"]["matchExpressions"][0]["key"],
+        "gitops-windows/held-source"
+    );
     insta::assert_snapshot!(set["spec"]["resourcesTemplate"].as_str().unwrap());
     for kind in ["CronJob", "Role", "ServiceAccount", "GitRepository"] {
         assert!(!objects.iter().any(|one| one["kind"] == kind), "{kind}");
@@ -93,10 +96,7 @@ fn a_zone_without_changes_needs_one_entry() {
     asked(&scratch);
     scratch.expect(0, &["sync", "--while-open", "--yes"]);
     let schedule = object(&rendered(&scratch, INFRA), "ResourceSetInputProvider")["spec"]["schedule"].clone();
-    assert_eq!(
-        schedule,
-        json!([{ "cron": "0 22 * * SAT", "timeZone": "Asia/Kolkata", "window": "6h" }])
-    );
+    assert_eq!(schedule, json!([{ "cron": "0 22 * * SAT", "timeZone": "Asia/Kolkata", "window": "6h" }]));
 }
 
 #[test]
@@ -174,7 +174,11 @@ fn what_no_schedule_says_is_refused() {
     for (code, from, to) in [
         (3, "windows:\n", format!("{freeze}windows:\n")),
         (3, "windows:\n", format!("{given}windows:\n")),
-        (3, "    open: 0 22 * * SAT\n    close: 0 4 * * SUN\n", "    on: second Tue of month\n    from: \"20:00\"\n    for: 4h\n".to_owned()),
+        (
+            3,
+            "    open: 0 22 * * SAT\n    close: 0 4 * * SUN\n",
+            "    on: second Tue of month\n    from: \"20:00\"\n    for: 4h\n".to_owned(),
+        ),
         (3, "    timeZone: Europe/Berlin\n", String::new()),
         (3, "  provider: { secret: github-api }\n", "  every: 5m\n  through: 2027-12-31\n".to_owned()),
         (3, "  mechanism: flux-operator\n", String::new()),
@@ -223,7 +227,11 @@ fn the_way_from_a_source_that_cron_jobs_move_leads_by_suspending() {
     follow(&scratch);
     scratch.expect(0, &["sync", "--yes"]);
     scratch.commit();
-    scratch.replace("windows.yaml", "  mechanism: follow\n  every: 5m\n  from: 2026-11-01\n  through: 2027-01-31\n", "  mechanism: flux-operator\n  provider: { secret: github-api }\n");
+    scratch.replace(
+        "windows.yaml",
+        "  mechanism: follow\n  every: 5m\n  from: 2026-11-01\n  through: 2027-01-31\n",
+        "  mechanism: flux-operator\n  provider: { secret: github-api }\n",
+    );
     scratch.commit();
     let told = scratch.expect(5, &["sync", "--while-open"]).stderr;
     assert!(told.contains("can't go from `follow` to `flux-operator` at once"), "{told}");
@@ -239,7 +247,9 @@ fn the_way_back_takes_the_source_along() {
     let run = scratch.expect(0, &["sync", "--while-open", "--yes"]);
     let told = run.stdout + &run.stderr;
     assert!(
-        told.contains("kubectl delete gitrepositories.source.toolkit.fluxcd.io flux-system-rw --namespace=flux-system"),
+        told.contains(
+            "kubectl delete gitrepositories.source.toolkit.fluxcd.io flux-system-rw --namespace=flux-system"
+        ),
         "{told}"
     );
     scratch.commit();

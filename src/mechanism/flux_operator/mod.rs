@@ -59,7 +59,8 @@ pub const RESOURCE: &str = "resourcesetinputproviders.fluxcd.controlplane.io";
 const RECONCILE: &str = "fluxcd.controlplane.io/reconcile";
 
 /// What the ResourceSet must make of an input.
-const NEEDED: [&str; 4] = ["<< inputs.held >>", "<< inputs.spec |", "commit: << inputs.sha >>", "prune: disabled"];
+const NEEDED: [&str; 4] =
+    ["<< inputs.held >>", "<< inputs.spec |", "commit: << inputs.sha >>", "prune: disabled"];
 
 /// The mechanism that Flux Operator runs.
 pub(super) struct FluxOperator;
@@ -94,7 +95,8 @@ fn schedule(def: &Placed<WindowDef>, later: u32) -> Result<Vec<Window>, Error> {
     // A window that is not twice as long as the timeout is refused (flux-operator, `NewScheduler`).
     let shortest = (2 * PROVIDER_TIMEOUT).max(PROVIDER_EVERY + PROVIDER_TIMEOUT);
     let found = slots(&pair, &zone, shortest);
-    let found = found.ok_or_else(|| refuse("it is shorter than 3m, or none is open at exactly its times in ten years"))?;
+    let found = found
+        .ok_or_else(|| refuse("it is shorter than 3m, or none is open at exactly its times in ten years"))?;
     let name = def.time_zone.as_ref().map_or("UTC", |zone| &zone.value);
     Ok(found.into_iter().map(|slot| Window { slot, time_zone: name.to_owned() }).collect())
 }
@@ -189,7 +191,8 @@ impl Mechanism for FluxOperator {
             return Ok(());
         }
         let context = json!({ "name": NAME, "namespace": spec.flux.namespace, "label": LABEL });
-        wanted.insert(join(&gates.base, "resource-set.yaml")?, templates.render("operator-set.yaml", context)?);
+        wanted
+            .insert(join(&gates.base, "resource-set.yaml")?, templates.render("operator-set.yaml", context)?);
         let list = templates.render("gate-kustomization.yaml", json!({ "files": ["resource-set.yaml"] }))?;
         wanted.insert(join(&gates.base, "kustomization.yaml")?, list);
         Ok(())
@@ -220,7 +223,10 @@ impl Mechanism for FluxOperator {
                 "live": source.live,
                 "spec": wanted,
             });
-            files.push((format!("{}.yaml", source.job), templates.render("operator-provider.yaml", &context)?));
+            files.push((
+                format!("{}.yaml", source.job),
+                templates.render("operator-provider.yaml", &context)?,
+            ));
         }
         let listed = files.iter().map(|(name, _)| name.as_str()).chain(alerts.iter().copied());
         let list = templates.render(
@@ -249,7 +255,8 @@ impl Mechanism for FluxOperator {
             let is_it = provider::spec(spec, cluster, source).is_ok_and(|wanted| found["spec"] == wanted)
                 && found["metadata"]["namespace"] == source.namespace.as_str()
                 && found["metadata"]["labels"][LABEL].is_string()
-                && *annotation("fluxcd.controlplane.io/reconcileTimeout") == format!("{PROVIDER_TIMEOUT}m").as_str()
+                && *annotation("fluxcd.controlplane.io/reconcileTimeout")
+                    == format!("{PROVIDER_TIMEOUT}m").as_str()
                 && annotation(RECONCILE).is_null();
             if !is_it {
                 return Some(format!("{PROVIDER} {name} does something else"));

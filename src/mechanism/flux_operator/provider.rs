@@ -33,9 +33,13 @@ pub(super) fn spec(spec: &Spec, cluster: &ClusterGate, source: &HeldSource) -> R
     }
     let url = copied["url"].as_str().unwrap_or_default();
     let Some(Address { scheme, host, path }) = Address::of(url) else {
-        return Err((format!("has the URL {url}, which is no address of a Git host"), "write it as https://HOST/PATH"));
+        return Err((
+            format!("has the URL {url}, which is no address of a Git host"),
+            "write it as https://HOST/PATH",
+        ));
     };
-    let by_host = || HOSTS.iter().find(|(name, _)| host == *name || host.ends_with(name)).map(|(_, kind)| *kind);
+    let by_host =
+        || HOSTS.iter().find(|(name, _)| host == *name || host.ends_with(name)).map(|(_, kind)| *kind);
     let Some(kind) = spec.gate.provider.kind.as_deref().or_else(by_host) else {
         return Err((
             format!("is at {host}, and nothing says which API that has"),
@@ -58,7 +62,10 @@ pub(super) fn spec(spec: &Spec, cluster: &ClusterGate, source: &HeldSource) -> R
     let scheme = if is_ssh { "https" } else { scheme };
     let windows = cluster.windows.get(&source.change_type).map(Vec::as_slice).unwrap_or_default();
     if windows.is_empty() {
-        return Err(("would have no schedule, and so be open at all times".to_owned(), "give the type a window"));
+        return Err((
+            "would have no schedule, and so be open at all times".to_owned(),
+            "give the type a window",
+        ));
     }
     let mut wanted = json!({
         "type": kind,

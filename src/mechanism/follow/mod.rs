@@ -258,8 +258,7 @@ pub(super) fn left_at<'v>(observed: &Observed<'v>, stopped: Option<Field<'v>>) -
     if let Some((field, verb)) = stopped.map(|field| (field, "stopped")).or(suspended) {
         return Left { state: State::Stopped, field, verb, at: None, newest_since: None, pin, note };
     }
-    let is_newest =
-        pin.is_some_and(|pin| newest["revision"].as_str().is_some_and(|at| at.ends_with(pin)));
+    let is_newest = pin.is_some_and(|pin| newest["revision"].as_str().is_some_and(|at| at.ends_with(pin)));
     let advanced = events.iter().filter(|event| {
         let about = &event["involvedObject"];
         let message = event["message"].as_str().unwrap_or_default();

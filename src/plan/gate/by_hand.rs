@@ -93,12 +93,14 @@ impl<'a> ByHand<'a> {
                     job: job.shown(),
                 });
                 part.standing.targets.insert(target);
-                part.standing.sources.extend(
-                    job.held
-                        .clone()
-                        .zip(job.follows.clone())
-                        .map(|((namespace, name), live)| StandingSource { namespace, name, live, job: job.name.clone() }),
-                );
+                part.standing.sources.extend(job.held.clone().zip(job.follows.clone()).map(
+                    |((namespace, name), live)| StandingSource {
+                        namespace,
+                        name,
+                        live,
+                        job: job.name.clone(),
+                    },
+                ));
             }
         }
         found.into_values().collect()

@@ -71,9 +71,8 @@ pub fn sources(
 fn other_owner(input: &Input<'_>, cluster: &str, name: &str) -> Result<(), Error> {
     let wanted = input.spec.gate.mechanism;
     let mut jobs = input.model.closings.of(cluster).iter();
-    let moves = |job: &&BuiltJob| {
-        job.mechanism != wanted && job.held.as_ref().is_some_and(|(_, held)| held == name)
-    };
+    let moves =
+        |job: &&BuiltJob| job.mechanism != wanted && job.held.as_ref().is_some_and(|(_, held)| held == name);
     let Some(job) = jobs.find(moves) else { return Ok(()) };
     let text = format!(
         "cluster {cluster} can't go from `{}` to `{}` at once: two would make GitRepository {name}",

@@ -21,7 +21,8 @@ use crate::spec::{Placed, expand};
 
 pub use flux::{FluxDefaults, FluxSource};
 pub use gate::{
-    ALERT_TYPES, AlertDef, GateDef, MechanismName, PROVIDER_EVERY, PROVIDER_TIMEOUT, PROVIDER_TYPES, ProviderDef, Runner,
+    ALERT_TYPES, AlertDef, GateDef, MechanismName, PROVIDER_EVERY, PROVIDER_TIMEOUT, PROVIDER_TYPES,
+    ProviderDef, Runner,
 };
 pub use layout::LayoutTemplates;
 pub use rule::{Matcher, Rule};

@@ -12,7 +12,8 @@ use crate::landing::{predict, record};
 use crate::wait::{WORK, holds, until};
 use crate::window::Window;
 
-const PROVIDER: &str = "/apis/fluxcd.controlplane.io/v1/namespaces/flux-system/resourcesetinputproviders/reconciliation-window";
+const PROVIDER: &str =
+    "/apis/fluxcd.controlplane.io/v1/namespaces/flux-system/resourcesetinputproviders/reconciliation-window";
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/nginx/deployments/nginx";
 
 /// How long something must not happen that would take some seconds.
@@ -20,7 +21,11 @@ const LONG: SignedDuration = SignedDuration::from_secs(40);
 
 /// Gives the UIDs of what is applied, but for the gate.
 fn uids(cluster: &Cluster) -> Vec<(String, String)> {
-    cluster.uids().into_iter().filter(|(name, _)| !name.starts_with("CronJob") && !name.contains("jobs")).collect()
+    cluster
+        .uids()
+        .into_iter()
+        .filter(|(name, _)| !name.starts_with("CronJob") && !name.contains("jobs"))
+        .collect()
 }
 
 /// Makes sure that the image of an app stays for a while.
