@@ -111,54 +111,6 @@ impl Binaries {
     }
 }
 
-/// The module of Flux Operator.
-const OPERATOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/operator");
-
-/// Flux Operator and its CustomResourceDefinitions, which one scene needs.
-pub struct Operator {
-    /// The program.
-    pub program: PathBuf,
-    /// The folder of the CustomResourceDefinitions.
-    pub crds: PathBuf,
-}
-
-impl Operator {
-    /// Builds it, if it is missing or of another version.
-    pub fn ready(binaries: &Binaries) -> Operator {
-        const PATH: &str = "github.com/controlplaneio-fluxcd/flux-operator";
-        let cache = binaries.bin.with_file_name("operator");
-        std::fs::create_dir_all(&cache).unwrap();
-        let lock = std::fs::File::create(cache.join("lock")).unwrap();
-        lock.lock().unwrap();
-        let operator = Operator { program: cache.join("bin/operator"), crds: cache.join("crds") };
-        let module_text = std::fs::read_to_string(format!("{OPERATOR}/go.mod")).unwrap();
-        let wanted = format!("{}\n{module_text}", run(Command::new("go").arg("version")));
-        let stamp = cache.join("stamp");
-        if std::fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
-            return operator;
-        }
-        let work = cache.join("build");
-        for folder in [&work, &operator.crds] {
-            empty(folder);
-        }
-        copy(Path::new(OPERATOR), &work);
-        let Module { folder, .. } = module(&work, PATH);
-        // The pages that it serves are not part of the module; nothing here needs them.
-        let source = work.join("flux-operator");
-        copy(&folder, &source);
-        empty(&source.join("web/dist"));
-        std::fs::write(source.join("web/dist/index.html"), "\n").unwrap();
-        run(go(&work).args(["mod", "edit", &format!("-replace={PATH}=./flux-operator")]));
-        let mut build = go(&work);
-        build.args(["build", "-trimpath", "-buildvcs=false", NO_DEBUGGING, "-ldflags=-s -w", "-o"]);
-        run(build.arg(cache.join("bin/")).arg(format!("{PATH}/cmd/operator")));
-        copy(&folder.join("config/crd/bases"), &operator.crds);
-        std::fs::remove_dir_all(work).unwrap();
-        std::fs::write(stamp, wanted).unwrap();
-        operator
-    }
-}
-
 /// A module at the version that go.mod leads to.
 struct Module {
     version: String,

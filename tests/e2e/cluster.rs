@@ -8,8 +8,9 @@ use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::api::Api;
-use crate::binaries::{Binaries, Operator};
+use crate::binaries::Binaries;
 use crate::node::Node;
+use crate::operator::Operator;
 use crate::processes::Processes;
 use crate::wait::{WORK, until};
 

@@ -88,6 +88,25 @@ fn windows_become_schedules() {
     assert_eq!(scratch.run(&["verify"]).code, 0);
 }
 
+/// A public repository needs no token, and a source that is fetched by HTTPS brings its own.
+#[test]
+fn the_token_is_that_of_the_source() {
+    for (secret, token) in [("", Value::Null), ("secretRef: { name: own }", json!({ "name": "own" }))] {
+        let scratch = bootstrapped();
+        asked(&scratch);
+        scratch.replace("windows.yaml", "  provider: { secret: github-api }\n", "");
+        for cluster in ["edge-01", "edge-02"] {
+            let file = format!("clusters/{cluster}/flux/gotk-sync.yaml");
+            scratch.replace(&file, "ssh://git@github.com", "https://github.com");
+            scratch.replace(&file, "secretRef: { name: flux-system }", secret);
+        }
+        scratch.commit();
+        scratch.expect(0, &["sync", "--while-open", "--yes"]);
+        let provider = object(&rendered(&scratch, INFRA), "ResourceSetInputProvider");
+        assert_eq!(provider["spec"]["secretRef"], token);
+    }
+}
+
 /// A window that always lasts equally long is one entry.
 #[test]
 fn a_zone_without_changes_needs_one_entry() {
@@ -168,8 +187,8 @@ fn what_begins_to_read_a_source_waits_for_the_window() {
 
 #[test]
 fn what_no_schedule_says_is_refused() {
-    let freeze = "freezes:\n  - { name: year-end, from: 2026-12-20, to: 2027-01-06, reason: Holidays }\n";
-    let given = "overrides:\n  - { cluster: edge-01, type: rw, from: 2026-12-01T08:00, until: 2026-12-01T09:00, reason: INC-1 }\n";
+    let freeze = "freezes:\n  year-end: { timeZone: UTC, from: 2026-12-20, to: 2027-01-06, reason: Holidays }\n";
+    let given = "overrides:\n  - { cluster: edge-01, type: rw, timeZone: UTC, from: 2026-12-01T08:00, until: 2026-12-01T09:00, reason: INC-1 }\n";
     let mut all = String::new();
     for (code, from, to) in [
         (3, "windows:\n", format!("{freeze}windows:\n")),
@@ -211,7 +230,7 @@ fn stops_and_freezes_name_what_can() {
     let mut all = String::new();
     for arguments in [
         &["stop", "--yes"] as &[&str],
-        &["freeze", "add", "--name", "x", "--to", "2027-01-01", "--reason", "y", "--yes"],
+        &["freeze", "add", "x", "--to", "2027-01-01", "--reason", "y", "--yes"],
         &["override", "add", "--cluster", "edge-01", "--type", "rw", "--for", "2h", "--reason", "y", "--yes"],
     ] {
         let run = scratch.run(arguments);

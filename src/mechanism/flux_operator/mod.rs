@@ -60,7 +60,7 @@ const RECONCILE: &str = "fluxcd.controlplane.io/reconcile";
 
 /// What the ResourceSet must make of an input.
 const NEEDED: [&str; 4] =
-    ["<< inputs.held >>", "<< inputs.spec |", "commit: << inputs.sha >>", "prune: disabled"];
+    ["<< inputs.held >>", "<< inputs.spec | toYaml | nindent 2 >>", "commit: << inputs.sha >>", "prune: disabled"];
 
 /// The mechanism that Flux Operator runs.
 pub(super) struct FluxOperator;
@@ -221,6 +221,7 @@ impl Mechanism for FluxOperator {
                 "timeout": format!("{PROVIDER_TIMEOUT}m"),
                 "held": source.name,
                 "live": source.live,
+                "secret": wanted["secretRef"],
                 "spec": wanted,
             });
             files.push((
