@@ -181,13 +181,14 @@ fn what_begins_to_read_a_source_waits_for_the_window() {
     let scratch = bootstrapped();
     asked(&scratch);
     let told = scratch.expect(5, &["sync", "--yes"]).stderr;
-    assert!(told.contains("is only there once the window has opened"), "{told}");
+    assert!(told.contains("only there once the window has opened"), "{told}");
     assert!(told.contains("sync --while-open"), "{told}");
 }
 
 #[test]
 fn what_no_schedule_says_is_refused() {
-    let freeze = "freezes:\n  year-end: { timeZone: UTC, from: 2026-12-20, to: 2027-01-06, reason: Holidays }\n";
+    let freeze =
+        "freezes:\n  year-end: { timeZone: UTC, from: 2026-12-20, to: 2027-01-06, reason: Holidays }\n";
     let given = "overrides:\n  - { cluster: edge-01, type: rw, timeZone: UTC, from: 2026-12-01T08:00, until: 2026-12-01T09:00, reason: INC-1 }\n";
     let mut all = String::new();
     for (code, from, to) in [
@@ -237,6 +238,19 @@ fn stops_and_freezes_name_what_can() {
         all += &format!("{}: {}\n", run.code, run.stderr);
     }
     insta::assert_snapshot!(all);
+}
+
+#[test]
+fn a_provider_of_which_the_spec_wants_nothing_is_told() {
+    let scratch = operated();
+    let spec = scratch.text("windows.yaml");
+    scratch.write("windows.yaml", spec.replace("  edge-01: {}\n", ""));
+    scratch.commit();
+    let told = scratch.run(&["check", "--now", CLOSED]).stdout;
+    assert!(
+        told.contains("ResourceSetInputProvider `reconciliation-window` closes in cluster edge-01, which is not in windows.yaml"),
+        "{told}"
+    );
 }
 
 /// Both would make the held source.

@@ -59,8 +59,12 @@ pub const RESOURCE: &str = "resourcesetinputproviders.fluxcd.controlplane.io";
 const RECONCILE: &str = "fluxcd.controlplane.io/reconcile";
 
 /// What the ResourceSet must make of an input.
-const NEEDED: [&str; 4] =
-    ["<< inputs.held >>", "<< inputs.spec | toYaml | nindent 2 >>", "commit: << inputs.sha >>", "prune: disabled"];
+const NEEDED: [&str; 4] = [
+    "<< inputs.held >>",
+    "<< inputs.spec | toYaml | nindent 2 >>",
+    "commit: << inputs.sha >>",
+    "prune: disabled",
+];
 
 /// The mechanism that Flux Operator runs.
 pub(super) struct FluxOperator;

@@ -94,7 +94,7 @@ pub fn point(
                     )
                 } else {
                     format!(
-                        "{begins}, which is only there once the window has opened: until then nothing is applied or mended"
+                        "{begins}. That is only there once the window has opened. Until then nothing is applied or mended"
                     )
                 };
                 let help = "let this reach the cluster while the window is open";
