@@ -69,16 +69,16 @@ pub fn spec_lints_with(
                 interval: needed.map(|needed| needed.interval),
                 most_days_closed: options.most_days_closed,
             };
-            match &spec.gate.table {
-                // In a table each window is for itself.
-                Some(_) => (0..windows.len())
+            match spec.gate.is_exact() {
+                // There each window is for itself.
+                true => (0..windows.len())
                     .flat_map(|index| {
                         let own =
                             lints(&windows[index..=index], &options).into_iter().filter(counts_in_table);
                         own.map(move |lint| Lint { window: lint.window.map(|_| index), ..lint })
                     })
                     .collect(),
-                None => lints(&windows, &options),
+                false => lints(&windows, &options),
             }
         });
         for lint in found.iter().filter(|lint| is_news(lint)) {

@@ -191,7 +191,8 @@ pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, 
 
 /// Says that no edit stops a pair of CronJobs, and what does.
 fn without_table(spec: &Spec, text: &str, now: Timestamp) -> Error {
-    let message = "CronJobs that run at openings and closings alone obey no commit. Nothing would stop";
+    let message =
+        format!("{} obey no commit. Nothing would stop", spec.gate.inflexible().unwrap_or_default());
     let error = Diagnostic::error(message).at(Place::file(spec.path.clone()));
     let mut error = Error::new(ErrorKind::Usage, error.help(table_steps(spec, text, now)));
     error.diagnostics.push(Diagnostic::note(WITHOUT_GIT));

@@ -1,4 +1,4 @@
-//! What the CronJobs of clusters open and close, read from what is built: the one reader of gates.
+//! What the CronJobs of clusters, and the like, open and close, read from what is built: the one reader of gates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +8,14 @@ use crate::delivery::carried::carried;
 use crate::delivery::gate::WrittenJob;
 use crate::delivery::{Cluster, Hold, Input, Model, Reached, SourceId};
 use crate::error::Error;
-use crate::mechanism::{Action, GateTarget, Parameter, read};
+use crate::mechanism::{self, Action, GateTarget, Parameter, read};
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::{FluxKustomization, Snapshot, built};
 use crate::schedule::OpenTimes;
 use crate::spec::MechanismName;
 
-/// A CronJob that opens or closes, as it is built.
+/// A CronJob that opens or closes, or what else does, as it is built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuiltJob {
     /// `metadata.name`.
@@ -32,6 +32,8 @@ pub struct BuiltJob {
     pub time_zone: Option<String>,
     /// The open times of the table at which it looks; `None` where the schedule says when it opens or closes.
     pub table: Option<OpenTimes>,
+    /// How many minutes lie between two looks at its table; 0 where it has none.
+    pub every: u32,
     /// The namespace and the name of the GitRepository that it lets follow another one.
     pub held: Option<(String, String)>,
     /// The name of that other one.
@@ -53,6 +55,7 @@ impl BuiltJob {
             mechanism: reading.mechanism,
             action: reading.action()?,
             table: reading.table,
+            every: reading.every,
             held: reading.held,
             follows: reading.follows,
             parameter: reading.parameter,
@@ -65,7 +68,7 @@ impl BuiltJob {
     }
 
     fn in_namespace(object: &Object, namespace: Option<&str>) -> Option<BuiltJob> {
-        if object.value["kind"] != "CronJob" {
+        if !mechanism::is_job(&object.value) {
             return None;
         }
         let Some(namespace) = namespace else { return BuiltJob::of(&object.value) };
@@ -80,11 +83,26 @@ impl BuiltJob {
         self.targets.iter().any(|own| own.namespace == target.namespace && is_it(own))
     }
 
+    /// Tells whether it is a CronJob, and not what else can open and close.
+    pub fn is_cron_job(&self) -> bool {
+        self.mechanism != MechanismName::FluxOperator
+    }
+
+    /// Returns what it holds something back as, where nothing says a type.
+    pub fn hold(&self) -> Hold {
+        let name = self.name.clone();
+        if self.is_cron_job() { Hold::Job(name) } else { Hold::Provider(name) }
+    }
+
+    /// Names it by its kind and its name.
+    pub fn shown(&self) -> String {
+        let kind = if self.is_cron_job() { "CronJob" } else { "ResourceSetInputProvider" };
+        format!("{kind} {}", self.name)
+    }
+
     /// Returns how many minutes lie between two looks at its table; 0 where it has none.
     pub fn tick(&self) -> u32 {
-        let minutes = self.schedule.split_whitespace().next().filter(|_| self.table.is_some());
-        let every = |minutes: &str| minutes.strip_prefix("*/").and_then(|every| every.parse().ok());
-        minutes.map_or(0, |minutes| every(minutes).unwrap_or(if minutes == "*" { 1 } else { 60 }))
+        self.every
     }
 
     /// Makes it hold back what reads its held source in a cluster, and nothing else, whatever it was told.
@@ -202,6 +220,7 @@ fn written(model: &Model, folder: &RepoPath) -> Vec<(BuiltJob, Option<RepoPath>)
         mechanism: job.mechanism,
         action: job.action,
         table: job.table.clone(),
+        every: read(&job.value, None).every,
         held: None,
         follows: None,
         parameter: read(&job.value, None).parameter,
@@ -244,7 +263,7 @@ impl<'a> Input<'a> {
                 return Some((next, Hold::Suspended));
             }
             if let Some(job) = self.model.closings.running(&next.cluster, &GateTarget::of(self, next)) {
-                return Some((next, Hold::Job(job.name.clone())));
+                return Some((next, job.hold()));
             }
             if !seen.iter().any(|known| std::ptr::eq(*known, next)) {
                 seen.push(next);

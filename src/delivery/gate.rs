@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::delivery::namespaces::Namespaces;
 use crate::diagnostic::Place;
-use crate::mechanism::{Action, Reading, Unclear, read};
+use crate::mechanism::{self, Action, Reading, Unclear, read};
 use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
 use crate::repo::manifest::{Manifest, kept_manifests};
@@ -137,13 +137,14 @@ pub(super) fn jobs(
         if !path.is_within(folder) || !is_yaml(path) {
             continue;
         }
-        let Some(text) = file.text().filter(|text| text.contains("CronJob")) else { continue };
+        let is_meant = |text: &&str| mechanism::JOBS.iter().any(|kind| text.contains(kind));
+        let Some(text) = file.text().filter(is_meant) else { continue };
         let base = base_folder(graph, path);
         // Without a list above Flux makes one of every file (fluxcd/pkg/kustomize, `scanManifests`).
         let made = || path.parent().filter(|_| !path.parents().any(|above| graph.has(&above)));
         let Some(home) = base.clone().or_else(made) else { continue };
         for manifest in kept_manifests(file).into_iter().flatten() {
-            if manifest.value["kind"] != "CronJob" {
+            if !mechanism::is_job(&manifest.value) {
                 continue;
             }
             let found = read(&manifest.value, namespaces.given(path, &home).as_deref());

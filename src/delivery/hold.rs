@@ -17,6 +17,8 @@ pub enum Hold {
     Window(String),
     /// A CronJob of which no spec says a window, by its name.
     Job(String),
+    /// A ResourceSetInputProvider of which no spec says a window, by its name.
+    Provider(String),
     /// A held source that no CronJob lets follow another one, by its name.
     Source(String),
     /// `spec.suspend: true` in Git: no window opens it.
@@ -33,20 +35,22 @@ impl Hold {
     /// Returns the name of the type, the CronJob or the source; `None` for what Git suspends.
     pub fn name(&self) -> Option<&str> {
         match self {
-            Hold::Window(name) | Hold::Job(name) | Hold::Source(name) => Some(name),
+            Hold::Window(name) | Hold::Job(name) | Hold::Provider(name) | Hold::Source(name) => Some(name),
             Hold::Suspended => None,
         }
     }
 
     /// Tells whether it ends by itself: `spec.suspend` in Git does not.
     pub fn opens(&self) -> bool {
-        matches!(self, Hold::Window(_) | Hold::Job(_))
+        matches!(self, Hold::Window(_) | Hold::Job(_) | Hold::Provider(_))
     }
 
     /// Says when it ends, as the end of a sentence.
     pub fn end(&self) -> String {
         match self {
-            Hold::Window(_) | Hold::Job(_) | Hold::Source(_) => format!("when {}", self.opening()),
+            Hold::Window(_) | Hold::Job(_) | Hold::Provider(_) | Hold::Source(_) => {
+                format!("when {}", self.opening())
+            }
             Hold::Suspended => format!("when {self} leaves Git"),
         }
     }
@@ -54,7 +58,7 @@ impl Hold {
     /// Says that its window opens, as a clause.
     pub fn opening(&self) -> String {
         match self {
-            Hold::Job(_) => format!("the window of {self} opens"),
+            Hold::Job(_) | Hold::Provider(_) => format!("the window of {self} opens"),
             Hold::Window(_) | Hold::Suspended => format!("{self} opens"),
             Hold::Source(_) => format!("a CronJob moves {self}"),
         }
@@ -66,6 +70,7 @@ impl fmt::Display for Hold {
         match self {
             Hold::Window(name) => write!(f, "type `{name}`"),
             Hold::Job(name) => write!(f, "CronJob `{name}`"),
+            Hold::Provider(name) => write!(f, "ResourceSetInputProvider `{name}`"),
             Hold::Source(name) => write!(f, "held source `{name}`"),
             Hold::Suspended => f.write_str("`spec.suspend: true`"),
         }
@@ -166,7 +171,7 @@ impl<'m> Holds<'m> {
     fn hold(&self, job: &BuiltJob, path: Option<&RepoPath>) -> Hold {
         match self.spec.and_then(|spec| self.change_type(spec, path)) {
             Some(change_type) => Hold::Window(change_type.name.value.clone()),
-            None => Hold::Job(job.name.clone()),
+            None => job.hold(),
         }
     }
 

@@ -21,7 +21,8 @@ impl Reader<'_> {
     /// Finds what the FluxInstances of a repository sync, and those that a HelmRelease of the chart `flux-instance` makes
     /// (controlplaneio-fluxcd/flux-operator, `api/v1/fluxinstance_types.go` and the chart's `values.yaml`).
     ///
-    /// Source and Kustomization of a sync have the name of the instance's namespace unless `sync.name` gives another.
+    /// Source and Kustomization of a sync have the name of the instance's namespace unless `sync.name` gives another, and the
+    /// fields that the operator gives them (`internal/builder/templates.go`, `syncTmpl`).
     pub(super) fn of_instances(&self) -> Vec<Root> {
         let mut found: Vec<Root> = Vec::new();
         for (path, entry) in self.snapshot.entries() {
@@ -77,18 +78,27 @@ impl Reader<'_> {
             "kind": "Kustomization",
             "metadata": metadata,
             "spec": {
-                "interval": sync["interval"].as_str().unwrap_or("10m"),
+                "interval": "10m",
                 "path": path,
                 "prune": true,
                 "sourceRef": { "kind": kind, "name": name },
             },
         });
-        let source = json!({
+        let mut source = json!({
             "apiVersion": "source.toolkit.fluxcd.io/v1",
             "kind": kind,
             "metadata": metadata,
-            "spec": { "url": sync["url"] },
+            "spec": { "url": sync["url"], "interval": sync["interval"].as_str().unwrap_or("1m") },
         });
+        if kind == "GitRepository" {
+            let fields = [("name", "ref", &sync["ref"]), ("name", "secretRef", &sync["pullSecret"])];
+            for (name, field, value) in fields.into_iter().filter(|(.., value)| value.is_string()) {
+                source["spec"][field] = json!({ name: value });
+            }
+            if sync["provider"].is_string() {
+                source["spec"]["provider"] = sync["provider"].clone();
+            }
+        }
         let (kustomization, source) = self.patched(kustomization, source, &spec["kustomize"]["patches"]);
         let folder = secure_join(self.snapshot, &artifact, kustomization["spec"]["path"].as_str()?)?;
         let id = SourceId { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() };

@@ -38,7 +38,7 @@ impl Clusters {
             flux,
             by_file,
             renderer,
-            sources: git_repositories(snapshot),
+            sources: top.with_held_sources(git_repositories(snapshot)),
             snapshot,
             scope,
             views: BTreeMap::new(),

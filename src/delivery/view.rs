@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::delivery::source::SourceId;
+use crate::mechanism;
 use crate::path::{RepoPath, below};
 use crate::render::{Object, Request};
 use crate::repo::flux::{EXTENSIONS, GROUP, SOURCES, is_flux_kustomization, is_yaml};
@@ -35,7 +36,7 @@ pub(super) fn is_of_interest(value: &Value) -> bool {
     match value["kind"].as_str() {
         Some("Kustomization") => is_flux_kustomization(value),
         Some("GitRepository") => group == SOURCES,
-        Some("FluxInstance") => group == OPERATOR,
+        Some("FluxInstance" | "ResourceSetInputProvider") => group == OPERATOR,
         Some("ArtifactGenerator") => group == EXTENSIONS,
         _ => false,
     }
@@ -114,6 +115,19 @@ impl View {
     /// Returns the files that speak of Flux and can't be read as YAML.
     pub(super) fn unread(&self) -> impl Iterator<Item = &RepoPath> {
         self.files.iter().filter(|(_, objects)| objects.is_none()).map(|(file, _)| file)
+    }
+
+    /// Adds to sources by name the held ones that objects in files make: the file and the `spec` of each.
+    pub(super) fn with_held_sources(
+        &self,
+        mut sources: BTreeMap<String, Vec<(RepoPath, Value)>>,
+    ) -> BTreeMap<String, Vec<(RepoPath, Value)>> {
+        for (file, values) in &self.files {
+            for (_, name, spec) in values.iter().flatten().filter_map(|value| mechanism::source_of(value)) {
+                sources.entry(name.to_owned()).or_default().push((file.clone(), spec));
+            }
+        }
+        sources
     }
 
     /// Tells whether a source stands in a file below a folder.

@@ -169,11 +169,21 @@ impl<'r, 'a> Walk<'r, 'a> {
     /// Takes in the sources of a level: one may come with what reads it.
     fn take_sources(&mut self, steps: &[Step], answers: &[(Vec<Built>, Option<String>)]) {
         for (step, (objects, _)) in steps.iter().zip(answers) {
-            for one in objects.iter().filter(|one| one.value["kind"] == "GitRepository") {
-                let ObjectId { kind, namespace, name, .. } = ObjectId::of(&one.value);
+            for one in objects.iter().filter(|_| step.remote.is_empty()) {
+                let mut value = match one.value["kind"].as_str() {
+                    Some("GitRepository") => (*one.value).clone(),
+                    // What it makes is all that Git says of that source.
+                    _ => match mechanism::source_of(&one.value) {
+                        Some((namespace, name, spec)) => {
+                            let metadata = json!({ "namespace": namespace, "name": name });
+                            json!({ "kind": "GitRepository", "metadata": metadata, "spec": spec })
+                        }
+                        None => continue,
+                    },
+                };
+                let ObjectId { kind, namespace, name, .. } = ObjectId::of(&value);
                 let id = SourceId { kind, namespace, name };
-                if step.remote.is_empty() && !self.cluster.sources.iter().any(|(other, _)| *other == id) {
-                    let mut value = (*one.value).clone();
+                if !self.cluster.sources.iter().any(|(other, _)| *other == id) {
                     substitute(&step.spec["postBuild"], &mut value);
                     self.cluster.sources.push((id, value));
                 }

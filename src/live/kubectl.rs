@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::live::{Cluster, LiveKustomization, Objects};
-use crate::mechanism;
+use crate::mechanism::{self, PROVIDERS};
 
 /// The resource by its full name: another API group may have Kustomizations too.
 const RESOURCE: &str = "kustomizations.kustomize.toolkit.fluxcd.io";
@@ -195,6 +195,16 @@ impl Cluster for Kubectl {
                     return Err(why);
                 }
                 found.unread.push(why);
+            }
+        }
+        if found.may_have_providers() {
+            match self.ask(&[PROVIDERS, "--all-namespaces"]) {
+                Ok(mut list) => found.take(&mut list),
+                Err((mut list, why)) => {
+                    found.take(&mut list);
+                    // Without Flux Operator there are none.
+                    found.unread.extend(Some(why).filter(|why| !why.contains("does not know")));
+                }
             }
         }
         let (mut of_jobs, mut of_events) = (BTreeSet::new(), BTreeSet::new());

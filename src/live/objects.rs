@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::mechanism;
+
 /// The objects of a cluster by which it is told what its gates do, as its API gives them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Objects {
@@ -9,7 +11,7 @@ pub struct Objects {
     pub kustomizations: Vec<Value>,
     /// Its GitRepositories.
     pub sources: Vec<Value>,
-    /// Its CronJobs.
+    /// Its CronJobs, and what else opens and closes.
     pub cron_jobs: Vec<Value>,
     /// The Jobs in the namespaces of gates.
     pub jobs: Vec<Value>,
@@ -28,7 +30,9 @@ impl Objects {
             let own = match (group, item["kind"].as_str().unwrap_or_default()) {
                 ("kustomize.toolkit.fluxcd.io", "Kustomization") => &mut self.kustomizations,
                 ("source.toolkit.fluxcd.io", "GitRepository") => &mut self.sources,
-                ("batch", "CronJob") => &mut self.cron_jobs,
+                ("batch", "CronJob") | ("fluxcd.controlplane.io", "ResourceSetInputProvider") => {
+                    &mut self.cron_jobs
+                }
                 ("batch", "Job") => &mut self.jobs,
                 (_, "Event") => &mut self.events,
                 _ => continue,
@@ -37,9 +41,31 @@ impl Objects {
         }
     }
 
+    /// Tells whether Flux Operator may make sources here: one says so, or one is missing.
+    pub fn may_have_providers(&self) -> bool {
+        let is_made = |source: &Value| {
+            source["metadata"]["labels"]["resourceset.fluxcd.controlplane.io/name"].is_string()
+        };
+        let lacks = |one: &Value| {
+            let source = &one["spec"]["sourceRef"];
+            let namespace = source["namespace"].as_str().or(one["metadata"]["namespace"].as_str());
+            source["kind"] == "GitRepository"
+                && self
+                    .source(namespace.unwrap_or_default(), source["name"].as_str().unwrap_or_default())
+                    .is_none()
+        };
+        self.sources.iter().any(is_made) || self.kustomizations.iter().any(lacks)
+    }
+
     /// Returns the Flux Kustomization of a namespace and a name.
     pub fn kustomization(&self, namespace: &str, name: &str) -> Option<&Value> {
         find(&self.kustomizations, namespace, name)
+    }
+
+    /// Returns the CronJob of a gate, or the like, by its name.
+    pub fn job(&self, name: &str) -> Option<&Value> {
+        let is_it = |job: &&Value| job["metadata"]["name"] == name && !mechanism::read(job, None).is_empty();
+        self.cron_jobs.iter().find(is_it)
     }
 
     /// Returns the GitRepository of a namespace and a name.

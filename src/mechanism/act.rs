@@ -54,7 +54,7 @@ pub struct Unclear {
     pub command: String,
 }
 
-/// What the containers of a pod do to Flux Kustomizations.
+/// What an object does to Flux Kustomizations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
     /// The mechanism that understands them.
@@ -67,6 +67,8 @@ pub struct Reading {
     pub patches: Vec<SuspendPatch>,
     /// The open times of the table at which it looks, where it looks at one: its schedule says no more than how often.
     pub table: Option<OpenTimes>,
+    /// How many minutes lie between two looks; 0 without a table.
+    pub every: u32,
     /// The namespace and the name of the GitRepository that it lets follow another one; nothing is held back then but
     /// what reads that one.
     pub held: Option<(String, String)>,

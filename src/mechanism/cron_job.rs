@@ -20,6 +20,13 @@ pub fn pod_of(job: &Value) -> &Value {
     &job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
 }
 
+/// Returns how many minutes lie between two runs of a CronJob that looks at a table; `None` for any other object.
+pub(super) fn every(job: &Value) -> Option<u32> {
+    let minutes = job["spec"]["schedule"].as_str()?.split_whitespace().next()?;
+    let every = |minutes: &str| minutes.strip_prefix("*/").and_then(|every| every.parse().ok());
+    Some(every(minutes).unwrap_or(if minutes == "*" { 1 } else { 60 }))
+}
+
 /// Returns the command of a job on some targets, from the command `in_one` namespace on names in it.
 ///
 /// Of several namespaces each command is run, whatever becomes of the others, and the job fails where one has failed.

@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::mechanism::{Action, Turn};
 use crate::path::RepoPath;
-use crate::schedule::Deadline;
+use crate::schedule::{Deadline, Slot};
 use crate::spec::Spec;
 use crate::template::Templates;
 
@@ -65,6 +65,15 @@ pub struct Schedule {
     pub deadline: Option<Deadline>,
 }
 
+/// A time in which something is open, where a schedule says it without an object that closes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// When it begins, and how long it lasts.
+    pub slot: Slot,
+    /// The zone of its times.
+    pub time_zone: String,
+}
+
 /// The CronJobs of the gates of a spec.
 #[derive(Clone, Debug, Default)]
 pub struct Jobs {
@@ -74,6 +83,8 @@ pub struct Jobs {
     pub schedules: BTreeMap<String, BTreeMap<usize, Schedule>>,
     /// By cluster and by position of the type, the table at which its jobs look, where the gates have tables.
     pub tables: BTreeMap<String, BTreeMap<usize, Vec<String>>>,
+    /// By cluster and by position of the type, its windows, where no job closes.
+    pub windows: BTreeMap<String, BTreeMap<usize, Vec<Window>>>,
 }
 
 /// A GitRepository that stays at a commit until a window opens, and the one that it follows.
@@ -110,6 +121,8 @@ pub struct ClusterGate {
     pub schedules: BTreeMap<usize, Schedule>,
     /// By the position of the type, the table at which its jobs look, where the gates have tables.
     pub tables: BTreeMap<usize, Vec<String>>,
+    /// By the position of the type, its windows, where no job closes.
+    pub windows: BTreeMap<usize, Vec<Window>>,
     /// By the position of the type, what is held back.
     pub targets: BTreeMap<usize, BTreeSet<GateTarget>>,
     /// The sources that what is held back reads, for mechanisms that have some: one for each type and source that it

@@ -16,6 +16,8 @@ pub struct Observed<'v> {
     pub followed: &'v Value,
     /// The Events of commits that gates let in.
     pub events: &'v [Value],
+    /// What moves or turns it, where the cluster has that.
+    pub job: &'v Value,
     /// Whether the jobs of the gate look at a table.
     pub has_table: bool,
 }

@@ -8,6 +8,7 @@
 
 mod act;
 mod cron_job;
+mod flux_operator;
 mod follow;
 mod gate;
 mod left;
@@ -22,9 +23,10 @@ use serde_json::Value;
 pub use act::{Action, Reading, Turn, Unclear};
 pub use cron_job::{LONGEST_JOB_NAME, pod_of};
 pub(crate) use cron_job::{command_line, shell_line};
+pub use flux_operator::{RESOURCE as PROVIDERS, source_of};
 pub use follow::{PLACEHOLDER, held_name};
 pub use gate::{
-    ClusterGate, Files, GateTarget, Gates, HeldSource, Job, Jobs, Schedule, Writing, add, join, shown,
+    ClusterGate, Files, GateTarget, Gates, HeldSource, Job, Jobs, Schedule, Window, Writing, add, join, shown,
 };
 pub use left::{Field, Left, Observed, State};
 pub use standing::{Standing, StandingSource};
@@ -109,6 +111,12 @@ pub trait Mechanism: Sync {
     /// Returns the words of the command by which people let go on what a gate held that is gone.
     fn release(&self, spec: &Spec, target: &GateTarget) -> Vec<String>;
 
+    /// Returns the words of the command that deletes what is left of a held source whose gate is gone, by its namespace and
+    /// its name; none where nothing is.
+    fn forget(&self, _: &Spec, _: (&str, &str)) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns the words of the one command that lets in what waits: `needed` are the targets, and what they depend on and
     /// is held back too.
     ///
@@ -143,6 +151,7 @@ pub fn of(name: MechanismName) -> &'static dyn Mechanism {
     match name {
         MechanismName::Suspend => &suspend::Suspend,
         MechanismName::Follow => &follow::Follow,
+        MechanismName::FluxOperator => &flux_operator::FluxOperator,
     }
 }
 
@@ -150,16 +159,25 @@ fn all() -> impl Iterator<Item = (MechanismName, &'static dyn Mechanism)> {
     MechanismName::ALL.into_iter().map(|name| (name, of(name)))
 }
 
-/// Reads what a CronJob does to Flux Kustomizations, by whatever mechanism; a list may have given it a `namespace`.
+/// The kinds of the objects that may open or close something at times of their own.
+pub const JOBS: [&str; 2] = ["CronJob", flux_operator::PROVIDER];
+
+/// Tells whether an object may open or close something at times of its own.
+pub fn is_job(object: &Value) -> bool {
+    JOBS.iter().any(|kind| object["kind"] == *kind)
+}
+
+/// Reads what a CronJob, or what else [is like one](is_job), does to Flux Kustomizations, by whatever mechanism; a list may
+/// have given it a `namespace`.
 pub fn read(job: &Value, namespace: Option<&str>) -> Reading {
     let obeys_stop = pod_of(job)["containers"].as_array().into_iter().flatten().any(|container| {
         let words = ["command", "args"].into_iter().flat_map(|key| container[key].as_array()).flatten();
         words.filter_map(Value::as_str).any(|word| word.contains(STOP))
     });
-    let found = all().map(|(name, mechanism)| Reading {
-        mechanism: name,
-        obeys_stop,
-        ..mechanism.read(job, namespace)
+    let found = all().map(|(name, mechanism)| {
+        let own = mechanism.read(job, namespace);
+        let every = if own.table.is_some() { cron_job::every(job).unwrap_or(own.every) } else { 0 };
+        Reading { mechanism: name, obeys_stop: obeys_stop || own.obeys_stop, every, ..own }
     });
     found.into_iter().find(|reading| !reading.is_empty()).unwrap_or_default()
 }

@@ -28,4 +28,6 @@ pub struct StandingSource {
     pub name: String,
     /// The name of the one that it follows.
     pub live: String,
+    /// The name of what moves it.
+    pub job: String,
 }

@@ -126,7 +126,7 @@ fn unseen(mechanism: MechanismName, table: &TableDef, interval: Interval) -> Opt
         MechanismName::Suspend => {
             (close % tick != 0 && interval.close < table.bounds.close).then_some("closes")
         }
-        MechanismName::Follow => {
+        MechanismName::Follow | MechanismName::FluxOperator => {
             (close - 1).div_euclid(tick).eq(&(open - 1).div_euclid(tick)).then_some("opens and closes")
         }
     }

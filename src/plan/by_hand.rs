@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::mechanism::{self, GateTarget, shell_line};
 use crate::path::RepoPath;
-use crate::spec::{FluxSource, Spec};
+use crate::spec::{FluxSource, MechanismName, Spec};
 
 /// The resource by its full name: another API group may have Kustomizations too.
 const RESOURCE: &str = "kustomizations.kustomize.toolkit.fluxcd.io";
@@ -75,12 +75,11 @@ impl Command {
         Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
     }
 
-    /// Deletes what the gate of a held source has noted.
-    pub fn forget(name: &str, spec: &Spec, cluster: &str) -> Command {
-        let of = format!("--namespace={}", spec.gate.namespace);
-        let words = ["kubectl", "delete", "configmap", name, &of, "--ignore-not-found"];
-        let purpose = format!("this forgets which commit {name} had, once the cluster has applied this");
-        Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
+    /// Deletes what the gate of a held source leaves behind; that is named by its namespace and its name.
+    pub fn forget(own: MechanismName, source: (&str, &str), spec: &Spec, cluster: &str) -> Command {
+        let purpose =
+            format!("this forgets which commit {} had, once the cluster has applied this", source.1);
+        Command { cluster: cluster.to_owned(), purpose, words: mechanism::of(own).forget(spec, source) }
     }
 
     /// Lets a live Flux Kustomization delete again what it loses.

@@ -109,6 +109,7 @@ impl Tree<'_> {
         let named = self.window_name(applier, &hold, merged);
         let window_of = named.is_none().then(|| match &hold {
             Hold::Job(name) => format!("CronJob {name}"),
+            Hold::Provider(name) => format!("ResourceSetInputProvider {name}"),
             other => format!("type {}", other.name().unwrap_or_default()),
         });
         let name = named.unwrap_or_else(|| hold.name().unwrap_or_default().to_owned());

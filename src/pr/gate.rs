@@ -69,7 +69,7 @@ impl Tree<'_> {
             Hold::Window(name) => {
                 self.schedules().distinct().get(self.schedules().of(cluster, name)?).map(Cow::Borrowed)
             }
-            Hold::Job(name) => {
+            Hold::Job(name) | Hold::Provider(name) => {
                 let (open, close) = self.world.model.closings.pair(cluster, name)?;
                 of_pair(open, close).map(Cow::Owned)
             }
@@ -79,10 +79,10 @@ impl Tree<'_> {
     /// Returns how many minutes lie between two looks at a table; 0 where there is none.
     pub(super) fn tick(&self, cluster: &str, hold: &Hold) -> u32 {
         match hold {
-            Hold::Job(name) => {
+            Hold::Job(name) | Hold::Provider(name) => {
                 self.world.model.closings.pair(cluster, name).map_or(0, |(open, _)| open.tick())
             }
-            _ => self.spec.and_then(|spec| spec.gate.table.as_ref()).map_or(0, |table| table.every),
+            _ => self.spec.map_or(0, |spec| spec.gate.tick()),
         }
     }
 

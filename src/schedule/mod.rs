@@ -6,6 +6,7 @@
 //! * [`CronExpr`] is a CronJob's `schedule`, [`zone::parse`] its `timeZone`.
 //! * [`Window`] is what the spec says: `open` and `close`, `open` and `for`, `from` and `to`, or `on`, `from` and `for`.
 //!   Each has [`WindowEdges`], and all but the last a [`CronPair`], which is what CronJobs get.
+//! * [`slots`] are the same as triggers with a length each, which is what Flux Operator gets.
 //! * [`Timeline`] is what those CronJobs do: when the gate is open and when it changes.
 //! * [`OpenTimes`] is when a gate is open that asks a table: windows, freezes and overrides.
 mod batch;
@@ -29,6 +30,7 @@ mod pair;
 mod recurrence;
 mod resolve;
 mod said;
+mod slots;
 mod week_time;
 mod window;
 pub mod zone;
@@ -47,5 +49,6 @@ pub use open_times::{OpenTimes, Stretch};
 pub use pair::CronPair;
 pub use recurrence::{Monthly, Recurrence, WindowEdges};
 pub use said::{Said, Unreal};
+pub use slots::{Slot, slots};
 pub use week_time::{WeekTime, WeekTimeError};
 pub use window::{Window, WindowError, WindowForm, WindowKey};

@@ -9,14 +9,16 @@ use crate::spec::keys::WINDOW;
 use crate::spec::model::{Freeze, Spec, WindowDef};
 
 impl Spec {
-    /// Returns the exact times at which a gate that looks at a table is open for a type in a cluster; `None` where the
-    /// gate has no table.
+    /// Returns the exact times at which a gate is open for a type in a cluster; `None` for a pair of CronJobs, which turn one
+    /// switch.
     ///
     /// # Errors
     ///
     /// Those of [`WindowDef::schedule`], and those of [`schedule::Window::edges`]; a spec that was read has none of these.
     pub fn open_times(&self, cluster: &str, type_name: &str) -> Result<Option<OpenTimes>, Vec<Diagnostic>> {
-        let Some(table) = &self.gate.table else { return Ok(None) };
+        if !self.gate.is_exact() {
+            return Ok(None);
+        }
         let (later, mut edges) = (self.later(cluster), Vec::new());
         for def in self.windows_of(cluster, type_name) {
             let window = def.schedule()?;
@@ -26,7 +28,11 @@ impl Spec {
         let freezes = self.freezes_of(cluster, type_name).into_iter().map(Freeze::stretch).collect();
         let overrides =
             self.overrides_of(cluster, type_name).into_iter().map(|given| given.stretch()).collect();
-        Ok(Some(OpenTimes::new(edges, freezes, overrides).within(table.bounds)))
+        let times = OpenTimes::new(edges, freezes, overrides);
+        Ok(Some(match &self.gate.table {
+            Some(table) => times.within(table.bounds),
+            None => times,
+        }))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Every key of `windows.yaml`: what the parser knows and what the schema says, in one table.
 
-use crate::spec::model::{ALERT_TYPES, MechanismName};
+use crate::spec::model::{ALERT_TYPES, MechanismName, PROVIDER_TYPES};
 use crate::spec::names::TextRule;
 use crate::spec::template::{TemplateKind, TemplateRule};
 
@@ -350,7 +350,7 @@ pub(crate) const GATE: Table = table(
             "mechanism",
             Shape::Text(TextRule::OneOf(MechanismName::WORDS)),
             "How windows open and close. `suspend`: CronJobs suspend and resume. `follow`: a held source gets commits \
-             while a window is open; nothing has to close. Default: suspend.",
+             while a window is open; nothing has to close. `flux-operator`: the same by Flux Operator. Default: suspend.",
         ),
         key(
             "every",
@@ -370,11 +370,24 @@ pub(crate) const GATE: Table = table(
             Shape::Text(TextRule::Minor),
             "The oldest Kubernetes of all clusters, for example \"1.36\"; for `admission`.",
         ),
+        key("provider", Shape::Table(&PROVIDER), "Whom Flux Operator asks for the newest commit."),
         key("namespace", LABEL, "The namespace of the CronJobs. Default: jobs."),
         key("image", Shape::Text(TextRule::Image), "The image that holds kubectl and flux."),
         key("runner", Shape::Text(TextRule::OneOf(&["kubectl", "flux"])), "The command. Default: kubectl."),
         key("enabled", Shape::Flag, "Whether the CronJobs run. Default: true."),
         key("serviceAccount", OBJECT, "The ServiceAccount's name. Default: reconciliation-window."),
+    ],
+);
+
+pub(crate) const PROVIDER: Table = table(
+    "the provider",
+    &[
+        key(
+            "type",
+            Shape::Text(TextRule::OneOf(PROVIDER_TYPES)),
+            "The type of the ResourceSetInputProvider. Default: by the host of the source's URL.",
+        ),
+        key("secret", OBJECT, "The Secret with a token for its API. Default: that of the source."),
     ],
 );
 

@@ -33,8 +33,8 @@ pub use invert::folder_of;
 pub(crate) use later::later_words;
 pub use model::{
     ALERT_TYPES, AlertDef, CalendarFile, ChangeType, Cluster, Clusters, FluxDefaults, FluxSource, Freeze,
-    GateDef, Ignore, LayoutTemplates, Matcher, MechanismName, Override, Rule, Runner, Spec, TableDef, Waves,
-    WindowDef, WindowUse,
+    GateDef, Ignore, LayoutTemplates, Matcher, MechanismName, Override, PROVIDER_EVERY, PROVIDER_TIMEOUT,
+    PROVIDER_TYPES, ProviderDef, Rule, Runner, Spec, TableDef, Waves, WindowDef, WindowUse,
 };
 pub use parse::{Parsed, parse};
 pub use placed::Placed;

@@ -375,6 +375,7 @@ impl Parser<'_> {
                 self.reader.diagnostics.push(error.at(word.place).help(help));
             }
         }
+        self.provider(&mut gate, &fields);
         if let Some(runner) = self.reader.field_text(fields.get("runner")) {
             gate.runner = if runner.value == Runner::Flux.as_str() { Runner::Flux } else { Runner::Kubectl };
         }
@@ -392,6 +393,31 @@ impl Parser<'_> {
             }
         }
         gate
+    }
+
+    /// Reads whom Flux Operator asks, and refuses what it has no use for.
+    fn provider(&mut self, gate: &mut GateDef, fields: &Fields<'_>) {
+        if let Some(own) = self.table(fields.get("provider")) {
+            gate.provider.kind = self.reader.field_text(own.get("type")).map(|text| text.value);
+            gate.provider.secret = self.reader.field_text(own.get("secret")).map(|text| text.value);
+        }
+        let is_operator = gate.mechanism == MechanismName::FluxOperator;
+        let (vain, why, help) = match is_operator {
+            true => (
+                "every",
+                "Flux Operator has schedules, and no table",
+                "remove it, or choose `mechanism: follow`",
+            ),
+            false => (
+                "provider",
+                "only Flux Operator has a provider",
+                "remove it, or choose `mechanism: flux-operator`",
+            ),
+        };
+        if let Some(field) = fields.get(vain) {
+            let place = self.reader.place(&field.node.span);
+            self.reader.diagnostics.push(Diagnostic::error(why).at(place).help(help));
+        }
     }
 
     fn alerts(&mut self, field: Option<Field<'_>>) -> Option<AlertDef> {

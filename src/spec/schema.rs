@@ -287,6 +287,7 @@ mod tests {
             &keys::FLUX,
             &keys::SOURCE,
             &keys::GATE,
+            &keys::PROVIDER,
             &keys::LAYOUT,
             &keys::CHECK,
             &keys::IGNORE,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::spec::model::{AlertDef, FluxDefaults, GateDef, LayoutTemplates, MechanismName};
+use crate::spec::model::{AlertDef, FluxDefaults, GateDef, LayoutTemplates, MechanismName, ProviderDef};
 use crate::spec::{keys, trap};
 
 /// What a fresh `windows.yaml` is to say.
@@ -233,6 +233,12 @@ impl Writer {
         self.section("The CronJobs that open and close the windows; suspended while not enabled.", "gate");
         if gate.mechanism != MechanismName::default() {
             self.pair(2, "mechanism", gate.mechanism.as_str());
+        }
+        let ProviderDef { kind, secret } = &gate.provider;
+        if kind.is_some() || secret.is_some() {
+            self.line(2, "provider:");
+            kind.iter().for_each(|kind| self.pair(4, "type", kind));
+            secret.iter().for_each(|secret| self.pair(4, "secret", secret));
         }
         self.line(2, &format!("enabled: {}", gate.enabled));
         self.pair(2, "namespace", &gate.namespace);

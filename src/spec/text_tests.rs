@@ -6,7 +6,7 @@ use super::*;
 use crate::schedule::WindowKey;
 use crate::spec::node::{self, Node, Value};
 use crate::spec::tests::read;
-use crate::spec::{AlertDef, Runner, Spec, WindowDef, WindowUse};
+use crate::spec::{AlertDef, ProviderDef, Runner, Spec, WindowDef, WindowUse};
 
 #[test]
 fn a_fresh_spec_reads_well() {
@@ -237,6 +237,7 @@ prop_compose! {
             gate: GateDef {
                 table: None,
                 admission: false,
+                provider: ProviderDef::default(),
                 mechanism: MechanismName::default(),
                 image,
                 namespace: labels[3].clone(),

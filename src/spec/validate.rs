@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::schedule::WindowKey;
-use crate::spec::model::{Clusters, Runner, Spec, WindowDef, WindowUse};
+use crate::spec::model::{Clusters, GateDef, Runner, Spec, WindowDef, WindowUse};
 use crate::spec::reader::list;
 use crate::spec::{MechanismName, Placed, expand, later};
 use crate::text::did_you_mean;
@@ -17,7 +17,7 @@ pub(crate) fn validate(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
     later::check(spec, diagnostics);
     table(spec, diagnostics);
     for window in all_windows(spec) {
-        times(window, spec.gate.table.is_some(), diagnostics);
+        times(window, &spec.gate, diagnostics);
     }
 }
 
@@ -133,9 +133,6 @@ fn clusters(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What a pair of CronJobs that runs at openings and closings can't keep, and what can.
-const NEEDS_TABLE: &str = "give the gate a table: `every: 5m` and `through: 2027-12-31` under `gate`";
-
 /// Checks what freezes and overrides are about, and that the gate can keep them.
 fn stretches(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
     for (position, freeze) in spec.freezes.iter().enumerate() {
@@ -148,23 +145,20 @@ fn stretches(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
             gated_type(spec, "freeze", change_type, diagnostics);
         }
         about(spec, &freeze.clusters, &name.place, diagnostics);
-        if spec.gate.table.is_none() {
-            let message = format!(
-                "CronJobs that run at openings and closings alone can't keep freeze `{}`",
-                name.value
-            );
+        if let Some(gate) = spec.gate.inflexible() {
+            let message = format!("{gate} can't keep freeze `{}`", name.value);
             let now = "for now: `gitops-windows stop --without-git` prints a command that closes";
-            let help = format!("{NEEDS_TABLE}\nor {now}");
+            let help = format!("{}\nor {now}", spec.gate.needs_table());
             diagnostics.push(Diagnostic::error(message).at(name.place.clone()).help(help));
         }
     }
     for given in &spec.overrides {
         gated_type(spec, "override", &given.type_name, diagnostics);
         about(spec, &given.clusters, &given.place, diagnostics);
-        if spec.gate.table.is_none() {
-            let message = "CronJobs that run at openings and closings alone can't keep an override";
+        if let Some(gate) = spec.gate.inflexible() {
+            let message = format!("{gate} can't keep an override");
             let now = "for now: `gitops-windows override open` prints a command that opens";
-            let help = format!("{NEEDS_TABLE}\nor {now}");
+            let help = format!("{}\nor {now}", spec.gate.needs_table());
             diagnostics.push(Diagnostic::error(message).at(given.place.clone()).help(help));
         }
     }
@@ -205,21 +199,24 @@ fn about(spec: &Spec, clusters: &Clusters, place: &Place, diagnostics: &mut Vec<
 
 /// Checks what a table asks of the gate and of windows.
 fn table(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
-    let Some(table) = &spec.gate.table else { return };
-    if spec.gate.runner == Runner::Flux {
+    if let Some(table) = spec.gate.table.as_ref().filter(|_| spec.gate.runner == Runner::Flux) {
         let message = match spec.gate.mechanism {
             MechanismName::Suspend => {
                 "the flux command can't tell what a gate suspended from what people suspended"
             }
-            MechanismName::Follow => "the flux command can't set the commit of a source",
+            MechanismName::Follow | MechanismName::FluxOperator => {
+                "the flux command can't set the commit of a source"
+            }
         };
         diagnostics.push(
             Diagnostic::error(message).at(table.place.clone()).help("use `runner: kubectl` with `every`"),
         );
     }
-    for window in all_windows(spec).filter(|window| window.time_zone.is_none() && !window.zone_refused) {
+    let has_zone = |window: &&Placed<WindowDef>| window.time_zone.is_some() || window.zone_refused;
+    for window in all_windows(spec).filter(|window| spec.gate.is_exact() && !has_zone(window)) {
+        let what = if spec.gate.table.is_some() { "a table" } else { "Flux Operator" };
         diagnostics.push(
-            Diagnostic::error("a table has fixed times, and this window has no time zone")
+            Diagnostic::error(format!("{what} has fixed times, and this window has no time zone"))
                 .at(window.place.clone())
                 .help("add `timeZone`, here or at the top, for example `Europe/Berlin`"),
         );
@@ -294,11 +291,11 @@ fn several_gates(spec: &Spec) -> bool {
         || spec.clusters.values().flat_map(|cluster| cluster.windows.values()).any(|over| over.len() > 1)
 }
 
-fn times(window: &Placed<WindowDef>, has_table: bool, diagnostics: &mut Vec<Diagnostic>) {
+fn times(window: &Placed<WindowDef>, gate: &GateDef, diagnostics: &mut Vec<Diagnostic>) {
     if !window.is_whole() {
         return;
     }
-    if !has_table && window.time_zone.is_none() && !window.zone_refused {
+    if !gate.is_exact() && window.time_zone.is_none() && !window.zone_refused {
         diagnostics.push(
             Diagnostic::warning(
                 "this window has no time zone, so it follows the zone of the cluster's controller",
@@ -309,9 +306,11 @@ fn times(window: &Placed<WindowDef>, has_table: bool, diagnostics: &mut Vec<Diag
         );
     }
     let found = window.check();
-    if let Some(on) = window.text(WindowKey::On).filter(|_| !has_table && found.is_empty()) {
-        let message = format!("CronJobs that run at openings and closings alone can't say `{}`", on.value);
-        diagnostics.push(Diagnostic::error(message).at(on.place.clone()).help(NEEDS_TABLE));
+    if let Some(on) = window.text(WindowKey::On).filter(|_| found.is_empty())
+        && let Some(inflexible) = gate.inflexible()
+    {
+        let message = format!("{inflexible} can't say `{}`", on.value);
+        diagnostics.push(Diagnostic::error(message).at(on.place.clone()).help(gate.needs_table()));
     }
     diagnostics.extend(found);
 }

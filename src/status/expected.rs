@@ -99,7 +99,7 @@ impl<'a> Expected<'a> {
             until: until.filter(|until| *until < Timestamp::MAX),
             reason: stretch.or_else(given),
             zone: schedule.zone(if times.open { times.closes } else { times.opens }),
-            tick: self.spec.gate.table.as_ref().map_or(0, |table| table.every),
+            tick: self.spec.gate.tick(),
         })
     }
 }

@@ -5,11 +5,14 @@ use serde_json::Value;
 
 use crate::delivery::BuiltJob;
 use crate::live::{Objects, owner};
-use crate::mechanism::{self, Action};
+use crate::mechanism::Action;
 use crate::schedule::{CronExpr, zone};
 
 /// How much later than its time a run may start before it counts as missed.
 const LATE: SignedDuration = SignedDuration::from_secs(90);
+
+/// The most characters of what a controller says.
+const SAID: usize = 200;
 
 /// A CronJob that Git has, as its cluster has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +21,12 @@ pub struct LiveJob {
     pub namespace: String,
     /// Its name.
     pub name: String,
+    /// Its kind and its name.
+    pub shown: String,
+    /// Whether it is a CronJob, which can be run once by hand.
+    pub is_cron_job: bool,
+    /// What it says of itself where it is not ready.
+    pub failure: Option<String>,
     /// What it does.
     pub action: Action,
     /// Whether the cluster has it.
@@ -85,13 +94,13 @@ impl Outcome {
 impl LiveJob {
     /// Looks a CronJob up.
     pub fn of(built: &BuiltJob, objects: &Objects, now: Timestamp) -> LiveJob {
-        let is_it = |job: &&Value| {
-            job["metadata"]["name"] == built.name.as_str() && !mechanism::read(job, None).is_empty()
-        };
-        let Some(found) = objects.cron_jobs.iter().find(is_it) else {
+        let Some(found) = objects.job(&built.name) else {
             return LiveJob {
                 namespace: String::new(),
                 name: built.name.clone(),
+                shown: built.shown(),
+                is_cron_job: built.is_cron_job(),
+                failure: None,
                 action: built.action,
                 is_there: false,
                 created: None,
@@ -106,6 +115,9 @@ impl LiveJob {
         LiveJob {
             namespace: found["metadata"]["namespace"].as_str().unwrap_or_default().to_owned(),
             name: built.name.clone(),
+            shown: built.shown(),
+            is_cron_job: built.is_cron_job(),
+            failure: not_ready(found),
             action: built.action,
             is_there: true,
             created: instant(&found["metadata"]["creationTimestamp"]),
@@ -189,6 +201,14 @@ fn run(job: &Value) -> Run {
         failures: status["failed"].as_u64().unwrap_or_default(),
         reason: failed.and_then(|one| one["reason"].as_str()).map(str::to_owned),
     }
+}
+
+/// Returns what a controller says of an object that is not ready.
+pub(super) fn not_ready(object: &Value) -> Option<String> {
+    let conditions = object["status"]["conditions"].as_array().into_iter().flatten();
+    let ready = conditions.into_iter().find(|one| one["type"] == "Ready" && one["status"] == "False")?;
+    let said = ready["message"].as_str().or_else(|| ready["reason"].as_str()).unwrap_or("nothing said");
+    Some(said.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(SAID).collect())
 }
 
 /// Reads a time of the API.

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::delivery::BuiltJob;
 use crate::live::{Objects, by_hand, owner};
 use crate::mechanism::{self, Action, Field, GateTarget, State};
+use crate::status::job::not_ready;
 use crate::status::moment::{show, told};
 use crate::status::observe::{elsewhere, shown};
 use crate::status::step::{command, is_due, logs, once, resume};
@@ -14,9 +15,6 @@ use crate::status::{By, Cluster, Expected, Gated, Held, Kind, LiveJob, Outcome, 
 
 /// How long a gate may take to open or close, beside the time that its job runs: the job must start, and its pod.
 const TURNS: SignedDuration = SignedDuration::from_secs(60);
-
-/// The most characters of what a controller says.
-const SAID: usize = 200;
 
 /// How many characters of a commit are told.
 pub(super) const SHORT: usize = 10;
@@ -253,7 +251,7 @@ impl Judge<'_> {
 
     /// Judges a CronJob of a gate.
     fn job(&mut self, gated: &Gated, job: &LiveJob) {
-        let (name, zone, cluster) = (format!("CronJob {}", job.name), zone(gated), self.cluster);
+        let (name, zone, cluster) = (job.shown.clone(), zone(gated), self.cluster);
         // One job may turn several types.
         if self.found.iter().any(|known| known.message.starts_with(&format!("{name} "))) {
             return;
@@ -275,6 +273,9 @@ impl Judge<'_> {
             problem
                 .reasons
                 .push("the cluster has not got the last commit, or it was changed by hand".to_owned());
+        }
+        if let Some(why) = &job.failure {
+            self.add(Kind::NotReady, Some(gated), format!("{name} is not ready: {why}"));
         }
         if let Some(missed) = job.missed {
             let problem =
@@ -375,7 +376,8 @@ impl Judge<'_> {
 
     /// Returns the step that runs a job of a gate once.
     fn run_once(&self, gated: &Gated, action: Action) -> Option<String> {
-        let there = || gated.jobs.iter().filter(|job| job.is_there && !job.namespace.is_empty());
+        let is_run = |job: &&LiveJob| job.is_cron_job && job.is_there && !job.namespace.is_empty();
+        let there = || gated.jobs.iter().filter(is_run);
         let own = there().find(|job| job.action == action);
         let own = own.or_else(|| there().find(|job| job.action == Action::Follow));
         own.map(|job| format!("Run CronJob {} once: {}", job.name, once(job, self.cluster)))
@@ -384,12 +386,4 @@ impl Judge<'_> {
 
 fn zone(gated: &Gated) -> TimeZone {
     gated.window.as_ref().map_or(TimeZone::UTC, |window| window.zone.clone())
-}
-
-/// Returns what a controller says of an object that is not ready.
-fn not_ready(object: &Value) -> Option<String> {
-    let conditions = object["status"]["conditions"].as_array().into_iter().flatten();
-    let ready = conditions.into_iter().find(|one| one["type"] == "Ready" && one["status"] == "False")?;
-    let said = ready["message"].as_str().or_else(|| ready["reason"].as_str()).unwrap_or("nothing said");
-    Some(said.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(SAID).collect())
 }

@@ -81,6 +81,7 @@ impl Look<'_> {
             source,
             followed: self.source(&followed),
             events: &self.objects.events,
+            job: self.objects.job(&job.name).unwrap_or(&Value::Null),
             has_table: job.table.is_some(),
         };
         held.created = instant(&kustomization["metadata"]["creationTimestamp"]);

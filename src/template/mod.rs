@@ -49,6 +49,8 @@ const EMBEDDED: &[(&str, &str)] = &[
     ("held-source.yaml", include_str!("../../templates/held-source.yaml.j2")),
     ("job.yaml", include_str!("../../templates/job.yaml.j2")),
     ("namespace.yaml", include_str!("../../templates/namespace.yaml.j2")),
+    ("operator-provider.yaml", include_str!("../../templates/operator-provider.yaml.j2")),
+    ("operator-set.yaml", include_str!("../../templates/operator-set.yaml.j2")),
     ("patch.yaml", include_str!("../../templates/patch.yaml.j2")),
     ("role-binding.yaml", include_str!("../../templates/role-binding.yaml.j2")),
     ("role-patch.yaml", include_str!("../../templates/role-patch.yaml.j2")),

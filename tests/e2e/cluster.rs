@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::api::Api;
 use crate::binaries::Binaries;
 use crate::node::Node;
+use crate::operator::Operator;
 use crate::processes::Processes;
 use crate::wait::{WORK, until};
 
@@ -105,6 +106,35 @@ impl Cluster {
         let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
         Starting { binaries: &self.binaries, folder: &self.folder, processes: &mut processes }
             .flux(self.storage);
+    }
+
+    /// Serves the kinds of Flux Operator and starts it.
+    pub fn operator(&self) {
+        let operator = Operator::ready(&self.binaries);
+        self.kubectl(&["create", "--filename", operator.crds.to_str().unwrap()]);
+        let kind = "fluxcd.controlplane.io/v1/resourcesetinputproviders";
+        until(kind, WORK, || self.api.get(&format!("/apis/{kind}")));
+        let mut command = Command::new(operator.program);
+        command
+            .args([
+                "--metrics-addr=0",
+                "--health-addr=0",
+                "--web-server-port=0",
+                "--enable-leader-election=false",
+            ])
+            .arg(format!("--storage-path={}", self.folder.join("tmp").display()))
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("KUBECONFIG", self.kubeconfig())
+            .env("HOME", self.folder.join("tmp"))
+            .env("TMPDIR", self.folder.join("tmp"))
+            .env("RUNTIME_NAMESPACE", "flux-system")
+            // It refuses to run otherwise.
+            .env("GODEBUG", "fips140=on")
+            .current_dir(&self.folder)
+            .stdout(log(&self.folder, "flux-operator"))
+            .stderr(log(&self.folder, "flux-operator"));
+        self.processes.lock().unwrap_or_else(PoisonError::into_inner).start("flux-operator", &mut command);
     }
 
     /// Runs kubectl with all rights; it must succeed.

@@ -1,4 +1,5 @@
-//! A git server for one folder of bare repositories: smart HTTP by `git http-backend`.
+//! A git server for one folder of bare repositories: smart HTTP by `git http-backend`, and of Gitea's API the two answers
+//! that Flux Operator asks for.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -7,6 +8,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::spawn;
+
+/// Whom all repositories belong to; an API has no repository without an owner.
+const OWNER: &str = "/acme";
 
 /// A server that ends with the value.
 pub struct GitServer {
@@ -36,7 +40,7 @@ impl GitServer {
 
     /// Gives the address of a repository.
     pub fn url(&self, name: &str) -> String {
-        format!("http://127.0.0.1:{}/{name}", self.port)
+        format!("http://127.0.0.1:{}{OWNER}/{name}", self.port)
     }
 }
 
@@ -56,6 +60,10 @@ fn answer(stream: &TcpStream, folder: PathBuf) -> Option<()> {
     let mut words = first.split(' ');
     let (method, target) = (words.next()?, words.next()?);
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    if let Some(asked) = path.strip_prefix("/api/v1/") {
+        return tell(stream, &folder, asked);
+    }
+    let path = path.strip_prefix(OWNER).unwrap_or(path);
     let mut backend = Command::new("git");
     backend
         .arg("http-backend")
@@ -99,6 +107,25 @@ fn answer(stream: &TcpStream, folder: PathBuf) -> Option<()> {
     write!(stream, "HTTP/1.1 {status}\r\n{others}Content-Length: {length}\r\nConnection: close\r\n\r\n")
         .ok()?;
     stream.write_all(content).ok()
+}
+
+/// Answers as the API of Gitea does: its version, and the branches of a repository.
+fn tell(mut stream: &TcpStream, folder: &Path, asked: &str) -> Option<()> {
+    let body = match asked.split('/').collect::<Vec<_>>()[..] {
+        ["version"] => r#"{"version":"1.25.0"}"#.to_owned(),
+        ["repos", _, repository, "branches"] => {
+            let bare = folder.join(format!("{repository}.git"));
+            let mut git = Command::new("git");
+            git.arg("-C").arg(bare).args(["for-each-ref", "refs/heads"]);
+            git.arg(r#"--format={"name":"%(refname:lstrip=2)","commit":{"id":"%(objectname)"}}"#);
+            let lines = String::from_utf8(git.output().ok()?.stdout).ok()?;
+            format!("[{}]", lines.lines().collect::<Vec<_>>().join(","))
+        }
+        _ => return None,
+    };
+    let length = body.len();
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close";
+    write!(stream, "{head}\r\nContent-Length: {length}\r\n\r\n{body}").ok()
 }
 
 fn read_exactly(reader: &mut BufReader<&TcpStream>, length: usize) -> Option<Vec<u8>> {

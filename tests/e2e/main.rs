@@ -19,6 +19,7 @@ mod fleet;
 mod git;
 mod landing;
 mod node;
+mod operator;
 mod processes;
 mod report;
 mod scene;

@@ -11,6 +11,7 @@ mod follow;
 mod found;
 mod leaving;
 mod namespaces;
+mod operator;
 mod place;
 #[path = "../support/mod.rs"]
 mod support;

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::code::FORGOTTEN_GATE;
 use crate::check::subject::Subject;
-use crate::delivery::{ClusterKey, GateJob};
-use crate::diagnostic::Diagnostic;
+use crate::delivery::{Applied, ClusterKey, GateJob};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::mechanism;
 
 /// Finds CronJobs that close in clusters which the spec does not name, or where none of its types has a window.
 ///
@@ -17,10 +18,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     for job in subject.jobs.iter().filter(closes) {
         by_cluster.entry(&job.cluster).or_default().push(job);
     }
-    let told = |(cluster, jobs): (&ClusterKey, Vec<&GateJob>)| {
-        let names: BTreeSet<String> = jobs.iter().map(|job| format!("`{}`", job.name)).collect();
-        let names: Vec<String> = names.into_iter().collect();
-        let (name, names) = (&cluster.name, names.join(", "));
+    let told = |name: &str, what: String, place: Place| {
         let (why, help) = match spec.clusters.contains_key(name) {
             true => (
                 "where no type has a window",
@@ -31,9 +29,26 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 format!("or name {name} under `clusters`, where it should have windows"),
             ),
         };
-        let text = format!("CronJob {names} closes in cluster {name}, {why}. It goes on");
+        let text = format!("{what} in cluster {name}, {why}. It goes on");
         let help = format!("run `gitops-windows sync`, which says how the gate goes\n{help}");
-        Some(FORGOTTEN_GATE.finding(text).at(jobs.first()?.place.clone()).help(help))
+        FORGOTTEN_GATE.finding(text).at(place).help(help)
     };
-    by_cluster.into_iter().filter_map(told).collect()
+    let of_jobs = by_cluster.into_iter().filter_map(|(cluster, jobs)| {
+        let names: BTreeSet<String> = jobs.iter().map(|job| format!("`{}`", job.name)).collect();
+        let names = names.into_iter().collect::<Vec<_>>().join(", ");
+        Some(told(&cluster.name, format!("CronJob {names} closes"), jobs.first()?.place.clone()))
+    });
+    let mut found: Vec<Diagnostic> = of_jobs.collect();
+    // No CronJob, and so none of those above.
+    let is_other = |applied: &&Applied| mechanism::is_job(applied.value()) && applied.id.kind != "CronJob";
+    for delivery in subject.deliveries.iter().filter(|delivery| !spec.gates(&delivery.cluster.name)) {
+        for applied in delivery.objects.iter().filter(is_other) {
+            if mechanism::turns(applied.value()).iter().any(|turn| turn.action.holds()) {
+                let what = format!("{} `{}` closes", applied.id.kind, applied.id.name);
+                let place = subject.sources.place(applied, &["spec", "schedule"]);
+                found.push(told(&delivery.cluster.name, what, place));
+            }
+        }
+    }
+    found
 }

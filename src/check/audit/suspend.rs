@@ -24,8 +24,8 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let closes = job.filter(|job| job.action == Action::Close).map(|job| Hold::Job(job.name.clone()));
         let waits = waits.or_else(|| delivery.gated.clone()).or(closes);
         // What waits at its source needs nobody to suspend it.
-        let follows = job.is_some_and(|job| job.action == Action::Follow)
-            || matches!(delivery.gated, Some(Hold::Source(_)));
+        let follows =
+            job.is_some_and(|job| job.action == Action::Follow) || subject.held_source(delivery).is_some();
         let waits = waits.filter(|_| suspend || !follows);
         let finding = match (&waits, suspend) {
             (Some(held), false) => SUSPEND_IN_GIT

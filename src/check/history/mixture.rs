@@ -101,7 +101,8 @@ impl<'s> Change<'s> {
     fn jobs(&self) -> Vec<&'s Hold> {
         let found = self.had.values().chain(self.has.values()).flatten();
         let jobs = found.filter_map(|(delivery, _)| delivery.gated.as_ref());
-        let jobs: BTreeSet<&Hold> = jobs.filter(|hold| matches!(hold, Hold::Job(_))).collect();
+        let jobs: BTreeSet<&Hold> =
+            jobs.filter(|hold| matches!(hold, Hold::Job(_) | Hold::Provider(_))).collect();
         jobs.into_iter().collect()
     }
 

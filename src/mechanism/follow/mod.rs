@@ -34,7 +34,7 @@ const JOB: &str = "follow-reconciliation-window";
 const VARIABLES: [&str; 5] = ["NAMESPACE", "LIVE", "HELD", "GATED", "NOTES"];
 
 /// The resource, as kubectl asks for it.
-const RESOURCE: &str = "gitrepositories.source.toolkit.fluxcd.io";
+pub(super) const RESOURCE: &str = "gitrepositories.source.toolkit.fluxcd.io";
 
 /// The annotation of a held source in which its job tells people until when it is held or open.
 const WINDOW: &str = "gitops-windows/window";
@@ -179,11 +179,16 @@ impl Mechanism for Follow {
         ["flux", "reconcile", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
     }
 
+    fn forget(&self, spec: &Spec, (_, name): (&str, &str)) -> Vec<String> {
+        let of = format!("--namespace={}", spec.gate.namespace);
+        ["kubectl", "delete", "configmap", name, &of, "--ignore-not-found"].map(str::to_owned).into()
+    }
+
     /// Whatever its targets depend on reads another source, between which no revisions are compared: the sources of the
     /// type suffice.
     fn open_now(&self, standing: &Standing, _: &BTreeSet<GateTarget>) -> Vec<String> {
         let resource = RESOURCE;
-        let open = |StandingSource { namespace, name, live }: &StandingSource| {
+        let open = |StandingSource { namespace, name, live, .. }: &StandingSource| {
             let of = format!("--namespace={namespace}");
             let get =
                 format!("kubectl get {resource} {live} {of} --output=jsonpath={{.status.artifact.revision}}");
@@ -218,35 +223,7 @@ impl Mechanism for Follow {
     }
 
     fn left<'v>(&self, observed: &Observed<'v>) -> Left<'v> {
-        let Observed { kustomization, source, followed, events, .. } = *observed;
-        let metadata = &source["metadata"];
-        let note = metadata["annotations"][WINDOW].as_str();
-        let pin = source["spec"]["ref"]["commit"].as_str();
-        let newest = &followed["status"]["artifact"];
-        let instant = |value: &Value| value.as_str()?.parse::<Timestamp>().ok();
-        let is_suspended = |object: &Value| object["spec"]["suspend"] == true;
-        let suspended = [source, kustomization].into_iter().find(|object| is_suspended(object));
-        let suspended = suspended.map(|object| (Field::suspend(object), "suspended"));
-        if let Some((field, verb)) = Field::stop(source).map(|field| (field, "stopped")).or(suspended) {
-            return Left { state: State::Stopped, field, verb, at: None, newest_since: None, pin, note };
-        }
-        let is_newest =
-            pin.is_some_and(|pin| newest["revision"].as_str().is_some_and(|at| at.ends_with(pin)));
-        let advanced = events.iter().filter(|event| {
-            let about = &event["involvedObject"];
-            let message = event["message"].as_str().unwrap_or_default();
-            let to = message.split_once(" to ").and_then(|(_, to)| to.split(',').next());
-            about["name"] == metadata["name"] && about["namespace"] == metadata["namespace"] && to == pin
-        });
-        Left {
-            state: if is_newest { State::Open } else { State::Closed },
-            field: Field { object: source, path: &["spec", "ref", "commit"] },
-            verb: "let in",
-            at: advanced.filter_map(|event| instant(&event["lastTimestamp"])).max(),
-            newest_since: instant(&newest["lastUpdateTime"]),
-            pin,
-            note,
-        }
+        left_at(observed, Field::stop(observed.source))
     }
 
     fn fails_closed(&self) -> bool {
@@ -265,6 +242,38 @@ impl Mechanism for Follow {
             "ServiceAccount",
             "Namespace",
         ]
+    }
+}
+
+/// Returns how a held source has left what reads it; `stopped` is the field by which people keep everything out.
+pub(super) fn left_at<'v>(observed: &Observed<'v>, stopped: Option<Field<'v>>) -> Left<'v> {
+    let Observed { kustomization, source, followed, events, .. } = *observed;
+    let metadata = &source["metadata"];
+    let note = metadata["annotations"][WINDOW].as_str();
+    let pin = source["spec"]["ref"]["commit"].as_str();
+    let newest = &followed["status"]["artifact"];
+    let instant = |value: &Value| value.as_str()?.parse::<Timestamp>().ok();
+    let is_suspended = |object: &Value| object["spec"]["suspend"] == true;
+    let suspended = [source, kustomization].into_iter().find(|object| is_suspended(object));
+    let suspended = suspended.map(|object| (Field::suspend(object), "suspended"));
+    if let Some((field, verb)) = stopped.map(|field| (field, "stopped")).or(suspended) {
+        return Left { state: State::Stopped, field, verb, at: None, newest_since: None, pin, note };
+    }
+    let is_newest = pin.is_some_and(|pin| newest["revision"].as_str().is_some_and(|at| at.ends_with(pin)));
+    let advanced = events.iter().filter(|event| {
+        let about = &event["involvedObject"];
+        let message = event["message"].as_str().unwrap_or_default();
+        let to = message.split_once(" to ").and_then(|(_, to)| to.split(',').next());
+        about["name"] == metadata["name"] && about["namespace"] == metadata["namespace"] && to == pin
+    });
+    Left {
+        state: if is_newest { State::Open } else { State::Closed },
+        field: Field { object: source, path: &["spec", "ref", "commit"] },
+        verb: "let in",
+        at: advanced.filter_map(|event| instant(&event["lastTimestamp"])).max(),
+        newest_since: instant(&newest["lastUpdateTime"]),
+        pin,
+        note,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::mechanism::{Action, pod_of, turns};
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::{FluxKustomization, Snapshot};
-use crate::spec::{GateDef, NewWindow, Runner};
+use crate::spec::{GateDef, NewWindow, ProviderDef, Runner};
 
 /// What a gate that stands there says.
 #[derive(Clone, Debug)]
@@ -113,6 +113,7 @@ pub fn adopt(
             mechanism: gate.close.mechanism,
             table: None,
             admission: false,
+            provider: ProviderDef::default(),
             namespace: namespace(model, gate, renderer, snapshot).unwrap_or(defaults.namespace),
             image: text(&container["image"], &defaults.image),
             runner: if uses_flux { Runner::Flux } else { Runner::Kubectl },

@@ -110,16 +110,18 @@ impl<'a> ByHand<'a> {
                     change_type,
                     mechanism: job.mechanism,
                     standing: Standing { has_table, obeys_stop, ..Standing::default() },
-                    job: format!("CronJob {}", job.name),
+                    job: job.shown(),
                 });
                 part.standing.targets.insert(target);
                 part.standing.parameters.extend(job.parameter.clone());
-                part.standing.sources.extend(
-                    job.held
-                        .clone()
-                        .zip(job.follows.clone())
-                        .map(|((namespace, name), live)| StandingSource { namespace, name, live }),
-                );
+                part.standing.sources.extend(job.held.clone().zip(job.follows.clone()).map(
+                    |((namespace, name), live)| StandingSource {
+                        namespace,
+                        name,
+                        live,
+                        job: job.name.clone(),
+                    },
+                ));
             }
         }
         found.into_values().collect()

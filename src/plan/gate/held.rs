@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::delivery::{Cluster, Input, Reached, SourceId};
+use crate::delivery::{BuiltJob, Cluster, Input, Reached, SourceId};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{GateTarget, HeldSource, Job, LONGEST_JOB_NAME, PLACEHOLDER, held_name};
 use crate::repo::FluxKustomization;
 use crate::repo::flux::holds_variable;
-use crate::spec::MechanismName;
 
 /// How often a held source looks for its commit by itself: each time takes the whole branch.
 const INTERVAL: &str = "24h";
@@ -28,7 +27,7 @@ pub fn sources(
     switched_on: &BTreeSet<usize>,
     jobs: &[Job],
 ) -> Result<Vec<HeldSource>, Error> {
-    if input.spec.gate.mechanism != MechanismName::Follow {
+    if !input.spec.gate.mechanism.holds_sources() {
         return Ok(Vec::new());
     }
     let place = || Place::file(input.spec.path.clone());
@@ -46,6 +45,7 @@ pub fn sources(
             let spec = held_spec(own, &live).map_err(|(why, help)| {
                 unsafe_at(format!("{} {} of cluster {cluster} {why}", live.kind, live.name), place(), help)
             })?;
+            other_owner(input, cluster, &name)?;
             let held = SourceId { name: name.clone(), ..live.clone() };
             if own.source(&held).is_some() && !own.is_held(&held) {
                 let text =
@@ -56,8 +56,8 @@ pub fn sources(
             let is_first = found.last().is_none_or(|last| last.change_type != *position);
             let job = if is_first { job.to_owned() } else { held_name(job, &live.name) };
             if job.len() > LONGEST_JOB_NAME || found.iter().any(|other| other.job == job) {
-                let text = format!("the CronJob that moves {name} would be called {job}, which can't be");
-                let help = "rename the source: a CronJob's name has 52 characters at most";
+                let text = format!("what moves {name} would be called {job}, which can't be");
+                let help = "rename the source: such a name has 52 characters at most, and is there once";
                 return Err(unsafe_at(text, place(), help));
             }
             let (namespace, change_type) = (live.namespace, *position);
@@ -65,6 +65,22 @@ pub fn sources(
         }
     }
     Ok(found)
+}
+
+/// Refuses a held source that another mechanism moves: both would make it.
+fn other_owner(input: &Input<'_>, cluster: &str, name: &str) -> Result<(), Error> {
+    let wanted = input.spec.gate.mechanism;
+    let mut jobs = input.model.closings.of(cluster).iter();
+    let moves =
+        |job: &&BuiltJob| job.mechanism != wanted && job.held.as_ref().is_some_and(|(_, held)| held == name);
+    let Some(job) = jobs.find(moves) else { return Ok(()) };
+    let text = format!(
+        "cluster {cluster} can't go from `{}` to `{}` at once: two would make GitRepository {name}",
+        job.mechanism.as_str(),
+        wanted.as_str()
+    );
+    let help = "choose `mechanism: suspend` first, and this one once every cluster has that";
+    Err(unsafe_at(text, Place::file(input.spec.path.clone()), help))
 }
 
 /// What reads a source in a cluster, with that.

@@ -136,6 +136,7 @@ fn cluster_gate(
     }
     let schedules = jobs.schedules.remove(cluster).unwrap_or_default();
     let tables = jobs.tables.remove(cluster).unwrap_or_default();
+    let windows = jobs.windows.remove(cluster).unwrap_or_default();
     let sources = held::sources(input, cluster, &targets, &switched_on, &jobs.all)?;
     let (cluster, whole, left) = (cluster.to_owned(), whole.all(), whole.left);
     Ok(ClusterGate {
@@ -145,6 +146,7 @@ fn cluster_gate(
         switched_on,
         schedules,
         tables,
+        windows,
         targets,
         sources,
         whole,

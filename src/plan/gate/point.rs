@@ -17,7 +17,7 @@ use crate::plan::problem::Problem;
 use crate::proof::Readers;
 use crate::repo::flux::API_VERSION;
 use crate::repo::{File, FluxKustomization};
-use crate::spec::TableDef;
+use crate::spec::MechanismName;
 use crate::yaml::{EditError, Editor, Key, ScalarText};
 
 /// Lets what the gates hold back read the held sources, and keep its objects whatever becomes of it.
@@ -61,7 +61,8 @@ pub fn point(
                     return Err(unsafe_at(text, flux.place("sourceRef"), help));
                 }
                 let mut edited = builder.clone();
-                let is_late = edit(input, &mut edited, gate, flux, source)? && stands(input, gate, source);
+                let is_late = edit(input, &mut edited, gate, flux, source)?
+                    && (stands(input, gate, source) || waits_for_opening(input));
                 if is_late {
                     late.insert(flux.name.as_str());
                 }
@@ -81,18 +82,27 @@ pub fn point(
                 let place = Place::file(input.spec.path.clone());
                 pointed.turned.push(Diagnostic::warning(text).at(place).help(help));
             } else if !late.is_empty() {
-                let text = format!(
-                    "{} of cluster {} will read GitRepository {}, which may hold an older commit. Until the opening, newer changes go back and new objects are deleted",
+                let begins = format!(
+                    "{} of cluster {} will read GitRepository {}",
                     late.join(", "),
                     gate.cluster,
                     source.name
                 );
+                let text = if stands(input, gate, source) {
+                    format!(
+                        "{begins}, which may hold an older commit. Until the opening, newer changes go back and new objects are deleted"
+                    )
+                } else {
+                    format!(
+                        "{begins}. That is only there once the window has opened. Until then nothing is applied or mended"
+                    )
+                };
                 let help = "let this reach the cluster while the window is open";
                 let place = Place::file(input.spec.path.clone());
                 pointed.late.push((gate.cluster.clone(), Diagnostic::warning(text).at(place).help(help)));
             }
         }
-        pointed.turned.extend(input.spec.gate.table.iter().flat_map(|table| impatient(input, gate, table)));
+        pointed.turned.extend(impatient(input, gate, input.spec.gate.tick()));
     }
     if when == Late::Written {
         forgotten(input, builder, &mut pointed)?;
@@ -162,6 +172,11 @@ impl Pointed {
         }
         Ok(())
     }
+}
+
+/// Tells whether a held source is only there once its window has opened: no job makes it as it begins.
+fn waits_for_opening(input: &Input<'_>) -> bool {
+    input.spec.gate.mechanism == MechanismName::FluxOperator
 }
 
 fn stands(input: &Input<'_>, gate: &ClusterGate, source: &HeldSource) -> bool {
@@ -322,8 +337,8 @@ fn leave(
 }
 
 /// Says which Flux Kustomizations above what is held back wait for it, and less long than until the next run.
-fn impatient(input: &Input<'_>, gate: &ClusterGate, table: &TableDef) -> Vec<Diagnostic> {
-    let tick = Duration::from_secs(u64::from(table.every) * 60);
+fn impatient(input: &Input<'_>, gate: &ClusterGate, every: u32) -> Vec<Diagnostic> {
+    let tick = Duration::from_secs(u64::from(every) * 60);
     let targets = gate.sources.iter().flat_map(|source| &source.targets);
     let mut found: BTreeMap<&str, Diagnostic> = BTreeMap::new();
     for flux in targets.filter_map(|target| of_file(input, &gate.cluster, target)) {
@@ -332,7 +347,7 @@ fn impatient(input: &Input<'_>, gate: &ClusterGate, table: &TableDef) -> Vec<Dia
                 "{} waits for {}, and gives up before the gate's first run makes that Ready",
                 parent.name, flux.name
             );
-            let help = format!("give {} a `timeout` above {}m", parent.name, table.every);
+            let help = format!("give {} a `timeout` above {every}m", parent.name);
             found
                 .entry(&parent.name)
                 .or_insert_with(|| Diagnostic::warning(text).at(parent.place("wait")).help(help));

@@ -8,6 +8,7 @@ use crate::mechanism::GateTarget;
 use crate::plan::Command;
 use crate::plan::edit::Builder;
 use crate::plan::gate::{Late, Leftover, keeps_all, sync, verify};
+use crate::spec::MechanismName;
 use crate::template::Templates;
 
 /// Writes the gates as [`sync`] does and proves them as [`verify`] does.
@@ -93,13 +94,16 @@ pub fn released(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Command>, Err
             found.extend(released(cluster));
         }
     }
-    let held = |closings: &Closings, cluster: &str| -> BTreeSet<(String, String)> {
-        closings.of(cluster).iter().filter_map(|job| job.held.clone()).collect()
+    let held = |closings: &Closings, cluster: &str| -> BTreeSet<(MechanismName, (String, String))> {
+        closings.of(cluster).iter().filter_map(|job| Some((job.mechanism, job.held.clone()?))).collect()
     };
     for cluster in input.model.clusters() {
         // What was let in last would come back with a gate that is made much later.
         let gone = &held(now, cluster) - &held(then, cluster);
-        found.extend(gone.iter().map(|(_, name)| Command::forget(name, input.spec, cluster)));
+        let forget = |(own, (namespace, name)): &(MechanismName, (String, String))| {
+            Command::forget(*own, (namespace, name), input.spec, cluster)
+        };
+        found.extend(gone.iter().map(forget));
     }
     Ok(found)
 }

@@ -25,7 +25,7 @@ use jiff::tz::TimeZone;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::spec::{Spec, TableDef};
+use crate::spec::{MechanismName, Spec, TableDef};
 
 /// Makes the error of a command line.
 fn usage(message: impl Into<String>, help: impl Into<String>) -> Error {
@@ -35,7 +35,7 @@ fn usage(message: impl Into<String>, help: impl Into<String>) -> Error {
 /// Returns the table, which freezes and overrides need; `text` is that of the spec.
 fn needed_table<'a>(spec: &'a Spec, text: &str, now: Timestamp, what: &str) -> Result<&'a TableDef, Error> {
     spec.gate.table.as_ref().ok_or_else(|| {
-        let message = format!("CronJobs that run at openings and closings alone can't keep {what}");
+        let message = format!("{} can't keep {what}", spec.gate.inflexible().unwrap_or_default());
         let place = Place::file(spec.path.clone());
         Error::new(ErrorKind::Usage, Diagnostic::error(message).at(place).help(table_steps(spec, text, now)))
     })
@@ -45,7 +45,9 @@ fn needed_table<'a>(spec: &'a Spec, text: &str, now: Timestamp, what: &str) -> R
 pub fn table_steps(spec: &Spec, text: &str, now: Timestamp) -> String {
     let year = now.to_zoned(TimeZone::UTC).year() + 1;
     let path = &spec.path;
-    let edit = if text.lines().any(|line| line.starts_with("gate:")) {
+    let edit = if spec.gate.mechanism == MechanismName::FluxOperator {
+        format!("choose `mechanism: follow`, `every: 5m` and `through: {year}-12-31` under `gate` in {path}")
+    } else if text.lines().any(|line| line.starts_with("gate:")) {
         format!("add `every: 5m` and `through: {year}-12-31` under `gate` in {path}")
     } else {
         format!("add the line `gate: {{ every: 5m, through: {year}-12-31 }}` to {path}")

@@ -11,6 +11,8 @@ pub struct GateDef {
     pub table: Option<TableDef>,
     /// Whether the API server itself refuses to resume what is closed.
     pub admission: bool,
+    /// Whom Flux Operator asks for the newest commit, where the source of the spec does not say it.
+    pub provider: ProviderDef,
     /// The namespace of the CronJobs and their ServiceAccount.
     pub namespace: String,
     /// The image, which holds `kubectl` and `flux`.
@@ -29,6 +31,7 @@ impl Default for GateDef {
             mechanism: MechanismName::Suspend,
             table: None,
             admission: false,
+            provider: ProviderDef::default(),
             namespace: "jobs".into(),
             image: "ghcr.io/fluxcd/flux-cli:v2.9.4".into(),
             runner: Runner::Kubectl,
@@ -38,6 +41,64 @@ impl Default for GateDef {
     }
 }
 
+impl GateDef {
+    /// Returns how many minutes lie at most between two looks at whether something is open; 0 for a pair of CronJobs, which
+    /// run as it opens and closes.
+    pub fn tick(&self) -> u32 {
+        match (&self.table, self.mechanism) {
+            (Some(table), _) => table.every,
+            (None, MechanismName::FluxOperator) => PROVIDER_EVERY + PROVIDER_TIMEOUT,
+            (None, _) => 0,
+        }
+    }
+
+    /// Tells whether it opens at exact times and closes at exact times, whichever window it is: a pair of CronJobs turns one
+    /// switch for all.
+    pub fn is_exact(&self) -> bool {
+        self.table.is_some() || self.mechanism == MechanismName::FluxOperator
+    }
+
+    /// Says what can keep neither freeze nor override; `None` where something can.
+    pub(crate) fn inflexible(&self) -> Option<&'static str> {
+        match (&self.table, self.mechanism) {
+            (Some(_), _) => None,
+            (None, MechanismName::FluxOperator) => Some("schedules of Flux Operator"),
+            (None, _) => Some("CronJobs that run at openings and closings alone"),
+        }
+    }
+
+    /// Says what to do about that.
+    pub(crate) fn needs_table(&self) -> &'static str {
+        match self.mechanism {
+            MechanismName::FluxOperator => {
+                "choose `mechanism: follow` under `gate`, with `every: 5m` and `through: 2027-12-31`"
+            }
+            _ => "give the gate a table: `every: 5m` and `through: 2027-12-31` under `gate`",
+        }
+    }
+}
+
+/// How often a ResourceSetInputProvider asks for the newest commit while a window is open, in minutes.
+pub const PROVIDER_EVERY: u32 = 2;
+
+/// How long it may ask, in minutes. It begins no later than that before the end of a window (flux-operator,
+/// `internal/schedule`, `ShouldReconcile`).
+pub const PROVIDER_TIMEOUT: u32 = 1;
+
+/// Whom Flux Operator asks for the newest commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProviderDef {
+    /// The type of the ResourceSetInputProvider, one of [`PROVIDER_TYPES`]; `None` where the URL says it.
+    pub kind: Option<String>,
+    /// The Secret with a token for its API; `None` for that of the source.
+    pub secret: Option<String>,
+}
+
+/// The types of a ResourceSetInputProvider that tell the commit of a branch (flux-operator,
+/// `api/v1/resourcesetinputprovider_types.go`).
+pub const PROVIDER_TYPES: &[&str] =
+    &["GitHubBranch", "GitLabBranch", "GiteaBranch", "AzureDevOpsBranch", "AWSCodeCommitBranch"];
+
 /// How a gate is held closed, by name; what it does stands in [`mechanism`](crate::mechanism).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MechanismName {
@@ -46,11 +107,14 @@ pub enum MechanismName {
     Suspend,
     /// A source of its own follows the one that lands at once, while a window is open.
     Follow,
+    /// Flux Operator moves a source of its own, as the schedule of a ResourceSetInputProvider says.
+    FluxOperator,
 }
 
 impl MechanismName {
     /// All of them.
-    pub const ALL: [MechanismName; 2] = [MechanismName::Suspend, MechanismName::Follow];
+    pub const ALL: [MechanismName; 3] =
+        [MechanismName::Suspend, MechanismName::Follow, MechanismName::FluxOperator];
 
     /// All of them as the spec writes them.
     pub(crate) const WORDS: &[&str] = &{
@@ -71,11 +135,17 @@ impl MechanismName {
         matches!(self, MechanismName::Suspend)
     }
 
+    /// Tells whether what is gated reads a source of its own, which something moves while a window is open.
+    pub const fn holds_sources(self) -> bool {
+        matches!(self, MechanismName::Follow | MechanismName::FluxOperator)
+    }
+
     /// Gives the name as the spec writes it.
     pub const fn as_str(self) -> &'static str {
         match self {
             MechanismName::Suspend => "suspend",
             MechanismName::Follow => "follow",
+            MechanismName::FluxOperator => "flux-operator",
         }
     }
 }

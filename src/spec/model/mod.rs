@@ -20,7 +20,10 @@ use crate::schedule::{Length, zone};
 use crate::spec::{Placed, expand};
 
 pub use flux::{FluxDefaults, FluxSource};
-pub use gate::{ALERT_TYPES, AlertDef, GateDef, MechanismName, Runner};
+pub use gate::{
+    ALERT_TYPES, AlertDef, GateDef, MechanismName, PROVIDER_EVERY, PROVIDER_TIMEOUT, PROVIDER_TYPES,
+    ProviderDef, Runner,
+};
 pub use layout::LayoutTemplates;
 pub use rule::{Matcher, Rule};
 pub use time::{CalendarFile, Clusters, Freeze, Override, TableDef, Waves};

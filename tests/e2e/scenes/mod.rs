@@ -6,6 +6,7 @@ mod gates;
 mod migrations;
 mod moves;
 mod namespaces;
+mod operator;
 mod outages;
 mod real_time;
 mod roots;
@@ -26,6 +27,7 @@ pub const ALL: &[Scene] = &[
     Scene { name: "outage_over_the_opening", play: outages::over_the_opening },
     Scene { name: "status_of_a_held_source", play: status::held },
     Scene { name: "status_of_a_pair", play: status::pair },
+    Scene { name: "flux_operator_through_its_window", play: operator::play },
     Scene { name: "a_held_source_through_its_window", play: follow::play },
     Scene { name: "a_held_source_through_losses", play: follow::losses },
     Scene { name: "a_held_source_of_several_namespaces", play: namespaces::held },

@@ -29,7 +29,7 @@ pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
             format!("remove `suspend` from {above_name}\nwait until the cluster has applied that\ngo on"),
             place(input, above),
         ),
-        Hold::Job(_) | Hold::Window(_) | Hold::Source(_) => Problem::lasting(
+        Hold::Job(_) | Hold::Provider(_) | Hold::Window(_) | Hold::Source(_) => Problem::lasting(
             format!(
                 "a CronJob suspends Flux Kustomization {above_name}, which applies {name}. The steps would reach the cluster all at once"
             ),
