@@ -30,8 +30,8 @@ pub const TABLE_LINES: usize = 4_000;
 /// The most memory of one build, in bytes.
 pub const BUILD_MEMORY: usize = 1 << 30;
 
-/// The most time of one build.
-pub const BUILD_TIME: Duration = Duration::from_secs(120);
+/// The most time of one build, of the processor: what else the machine does is not held against it.
+pub const BUILD_TIME: Duration = Duration::from_secs(60);
 
 /// The most that one build may give, in bytes of JSON.
 pub const BUILD_ANSWER: usize = 64 << 20;
@@ -67,7 +67,7 @@ mod tests {
             ("events of a calendar file", number(CALENDAR_EVENTS)),
             ("open times in a table", number(TABLE_LINES)),
             ("memory of a build", mib(BUILD_MEMORY as u64)),
-            ("time of a build", format!("{} s", BUILD_TIME.as_secs())),
+            ("processor time of a build", format!("{} s", BUILD_TIME.as_secs())),
             ("objects that a build gives, as JSON", mib(BUILD_ANSWER as u64)),
             ("builds side by side", number(BUILDS_AT_ONCE)),
             ("builds kept for the next run", mib(CACHE)),

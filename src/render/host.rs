@@ -1,12 +1,13 @@
 //! What one instance of the embedded kustomize reaches: a snapshot's files, requests, answers.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 use wasmtime::{Caller, Linker, ResourceLimiter, Result, Trap};
 
 use crate::render::sandbox::{Desk, End, Limits};
 use crate::render::seen::Seen;
+use crate::render::spent::spent;
 use crate::render::tree::{Found, Kind, Tree};
 use crate::render::wasi::{self, Streams};
 use crate::render::{LARGE, LATE};
@@ -44,8 +45,8 @@ pub(super) struct Host {
     code: Option<i32>,
     /// Requests given so far.
     given: usize,
-    /// Until when the request that was given must be answered; `None` between requests.
-    deadline: Option<Instant>,
+    /// How long this thread may have worked when the request that was given is answered; `None` between requests.
+    deadline: Option<Duration>,
     /// The size of its memory.
     memory: usize,
     /// Whether it wanted more memory than it may have.
@@ -87,7 +88,7 @@ impl Host {
 
     /// Tells whether the request at hand has used up its time.
     pub(super) fn late(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() > deadline)
+        self.deadline.is_some_and(|deadline| spent() > deadline)
     }
 
     /// Says why the request at hand has no answer, if there is one.
@@ -104,10 +105,10 @@ impl Host {
         }
     }
 
-    fn reason(&self, deadline: Instant, error: Option<wasmtime::Error>) -> String {
+    fn reason(&self, deadline: Duration, error: Option<wasmtime::Error>) -> String {
         let complaint = String::from_utf8_lossy(&self.complaint);
         let trap = error.as_ref().and_then(|error| error.downcast_ref::<Trap>()).copied();
-        if trap == Some(Trap::Interrupt) || Instant::now() > deadline {
+        if trap == Some(Trap::Interrupt) || spent() > deadline {
             return format!("{LATE}{} s that it may", self.limits.time.as_secs_f32());
         }
         if self.refused {
@@ -222,8 +223,8 @@ pub(super) fn link(linker: &mut Linker<Host>) -> Result<()> {
 impl Streams for Host {
     fn read(&mut self, room: &mut [u8]) -> usize {
         if self.read == self.input.len() {
-            let spent = self.given >= self.limits.requests || self.memory > self.limits.full;
-            if self.done || self.given > 0 && spent {
+            let full = self.given >= self.limits.requests || self.memory > self.limits.full;
+            if self.done || self.given > 0 && full {
                 return 0;
             }
             let Some((tree, mut line)) = self.desk.next() else {
@@ -233,7 +234,7 @@ impl Streams for Host {
             line.push(b'\n');
             self.given += 1;
             (self.tree, self.seen) = (tree, Seen::default());
-            self.deadline = Instant::now().checked_add(self.limits.time);
+            self.deadline = spent().checked_add(self.limits.time);
             (self.input, self.read) = (line, 0);
         }
         let left = self.input.get(self.read..).unwrap_or_default();

@@ -21,6 +21,7 @@ mod request;
 mod sandbox;
 mod seen;
 mod shared;
+mod spent;
 mod tally;
 mod tree;
 mod values;

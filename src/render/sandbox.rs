@@ -23,7 +23,7 @@ const TICK: Duration = Duration::from_millis(20);
 pub struct Limits {
     /// Bytes of memory.
     pub memory: usize,
-    /// Time for one request.
+    /// Time of the processor for one request.
     pub time: Duration,
     /// Requests, after which a new instance goes on, since memory only grows.
     pub requests: usize,

