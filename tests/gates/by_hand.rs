@@ -233,7 +233,7 @@ fn a_gate_that_is_off_stops_nothing_and_that_is_told() {
     scratch.replace("windows.yaml", "  edge-02: {}\n", "  edge-02: { gate: { enabled: false } }\n");
     scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
     scratch.commit();
-    let run = scratch.expect(1, &["stop", "--yes", "--now", "2026-11-20T00:00:00Z", "--quiet"]);
+    let run = scratch.expect(1, &["stop", "--yes", "--now", "2026-11-20T00:00:00Z"]);
     assert!(run.stderr.contains("the gate of cluster edge-02 is off"), "{}", run.stderr);
     assert!(!run.stderr.contains("edge-01"), "{}", run.stderr);
 }
