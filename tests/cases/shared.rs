@@ -44,6 +44,7 @@ Nothing to change.
     assert_eq!(notes(&scratch), [""; 0]);
     insta::assert_snapshot!(scratch.expect(0, &["verify"]).stdout, @r"
     components/shop (dev, prod): equal, 2 objects
+    All is well: 1 entry point is equal.
     ");
     insta::assert_snapshot!(scratch.expect(0, &["explain", "components/shop"]).stdout, @r"
     ConfigMap shop/shop: rt (rule 2 of the spec)
