@@ -9,7 +9,7 @@ use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::SourceId;
 use crate::path::RepoPath;
 use crate::repo::flux::holds_variable;
-use crate::repo::{FluxKustomization, Snapshot};
+use crate::repo::{FluxKustomization, Graph, Snapshot};
 
 /// A folder that is applied to a cluster before anything else.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,12 +71,16 @@ pub enum Reason {
     Proposed,
 }
 
-/// Finds the Flux Kustomizations that apply the folder in which they stand.
+/// Finds the Flux Kustomizations that apply the folder in which they stand, and those to which a patch of that folder
+/// gives their path, as where one base serves many clusters.
 ///
 /// What a cluster's root brings may apply its own folder too: whoever knows more roots drops it then.
-pub(super) fn applying_themselves(snapshot: &Snapshot, flux: &[FluxKustomization]) -> Vec<(usize, Root)> {
-    let top = RepoPath::top();
-    let root = |(position, one): (usize, &FluxKustomization)| {
+pub(super) fn applying_themselves(
+    snapshot: &Snapshot,
+    graph: &Graph,
+    flux: &[FluxKustomization],
+) -> Vec<(usize, Root)> {
+    let folder = |one: &FluxKustomization| {
         let spec = &one.value["spec"];
         if one.source_kind() != "GitRepository"
             || holds_variable(&spec["path"])
@@ -84,9 +88,45 @@ pub(super) fn applying_themselves(snapshot: &Snapshot, flux: &[FluxKustomization
         {
             return None;
         }
-        let folder = secure_join(snapshot, &top, spec["path"].as_str().unwrap_or_default())?;
-        let root = Root::of(position, one, folder, Reason::AppliesItself);
+        secure_join(snapshot, &RepoPath::top(), spec["path"].as_str().unwrap_or_default())
+    };
+    let is_whole = |one: &FluxKustomization| one.has_source() && !graph.is_patch(&one.file);
+    let root = |(position, one): (usize, &FluxKustomization)| {
+        let root = Root::of(position, one, folder(one)?, Reason::AppliesItself);
         one.file.is_within(&root.folder).then_some((position, root))
     };
-    flux.iter().enumerate().filter(|(_, one)| one.has_source()).filter_map(root).collect()
+    let patched = |patch: &FluxKustomization| {
+        let folder = folder(patch).filter(|folder| !folder.is_top() && !patch.spec("path").is_null())?;
+        let reach = graph.reach(&folder);
+        if !graph.referrers(&patch.file).any(|list| reach.contains(list)) {
+            return None;
+        }
+        let is_it = |one: &FluxKustomization| {
+            one.name == patch.name && is_whole(one) && graph.builders(&one.file).contains(&folder)
+        };
+        let (position, one) = flux.iter().enumerate().find(|(_, one)| is_it(one))?;
+        let mut value = (*one.value).clone();
+        merge(&mut value, &patch.value);
+        let one = FluxKustomization { value: Arc::new(value), ..one.clone() };
+        Some((position, Root::of(position, &one, folder, Reason::AppliesItself)))
+    };
+    let whole = flux.iter().enumerate().filter(|(_, one)| is_whole(one));
+    let mut found: Vec<(usize, Root)> = whole.filter_map(root).collect();
+    for patch in flux.iter().filter(|one| graph.is_patch(&one.file)) {
+        let new = patched(patch).filter(|(_, new)| !found.iter().any(|(_, old)| old.folder == new.folder));
+        found.extend(new);
+    }
+    found
+}
+
+/// Merges a patch into an object, as kustomize does where no schema says how lists are merged.
+fn merge(into: &mut Value, patch: &Value) {
+    match (into, patch) {
+        (Value::Object(fields), Value::Object(patch)) => {
+            for (key, value) in patch {
+                merge(fields.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (into, patch) => into.clone_from(patch),
+    }
 }
