@@ -60,8 +60,9 @@ impl Model {
             alive(&delivered, &written, &known.paths).into_iter().partition(|one| one.file.is_within(root));
         let flux: Vec<FluxKustomization> = flux;
         let unlisted = delivered.not_alive.iter().map(|position| written[*position].clone());
+        let is_whole = |one: &FluxKustomization| one.has_source() && !graph.is_patch(&one.file);
         let unlisted: Vec<FluxKustomization> =
-            unlisted.filter(|one| one.has_source() && one.file.is_within(root)).collect();
+            unlisted.filter(|one| is_whole(one) && one.file.is_within(root)).collect();
         // The former folder of a root stays until its cluster has learned of the new one; nothing of it is alive any more.
         let is_same = |one: &FluxKustomization, root: &FluxKustomization| {
             (&one.namespace, &one.name, &one.path) == (&root.namespace, &root.name, &root.path)

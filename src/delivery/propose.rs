@@ -56,7 +56,8 @@ pub(super) fn propose(
         // One of another repository, or whose path only the cluster knows, is applied here too.
         let is_elsewhere = one.source_kind() != "GitRepository" || holds_variable(one.spec("path"));
         let stands = one.path.as_ref().is_some_and(|path| view.graph.has(path) || view.snapshot.is_dir(path));
-        if !one.has_source() || !(stands || is_elsewhere) || is_kept(&one.file) {
+        let is_none = !one.has_source() || view.graph.is_patch(&one.file) || is_kept(&one.file);
+        if is_none || !(stands || is_elsewhere) {
             continue;
         }
         // Where the spec speaks of what is applied, and not of where that is said, each counts by itself.

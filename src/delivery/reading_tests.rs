@@ -304,3 +304,47 @@ fn a_folder_that_a_list_names_without_one_of_its_own_is_not_proposed() {
     not alive: tenants/base/team/sync.yaml team
     ");
 }
+
+#[test]
+fn a_base_that_patches_give_its_path_applies_itself_in_each_cluster() {
+    let of_patch = |name: &str, spec: &str| {
+        format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec: {{ {spec} }}\n"
+        )
+    };
+    let base = flux("flux-system", "\"./clusters/${ENV}\"", "");
+    let own = |env: &str| {
+        let values = format!("path: ./clusters/{env}, postBuild: {{ substitute: {{ ENV: {env} }} }}");
+        of_patch("flux-system", &values)
+    };
+    let (prod, test) = (own("prod"), own("test"));
+    // What all have in common is a patch with a source and without a path.
+    let all = of_patch("sample", "prune: true, sourceRef: { kind: GitRepository, name: flux-system }");
+    let app = of_patch("app", "path: \"./apps/${ENV}\"");
+    let list =
+        |env: &str| format!("resources: [../../base]\npatches: [{{ path: ../../patches/{env}.yaml }}]\n");
+    let (prod_list, test_list) = (list("prod"), list("test"));
+    let files = [
+        ("clusters/prod/kustomization.yaml", prod_list.as_str()),
+        ("clusters/test/kustomization.yaml", test_list.as_str()),
+        ("patches/prod.yaml", prod.as_str()),
+        ("patches/test.yaml", test.as_str()),
+        ("patches/all.yaml", all.as_str()),
+        (
+            "base/kustomization.yaml",
+            "resources: [flux.yaml, app.yaml]\npatches: [{ path: ../patches/all.yaml, target: { kind: Kustomization } }]\n",
+        ),
+        ("base/flux.yaml", base.as_str()),
+        ("base/app.yaml", app.as_str()),
+        ("apps/prod/s.yaml", SERVICE),
+        ("apps/test/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    prod: clusters/prod applies itself
+      flux-system/flux-system clusters/prod by flux-system/flux-system
+      flux-system/app apps/prod by flux-system/flux-system
+    test: clusters/test applies itself
+      flux-system/flux-system clusters/test by flux-system/flux-system
+      flux-system/app apps/test by flux-system/flux-system
+    ");
+}

@@ -27,8 +27,6 @@ pub struct Root {
     pub kustomization: Option<Arc<Value>>,
     /// The position of that one among those that stand in files.
     pub written: Option<usize>,
-    /// The file in which the Flux Kustomization, or the FluxInstance that makes it, stands.
-    pub file: Option<RepoPath>,
     /// The source, where Git says it, with what it is known to be.
     pub source: Option<(SourceId, Value)>,
     /// Why it is one.
@@ -42,7 +40,6 @@ impl Root {
         Root {
             kustomization: Some(one.value.clone()),
             written: Some(written),
-            file: Some(one.file.clone()),
             source: Some((SourceId::of(&one.value["spec"], namespace), Value::Null)),
             ..Root::folder(&folder, reason)
         }
@@ -56,20 +53,9 @@ impl Root {
             artifact: RepoPath::top(),
             kustomization: None,
             written: None,
-            file: None,
             source: None,
             reason,
         }
-    }
-}
-
-impl Root {
-    /// Returns what stays the same where another folder is applied: the file, the namespace and the name; `None` where Git
-    /// does not say what applies it.
-    pub(super) fn identity(&self) -> Option<(&RepoPath, &str, &str)> {
-        let metadata = &self.kustomization.as_ref()?["metadata"];
-        let text = |field: &str| metadata[field].as_str().unwrap_or_default();
-        Some((self.file.as_ref()?, text("namespace"), text("name")))
     }
 }
 
@@ -86,7 +72,8 @@ pub enum Reason {
     Proposed,
 }
 
-/// Finds the Flux Kustomizations that apply the folder in which they stand.
+/// Finds the Flux Kustomizations that apply the folder in which they stand, and those to which a patch of that folder
+/// gives their path, as where one base serves many clusters.
 ///
 /// What a cluster's root brings may apply its own folder too: whoever knows more roots drops it then.
 ///
@@ -97,25 +84,67 @@ pub(super) fn applying_themselves(
     graph: &Graph,
     flux: &[FluxKustomization],
 ) -> Vec<(usize, Root)> {
-    let top = RepoPath::top();
-    let root = |(position, one): (usize, &FluxKustomization)| {
-        let has_variable = holds_variable(&one.value["spec"]["path"]);
-        let mut value = one.value.clone();
-        if has_variable {
-            substitute(&one.value["spec"]["postBuild"], Arc::make_mut(&mut value));
-        }
-        let spec = &value["spec"];
+    let folder = |one: &FluxKustomization, spec: &Value| {
         if one.source_kind() != "GitRepository"
             || holds_variable(&spec["path"])
             || !spec["kubeConfig"].is_null()
         {
             return None;
         }
-        let folder = secure_join(snapshot, &top, spec["path"].as_str().unwrap_or_default())?;
-        let is_taken_in = || has_variable && graph.taken_in_by(&one.file).contains(&folder);
-        let is_own = one.file.is_within(&folder) || is_taken_in();
+        secure_join(snapshot, &RepoPath::top(), spec["path"].as_str().unwrap_or_default())
+    };
+    let is_whole = |one: &FluxKustomization| one.has_source() && !graph.is_patch(&one.file);
+    let root = |(position, one): (usize, &FluxKustomization)| {
+        let value = filled(&one.value);
+        let folder = folder(one, &value["spec"])?;
+        let is_own = one.file.is_within(&folder)
+            || value != one.value && graph.taken_in_by(&one.file).contains(&folder);
         let root = Root::of(position, one, folder, Reason::AppliesItself);
         is_own.then(|| (position, Root { kustomization: Some(value), ..root }))
     };
-    flux.iter().enumerate().filter(|(_, one)| one.has_source()).filter_map(root).collect()
+    let patched = |patch: &FluxKustomization| {
+        let folder = folder(patch, &filled(&patch.value)["spec"]);
+        let folder = folder.filter(|folder| !folder.is_top() && !patch.spec("path").is_null())?;
+        let reach = graph.reach(&folder);
+        if !graph.referrers(&patch.file).any(|list| reach.contains(list)) {
+            return None;
+        }
+        let is_it = |one: &FluxKustomization| {
+            one.name == patch.name && is_whole(one) && graph.builders(&one.file).contains(&folder)
+        };
+        let (position, one) = flux.iter().enumerate().find(|(_, one)| is_it(one))?;
+        let mut value = (*one.value).clone();
+        merge(&mut value, &patch.value);
+        let one = FluxKustomization { value: filled(&Arc::new(value)), ..one.clone() };
+        Some((position, Root::of(position, &one, folder, Reason::AppliesItself)))
+    };
+    let whole = flux.iter().enumerate().filter(|(_, one)| is_whole(one));
+    let mut found: Vec<(usize, Root)> = whole.filter_map(root).collect();
+    for patch in flux.iter().filter(|one| graph.is_patch(&one.file)) {
+        let new = patched(patch).filter(|(_, new)| !found.iter().any(|(_, old)| old.folder == new.folder));
+        found.extend(new);
+    }
+    found
+}
+
+/// Fills the variables of a Flux Kustomization's path in by its own `postBuild`.
+fn filled(value: &Arc<Value>) -> Arc<Value> {
+    let mut value = value.clone();
+    if holds_variable(&value["spec"]["path"]) {
+        let post_build = value["spec"]["postBuild"].clone();
+        substitute(&post_build, Arc::make_mut(&mut value));
+    }
+    value
+}
+
+/// Merges a patch into an object, as kustomize does where no schema says how lists are merged.
+fn merge(into: &mut Value, patch: &Value) {
+    match (into, patch) {
+        (Value::Object(fields), Value::Object(patch)) => {
+            for (key, value) in patch {
+                merge(fields.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (into, patch) => into.clone_from(patch),
+    }
 }

@@ -144,6 +144,11 @@ impl Graph {
         self.referrers(path).filter(builds_on).cloned().collect()
     }
 
+    /// Tells whether a file is a patch: lists refer to it, and none builds on it.
+    pub fn is_patch(&self, file: &RepoPath) -> bool {
+        self.referrers(file).next().is_some() && self.lists(file).is_empty()
+    }
+
     /// Gives every folder that a build of this one reaches, itself included.
     pub fn reach(&self, folder: &RepoPath) -> BTreeSet<RepoPath> {
         let mut reached = BTreeSet::new();
