@@ -25,6 +25,8 @@
 //! may edit or force a provider opens it. The held source fetches by itself, so a commit may be newer than what the live one has.
 
 mod provider;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 
