@@ -102,7 +102,7 @@ fn schedule(def: &Placed<WindowDef>, later: u32) -> Result<Vec<Window>, Error> {
     let shortest = (2 * PROVIDER_TIMEOUT).max(PROVIDER_EVERY + PROVIDER_TIMEOUT);
     let found = slots(&pair, &zone, shortest);
     let found = found
-        .ok_or_else(|| refuse("it is shorter than 3m, or none is open at exactly its times in ten years"))?;
+        .ok_or_else(|| refuse("it is shorter than 3m, or has other times as the clocks change"))?;
     let name = def.time_zone.as_ref().map_or("UTC", |zone| &zone.value);
     Ok(found.into_iter().map(|slot| Window { slot, time_zone: name.to_owned() }).collect())
 }
