@@ -73,7 +73,7 @@ const COUNTS: &[(&str, usize, usize)] = &[
     ("mechanism", 0, 2),
     ("plan", 2, 0),
     ("plan/command", 17, 7),
-    ("plan/gate", 8, 2),
+    ("plan/gate", 7, 2),
     ("plan/migrate", 4, 0),
     ("plan/split", 5, 1),
     ("pr", 2, 9),
