@@ -387,7 +387,7 @@ pub(crate) const PROVIDER: Table = table(
             Shape::Text(TextRule::OneOf(PROVIDER_TYPES)),
             "The type of the ResourceSetInputProvider. Default: by the host of the source's URL.",
         ),
-        key("secret", OBJECT, "The Secret with a token for its API. Default: that of the source."),
+        key("secret", OBJECT, "The Secret with a token for its API. Default: the Secret of the source."),
     ],
 );
 

@@ -183,7 +183,7 @@ extra: 1
         "21:31 kubctl | runner `kubctl` is not `kubectl` or `flux` | did you mean `kubectl`?",
         "21:46 a b | image `a b` is no image reference such as `ghcr.io/fluxcd/flux-cli:v2.9.4` | ",
         "21:51 serviceAccount | serviceAccount has no value | give a value, or remove the key",
-        "21:80 suspnd | mechanism `suspnd` is not `suspend` or `follow` | did you mean `suspend`?",
+        "21:80 suspnd | mechanism `suspnd` is not `suspend` or `follow` or `flux-operator` | did you mean `suspend`?",
         "22:16 '{path}/x' | app `{path}/x` lacks `{path}` and `{type}`, or `{name}` and `{type}`, or `{1}` and `{type}`, so two things would get the same name | ",
         "22:43 {name} | kustomization must be text, not a mapping | put the template in quotes, since `{` begins a mapping",
         "22:60 '{type}' | openJob `{type}` holds the unknown placeholder `{type}`; this one takes none | ",

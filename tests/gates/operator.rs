@@ -107,6 +107,36 @@ fn the_token_is_that_of_the_source() {
     }
 }
 
+/// Git says its source, as far as the operator makes it of the instance.
+#[test]
+fn the_source_of_a_flux_instance_is_held_too() {
+    for mechanism in ["flux-operator", "follow\n  every: 5m\n  through: 2027-01-31"] {
+        let scratch = bootstrapped();
+        for cluster in ["edge-01", "edge-02"] {
+            let instance = format!(
+                "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {{ name: flux, namespace: flux-system }}\n\
+                 spec:\n  distribution: {{ version: 2.x, registry: ghcr.io/fluxcd }}\n  sync:\n    kind: GitRepository\n    \
+                 url: https://github.com/acme/fleet.git\n    ref: refs/heads/main\n    path: clusters/{cluster}/flux\n    \
+                 pullSecret: flux-pat\n"
+            );
+            scratch.git(&["rm", "--quiet", &format!("clusters/{cluster}/flux/gotk-sync.yaml")]);
+            scratch.write(&format!("clusters/{cluster}/flux/instance.yaml"), instance);
+        }
+        scratch.replace("windows.yaml", "gate:\n", &format!("gate:\n  mechanism: {mechanism}\n"));
+        scratch.commit();
+        scratch.expect(0, &["sync", "--while-open", "--yes"]);
+        let objects = rendered(&scratch, INFRA);
+        let spec = match mechanism {
+            "flux-operator" => {
+                object(&objects, "ResourceSetInputProvider")["spec"]["defaultValues"]["spec"].clone()
+            }
+            _ => object(&objects, "GitRepository")["spec"].clone(),
+        };
+        assert_eq!(spec["url"], "https://github.com/acme/fleet.git", "{mechanism}");
+        assert_eq!(spec["secretRef"], json!({ "name": "flux-pat" }), "{mechanism}");
+    }
+}
+
 /// A window that always lasts equally long is one entry.
 #[test]
 fn a_zone_without_changes_needs_one_entry() {

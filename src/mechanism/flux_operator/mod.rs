@@ -25,6 +25,8 @@
 //! may edit or force a provider opens it. The held source fetches by itself, so a commit may be newer than what the live one has.
 
 mod provider;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 
@@ -99,8 +101,8 @@ fn schedule(def: &Placed<WindowDef>, later: u32) -> Result<Vec<Window>, Error> {
     // A window that is not twice as long as the timeout is refused (flux-operator, `NewScheduler`).
     let shortest = (2 * PROVIDER_TIMEOUT).max(PROVIDER_EVERY + PROVIDER_TIMEOUT);
     let found = slots(&pair, &zone, shortest);
-    let found = found
-        .ok_or_else(|| refuse("it is shorter than 3m, or none is open at exactly its times in ten years"))?;
+    let found =
+        found.ok_or_else(|| refuse("it is shorter than 3m, or has other times as the clocks change"))?;
     let name = def.time_zone.as_ref().map_or("UTC", |zone| &zone.value);
     Ok(found.into_iter().map(|slot| Window { slot, time_zone: name.to_owned() }).collect())
 }
