@@ -27,6 +27,8 @@ pub struct Root {
     pub kustomization: Option<Arc<Value>>,
     /// The position of that one among those that stand in files.
     pub written: Option<usize>,
+    /// The file in which the Flux Kustomization, or the FluxInstance that makes it, stands.
+    pub file: Option<RepoPath>,
     /// The source, where Git says it, with what it is known to be.
     pub source: Option<(SourceId, Value)>,
     /// Why it is one.
@@ -40,6 +42,7 @@ impl Root {
         Root {
             kustomization: Some(one.value.clone()),
             written: Some(written),
+            file: Some(one.file.clone()),
             source: Some((SourceId::of(&one.value["spec"], namespace), Value::Null)),
             ..Root::folder(&folder, reason)
         }
@@ -53,9 +56,20 @@ impl Root {
             artifact: RepoPath::top(),
             kustomization: None,
             written: None,
+            file: None,
             source: None,
             reason,
         }
+    }
+}
+
+impl Root {
+    /// Returns what stays the same where another folder is applied: the file, the namespace and the name; `None` where Git
+    /// does not say what applies it.
+    pub(super) fn identity(&self) -> Option<(&RepoPath, &str, &str)> {
+        let metadata = &self.kustomization.as_ref()?["metadata"];
+        let text = |field: &str| metadata[field].as_str().unwrap_or_default();
+        Some((self.file.as_ref()?, text("namespace"), text("name")))
     }
 }
 
