@@ -19,9 +19,11 @@ impl Reader<'_> {
             found.into_iter().partition(|(_, root)| root.folder.is_top());
         self.drop_children(&roots, &mut own);
         // Every file lies within the top, so what builds it is a root only where nothing else is.
-        if own.is_empty() && roots.is_empty() {
-            own =
-                of_top.into_iter().filter(|(position, _)| !self.is_foreign(&self.flux[*position])).collect();
+        let is_first = own.is_empty();
+        if roots.is_empty() && !own.iter().any(|(position, _)| self.is_bootstrap(*position)) {
+            let is_it = |position: usize| is_first || self.is_bootstrap(position);
+            let of_top = of_top.into_iter().filter(|(position, _)| is_it(*position));
+            own.extend(of_top.filter(|(position, _)| !self.is_foreign(&self.flux[*position])));
         }
         // What another root brings is none, unless each brings the other.
         if own.len() + roots.len() > 1 {
@@ -52,6 +54,14 @@ impl Reader<'_> {
             named.filter(|folder| !roots.iter().any(|root| root.folder == **folder)).cloned().collect();
         roots.extend(named.iter().map(|folder| Root::folder(folder, Reason::Spec)));
         self.clusters(roots, known)
+    }
+
+    /// Tells whether the source of a Flux Kustomization stands in its file, as `flux bootstrap` writes them (flux2,
+    /// `pkg/manifestgen/sync`).
+    fn is_bootstrap(&self, position: usize) -> bool {
+        let one = &self.flux[position];
+        let sources = self.sources.get(one.source_name());
+        sources.is_some_and(|all| all.iter().any(|(file, _)| *file == one.file))
     }
 
     /// Tells whether a Flux Kustomization applies the top of another repository, and not of this one: then what builds a

@@ -348,3 +348,21 @@ fn a_base_that_patches_give_its_path_applies_itself_in_each_cluster() {
       flux-system/app apps/test by flux-system/flux-system
     ");
 }
+
+#[test]
+fn a_bootstrap_of_the_top_brings_what_applies_its_own_folder() {
+    let sync = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: flux-system, namespace: flux-system }\nspec: { interval: 1m, url: 'https://example.org/fleet' }\n---\n";
+    let sync = format!("{sync}{}", flux("flux-system", "./", ""));
+    let (volsync, app) = (flux("volsync", "./kube/volsync", ""), flux("app", "./app", ""));
+    let told = believed(&[
+        ("flux-system/gotk-sync.yaml", sync.as_str()),
+        ("kube/volsync/ks.yaml", volsync.as_str()),
+        ("kube/volsync/s.yaml", SERVICE),
+        ("apps/kustomization.yaml", "resources: [ks.yaml]\n"),
+        ("apps/ks.yaml", app.as_str()),
+        ("app/kustomization.yaml", "resources: []\n"),
+    ]);
+    assert!(told.contains("  flux-system/app app by flux-system/flux-system\n"), "{told}");
+    assert!(told.contains("  flux-system/volsync kube/volsync by flux-system/flux-system\n"), "{told}");
+    assert!(!told.contains("not alive"), "{told}");
+}
