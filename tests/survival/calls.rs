@@ -161,7 +161,7 @@ fn a_fault_or_a_kill_at_any_system_call_leaves_the_old_tree_or_the_new() {
         (&plain, init),
         (&windows, &["split", "--all", "--yes"]),
         (&divided, &["join", "--all", "--yes"]),
-        (&divided, &["migrate", "--all", "--yes"]),
+        (&divided, &["migrate", "--yes"]),
         (&divided, &year),
     ];
     for (position, (scratch, arguments)) in commands.into_iter().enumerate() {
