@@ -206,8 +206,14 @@ fn explain_says_what_nobody_builds() {
 fn explain_says_who_reads_what_brings_no_object() {
     let scratch = Scratch::fixture("features");
     let told = |path: &str| scratch.expect(0, &["explain", path]).stdout;
-    insta::assert_snapshot!(told("apps/prod/merged/merged.conf"), @"");
-    insta::assert_snapshot!(told("apps/base/keys/kustomization.yaml"), @"");
+    insta::assert_snapshot!(told("apps/prod/merged/merged.conf"), @r"
+    apps/prod/merged/merged.conf: no object of its own; it shapes what is built
+      in cluster prod, apps/prod
+    ");
+    insta::assert_snapshot!(told("apps/base/keys/kustomization.yaml"), @r"
+    apps/base/keys/kustomization.yaml: no object of its own; it shapes what is built
+      in cluster prod, apps/prod
+    ");
 }
 
 #[test]

@@ -114,7 +114,7 @@ pub(super) fn applying_themselves(
         let is_own = one.file.is_within(&folder)
             || value != one.value && graph.taken_in_by(&one.file).contains(&folder);
         let root = Root::of(position, one, folder, Reason::AppliesItself);
-        is_own.then(|| (position, Root { kustomization: Some(value), ..root }))
+        is_own.then_some((position, Root { kustomization: Some(value), ..root }))
     };
     let patched = |patch: &FluxKustomization| {
         let folder = folder(patch, &filled(&patch.value)["spec"]);

@@ -257,7 +257,7 @@ mod tests {
             ),
             ("echo 'The connection to the server 127.0.0.1:1 was refused' >&2; exit 1", "can't be reached"),
             ("echo 'Error from server (Forbidden): no' >&2; exit 1", "does not allow"),
-            ("exec sleep 60", "gave no answer within 2 s, twice the 1 s that --timeout allows a request"),
+            ("exec sleep 60", "did not answer within 2 s, twice the 1 s of --timeout"),
             ("echo '{'", "can't be read"),
         ] {
             let error = asked("kubectl", script).unwrap_err();
@@ -281,7 +281,7 @@ mod tests {
         let answer = "echo '{\"items\":[{\"metadata\":{\"name\":\"apps\"}}]}'";
         assert_eq!(asked("kubectl", &format!("sleep 20 & {answer}")).unwrap()[0].name, "apps");
         let error = asked("kubectl", "sleep 20 & sleep 20").unwrap_err();
-        assert!(error.contains("gave no answer within 2 s"), "{error}");
+        assert!(error.contains("did not answer within 2 s"), "{error}");
         assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
     }
 

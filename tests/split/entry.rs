@@ -102,10 +102,9 @@ fn a_parent_of_flux_kustomizations_is_left_and_its_children_are_divided() {
         if runs {
             assert_eq!(parent["way"], "refused", "{parent}");
             assert!(
-                parent["reason"]
-                    .as_str()
-                    .unwrap()
-                    .contains("such as apps/media/web/app, and objects of its own"),
+                parent["reason"].as_str().unwrap().contains(
+                    "objects, and Flux Kustomizations of divided entry points, such as apps/media/web/app"
+                ),
                 "{parent}"
             );
         } else {

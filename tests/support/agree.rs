@@ -191,7 +191,7 @@ impl Answers<'_> {
         let mut wrong = Vec::new();
         let explained = explain::explain(input, &input.model.root).unwrap();
         let mut told: BTreeMap<(&str, &str, String), &str> = BTreeMap::new();
-        for one in &explained {
+        for one in &explained.objects {
             for (cluster, entry, _) in &one.consumers {
                 told.insert((cluster, entry.as_str(), one.id.to_string()), &one.change_type);
             }

@@ -181,7 +181,7 @@ fn an_edit_of_what_was_read_before_never_undoes_anothers() {
     scratch.commit();
     let second = guarded("20");
     assert_eq!(second.code, 4, "{}", second.stderr);
-    assert!(second.stderr.contains("somebody edited it since"), "{}", second.stderr);
+    assert!(second.stderr.contains("this edit would undo that change"), "{}", second.stderr);
     assert!(scratch.text("windows.yaml").contains("open: \"0 21 * * SAT\""));
 }
 

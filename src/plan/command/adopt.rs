@@ -276,7 +276,7 @@ fn remarks_on(model: &Model, gate: &Gate) -> Vec<Diagnostic> {
         {
             remarks.push(
                 Diagnostic::warning(format!(
-                    "{} suspends Flux Kustomization {name}, which carries the gate: no commit can mend it while closed",
+                    "{} suspends Flux Kustomization {name}, which carries the gate: no commit mends it while closed",
                     gate.close.name
                 ))
                 .at(gate.close.place())

@@ -305,7 +305,7 @@ fn new_spec(
                 default_window = true;
                 remarks.push(
                     Diagnostic::warning(format!(
-                        "no schedule was found or given: Mon 8:00 to Thu 17:00 {} stands there, switched off",
+                        "no schedule was found: Mon 8:00 to Thu 17:00 {} stands there, switched off",
                         window.time_zone.as_deref().unwrap_or("UTC")
                     ))
                     .help("edit `windows` in windows.yaml, set `enabled: true` under `gate`, and run `gitops-windows sync`; or give --open, --close and --time-zone"),
