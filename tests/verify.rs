@@ -210,8 +210,8 @@ fn explain_says_who_reads_what_brings_no_object() {
     apps/prod/merged/merged.conf: no object of its own; it shapes what is built
       in cluster prod, apps/prod
     ");
-    insta::assert_snapshot!(told("apps/base/keys/kustomization.yaml"), @r"
-    apps/base/keys/kustomization.yaml: no object of its own; it shapes what is built
+    insta::assert_snapshot!(told("apps/base/linked/kustomization.yaml"), @r"
+    apps/base/linked/kustomization.yaml: no object of its own; it shapes what is built
       in cluster prod, apps/prod
     ");
 }
