@@ -153,11 +153,12 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
             files.push(Read { file, readers: built });
         }
     }
-    let failed = failed.into_iter().filter(|folder| {
-        let told = explained.iter().flat_map(|object| &object.consumers);
-        told.into_iter().any(|(_, path, _)| path == folder)
-    });
-    Ok(Explanation { failed: failed.collect(), objects: explained, files })
+    let below = input.snapshot.below(path).map(|(file, _)| file);
+    let asked = input.snapshot.entry(path).map(|_| path).into_iter().chain(below);
+    let reading: BTreeSet<&RepoPath> =
+        asked.flat_map(|file| readers.reading(file)).map(|reader| &reader.path).collect();
+    failed.retain(|folder| reading.contains(folder));
+    Ok(Explanation { failed: failed.into_iter().collect(), objects: explained, files })
 }
 
 /// Returns the files below a path that no entry point takes an object from; lists, and what is no YAML, only where they

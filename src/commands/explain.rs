@@ -33,7 +33,7 @@ pub fn run(global: &Global, arguments: &Explain, output: &Output) -> Result<Exit
     })?;
     let explained = explain(&loaded.input(), &path)?;
     let failed = explained.failed.iter().map(|folder| {
-        Diagnostic::warning(format!("{folder} does not build: its objects are told as their files have them"))
+        Diagnostic::warning(format!("{folder} does not build: its objects are told as in their files"))
             .help("run `gitops-windows check` to see why")
     });
     output.diagnostics(&failed.collect::<Vec<_>>());

@@ -8,16 +8,27 @@ use crate::path::RepoPath;
 /// Returns the names of clusters after, by those before: of clusters with another name, that with the same roots.
 ///
 /// A root is the same where it is the same folder, or where the object that applies it is the same: with another path that
-/// one builds another folder of the same cluster.
+/// one builds another folder of the same cluster. Each is the same as one other at most; where several could be, none is.
 pub fn counterparts<'m>(before: &'m Model, after: &'m Model) -> BTreeMap<&'m str, &'m str> {
-    let renamed = before.delivered.all.iter().filter(|old| after.delivered.named(&old.name).is_none());
+    let is_gone = |old: &&Cluster| after.delivered.named(&old.name).is_none();
+    let mut olds: Vec<&Cluster> = before.delivered.all.iter().filter(is_gone).collect();
     let is_new = |new: &&Cluster| before.delivered.named(&new.name).is_none();
-    let news: Vec<&Cluster> = after.delivered.all.iter().filter(is_new).collect();
-    let other = |old: &Cluster| {
-        let by_folder = news.iter().find(|new| folders(new) == folders(old));
-        by_folder.or_else(|| news.iter().find(|new| has_root(after, new, old))).map(|new| new.name.as_str())
-    };
-    renamed.filter_map(|old| Some((old.name.as_str(), other(old)?))).collect()
+    let mut news: Vec<&Cluster> = after.delivered.all.iter().filter(is_new).collect();
+    let mut found = BTreeMap::new();
+    olds.retain(|old| {
+        let position = news.iter().position(|new| folders(new) == folders(old));
+        position
+            .map(|position| found.insert(old.name.as_str(), news.remove(position).name.as_str()))
+            .is_none()
+    });
+    for old in &olds {
+        let fitting: Vec<&&Cluster> = news.iter().filter(|new| has_root(after, new, old)).collect();
+        let [new] = fitting[..] else { continue };
+        if olds.iter().filter(|other| has_root(after, new, other)).count() == 1 {
+            found.insert(old.name.as_str(), new.name.as_str());
+        }
+    }
+    found
 }
 
 fn folders(cluster: &Cluster) -> BTreeSet<&RepoPath> {

@@ -65,11 +65,15 @@ impl Root {
 
 impl Root {
     /// Returns what stays the same where another folder is applied: the file, the namespace and the name; `None` where Git
-    /// does not say what applies it.
+    /// does not say what applies it, or says it of several clusters in one file.
     pub(super) fn identity(&self) -> Option<(&RepoPath, &str, &str)> {
+        let file = self.file.as_ref()?;
+        if self.reason == Reason::AppliesItself && !file.is_within(&self.folder) {
+            return None;
+        }
         let metadata = &self.kustomization.as_ref()?["metadata"];
         let text = |field: &str| metadata[field].as_str().unwrap_or_default();
-        Some((self.file.as_ref()?, text("namespace"), text("name")))
+        Some((file, text("namespace"), text("name")))
     }
 }
 

@@ -164,7 +164,7 @@ pub const JOBS: [&str; 2] = ["CronJob", flux_operator::PROVIDER];
 
 /// Tells whether an object may open or close something at times of its own.
 pub fn is_job(object: &Value) -> bool {
-    JOBS.iter().any(|kind| object["kind"] == *kind)
+    object["kind"] == "CronJob" || flux_operator::is_provider(object)
 }
 
 /// Reads what a CronJob, or what else [is like one](is_job), does to Flux Kustomizations, by whatever mechanism; a list may

@@ -20,7 +20,7 @@ fn output(child: &mut Child) -> std::io::Result<Output> {
         Ok(bytes)
     }
     let complaint = child.stderr.take();
-    let complaint = std::thread::spawn(move || all(complaint));
+    let complaint = std::thread::Builder::new().spawn(move || all(complaint))?;
     let said = all(child.stdout.take());
     if said.is_err() {
         // It may have ended by itself.

@@ -43,7 +43,8 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// When there is no git, the revision is unknown, or the clone lacks most of what Flux reads.
+    /// When there is no git, the revision is unknown, or the clone lacks most of what Flux reads, or anything of it that a
+    /// partial clone can fetch.
     pub fn snapshot_at(&self, revision: &str) -> Result<Reading, Error> {
         self.snapshot_near(revision, &Snapshot::default())
     }
@@ -63,9 +64,17 @@ impl Repository {
         }
         // Without them roots would not be found, and all would look well.
         match lacking.first() {
-            Some(path) if lacking.len() * 2 > texts => Err(lacking_content(&doing(revision), path.as_str())),
+            Some(path) if self.is_partial() || lacking.len() * 2 > texts => {
+                Err(lacking_content(&doing(revision), path.as_str()))
+            }
             _ => Ok(reading),
         }
+    }
+
+    /// Tells whether git can fetch what the clone lacks.
+    fn is_partial(&self) -> bool {
+        let promised = ["config", "--get-regexp", r"^(remote\..*\.promisor|extensions\.partialclone)$"];
+        self.ask_git().run(&promised).is_ok()
     }
 
     /// As [`snapshot_at`](Repository::snapshot_at), beside a tree that it is compared with: what stands there too at the

@@ -203,10 +203,19 @@ impl Cluster {
     /// Runs a line of a shell as a user with all rights does; it must succeed.
     #[track_caller]
     pub fn shell(&self, line: &str) -> String {
+        expect(line, &self.in_shell(line))
+    }
+
+    /// As [`shell`](Cluster::shell), of what may fail for a while.
+    pub fn tries(&self, line: &str) -> Option<()> {
+        self.in_shell(line).status.success().then_some(())
+    }
+
+    fn in_shell(&self, line: &str) -> Output {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", line]).env("PATH", format!("{}:/usr/bin:/bin", self.binaries.bin.display()));
         command.env("KUBECONFIG", self.kubeconfig()).env("HOME", self.folder.join("tmp"));
-        expect(line, &command.output().unwrap())
+        command.output().unwrap()
     }
 
     /// Names a program that ended although nobody stopped it.

@@ -182,10 +182,7 @@ fn what_would_go_back_to_an_older_commit_is_refused() {
     scratch.replace(file, "name: flux-system-rw", "name: flux-system");
     scratch.commit();
     let told = scratch.expect(5, &["sync", "--yes"]).stderr;
-    assert!(
-        told.contains("until the window opens, what is newer goes back and what is new is deleted"),
-        "{told}"
-    );
+    assert!(told.contains("Until the opening, newer changes go back and new objects are deleted"), "{told}");
     assert!(told.contains("`gitops-windows sync --while-open` writes it"), "{told}");
     scratch.expect(0, &["sync", "--while-open", "--yes"]);
     assert_eq!(scratch.text(file), held);

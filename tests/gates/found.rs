@@ -189,9 +189,9 @@ fn gates_that_no_spec_describes_are_refused_with_the_way_on() {
     scratch.git(&["rm", "-r", "--quiet", "clusters/plant-south", "clusters/plant-north/infra"]);
     scratch.replace(INFRA, "./clusters/plant-north/infra", "./infra/maintenance").commit();
     let run = scratch.expect(5, &["init", "--yes"]);
-    assert!(run.stderr.contains("not told apart"), "{}", run.stderr);
+    assert!(run.stderr.contains("do not tell the folders of their gates apart"), "{}", run.stderr);
     assert!(run.stderr.contains("infra/maintenance of plant-north\n"), "{}", run.stderr);
-    assert!(run.stderr.contains("such as `gates/{cluster}`, that lists infra/maintenance"), "{}", run.stderr);
+    assert!(run.stderr.contains("list infra/maintenance or the present content there"), "{}", run.stderr);
     scratch.write("gates/plant-north/kustomization.yaml", "resources: [../../infra/maintenance]\n");
     scratch.replace(INFRA, "./infra/maintenance", "./gates/plant-north").commit();
     scratch.expect(0, &["init", "--yes"]);

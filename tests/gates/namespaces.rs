@@ -88,7 +88,7 @@ fn init_tells_what_a_job_acts_on_by_its_namespace() {
         scratch.commit();
         scratch.expect(1, &["init"]).stderr
     };
-    let carries = "end-maintenance suspends Flux Kustomization infra, which carries the gate itself";
+    let carries = "end-maintenance suspends Flux Kustomization infra, which carries the gate";
     let here = told("\"apps\", \"infra\"", true);
     assert!(here.contains(carries) && !here.contains("which is not in Git"), "{here}");
     let elsewhere = told("\"apps\", \"infra\", \"-nhome\"", true);

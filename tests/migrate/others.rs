@@ -173,7 +173,7 @@ fn an_old_one_that_nothing_prunes_is_told_of() {
     scratch.take(&["split", "--all", "--yes"]);
     let run = scratch.expect(0, &["migrate", "--yes"]);
     for said in [
-        "warning: Flux Kustomization apps leaves Git but stays in cluster north, as its parent flux-system does not prune",
+        "warning: Flux Kustomization apps leaves Git and stays in north: its parent flux-system does not prune",
         "kubectl delete",
         "sh apps flux-system",
     ] {

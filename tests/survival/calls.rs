@@ -167,6 +167,7 @@ fn a_fault_or_a_kill_at_any_system_call_leaves_the_old_tree_or_the_new() {
     for (position, (scratch, arguments)) in commands.into_iter().enumerate() {
         let mut count = Count::default();
         strike(scratch, arguments, position, &mut count);
+        assert!(count.cases > 0, "{arguments:?}: strace can strike no call");
         eprintln!(
             "{}: {} of {} cases, {} left the old tree, {} were torn until the next command, violations 0",
             arguments[0], count.cases, count.all, count.old, count.torn

@@ -35,7 +35,7 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::mechanism::cron_job::{check_names, edges, in_shell, shell_line};
+use crate::mechanism::cron_job::{check_names, each, edges, in_shell, shell_line};
 use crate::mechanism::follow::{PLACEHOLDER, RESOURCE as SOURCES, left_at};
 use crate::mechanism::{
     Action, ClusterGate, Field, Files, GateTarget, Gates, Job, Jobs, Left, Mechanism, Observed, Reading,
@@ -134,9 +134,15 @@ fn times(provider: &Value) -> Option<OpenTimes> {
     Some(OpenTimes::new(windows, Vec::new(), Vec::new()))
 }
 
+/// Tells whether an object is a ResourceSetInputProvider of Flux Operator.
+pub fn is_provider(object: &Value) -> bool {
+    let version = object["apiVersion"].as_str().unwrap_or_default();
+    object["kind"] == PROVIDER && version.starts_with("fluxcd.controlplane.io/")
+}
+
 /// Returns the held source that a provider makes, as its namespace, its name and its `spec`; `None` for any other object.
 pub fn source_of(object: &Value) -> Option<(&str, &str, Value)> {
-    let values = Some(&object["spec"]["defaultValues"]).filter(|_| object["kind"] == PROVIDER)?;
+    let values = Some(&object["spec"]["defaultValues"]).filter(|_| is_provider(object))?;
     let (name, mut spec) = (values["held"].as_str()?, values["spec"].clone());
     if !spec.is_object() {
         return None;
@@ -156,7 +162,7 @@ fn on_providers(standing: &Standing, annotations: &[&str]) -> Vec<String> {
     if lines.len() == 1 {
         return lines.remove(0);
     }
-    in_shell(lines.iter().map(|line| shell_line(line)).collect::<Vec<_>>().join(" && "))
+    each(lines.iter().map(|line| shell_line(line)))
 }
 
 impl Mechanism for FluxOperator {
@@ -314,7 +320,8 @@ impl Mechanism for FluxOperator {
             )
         };
         let lines: Vec<String> = standing.sources.iter().map(line).collect();
-        in_shell(format!("now=$(date +%s) && {}", lines.join(" && ")))
+        let tried: String = lines.iter().map(|line| format!("{line} || failed=1\n")).collect();
+        in_shell(format!("now=$(date +%s) || exit 1\nfailed=0\n{tried}exit \"$failed\""))
     }
 
     fn opened_until(&self, _: &Standing) -> &'static str {

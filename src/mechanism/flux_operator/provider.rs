@@ -38,8 +38,13 @@ pub(super) fn spec(spec: &Spec, cluster: &ClusterGate, source: &HeldSource) -> R
             "write it as https://HOST/PATH",
         ));
     };
-    let by_host =
-        || HOSTS.iter().find(|(name, _)| host == *name || host.ends_with(name)).map(|(_, kind)| *kind);
+    let host = &host.to_ascii_lowercase();
+    // The hosts that some have for SSH alone answer no request of an API.
+    let by_host = || {
+        let is_it = |(name, _): &&(&str, &str)| host == name || name.starts_with('.') && host.ends_with(name);
+        let is_known = !host.starts_with("vs-ssh.") && !host.starts_with("ssh.");
+        HOSTS.iter().find(is_it).filter(|_| is_known).map(|(_, kind)| *kind)
+    };
     let Some(kind) = spec.gate.provider.kind.as_deref().or_else(by_host) else {
         return Err((
             format!("is at {host}, and nothing says which API that has"),

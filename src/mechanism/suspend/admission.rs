@@ -106,7 +106,7 @@ impl Policy {
             change_type: change_type.to_owned(),
             name: format!("reconciliation-window-{change_type}"),
             gated: format!(
-                "(object.metadata.namespace + '/' + object.metadata.name) in [{}]",
+                "has(object.metadata.name) && (object.metadata.namespace + '/' + object.metadata.name) in [{}]",
                 names.join(", ")
             ),
             closed: format!("!({is_open})"),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::delivery::{BuiltJob, Cluster, Input, Reached, SourceId};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::mechanism::{GateTarget, HeldSource, Job, LONGEST_JOB_NAME, PLACEHOLDER, held_name};
+use crate::mechanism::{self, GateTarget, HeldSource, Job, LONGEST_JOB_NAME, PLACEHOLDER, held_name};
 use crate::repo::FluxKustomization;
 use crate::repo::flux::holds_variable;
 
@@ -55,7 +55,9 @@ pub fn sources(
             let job = jobs.iter().find(|job| job.change_type == *position).map_or("", |job| &job.name);
             let is_first = found.last().is_none_or(|last| last.change_type != *position);
             let job = if is_first { job.to_owned() } else { held_name(job, &live.name) };
-            if job.len() > LONGEST_JOB_NAME || found.iter().any(|other| other.job == job) {
+            let is_other =
+                || mechanism::of(input.spec.gate.mechanism).type_of(input.spec, &job) != Some(*position);
+            if job.len() > LONGEST_JOB_NAME || found.iter().any(|other| other.job == job) || is_other() {
                 let text = format!("what moves {name} would be called {job}, which can't be");
                 let help = "rename the source: such a name has 52 characters at most, and is there once";
                 return Err(unsafe_at(text, place(), help));

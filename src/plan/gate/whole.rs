@@ -242,7 +242,10 @@ fn unknown(input: &Input<'_>, entry: &EntryPoint, cluster: &str, message: &str) 
         entry.path
     ))
     .at(place)
-    .help("correct it\nrun this again; `gitops-windows verify` shows the changes")
+    .help(match is_remote(message) {
+        true => "copy it into the repository with `gitops-windows fetch-bases`\nrun this again",
+        false => "correct it\nrun this again; `gitops-windows verify` shows the changes",
+    })
 }
 
 /// Points at a field of the first Flux Kustomization of a cluster over an entry point, or else at that.

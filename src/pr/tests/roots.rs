@@ -46,6 +46,32 @@ fn a_root_that_applies_another_folder() {
     insta::assert_snapshot!(words(&compared(&base, &other)));
 }
 
+/// One manifest bootstraps several clusters, and tells none of them from another.
+#[test]
+fn clusters_that_share_what_bootstraps_them_are_not_each_other() {
+    let sync = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: flux-system, namespace: flux-system }\n";
+    let of = |names: &[&str]| {
+        let spec =
+            "spec: { interval: 10m, prune: true, sourceRef: { kind: GitRepository, name: flux-system } }\n";
+        let mut found = Files::from([
+            ("base/kustomization.yaml".to_owned(), "resources: [source.yaml, sync.yaml]\n".to_owned()),
+            ("base/source.yaml".to_owned(), source("1m")),
+            ("base/sync.yaml".to_owned(), format!("{sync}{spec}")),
+        ]);
+        for name in names {
+            let list = "resources: [../../base, app.yaml]\npatches: [{ path: path.yaml }]\n";
+            found.insert(format!("clusters/{name}/kustomization.yaml"), list.to_owned());
+            found.insert(
+                format!("clusters/{name}/path.yaml"),
+                format!("{sync}spec: {{ path: ./clusters/{name} }}\n"),
+            );
+            found.insert(format!("clusters/{name}/app.yaml"), map(&format!("app-{name}"), ""));
+        }
+        found
+    };
+    insta::assert_snapshot!(words(&compared(&of(&["one", "two", "three"]), &of(&["one", "four"]))));
+}
+
 #[test]
 fn a_flux_instance_that_syncs_another_folder() {
     let instance = |path: &str| {

@@ -149,9 +149,18 @@ fn an_override_in_the_hour_that_comes_twice_has_its_offset() {
 
 #[test]
 fn without_a_zone_only_times_from_now_are_taken() {
-    let text = SPEC.replace("timeZone: Europe/Berlin\n", "").replace("{ open", "{ timeZone: UTC, open");
-    insta::assert_snapshot!(told(&text, given(&text, |_| ())));
-    insta::assert_snapshot!(told(&text, freeze(&text, |_| ())));
+    let of = |others: &str| {
+        let nights = format!("{{ timeZone: UTC, open: 0 22 * * *, close: 0 4 * * * }}{others}");
+        let text = SPEC.replace("timeZone: Europe/Berlin\n", "");
+        text.replace("{ open: 0 22 * * *, close: 0 4 * * * }", &nights)
+    };
+    // The one that all windows name is meant.
+    let one = of("");
+    insta::assert_snapshot!(told(&one, given(&one, |_| ())));
+    insta::assert_snapshot!(told(&one, freeze(&one, |_| ())));
+    let several = of("\n  noon: { timeZone: Asia/Tokyo, open: 0 12 * * *, close: 0 13 * * * }");
+    insta::assert_snapshot!(told(&several, given(&several, |_| ())));
+    insta::assert_snapshot!(told(&several, freeze(&several, |_| ())));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Times of a command line as the spec writes them.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -17,7 +19,8 @@ pub(super) struct Zone {
 }
 
 impl Zone {
-    /// Chooses the zone: its own, or that of the spec, or UTC where no time on a clock is given.
+    /// Chooses the zone: its own, that of the spec, the one that all of its windows name, or UTC where no time on a clock
+    /// is given.
     pub(super) fn new(spec: &Spec, own: Option<&TimeZone>, given: &[Option<&str>]) -> Result<Zone, Error> {
         let known = spec.time_zone.as_ref().map(|name| name.value.as_str());
         if let Some(zone) = own {
@@ -27,6 +30,16 @@ impl Zone {
         }
         if let Some(zone) = known.and_then(|name| zone::parse(name).ok()) {
             return Ok(Zone { zone, written: None });
+        }
+        let named: BTreeSet<Option<&str>> = spec
+            .windows
+            .values()
+            .map(|window| window.value.time_zone.as_ref().map(|name| name.value.as_str()))
+            .collect();
+        if let (1, Some(Some(name))) = (named.len(), named.first())
+            && let Ok(zone) = zone::parse(name)
+        {
+            return Ok(Zone { zone, written: Some((*name).to_owned()) });
         }
         let said = |text: &str| Said::spoken(text, Timestamp::UNIX_EPOCH, &TimeZone::UTC);
         let is_on_a_clock = |text: &&str| !matches!(said(text), Some(Said::Instant(_)));
