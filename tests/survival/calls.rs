@@ -2,7 +2,7 @@
 //! always finds the old tree or the new one.
 //!
 //! `strace` injects the faults. Each call is struck in the thread that does the writing; what git does for it is left
-//! alone. By default 40 cases of each command are tried, with `GITOPS_WINDOWS_TEST_THOROUGH` every one.
+//! alone. By default 12 cases of each command are tried, with `GITOPS_WINDOWS_TEST_THOROUGH` every one.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -43,7 +43,7 @@ const KILLS: [&str; 2] = ["SIGKILL", "SIGTERM"];
 
 /// How many cases of a command are tried.
 fn most() -> usize {
-    if std::env::var_os("GITOPS_WINDOWS_TEST_THOROUGH").is_some() { usize::MAX } else { 40 }
+    if std::env::var_os("GITOPS_WINDOWS_TEST_THOROUGH").is_some() { usize::MAX } else { 12 }
 }
 
 /// Runs a command with a fault.
