@@ -320,8 +320,11 @@ impl Mechanism for FluxOperator {
             )
         };
         let lines: Vec<String> = standing.sources.iter().map(line).collect();
-        let tried: String = lines.iter().map(|line| format!("{line} || failed=1\n")).collect();
-        in_shell(format!("now=$(date +%s) || exit 1\nfailed=0\n{tried}exit \"$failed\""))
+        if let [line] = &lines[..] {
+            return in_shell(format!("now=$(date +%s) && {line}"));
+        }
+        let tried: String = lines.iter().map(|line| format!("{line} || failed=1; ")).collect();
+        in_shell(format!("now=$(date +%s) || exit 1; failed=0; {tried}exit \"$failed\""))
     }
 
     fn opened_until(&self, _: &Standing) -> &'static str {
