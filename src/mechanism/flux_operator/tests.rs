@@ -7,6 +7,7 @@ use crate::mechanism::{State, read};
 
 fn provider(schedule: &Value) -> Value {
     json!({
+        "apiVersion": "fluxcd.controlplane.io/v1",
         "kind": PROVIDER,
         "metadata": { "name": "reconciliation-window", "namespace": "flux-system" },
         "spec": {
@@ -60,6 +61,10 @@ fn what_is_open_at_any_time_holds_nothing() {
 fn a_provider_of_others_makes_no_source() {
     for (object, name) in [
         (provider(&json!([])), Some("flux-system-rw")),
+        (
+            json!({ "apiVersion": "example.org/v1", "kind": PROVIDER, "spec": { "defaultValues": { "held": "x", "spec": {} } } }),
+            None,
+        ),
         (json!({ "kind": PROVIDER, "spec": { "type": "Static", "defaultValues": { "held": "x" } } }), None),
         (json!({ "kind": "ConfigMap", "spec": { "defaultValues": { "held": "x", "spec": {} } } }), None),
     ] {
