@@ -46,7 +46,7 @@ fn main() {
         Trial::test(scene.name, play).with_ignored_flag(true)
     });
     let programs = || {
-        operator::Operator::ready(&binaries::Binaries::ready());
+        binaries::Binaries::ready();
         Ok(())
     };
     let programs = Trial::test("programs", programs).with_ignored_flag(true);

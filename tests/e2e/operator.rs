@@ -1,4 +1,4 @@
-//! Flux Operator, built from the Go module proxy.
+//! Flux Operator, built from the Go module proxy when its scene needs it.
 //!
 //! It is a module of its own (`operator/go.mod`), so that the other programs keep their libraries; it is kept beside them.
 
