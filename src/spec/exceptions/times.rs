@@ -31,19 +31,19 @@ impl Zone {
         if let Some(zone) = known.and_then(|name| zone::parse(name).ok()) {
             return Ok(Zone { zone, written: None });
         }
-        let named: BTreeSet<Option<&str>> = spec
-            .windows
-            .values()
-            .map(|window| window.value.time_zone.as_ref().map(|name| name.value.as_str()))
-            .collect();
-        if let (1, Some(Some(name))) = (named.len(), named.first())
-            && let Ok(zone) = zone::parse(name)
-        {
-            return Ok(Zone { zone, written: Some((*name).to_owned()) });
-        }
         let said = |text: &str| Said::spoken(text, Timestamp::UNIX_EPOCH, &TimeZone::UTC);
         let is_on_a_clock = |text: &&str| !matches!(said(text), Some(Said::Instant(_)));
         if let Some(text) = given.iter().flatten().copied().find(is_on_a_clock) {
+            let named: BTreeSet<Option<&str>> = spec
+                .windows
+                .values()
+                .map(|window| window.value.time_zone.as_ref().map(|name| name.value.as_str()))
+                .collect();
+            if let (1, Some(Some(name))) = (named.len(), named.first())
+                && let Ok(zone) = zone::parse(name)
+            {
+                return Ok(Zone { zone, written: Some((*name).to_owned()) });
+            }
             let message = format!("`{text}` has no time zone");
             return Err(usage(message, "add --time-zone, for example `--time-zone Europe/Berlin`"));
         }
