@@ -78,7 +78,7 @@ pub struct Explanation {
     pub objects: Vec<Explained>,
     /// What is read and brings no object.
     pub files: Vec<Read>,
-    /// The entry points that do not build: their objects are told as they stand in their files.
+    /// The entry points that read it and do not build: their objects are told as they stand in their files.
     pub failed: Vec<RepoPath>,
 }
 

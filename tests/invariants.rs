@@ -10,24 +10,12 @@ mod support;
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use support::scratch::{Scratch, clean};
+use support::scratch::{Scratch, WINDOW, clean};
 
 /// The sample with its windows.
 fn sample() -> Scratch {
     let scratch = Scratch::fixture("sample");
-    scratch.expect(
-        0,
-        &[
-            "init",
-            "--yes",
-            "--open",
-            "0 22 * * SAT",
-            "--close",
-            "0 4 * * SUN",
-            "--time-zone",
-            "Europe/Berlin",
-        ],
-    );
+    scratch.expect(0, &[&["init", "--yes"], &WINDOW[..]].concat());
     scratch.commit();
     scratch
 }

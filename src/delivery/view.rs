@@ -7,14 +7,12 @@ use serde_json::Value;
 
 use crate::delivery::source::SourceId;
 use crate::mechanism;
+use crate::mechanism::{OPERATOR, is_provider};
 use crate::path::{RepoPath, below};
 use crate::render::{Object, Request};
 use crate::repo::flux::{EXTENSIONS, GROUP, SOURCES, is_flux_kustomization, is_yaml};
 use crate::repo::manifest::{Manifest, ObjectId, kept_manifests};
 use crate::repo::{Entry, File, Graph, Snapshot, generated_children};
-
-/// The API group of Flux Operator, whose FluxInstance brings a cluster's root.
-const OPERATOR: &str = "fluxcd.controlplane.io";
 
 /// An object that a build brings, with the file that it comes from where that is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,9 +34,9 @@ pub(super) fn is_of_interest(value: &Value) -> bool {
     match value["kind"].as_str() {
         Some("Kustomization") => is_flux_kustomization(value),
         Some("GitRepository") => group == SOURCES,
-        Some("FluxInstance" | "ResourceSetInputProvider") => group == OPERATOR,
+        Some("FluxInstance") => group == OPERATOR,
         Some("ArtifactGenerator") => group == EXTENSIONS,
-        _ => false,
+        _ => is_provider(value),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::mechanism;
+use crate::mechanism::{self, is_provider};
 
 /// The objects of a cluster by which it is told what its gates do, as its API gives them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,9 +30,8 @@ impl Objects {
             let own = match (group, item["kind"].as_str().unwrap_or_default()) {
                 ("kustomize.toolkit.fluxcd.io", "Kustomization") => &mut self.kustomizations,
                 ("source.toolkit.fluxcd.io", "GitRepository") => &mut self.sources,
-                ("batch", "CronJob") | ("fluxcd.controlplane.io", "ResourceSetInputProvider") => {
-                    &mut self.cron_jobs
-                }
+                ("batch", "CronJob") => &mut self.cron_jobs,
+                _ if is_provider(&item) => &mut self.cron_jobs,
                 ("batch", "Job") => &mut self.jobs,
                 (_, "Event") => &mut self.events,
                 _ => continue,

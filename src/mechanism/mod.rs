@@ -11,6 +11,7 @@ mod cron_job;
 mod flux_operator;
 mod follow;
 mod gate;
+mod held;
 mod left;
 mod standing;
 mod suspend;
@@ -23,7 +24,7 @@ use serde_json::Value;
 pub use act::{Action, Reading, Turn, Unclear};
 pub use cron_job::{LONGEST_JOB_NAME, pod_of};
 pub(crate) use cron_job::{command_line, shell_line};
-pub use flux_operator::{RESOURCE as PROVIDERS, source_of};
+pub use flux_operator::{GROUP as OPERATOR, RESOURCE as PROVIDERS, is_provider, source_of};
 pub use follow::{PLACEHOLDER, held_name};
 pub use gate::{
     ClusterGate, Files, GateTarget, Gates, HeldSource, Job, Jobs, Schedule, Window, Writing, add, join, shown,
@@ -164,7 +165,7 @@ pub const JOBS: [&str; 2] = ["CronJob", flux_operator::PROVIDER];
 
 /// Tells whether an object may open or close something at times of its own.
 pub fn is_job(object: &Value) -> bool {
-    object["kind"] == "CronJob" || flux_operator::is_provider(object)
+    object["kind"] == "CronJob" || is_provider(object)
 }
 
 /// Reads what a CronJob, or what else [is like one](is_job), does to Flux Kustomizations, by whatever mechanism; a list may

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use crate::ground::{PROGRAM, Trial, said, with_windows};
-use crate::support::scratch::{Scratch, Tree};
+use crate::support::scratch::{Scratch, Tree, WINDOW};
 
 /// The calls that touch files, as far as they are made.
 const CALLS: &str = "trace=openat,openat2,read,pread64,write,pwrite64,writev,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir,fsync,fdatasync,syncfs,ftruncate,fchmod,fchmodat,chmod,flock,fcntl,statx,newfstatat,fstat,getdents64,readlink,readlinkat,lseek,fallocate,copy_file_range,utimensat,close";
@@ -135,18 +135,9 @@ fn a_fault_or_a_kill_at_any_system_call_leaves_the_old_tree_or_the_new() {
     let windows = with_windows();
     let divided = with_windows();
     divided.take(&["split", "--all", "--yes"]);
-    let init: &[&str] = &[
-        "init",
-        "--yes",
-        "--open",
-        "0 22 * * SAT",
-        "--close",
-        "0 4 * * SUN",
-        "--time-zone",
-        "Europe/Berlin",
-    ];
+    let init = [&["init", "--yes"], &WINDOW[..]].concat();
     let commands: [(&Scratch, &[&str]); 4] = [
-        (&plain, init),
+        (&plain, &init),
         (&windows, &["split", "--all", "--yes"]),
         (&divided, &["join", "--all", "--yes"]),
         (&divided, &["migrate", "--yes"]),

@@ -35,11 +35,11 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::mechanism::cron_job::{check_names, each, edges, in_shell, shell_line};
+use crate::mechanism::cron_job::{check_names, edges, in_shell};
 use crate::mechanism::follow::{PLACEHOLDER, RESOURCE as SOURCES, left_at};
 use crate::mechanism::{
-    Action, ClusterGate, Field, Files, GateTarget, Gates, Job, Jobs, Left, Mechanism, Observed, Reading,
-    STOP, Standing, StandingSource, Turn, Window, Writing, add, annotate, join,
+    Action, ClusterGate, Field, Files, GateTarget, Gates, Jobs, Left, Mechanism, Observed, Reading, STOP,
+    Standing, StandingSource, Turn, Window, Writing, annotate, held, join,
 };
 use crate::repo::duration;
 use crate::schedule::{CronExpr, Length, OpenTimes, Slot, slots, zone};
@@ -47,6 +47,9 @@ use crate::spec::{MechanismName, PROVIDER_EVERY, PROVIDER_TIMEOUT, Placed, Spec,
 
 /// The name of the providers, before that of a further type or source, and of the ResourceSet.
 const NAME: &str = "reconciliation-window";
+
+/// The API group of Flux Operator.
+pub const GROUP: &str = "fluxcd.controlplane.io";
 
 /// The kind of the objects that have a schedule.
 pub const PROVIDER: &str = "ResourceSetInputProvider";
@@ -70,17 +73,6 @@ const NEEDED: [&str; 4] = [
 
 /// The mechanism that Flux Operator runs.
 pub(super) struct FluxOperator;
-
-/// Returns the providers of the gated types, by the names that they have for the first source of each.
-fn named(spec: &Spec) -> Vec<Job> {
-    let gated = (0..spec.types.len()).filter(|position| !spec.types[*position].is_real_time());
-    let job = |(order, change_type): (usize, usize)| {
-        let suffix = spec.types[change_type].name.value.as_str();
-        let name = if order == 0 { NAME.to_owned() } else { format!("{NAME}-{suffix}") };
-        Job { name, change_type, action: Action::Follow }
-    };
-    gated.enumerate().map(job).collect()
-}
 
 /// Returns the schedule of a window in a cluster that is so many minutes later.
 fn schedule(def: &Placed<WindowDef>, later: u32) -> Result<Vec<Window>, Error> {
@@ -137,7 +129,7 @@ fn times(provider: &Value) -> Option<OpenTimes> {
 /// Tells whether an object is a ResourceSetInputProvider of Flux Operator.
 pub fn is_provider(object: &Value) -> bool {
     let version = object["apiVersion"].as_str().unwrap_or_default();
-    object["kind"] == PROVIDER && version.starts_with("fluxcd.controlplane.io/")
+    object["kind"] == PROVIDER && version.split_once('/').is_some_and(|(group, _)| group == GROUP)
 }
 
 /// Returns the held source that a provider makes, as its namespace, its name and its `spec`; `None` for any other object.
@@ -158,16 +150,12 @@ fn on_providers(standing: &Standing, annotations: &[&str]) -> Vec<String> {
         words.extend(annotations[1..].iter().map(|one| (*one).to_owned()));
         words
     };
-    let mut lines: Vec<Vec<String>> = standing.sources.iter().map(line).collect();
-    if lines.len() == 1 {
-        return lines.remove(0);
-    }
-    each(lines.iter().map(|line| shell_line(line)))
+    held::all_of(standing.sources.iter().map(line).collect())
 }
 
 impl Mechanism for FluxOperator {
     fn jobs(&self, spec: &Spec) -> Result<Jobs, Error> {
-        let mut found = Jobs { all: named(spec), ..Jobs::default() };
+        let mut found = Jobs { all: held::jobs(spec, NAME), ..Jobs::default() };
         check_names(spec, &found.all)?;
         let mut known: Vec<((&str, u32), Vec<Window>)> = Vec::new();
         for cluster in spec.clusters.keys() {
@@ -191,10 +179,7 @@ impl Mechanism for FluxOperator {
     }
 
     fn type_of(&self, spec: &Spec, job: &str) -> Option<usize> {
-        // That of each further source has the name of that behind its own.
-        let is_it = |own: &Job| own.name == job || job.starts_with(&format!("{}-", own.name));
-        let own = named(spec).into_iter().filter(is_it).max_by_key(|own| own.name.len())?;
-        Some(own.change_type)
+        held::type_of(&held::jobs(spec, NAME), job)
     }
 
     fn base(&self, writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
@@ -217,7 +202,7 @@ impl Mechanism for FluxOperator {
         alerts: &[&str],
         wanted: &mut Files,
     ) -> Result<(), Error> {
-        let Writing { spec, templates, gates, .. } = *writing;
+        let Writing { spec, templates, .. } = *writing;
         let mut files: Vec<(String, String)> = Vec::new();
         for source in &cluster.sources {
             let wanted = provider::spec(spec, cluster, source).map_err(|(why, help)| {
@@ -241,16 +226,7 @@ impl Mechanism for FluxOperator {
                 templates.render("operator-provider.yaml", &context)?,
             ));
         }
-        let listed = files.iter().map(|(name, _)| name.as_str()).chain(alerts.iter().copied());
-        let list = templates.render(
-            "follow-kustomization.yaml",
-            json!({ "base": gates.base.relative_to(&cluster.folder), "files": listed.collect::<Vec<_>>() }),
-        )?;
-        files.push(("kustomization.yaml".to_owned(), list));
-        for (name, text) in files {
-            add(spec, wanted, join(&cluster.folder, &name)?, ("a part of a gate", text))?;
-        }
-        Ok(())
+        held::list(writing, cluster, alerts, files, wanted)
     }
 
     fn patch(&self, _: &Writing<'_>, _: &ClusterGate, _: usize) -> Result<Option<(String, String)>, Error> {

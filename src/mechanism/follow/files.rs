@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::error::Error;
 use crate::mechanism::cron_job::in_shell;
 use crate::mechanism::follow::{SCRIPT, VARIABLES};
-use crate::mechanism::{ClusterGate, Files, GateTarget, HeldSource, Schedule, Writing, add, join, table};
+use crate::mechanism::{ClusterGate, Files, GateTarget, HeldSource, Schedule, Writing, held, join, table};
 use crate::spec::Spec;
 
 /// Adds the namespace and the ServiceAccount of the jobs.
@@ -90,16 +90,7 @@ pub fn cluster(
             files.push((name(file), templates.render(&format!("{template}.yaml"), &context)?));
         }
     }
-    let listed = files.iter().map(|(name, _)| name.as_str()).chain(alerts.iter().copied());
-    let list = templates.render(
-        "follow-kustomization.yaml",
-        json!({ "base": gates.base.relative_to(&cluster.folder), "files": listed.collect::<Vec<_>>() }),
-    )?;
-    files.push(("kustomization.yaml".to_owned(), list));
-    for (name, text) in files {
-        add(spec, wanted, join(&cluster.folder, &name)?, ("a part of a gate", text))?;
-    }
-    Ok(())
+    held::list(writing, cluster, alerts, files, wanted)
 }
 
 /// Returns the values of a job's variables, in their order; of what is gated each namespace with its names is a line.

@@ -17,10 +17,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::mechanism::cron_job::{check_names, each, in_shell, shell_line};
+use crate::mechanism::cron_job::{check_names, each, in_shell};
 use crate::mechanism::{
-    Action, ClusterGate, Field, Files, GateTarget, Gates, Job, Jobs, Left, Mechanism, Observed, Reading,
-    STOP, Standing, StandingSource, State, Turn, Writing, annotate, pod_of, table,
+    Action, ClusterGate, Field, Files, GateTarget, Gates, Jobs, Left, Mechanism, Observed, Reading, STOP,
+    Standing, StandingSource, State, Turn, Writing, annotate, held, pod_of, table,
 };
 use crate::spec::{MechanismName, Spec};
 
@@ -47,23 +47,12 @@ pub fn held_name(live: &str, change_type: &str) -> String {
     format!("{live}-{change_type}")
 }
 
-/// Returns the jobs of the gated types, by the names that they have for the first source of each.
-fn named(spec: &Spec) -> Vec<Job> {
-    let gated = (0..spec.types.len()).filter(|position| !spec.types[*position].is_real_time());
-    let job = |(order, change_type): (usize, usize)| {
-        let suffix = spec.types[change_type].name.value.as_str();
-        let name = if order == 0 { JOB.to_owned() } else { format!("{JOB}-{suffix}") };
-        Job { name, change_type, action: Action::Follow }
-    };
-    gated.enumerate().map(job).collect()
-}
-
 /// The mechanism that fails closed.
 pub(super) struct Follow;
 
 impl Mechanism for Follow {
     fn jobs(&self, spec: &Spec) -> Result<Jobs, Error> {
-        let mut found = Jobs { all: named(spec), ..Jobs::default() };
+        let mut found = Jobs { all: held::jobs(spec, JOB), ..Jobs::default() };
         check_names(spec, &found.all)?;
         // A spec that was read has one.
         let Some(def) = &spec.gate.table else { return Ok(found) };
@@ -76,10 +65,7 @@ impl Mechanism for Follow {
     }
 
     fn type_of(&self, spec: &Spec, job: &str) -> Option<usize> {
-        // A job of each further source has the name of that behind its own.
-        let is_it = |own: &Job| own.name == job || job.starts_with(&format!("{}-", own.name));
-        let own = named(spec).into_iter().filter(is_it).max_by_key(|own| own.name.len())?;
-        Some(own.change_type)
+        held::type_of(&held::jobs(spec, JOB), job)
     }
 
     fn base(&self, writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
@@ -287,11 +273,7 @@ fn by_hand(standing: &Standing, verb: &str, annotation: &str) -> Vec<String> {
         let of = format!("--namespace={namespace}");
         ["flux", verb, "source", "git", name, &of].map(str::to_owned).into()
     };
-    let mut lines: Vec<Vec<String>> = standing.sources.iter().map(words).collect();
-    if lines.len() == 1 {
-        return lines.remove(0);
-    }
-    each(lines.iter().map(|line| shell_line(line)))
+    held::all_of(standing.sources.iter().map(words).collect())
 }
 
 /// Returns the value of a variable of a container; `None` where another object has it.
