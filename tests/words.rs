@@ -33,6 +33,11 @@ const BANNED: &[(&str, &str)] = &[
     ("hold back", "suspend, make wait"),
     ("holds back", "suspends, makes wait"),
     ("holding back", "suspending"),
+    ("hold it back", "suspend it, make it wait"),
+    ("holds it back", "suspends it, makes it wait"),
+    ("held it back", "suspended it, made it wait"),
+    ("hold them back", "suspend them, make them wait"),
+    ("holds them back", "suspends them, makes them wait"),
     ("change hands", "get another owner"),
     ("changes hands", "gets another owner"),
     ("leave it whole", "leave it undivided"),
@@ -69,7 +74,6 @@ const COUNTS: &[(&str, usize, usize)] = &[
     ("plan", 1, 0),
     // Stands in files of users.
     ("plan/split", 1, 0),
-    ("pr", 2, 9),
     // Stands in files of users.
     ("repo", 1, 0),
 ];

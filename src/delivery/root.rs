@@ -48,7 +48,7 @@ impl Root {
         }
     }
 
-    /// Makes a root of a folder of which Git does not say what applies it.
+    /// Makes a root of a folder that no Flux Kustomization in Git applies.
     pub(super) fn folder(folder: &RepoPath, reason: Reason) -> Root {
         Root {
             folder: folder.clone(),

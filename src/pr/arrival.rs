@@ -49,7 +49,7 @@ impl Tree<'_> {
         known: &mut Known<'k>,
     ) -> Landing {
         let Some(one) = applier.kustomization else {
-            return Landing::unknown("Git does not say what applies the folder");
+            return Landing::unknown("no Flux Kustomization in Git applies the folder");
         };
         if applier.spec()["suspend"] == true {
             return Landing::never(format!("Git suspends Flux Kustomization {}", one.name()));

@@ -105,7 +105,7 @@ impl Clock<'_> {
             let name = one.name();
             let reason = match (hold, self.after.unheld(new)) {
                 (Some(hold), _) if self.opens(new.cluster, &hold) != Some(self.now) => {
-                    format!("{name} is new: {hold} does not hold it back before it closes")
+                    format!("{name} is new: {hold} suspends it only when it closes")
                 }
                 (None, Some(hold)) if self.opens(new.cluster, &hold) != Some(self.now) => {
                     format!("{name} is new, and no gate suspends it for {hold} yet")
@@ -117,7 +117,7 @@ impl Clock<'_> {
         let held_before = self.before.hold(old);
         let landing = match (&held_before, self.after.hold(new)) {
             (Some(hold), None) if self.stays_without_gate(old, new, hold) => Landing::unknown(format!(
-                "{hold} held it back and is gone: it stays suspended until somebody resumes it"
+                "{hold} suspended it and is gone: it stays suspended until somebody resumes it"
             )),
             (Some(hold), Some(_)) if self.stays_suspended(old, new, hold) => {
                 Landing::unknown(format!("{RESUME_OWN}: resume {} by hand", one.name()))
@@ -148,7 +148,7 @@ impl Clock<'_> {
             let latest =
                 landing.latest.max(brought.latest).zip(interval).and_then(|(at, own)| after(at, own));
             let reason =
-                format!("what the spec of {} changes acts at once, what its files change waits", one.name());
+                format!("changes of the spec of {} act at once, changes of its files wait", one.name());
             return Landing { latest, outruns: true, ..brought }.because(reason);
         }
         landing.and(brought)
@@ -187,7 +187,7 @@ impl Clock<'_> {
     fn ends(&self, pair: &Pair<'_>) -> Landing {
         let Some(old) = &pair.before else { return Landing::unknown("nothing builds it") };
         let Some(one) = old.kustomization else {
-            return Landing::unknown("Git does not say what applies the folder");
+            return Landing::unknown("no Flux Kustomization in Git applies the folder");
         };
         let spec = old.spec();
         if stays_without(spec) {

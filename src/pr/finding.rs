@@ -42,7 +42,7 @@ pub enum Topic {
     Deletion,
     /// A field changes that Kubernetes does not let change
     Immutable,
-    /// Something lands outside of the window that seems to hold it back
+    /// Something lands outside of the window that seems to apply to it
     OutsideWindow,
     #[default]
     /// Something does not build, or `check` finds an error that was not there before
@@ -98,7 +98,7 @@ impl Finding {
     pub fn of_spec(problem: &Diagnostic) -> Finding {
         Finding {
             message: format!("the spec can't be read: {}", problem.message),
-            help: "run `gitops-windows check`; windows are those of the base until then".to_owned(),
+            help: "run `gitops-windows check`; until then this uses the windows of the base".to_owned(),
             ..Finding::default()
         }
     }
@@ -133,7 +133,7 @@ pub fn findings(
             first_line(&one.reason)
         ),
         from: Some(clock.now),
-        help: format!("run `{}` at the top and mend what it says", build_command(clock.after.world, one)),
+        help: format!("run `{}` at the top and mend the error", build_command(clock.after.world, one)),
         ..Finding::default()
     });
     let mut found: Vec<Finding> = broken.collect();

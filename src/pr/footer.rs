@@ -8,7 +8,7 @@ pub fn footer(report: &Report) -> String {
     let short = |hash: &str| hash.chars().take(10).collect::<String>();
     let head = report.head.as_deref().map_or_else(|| "the working tree".to_owned(), short);
     let same = match report.head.as_ref() == Some(&report.base) {
-        true => " Both are the same commit, so nothing can differ: name another one with --base or --head.",
+        true => " Both are the same commit. Name another commit with --base or --head.",
         false => "",
     };
     format!(

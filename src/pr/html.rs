@@ -71,7 +71,7 @@ impl Page<'_> {
     fn head(&self) -> String {
         let deadline =
             deadline(self.report).map(|deadline| element("p class=\"deadline\"", &text(&deadline)));
-        let title = start("What this pull request changes in which cluster, and when");
+        let title = start("Changes of this pull request, by cluster and time");
         let verdict = element("h1", &text(&verdict(self.report)));
         format!("{title}{verdict}{}", deadline.unwrap_or_default())
     }

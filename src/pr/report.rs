@@ -93,7 +93,7 @@ impl Line {
 pub struct By {
     /// The folder, from the top of the git repository.
     pub path: RepoPath,
-    /// Its namespace and its name; `None` where Git does not say what applies the folder.
+    /// Its namespace and its name; `None` where no Flux Kustomization in Git applies the folder.
     pub kustomization: Option<(String, String)>,
 }
 

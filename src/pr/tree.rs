@@ -192,7 +192,7 @@ impl<'a> Tree<'a> {
     pub(super) fn parent_of(&self, applier: &Applier<'_>, merged: Timestamp) -> Landing {
         match self.parent(applier).or_else(|| self.instance_of(applier)) {
             Some(parent) => self.applied(&parent, merged),
-            None => Landing::unknown("Git does not say what applies its Flux Kustomization"),
+            None => Landing::unknown("nothing in Git applies its Flux Kustomization"),
         }
     }
 

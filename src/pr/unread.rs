@@ -132,7 +132,7 @@ fn unapplied(
             cause: Cause::Unreached,
             is_head: true,
             is_new: false,
-            reason: format!("Git does not say what applies {file} to {}", root.cluster),
+            reason: format!("no Flux Kustomization in Git applies {file} to {}", root.cluster),
         })
     };
     roots.iter().filter_map(withheld).collect()

@@ -185,7 +185,9 @@ fn what_lies_in_a_root_of_nobody_is_not_looked_at() {
     scratch.write("clusters/one/a.yaml", map("loose", "w"));
     assert_eq!(
         not_rendered(&answer(&scratch, &[])),
-        ["one clusters/one - head unreached: Git does not say what applies clusters/one/a.yaml to one"]
+        [
+            "one clusters/one - head unreached: no Flux Kustomization in Git applies clusters/one/a.yaml to one"
+        ]
     );
 }
 

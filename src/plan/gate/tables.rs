@@ -141,7 +141,7 @@ fn not_held(input: &Input<'_>, gate: &ClusterGate, target: &GateTarget) -> Diagn
     let held = gate.sources.iter().find(|source| source.targets.contains(target));
     let why = match held {
         Some(held) => format!("it reads another source than {}", held.name),
-        None => "no gate in Git holds it back".to_owned(),
+        None => "no gate in Git suspends it".to_owned(),
     };
     let shown = target.shown(input.spec);
     let text = format!("Flux Kustomization {shown} of cluster {cluster} stays open: {why}");

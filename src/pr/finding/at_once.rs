@@ -44,12 +44,12 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
         return outside(
             &line.id,
             format!(
-                "{} moves from {name} to {} and lands at once: {} held it back",
+                "{} moves from {name} to {} and lands at once: {} made it wait",
                 line.id,
                 line.by.name(),
                 hold.1
             ),
-            "merge it while the window is open, or let the gate hold back its new Flux Kustomization too",
+            "merge it while the window is open, or suspend its new Flux Kustomization too",
         );
     }
     if line.id.group == GROUP && line.id.kind == "Kustomization" && line.kind == Kind::Changed {

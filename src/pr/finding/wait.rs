@@ -60,7 +60,7 @@ fn finding(clock: &Clock<'_>, cluster: &str, turn: Turn, namespace: &str, names:
         all => (format!("Flux Kustomizations {}", all.join(", ")), "wait", "they"),
     };
     let s = if names.len() == 1 { "s" } else { "" };
-    let accept = "let a gate hold it back; or accept that it lands at once";
+    let accept = "let a gate suspend it; or accept that it lands at once";
     let (topic, what, help) = match turn {
         Turn::Freed(hold) => {
             let what = format!("for {hold} no more: {it} land{s} at once from now on");

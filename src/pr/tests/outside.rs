@@ -43,7 +43,7 @@ fn an_app_that_no_gate_knows_yet_lands_at_once() {
         ],
     );
     let told = outside(&base, &known);
-    assert!(told.len() == 1 && told[0].contains("does not hold it back before it closes"), "{told:?}");
+    assert!(told.len() == 1 && told[0].contains("suspends it only when it closes"), "{told:?}");
     // Of a type that lands at once that is meant.
     let real_time = with(&base, &[("clusters/one/more.yaml", "", &flux("more-rt", "apps/apps-rt", ""))]);
     assert_eq!(outside(&base, &real_time), Vec::<String>::new());
