@@ -1,5 +1,7 @@
 //! Proof, difference, question, write: the same for every command that writes.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::cli::{Consent, Format, Writing};
@@ -233,13 +235,22 @@ fn refuse_ignored(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
     let created = plan.changes.iter().filter(|(_, change)| change.before.is_none());
     let ignored = workspace.repository.ignored(created.map(|(path, _)| path))?;
     let Some(first) = ignored.first() else { return Ok(()) };
-    let more = if ignored.len() > 1 { format!(" and {} more", ignored.len() - 1) } else { String::new() };
+    // Names each folder once: an exception in .gitignore is written for all of its files.
+    let names: BTreeSet<String> = ignored
+        .iter()
+        .map(|file| {
+            file.parent()
+                .filter(|folder| !folder.is_top())
+                .map_or(file.to_string(), |folder| format!("{folder}/"))
+        })
+        .collect();
+    let names: Vec<String> = names.into_iter().collect();
     Err(Error::new(
         ErrorKind::Conflict,
-        Diagnostic::error(format!("git ignores {first}{more}. A commit would lack the new files"))
+        Diagnostic::error(format!("git ignores {}. A commit would lack the new files", names.join(", ")))
             .at(Place::file(first.clone()))
             .help(format!(
-                "`git check-ignore -v {first}` names the line of .gitignore; let it leave these files out"
+                "`git check-ignore -v {first}` names the line that matches\nbelow it, add an exception for the new files, such as `!/{first}`"
             )),
     ))
 }

@@ -9,11 +9,15 @@ use crate::path::RepoPath;
 const GENERIC: [&str; 9] =
     ["apps", "base", "bootstrap", "clusters", "config", "core", "flux", "flux-system", "kubernetes"];
 
-/// Returns the folder of the cluster that a root is a part of: `clusters/NAME` where that is on its way, else the
-/// root itself. Roots of one such folder are one cluster.
+/// Returns the folder of the cluster that a root is a part of: `clusters/NAME` where that is on its way, the nearest
+/// to the root, else the root itself. Roots of one such folder are one cluster.
 pub(super) fn prefix(root: &RepoPath) -> RepoPath {
-    let is_named = |folder: &RepoPath| folder.parent().is_some_and(|above| above.name() == Some("clusters"));
-    root.ancestors().filter(is_named).last().unwrap_or_else(|| root.clone())
+    root.ancestors().find(is_named).unwrap_or_else(|| root.clone())
+}
+
+/// Tells whether a folder is `clusters/NAME`.
+fn is_named(folder: &RepoPath) -> bool {
+    folder.parent().is_some_and(|above| above.name() == Some("clusters"))
 }
 
 /// Returns a name for each cluster, of the folders that [`prefix`] gives; no two are equal.
@@ -33,9 +37,9 @@ pub(super) fn names(folders: &[RepoPath]) -> Vec<String> {
     pairs.map(|(folder, short)| if is_double(short) { long(folder) } else { short.clone() }).collect()
 }
 
-/// Returns the folder below `clusters` that a path lies in, by its name.
+/// Returns the name of the nearest folder below `clusters` that a path lies in.
 pub(super) fn below_clusters(path: &RepoPath) -> Option<String> {
-    below(&RepoPath::top(), path, &["clusters"])
+    path.ancestors().find(is_named).and_then(|folder| folder.name().map(str::to_owned))
 }
 
 /// Returns the last word of a folder in which it differs from those that end alike.
@@ -98,12 +102,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_nearest_folder_below_clusters_is_the_cluster() {
+        let of = |root: &str| prefix(&RepoPath::parse(root).unwrap()).to_string();
+        assert_eq!(of("clusters/prod/flux-system"), "clusters/prod");
+        assert_eq!(of("clusters/stages/dev/clusters/eu/flux"), "clusters/stages/dev/clusters/eu");
+        assert_eq!(of("kubernetes/main/flux"), "kubernetes/main/flux");
+    }
+
+    #[test]
     fn a_cluster_is_named_by_what_tells_it_from_the_others() {
         let named = |folders: &[&str]| {
             names(&folders.iter().map(|folder| RepoPath::parse(folder).unwrap()).collect::<Vec<_>>())
         };
         assert_eq!(named(&["clusters/dev", "clusters/prod"]), ["dev", "prod"]);
         assert_eq!(named(&["a/clusters/one", "b/clusters/one"]), ["a-one", "b-one"]);
+        assert_eq!(
+            named(&["clusters/stages/dev/clusters/eu", "clusters/stages/dev/clusters/us"]),
+            ["eu", "us"]
+        );
         assert_eq!(named(&["kubernetes/edge/flux", "kubernetes/main/flux"]), ["edge", "main"]);
         assert_eq!(named(&["k/main/cluster/config", "k/staging/cluster/config"]), ["main", "staging"]);
         assert_eq!(named(&["kubernetes/flux/cluster"]), ["cluster"]);

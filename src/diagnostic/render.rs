@@ -1,5 +1,7 @@
 //! Diagnostics as people read them.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
@@ -23,25 +25,40 @@ const NARROWEST: usize = 40;
 ///   = help: did you mean `work-week`?
 /// ```
 ///
-/// A blank line stands between two of them, and the last ends with a newline. `width` is the
+/// What is the same at several places is written once, at the first, and the others are listed below its help. A blank
+/// line stands between two of them, and the last ends with a newline. `width` is the
 /// number of columns; longer source lines are cut around the caret. Colours are ANSI sequences and
 /// the only control characters besides newlines: those of files become visible replacements.
 pub fn render(diagnostics: &[Diagnostic], color: bool, width: usize) -> String {
     let width = width.max(NARROWEST);
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.decor_style(DecorStyle::Ascii).term_width(width);
-    let mut result = String::new();
-    for (index, diagnostic) in diagnostics.iter().enumerate() {
-        if index > 0 {
-            result.push('\n');
-        }
-        result.push_str(&one(diagnostic, &renderer, color, width));
-        result.push('\n');
-    }
-    result
+    let alike = alike(diagnostics);
+    let shown = alike.iter().map(|(first, others)| one(first, others, &renderer, color, width) + "\n");
+    shown.collect::<Vec<_>>().join("\n")
 }
 
-fn one(diagnostic: &Diagnostic, renderer: &Renderer, color: bool, width: usize) -> String {
+/// Groups what differs in nothing but its place; what has further places stands alone.
+fn alike(diagnostics: &[Diagnostic]) -> Vec<(&Diagnostic, Vec<&Place>)> {
+    let mut groups: Vec<(&Diagnostic, Vec<&Place>)> = Vec::new();
+    let mut known = BTreeMap::new();
+    for one in diagnostics {
+        let Some(place) = one.place.as_ref().filter(|_| one.related.is_empty()) else {
+            groups.push((one, Vec::new()));
+            continue;
+        };
+        match known.entry((one.severity, one.code, &one.message, &one.help)) {
+            Entry::Vacant(entry) => {
+                entry.insert(groups.len());
+                groups.push((one, Vec::new()));
+            }
+            Entry::Occupied(entry) => groups[*entry.get()].1.push(place),
+        }
+    }
+    groups
+}
+
+fn one(diagnostic: &Diagnostic, others: &[&Place], renderer: &Renderer, color: bool, width: usize) -> String {
     let level = match diagnostic.severity {
         Severity::Note => Level::NOTE,
         Severity::Warning => Level::WARNING,
@@ -56,13 +73,17 @@ fn one(diagnostic: &Diagnostic, renderer: &Renderer, color: bool, width: usize) 
     if let Some(place) = &diagnostic.place {
         let excerpt = excerpt(place, width);
         parts.push(arrow(place, excerpt.as_ref(), color));
-        if let Some(Excerpt { line, text, caret, .. }) = excerpt {
+        if let Some(Excerpt { line, text, caret }) = excerpt {
             let caret = AnnotationKind::Primary.span(caret);
             group = group.element(Snippet::source(text).line_start(line).fold(false).annotation(caret));
         }
     }
     if let Some(help) = &diagnostic.help {
         group = group.element(Level::HELP.message(clean_lines(help)));
+    }
+    if !others.is_empty() {
+        let places: Vec<String> = others.iter().map(|place| position(place)).collect();
+        group = group.element(Level::NOTE.message(format!("the same at\n{}", places.join("\n"))));
     }
     if !group.is_empty() {
         parts.push(renderer.render(&[group]));
@@ -72,7 +93,7 @@ fn one(diagnostic: &Diagnostic, renderer: &Renderer, color: bool, width: usize) 
         parts.push(renderer.render(&[Group::with_title(title)]));
         let excerpt = excerpt(place, width);
         parts.push(arrow(place, excerpt.as_ref(), color));
-        if let Some(Excerpt { line, text, caret, .. }) = excerpt {
+        if let Some(Excerpt { line, text, caret }) = excerpt {
             let caret = AnnotationKind::Context.span(caret);
             let snippet = Snippet::source(text).line_start(line).fold(false).annotation(caret);
             parts.push(renderer.render(&[Group::with_level(Level::NOTE).element(snippet)]));
@@ -85,19 +106,24 @@ fn one(diagnostic: &Diagnostic, renderer: &Renderer, color: bool, width: usize) 
 ///
 /// Not left to the renderer, which would count the column in the part of the line that is shown.
 fn arrow(place: &Place, excerpt: Option<&Excerpt>, color: bool) -> String {
-    let path = clean(&place.path.to_string()).replace('\t', " ");
-    let (indent, position) = match excerpt {
-        Some(Excerpt { line, column, .. }) => (line.to_string().len(), format!(":{line}:{column}")),
-        None => (1, String::new()),
-    };
+    let indent = excerpt.map_or(1, |excerpt| excerpt.line.to_string().len());
     let style = if color { AnsiColor::BrightBlue.on_default().bold() } else { Style::new() };
-    format!("{:indent$}{style}--> {style:#}{path}{position}", "")
+    format!("{:indent$}{style}--> {style:#}{}", "", position(place))
+}
+
+/// Writes `path:line:column`.
+fn position(place: &Place) -> String {
+    let path = clean(&place.path.to_string()).replace('\t', " ");
+    let position = place.text.as_deref().zip(place.span.as_ref()).map(|(text, span)| {
+        let (line, column) = line_column(text, text.floor_char_boundary(span.start));
+        format!(":{line}:{column}")
+    });
+    path + &position.unwrap_or_default()
 }
 
 /// The part of a file that is shown.
 struct Excerpt {
     line: usize,
-    column: usize,
     text: String,
     caret: Range<usize>,
 }
@@ -106,7 +132,7 @@ struct Excerpt {
 fn excerpt(place: &Place, width: usize) -> Option<Excerpt> {
     let (text, span) = (place.text.as_deref()?, place.span.clone()?);
     let start = text.floor_char_boundary(span.start);
-    let (line, column) = line_column(text, start);
+    let (line, _) = line_column(text, start);
     let from = text[..start].rfind('\n').map_or(0, |end| end + 1);
     let mut whole = text[from..].split('\n').next().unwrap_or_default();
     let mut caret = start - from..text.floor_char_boundary(span.end.max(start)) - from;
@@ -118,7 +144,7 @@ fn excerpt(place: &Place, width: usize) -> Option<Excerpt> {
     }
     let caret = caret.start.min(whole.len())..caret.end.min(whole.len());
     let (text, caret) = cut(whole, caret, width.saturating_sub(line.to_string().len() + 5));
-    Some(Excerpt { line, column, text, caret })
+    Some(Excerpt { line, text, caret })
 }
 
 /// Cuts a line to `width` characters around the caret and makes its control characters visible.
@@ -262,6 +288,27 @@ note: two
       lines
  = help: 1. read
          2. both
+"#);
+    }
+
+    #[test]
+    fn what_is_the_same_at_several_places_is_told_once() {
+        let text = "a: 1\nb: 2\nc: 3\n";
+        let wrong = |span| Diagnostic::error("it is wrong").at(at(text, span)).help("do better");
+        let diagnostics = [wrong(0..1), Diagnostic::note("it is odd"), wrong(5..6), wrong(10..11)];
+        insta::assert_snapshot!(render(&diagnostics, false, 80), @r#"
+error: it is wrong
+ --> sub/windows.yaml:1:1
+  |
+1 | a: 1
+  | ^
+  |
+  = help: do better
+  = note: the same at
+          sub/windows.yaml:2:1
+          sub/windows.yaml:3:1
+
+note: it is odd
 "#);
     }
 
