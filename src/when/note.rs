@@ -20,7 +20,7 @@ pub struct Note {
 /// A kind of remark: its name, when it is made, what it says.
 type Kind = (&'static str, fn(&Line) -> bool, &'static str, &'static str);
 
-const KINDS: [Kind; 13] = [
+const KINDS: [Kind; 14] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -64,6 +64,12 @@ const KINDS: [Kind; 13] = [
         "run `gitops-windows sync`",
     ),
     (
+        "resumed",
+        |line| line.gate == GateState::Resumed,
+        "`spec.suspend: false` stands in Git: each reconciliation resumes the Flux Kustomization. No window stays closed",
+        "remove the line from the Flux Kustomization",
+    ),
+    (
         "foreign-gate",
         |line| line.gate == GateState::Foreign,
         "a gate in Git makes a Flux Kustomization wait without a window in the spec. Its openings are unknown",
@@ -78,7 +84,10 @@ const KINDS: [Kind; 13] = [
     (
         "not-split",
         // What a gate holds back whole needs no split.
-        |line| line.part == Part::Whole && line.gate != GateState::Closes && !line.is_suspended(),
+        |line| {
+            let needs_none = matches!(line.gate, GateState::Closes | GateState::Resumed);
+            line.part == Part::Whole && !needs_none && !line.is_suspended()
+        },
         "an entry point is not split: its Flux Kustomization applies changes of every type alike",
         "`gitops-windows split --all` divides it or says why not; then `gitops-windows migrate` hands it over",
     ),

@@ -92,7 +92,7 @@ impl Reason {
             (GateState::RealTime, _) if line.is_behind() => Reason::Dependency,
             (GateState::RealTime, _) => Reason::RealTime,
             (GateState::Off, _) => Reason::GateOff,
-            (GateState::NotInGit | GateState::NoJob, _) => Reason::NotGated,
+            (GateState::NotInGit | GateState::NoJob | GateState::Resumed, _) => Reason::NotGated,
             (GateState::NotHandedOver, _) => Reason::NotHandedOver,
             (GateState::Foreign, _) => Reason::ForeignGate,
             (GateState::Closes | GateState::Unseen, None) => Reason::RealTime,

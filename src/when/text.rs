@@ -167,7 +167,7 @@ fn now(line: &Line) -> String {
             }
         },
         GateState::Off => "gate off".to_owned(),
-        GateState::NotInGit | GateState::NoJob => "not gated".to_owned(),
+        GateState::NotInGit | GateState::NoJob | GateState::Resumed => "not gated".to_owned(),
         GateState::Foreign => return "unknown".to_owned(),
         GateState::Closes | GateState::Unseen => {
             return match (line.times, &line.freeze, &line.given) {

@@ -253,6 +253,21 @@ fn a_job_that_git_suspends_closes_nothing() {
 }
 
 #[test]
+fn what_git_resumes_no_window_closes() {
+    let repository = Repository::fleet();
+    let file = "clusters/edge-01/apps-rw.yaml";
+    let apps = std::fs::read_to_string(repository.path().join(file)).unwrap();
+    repository.write(file, &apps.replace("spec:\n", "spec:\n  suspend: false\n"));
+    let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
+    assert_eq!(lines(&answer)[1], line("edge-01", "rw", "apps-rw", true, "resumed"));
+    assert_eq!(answer["notes"][0]["kind"], "resumed", "{answer}");
+    let clusters = repository.json(&["clusters", "--format", "json"]);
+    let found = clusters["clusters"][0]["kustomizations"].as_array().unwrap().clone();
+    let held: Vec<&Value> = found.iter().filter(|one| !one["gated"].is_null()).collect();
+    assert!(held.is_empty(), "{held:?}");
+}
+
+#[test]
 fn an_entry_point_of_two_clusters_is_told_for_both() {
     let repository = Repository::fleet();
     repository.write("shared/kustomization.yaml", "resources: [../apps/nginx]\n");

@@ -100,13 +100,15 @@ pub enum GateState {
     Unseen,
     /// Nothing that is known: no CronJob in Git suspends the Flux Kustomization.
     NoJob,
+    /// Nothing that lasts: CronJobs in Git suspend it, and `spec.suspend: false` in Git resumes it.
+    Resumed,
     /// CronJobs that stand in Git and that the spec says nothing about.
     Foreign,
 }
 
 impl GateState {
     /// All of them.
-    pub const ALL: [GateState; 8] = [
+    pub const ALL: [GateState; 9] = [
         GateState::RealTime,
         GateState::Closes,
         GateState::Off,
@@ -114,6 +116,7 @@ impl GateState {
         GateState::NotHandedOver,
         GateState::Unseen,
         GateState::NoJob,
+        GateState::Resumed,
         GateState::Foreign,
     ];
 
@@ -127,6 +130,7 @@ impl GateState {
             GateState::NotHandedOver => "not-handed-over",
             GateState::Unseen => "unseen",
             GateState::NoJob => "no-job",
+            GateState::Resumed => "resumed",
             GateState::Foreign => "foreign",
         }
     }
@@ -289,7 +293,7 @@ impl Reading<'_> {
         };
         let schedule = waits_for.as_ref().and_then(|change_type| self.schedules.of(cluster, change_type));
         let gate = match schedule {
-            Some(_) if !is_running => self.not_closed(cluster),
+            Some(_) if !is_running => self.not_closed(cluster, &kustomization),
             Some(_) if kustomization.in_git => GateState::Closes,
             Some(_) => GateState::Unseen,
             None if is_running => GateState::Foreign,
@@ -364,8 +368,11 @@ impl Reading<'_> {
         }
     }
 
-    /// Says why CronJobs that do not run close nothing.
-    fn not_closed(&self, cluster: &str) -> GateState {
+    /// Says why CronJobs close nothing.
+    fn not_closed(&self, cluster: &str, found: &KustomizationName) -> GateState {
+        if self.holds.is_resumed(cluster, &found.namespace, &found.name) {
+            return GateState::Resumed;
+        }
         if self.spec.gate_enabled(cluster) { GateState::NoJob } else { GateState::Off }
     }
 
@@ -380,7 +387,7 @@ impl Reading<'_> {
                 (true, false) => GateState::Unseen,
             },
             _ if !has_window => GateState::RealTime,
-            Some(found) if found.in_git => self.not_closed(cluster),
+            Some(found) if found.in_git => self.not_closed(cluster, found),
             _ if self.spec.gate_enabled(cluster) => GateState::NotInGit,
             _ => GateState::Off,
         }
