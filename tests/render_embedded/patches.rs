@@ -90,7 +90,7 @@ fn patches_by_chance() {
             folders.into_iter().map(|folder| Request::folder(folder).with_origins()).collect();
         built += agree(&tree, &requests).iter().filter(|outcome| outcome.is_ok()).count();
     }
-    assert!(built > 60, "{built} of them build");
+    assert!(built > 40, "{built} of them build");
 }
 
 /// 1,000 patches of 3,000 objects: read one after the other for each patch, they take two minutes.
