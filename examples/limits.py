@@ -4,6 +4,7 @@
   limits.py KIND NUMBER DIR [--files N] [--git]
 
 kustomizations  a cluster with NUMBER Flux Kustomizations, each of an entry point of its own
+owners          the same where all apply the same four objects
 objects         an entry point of NUMBER objects, in files of 40 objects; --files says in how many files instead
 overlay         the same behind an overlay with a namespace, a prefix, a label and a patch
 apps            an entry point that lists a folder for each four of its NUMBER objects
@@ -102,8 +103,8 @@ spec:
 SHAPES = [config_map, service, service_account, deployment]
 
 
-def objects(number):
-    return [SHAPES[i % 4](f"app-{i // 4:05}") for i in range(number)]
+def objects(number, begin=0):
+    return [SHAPES[i % 4](f"app-{i // 4:05}") for i in range(begin, begin + number)]
 
 
 def kustomization(resources, more=""):
@@ -116,8 +117,8 @@ def in_files(folder, texts, files):
         yield f"{folder}/part-{i:05}.yaml", "---\n".join(texts[i * size : (i + 1) * size])
 
 
-def entry(folder, number, files, more=""):
-    parts = dict(in_files(folder, objects(number), files))
+def entry(folder, number, files, more="", begin=0):
+    parts = dict(in_files(folder, objects(number, begin), files))
     yield from parts.items()
     yield f"{folder}/kustomization.yaml", kustomization((os.path.basename(name) for name in parts), more)
 
@@ -135,11 +136,11 @@ def cluster(applied):
 def repository(kind, number, files):
     files = files or -(-number // NUMBER_A_FILE)
     apps = "clusters/one/apps"
-    if kind == "kustomizations":
+    if kind in ("kustomizations", "owners"):
         names = [f"app-{i:05}" for i in range(number)]
         yield from cluster({"flux-system": "clusters/one/flux"} | {name: f"apps/{name}" for name in names})
-        for name in names:
-            yield from entry(f"apps/{name}", 4, 1)
+        for i, name in enumerate(names):
+            yield from entry(f"apps/{name}", 4, 1, begin=0 if kind == "owners" else 4 * i)
         return
     yield from cluster({"flux-system": "clusters/one/flux", "apps": apps})
     if kind == "objects":
@@ -169,7 +170,7 @@ def repository(kind, number, files):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=["kustomizations", "objects", "overlay", "apps", "deep", "files"])
+    parser.add_argument("kind", choices=["kustomizations", "owners", "objects", "overlay", "apps", "deep", "files"])
     parser.add_argument("number", type=int)
     parser.add_argument("dir")
     parser.add_argument("--files", type=int)

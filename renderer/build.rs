@@ -58,7 +58,7 @@ fn compiled(go: &str, cache: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
 
 /// What is changed in kustomize's module, to build the same with less work: in which file, what, by what. The files
 /// of `_kustomize` say why.
-const CHANGES: [(&str, &str, &str); 20] = [
+const CHANGES: [(&str, &str, &str); 25] = [
     (
         "krusty/kustomizer.go",
         "\tldr, err := fLdr.NewLoader(",
@@ -95,7 +95,7 @@ const CHANGES: [(&str, &str, &str); 20] = [
     (
         "resmap/reswrangler.go",
         "\trList []*resource.Resource\n}\n",
-        "\trList []*resource.Resource\n\tknown known\n}\n",
+        "\trList []*resource.Resource\n\tknown known\n\tnamed named\n}\n",
     ),
     (
         "resmap/reswrangler.go",
@@ -158,16 +158,43 @@ const CHANGES: [(&str, &str, &str); 20] = [
         "\tcandidates, err := f.filterMapCandidatesByNamespace(node)\n",
         "\tcandidates, err := f.in(nameNode.YNode().Value, node)\n",
     ),
+    (
+        "internal/target/multitransformer.go",
+        "\tfor _, t := range o.transformers {\n",
+        "\tdefer resmap.Patching(m)()\n\tfor index, t := range o.transformers {\n\t\tif !isPatch(t) {\n\t\t\tresmap.Forget(m)\n\t\t}\n",
+    ),
+    (
+        "internal/target/multitransformer.go",
+        "\t\tif t.Origin != nil {\n\t\t\tif err := m.AddTransformerAnnotation(t.Origin); err != nil {",
+        "\t\tif t.Origin != nil {\n\t\t\tif err := o.addOrigins(m, index); err != nil {",
+    ),
+    (
+        "internal/builtins/PatchTransformer.go",
+        "func (p *PatchTransformerPlugin) Transform(m resmap.ResMap) error {\n",
+        "func (p *PatchTransformerPlugin) Transform(m resmap.ResMap) error {\n\tif p.Target != nil || p.jsonPatches != nil {\n\t\tresmap.Forget(m)\n\t}\n",
+    ),
+    (
+        "internal/builtins/PatchTransformer.go",
+        "\t\ttarget, err := m.GetById(patch.OrgId())\n",
+        "\t\ttarget, err := resmap.ById(m, patch.OrgId())\n",
+    ),
+    (
+        "internal/builtins/PatchTransformer.go",
+        "\t\tif err := target.ApplySmPatch(patch); err != nil {\n\t\t\treturn errors.Wrap(err)\n\t\t}\n",
+        "\t\tif err := target.ApplySmPatch(patch); err != nil {\n\t\t\treturn errors.Wrap(err)\n\t\t}\n\t\tresmap.Patched(m, target)\n",
+    ),
 ];
 
 /// Where the files of `_kustomize` belong in kustomize's module.
-const ADDITIONS: [(&str, &str); 7] = [
+const ADDITIONS: [(&str, &str); 9] = [
     ("memo.go", "internal/target"),
     ("copy.go", "internal/accumulator"),
     ("intersection.go", "internal/accumulator"),
     ("reference.go", "internal/accumulator"),
     ("referral.go", "filters/nameref"),
     ("known.go", "resmap"),
+    ("named.go", "resmap"),
+    ("mark.go", "internal/target"),
     ("merge.go", "internal/plugins/builtinconfig"),
 ];
 

@@ -59,6 +59,8 @@ func markOrigins(v *view, at string) (marked, kept bool) {
 			return false, false
 		}
 		v.replaced[place] = changed
+		// With any of its metadata kustomize notes transformers too, which the build could read.
+		v.originsOnly = len(settings.BuildMetadata) == 0
 		return true, false
 	}
 	return false, false

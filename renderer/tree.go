@@ -53,6 +53,8 @@ type view struct {
 	replaced map[string][]byte
 	// direct tells that kustomizations are read with links in what they name followed.
 	direct bool
+	// originsOnly tells that the kustomization asks for origins only because it was changed to.
+	originsOnly bool
 	// unknown is the first large file that was to be read.
 	unknown string
 	// redirected tells that a link was.
@@ -85,6 +87,9 @@ type notFound struct{}
 
 func (notFound) Error() string        { return "no such file or directory" }
 func (notFound) Is(target error) bool { return target == fs.ErrNotExist }
+
+// OriginsOnly tells that nobody asked for more than origins (_kustomize/mark.go).
+func (v *view) OriginsOnly() bool { return v.originsOnly }
 
 func (v *view) stat(name string) (kind, string) {
 	clean := filepath.Clean(name)

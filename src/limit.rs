@@ -30,6 +30,12 @@ pub const TABLE_LINES: usize = 4_000;
 /// The most memory of one build, in bytes.
 pub const BUILD_MEMORY: usize = 1 << 30;
 
+/// The most memory of all builds together, in bytes: one that outgrows [`SMALL_BUILD`] waits until it may.
+pub const BUILDS_MEMORY: usize = 2 << 30;
+
+/// The memory that each build gets at once, in bytes. Nearly all need less.
+pub const SMALL_BUILD: usize = 256 << 20;
+
 /// The most time of one build, of the processor: what else the machine does is not held against it.
 pub const BUILD_TIME: Duration = Duration::from_secs(60);
 
@@ -67,6 +73,7 @@ mod tests {
             ("events of a calendar file", number(CALENDAR_EVENTS)),
             ("open times in a table", number(TABLE_LINES)),
             ("memory of a build", mib(BUILD_MEMORY as u64)),
+            ("memory of all builds together", mib(BUILDS_MEMORY as u64)),
             ("processor time of a build", format!("{} s", BUILD_TIME.as_secs())),
             ("objects that a build gives, as JSON", mib(BUILD_ANSWER as u64)),
             ("builds side by side", number(BUILDS_AT_ONCE)),

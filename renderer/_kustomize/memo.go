@@ -31,6 +31,7 @@ var files Watched
 func Watch(read filesys.FileSystem) {
 	files, _ = read.(Watched)
 	path = nil
+	mark(read)
 }
 
 // accumulated is what a folder came to that another one lists.
@@ -78,6 +79,9 @@ func (kt *KustTarget) enter(ldr ifc.Loader, isComponent bool) *reading {
 	if kt.origin != nil {
 		text, err := kt.origin.String()
 		origin, r.known = text, r.known && err == nil
+	}
+	if originsOnly {
+		origin += " only"
 	}
 	r.key = strings.Join(append([]string{root, origin}, kt.kustomization.BuildMetadata...), "\x00")
 	path = append(path, r)

@@ -202,8 +202,18 @@ impl Cluster {
 
     /// Returns the Flux Kustomizations of it that read a held source, or what a generator makes of one, with that.
     pub fn held(&self) -> impl Iterator<Item = (&Reached, SourceId)> {
-        let own = self.kustomizations.iter().map(|one| (one, self.fetched(&one.source())));
-        own.filter(|(_, id)| self.is_held(id))
+        self.kustomizations.iter().filter_map(|one| self.with_held(one))
+    }
+
+    /// As [`held`](Cluster::held), of those that have a name.
+    pub fn held_as(&self, name: &str) -> impl Iterator<Item = (&Reached, SourceId)> {
+        let positions = self.by_name.get(name).into_iter().flatten();
+        positions.filter_map(|position| self.with_held(&self.kustomizations[*position]))
+    }
+
+    fn with_held<'c>(&self, one: &'c Reached) -> Option<(&'c Reached, SourceId)> {
+        let source = self.fetched(&one.source());
+        self.is_held(&source).then_some((one, source))
     }
 
     /// Returns the folder above `clusters` that holds its first root; empty where there is none.

@@ -86,13 +86,23 @@ pub struct Holds<'m> {
     spec: Option<&'m Spec>,
     sides: Sides,
     model: &'m Model,
+    /// By cluster, the Flux Kustomizations whose sources are held, with the names of those.
+    held: BTreeMap<&'m str, BTreeMap<GateTarget, String>>,
 }
 
 impl<'m> Holds<'m> {
     /// Asks the gates of all clusters.
     pub fn new(model: &'m Model, spec: Option<&'m Spec>) -> Holds<'m> {
         let sides = spec.map(|spec| Sides::of(spec, model)).unwrap_or_default();
-        Holds { spec, sides, model }
+        let mut holds = Holds { spec, sides, model, held: BTreeMap::new() };
+        for cluster in &model.delivered.all {
+            let mut own = BTreeMap::new();
+            for (one, source) in cluster.held() {
+                own.entry(holds.target(one.namespace(), one.name())).or_insert(source.name);
+            }
+            holds.held.entry(&cluster.name).or_insert(own);
+        }
+        holds
     }
 
     /// Returns what the gates hold a Flux Kustomization over a folder back by: a CronJob that is suspended, or that a
@@ -168,10 +178,7 @@ impl<'m> Holds<'m> {
 
     /// Returns what a Flux Kustomization waits for whose source is held, and that no CronJob moves.
     fn by_source(&self, cluster: &str, target: &GateTarget) -> Option<Hold> {
-        let is_it =
-            |one: &Reached| one.name() == target.name && self.target(one.namespace(), one.name()) == *target;
-        let mut held = self.model.delivered.named(cluster)?.held();
-        held.find(|(one, _)| is_it(one)).map(|(_, source)| Hold::Source(source.name))
+        Some(Hold::Source(self.held.get(cluster)?.get(target)?.clone()))
     }
 
     /// As [`of`](Holds::of), whether or not the CronJobs run.

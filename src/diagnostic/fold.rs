@@ -1,5 +1,7 @@
 //! The same said of several clusters, told once.
 
+use std::collections::BTreeMap;
+
 use crate::diagnostic::{Diagnostic, Severity, distinct};
 
 /// The word before the name of a cluster.
@@ -13,12 +15,14 @@ type Key<'d> = (Severity, Option<&'static str>, &'d str, &'d str, Option<&'d str
 /// The place is that of the first.
 pub fn folded(diagnostics: &[Diagnostic]) -> Vec<Diagnostic> {
     let mut found: Vec<(Option<Key<'_>>, Vec<&str>, &Diagnostic)> = Vec::new();
+    let mut first: BTreeMap<Key<'_>, usize> = BTreeMap::new();
     let all = distinct(diagnostics.iter().cloned());
     for one in &all {
         let parted = parted(&one.message);
         let key =
             parted.map(|(before, _, after)| (one.severity, one.code, before, after, one.help.as_deref()));
-        let same = found.iter_mut().find(|(other, ..)| key.is_some() && *other == key);
+        let position = key.map(|key| *first.entry(key).or_insert(found.len()));
+        let same = position.and_then(|position| found.get_mut(position));
         match (same, parted) {
             (Some((_, names, _)), Some((_, name, _))) if !names.contains(&name) => names.push(name),
             (Some(_), Some(_)) => found.push((None, Vec::new(), one)),

@@ -5,6 +5,8 @@ mod position;
 mod render;
 mod steps;
 
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -133,10 +135,22 @@ impl Diagnostic {
 /// Leaves out what equals an earlier one, as what several clusters share is found in each of them.
 pub fn distinct(all: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = Vec::new();
+    let mut known: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for one in all {
-        if !found.contains(&one) {
+        let alike = known.entry(sum(&one)).or_default();
+        if !alike.iter().any(|position| found[*position] == one) {
+            alike.push(found.len());
             found.push(one);
         }
     }
     found
+}
+
+/// Gives a number that differs, mostly, where the diagnostics do: comparing each with each would take as many comparisons
+/// as their square.
+fn sum(one: &Diagnostic) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (one.code, &one.message).hash(&mut hasher);
+    one.place.as_ref().map(|place| (&place.path, &place.span)).hash(&mut hasher);
+    hasher.finish()
 }

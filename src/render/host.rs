@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use wasmtime::{Caller, Linker, ResourceLimiter, Result, Trap};
 
+use crate::limit::SMALL_BUILD;
 use crate::render::sandbox::{Desk, End, Limits};
 use crate::render::seen::Seen;
 use crate::render::spent::spent;
 use crate::render::tree::{Found, Kind, Tree};
+use crate::render::turn::{Turn, Turns};
 use crate::render::wasi::{self, Streams};
 use crate::render::{LARGE, LATE};
 use crate::repo::File;
@@ -49,6 +51,9 @@ pub(super) struct Host {
     deadline: Option<Duration>,
     /// The size of its memory.
     memory: usize,
+    /// Where it waits for its turn to be large, and that turn.
+    turns: Arc<Turns>,
+    turn: Option<Turn>,
     /// Whether it wanted more memory than it may have.
     refused: bool,
     /// Whether the desk said that there is nothing more.
@@ -64,7 +69,7 @@ enum Kept {
 }
 
 impl Host {
-    pub(super) fn new(limits: Limits, desk: Box<dyn Desk>) -> Host {
+    pub(super) fn new(limits: Limits, desk: Box<dyn Desk>, turns: Arc<Turns>) -> Host {
         Host {
             tree: Arc::default(),
             limits,
@@ -80,6 +85,8 @@ impl Host {
             given: 0,
             deadline: None,
             memory: 0,
+            turns,
+            turn: None,
             refused: false,
             done: false,
             seen: Seen::default(),
@@ -284,6 +291,13 @@ impl ResourceLimiter for Host {
     fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> Result<bool> {
         let allowed = desired <= self.limits.memory;
         if allowed {
+            if desired > SMALL_BUILD && self.turn.is_none() {
+                let before = spent();
+                self.turn = Some(self.turns.take());
+                // Where the system tells no processor time, that was none of the build's.
+                let waited = spent().saturating_sub(before);
+                self.deadline = self.deadline.and_then(|deadline| deadline.checked_add(waited));
+            }
             self.memory = desired;
         } else {
             self.refused = true;

@@ -24,6 +24,7 @@ mod shared;
 mod spent;
 mod tally;
 mod tree;
+mod turn;
 mod values;
 mod wasi;
 

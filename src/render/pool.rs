@@ -1,16 +1,14 @@
 //! Instances of the embedded kustomize that wait for work, so that each is started once.
 
-use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::limit::BUILDS_AT_ONCE;
 use crate::render::answer::{Answer, Kept};
 use crate::render::cache::Cache;
 use crate::render::memo::{Built, Memo};
-use crate::render::sandbox::{Desk, End, STACK, Sandbox};
+use crate::render::sandbox::{Desk, End, STACK, Sandbox, at_once};
 use crate::render::seen::Seen;
 use crate::render::tree::Tree;
 use crate::render::{Limits, Object, RenderError, Request};
@@ -99,8 +97,7 @@ impl Pool {
     }
 
     fn start(&mut self, wanted: usize, sandbox: &'static Sandbox, limits: Limits) -> std::io::Result<()> {
-        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        while self.threads.len() < wanted.min(cores).min(BUILDS_AT_ONCE) {
+        while self.threads.len() < wanted.min(at_once()) {
             let waiting = Arc::clone(self.waiting.get_or_insert_with(|| {
                 let (jobs, waiting) = mpsc::channel();
                 self.jobs = Some(jobs);

@@ -1,6 +1,7 @@
 //! The machine that runs the embedded kustomize: loaded once, run in instances that see a
 //! snapshot's files and nothing else.
 
+use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use crate::limit;
 use crate::render::host::{self, Host};
 use crate::render::seen::Seen;
 use crate::render::tree::Tree;
+use crate::render::turn::Turns;
 use crate::render::{engine, module, wasi};
 
 /// The stack of the machine that one instance may use; the thread that runs it must have more.
@@ -17,6 +19,11 @@ pub(super) const STACK: usize = 16 << 20;
 
 /// How often it is looked whether an instance has used up its time.
 const TICK: Duration = Duration::from_millis(20);
+
+/// Returns how many instances may run at once.
+pub(super) fn at_once() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(limit::BUILDS_AT_ONCE)
+}
 
 /// What one instance may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +77,7 @@ pub(super) enum End {
 pub(super) struct Sandbox {
     engine: Engine,
     ready: InstancePre<Host>,
+    turns: Arc<Turns>,
 }
 
 impl Sandbox {
@@ -104,7 +112,7 @@ impl Sandbox {
         wasi::link(&mut linker, &module)?;
         host::link(&mut linker)?;
         let ready = linker.instantiate_pre(&module)?;
-        Ok(Sandbox { engine, ready })
+        Ok(Sandbox { engine, ready, turns: Turns::of(at_once()) })
     }
 
     /// Lets time pass for the instances until `done` says so.
@@ -118,7 +126,7 @@ impl Sandbox {
     ///
     /// The calling thread needs more stack than [`STACK`].
     pub(super) fn run(&self, limits: Limits, desk: Box<dyn Desk>) -> End {
-        let mut store = Store::new(&self.engine, Host::new(limits, desk));
+        let mut store = Store::new(&self.engine, Host::new(limits, desk, Arc::clone(&self.turns)));
         store.limiter(|host| host);
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|store| {

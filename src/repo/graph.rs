@@ -25,6 +25,8 @@ pub struct Graph {
     parts: BTreeMap<RepoPath, Vec<RepoPath>>,
     /// Who refers to a file or folder, by field of a kustomization.
     referrers: BTreeMap<RepoPath, BTreeSet<RepoPath>>,
+    /// Whose lists build on a file or folder.
+    listed: BTreeMap<RepoPath, BTreeSet<RepoPath>>,
     /// Symbolic links, with where they lead in the end.
     links: BTreeMap<RepoPath, RepoPath>,
 }
@@ -61,17 +63,19 @@ impl Graph {
         }
         let mut referrers: BTreeMap<RepoPath, BTreeSet<RepoPath>> = BTreeMap::new();
         let mut parts: BTreeMap<RepoPath, Vec<RepoPath>> = BTreeMap::new();
+        let mut listed: BTreeMap<RepoPath, BTreeSet<RepoPath>> = BTreeMap::new();
         for kustomization in graph.iter() {
             for reference in kustomization.references() {
                 let Some(path) = reference.path() else { continue };
                 let path = graph.real(path);
                 if matches!(reference.field, "resources" | "bases" | "components") {
                     parts.entry(kustomization.folder.clone()).or_default().push(path.clone());
+                    listed.entry(path.clone()).or_default().insert(kustomization.folder.clone());
                 }
                 referrers.entry(path).or_default().insert(kustomization.folder.clone());
             }
         }
-        (graph.referrers, graph.parts) = (referrers, parts);
+        (graph.referrers, graph.parts, graph.listed) = (referrers, parts, listed);
         graph
     }
 
@@ -140,13 +144,12 @@ impl Graph {
 
     /// Gives the folders whose kustomization builds on this file or folder, as a patch does not.
     pub fn lists(&self, path: &RepoPath) -> Vec<RepoPath> {
-        let builds_on = |folder: &&RepoPath| self.builds_on(folder).any(|part| part == path);
-        self.referrers(path).filter(builds_on).cloned().collect()
+        self.listed.get(path).into_iter().flatten().cloned().collect()
     }
 
     /// Tells whether a file is a patch: lists refer to it, and none builds on it.
     pub fn is_patch(&self, file: &RepoPath) -> bool {
-        self.referrers(file).next().is_some() && self.lists(file).is_empty()
+        self.referrers.contains_key(file) && !self.listed.contains_key(file)
     }
 
     /// Gives every folder that a build of this one reaches, itself included.

@@ -5,27 +5,10 @@ use std::fmt::Write as _;
 use gitops_windows::render::Request;
 use gitops_windows::repo::{File, Snapshot};
 
+use super::dice::Dice;
 use super::{agree, names, path, snapshot};
 
-/// Numbers from a seed (xorshift64*).
-struct Dice(u64);
-
 impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % bound
-    }
-
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.below(choices.len())]
-    }
-
-    fn once_in(&mut self, times: usize) -> bool {
-        self.below(times) == 0
-    }
-
     fn name(&mut self) -> String {
         format!("app-{}", self.below(40))
     }

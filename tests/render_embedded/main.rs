@@ -2,10 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
 
 mod bases;
+mod dice;
 mod harm;
 mod kept;
 mod large;
 mod once;
+mod patches;
 mod schema;
 #[path = "../support/mod.rs"]
 mod support;

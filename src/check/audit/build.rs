@@ -1,12 +1,12 @@
 //! What can't be read or built.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::code::{
     APPLIES_NOTHING, DOES_NOT_BUILD, FOREIGN_SOURCE, MISSING_PATH, NOT_JUDGED, UNREADABLE_FILE,
 };
 use crate::check::subject::Subject;
-use crate::delivery::Delivery;
+use crate::delivery::{Applied, Delivery};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::path::RepoPath;
 use crate::repo::flux::{Unmapped, is_yaml};
@@ -257,18 +257,19 @@ fn empty(subject: &Subject<'_>, delivery: &Delivery) -> Option<Diagnostic> {
 fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let (graph, snapshot) = (&subject.model.graph, subject.snapshot);
     // A Kustomization that another build changes is what that build makes of it.
-    let applied = || {
-        let all = subject.deliveries.iter().flat_map(|delivery| &delivery.objects);
-        all.filter(|applied| applied.is(crate::repo::flux::GROUP, "Kustomization"))
-    };
+    let mut applied: BTreeMap<(&RepoPath, &str), Vec<&Applied>> = BTreeMap::new();
+    for one in subject.deliveries.iter().flat_map(|delivery| &delivery.objects) {
+        if let Some(origin) = one.object.origin.as_ref()
+            && one.is(crate::repo::flux::GROUP, "Kustomization")
+        {
+            applied.entry((&origin.path, &one.id.name)).or_default().push(one);
+        }
+    }
     let mut findings = Vec::new();
     for flux in subject.model.all_flux() {
         let written = flux.spec("path").as_str().unwrap_or_default();
-        let changed = applied().any(|other| {
-            other.object.origin.as_ref().is_some_and(|origin| origin.path == flux.file)
-                && other.id.name == flux.name
-                && other.value()["spec"]["path"].as_str().unwrap_or_default() != written
-        });
+        let mut own = applied.get(&(&flux.file, flux.name.as_str())).into_iter().flatten();
+        let changed = own.any(|other| other.value()["spec"]["path"].as_str().unwrap_or_default() != written);
         if written.contains("${") || changed {
             continue;
         }

@@ -95,12 +95,16 @@ fn missing(subject: &Subject<'_>, from: &Delivery, defined: &Defined<'_>) -> Vec
 /// One Flux Kustomization in two files: whoever applies it last wins.
 fn twice(subject: &Subject<'_>, deliveries: &[&Delivery]) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for (index, first) in deliveries.iter().enumerate() {
-        for second in &deliveries[index + 1..] {
-            let (Some(one), Some(other)) = (subject.flux(first), subject.flux(second)) else { continue };
-            let same = one.name == other.name && one.namespace == other.namespace && !one.name.contains("${");
+    let flux = || deliveries.iter().filter_map(|delivery| subject.flux(delivery)).enumerate();
+    let mut named: BTreeMap<(&str, &str), Vec<(usize, &FluxKustomization)>> = BTreeMap::new();
+    for (index, one) in flux().filter(|(_, one)| !one.name.contains("${")) {
+        named.entry((&one.namespace, &one.name)).or_default().push((index, one));
+    }
+    for (index, one) in flux() {
+        let same = named.get(&(one.namespace.as_str(), one.name.as_str())).into_iter().flatten();
+        for (_, other) in same.filter(|(position, _)| *position > index) {
             let apart = one.file != other.file && one.value["spec"] != other.value["spec"];
-            if !same || !apart || !one.is_document || !other.is_document {
+            if !apart || !one.is_document || !other.is_document {
                 continue;
             }
             findings.push(

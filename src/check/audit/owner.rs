@@ -1,5 +1,6 @@
 //! Objects with more than one owner.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::code::{BOTH_HALVES, DOUBLE_OWNED, OVERWRITTEN};
@@ -11,13 +12,20 @@ use crate::repo::manifest::ObjectId;
 /// How many objects a finding names.
 const MOST_NAMES: usize = 5;
 
+/// Up to how many owners of one object each is told with each other: beyond, there would be more findings than anybody
+/// reads, or than there is memory.
+const MOST_PAIRED: usize = 8;
+
+/// One owner: which Flux Kustomization, and the object as it applies it.
+type Owner<'s> = (usize, &'s Applied);
+
 /// How a second owner goes without the objects going: whoever loses them deletes those that carry its labels
 /// (kustomize-controller, `prune`).
 const KEPT_OBJECTS: &str = "give the objects the annotation `kustomize.toolkit.fluxcd.io/prune: disabled`\nwait until the cluster has applied that\nremove them from the other Flux Kustomization\nwhen the cluster has applied that too, remove the annotation";
 
 /// Finds objects that two Flux Kustomizations of one cluster apply.
 ///
-/// One finding speaks of all objects that the same two share. Folders without a Flux
+/// One finding speaks of all objects that the same two share; where many share one object, each is told with one other. Folders without a Flux
 /// Kustomization in Git are left out, since who applies them is guessed, as are names that
 /// hold a value which only the cluster knows.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
@@ -26,7 +34,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         // What a bootstrap folder takes in is applied by the bootstrap Kustomization, which is among these.
         let deliveries: Vec<&Delivery> =
             deliveries.iter().copied().filter(|delivery| delivery.flux.is_some()).collect();
-        let mut owners: BTreeMap<&ObjectId, Vec<(usize, &Applied)>> = BTreeMap::new();
+        let mut owners: BTreeMap<&ObjectId, Vec<Owner<'_>>> = BTreeMap::new();
         for (position, delivery) in deliveries.iter().enumerate() {
             for applied in &delivery.objects {
                 if !applied.live.has_variable() {
@@ -36,14 +44,8 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         }
         let mut shared: BTreeMap<(usize, usize), Vec<(&Applied, &Applied)>> = BTreeMap::new();
         for owners in owners.values() {
-            for (index, (first, one)) in owners.iter().enumerate() {
-                for (second, other) in &owners[index + 1..] {
-                    let same = deliveries[*first].name == deliveries[*second].name
-                        && deliveries[*first].namespace == deliveries[*second].namespace;
-                    if !same {
-                        shared.entry((*first, *second)).or_default().push((one, other));
-                    }
-                }
+            for ((first, one), (second, other)) in pairs(&deliveries, owners) {
+                shared.entry((first, second)).or_default().push((one, other));
             }
         }
         for ((first, second), objects) in shared {
@@ -51,6 +53,47 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         }
     }
     findings
+}
+
+/// Gives the owners of an object in pairs: each with each other, or, where they are many, each with one that does worst
+/// to it.
+fn pairs<'s>(deliveries: &[&Delivery], owners: &[Owner<'s>]) -> Vec<(Owner<'s>, Owner<'s>)> {
+    let apart = |one: &Owner<'_>, other: &Owner<'_>| {
+        let (one, other) = (deliveries[one.0], deliveries[other.0]);
+        one.name != other.name || one.namespace != other.namespace
+    };
+    if owners.len() <= MOST_PAIRED {
+        let each = owners.iter().enumerate();
+        return each
+            .flat_map(|(index, one)| owners[index + 1..].iter().map(move |other| (*one, *other)))
+            .filter(|(one, other)| apart(one, other))
+            .collect();
+    }
+    let harm = |one: &Owner<'_>, other: &Owner<'_>| {
+        let windows = (deliveries[one.0].window(), deliveries[other.0].window());
+        match windows.0 != windows.1 {
+            true if one.1.value() != other.1.value() => 2,
+            true if windows.0.is_some() != windows.1.is_some() => 1,
+            _ => 0,
+        }
+    };
+    let is_like = |one: &Owner<'_>, other: &Owner<'_>| {
+        deliveries[one.0].window() == deliveries[other.0].window() && one.1.value() == other.1.value()
+    };
+    let second = owners.iter().find(|owner| apart(&owners[0], owner));
+    let mut kinds: Vec<Owner<'s>> = owners.iter().take(1).chain(second).copied().collect();
+    for owner in owners {
+        if kinds.len() < MOST_PAIRED && !kinds.iter().any(|kind| is_like(kind, owner)) {
+            kinds.push(*owner);
+        }
+    }
+    let worst = |owner: &Owner<'s>| {
+        let others = kinds.iter().filter(|kind| apart(kind, owner));
+        let worst = others.min_by_key(|kind| Reverse(harm(kind, owner)))?;
+        Some(if worst.0 < owner.0 { (*worst, *owner) } else { (*owner, *worst) })
+    };
+    let mut known = BTreeSet::new();
+    owners.iter().filter_map(worst).filter(|(one, other)| known.insert((one.0, other.0))).collect()
 }
 
 fn finding(

@@ -4,6 +4,7 @@ mod cases;
 mod changes;
 mod deletions;
 mod gate_cases;
+mod owners;
 mod renamed;
 mod repository;
 mod spec;
