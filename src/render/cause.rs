@@ -4,6 +4,8 @@
 //! (`kustomize/api/internal/target/kusttarget.go`, `accumulateResources`); only the innermost says
 //! what is wrong.
 
+use crate::render::NEEDS;
+
 /// How much of a report is kept.
 const LIMIT: usize = 400;
 
@@ -26,7 +28,7 @@ const VALUES: [(&str, &str); 2] = [
 /// Gives the innermost error of a report, with the folder where it arose, and without the values of a generator.
 pub(super) fn cause(report: &str) -> String {
     // What the renderer itself found out (`renderer/remote.go`) stands before kustomize's words.
-    if report.starts_with("needs ") {
+    if report.starts_with(NEEDS) {
         return report.split(": accumulating ").next().unwrap_or(report).to_owned();
     }
     if let Some((at, words)) = VALUES.iter().find_map(|(begin, words)| Some((report.find(begin)?, words))) {
