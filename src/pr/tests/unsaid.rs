@@ -59,9 +59,9 @@ fn a_parent_that_did_not_build_is_not_known_to_have_brought_anything() {
     ];
     assert_eq!(withheld(&report), expected);
     // A remote base is there for Flux: what stands beside it is brought.
-    let remote = "resources: [a.yaml, b.yaml, 'https://example.org/x.yaml']\n";
-    let report = compared(&nested(remote), &nested(&remote.replace("b.yaml, ", "")));
-    assert_eq!(lines(&report), ["ConfigMap/b deleted at-once"]);
+    let remote = nested("resources: [a.yaml, 'https://example.org/x.yaml']\n");
+    let report = compared(&files(), &remote);
+    assert_eq!(lines(&report)[1..], ["ConfigMap/a created at-once"], "{:?}", withheld(&report));
 }
 
 #[test]
@@ -97,5 +97,27 @@ fn a_path_of_the_cluster_is_told_where_a_folder_that_it_may_be_differs() {
     assert_eq!(
         (lines(&report), withheld(&report).len()),
         (vec!["ConfigMap/a changed at-once".to_owned()], 1)
+    );
+}
+
+#[test]
+fn a_list_that_a_root_without_one_gets_makes_nothing_new() {
+    let mut base = files();
+    base.retain(|path, _| !path.contains("/flux-system/") && !path.contains("/gate/"));
+    base.insert("clusters/one/vars.yaml".to_owned(), map("vars", "a: '1'"));
+    let list = "resources: [apps.yaml, vars.yaml]\n";
+    let listed = with(&base, &[("clusters/one/kustomization.yaml", "", list)]);
+    assert_eq!(lines(&compared(&base, &listed)), [""; 0]);
+    assert_eq!(lines(&compared(&listed, &base)), [""; 0]);
+    let more = with(
+        &listed,
+        &[
+            ("clusters/one/more.yaml", "", &flux("more", "apps/apps-rt", "")),
+            ("clusters/one/kustomization.yaml", "vars.yaml", "vars.yaml, more.yaml"),
+        ],
+    );
+    assert_eq!(
+        lines(&compared(&base, &more)),
+        ["Kustomization/more created unknown", "ConfigMap/settings created unknown"]
     );
 }
