@@ -200,7 +200,10 @@ fn explain_says_what_nobody_builds() {
         "ConfigMap spare: rw (its annotation gitops-windows/type)\n  from apps/base/spare.yaml\n  no entry point builds it\n"
     );
     scratch
-        .write("spare/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: []\n")
+        .write(
+            "spare/kustomization.yaml",
+            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: []\n",
+        )
         .commit();
     let list = scratch.expect(0, &["explain", "spare/kustomization.yaml"]).stdout;
     assert_eq!(list, "It declares no object.\n");
