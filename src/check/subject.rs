@@ -129,7 +129,7 @@ impl<'a> Subject<'a> {
     /// Returns the held source that a Flux Kustomization in Git reads.
     pub fn held_source(&self, delivery: &Delivery) -> Option<SourceId> {
         delivery.flux?;
-        let mut held = self.model.delivered.named(&delivery.cluster.name)?.held();
+        let mut held = self.model.delivered.named(&delivery.cluster.name)?.held_named(&delivery.name);
         held.find(|(one, _)| delivery.is_named(one.namespace(), one.name())).map(|(_, source)| source)
     }
 

@@ -202,8 +202,25 @@ impl Cluster {
 
     /// Returns the Flux Kustomizations of it that read a held source, or what a generator makes of one, with that.
     pub fn held(&self) -> impl Iterator<Item = (&Reached, SourceId)> {
-        let own = self.kustomizations.iter().map(|one| (one, self.fetched(&one.source())));
-        own.filter(|(_, id)| self.is_held(id))
+        let is_any = self.has_held();
+        let own = self.kustomizations.iter().filter(move |_| is_any);
+        own.filter_map(|one| Some((one, self.held_by(one)?)))
+    }
+
+    /// As [`held`](Cluster::held), those of a name.
+    pub fn held_named(&self, name: &str) -> impl Iterator<Item = (&Reached, SourceId)> {
+        let named = self.by_name.get(name).filter(|_| self.has_held()).into_iter().flatten();
+        let own = named.filter_map(|position| self.kustomizations.get(*position));
+        own.filter_map(|one| Some((one, self.held_by(one)?)))
+    }
+
+    /// Tells whether any of its sources is held: in most clusters none is, and nobody needs to be asked.
+    fn has_held(&self) -> bool {
+        self.sources.iter().any(|(_, value)| value["spec"]["ref"]["tag"] == mechanism::PLACEHOLDER)
+    }
+
+    fn held_by(&self, one: &Reached) -> Option<SourceId> {
+        Some(self.fetched(&one.source())).filter(|id| self.is_held(id))
     }
 
     /// Returns the folder above `clusters` that holds its first root; empty where there is none.

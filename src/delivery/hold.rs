@@ -143,9 +143,8 @@ impl<'m> Holds<'m> {
 
     /// Returns what a Flux Kustomization waits for whose source is held, and that no CronJob moves.
     fn by_source(&self, cluster: &str, target: &GateTarget) -> Option<Hold> {
-        let is_it =
-            |one: &Reached| one.name() == target.name && self.target(one.namespace(), one.name()) == *target;
-        let mut held = self.model.delivered.named(cluster)?.held();
+        let is_it = |one: &Reached| self.target(one.namespace(), one.name()) == *target;
+        let mut held = self.model.delivered.named(cluster)?.held_named(&target.name);
         held.find(|(one, _)| is_it(one)).map(|(_, source)| Hold::Source(source.name))
     }
 

@@ -99,8 +99,8 @@ fn twice(subject: &Subject<'_>, deliveries: &[&Delivery]) -> Vec<Diagnostic> {
         for second in &deliveries[index + 1..] {
             let (Some(one), Some(other)) = (subject.flux(first), subject.flux(second)) else { continue };
             let same = one.name == other.name && one.namespace == other.namespace && !one.name.contains("${");
-            let apart = one.file != other.file && one.value["spec"] != other.value["spec"];
-            if !same || !apart || !one.is_document || !other.is_document {
+            let apart = || one.file != other.file && one.value["spec"] != other.value["spec"];
+            if !same || !one.is_document || !other.is_document || !apart() {
                 continue;
             }
             findings.push(
