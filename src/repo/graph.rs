@@ -114,6 +114,11 @@ impl Graph {
         self.folders.values().filter_map(|folder| (**folder).as_ref().ok())
     }
 
+    /// Gives every folder with a kustomization file, broken or not, in their order.
+    pub fn folders(&self) -> impl Iterator<Item = &RepoPath> {
+        self.folders.keys()
+    }
+
     /// Gives the folders below a folder that have a usable kustomization, in their order.
     pub fn below(&self, folder: &RepoPath) -> impl Iterator<Item = &RepoPath> {
         let below = below(&self.folders, folder);
