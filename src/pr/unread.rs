@@ -122,7 +122,10 @@ fn unapplied(
     let origins = comparison.pairs.iter().flat_map(|pair| [&pair.old, &pair.new]).flatten().flatten();
     let origins: BTreeSet<&RepoPath> = origins.map(|origin| &origin.path).collect();
     let mut roots = appliers(model);
-    roots.retain(|root| root.is_unsaid(model) && !told.iter().any(|one| one.cluster == root.cluster));
+    // What reads what is not looked at may read such a file; a path with variables says at least in which folder.
+    let may_read =
+        |one: &Withheld, root: &Applier<'_>| one.cluster == root.cluster && one.cause != Cause::Path;
+    roots.retain(|root| root.is_unsaid(model) && !told.iter().any(|one| may_read(one, root)));
     let withheld = |root: &Applier<'_>| {
         let mut own = reach.unread.iter().filter(|file| file.is_within(&root.path));
         let file = own.find(|file| !origins.contains(**file))?;

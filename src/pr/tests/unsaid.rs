@@ -120,4 +120,19 @@ fn a_list_that_a_root_without_one_gets_makes_nothing_new() {
         lines(&compared(&base, &more)),
         ["Kustomization/more created unknown", "ConfigMap/settings created unknown"]
     );
+    // What else such a root gets is not told as an object, and not left out in silence.
+    let new = with(
+        &base,
+        &[
+            ("clusters/one/more.yaml", "", &map("more", "a: '1'")),
+            ("clusters/one/far.yaml", "", &flux("far", "far/${ENVIRONMENT}", "")),
+        ],
+    );
+    let report = compared(&base, &new);
+    assert_eq!(lines(&report), ["Kustomization/far created unknown"]);
+    let expected = [
+        "path head far: only the cluster knows the path of Flux Kustomization far",
+        "unreached head clusters/one: Git does not say what applies clusters/one/more.yaml to one",
+    ];
+    assert_eq!(withheld(&report), expected);
 }
