@@ -108,7 +108,7 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
         let is_applied = !entry.flux.is_empty() || entry.through.is_some();
         let is_side = sides.get(&entry.path).is_some_and(|(whole, _)| input.model.entry(whole).is_some());
         let is_doubled = !is_applied && (is_side || live.contains(&entry.path));
-        if entry.role == Role::Bootstrap || is_doubled {
+        if is_doubled {
             continue;
         }
         let Ok(typed) = input.located_entry(entry) else {
@@ -122,7 +122,10 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
                 continue;
             };
             let app = apps.bringing(object).unwrap_or_default().to_owned();
-            let (change_type, reason) = words(input, classified);
+            let (change_type, reason) = match entry.role {
+                Role::Bootstrap => undivided(input),
+                _ => words(input, classified),
+            };
             let key = (origin.path.clone(), ObjectId::of(&object.value), change_type, reason);
             let consumers =
                 entry.clusters().map(|cluster| (cluster.to_owned(), entry.path.clone(), app.clone()));
@@ -180,8 +183,9 @@ fn as_written(input: &Input<'_>, file: &RepoPath, consumers: &[Consumer]) -> Res
     let documents = input.snapshot.file(file).and_then(manifests).unwrap_or_default();
     let mut found = Vec::new();
     for object in documents.iter().flat_map(|document| objects(&document.value)) {
-        // A patch or a values file is no object that anybody applies.
-        if object["kind"].as_str().is_none() || object["apiVersion"].as_str().is_none() {
+        // A patch or a values file is no object that anybody applies, nor is a list of kustomize's, which has no name.
+        let is_said = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
+        if ![&object["kind"], &object["apiVersion"], &object["metadata"]["name"]].into_iter().all(is_said) {
             continue;
         }
         let classified =
@@ -201,6 +205,14 @@ fn as_written(input: &Input<'_>, file: &RepoPath, consumers: &[Consumer]) -> Res
         });
     }
     Ok(found)
+}
+
+/// Says what the objects of a folder are that bootstraps a cluster: no type divides it.
+fn undivided(input: &Input<'_>) -> (String, String) {
+    let types = &input.spec.types;
+    let real_time = types.iter().find(|one| one.is_real_time()).or(types.first());
+    let name = real_time.map(|one| one.name.value.clone()).unwrap_or_default();
+    (name, "its folder bootstraps the cluster, and is never divided".to_owned())
 }
 
 fn words(input: &Input<'_>, classified: &Classified) -> (String, String) {

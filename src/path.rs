@@ -60,19 +60,22 @@ impl RepoPath {
         if text.contains(['\0', '\\']) {
             return Err(RepoPathError::Character(text.to_owned()));
         }
-        let mut segments: Vec<&str> = self.segments().collect();
+        let mut joined = String::with_capacity(self.0.len() + text.len() + 1);
+        joined.push_str(&self.0);
         for segment in text.split('/') {
             match segment {
                 "" | "." => {}
-                ".." => {
-                    if segments.pop().is_none() {
-                        return Err(RepoPathError::Escapes(text.to_owned()));
+                ".." if joined.is_empty() => return Err(RepoPathError::Escapes(text.to_owned())),
+                ".." => joined.truncate(joined.rfind('/').unwrap_or_default()),
+                name => {
+                    if !joined.is_empty() {
+                        joined.push('/');
                     }
+                    joined.push_str(name);
                 }
-                name => segments.push(name),
             }
         }
-        Ok(RepoPath(segments.join("/").into()))
+        Ok(RepoPath(joined.into()))
     }
 
     /// Gives the text; empty for the top.
@@ -92,7 +95,7 @@ impl RepoPath {
 
     /// Gives the last segment; `None` for the top.
     pub fn name(&self) -> Option<&str> {
-        self.segments().next_back()
+        self.0.rsplit('/').next().filter(|name| !name.is_empty())
     }
 
     /// Gives the folder that holds this path; `None` for the top.

@@ -199,6 +199,14 @@ fn explain_says_what_nobody_builds() {
         text,
         "ConfigMap spare: rw (its annotation gitops-windows/type)\n  from apps/base/spare.yaml\n  no entry point builds it\n"
     );
+    scratch
+        .write(
+            "spare/kustomization.yaml",
+            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: []\n",
+        )
+        .commit();
+    let list = scratch.expect(0, &["explain", "spare/kustomization.yaml"]).stdout;
+    assert_eq!(list, "It declares no object.\n");
     scratch.expect(3, &["explain", "apps/none"]);
 }
 
@@ -213,6 +221,23 @@ fn explain_says_who_reads_what_brings_no_object() {
     insta::assert_snapshot!(told("apps/base/linked/kustomization.yaml"), @r"
     apps/base/linked/kustomization.yaml: no object of its own; it shapes what is built
       in cluster prod, apps/prod
+    ");
+}
+
+#[test]
+fn explain_tells_the_objects_of_a_root() {
+    let scratch = divided();
+    let instance = "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: { name: flux, namespace: flux-system }\nspec: { sync: { kind: GitRepository, url: https://example.org/fleet, ref: refs/heads/main, path: clusters/new } }\n";
+    let vars = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: vars, namespace: flux-system }\n";
+    scratch
+        .write("clusters/new/flux-system/flux-instance.yaml", instance)
+        .write("clusters/new/vars.yaml", vars)
+        .commit();
+    let told = scratch.expect(0, &["explain", "clusters/new/vars.yaml"]).stdout;
+    insta::assert_snapshot!(told, @r"
+    ConfigMap flux-system/vars: rt (its folder bootstraps the cluster, and is never divided)
+      from clusters/new/vars.yaml
+      in cluster new, clusters/new
     ");
 }
 

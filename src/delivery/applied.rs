@@ -88,6 +88,8 @@ pub struct Delivery {
     pub name: String,
     /// What it applies; nothing where it does not build.
     pub objects: Vec<Applied>,
+    /// Whether somebody asked for its build; what nobody asked for has no objects.
+    pub is_asked: bool,
     /// Why it does not build.
     pub error: Option<String>,
     /// Whether the build was stopped for its time or memory, which says nothing about the folder.
@@ -161,7 +163,8 @@ pub fn deliveries(
                     requests.len() - 1
                 })
             }));
-            found.push(delivery(model, entry, flux, sides.get(&entry.path).map(|(_, position)| *position)));
+            let side = sides.get(&entry.path).map(|(_, position)| *position);
+            found.push(Delivery { is_asked: is_wanted, ..delivery(model, entry, flux, side) });
         }
     }
     let results = renderer.render(snapshot, &requests);
@@ -209,6 +212,7 @@ fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option
         namespace: kustomization.map(|flux| flux.namespace.clone()).unwrap_or_default(),
         name: kustomization.map_or_else(|| model.name_of(entry).to_owned(), |flux| flux.name.clone()),
         objects: Vec::new(),
+        is_asked: false,
         error: None,
         unjudged: false,
         change_type: side,

@@ -71,39 +71,61 @@ impl<'m> Applier<'m> {
     /// Returns the files and folders below which all lies that the build may read; `None` where that is not known.
     pub fn surroundings(&self, graph: &Graph) -> Option<BTreeSet<RepoPath>> {
         let (mut found, mut seen) = (BTreeSet::from([self.path.clone()]), BTreeSet::new());
-        let mut queue = vec![graph.real(&self.path)];
-        let components = self.spec()["components"].as_array().into_iter().flatten();
-        for component in components {
-            queue.push(graph.real(&self.path.join(component.as_str()?).ok()?));
-        }
+        let mut queue = self.begins(graph)?;
         while let Some(next) = queue.pop() {
             if !seen.insert(next.clone()) {
                 continue;
             }
-            found.insert(next.clone());
-            if graph.broken(&next).is_some() {
-                return None;
-            }
-            let Some(list) = graph.get(&next) else {
-                if next == graph.real(&self.path) {
-                    queue.extend(generated_children(graph, &next));
-                }
-                continue;
-            };
-            if list.keys().any(|key| HIDING.contains(&key.to_lowercase().as_str())) {
-                return None;
-            }
-            for target in list.references().iter().filter_map(Reference::path) {
-                let real = graph.real(target);
-                if graph.has(&real) {
-                    queue.push(real.clone());
-                } else {
-                    found.extend([real.parent(), target.parent()].into_iter().flatten());
-                }
-                found.extend([real, target.clone()]);
-            }
+            let around = Around::of(graph, &next)?;
+            found.insert(next);
+            found.extend(around.paths);
+            queue.extend(around.folders);
         }
         Some(found)
+    }
+
+    /// Returns the folders with which the build begins; `None` where they are not known.
+    pub(super) fn begins(&self, graph: &Graph) -> Option<Vec<RepoPath>> {
+        let own = graph.real(&self.path);
+        let mut found = if graph.has(&own) { Vec::new() } else { generated_children(graph, &own) };
+        found.push(own);
+        for component in self.spec()["components"].as_array().into_iter().flatten() {
+            found.push(graph.real(&self.path.join(component.as_str()?).ok()?));
+        }
+        Some(found)
+    }
+}
+
+/// What the list of a folder makes a build read.
+#[derive(Default)]
+pub(super) struct Around {
+    /// The files and folders below which it lies.
+    pub paths: Vec<RepoPath>,
+    /// The folders with a list that it builds on.
+    pub folders: Vec<RepoPath>,
+}
+
+impl Around {
+    /// Looks at the list of a folder, if it has one; `None` where that does not say what is read.
+    pub(super) fn of(graph: &Graph, folder: &RepoPath) -> Option<Around> {
+        let mut around = Around::default();
+        if graph.broken(folder).is_some() {
+            return None;
+        }
+        let Some(list) = graph.get(folder) else { return Some(around) };
+        if list.keys().any(|key| HIDING.contains(&key.to_lowercase().as_str())) {
+            return None;
+        }
+        for target in list.references().iter().filter_map(Reference::path) {
+            let real = graph.real(target);
+            if graph.has(&real) {
+                around.folders.push(real.clone());
+            } else {
+                around.paths.extend([real.parent(), target.parent()].into_iter().flatten());
+            }
+            around.paths.extend([real, target.clone()]);
+        }
+        Some(around)
     }
 }
 

@@ -165,7 +165,16 @@ impl<'m> Comparison<'m> {
 
     /// Builds the pairs of some clusters and keeps what differs: an object moves within its cluster only.
     fn add(&mut self, pairs: Vec<Pair<'m>>, before: World<'m>, after: World<'m>, renderer: &dyn Renderer) {
-        let (olds, news): (Vec<_>, Vec<_>) = pairs.iter().map(|pair| (&pair.before, &pair.after)).unzip();
+        // Of a root that is no list on one side only that is compared which is known of both.
+        let is_unsaid = |pair: &Pair<'_>| {
+            let of = |side: &Option<Applier<'_>>, world: World<'_>| {
+                side.as_ref().is_some_and(|one| one.is_unsaid(world.model))
+            };
+            of(&pair.before, before) || of(&pair.after, after)
+        };
+        let both = pairs.iter().map(|pair| (pair, is_unsaid(pair)));
+        let (olds, news): (Vec<_>, Vec<_>) =
+            both.map(|(pair, unsaid)| ((&pair.before, unsaid), (&pair.after, unsaid))).unzip();
         let (olds, news) = (built(before, &olds, renderer), built(after, &news, renderer));
         let mut all: Vec<(Pair<'m>, [Built; 2])> =
             pairs.into_iter().zip(olds.into_iter().zip(news).map(<[Built; 2]>::from)).collect();
@@ -221,13 +230,13 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
     pairs
 }
 
-/// Builds one side.
-fn built(world: World<'_>, appliers: &[&Option<Applier<'_>>], renderer: &dyn Renderer) -> Vec<Built> {
+/// Builds one side; of what is unsaid, only the Flux Kustomizations count.
+fn built(world: World<'_>, appliers: &[(&Option<Applier<'_>>, bool)], renderer: &dyn Renderer) -> Vec<Built> {
     let mut by_artifact: BTreeMap<Option<&Artifact>, Vec<(usize, Request)>> = BTreeMap::new();
     let mut outcomes: Vec<Built> = appliers.iter().map(|_| Ok(Vec::new())).collect();
-    for (position, applier) in appliers.iter().enumerate() {
+    for (position, (applier, is_unsaid)) in appliers.iter().enumerate() {
         let Some(applier) = applier else { continue };
-        if applier.is_unsaid(world.model) {
+        if *is_unsaid {
             outcomes[position] = Ok(brought(world.model, applier));
         } else {
             let request = applier.request(&world.model.graph);

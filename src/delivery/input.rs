@@ -165,8 +165,14 @@ impl<'a> Input<'a> {
     fn plain(&self, snapshot: &Snapshot, folder: &RepoPath) -> Request {
         let stands = |name| folder.join(name).is_ok_and(|file| snapshot.entry(&file).is_some());
         let is_listed_by_flux = !FILE_NAMES.into_iter().any(stands)
-            && self.model.entry(folder).is_some_and(|entry| !entry.flux.is_empty());
+            && self.model.entry(folder).is_some_and(|entry| !entry.flux.is_empty() || self.is_synced(folder));
         Request::of(folder.clone(), is_listed_by_flux.then_some(&Value::Null))
+    }
+
+    /// Tells whether a FluxInstance applies a folder: its Flux Kustomization stands in no file.
+    fn is_synced(&self, folder: &RepoPath) -> bool {
+        let mut roots = self.model.delivered.all.iter().flat_map(|cluster| &cluster.roots);
+        roots.any(|root| root.kustomization.is_some() && root.folder == *folder)
     }
 
     /// Asks for a build by which objects can be given their types.

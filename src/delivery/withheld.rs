@@ -83,7 +83,21 @@ pub(super) fn withhold(pairs: &mut [Pair<'_>], before: World<'_>, after: World<'
         };
         let gone = |(is_after, world)| Some((is_after, lost(world, pair)?));
         let gone = [(true, after), (false, before)].into_iter().find_map(gone);
-        let reason = gone.or_else(|| Some((is_after, reason?)));
+        // What only the files of a parent that fails tell is not known to have been brought, or to be.
+        let unbrought = || match (&pair.before, &pair.after) {
+            (Some(old), None) => {
+                let says = |parent: &str, one: &Reached| {
+                    let name = one.name();
+                    format!(
+                        "Flux Kustomization {parent} did not build. Git does not show whether {name} was applied"
+                    )
+                };
+                Some((false, unbrought(old, before.model, says)?))
+            }
+            (None, Some(new)) => Some((true, unbrought(new, after.model, does_not_build)?)),
+            _ => None,
+        };
+        let reason = gone.or_else(|| Some((is_after, reason?))).or_else(unbrought);
         let Some((is_after, (cause, message))) = reason else { continue };
         let side = if is_after { &mut pair.new } else { &mut pair.old };
         if side.is_ok() {
@@ -95,6 +109,24 @@ pub(super) fn withhold(pairs: &mut [Pair<'_>], before: World<'_>, after: World<'
 
 /// Returns why a Flux Kustomization is only known by its file, if so.
 fn uncertain(applier: &Applier<'_>, model: &Model) -> Option<(Cause, String)> {
+    let (parent, one) = failing_parent(applier, model)?;
+    Some((Cause::Parent, does_not_build(parent.name(), one)))
+}
+
+/// As [`uncertain`], but not for what fails only here: Flux may well build it.
+fn unbrought(
+    applier: &Applier<'_>,
+    model: &Model,
+    says: impl Fn(&str, &Reached) -> String,
+) -> Option<(Cause, String)> {
+    let (parent, one) = failing_parent(applier, model)?;
+    let error = RenderError { message: parent.error.clone()? };
+    (!error.is_of_here()).then(|| (Cause::Parent, says(parent.name(), one)))
+}
+
+/// Returns the nearest Flux Kustomization above one that does not build, with that one, where it is known by its file
+/// only.
+fn failing_parent<'m>(applier: &Applier<'m>, model: &'m Model) -> Option<(&'m Reached, &'m Reached)> {
     let one = applier.kustomization.filter(|one| !one.is_certain)?;
     let cluster = find(model, applier.cluster)?;
     let mut above = one;
@@ -106,7 +138,7 @@ fn uncertain(applier: &Applier<'_>, model: &Model) -> Option<(Cause, String)> {
             break;
         }
     }
-    Some((Cause::Parent, does_not_build(above.name(), one)))
+    Some((above, one))
 }
 
 /// What does not build on one side.

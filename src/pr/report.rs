@@ -108,6 +108,14 @@ impl By {
     pub fn name(&self) -> &str {
         self.kustomization.as_ref().map_or(self.path.as_str(), |(_, name)| name)
     }
+
+    /// Returns the name beside another one: with the namespace where both have one name.
+    pub fn name_beside(&self, other: &By) -> String {
+        match &self.kustomization {
+            Some((namespace, name)) if other.name() == name => format!("{namespace}/{name}"),
+            _ => self.name().to_owned(),
+        }
+    }
 }
 
 /// What is compared, beside the trees.

@@ -132,7 +132,7 @@ pub fn legend(sections: &[Section], notices: &[Notice]) -> Option<String> {
 fn row(line: &Line) -> Row {
     let hide = |text: &str| replace(text, &line.cluster, CLUSTER);
     let by = match &line.from {
-        Some(from) => format!("{} → {}", from.name(), line.by.name()),
+        Some(from) => format!("{} → {}", from.name_beside(&line.by), line.by.name_beside(from)),
         None => line.by.name().to_owned(),
     };
     let value = |value: &Option<Value>| value.as_ref().map(|value| replaced(value, &hide));

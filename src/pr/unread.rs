@@ -122,7 +122,10 @@ fn unapplied(
     let origins = comparison.pairs.iter().flat_map(|pair| [&pair.old, &pair.new]).flatten().flatten();
     let origins: BTreeSet<&RepoPath> = origins.map(|origin| &origin.path).collect();
     let mut roots = appliers(model);
-    roots.retain(|root| root.is_unsaid(model) && !told.iter().any(|one| one.cluster == root.cluster));
+    // What reads what is not looked at may read such a file; a path with variables says at least in which folder.
+    let may_read =
+        |one: &Withheld, root: &Applier<'_>| one.cluster == root.cluster && one.cause != Cause::Path;
+    roots.retain(|root| root.is_unsaid(model) && !told.iter().any(|one| may_read(one, root)));
     let withheld = |root: &Applier<'_>| {
         let mut own = reach.unread.iter().filter(|file| file.is_within(&root.path));
         let file = own.find(|file| !origins.contains(**file))?;
@@ -195,7 +198,7 @@ impl<'a> Reach<'a> {
         }
         match source.kind.as_str() {
             // One of another repository, unless only its path is not known.
-            "GitRepository" => matches!(foreign(one), Some((Cause::Path, _))) && !self.unread.is_empty(),
+            "GitRepository" => matches!(foreign(one), Some((Cause::Path, _))) && self.may_fit(cluster, one),
             "ExternalArtifact" => match self.copied.get(&source.name) {
                 Some(folders) => folders.iter().any(|folder| {
                     // What it copies from may be pushed from any folder of this repository.
@@ -223,9 +226,29 @@ impl<'a> Reach<'a> {
     fn may_hold(&self, cluster: &str, one: &Reached) -> bool {
         let path = artifact_path(one.value["spec"]["path"].as_str().unwrap_or_default());
         let Some(path) = path.filter(|path| !path.is_top()) else { return false };
+        self.is_read_in(cluster, one, |folder| is_end(folder, &path))
+    }
+
+    /// Tells whether a folder of which the path fits one with variables reads a changed file.
+    fn may_fit(&self, cluster: &str, one: &Reached) -> bool {
+        let text = one.value["spec"]["path"].as_str().unwrap_or_default();
+        let (begin, _) = text.split_once('$').unwrap_or_default();
+        let (_, end) = text.rsplit_once('}').unwrap_or_default();
+        // A variable may be a part of a name, and may hold more names than one.
+        let begin = begin.rsplit_once('/').map_or("", |(above, _)| above);
+        let end = end.split_once('/').map_or("", |(_, below)| below);
+        let (Some(begin), Some(end)) = (artifact_path(begin), artifact_path(end)) else { return true };
+        let fits = |folder: &RepoPath| folder.is_within(&begin) && is_end(folder, &end);
+        // Where a folder has no list, Flux makes one of what it holds.
+        self.files.iter().any(|file| file.parents().any(|folder| fits(&folder)))
+            || self.is_read_in(cluster, one, fits)
+    }
+
+    /// Tells whether one of some folders with a list reads a changed file.
+    fn is_read_in(&self, cluster: &str, one: &Reached, is_wanted: impl Fn(&RepoPath) -> bool) -> bool {
         self.worlds.iter().any(|world| {
             let graph = &world.model.graph;
-            let mut folders = graph.iter().map(|list| &list.folder).filter(|folder| is_end(folder, &path));
+            let mut folders = graph.iter().map(|list| &list.folder).filter(|folder| is_wanted(folder));
             folders.any(|folder| {
                 let applier = Applier { cluster, path: folder.clone(), kustomization: Some(one) };
                 let known = applier.surroundings(graph).unwrap_or_else(|| BTreeSet::from([folder.clone()]));

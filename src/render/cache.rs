@@ -41,6 +41,19 @@ pub(super) fn folder_of_user() -> Option<PathBuf> {
 ///
 /// When it can't be written; then the old file is there, if there was one.
 pub(super) fn write(place: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
+    write_by(place, |file| parts.iter().try_for_each(|part| file.write_all(part)))?;
+    Ok(())
+}
+
+/// As [`write`], with what `fill` writes; returns the file, to be read from wherever that ended.
+///
+/// # Errors
+///
+/// As [`write`], and when `fill` fails.
+pub(super) fn write_by(
+    place: &Path,
+    fill: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> std::io::Result<File> {
     let folder = place.parent().unwrap_or(Path::new("/"));
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
@@ -48,9 +61,8 @@ pub(super) fn write(place: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
     builder.recursive(true).create(folder)?;
     // Another process sees the old file or the new one.
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    parts.iter().try_for_each(|part| file.write_all(part))?;
-    file.persist(place)?;
-    Ok(())
+    fill(file.as_file_mut())?;
+    Ok(file.persist(place)?)
 }
 
 /// Opens a file; of what somebody has put in its place that is none, such as a named pipe, it waits for nothing.

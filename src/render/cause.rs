@@ -4,6 +4,8 @@
 //! (`kustomize/api/internal/target/kusttarget.go`, `accumulateResources`); only the innermost says
 //! what is wrong.
 
+use crate::render::NEEDS;
+
 /// How much of a report is kept.
 const LIMIT: usize = 400;
 
@@ -26,7 +28,7 @@ const VALUES: [(&str, &str); 2] = [
 /// Gives the innermost error of a report, with the folder where it arose, and without the values of a generator.
 pub(super) fn cause(report: &str) -> String {
     // What the renderer itself found out (`renderer/remote.go`) stands before kustomize's words.
-    if report.starts_with("needs ") {
+    if report.starts_with(NEEDS) {
         return report.split(": accumulating ").next().unwrap_or(report).to_owned();
     }
     if let Some((at, words)) = VALUES.iter().find_map(|(begin, words)| Some((report.find(begin)?, words))) {
@@ -36,7 +38,15 @@ pub(super) fn cause(report: &str) -> String {
         Some((folder, rest)) => (Some(folder), rest),
         None => (None, report),
     };
-    let reason = as_file(rest).unwrap_or(rest).trim_end_matches('"').trim();
+    let reason = as_file(rest).unwrap_or(rest).trim();
+    // What kustomize quotes as a whole ends with the mark of which the first is cut off.
+    let is_open = reason.matches('"').count() % 2 == 1;
+    let reason = reason.strip_suffix('"').filter(|_| is_open).unwrap_or(reason);
+    // Of a file, Go says first what was asked for (`net/url`, `Error.Error`).
+    let asked = reason.strip_prefix("Get \"").and_then(|rest| rest.split_once("\": "));
+    if let Some((_, found)) = asked.filter(|(_, found)| found.starts_with(NEEDS)) {
+        return found.to_owned();
+    }
     let text = match folder {
         Some(folder) if !reason.contains(folder) => format!("in {folder}: {reason}"),
         _ => reason.to_owned(),
@@ -87,6 +97,18 @@ mod tests {
     }
 
     #[test]
+    fn a_quoted_word_at_the_end_keeps_both_its_marks() {
+        let report = |mark: &str| {
+            format!(
+                "accumulating resources: accumulation err='accumulating resources from 'a': read a: is a \
+                directory': recursed accumulation of path 'x/a': json: unknown field \"namespac\"{mark}"
+            )
+        };
+        assert_eq!(cause(&report("")), "in x/a: json: unknown field \"namespac\"");
+        assert_eq!(cause(&report("\"")), "in x/a: json: unknown field \"namespac\"");
+    }
+
+    #[test]
     fn no_value_of_a_generator_is_told() {
         let report = |text: &str| {
             format!(
@@ -116,6 +138,7 @@ mod tests {
     #[test]
     fn other_reports_stay_and_no_report_is_endless() {
         assert_eq!(cause("needs the remote base `x`"), "needs the remote base `x`");
+        assert_eq!(cause("Get \"x\": needs the remote base `x`"), "needs the remote base `x`");
         assert_eq!(cause(&"é".repeat(1000)).chars().count(), LIMIT + 2);
     }
 }

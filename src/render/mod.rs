@@ -78,7 +78,15 @@ const LATE: &str = "takes longer than the ";
 /// Begins the reason of a build that was stopped for its memory.
 const LARGE: &str = "needs more than the ";
 
+/// Begins the reason of a build that needs what is not here, such as a remote base (`renderer/remote.go`).
+const NEEDS: &str = "needs ";
+
 impl RenderError {
+    /// Tells whether a build failed for what is lacking here, so that Flux may well make it.
+    pub fn is_of_here(&self) -> bool {
+        self.is_unjudged() || self.message.starts_with(NEEDS)
+    }
+
     /// Tells whether the build was stopped for its time or memory, so that it says nothing about the folder.
     pub fn is_unjudged(&self) -> bool {
         self.message.starts_with(LATE) || self.message.starts_with(LARGE)

@@ -5,13 +5,13 @@
 #![allow(clippy::disallowed_methods, reason = "the cache is not the user's repository")]
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use wasmtime::{Engine, Module, Result};
 
-use crate::render::cache::{age, folder_of_user, note_use, open, write};
+use crate::render::cache::{age, folder_of_user, note_use, open, write_by};
 
 /// The renderer as `build.rs` compiled and compressed it; empty where it was built without.
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/renderer.zst"));
@@ -47,7 +47,9 @@ pub(super) fn load(engine: &Engine) -> Result<Module> {
     if let Some(module) = kept.and_then(|file| ready(engine, Code::File(file)).ok()) {
         return Ok(module);
     }
-    ready(engine, Code::Bytes(unpacked()?))
+    let mut code = Vec::with_capacity(LENGTH.parse().unwrap_or_default());
+    unpacked()?.read_to_end(&mut code)?;
+    ready(engine, Code::Bytes(code))
 }
 
 /// Machine code that is what `build.rs` compiled.
@@ -69,12 +71,9 @@ fn ready(engine: &Engine, code: Code) -> Result<Module> {
     }
 }
 
-/// Unpacks the code that this program carries.
-fn unpacked() -> io::Result<Vec<u8>> {
-    let mut code = Vec::with_capacity(LENGTH.parse().unwrap_or_default());
-    let decoder = ruzstd::decoding::StreamingDecoder::new(PACKED);
-    decoder.map_err(io::Error::other)?.read_to_end(&mut code)?;
-    Ok(code)
+/// Unpacks the code that this program carries, piece by piece.
+fn unpacked() -> io::Result<impl Read> {
+    ruzstd::decoding::StreamingDecoder::new(PACKED).map_err(io::Error::other)
 }
 
 /// The place of unpacked code.
@@ -90,12 +89,33 @@ impl Kept {
     }
 
     /// Opens the code, put there first where it is not; `None` where that can't be done.
-    fn open(&self, unpack: impl FnOnce() -> io::Result<Vec<u8>>) -> Option<File> {
+    fn open<R: Read>(&self, unpack: impl FnOnce() -> io::Result<R>) -> Option<File> {
         self.checked().or_else(|| {
-            write(&self.place, &[&unpack().ok()?]).ok()?;
+            let file = self.put(unpack().ok()?).ok()?;
             self.forget_others();
-            self.checked()
+            Some(file)
         })
+    }
+
+    /// Puts the code there, and looks at its digest on the way: it is neither held whole nor read again.
+    fn put(&self, mut code: impl Read) -> io::Result<File> {
+        let mut hasher = blake3::Hasher::new();
+        let mut file = write_by(&self.place, |file| {
+            let mut chunk = vec![0; CHUNK];
+            loop {
+                match code.read(&mut chunk)? {
+                    0 => break,
+                    length => {
+                        hasher.update(&chunk[..length]);
+                        file.write_all(&chunk[..length])?;
+                    }
+                }
+            }
+            let is_it = hasher.finalize().to_hex().as_str() == self.digest;
+            if is_it { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
+        })?;
+        file.rewind()?;
+        Ok(file)
     }
 
     /// Opens the code if it is there, whole, and nobody else may change it.
@@ -156,8 +176,8 @@ mod tests {
     /// The digest of [`TEXT`].
     const NAME: &str = "010f92a67236ae62947db8a90bf679cd0ad388f121da81d04e85efb2eb65bba4";
 
-    fn unpack() -> io::Result<Vec<u8>> {
-        Ok(TEXT.to_vec())
+    fn unpack() -> io::Result<&'static [u8]> {
+        Ok(TEXT)
     }
 
     fn content(file: Option<File>) -> Vec<u8> {
@@ -170,7 +190,7 @@ mod tests {
     fn code_is_unpacked_once_and_again_where_it_is_not_what_it_was() {
         let folder = tempfile::tempdir().unwrap();
         let kept = Kept { place: folder.path().join("gitops-windows/code").join(NAME), digest: NAME };
-        let never = || -> io::Result<Vec<u8>> { panic!("it is there") };
+        let never = || -> io::Result<&[u8]> { panic!("it is there") };
         assert_eq!(content(kept.open(unpack)), TEXT);
         assert_eq!(content(kept.open(never)), TEXT);
         for damage in [&b"machine codE"[..], b"machine", b"machine code\0", b""] {
@@ -220,13 +240,14 @@ mod tests {
         let below = Kept { place: folder.path().join("file").join(NAME), digest: NAME };
         assert!(below.open(unpack).is_none());
         let other = Kept { place: folder.path().join("other"), digest: NAME };
-        assert!(other.open(|| Err(io::Error::other("no memory"))).is_none());
-        assert!(other.open(|| Ok(b"else".to_vec())).is_none(), "it is not what the program names");
+        assert!(other.open(|| Err::<&[u8], _>(io::Error::other("no memory"))).is_none());
+        assert!(other.open(|| Ok(&b"else"[..])).is_none(), "it is not what the program names");
     }
 
     #[test]
     fn what_this_program_carries_has_its_digest() {
-        let code = unpacked().unwrap();
+        let mut code = Vec::new();
+        unpacked().unwrap().read_to_end(&mut code).unwrap();
         assert_eq!(
             (code.len().to_string().as_str(), blake3::hash(&code).to_hex().as_str()),
             (LENGTH, DIGEST)

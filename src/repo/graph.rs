@@ -118,6 +118,11 @@ impl Graph {
         self.folders.values().filter_map(|folder| (**folder).as_ref().ok())
     }
 
+    /// Gives every folder with a kustomization file, broken or not, in their order.
+    pub fn folders(&self) -> impl Iterator<Item = &RepoPath> {
+        self.folders.keys()
+    }
+
     /// Gives the folders below a folder that have a usable kustomization, in their order.
     pub fn below(&self, folder: &RepoPath) -> impl Iterator<Item = &RepoPath> {
         let below = below(&self.folders, folder);
@@ -187,15 +192,15 @@ impl Graph {
     }
 
     /// Gives the folders whose builds take in a file; those that are not there too. Where a folder has no list, Flux
-    /// writes one of every file and list below it (fluxcd/pkg/kustomize, `scanManifests`). What a list names and has
-    /// none itself counts: that build fails, and is meant to take it in.
+    /// writes one of every file and list below it, and looks into no folder with a list (fluxcd/pkg/kustomize,
+    /// `scanManifests`). What a list names and has none itself counts: that build fails, and is meant to take it in.
     pub fn taken_in_by(&self, file: &RepoPath) -> BTreeSet<RepoPath> {
+        let without_list =
+            |path: &RepoPath| path.parents().take_while(|folder| !self.has(folder)).collect::<Vec<_>>();
         let mut found = self.builders(file);
-        let without_list = file.parents().take_while(|folder| !self.has(folder));
-        found.extend(without_list.flat_map(|folder| self.builders(&folder)));
-        let above = found.iter().chain([file]).flat_map(RepoPath::ancestors);
-        let unlisted: Vec<RepoPath> = above.filter(|folder| !self.has(folder)).collect();
-        found.extend(unlisted);
+        found.extend(without_list(file).iter().flat_map(|folder| self.builders(folder)));
+        let above: Vec<RepoPath> = found.iter().chain([file]).flat_map(without_list).collect();
+        found.extend(above);
         found
     }
 

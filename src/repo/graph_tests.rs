@@ -51,7 +51,8 @@ fn whoever_builds_a_folder_or_takes_in_a_file_is_found_from_there() {
         for above in &all {
             let is_listed =
                 built(&graph, above).iter().any(|list| graph.referrers(&file).any(|one| one == list));
-            let is_loose = !graph.has(above) && file.is_within(above);
+            let mut between = file.parents().take_while(|folder| folder.is_within(above));
+            let is_loose = file.is_within(above) && between.all(|folder| !graph.has(&folder));
             assert_eq!(taking_in.contains(above), is_listed || is_loose, "{above} {file}");
         }
     }

@@ -15,12 +15,14 @@ use crate::yaml::read_documents;
 
 /// Finds files that no build can read, folders that do not build, and paths that lead nowhere.
 ///
-/// One broken file is told once, at its place, and the folders that fail for it are not told again.
+/// One broken file is told once, at its place, and the folders that fail for it are not told again. Of what nobody asked
+/// to be built nothing is read.
 /// A build that needs the network is not judged.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let (mut findings, broken) = files(subject);
     // What a bootstrap folder takes in fails with it, and is told there.
-    for delivery in subject.deliveries.iter().filter(|delivery| delivery.flux.is_some()) {
+    let asked = subject.deliveries.iter().filter(|delivery| delivery.is_asked);
+    for delivery in asked.filter(|delivery| delivery.flux.is_some()) {
         findings.extend(
             build(subject, delivery, &broken)
                 .or_else(|| empty(subject, delivery))
@@ -42,7 +44,7 @@ fn files(subject: &Subject<'_>) -> (Vec<Diagnostic>, BTreeSet<RepoPath>) {
     let mut findings = Vec::new();
     let mut broken = BTreeSet::new();
     let mut seen: BTreeSet<RepoPath> = BTreeSet::new();
-    for delivery in &subject.deliveries {
+    for delivery in subject.deliveries.iter().filter(|delivery| delivery.is_asked) {
         for folder in built(&subject.model.graph, &delivery.path) {
             if !seen.insert(folder.clone()) {
                 continue;

@@ -30,9 +30,11 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     findings
 }
 
-fn reached(subject: &Subject<'_>) -> BTreeSet<RepoPath> {
+/// Returns the folders that builds reach; those only that somebody asked for, if so.
+fn reached(subject: &Subject<'_>, is_asked: bool) -> BTreeSet<RepoPath> {
     let graph = &subject.model.graph;
-    subject.deliveries.iter().flat_map(|delivery| graph.reach(&delivery.path)).collect()
+    let own = subject.deliveries.iter().filter(|delivery| delivery.is_asked || !is_asked);
+    own.flat_map(|delivery| graph.reach(&delivery.path)).collect()
 }
 
 fn unlisted(subject: &Subject<'_>) -> Vec<Diagnostic> {
@@ -42,7 +44,10 @@ fn unlisted(subject: &Subject<'_>) -> Vec<Diagnostic> {
     for gate in &subject.model.gates {
         gates.entry(&gate.base).or_default().push(gate);
     }
-    for folder in reached(subject) {
+    if gates.is_empty() {
+        return findings;
+    }
+    for folder in reached(subject, false) {
         let Some(kustomization) = graph.get(&folder) else { continue };
         let below = graph.reach(&folder);
         for gate in below.iter().filter(|base| **base != folder).filter_map(|base| gates.get(base)).flatten()
@@ -94,7 +99,7 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut snapshot = subject.snapshot.clone();
     let mut requests = Vec::new();
     let mut patches = Vec::new();
-    for folder in reached(subject) {
+    for folder in reached(subject, true) {
         let Some(kustomization) = graph.get(&folder) else { continue };
         let targeted = targeted(kustomization.field("patches"));
         // What a projection drops, it drops whether or not an app has such objects.
@@ -117,7 +122,10 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
         }
     }
     let sides = subject.spec.map(|spec| Sides::of(spec, subject.model)).unwrap_or_default();
-    for flux in subject.model.all_flux() {
+    let asked: BTreeSet<usize> =
+        subject.deliveries.iter().filter(|one| one.is_asked).filter_map(|one| one.flux).collect();
+    let all = subject.model.all_flux().iter().enumerate();
+    for (_, flux) in all.filter(|(position, _)| asked.contains(position)) {
         let node = flux.root.get_path(&["spec", "patches"]);
         let targeted = targeted(node);
         let Some(path) = flux.path.as_ref().filter(|_| !targeted.is_empty() && flux.is_document) else {

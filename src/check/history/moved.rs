@@ -125,18 +125,15 @@ impl Change<'_> {
     /// Says of one of several owners that it deletes what another one goes on applying.
     fn shared(&self, Loss { from, to, names }: &Loss<'_>) -> Diagnostic {
         let gone = if self.still(from).is_some() { "loses" } else { "goes with" };
+        let (old, new) = apart(from, to);
         let finding = SINGLE_COMMIT_MIGRATION
             .finding(format!(
-                "{} {gone} {}, which {} applies too. {} deletes them if it was the last to apply them",
-                from.name,
-                named(names),
-                to.name,
-                from.name
+                "{old} {gone} {}, which {new} applies too. {old} deletes them if it was the last to apply them",
+                named(names)
             ))
             .at(self.new_place(to))
             .help(format!(
-                "merge `prune: false` and `deletionPolicy: Orphan` of {}, or annotate them with `{PRUNE}: disabled`\nwait until the cluster has applied that\nmerge this",
-                from.name
+                "merge `prune: false` and `deletionPolicy: Orphan` of {old}, or annotate them with `{PRUNE}: disabled`\nwait until the cluster has applied that\nmerge this"
             ));
         match self.step.before.flux(from) {
             Some(flux) => finding.related("it prunes, before the change", flux.place("prune")),
@@ -147,13 +144,11 @@ impl Change<'_> {
     /// Says that a deletion and a new owner come in one step.
     fn migrated(&self, Loss { from, to, names }: &Loss<'_>) -> Diagnostic {
         let gone = if self.still(from).is_some() { "loses them" } else { "goes" };
+        let (old, new) = apart(from, to);
         let finding = SINGLE_COMMIT_MIGRATION
             .finding(format!(
-                "{} {gone} while {} starts to apply {}. If {} reconciles first, it deletes them",
-                from.name,
-                to.name,
-                named(names),
-                from.name
+                "{old} {gone} while {new} starts to apply {}. If {old} reconciles first, it deletes them",
+                named(names)
             ))
             .at(self.new_place(to))
             .help(if from.change_type.is_some() && to.path != from.path && from.path.is_within(&to.path) {
@@ -162,8 +157,7 @@ impl Change<'_> {
                 format!("annotate them with `{PRUNE}: disabled` in one commit\nmove them in the next")
             } else {
                 format!(
-                    "merge `prune: false` and `deletionPolicy: Orphan` of {} first\nor let `gitops-windows migrate` plan the steps",
-                    from.name
+                    "merge `prune: false` and `deletionPolicy: Orphan` of {old} first\nor let `gitops-windows migrate` plan the steps"
                 )
             });
         let (Some(flux), Some(index)) = (self.step.before.flux(from), from.flux) else { return finding };
@@ -181,4 +175,13 @@ impl Change<'_> {
         let flux = self.step.after.flux(to).map(|flux| flux.place("path"));
         flux.unwrap_or_else(|| Place::file(to.path.clone()))
     }
+}
+
+/// Names two Flux Kustomizations, by their namespaces too where their names are one.
+fn apart(from: &Delivery, to: &Delivery) -> (String, String) {
+    let name = |one: &Delivery| match from.name == to.name {
+        true => format!("{}/{}", one.namespace, one.name),
+        false => one.name.clone(),
+    };
+    (name(from), name(to))
 }

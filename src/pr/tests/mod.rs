@@ -11,5 +11,6 @@ mod roots;
 mod shapes;
 mod skew;
 mod standing;
+mod unsaid;
 mod waits;
 mod windows;

@@ -100,6 +100,19 @@ fn a_flux_kustomization_with_another_name_or_path() {
 }
 
 #[test]
+fn a_flux_kustomization_that_changes_its_namespace_is_told_from_itself() {
+    let base =
+        with(&files(), &[(APPS, "name: flux-system }", "name: flux-system, namespace: flux-system }")]);
+    let elsewhere =
+        with(&base, &[(APPS, "name: apps-rt, namespace: flux-system", "name: apps-rt, namespace: tenants")]);
+    let told = super::repository::words(&compared(&base, &elsewhere));
+    let moved = "moved    ConfigMap shop/settings  in one by Flux Kustomization flux-system/apps-rt → tenants/apps-rt";
+    assert!(told.contains(moved), "{told}");
+    let deletes = "flux-system/apps-rt goes while tenants/apps-rt starts to apply ConfigMap shop/settings";
+    assert!(told.contains(deletes), "{told}");
+}
+
+#[test]
 fn components_patches_and_common_metadata_change_what_is_applied() {
     let component =
         "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [extra.yaml]\n";
