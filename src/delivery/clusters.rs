@@ -236,11 +236,13 @@ impl Reached {
     }
 }
 
-/// What a source makes of the repository, where that is not all of it.
+/// What a source makes of the repository.
 #[derive(Clone, Debug)]
 pub(super) struct Fetched {
     /// What is left out.
     pub ignore: Ignore,
+    /// Whether builds see no difference between that and all files of the repository.
+    pub is_whole: bool,
     /// What is there.
     pub view: Arc<View>,
 }
@@ -311,8 +313,12 @@ impl Clusters {
     }
 
     fn partial(&self, artifact: Option<&Artifact>) -> Option<&View> {
-        let fetched = self.ignored.get(artifact?).filter(|fetched| !fetched.ignore.is_empty());
-        fetched.map(|fetched| &*fetched.view)
+        self.left_out_of(artifact).map(|fetched| &*fetched.view)
+    }
+
+    /// Returns what an artifact has, where builds see a difference between that and all files of the repository.
+    pub(super) fn left_out_of(&self, artifact: Option<&Artifact>) -> Option<&Fetched> {
+        self.ignored.get(artifact?).filter(|fetched| !fetched.is_whole)
     }
 
     fn has_fetched(&self, cluster: &Cluster, file: &RepoPath) -> bool {

@@ -3,6 +3,7 @@
 mod cases;
 mod changes;
 mod deletions;
+mod fetched;
 mod gate_cases;
 mod renamed;
 mod repository;

@@ -1,0 +1,104 @@
+//! Files that builds need and sources do not fetch.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::check::code::NOT_FETCHED;
+use crate::check::subject::Subject;
+use crate::delivery::{Applied, Effect, Lacking, LeftOut};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::path::RepoPath;
+use crate::repo::FluxKustomization;
+
+/// How many clusters are named.
+const NAMED: usize = 3;
+
+/// Finds what a build names and its artifact does not hold: `.sourceignore`, `spec.ignore`, a default or an
+/// ArtifactGenerator leaves it out, or it is a symbolic link.
+///
+/// Here the folder builds, and nothing but the cluster would say why it does not there.
+pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut found: BTreeMap<(RepoPath, String, Effect), (Lacking, &FluxKustomization, BTreeSet<&str>)> =
+        BTreeMap::new();
+    for delivery in &subject.deliveries {
+        let Some(flux) = subject.flux(delivery) else { continue };
+        for lacking in subject.model.lacking(subject.snapshot, flux) {
+            let key = (lacking.path.clone(), flux.name.clone(), lacking.effect);
+            let (.., clusters) = found.entry(key).or_insert_with(|| (lacking, flux, BTreeSet::new()));
+            clusters.insert(&delivery.cluster.name);
+        }
+    }
+    found.into_values().map(|(lacking, flux, clusters)| told(subject, &lacking, flux, &clusters)).collect()
+}
+
+fn told(
+    subject: &Subject<'_>,
+    lacking: &Lacking,
+    flux: &FluxKustomization,
+    clusters: &BTreeSet<&str>,
+) -> Diagnostic {
+    let (path, name) = (&lacking.path, &flux.name);
+    let whose = named(clusters);
+    let effect = match lacking.effect {
+        Effect::Fails => format!("{name} of {whose} does not build, and applies nothing new"),
+        Effect::Lists => format!("{name} of {whose} applies whatever else lies in {}", path.parent().unwrap_or_default()),
+        Effect::Lacks => format!("{name} of {whose} does not apply what it leads to"),
+    };
+    let source = subject.model.fetched_source(flux);
+    let source = format!("{} {}", source.kind, source.name);
+    let (why, help) = match &lacking.why {
+        LeftOut::Link(link) => (
+            format!("`{link}` is a symbolic link, and {source} fetches none"),
+            "put files in place of the link, or name what it leads to".to_owned(),
+        ),
+        LeftOut::File { file, line, .. } => (
+            format!("{source} does not fetch `{path}`: `{line}` in {file} leaves it out"),
+            format!("remove the line, or add `!/{}` below it", path.relative_to(&file.parent().unwrap_or_default())),
+        ),
+        LeftOut::Source { line } => (
+            format!("{source} does not fetch `{path}`: `{line}` in its `spec.ignore` leaves it out"),
+            format!("remove the line, or add `!/{}` below it", path.relative_to(&flux.top)),
+        ),
+        LeftOut::Default => (
+            format!("{source} does not fetch `{path}`: Flux leaves out such files by default"),
+            "rename the file\nor write what to leave out into .sourceignore: that replaces all defaults".to_owned(),
+        ),
+        LeftOut::NotCopied => (
+            format!("`{path}` is not in {} {}: its ArtifactGenerator does not copy it", flux.source_kind(), flux.source_name()),
+            "let the ArtifactGenerator copy all that the folder reads".to_owned(),
+        ),
+    };
+    let finding = NOT_FETCHED.finding(format!("{why}. {effect}")).at(place(subject, lacking, flux)).help(help);
+    match &lacking.named {
+        Some(named) if finding.place.as_ref() != Some(named) => finding.related(format!("{} names it", named.path), named.clone()),
+        _ => finding.related(format!("{name} builds it"), flux.place("path")),
+    }
+}
+
+/// Returns where something says that it is left out; what nothing says, where it is named.
+fn place(subject: &Subject<'_>, lacking: &Lacking, flux: &FluxKustomization) -> Place {
+    let whole = || lacking.named.clone().unwrap_or_else(|| Place::file(lacking.path.clone()));
+    match &lacking.why {
+        LeftOut::File { file, span, .. } => {
+            let text = subject.snapshot.file(file).and_then(|file| file.shared_text());
+            text.map_or_else(whole, |text| Place::span(file.clone(), text, span.clone()))
+        }
+        LeftOut::Source { .. } => {
+            let id = subject.model.fetched_source(flux);
+            let is_it = |one: &&Applied| {
+                one.is(crate::repo::flux::SOURCES, &id.kind) && (&one.id.namespace, &one.id.name) == (&id.namespace, &id.name)
+            };
+            let mut all = subject.deliveries.iter().filter(|one| one.cluster.name == flux.cluster).flat_map(|one| &one.objects);
+            all.find(is_it).map_or_else(whole, |one| subject.sources.place(one, &["spec", "ignore"]))
+        }
+        LeftOut::Link(_) | LeftOut::Default | LeftOut::NotCopied => whole(),
+    }
+}
+
+fn named(clusters: &BTreeSet<&str>) -> String {
+    let first: Vec<&str> = clusters.iter().copied().take(NAMED).collect();
+    match clusters.len() {
+        1 => format!("cluster {}", first.join("")),
+        more if more > NAMED => format!("clusters {} and {} more", first.join(", "), more - NAMED),
+        _ => format!("clusters {}", first.join(", ")),
+    }
+}
