@@ -174,6 +174,8 @@ codes! {
         "A gate goes on in a cluster of which the spec wants none.";
     NOT_FETCHED = "GW066" "not-fetched" Error
         "A source does not fetch a file that a Flux Kustomization builds.";
+    UNHELD = "GW067" "unheld" Warning
+        "No gate holds a Flux Kustomization back although its objects have a window, or may have one.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone and follows each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error

@@ -1,19 +1,19 @@
 //! The generated files: edited by hand, or behind the spec.
 
-use crate::check::code::{EDITED_FILE, STALE_FILES};
+use crate::check::code::{EDITED_FILE, STALE_FILES, UNHELD};
 use crate::delivery::Input;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, Severity, distinct};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership};
-use crate::plan::gate;
+use crate::plan::gate::{self, Leftover};
 use crate::repo::Entry;
 use crate::template::Templates;
 
 /// How many files a finding names.
 const MOST_NAMES: usize = 5;
 
-/// Finds generated files that were edited by hand, and gates that are not what the spec implies.
+/// Finds generated files that were edited by hand, gates that are not what the spec implies, and what no gate holds back.
 ///
 /// Only the gates are made anew for that: what is in projections is told object by object. A repository
 /// without any generated file is one that `sync` has not been run in yet, and is left alone.
@@ -49,14 +49,28 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Vec<Diagnostic> {
     }
     let mut builder = Builder::new(input.snapshot);
     // What stops `sync` is for `sync` to say.
-    if gate::sync(input, templates, &mut builder, gate::Late::Refused).is_err()
-        || gate::unbuilt(input, &builder).is_err()
-    {
+    let Ok(leftover) = gate::sync(input, templates, &mut builder, gate::Late::Refused) else {
         return Vec::new();
+    };
+    let mut found = unheld(&leftover);
+    if gate::unbuilt(input, &builder).is_ok() {
+        found.extend(stale(input, &builder));
     }
+    found
+}
+
+/// Finds what no gate holds back although it has a window, or may have one: what `sync` says of that, and nothing else
+/// does.
+fn unheld(leftover: &Leftover) -> Vec<Diagnostic> {
+    let clusters = leftover.gates.iter().flat_map(|gates| &gates.clusters).filter(|cluster| cluster.enabled);
+    let left = clusters.flat_map(|cluster| &cluster.left).filter(|one| one.severity == Severity::Warning);
+    distinct(left.map(|one| Diagnostic { code: Some(UNHELD.code), ..one.clone() }))
+}
+
+fn stale(input: &Input<'_>, builder: &Builder<'_>) -> Option<Diagnostic> {
     let changes = builder.finish().changes;
     if changes.is_empty() {
-        return Vec::new();
+        return None;
     }
     let mut names: Vec<String> = changes.keys().take(MOST_NAMES).map(ToString::to_string).collect();
     if changes.len() > MOST_NAMES {
@@ -70,5 +84,5 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Vec<Diagnostic> {
         ))
         .at(Place::file(input.spec.path.clone()))
         .help("run `gitops-windows diff` to see the changes, and `gitops-windows sync` to make them");
-    vec![finding]
+    Some(finding)
 }

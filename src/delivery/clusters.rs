@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::delivery::Root;
 use crate::delivery::cluster::target_of;
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming::{home, prefix};
 use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::delivery::view::View;
+use crate::delivery::{LeftOut, Root};
 use crate::mechanism;
 use crate::path::RepoPath;
 use crate::repo::flux::Unmapped;
@@ -284,10 +284,26 @@ impl Clusters {
             && (said.iter().any(|root| folder.is_within(&root.group)) || !is_beside(folder, &folders))
     }
 
-    /// Tells whether Flux fetches a file for some cluster, as far as Git says what Flux fetches.
+    /// Tells whether Flux fetches a file for some cluster, as far as Git says what Flux fetches; one in the folder of a
+    /// cluster for that one.
     pub fn is_fetched(&self, file: &RepoPath) -> bool {
-        let mut clusters = self.all.iter().filter(|cluster| !cluster.artifacts.is_empty()).peekable();
+        let mut clusters = self.fetching(file).peekable();
         clusters.peek().is_none() || clusters.any(|cluster| self.has_fetched(cluster, file))
+    }
+
+    /// Returns why Flux fetches a file for no cluster, by the first of these; `None` also where the file lies outside of
+    /// what sources make of the repository.
+    pub fn left_out(&self, file: &RepoPath) -> Option<LeftOut> {
+        let artifacts = self.fetching(file).flat_map(|cluster| &cluster.artifacts);
+        let known = artifacts.filter_map(|artifact| self.ignored.get(artifact));
+        known.filter_map(|fetched| fetched.ignore.reason(file)).next().filter(|_| !self.is_fetched(file))
+    }
+
+    /// Returns the clusters that a file may be for and of which Git says what Flux fetches.
+    fn fetching(&self, file: &RepoPath) -> impl Iterator<Item = &Cluster> {
+        let owner = self.at(file);
+        let is_meant = move |cluster: &&Cluster| owner.is_none_or(|owner| cluster.name == owner);
+        self.all.iter().filter(|cluster| !cluster.artifacts.is_empty()).filter(is_meant)
     }
 
     /// As [`is_fetched`](Clusters::is_fetched), for one cluster.

@@ -110,18 +110,19 @@ impl Ignore {
             let mut above = path.parents().take_while(|folder| !graph.has(folder));
             is_yaml(path) && above.any(|folder| built.contains(&folder))
         };
-        let is_seen = |path: &RepoPath| {
-            is_list(path) || graph.referrers(path).next().is_some() || may_be_listed(path)
-        };
+        let is_seen =
+            |path: &RepoPath| is_list(path) || graph.referrers(path).next().is_some() || may_be_listed(path);
         if snapshot.entries().any(|(path, _)| self.leaves_out(path) && is_seen(path)) {
             return false;
         }
-        let mut links = snapshot.entries().filter(|(_, entry)| is_link(entry)).map(|(path, _)| path).peekable();
+        let mut links =
+            snapshot.entries().filter(|(_, entry)| is_link(entry)).map(|(path, _)| path).peekable();
         if links.peek().is_none() {
             return true;
         }
         let named = graph.iter().flat_map(Kustomization::references).filter_map(Reference::path);
-        let named: BTreeSet<RepoPath> = named.chain(built.iter().copied()).flat_map(RepoPath::ancestors).collect();
+        let named: BTreeSet<RepoPath> =
+            named.chain(built.iter().copied()).flat_map(RepoPath::ancestors).collect();
         links.all(|link| {
             !is_list(link) && !is_yaml(link) && !named.contains(link) && !snapshot.is_dir(&graph.real(link))
         })

@@ -155,8 +155,7 @@ fn instance_of(value: &Value) -> Option<(&str, &Value)> {
 /// Returns the folder of which an artifact is made: the top, or for what is pushed (`flux push artifact --path`) the
 /// only folder that holds the path. `None` where none does: then it is no artifact of this repository.
 fn artifact(snapshot: &Snapshot, kind: &str, path: &str) -> Option<RepoPath> {
-    let holds =
-        |top: &RepoPath| secure_join(top, path).is_some_and(|folder| snapshot.is_dir(&folder));
+    let holds = |top: &RepoPath| secure_join(top, path).is_some_and(|folder| snapshot.is_dir(&folder));
     let top = RepoPath::top();
     if holds(&top) {
         return Some(top);

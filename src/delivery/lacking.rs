@@ -61,7 +61,8 @@ impl Model {
         let (Some(fetched), Some(path)) = (fetched, &one.path) else {
             return Vec::new();
         };
-        let mut walk = Walk { snapshot, graph: &self.graph, fetched, seen: BTreeSet::new(), found: Vec::new() };
+        let mut walk =
+            Walk { snapshot, graph: &self.graph, fetched, seen: BTreeSet::new(), found: Vec::new() };
         walk.top(path);
         for component in one.spec("components").as_array().into_iter().flatten() {
             if let Some(folder) = component.as_str().and_then(|text| path.join(text).ok()) {
@@ -83,17 +84,20 @@ struct Walk<'m> {
 impl Walk<'_> {
     fn top(&mut self, folder: &RepoPath) {
         let there = &self.fetched.view;
+        let lacking = |path: &RepoPath, why, effect| Lacking { path: path.clone(), why, effect, named: None };
+        if !there.snapshot.is_dir(folder) {
+            let first = self.snapshot.below(folder).next();
+            let why = first.and_then(|(path, _)| self.fetched.ignore.reason(path));
+            self.found.extend(why.map(|why| lacking(folder, why, Effect::Fails)));
+            return;
+        }
         if let Some(list) = self.graph.get(folder).filter(|_| !there.graph.has(folder)) {
-            let effect = if there.snapshot.is_dir(folder) { Effect::Lists } else { Effect::Fails };
-            return self.lacks(&list.file.clone(), effect, None);
+            let why = self.fetched.ignore.reason(&list.file);
+            self.found.extend(why.map(|why| lacking(&list.file, why, Effect::Lists)));
+            return;
         }
         if self.graph.has(folder) {
             return self.folder(folder);
-        }
-        if !there.snapshot.is_dir(folder) {
-            let first = self.snapshot.below(folder).map(|(path, _)| path.clone()).next();
-            first.into_iter().for_each(|path| self.lacks(&path, Effect::Fails, None));
-            return;
         }
         for child in generated_children(&there.graph, folder) {
             self.folder(&child);
@@ -125,14 +129,17 @@ impl Walk<'_> {
 
     /// Looks at what a list or a Flux Kustomization names.
     fn named(&mut self, path: &RepoPath, place: &Place) {
-        let link = path.ancestors().find(|above| matches!(self.snapshot.entry(above), Some(Entry::Symlink { .. })));
+        let link =
+            path.ancestors().find(|above| matches!(self.snapshot.entry(above), Some(Entry::Symlink { .. })));
         if let Some(link) = link {
             return self.lacks(&link, Effect::Fails, Some(place));
         }
         match self.graph.get(path).map(|list: &Kustomization| list.file.clone()) {
             Some(list) if !self.fetched.view.graph.has(path) => self.lacks(&list, Effect::Fails, Some(place)),
             Some(_) => self.folder(path),
-            None if self.snapshot.entry(path).is_some() && self.fetched.view.snapshot.entry(path).is_none() => {
+            None if self.snapshot.entry(path).is_some()
+                && self.fetched.view.snapshot.entry(path).is_none() =>
+            {
                 self.lacks(path, Effect::Fails, Some(place));
             }
             None => {}

@@ -97,10 +97,7 @@ pub enum Reason {
 ///
 /// Where its path has variables, its own `postBuild` fills them in, as it is among what it builds itself; then it may
 /// stand in a base that several clusters share.
-pub(super) fn applying_themselves(
-    graph: &Graph,
-    flux: &[FluxKustomization],
-) -> Vec<(usize, Root)> {
+pub(super) fn applying_themselves(graph: &Graph, flux: &[FluxKustomization]) -> Vec<(usize, Root)> {
     let folder = |one: &FluxKustomization, spec: &Value| {
         if one.source_kind() != "GitRepository"
             || holds_variable(&spec["path"])

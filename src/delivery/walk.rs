@@ -280,9 +280,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             self.cluster.kustomizations[position].unmapped = made.cloned();
             return;
         };
-        let path = path.and_then(|path| {
-            secure_join(&artifact.top, path.as_str().unwrap_or_default())
-        });
+        let path = path.and_then(|path| secure_join(&artifact.top, path.as_str().unwrap_or_default()));
         let remote = one.target();
         let one = &mut self.cluster.kustomizations[position];
         (one.path, one.artifact, one.unmapped) = (path.clone(), artifact.clone(), None);

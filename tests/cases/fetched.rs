@@ -45,10 +45,31 @@ fn no_gate_is_written_where_flux_fetches_nothing() {
     scratch.replace("windows.yaml", "\"deploy/", "\"").commit();
     let run = scratch.expect(5, &["sync", "--yes"]);
     insta::assert_snapshot!(spoken(&run), @r"
-    error: clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml would reach no cluster: its source leaves it out
+    error: clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml would reach no cluster: `/*` in `spec.ignore` of its source leaves it out
      --> clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml
-     = help: name folders that Flux fetches under `layout`, or mend `spec.ignore` and .sourceignore
+     = help: 1. name folders that Flux fetches under `layout`
+             2. or add `!/clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml` at the end of `spec.ignore`
     ");
+}
+
+/// Another cluster that fetches everything is no reason to write what a cluster would never get.
+#[test]
+fn a_gate_is_written_where_its_own_cluster_fetches_it() {
+    let scratch = narrow();
+    let all = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n\
+        metadata: { name: flux-system, namespace: flux-system }\n\
+        spec: { interval: 1m, url: https://example.com/all.git }\n";
+    scratch.file("deploy/clusters/test/source.yaml", all);
+    scratch.file("deploy/clusters/test/flux.yaml", &root("test").replace("./clusters", "./deploy/clusters"));
+    scratch.file("deploy/clusters/test/shop.yaml", &flux_kustomization("shop", "deploy/shop", ""));
+    scratch.commit();
+    told(&scratch, &INIT);
+    scratch
+        .file(".sourceignore", "# not for Flux\ninfra/\n")
+        .replace("windows.yaml", "22 * * SAT", "21 * * SAT")
+        .commit();
+    let run = scratch.expect(5, &["sync", "--yes"]);
+    assert!(run.stderr.contains("`infra/` in .sourceignore leaves it out"), "{}", run.stderr);
 }
 
 #[test]

@@ -206,7 +206,8 @@ fn build(subject: &Subject<'_>, delivery: &Delivery, broken: &BTreeSet<RepoPath>
         return None;
     }
     let lacking = |flux| subject.model.lacking(subject.snapshot, flux);
-    if subject.flux(delivery).is_some_and(|flux| lacking(flux).iter().any(|one| one.effect == Effect::Fails)) {
+    if subject.flux(delivery).is_some_and(|flux| lacking(flux).iter().any(|one| one.effect == Effect::Fails))
+    {
         // Told as GW066.
         return None;
     }

@@ -40,7 +40,9 @@ fn told(
     let whose = named(clusters);
     let effect = match lacking.effect {
         Effect::Fails => format!("{name} of {whose} does not build, and applies nothing new"),
-        Effect::Lists => format!("{name} of {whose} applies whatever else lies in {}", path.parent().unwrap_or_default()),
+        Effect::Lists => {
+            format!("{name} of {whose} applies whatever else lies in {}", path.parent().unwrap_or_default())
+        }
         Effect::Lacks => format!("{name} of {whose} does not apply what it leads to"),
     };
     let source = subject.model.fetched_source(flux);
@@ -52,7 +54,10 @@ fn told(
         ),
         LeftOut::File { file, line, .. } => (
             format!("{source} does not fetch `{path}`: `{line}` in {file} leaves it out"),
-            format!("remove the line, or add `!/{}` below it", path.relative_to(&file.parent().unwrap_or_default())),
+            format!(
+                "remove the line, or add `!/{}` below it",
+                path.relative_to(&file.parent().unwrap_or_default())
+            ),
         ),
         LeftOut::Source { line } => (
             format!("{source} does not fetch `{path}`: `{line}` in its `spec.ignore` leaves it out"),
@@ -60,16 +65,24 @@ fn told(
         ),
         LeftOut::Default => (
             format!("{source} does not fetch `{path}`: Flux leaves out such files by default"),
-            "rename the file\nor write what to leave out into .sourceignore: that replaces all defaults".to_owned(),
+            "rename the file\nor write what to leave out into .sourceignore: that replaces all defaults"
+                .to_owned(),
         ),
         LeftOut::NotCopied => (
-            format!("`{path}` is not in {} {}: its ArtifactGenerator does not copy it", flux.source_kind(), flux.source_name()),
+            format!(
+                "`{path}` is not in {} {}: its ArtifactGenerator does not copy it",
+                flux.source_kind(),
+                flux.source_name()
+            ),
             "let the ArtifactGenerator copy all that the folder reads".to_owned(),
         ),
     };
-    let finding = NOT_FETCHED.finding(format!("{why}. {effect}")).at(place(subject, lacking, flux)).help(help);
+    let finding =
+        NOT_FETCHED.finding(format!("{why}. {effect}")).at(place(subject, lacking, flux)).help(help);
     match &lacking.named {
-        Some(named) if finding.place.as_ref() != Some(named) => finding.related(format!("{} names it", named.path), named.clone()),
+        Some(named) if finding.place.as_ref() != Some(named) => {
+            finding.related(format!("{} names it", named.path), named.clone())
+        }
         _ => finding.related(format!("{name} builds it"), flux.place("path")),
     }
 }
@@ -85,9 +98,14 @@ fn place(subject: &Subject<'_>, lacking: &Lacking, flux: &FluxKustomization) -> 
         LeftOut::Source { .. } => {
             let id = subject.model.fetched_source(flux);
             let is_it = |one: &&Applied| {
-                one.is(crate::repo::flux::SOURCES, &id.kind) && (&one.id.namespace, &one.id.name) == (&id.namespace, &id.name)
+                one.is(crate::repo::flux::SOURCES, &id.kind)
+                    && (&one.id.namespace, &one.id.name) == (&id.namespace, &id.name)
             };
-            let mut all = subject.deliveries.iter().filter(|one| one.cluster.name == flux.cluster).flat_map(|one| &one.objects);
+            let mut all = subject
+                .deliveries
+                .iter()
+                .filter(|one| one.cluster.name == flux.cluster)
+                .flat_map(|one| &one.objects);
             all.find(is_it).map_or_else(whole, |one| subject.sources.place(one, &["spec", "ignore"]))
         }
         LeftOut::Link(_) | LeftOut::Default | LeftOut::NotCopied => whole(),

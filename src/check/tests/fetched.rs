@@ -29,7 +29,10 @@ fn a_file_that_flux_leaves_out_by_default_is_told_where_it_is_named() {
 #[test]
 fn links_are_in_no_artifact() {
     let real = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings, namespace: shop }\n";
-    let file = [("apps/rt/settings.yaml", "", "<link>../../shared/settings.yaml"), ("shared/settings.yaml", "", real)];
+    let file = [
+        ("apps/rt/settings.yaml", "", "<link>../../shared/settings.yaml"),
+        ("shared/settings.yaml", "", real),
+    ];
     let folder = [
         (RT, "[namespace.yaml, settings.yaml, service.yaml]", "[namespace.yaml, linked, service.yaml]"),
         ("apps/rt/linked", "", "<link>../../shared"),
@@ -42,7 +45,8 @@ fn links_are_in_no_artifact() {
         ("apps/listed/a.yaml", "", real),
         ("apps/listed/b.yaml", "", "<link>../rt/service.yaml"),
     ];
-    let path = [("clusters/edge/apps.yaml", "path: ./apps/rt", "path: ./apps/now"), ("apps/now", "", "<link>rt")];
+    let path =
+        [("clusters/edge/apps.yaml", "path: ./apps/rt", "path: ./apps/now"), ("apps/now", "", "<link>rt")];
     let all = [&file[..], &folder, &listed, &path].map(|edits| told(edits).1).join("\n");
     insta::assert_snapshot!(all);
     // One that no build reads does not matter.

@@ -207,7 +207,9 @@ pub fn together(repositories: &[Files]) -> Snapshot {
             let entry = match (text.as_str(), text.strip_prefix("<link>")) {
                 ("<binary>", _) => file(vec![0xff, 0xfe, 0, 1]),
                 (_, Some(target)) => Entry::Symlink { target: target.to_owned() },
-                (text, _) => file(text.replace("path: ./", &format!("path: ./{}/", folder(index))).into_bytes()),
+                (text, _) => {
+                    file(text.replace("path: ./", &format!("path: ./{}/", folder(index))).into_bytes())
+                }
             };
             let path = RepoPath::parse(&format!("{}/{path}", folder(index))).unwrap();
             entries.insert(path, entry);

@@ -300,3 +300,23 @@ fn generated_files_that_were_edited_by_hand() {
     snapshot.insert(path, crate::repo::File::new((text + "b: 2\n").into_bytes()));
     assert_eq!(told_of(&snapshot, SPEC), ["GW046 infra/by-hand.yaml:1"]);
 }
+
+#[test]
+fn what_no_gate_holds_is_told_where_it_can_not_be_built() {
+    let with_remote = |mut snapshot: Snapshot| {
+        let flux = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: far, namespace: flux-system }\nspec: { interval: 5m, path: ./p000/clusters/edge/far, prune: true, sourceRef: { kind: GitRepository, name: flux-system } }\n";
+        let list = "resources: ['https://github.com/example/shop//deploy?ref=v1']\n";
+        for (path, text) in [("far.yaml", flux), ("far/kustomization.yaml", list)] {
+            let path = RepoPath::parse(&format!("p000/clusters/edge/{path}")).unwrap();
+            snapshot.insert(path, crate::repo::File::new(text.as_bytes()));
+        }
+        snapshot
+    };
+    let gated = with_remote(gated_by(SPEC));
+    assert_eq!(told_of(&gated, SPEC), ["GW067 clusters/edge/far.yaml:4"]);
+    let templates = Templates::new(BTreeMap::new()).unwrap();
+    let found = with(&gated, &spec(SPEC), |input| generated(input, &templates));
+    insta::assert_snapshot!(crate::diagnostic::render(&found, false, 200));
+    // Without a gate nothing is said that `init` has not said.
+    assert_eq!(told_of(&with_remote(together(&[files()])), SPEC), Vec::<String>::new());
+}
