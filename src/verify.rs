@@ -13,8 +13,8 @@ use crate::plan::migrate::misplaced::misplaced_in;
 use crate::plan::{gate, is_remote};
 use crate::proof::{Mismatch, compare};
 use crate::render::{Object, RenderError, Request};
+use crate::repo::Kustomization;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{Kustomization, Snapshot};
 
 /// What became of one object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,8 @@
 //! The generated files: edited by hand, or behind the spec.
 
-use crate::check::code::{EDITED_FILE, STALE_FILES, UNHELD};
+use std::collections::BTreeSet;
+
+use crate::check::code::{EDITED_FILE, STALE_FILES, UNHELD, UNKNOWN_TARGET};
 use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place, Severity, distinct};
 use crate::path::RepoPath;
@@ -13,11 +15,20 @@ use crate::template::Templates;
 /// How many files a finding names.
 const MOST_NAMES: usize = 5;
 
+/// What is to be said of generated files.
+#[derive(Clone, Debug, Default)]
+pub struct Generated {
+    /// The findings.
+    pub findings: Vec<Diagnostic>,
+    /// The files that `sync` would write anew.
+    rewritten: BTreeSet<RepoPath>,
+}
+
 /// Finds generated files that were edited by hand, gates that are not what the spec implies, and what no gate holds back.
 ///
 /// Only the gates are made anew for that: what is in projections is told object by object. A repository
 /// without any generated file is one that `sync` has not been run in yet, and is left alone.
-pub fn generated(input: &Input<'_>, templates: &Templates) -> Vec<Diagnostic> {
+pub fn generated(input: &Input<'_>, templates: &Templates) -> Generated {
     let root = input.spec.folder();
     let owned = |wanted: Ownership| {
         let files = input.snapshot.below(&root).filter_map(move |(path, entry)| match entry {
@@ -42,21 +53,34 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Vec<Diagnostic> {
                 ))
         };
         let texts = edited.iter().filter_map(|(path, file)| Some((*path, file.text()?)));
-        return texts.map(finding).collect();
+        return Generated { findings: texts.map(finding).collect(), ..Generated::default() };
     }
     if owned(Ownership::Ours).is_empty() {
-        return Vec::new();
+        return Generated::default();
     }
     let mut builder = Builder::new(input.snapshot);
     // What stops `sync` is for `sync` to say.
     let Ok(leftover) = gate::sync(input, templates, &mut builder, gate::Late::Refused) else {
-        return Vec::new();
+        return Generated::default();
     };
-    let mut found = unheld(&leftover);
-    if gate::unbuilt(input, &builder).is_ok() {
-        found.extend(stale(input, &builder));
+    let mut findings = unheld(&leftover);
+    if gate::unbuilt(input, &builder).is_err() {
+        return Generated { findings, ..Generated::default() };
     }
-    found
+    let rewritten: BTreeSet<RepoPath> = builder.finish().changes.keys().cloned().collect();
+    findings.extend(stale(input, &rewritten));
+    Generated { findings, rewritten }
+}
+
+impl Generated {
+    /// Leaves out what `sync` mends by writing files anew: jobs that name what is no longer in Git.
+    pub fn without_mended(&self, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let is_mended = |one: &Diagnostic| {
+            let file = one.place.as_ref().map(|place| &place.path);
+            one.code == Some(UNKNOWN_TARGET.code) && file.is_some_and(|file| self.rewritten.contains(file))
+        };
+        found.into_iter().filter(|one| !is_mended(one)).collect()
+    }
 }
 
 /// Finds what no gate holds back although it has a window, or may have one: what `sync` says of that, and nothing else
@@ -67,14 +91,13 @@ fn unheld(leftover: &Leftover) -> Vec<Diagnostic> {
     distinct(left.map(|one| Diagnostic { code: Some(UNHELD.code), ..one.clone() }))
 }
 
-fn stale(input: &Input<'_>, builder: &Builder<'_>) -> Option<Diagnostic> {
-    let changes = builder.finish().changes;
-    if changes.is_empty() {
+fn stale(input: &Input<'_>, rewritten: &BTreeSet<RepoPath>) -> Option<Diagnostic> {
+    if rewritten.is_empty() {
         return None;
     }
-    let mut names: Vec<String> = changes.keys().take(MOST_NAMES).map(ToString::to_string).collect();
-    if changes.len() > MOST_NAMES {
-        names.push(format!("{} more", changes.len() - MOST_NAMES));
+    let mut names: Vec<String> = rewritten.iter().take(MOST_NAMES).map(ToString::to_string).collect();
+    if rewritten.len() > MOST_NAMES {
+        names.push(format!("{} more", rewritten.len() - MOST_NAMES));
     }
     let finding = STALE_FILES
         .finding(format!(

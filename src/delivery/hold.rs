@@ -95,8 +95,8 @@ impl<'m> Holds<'m> {
         Holds { spec, sides, model }
     }
 
-    /// Returns what the gates hold a Flux Kustomization over a folder back by: a CronJob that is suspended, or that a
-    /// suspended Flux Kustomization brings, holds nothing back.
+    /// Returns what the gates hold a Flux Kustomization over a folder back by: a CronJob that is suspended holds nothing
+    /// back. One that a suspended Flux Kustomization brings runs on where the cluster has it.
     ///
     /// An empty namespace is that of the spec. The type counts where the spec says it: that of the side, or the only
     /// one that has windows.

@@ -70,7 +70,9 @@ pub(crate) use app::{app_name, children};
 pub use applied::{Applied, Delivery};
 pub(crate) use applied::{deliveries, names};
 pub use applier::{Applier, appliers};
-pub use begun::{ASSUMED, Begun, History, State, UNCLOSED, UNTIL_FIRST, Unclosed, Waiting, begun, unclosed};
+pub use begun::{
+    ASSUMED, Begun, History, KEPT_OUT, State, UNCLOSED, UNTIL_FIRST, Unclosed, Waiting, begun, unclosed,
+};
 pub(crate) use build::{beyond, build, builds, rebuilt, request};
 pub use closing::{BuiltJob, Closings};
 pub use cluster::ClusterKey;

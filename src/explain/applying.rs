@@ -1,6 +1,6 @@
 //! Who applies an entry point, under which names, and what holds that back.
 
-use crate::delivery::{Applied, Applier, Delivery, EntryPoint, Hold, Holds, Input, deliveries};
+use crate::delivery::{Applied, Applier, BuiltJob, Delivery, EntryPoint, Hold, Holds, Input, deliveries};
 use crate::explain::Consumer;
 use crate::mechanism::GateTarget;
 use crate::render::Object;
@@ -84,7 +84,11 @@ impl<'a> Appliers<'a> {
         }
         let target: GateTarget = self.holds.target(namespace, name);
         let running = self.input.model.closings.running(cluster, &target);
-        running.map(|job| job.shown()).or_else(|| {
+        let shown = |job: &BuiltJob| match job.is_kept_out {
+            true => format!("{}, as the cluster has it: Git suspends what applies it", job.shown()),
+            false => job.shown(),
+        };
+        running.map(shown).or_else(|| {
             let held = self.holds.of(cluster, namespace, name, None);
             held.filter(|held| matches!(held, Hold::Source(_))).map(|held| held.to_string())
         })

@@ -194,14 +194,7 @@ fn build(subject: &Subject<'_>, delivery: &Delivery, broken: &BTreeSet<RepoPath>
         return None;
     }
     let graph = &subject.model.graph;
-    let remote = |folder: &RepoPath| {
-        graph.get(folder).is_some_and(|kustomization| {
-            let by_field = ["helmCharts", "helmChartInflationGenerator"]
-                .iter()
-                .any(|key| kustomization.field(key).is_some());
-            by_field || kustomization.references().iter().any(|reference| reference.target == Target::Remote)
-        })
-    };
+    let remote = |folder: &RepoPath| graph.get(folder).is_some_and(Kustomization::is_remote);
     if reached.iter().any(remote) {
         return None;
     }

@@ -90,7 +90,7 @@ fn suspended(subject: &Subject<'_>) -> Vec<Diagnostic> {
         Some(
             UNAPPLIED_GATE
                 .finding(format!(
-                    "{} applies {}, and {why}. No window opens or closes",
+                    "{} applies {}, and {why}. What the cluster has of that runs on, and nothing new arrives",
                     delivery.name,
                     named(jobs)
                 ))

@@ -260,7 +260,7 @@ pub fn gated_by(text: &str) -> Snapshot {
 
 fn told_of(snapshot: &Snapshot, text: &str) -> Vec<String> {
     let templates = Templates::new(BTreeMap::new()).unwrap();
-    told(with(snapshot, &spec(text), |input| generated(input, &templates)), 1).remove(0).0
+    told(with(snapshot, &spec(text), |input| generated(input, &templates).findings), 1).remove(0).0
 }
 
 #[test]
@@ -315,8 +315,29 @@ fn what_no_gate_holds_is_told_where_it_can_not_be_built() {
     let gated = with_remote(gated_by(SPEC));
     assert_eq!(told_of(&gated, SPEC), ["GW067 clusters/edge/far.yaml:4"]);
     let templates = Templates::new(BTreeMap::new()).unwrap();
-    let found = with(&gated, &spec(SPEC), |input| generated(input, &templates));
+    let found = with(&gated, &spec(SPEC), |input| generated(input, &templates).findings);
     insta::assert_snapshot!(crate::diagnostic::render(&found, false, 200));
     // Without a gate nothing is said that `init` has not said.
     assert_eq!(told_of(&with_remote(together(&[files()])), SPEC), Vec::<String>::new());
+}
+
+#[test]
+fn what_sync_writes_anew_is_told_once() {
+    let mut gone = gated_by(SPEC);
+    let flux = RepoPath::parse("p000/clusters/edge/flux.yaml").unwrap();
+    let text = gone.file(&flux).unwrap().text().unwrap().to_owned();
+    let rest: String = text.split_inclusive("---\n").filter(|one| !one.contains("apps-rw")).collect();
+    gone.insert(flux, crate::repo::File::new(rest.into_bytes()));
+    let templates = Templates::new(BTreeMap::new()).unwrap();
+    let found = with(&gone, &spec(SPEC), |input| {
+        let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
+        let audited = audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap());
+        assert!(audited.iter().any(|one| one.code == Some("GW005")), "{audited:?}");
+        let generated = generated(input, &templates);
+        let mut all = generated.without_mended(audited);
+        all.extend(generated.findings);
+        all
+    });
+    let codes: Vec<_> = found.iter().filter_map(|one| one.code).collect();
+    assert!(codes.contains(&"GW047") && !codes.contains(&"GW005"), "{codes:?}");
 }
