@@ -299,6 +299,13 @@ impl Clusters {
         known.filter_map(|fetched| fetched.ignore.reason(file)).next().filter(|_| !self.is_fetched(file))
     }
 
+    /// Returns why the sources of a cluster leave a file out, by the first of these.
+    pub fn left_out_by(&self, name: &str, file: &RepoPath) -> Option<LeftOut> {
+        let artifacts = self.named(name).into_iter().flat_map(|cluster| &cluster.artifacts);
+        let known = artifacts.filter_map(|artifact| self.ignored.get(artifact));
+        known.filter_map(|fetched| fetched.ignore.reason(file)).next()
+    }
+
     /// Returns the clusters that a file may be for and of which Git says what Flux fetches.
     fn fetching(&self, file: &RepoPath) -> impl Iterator<Item = &Cluster> {
         let owner = self.at(file);
@@ -321,6 +328,11 @@ impl Clusters {
     /// Tells whether an artifact has all files of the repository.
     pub(super) fn is_whole(&self, artifact: Option<&Artifact>) -> bool {
         self.partial(artifact).is_none()
+    }
+
+    /// As [`is_whole`](Clusters::is_whole), of every artifact.
+    pub(super) fn is_all_whole(&self) -> bool {
+        self.ignored.values().all(|fetched| fetched.is_whole)
     }
 
     /// Returns the kustomizations of an artifact that has not all files of the repository; `None` for one that has.

@@ -51,18 +51,17 @@ impl Model {
     /// Returns the files that the build of a Flux Kustomization sees, where it sees a difference between these and all of
     /// the repository.
     pub fn partial_artifact<'m>(&'m self, one: &FluxKustomization) -> Option<&'m Artifact> {
+        if self.delivered.is_all_whole() {
+            return None;
+        }
         let artifact = Some(&self.reached(one)?.artifact);
         artifact.filter(|_| !self.delivered.is_whole(artifact))
     }
 
     /// Returns what the build of a Flux Kustomization needs and its source does not fetch.
     pub fn lacking(&self, snapshot: &Snapshot, one: &FluxKustomization) -> Vec<Lacking> {
-        let fetched = self.delivered.left_out_of(self.partial_artifact(one));
-        let (Some(fetched), Some(path)) = (fetched, &one.path) else {
-            return Vec::new();
-        };
-        let mut walk =
-            Walk { snapshot, graph: &self.graph, fetched, seen: BTreeSet::new(), found: Vec::new() };
+        let Some(path) = &one.path else { return Vec::new() };
+        let Some(mut walk) = self.walk(snapshot, self.partial_artifact(one)) else { return Vec::new() };
         walk.top(path);
         for component in one.spec("components").as_array().into_iter().flatten() {
             if let Some(folder) = component.as_str().and_then(|text| path.join(text).ok()) {
@@ -70,6 +69,23 @@ impl Model {
             }
         }
         walk.found
+    }
+
+    /// Returns what the build of a folder needs and an artifact does not hold.
+    pub(super) fn lacking_in(
+        &self,
+        snapshot: &Snapshot,
+        artifact: Option<&Artifact>,
+        folder: &RepoPath,
+    ) -> Vec<Lacking> {
+        let Some(mut walk) = self.walk(snapshot, artifact) else { return Vec::new() };
+        walk.top(folder);
+        walk.found
+    }
+
+    fn walk<'m>(&'m self, snapshot: &'m Snapshot, artifact: Option<&Artifact>) -> Option<Walk<'m>> {
+        let fetched = self.delivered.left_out_of(artifact)?;
+        Some(Walk { snapshot, graph: &self.graph, fetched, seen: BTreeSet::new(), found: Vec::new() })
     }
 }
 

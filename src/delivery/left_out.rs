@@ -1,5 +1,6 @@
 //! Why a source does not fetch what stands at a path.
 
+use std::fmt;
 use std::ops::Range;
 
 use crate::path::RepoPath;
@@ -28,6 +29,18 @@ pub enum LeftOut {
     Default,
     /// An ArtifactGenerator copies other files of the source.
     NotCopied,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LeftOut::Link(link) => write!(f, "`{link}` is a symbolic link, and no source fetches links"),
+            LeftOut::File { file, line, .. } => write!(f, "`{line}` in {file} leaves it out"),
+            LeftOut::Source { line } => write!(f, "`{line}` in `spec.ignore` of its source leaves it out"),
+            LeftOut::Default => f.write_str("Flux leaves out such files by default"),
+            LeftOut::NotCopied => f.write_str("its ArtifactGenerator does not copy it"),
+        }
+    }
 }
 
 /// Tells whether every source leaves a file out unless a line takes it back in (fluxcd/pkg/sourceignore, `ExcludeVCS`).

@@ -32,23 +32,18 @@ pub fn refuse_unfetched(
         }
     }
     let told = found.into_values().map(|path| {
-        let (why, help) = match model.delivered.left_out(path) {
-            Some(LeftOut::File { file, line, .. }) => (
-                format!("`{line}` in {file} leaves it out"),
+        let why = model.delivered.left_out(path);
+        let help = match &why {
+            Some(LeftOut::File { file, .. }) => {
                 format!(
                     "or add `!/{}` at the end of {file}",
                     path.relative_to(&file.parent().unwrap_or_default())
-                ),
-            ),
-            Some(LeftOut::Source { line }) => (
-                format!("`{line}` in `spec.ignore` of its source leaves it out"),
-                format!("or add `!/{path}` at the end of `spec.ignore`"),
-            ),
-            _ => (
-                "its source leaves it out".to_owned(),
-                "or correct `spec.ignore` and .sourceignore".to_owned(),
-            ),
+                )
+            }
+            Some(LeftOut::Source { .. }) => format!("or add `!/{path}` at the end of `spec.ignore`"),
+            _ => "or correct `spec.ignore` and .sourceignore".to_owned(),
         };
+        let why = why.map_or_else(|| "its source leaves it out".to_owned(), |why| why.to_string());
         Diagnostic::error(format!("{path} would reach no cluster: {why}"))
             .at(Place::file(path.clone()))
             .help(format!("name folders that Flux fetches under `layout`\n{help}"))

@@ -59,13 +59,13 @@ fn a_gate_is_written_where_its_own_cluster_fetches_it() {
     let all = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n\
         metadata: { name: flux-system, namespace: flux-system }\n\
         spec: { interval: 1m, url: https://example.com/all.git }\n";
-    scratch.file("deploy/clusters/test/source.yaml", all);
-    scratch.file("deploy/clusters/test/flux.yaml", &root("test").replace("./clusters", "./deploy/clusters"));
-    scratch.file("deploy/clusters/test/shop.yaml", &flux_kustomization("shop", "deploy/shop", ""));
+    scratch.write("deploy/clusters/test/source.yaml", all);
+    scratch.write("deploy/clusters/test/flux.yaml", &root("test").replace("./clusters", "./deploy/clusters"));
+    scratch.write("deploy/clusters/test/shop.yaml", &flux_kustomization("shop", "deploy/shop", ""));
     scratch.commit();
     told(&scratch, &INIT);
     scratch
-        .file(".sourceignore", "# not for Flux\ninfra/\n")
+        .write(".sourceignore", "# not for Flux\ninfra/\n")
         .replace("windows.yaml", "22 * * SAT", "21 * * SAT")
         .commit();
     let run = scratch.expect(5, &["sync", "--yes"]);

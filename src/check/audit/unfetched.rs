@@ -46,36 +46,22 @@ fn told(
         Effect::Lacks => format!("{name} of {whose} does not apply what it leads to"),
     };
     let source = subject.model.fetched_source(flux);
-    let source = format!("{} {}", source.kind, source.name);
-    let (why, help) = match &lacking.why {
-        LeftOut::Link(link) => (
-            format!("`{link}` is a symbolic link, and {source} fetches none"),
-            "put files in place of the link, or name what it leads to".to_owned(),
-        ),
-        LeftOut::File { file, line, .. } => (
-            format!("{source} does not fetch `{path}`: `{line}` in {file} leaves it out"),
-            format!(
-                "remove the line, or add `!/{}` below it",
-                path.relative_to(&file.parent().unwrap_or_default())
-            ),
-        ),
-        LeftOut::Source { line } => (
-            format!("{source} does not fetch `{path}`: `{line}` in its `spec.ignore` leaves it out"),
-            format!("remove the line, or add `!/{}` below it", path.relative_to(&flux.top)),
-        ),
-        LeftOut::Default => (
-            format!("{source} does not fetch `{path}`: Flux leaves out such files by default"),
+    let (kind, source, lacks) = match lacking.why {
+        LeftOut::NotCopied => (flux.source_kind(), flux.source_name(), "does not hold"),
+        _ => (source.kind.as_str(), source.name.as_str(), "does not fetch"),
+    };
+    let why = format!("{kind} {source} {lacks} `{path}`: {}", lacking.why);
+    let again =
+        |folder: &RepoPath| format!("remove the line, or add `!/{}` below it", path.relative_to(folder));
+    let help = match &lacking.why {
+        LeftOut::Link(_) => "put files in place of the link, or name what it leads to".to_owned(),
+        LeftOut::File { file, .. } => again(&file.parent().unwrap_or_default()),
+        LeftOut::Source { .. } => again(&flux.top),
+        LeftOut::Default => {
             "rename the file\nor write what to leave out into .sourceignore: that replaces all defaults"
-                .to_owned(),
-        ),
-        LeftOut::NotCopied => (
-            format!(
-                "`{path}` is not in {} {}: its ArtifactGenerator does not copy it",
-                flux.source_kind(),
-                flux.source_name()
-            ),
-            "let the ArtifactGenerator copy all that the folder reads".to_owned(),
-        ),
+                .to_owned()
+        }
+        LeftOut::NotCopied => "let the ArtifactGenerator copy all that the folder reads".to_owned(),
     };
     let finding =
         NOT_FETCHED.finding(format!("{why}. {effect}")).at(place(subject, lacking, flux)).help(help);
