@@ -20,8 +20,8 @@ const MOST_NAMES: usize = 5;
 pub struct Generated {
     /// The findings.
     pub findings: Vec<Diagnostic>,
-    /// The files that `sync` would write anew.
-    rewritten: BTreeSet<RepoPath>,
+    /// The generated files, where they are behind the spec.
+    behind: BTreeSet<RepoPath>,
 }
 
 /// Finds generated files that were edited by hand, gates that are not what the spec implies, and what no gate holds back.
@@ -55,7 +55,8 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Generated {
         let texts = edited.iter().filter_map(|(path, file)| Some((*path, file.text()?)));
         return Generated { findings: texts.map(finding).collect(), ..Generated::default() };
     }
-    if owned(Ownership::Ours).is_empty() {
+    let ours: BTreeSet<RepoPath> = owned(Ownership::Ours).into_iter().map(|(path, _)| path.clone()).collect();
+    if ours.is_empty() {
         return Generated::default();
     }
     let mut builder = Builder::new(input.snapshot);
@@ -68,16 +69,18 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Generated {
         return Generated { findings, ..Generated::default() };
     }
     let rewritten: BTreeSet<RepoPath> = builder.finish().changes.keys().cloned().collect();
-    findings.extend(stale(input, &rewritten));
-    Generated { findings, rewritten }
+    let stale = stale(input, &rewritten);
+    let behind = if stale.is_some() { ours } else { BTreeSet::new() };
+    findings.extend(stale);
+    Generated { findings, behind }
 }
 
 impl Generated {
-    /// Leaves out what `sync` mends by writing files anew: jobs that name what is no longer in Git.
+    /// Leaves out what comes of generated files that are behind the spec: jobs in them that name what is no longer in Git.
     pub fn without_mended(&self, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let is_mended = |one: &Diagnostic| {
             let file = one.place.as_ref().map(|place| &place.path);
-            one.code == Some(UNKNOWN_TARGET.code) && file.is_some_and(|file| self.rewritten.contains(file))
+            one.code == Some(UNKNOWN_TARGET.code) && file.is_some_and(|file| self.behind.contains(file))
         };
         found.into_iter().filter(|one| !is_mended(one)).collect()
     }
