@@ -181,9 +181,11 @@ fn explain_says_type_rule_origin_and_consumer() {
 ConfigMap web/edge-01-web-content: rt (rule 2 of the spec)
   from apps/web/web-rt/configmap.yaml
   in cluster edge-01, clusters/edge-01/apps, app web
+    by Flux Kustomization apps, at once
 ConfigMap web/web-content: rt (rule 2 of the spec)
   from apps/web/web-rt/configmap.yaml
   in cluster edge-02, clusters/edge-02/apps, app web
+    by Flux Kustomization apps, at once
 "
     );
 }
@@ -209,10 +211,12 @@ fn explain_says_who_reads_what_brings_no_object() {
     insta::assert_snapshot!(told("apps/prod/merged/merged.conf"), @r"
     apps/prod/merged/merged.conf: no object of its own; it shapes what is built
       in cluster prod, apps/prod
+        by Flux Kustomization apps
     ");
     insta::assert_snapshot!(told("apps/base/linked/kustomization.yaml"), @r"
     apps/base/linked/kustomization.yaml: no object of its own; it shapes what is built
       in cluster prod, apps/prod
+        by Flux Kustomization apps
     ");
 }
 

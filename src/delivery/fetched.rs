@@ -195,6 +195,27 @@ mod tests {
     }
 
     #[test]
+    fn defaults_count_until_a_line_replaces_them() {
+        let files =
+            ["apps/logo.png", "apps/x.zip/a.yaml", ".github/ci.yaml", "a/.sops.yaml", ".gitignore", "a.yaml"];
+        assert_eq!(left_out("", &files), files[..5]);
+        assert_eq!(left_out("# nothing\n\n", &files), files[..5]);
+        assert_eq!(left_out("other\n", &files), files[4..5]);
+        assert_eq!(left_out("!.gitignore\n", &files), [""; 0]);
+    }
+
+    #[test]
+    fn a_reason_names_its_line() {
+        let path = |text: &str| RepoPath::parse(text).unwrap();
+        let mut snapshot = Snapshot::default();
+        snapshot.insert(path("kube/.sourceignore"), File::new(&b"# no\r\n\r\n*.env\r\n"[..]));
+        let ignore = Ignore::read(&snapshot, &Artifact::default());
+        let line = LeftOut::File { file: path("kube/.sourceignore"), line: "*.env".to_owned(), span: 8..13 };
+        assert_eq!(ignore.reason(&path("kube/a/b.env")), Some(line));
+        assert_eq!(ignore.reason(&path("b.env")), None);
+    }
+
+    #[test]
     fn a_file_of_a_folder_speaks_of_that_folder() {
         let mut snapshot = Snapshot::default();
         let path = |text: &str| RepoPath::parse(text).unwrap();
