@@ -44,8 +44,7 @@ pub const ASSUMED: &str = "it is assumed that the CronJobs are older than the la
 
 /// What is taken for granted where Git suspends what applies a gate. kustomize-controller then applies nothing and deletes
 /// nothing, and a CronJob that is there runs on by the schedule that it has.
-pub const KEPT_OUT: &str =
-    "Git suspends what applies its gate. It is assumed that the cluster has the CronJobs, which run on";
+pub const KEPT_OUT: &str = "Git suspends the Flux Kustomization of its gate. It is assumed that the cluster has the CronJobs, which run on";
 
 /// A Flux Kustomization of a cluster that waits for windows.
 #[derive(Clone, Debug)]

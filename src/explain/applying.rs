@@ -85,7 +85,7 @@ impl<'a> Appliers<'a> {
         let target: GateTarget = self.holds.target(namespace, name);
         let running = self.input.model.closings.running(cluster, &target);
         let shown = |job: &BuiltJob| match job.is_kept_out {
-            true => format!("{}, as the cluster has it: Git suspends what applies it", job.shown()),
+            true => format!("{}, as the cluster has it: Git suspends its Flux Kustomization", job.shown()),
             false => job.shown(),
         };
         running.map(shown).or_else(|| {

@@ -138,7 +138,8 @@ impl Clock<'_> {
                 Landing { outruns: true, reason: Some(reason), ..self.before.applied(old, self.now) }
             }
             (None, Some(_)) if self.never_comes(old, new) => {
-                let reason = "Git suspends what applies its gate, so the new CronJobs never come";
+                let reason =
+                    "Git suspends the Flux Kustomization of its gate, so the new CronJobs never come";
                 Landing {
                     outruns: true,
                     reason: Some(reason.to_owned()),

@@ -47,8 +47,8 @@ fn no_gate_is_written_where_flux_fetches_nothing() {
     insta::assert_snapshot!(spoken(&run), @r"
     error: clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml would reach no cluster: `/*` in `spec.ignore` of its source leaves it out
      --> clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml
-     = help: 1. name folders that Flux fetches under `layout`
-             2. or add `!/clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml` at the end of `spec.ignore`
+     = help: name folders that Flux fetches under `layout`
+             or add `!/clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml` at the end of `spec.ignore`
     ");
 }
 
@@ -80,10 +80,23 @@ fn a_gate_that_flux_does_not_fetch_is_told() {
     scratch.replace(source, "!/deploy", "!/deploy\\n/deploy/infra").commit();
     let run = scratch.expect(1, &["check"]);
     insta::assert_snapshot!(run.stdout, @r#"
+error[GW066]: GitRepository flux-system does not fetch `deploy/infra/reconciliation-windows/kustomization.yaml`: `/deploy/infra` in `spec.ignore` of its source leaves it out. flux-system of cluster prod does not build, and applies nothing new
+ --> deploy/clusters/prod/source.yaml:4:68
+  |
+4 | spec: { interval: 1m, url: https://example.com/all.git, ignore: "/*\n!/deploy\n/deploy/infra\n" }
+  |                                                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: remove the line, or add `!/deploy/infra/reconciliation-windows/kustomization.yaml` below it
+note: deploy/clusters/prod/infra/reconciliation-windows/kustomization.yaml names it
+ --> deploy/clusters/prod/infra/reconciliation-windows/kustomization.yaml:5:5
+  |
+5 |   - ../../../../infra/reconciliation-windows
+  |     ----------------------------------------
+
 error[GW039]: the sources of cluster prod leave out files of deploy/infra/reconciliation-windows. `close-reconciliation-window` and `open-reconciliation-window` never run there
  --> deploy/infra/reconciliation-windows/kustomization.yaml
  = help: choose folders that Flux fetches for `gate` and `clusterGate` under `layout`
-         or correct `spec.ignore`
+         or correct `/deploy/infra` in `spec.ignore`
 "#);
     let when = scratch.expect(0, &["when", "shop", "--now", "2026-11-23T12:00:00Z"]);
     assert!(!when.stdout.contains("closed"), "{}", when.stdout);

@@ -276,12 +276,12 @@ fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
         }
         match &flux.path {
             Some(path) if !graph.has(path) && !snapshot.is_dir(path) => {
-                let (what, help) = if graph.real(path) == *path {
+                let (why, help) = if graph.real(path) == *path {
                     ("is not in this repository", NO_FOLDER)
                 } else {
                     ("leads over a symbolic link. No source fetches links", "name the folder that it leads to in spec.path")
                 };
-                let text = format!("{} has the path {path}, which {what}. It fails and applies nothing", flux.name);
+                let text = format!("{} has the path {path}, which {why}. It fails and applies nothing", flux.name);
                 findings.push(MISSING_PATH.finding(text).at(flux.place("path")).help(help));
             }
             None if flux.source_kind() == "GitRepository" && leads_out(written) => findings.push(

@@ -2,12 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use crate::check::code::NOT_FETCHED;
 use crate::check::subject::Subject;
-use crate::delivery::{Applied, Effect, Lacking, LeftOut};
+use crate::delivery::{Effect, Lacking, LeftOut};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
-use crate::repo::FluxKustomization;
+use crate::repo::flux::{SOURCES, is_yaml};
+use crate::repo::manifest::{ObjectId, kept_manifests};
+use crate::repo::{Entry, FluxKustomization};
 
 /// How many clusters are named.
 const NAMED: usize = 3;
@@ -43,7 +47,7 @@ fn told(
         Effect::Lists => {
             format!("{name} of {whose} applies whatever else lies in {}", path.parent().unwrap_or_default())
         }
-        Effect::Lacks => format!("{name} of {whose} does not apply what it leads to"),
+        Effect::Lacks => format!("{name} of {whose} does not apply its target"),
     };
     let source = subject.model.fetched_source(flux);
     let (kind, source, lacks) = match lacking.why {
@@ -54,7 +58,7 @@ fn told(
     let again =
         |folder: &RepoPath| format!("remove the line, or add `!/{}` below it", path.relative_to(folder));
     let help = match &lacking.why {
-        LeftOut::Link(_) => "put files in place of the link, or name what it leads to".to_owned(),
+        LeftOut::Link(_) => "put files in place of the link, or name its target".to_owned(),
         LeftOut::File { file, .. } => again(&file.parent().unwrap_or_default()),
         LeftOut::Source { .. } => again(&flux.top),
         LeftOut::Default => {
@@ -81,18 +85,25 @@ fn place(subject: &Subject<'_>, lacking: &Lacking, flux: &FluxKustomization) -> 
             let text = subject.snapshot.file(file).and_then(|file| file.shared_text());
             text.map_or_else(whole, |text| Place::span(file.clone(), text, span.clone()))
         }
-        LeftOut::Source { .. } => {
+        LeftOut::Source { line } => {
             let id = subject.model.fetched_source(flux);
-            let is_it = |one: &&Applied| {
-                one.is(crate::repo::flux::SOURCES, &id.kind)
-                    && (&one.id.namespace, &one.id.name) == (&id.namespace, &id.name)
+            let is_it = |value: &Value| {
+                let own = ObjectId::of(value);
+                let has_line =
+                    || value["spec"]["ignore"].as_str().is_some_and(|text| text.contains(line.as_str()));
+                own.group == SOURCES && (&own.kind, &own.name) == (&id.kind, &id.name) && has_line()
             };
-            let mut all = subject
-                .deliveries
-                .iter()
-                .filter(|one| one.cluster.name == flux.cluster)
-                .flat_map(|one| &one.objects);
-            all.find(is_it).map_or_else(whole, |one| subject.sources.place(one, &["spec", "ignore"]))
+            // Its build may be the one that fails.
+            let place = |(path, entry): (&RepoPath, &Entry)| {
+                let Entry::File(file) = entry else { return None };
+                let all = Some(file)
+                    .filter(|file| is_yaml(path) && file.mentions(SOURCES))
+                    .and_then(kept_manifests);
+                let found = all?.iter().find(|one| is_it(&one.value))?;
+                let node = found.root.get("spec")?.get("ignore")?;
+                Some(Place::span(path.clone(), file.shared_text()?, node.span.clone()))
+            };
+            subject.snapshot.entries().find_map(place).unwrap_or_else(whole)
         }
         LeftOut::Link(_) | LeftOut::Default | LeftOut::NotCopied => whole(),
     }

@@ -73,14 +73,14 @@ fn a_gate_whose_own_flux_kustomization_is_suspended_still_holds() {
         let job = base.remove(&format!("clusters/one/gate/{file}.yaml")).unwrap();
         base.insert(format!("gates/{file}.yaml"), job);
     }
-    insta::assert_snapshot!(told(&base, "", Appeared::Before), @"Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:05:00Z, first closing -; Git suspends what applies its gate. It is assumed that the cluster has the CronJobs, which run on");
+    insta::assert_snapshot!(told(&base, "", Appeared::Before), @"Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:05:00Z, first closing -; Git suspends the Flux Kustomization of its gate. It is assumed that the cluster has the CronJobs, which run on");
     // One that comes with the change never arrives.
     let before = without(&without(&base, "gates/open.yaml"), "gates/close.yaml");
     let of = |_: &str| Appeared::Before;
-    insta::assert_snapshot!(landings(&compared_since(NOW, &before, &with_image(&base), &of)), @"Deployment/web at-once: 2026-11-23T12:00:00Z to 2026-11-23T12:06:00Z, first closing -; Git suspends what applies its gate, so the new CronJobs never come");
+    insta::assert_snapshot!(landings(&compared_since(NOW, &before, &with_image(&base), &of)), @"Deployment/web at-once: 2026-11-23T12:00:00Z to 2026-11-23T12:06:00Z, first closing -; Git suspends the Flux Kustomization of its gate, so the new CronJobs never come");
     // Nor does another window of one that is there.
     let later = with(&with_image(&base), &[("gates/open.yaml", "0 22 * * SAT", "0 23 * * SAT")]);
-    insta::assert_snapshot!(landings(&compared_since(NOW, &base, &later, &of)), @"Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:05:00Z, first closing -; Git suspends what applies its gate. It is assumed that the cluster has the CronJobs, which run on");
+    insta::assert_snapshot!(landings(&compared_since(NOW, &base, &later, &of)), @"Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:05:00Z, first closing -; Git suspends the Flux Kustomization of its gate. It is assumed that the cluster has the CronJobs, which run on");
 }
 
 #[test]
