@@ -52,7 +52,7 @@ fn a_gate_that_git_keeps_from_its_cluster_is_told_of() {
     let found = scratch.run(&["check"]);
     assert!(found.stdout.contains("GW039"), "{}{}", found.stdout, found.stderr);
     let when = scratch.run(&["when", "--cluster", "edge-01"]).stdout;
-    assert!(when.contains("which run on") && !when.contains("not gated"), "{when}");
+    assert!(when.contains("Git suspends the Flux") && !when.contains("not gated"), "{when}");
     let explained = scratch.expect(0, &["explain", "apps/web"]).stdout;
     assert!(explained.contains("as the cluster has it"), "{explained}");
 }
