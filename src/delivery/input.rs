@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::delivery::classify::{Classified, ClassifyError, classify_all};
-use crate::delivery::{Apps, build, origins};
+use crate::delivery::{Apps, Lacking, build, origins};
 use crate::delivery::{EntryPoint, Model, Role, Sides, side};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -103,7 +103,9 @@ impl<'a> Input<'a> {
         // What a plan has made of the files is fetched as it is.
         let is_known = std::ptr::eq(snapshot, self.snapshot);
         let fetched = is_known.then(|| self.fetched(&entry.path)).flatten();
-        let objects = self.objects(fetched.as_ref().unwrap_or(snapshot), request)?;
+        let objects = self.objects(fetched.as_ref().unwrap_or(snapshot), request);
+        let objects =
+            objects.map_err(|error| if is_known { self.unfetched(&entry.path, error) } else { error })?;
         self.by_app(objects, entry)
     }
 
@@ -150,6 +152,19 @@ impl<'a> Input<'a> {
         let request = self.plain(self.snapshot, &entry.path).with_origins();
         let fetched = self.fetched(&entry.path);
         self.by_app(self.objects(fetched.as_ref().unwrap_or(self.snapshot), request)?, entry)
+    }
+
+    /// Says of a build that fails what its source does not fetch, where that is why.
+    fn unfetched(&self, folder: &RepoPath, error: TypedError) -> TypedError {
+        let first = self.model.flux_at(folder).next();
+        let lacking =
+            first.and_then(|one| Some((one, self.model.lacking(self.snapshot, one).into_iter().next()?)));
+        match (error, lacking) {
+            (TypedError::Render(_), Some((one, Lacking { path, why, .. }))) => {
+                TypedError::Render(format!("Flux Kustomization {} never sees {path}: {why}", one.name))
+            }
+            (error, _) => error,
+        }
     }
 
     /// Returns the files that the first Flux Kustomization over a folder sees, where its build sees a difference between

@@ -80,7 +80,10 @@ fn a_gate_whose_own_flux_kustomization_is_suspended_still_holds() {
     insta::assert_snapshot!(landings(&compared_since(NOW, &before, &with_image(&base), &of)), @"Deployment/web at-once: 2026-11-23T12:00:00Z to 2026-11-23T12:06:00Z, first closing -; Git suspends the Flux Kustomization of its gate, so the new CronJobs never come");
     // Nor does another window of one that is there.
     let later = with(&with_image(&base), &[("gates/open.yaml", "0 22 * * SAT", "0 23 * * SAT")]);
-    insta::assert_snapshot!(landings(&compared_since(NOW, &base, &later, &of)), @"Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:05:00Z, first closing -; Git suspends the Flux Kustomization of its gate. It is assumed that the cluster has the CronJobs, which run on");
+    insta::assert_snapshot!(landings(&compared_since(NOW, &base, &later, &of)), @r"
+    Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:05:00Z, first closing -; Git suspends the Flux Kustomization of its gate. It is assumed that the cluster has the CronJobs, which run on
+    CronJob/open never: - to -, first closing -; Git suspends Flux Kustomization gate
+    ");
 }
 
 #[test]
