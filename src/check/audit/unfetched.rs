@@ -16,13 +16,15 @@ use crate::repo::{Entry, FluxKustomization};
 /// How many clusters are named.
 const NAMED: usize = 3;
 
+/// What is lacking, one of the Flux Kustomizations that lack it, and the clusters of all.
+type Found<'m> = (Lacking, &'m FluxKustomization, BTreeSet<&'m str>);
+
 /// Finds what a build names and its artifact does not hold: `.sourceignore`, `spec.ignore`, a default or an
 /// ArtifactGenerator leaves it out, or it is a symbolic link.
 ///
 /// Here the folder builds, and nothing but the cluster would say why it does not there.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut found: BTreeMap<(RepoPath, String, Effect), (Lacking, &FluxKustomization, BTreeSet<&str>)> =
-        BTreeMap::new();
+    let mut found: BTreeMap<(RepoPath, String, Effect), Found<'_>> = BTreeMap::new();
     for delivery in &subject.deliveries {
         let Some(flux) = subject.flux(delivery) else { continue };
         for lacking in subject.model.lacking(subject.snapshot, flux) {
