@@ -219,13 +219,3 @@ fn explain_says_who_reads_what_brings_no_object() {
         by Flux Kustomization apps
     ");
 }
-
-#[test]
-fn a_rule_about_an_app_holds_for_what_it_links_to() {
-    let scratch = Scratch::fixture("features");
-    let rules = "rules:\n  - { app: linked, kind: ConfigMap, type: rw }\n  - { type: rt }\n";
-    scratch.write("windows.yaml", format!("{}{rules}", scratch.text("windows.yaml"))).commit();
-    let text = scratch.expect(0, &["explain", "apps/shared/limits.yaml"]).stdout;
-    assert!(text.contains("rw (rule 1 of the spec)"), "{text}");
-    assert!(text.contains("app linked"), "{text}");
-}

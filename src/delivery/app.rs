@@ -115,10 +115,10 @@ impl Apps {
         };
         let reach = |child: Child| {
             let mut reach = model.graph.reach(&child.folder);
-            // A list may name files of other folders; an object's origin is the file itself, whatever link leads there.
-            let lists = reach.iter().filter_map(|folder| model.graph.get(folder));
-            let named = lists.flat_map(Kustomization::resources).filter_map(Reference::path);
-            let files: Vec<RepoPath> = named.map(|path| model.graph.real(path)).collect();
+            // An object's origin is the file itself, which a link in the app only leads to.
+            let links =
+                model.graph.links().filter(|link| link.parent().is_some_and(|at| reach.contains(&at)));
+            let files: Vec<RepoPath> = links.map(|link| model.graph.real(link)).collect();
             reach.extend(files);
             (whole(&child.folder).unwrap_or(child.app), reach)
         };

@@ -96,7 +96,7 @@ const KINDS: [Kind; 16] = [
     (
         "remote",
         |line| is_unheld(line) && line.undivided == Some(Undivided::Remote),
-        "an entry point is built on another repository, so no split and no gate knows its objects. They land at once",
+        "an entry point builds on another repository. No split and no gate knows its objects, which land at once",
         "copy it with `gitops-windows fetch-bases`; then `gitops-windows split --all` divides it",
     ),
     (

@@ -81,10 +81,10 @@ fn a_gate_that_flux_does_not_fetch_is_told() {
     let run = scratch.expect(1, &["check"]);
     insta::assert_snapshot!(run.stdout, @r#"
 error[GW066]: GitRepository flux-system does not fetch `deploy/infra/reconciliation-windows/kustomization.yaml`: `/deploy/infra` in `spec.ignore` of its source leaves it out. flux-system of cluster prod does not build, and applies nothing new
- --> deploy/clusters/prod/source.yaml:4:68
+ --> deploy/clusters/prod/source.yaml:4:65
   |
-4 | spec: { interval: 1m, url: https://example.com/all.git, ignore: "/*\n!/deploy\n/deploy/infra\n" }
-  |                                                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+4 | …//example.com/all.git, ignore: "/*\n!/deploy\n/deploy/infra\n" }
+  |                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
   = help: remove the line, or add `!/deploy/infra/reconciliation-windows/kustomization.yaml` below it
 note: deploy/clusters/prod/infra/reconciliation-windows/kustomization.yaml names it
