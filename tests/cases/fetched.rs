@@ -84,7 +84,7 @@ error[GW066]: GitRepository flux-system does not fetch `deploy/infra/reconciliat
  --> deploy/clusters/prod/source.yaml:4:65
   |
 4 | …//example.com/all.git, ignore: "/*\n!/deploy\n/deploy/infra\n" }
-  |                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
   = help: remove the line, or add `!/deploy/infra/reconciliation-windows/kustomization.yaml` below it
 note: deploy/clusters/prod/infra/reconciliation-windows/kustomization.yaml names it
