@@ -1,4 +1,6 @@
-//! Why an object is of its type, and who consumes it.
+//! Why an object is of its type, who applies it, and what holds it back there.
+
+mod applying;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,17 +11,23 @@ use crate::delivery::classify::{Classified, Context, Reason, TYPE_ANNOTATION, cl
 use crate::delivery::{Apps, Input, Readers};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
+use crate::explain::applying::Appliers;
 use crate::path::RepoPath;
 use crate::plan::gate::Lone;
+use crate::render::Object;
 use crate::repo::manifest::{ObjectId, manifests, objects};
 
 /// One object of a file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
-    /// The object, as the build names it.
+    /// The object, as what applies it builds it.
     pub id: ObjectId,
+    /// Its id in the cluster, as far as Git tells what `postBuild` puts into it.
+    pub live: ObjectId,
     /// The name of its type.
     pub change_type: String,
+    /// Whether that type has windows.
+    pub has_window: bool,
     /// Why it has that type, in words.
     pub reason: String,
     /// The file that declares it.
@@ -28,23 +36,47 @@ pub struct Explained {
     pub consumers: Vec<Consumer>,
 }
 
-/// Who builds an object: cluster, entry point, app (empty where it is no app's).
-pub type Consumer = (String, RepoPath, String);
+/// Who builds an object, and what holds it back there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Consumer {
+    /// The cluster.
+    pub cluster: String,
+    /// The entry point.
+    pub path: RepoPath,
+    /// The app; empty where it is no app's.
+    pub app: String,
+    /// Namespace and name of the Flux Kustomization that applies it; `None` where Git does not say one.
+    pub kustomization: Option<(String, String)>,
+    /// What holds that back: a job of a gate, a held source, or `spec.suspend` in Git; `None` where nothing does, whatever the
+    /// type.
+    pub held_by: Option<String>,
+}
+
+impl Consumer {
+    fn to_json(&self) -> Value {
+        let kustomization = self.kustomization.as_ref();
+        json!({
+            "cluster": self.cluster,
+            "entryPoint": self.path.to_string(),
+            "app": self.app,
+            "kustomization": kustomization.map(|(namespace, name)| json!({ "namespace": namespace, "name": name })),
+            "heldBy": self.held_by,
+        })
+    }
+}
 
 impl Explained {
     /// Gives it as JSON.
     pub fn to_json(&self) -> Value {
-        let consumers: Vec<Value> = self
-            .consumers
-            .iter()
-            .map(|(cluster, path, app)| json!({ "cluster": cluster, "entryPoint": path.to_string(), "app": app }))
-            .collect();
+        let consumers: Vec<Value> = self.consumers.iter().map(Consumer::to_json).collect();
         json!({
             "object": self.id.to_string(),
+            "live": (self.live != self.id).then(|| self.live.to_string()),
             "kind": self.id.kind,
             "namespace": self.id.namespace,
             "name": self.id.name,
             "type": self.change_type,
+            "window": self.has_window,
             "reason": self.reason,
             "origin": self.origin.to_string(),
             "consumers": consumers,
@@ -64,9 +96,7 @@ pub struct Read {
 impl Read {
     /// Returns it as JSON.
     pub fn to_json(&self) -> Value {
-        let reader =
-            |(cluster, path, _): &Consumer| json!({ "cluster": cluster, "entryPoint": path.to_string() });
-        let readers: Vec<Value> = self.readers.iter().map(reader).collect();
+        let readers: Vec<Value> = self.readers.iter().map(Consumer::to_json).collect();
         json!({ "file": self.file.to_string(), "consumers": readers })
     }
 }
@@ -100,8 +130,9 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
     }
     let sides = input.sides();
     let (lone, live) = (Lone::of(input, &sides), input.live(&sides));
+    let appliers = Appliers::of(input);
     // One line for each object with one origin and one type, whoever builds it.
-    let mut found: BTreeMap<(RepoPath, ObjectId, String, String), Vec<Consumer>> = BTreeMap::new();
+    let mut found: BTreeMap<Key, Vec<Consumer>> = BTreeMap::new();
     let mut failed = BTreeSet::new();
     for entry in input.model.all_entries() {
         // The entry point from before a split builds the same objects as its sides: who applies them is told.
@@ -117,39 +148,46 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
         };
         let typed = lone.settle(&entry.path, typed);
         let apps = Apps::of(input.model, entry);
-        for (object, classified) in typed.objects.iter().zip(&typed.types) {
-            let Some(origin) = object.origin.as_ref().filter(|origin| origin.path.is_within(path)) else {
-                continue;
-            };
-            let app = apps.bringing(object).unwrap_or_default().to_owned();
-            let (change_type, reason) = match entry.role {
-                Role::Bootstrap => undivided(input),
-                _ => words(input, classified),
-            };
-            let key = (origin.path.clone(), ObjectId::of(&object.value), change_type, reason);
-            let consumers =
-                entry.clusters().map(|cluster| (cluster.to_owned(), entry.path.clone(), app.clone()));
-            found.entry(key).or_default().extend(consumers);
+        let is_asked =
+            |object: &Object| object.origin.as_ref().is_some_and(|origin| origin.path.is_within(path));
+        if !typed.objects.iter().any(is_asked) {
+            continue;
+        }
+        for applying in appliers.of_entry(entry) {
+            for (object, classified) in typed.objects.iter().zip(&typed.types) {
+                let Some(origin) = object.origin.as_ref().filter(|_| is_asked(object)) else { continue };
+                let app = apps.bringing(object).unwrap_or_default().to_owned();
+                let (change_type, reason) = match entry.role {
+                    Role::Bootstrap => undivided(input),
+                    _ => words(input, classified),
+                };
+                let (id, live) = applying.ids(object);
+                let key = (origin.path.clone(), id, live, change_type, reason);
+                found.entry(key).or_default().push(Consumer { app, ..applying.consumer.clone() });
+            }
         }
     }
-    let mut explained: Vec<Explained> = found
-        .into_iter()
-        .map(|((origin, id, change_type, reason), consumers)| Explained {
-            id,
-            change_type,
-            reason,
-            origin,
-            consumers,
-        })
-        .collect();
+    let has_window = |name: &str| {
+        let named = input.spec.types.iter().find(|one| one.name.value == name);
+        named.is_some_and(|one| !one.is_real_time())
+    };
+    let of = |((origin, id, live, change_type, reason), consumers): (Key, Vec<Consumer>)| Explained {
+        id,
+        live,
+        has_window: has_window(&change_type),
+        change_type,
+        reason,
+        origin,
+        consumers,
+    };
+    let mut explained: Vec<Explained> = found.into_iter().map(of).collect();
     let readers = Readers::of(input.model);
     let mut files = Vec::new();
     for file in unbuilt(input, path, &explained) {
         let reading = readers.reading(&file).filter(|reader| !reader.is_unsaid(input.model));
-        let reading: BTreeSet<Consumer> =
-            reading.map(|reader| (reader.cluster.to_owned(), reader.path.clone(), String::new())).collect();
+        let reading: BTreeSet<Consumer> = reading.map(|reader| appliers.reading(reader)).collect();
         let (unbuilt, built): (Vec<_>, Vec<_>) =
-            reading.into_iter().partition(|(_, folder, _)| failed.contains(folder));
+            reading.into_iter().partition(|reader| failed.contains(&reader.path));
         if built.is_empty() {
             explained.extend(as_written(input, &file, &unbuilt)?);
         } else {
@@ -163,6 +201,9 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
     failed.retain(|folder| reading.contains(folder));
     Ok(Explanation { failed: failed.into_iter().collect(), objects: explained, files })
 }
+
+/// What tells objects apart: the file, the ids, the type and why it is that.
+type Key = (RepoPath, ObjectId, ObjectId, String, String);
 
 /// Returns the files below a path that no entry point takes an object from; lists, and what is no YAML, only where they
 /// are asked for by name.
@@ -197,7 +238,9 @@ fn as_written(input: &Input<'_>, file: &RepoPath, consumers: &[Consumer]) -> Res
         let (change_type, reason) = words(input, &classified);
         let id = ObjectId::of(object);
         found.push(Explained {
+            live: id.clone(),
             id,
+            has_window: !input.spec.types[classified.change_type].is_real_time(),
             change_type,
             reason,
             origin: file.clone(),

@@ -13,8 +13,8 @@ use crate::plan::migrate::misplaced::misplaced_in;
 use crate::plan::{gate, is_remote};
 use crate::proof::{Mismatch, compare};
 use crate::render::{Object, RenderError, Request};
+use crate::repo::Kustomization;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{Kustomization, Snapshot};
 
 /// What became of one object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,7 +140,7 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
             // Flux lists by itself what lies in a folder without a list.
             let is_built = stands || sides.is_empty() && input.is_applied(&path);
             let whole: Vec<Part> = if is_built { vec![(None, path.clone())] } else { sides.clone() };
-            let (objects, found) = rendered(input, input.snapshot, &path, &whole);
+            let (objects, found) = rendered(input, &path, &whole);
             let mut differences = found;
             if sides.is_empty() {
                 differences.iter_mut().for_each(|(_, difference)| difference.forgive_remote());
@@ -148,7 +148,7 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
             let mut count = objects.len();
             if !sides.is_empty() && differences.is_empty() {
                 if stands {
-                    let (_, parts) = parts_of(input, input.snapshot, &path, &sides, true);
+                    let (_, parts) = parts_of(input, &path, &sides, true);
                     differences = against(&objects, &parts);
                     if is_partial(input, &path, &sides) {
                         differences.retain(|(_, difference)| *difference != Difference::Lost);
@@ -187,12 +187,12 @@ pub fn verify_since(before: &Input<'_>, after: &Input<'_>) -> Vec<Check> {
         .map(|(path, clusters)| {
             let old_parts = applied(before, &path, &clusters.first);
             let new_parts = applied(after, &path, &clusters.first);
-            let (old, broken) = rendered(before, before.snapshot, &path, &old_parts);
-            let (new_types, parts) = parts_of(after, after.snapshot, &path, &new_parts, false);
+            let (old, broken) = rendered(before, &path, &old_parts);
+            let (new_types, parts) = parts_of(after, &path, &new_parts, false);
             let mut differences = Vec::new();
             if broken.iter().all(|(_, difference)| !matches!(difference, Difference::Unbuildable(..))) {
                 differences = against(&old, &parts);
-                let (old_types, _) = parts_of(before, before.snapshot, &path, &old_parts, false);
+                let (old_types, _) = parts_of(before, &path, &old_parts, false);
                 for (id, was) in &old_types {
                     if let Some(is) = new_types.get(id)
                         && was != is
@@ -277,16 +277,23 @@ fn requests(input: &Input<'_>, path: &RepoPath, parts: &[Part], alike: bool) -> 
     parts.iter().map(|(_, folder)| Request::of(folder.clone(), build(folder).as_ref())).collect()
 }
 
+/// Builds some folders, of the files that the source of the entry point, or else of the first of its sides, fetches.
+fn built(
+    input: &Input<'_>,
+    path: &RepoPath,
+    parts: &[Part],
+    alike: bool,
+) -> Vec<Result<Vec<Object>, RenderError>> {
+    let mut folders = std::iter::once(path).chain(parts.iter().map(|(_, folder)| folder));
+    let fetched = folders.find_map(|folder| input.fetched(folder));
+    input.renderer.render(fetched.as_ref().unwrap_or(input.snapshot), &requests(input, path, parts, alike))
+}
+
 type Differences = Vec<(Option<ObjectId>, Difference)>;
 
 /// Renders folders into one list; what two of them give, or what does not build, is a difference.
-fn rendered(
-    input: &Input<'_>,
-    snapshot: &Snapshot,
-    path: &RepoPath,
-    parts: &[Part],
-) -> (Vec<Object>, Differences) {
-    let results = input.renderer.render(snapshot, &requests(input, path, parts, false));
+fn rendered(input: &Input<'_>, path: &RepoPath, parts: &[Part]) -> (Vec<Object>, Differences) {
+    let results = built(input, path, parts, false);
     let mut objects: Vec<Object> = Vec::new();
     let mut differences = Differences::new();
     let mut places: BTreeMap<ObjectId, Vec<RepoPath>> = BTreeMap::new();
@@ -312,12 +319,11 @@ type Rendered = Vec<(Part, Result<Vec<Object>, RenderError>)>;
 /// Renders folders one by one; also gives each object's type where its folder is a side.
 fn parts_of(
     input: &Input<'_>,
-    snapshot: &Snapshot,
     path: &RepoPath,
     parts: &[Part],
     alike: bool,
 ) -> (BTreeMap<ObjectId, String>, Rendered) {
-    let results = input.renderer.render(snapshot, &requests(input, path, parts, alike));
+    let results = built(input, path, parts, alike);
     let rendered: Rendered = parts.iter().cloned().zip(results).collect();
     let mut types = BTreeMap::new();
     for ((name, _), result) in &rendered {

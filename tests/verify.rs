@@ -181,9 +181,11 @@ fn explain_says_type_rule_origin_and_consumer() {
 ConfigMap web/edge-01-web-content: rt (rule 2 of the spec)
   from apps/web/web-rt/configmap.yaml
   in cluster edge-01, clusters/edge-01/apps, app web
+    by Flux Kustomization apps, at once
 ConfigMap web/web-content: rt (rule 2 of the spec)
   from apps/web/web-rt/configmap.yaml
   in cluster edge-02, clusters/edge-02/apps, app web
+    by Flux Kustomization apps, at once
 "
     );
 }
@@ -217,10 +219,12 @@ fn explain_says_who_reads_what_brings_no_object() {
     insta::assert_snapshot!(told("apps/prod/merged/merged.conf"), @r"
     apps/prod/merged/merged.conf: no object of its own; it shapes what is built
       in cluster prod, apps/prod
+        by Flux Kustomization apps
     ");
     insta::assert_snapshot!(told("apps/base/linked/kustomization.yaml"), @r"
     apps/base/linked/kustomization.yaml: no object of its own; it shapes what is built
       in cluster prod, apps/prod
+        by Flux Kustomization apps
     ");
 }
 
@@ -242,7 +246,7 @@ fn explain_tells_the_objects_of_a_root() {
 }
 
 #[test]
-fn a_rule_about_an_app_holds_for_what_it_links_to() {
+fn a_rule_about_an_app_holds_for_what_it_takes_from_elsewhere() {
     let scratch = Scratch::fixture("features");
     let rules = "rules:\n  - { app: linked, kind: ConfigMap, type: rw }\n  - { type: rt }\n";
     scratch.write("windows.yaml", format!("{}{rules}", scratch.text("windows.yaml"))).commit();

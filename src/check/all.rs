@@ -35,7 +35,9 @@ impl Standard<'_> {
         found.extend(more);
         if let (Some(spec), Some(templates)) = (subject.spec, self.templates) {
             let (snapshot, model, renderer) = (subject.snapshot, subject.model, subject.renderer);
-            found.extend(generated(&Input { spec, snapshot, model, renderer }, templates));
+            let generated = generated(&Input { spec, snapshot, model, renderer }, templates);
+            found = generated.without_mended(found);
+            found.extend(generated.findings);
         }
         let mut found = ignore(found, subject.spec, subject.snapshot, &subject.model.root);
         sort(&mut found);

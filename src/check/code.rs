@@ -172,6 +172,10 @@ codes! {
         "An object leaves a held source, and two Flux Kustomizations apply it until the opening.";
     FORGOTTEN_GATE = "GW065" "forgotten-gate" Warning
         "A gate goes on in a cluster of which the spec wants none.";
+    NOT_FETCHED = "GW066" "not-fetched" Error
+        "A source does not fetch a file that a Flux Kustomization builds.";
+    UNHELD = "GW067" "unheld" Warning
+        "No gate suspends a Flux Kustomization whose objects have or may have a window.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone and follows each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error

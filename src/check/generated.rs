@@ -1,23 +1,34 @@
 //! The generated files: edited by hand, or behind the spec.
 
-use crate::check::code::{EDITED_FILE, STALE_FILES};
+use std::collections::BTreeSet;
+
+use crate::check::code::{EDITED_FILE, STALE_FILES, UNHELD, UNKNOWN_TARGET};
 use crate::delivery::Input;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, Severity, distinct};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership};
-use crate::plan::gate;
+use crate::plan::gate::{self, Leftover};
 use crate::repo::Entry;
 use crate::template::Templates;
 
 /// How many files a finding names.
 const MOST_NAMES: usize = 5;
 
-/// Finds generated files that were edited by hand, and gates that are not what the spec implies.
+/// What is to be said of generated files.
+#[derive(Clone, Debug, Default)]
+pub struct Generated {
+    /// The findings.
+    pub findings: Vec<Diagnostic>,
+    /// The generated files, where they are behind the spec.
+    behind: BTreeSet<RepoPath>,
+}
+
+/// Finds generated files that were edited by hand, gates that are not what the spec implies, and what no gate holds back.
 ///
 /// Only the gates are made anew for that: what is in projections is told object by object. A repository
 /// without any generated file is one that `sync` has not been run in yet, and is left alone.
-pub fn generated(input: &Input<'_>, templates: &Templates) -> Vec<Diagnostic> {
+pub fn generated(input: &Input<'_>, templates: &Templates) -> Generated {
     let root = input.spec.folder();
     let owned = |wanted: Ownership| {
         let files = input.snapshot.below(&root).filter_map(move |(path, entry)| match entry {
@@ -42,25 +53,54 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Vec<Diagnostic> {
                 ))
         };
         let texts = edited.iter().filter_map(|(path, file)| Some((*path, file.text()?)));
-        return texts.map(finding).collect();
+        return Generated { findings: texts.map(finding).collect(), ..Generated::default() };
     }
-    if owned(Ownership::Ours).is_empty() {
-        return Vec::new();
+    let ours: BTreeSet<RepoPath> = owned(Ownership::Ours).into_iter().map(|(path, _)| path.clone()).collect();
+    if ours.is_empty() {
+        return Generated::default();
     }
     let mut builder = Builder::new(input.snapshot);
     // What stops `sync` is for `sync` to say.
-    if gate::sync(input, templates, &mut builder, gate::Late::Refused).is_err()
-        || gate::unbuilt(input, &builder).is_err()
-    {
-        return Vec::new();
+    let Ok(leftover) = gate::sync(input, templates, &mut builder, gate::Late::Refused) else {
+        return Generated::default();
+    };
+    let mut findings = unheld(&leftover);
+    if gate::unbuilt(input, &builder).is_err() {
+        return Generated { findings, ..Generated::default() };
     }
-    let changes = builder.finish().changes;
-    if changes.is_empty() {
-        return Vec::new();
+    let rewritten: BTreeSet<RepoPath> = builder.finish().changes.keys().cloned().collect();
+    let stale = stale(input, &rewritten);
+    let behind = if stale.is_some() { ours } else { BTreeSet::new() };
+    findings.extend(stale);
+    Generated { findings, behind }
+}
+
+impl Generated {
+    /// Leaves out what comes of generated files that are behind the spec: jobs in them that name what is no longer in Git.
+    pub fn without_mended(&self, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let is_mended = |one: &Diagnostic| {
+            let file = one.place.as_ref().map(|place| &place.path);
+            one.code == Some(UNKNOWN_TARGET.code) && file.is_some_and(|file| self.behind.contains(file))
+        };
+        found.into_iter().filter(|one| !is_mended(one)).collect()
     }
-    let mut names: Vec<String> = changes.keys().take(MOST_NAMES).map(ToString::to_string).collect();
-    if changes.len() > MOST_NAMES {
-        names.push(format!("{} more", changes.len() - MOST_NAMES));
+}
+
+/// Finds what no gate holds back although it has a window, or may have one: what `sync` says of that, and nothing else
+/// does.
+fn unheld(leftover: &Leftover) -> Vec<Diagnostic> {
+    let clusters = leftover.gates.iter().flat_map(|gates| &gates.clusters).filter(|cluster| cluster.enabled);
+    let left = clusters.flat_map(|cluster| &cluster.left).filter(|one| one.severity == Severity::Warning);
+    distinct(left.map(|one| Diagnostic { code: Some(UNHELD.code), ..one.clone() }))
+}
+
+fn stale(input: &Input<'_>, rewritten: &BTreeSet<RepoPath>) -> Option<Diagnostic> {
+    if rewritten.is_empty() {
+        return None;
+    }
+    let mut names: Vec<String> = rewritten.iter().take(MOST_NAMES).map(ToString::to_string).collect();
+    if rewritten.len() > MOST_NAMES {
+        names.push(format!("{} more", rewritten.len() - MOST_NAMES));
     }
     let finding = STALE_FILES
         .finding(format!(
@@ -70,5 +110,5 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Vec<Diagnostic> {
         ))
         .at(Place::file(input.spec.path.clone()))
         .help("run `gitops-windows diff` to see the changes, and `gitops-windows sync` to make them");
-    vec![finding]
+    Some(finding)
 }

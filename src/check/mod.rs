@@ -31,7 +31,7 @@ pub use all::Standard;
 pub use audit::{AUDITS, Audit};
 pub use code::{CODES, Code, code_of_lint};
 pub use explain::explain;
-pub use generated::generated;
+pub use generated::{Generated, generated};
 pub use github::github;
 pub use history::{Told, history};
 pub use ignore::{ignore, unwanted};

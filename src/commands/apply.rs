@@ -1,6 +1,6 @@
 //! Proof, difference, question, write: the same for every command that writes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -291,6 +291,8 @@ fn report(output: &Output, plan: &Plan) {
     }
     let mut entries: Vec<&EntryOutcome> = plan.report.entries().iter().collect();
     entries.sort_by_key(|entry| entry.problem.is_some());
+    let folded = if output.verbose() { BTreeMap::new() } else { alike(&entries) };
+    entries.retain(|entry| !entry.is_untouched() || !folded.contains_key(&entry.reasons()));
     for entry in entries {
         if let Some(problem) = &entry.problem {
             // Where nothing else goes on, it is what the command failed of.
@@ -304,9 +306,26 @@ fn report(output: &Output, plan: &Plan) {
         below(&entry.cluster);
         entry.told().iter().for_each(|line| output.say(line));
     }
+    for (reasons, count) in folded {
+        output.say(&format!("{count} entry points not divided (--verbose names them)"));
+        reasons.iter().for_each(|line| output.say(&line[2..]));
+    }
     if plan.report.entries().iter().any(|entry| entry.way == Way::Projection) {
         output.say("Projection: each side builds the whole app and keeps the objects of its change type.");
     }
+}
+
+/// How many entry points are named at most that are not divided for the same reason.
+pub(super) const MOST_ALIKE: usize = 3;
+
+/// Returns the reasons for which more entry points than these are not divided, with their number.
+fn alike(entries: &[&EntryOutcome]) -> BTreeMap<Vec<String>, usize> {
+    let mut found: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    for entry in entries.iter().filter(|entry| entry.is_untouched()) {
+        *found.entry(entry.reasons()).or_default() += 1;
+    }
+    found.retain(|_, count| *count > MOST_ALIKE);
+    found
 }
 
 fn show(output: &Output, plan: &Plan, shown: Shown<'_>, written: bool) {

@@ -51,16 +51,16 @@ pub fn run(global: &Global, arguments: &Explain, output: &Output) -> Result<Exit
 fn text(explained: &Explanation) -> String {
     let mut text = String::new();
     for object in &explained.objects {
-        text.push_str(&format!("{}: {} ({})\n", object.id, object.change_type, object.reason));
+        text.push_str(&format!("{}: {} ({})\n", object.live, object.change_type, object.reason));
         text.push_str(&format!("  from {}\n", object.origin));
-        push(&mut text, &object.consumers);
+        push(&mut text, &object.consumers, Some(object.has_window));
         if object.consumers.is_empty() {
             text.push_str("  no entry point builds it\n");
         }
     }
     for read in &explained.files {
         text.push_str(&format!("{}: no object of its own; it shapes what is built\n", read.file));
-        push(&mut text, &read.readers);
+        push(&mut text, &read.readers, None);
     }
     if text.is_empty() {
         text.push_str("It declares no object.\n");
@@ -68,13 +68,24 @@ fn text(explained: &Explanation) -> String {
     text.lines().map(|line| format!("{}\n", crate::diff::clean(line.as_bytes()))).collect()
 }
 
-/// Adds a line for each entry point and app.
-fn push(text: &mut String, consumers: &[Consumer]) {
-    for consumers in consumers.chunk_by(|a, b| (&a.1, &a.2) == (&b.1, &b.2)) {
-        let clusters: Vec<&str> = consumers.iter().map(|(cluster, ..)| cluster.as_str()).collect();
+/// Adds the lines of each entry point and app; `has_window` tells whether the type of an object has windows.
+fn push(text: &mut String, consumers: &[Consumer], has_window: Option<bool>) {
+    let alike = |a: &Consumer, b: &Consumer| {
+        (&a.path, &a.app, &a.kustomization, &a.held_by) == (&b.path, &b.app, &b.kustomization, &b.held_by)
+    };
+    for consumers in consumers.chunk_by(alike) {
+        let clusters: Vec<&str> = consumers.iter().map(|one| one.cluster.as_str()).collect();
         let word = if clusters.len() == 1 { "cluster" } else { "clusters" };
-        let Some((_, path, app)) = consumers.first() else { continue };
+        let Some(Consumer { path, app, kustomization, held_by, .. }) = consumers.first() else { continue };
         let app = if app.is_empty() { String::new() } else { format!(", app {app}") };
         text.push_str(&format!("  in {word} {}, {path}{app}\n", clusters.join(", ")));
+        let Some((_, name)) = kustomization else { continue };
+        let lands = match (held_by, has_window) {
+            (Some(by), _) => format!(", held by {by}"),
+            (None, Some(true)) => ": no gate holds it, and it lands at once".to_owned(),
+            (None, Some(false)) => ", at once".to_owned(),
+            (None, None) => String::new(),
+        };
+        text.push_str(&format!("    by Flux Kustomization {name}{lands}\n"));
     }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::{Answer, Global};
-use crate::commands::apply::Exit;
+use crate::commands::apply::{Exit, MOST_ALIKE};
 use crate::commands::workspace::Loaded;
 use crate::delivery::Input;
 use crate::error::Error;
@@ -46,14 +46,18 @@ pub fn run(global: &Global, arguments: &Verify, output: &Output) -> Result<Exit,
             let entries: Vec<Value> = checks.iter().map(Check::to_json).collect();
             output.result(format!("{:#}\n", json!({ "entryPoints": entries })).as_bytes());
         }
-        Answer::Text => output.result(text(&checks).as_bytes()),
+        Answer::Text => output.result(text(&checks, output.verbose()).as_bytes()),
     }
     Ok(exit(&checks))
 }
 
-fn text(checks: &[Check]) -> String {
+/// Returns the answer for people; entry points that are not split are counted where they are many and not `all` are wanted.
+fn text(checks: &[Check], all: bool) -> String {
     let mut text = String::new();
-    for check in checks {
+    let is_not_split = |check: &&Check| !check.is_compared && check.differences.is_empty();
+    let not_split = checks.iter().filter(is_not_split).count();
+    let is_folded = !all && not_split > MOST_ALIKE;
+    for check in checks.iter().filter(|check| !is_folded || !is_not_split(check)) {
         let is_unknown = |(_, difference): &(_, Difference)| matches!(difference, Difference::Unknown(..));
         let verdict = match &check.differences[..] {
             [] if !check.is_compared => "not split",
@@ -66,6 +70,9 @@ fn text(checks: &[Check]) -> String {
             let id = id.as_ref().map(|id| format!("{id} ")).unwrap_or_default();
             text.push_str(&format!("  {id}{difference}\n"));
         }
+    }
+    if is_folded {
+        text.push_str(&format!("{not_split} entry points: not split (--verbose names them)\n"));
     }
     text.extend(success(checks));
     text.lines().map(|line| format!("{}\n", crate::diff::clean(line.as_bytes()))).collect()

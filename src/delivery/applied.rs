@@ -1,12 +1,12 @@
 //! What a Flux Kustomization applies to a cluster, and what holds it back.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::delivery::classify::classify_all;
-use crate::delivery::{Apps, ClusterKey, Hold, Holds};
+use crate::delivery::{Apps, Artifact, ClusterKey, Hold, Holds};
 use crate::delivery::{EntryPoint, Model, Role, Sides};
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
@@ -134,7 +134,8 @@ impl Delivery {
     }
 }
 
-/// Builds every entry point that is `wanted` for each of its Flux Kustomizations; the others have no objects.
+/// Builds every entry point that is `wanted` for each of its Flux Kustomizations, of the files that its source fetches;
+/// the others have no objects.
 pub fn deliveries(
     snapshot: &Snapshot,
     model: &Model,
@@ -144,33 +145,41 @@ pub fn deliveries(
 ) -> Vec<Delivery> {
     let sides = spec.map(|spec| Sides::of(spec, model)).unwrap_or_default();
     let mut found = Vec::new();
-    let mut requests: Vec<Request> = Vec::new();
-    let mut known: HashMap<Request, usize> = HashMap::new();
+    let mut requests: BTreeMap<Option<&Artifact>, Vec<Request>> = BTreeMap::new();
+    let mut known: BTreeMap<Option<&Artifact>, HashMap<Request, usize>> = BTreeMap::new();
     let mut positions = Vec::new();
     for entry in model.all_entries() {
         let fluxes: Vec<Option<usize>> =
             if entry.flux.is_empty() { vec![None] } else { entry.flux.iter().copied().map(Some).collect() };
         let is_wanted = wanted(entry);
         for flux in fluxes {
-            let request = match flux.map(|index| &model.flux[index]) {
+            let one = flux.map(|index| &model.flux[index]);
+            let request = match one {
                 Some(flux) => Request::flux(entry.path.clone(), &flux.effective["spec"]),
                 None => Request::folder(entry.path.clone()),
             };
             let request = Some(request.with_origins()).filter(|_| is_wanted);
+            let artifact = one.and_then(|one| model.partial_artifact(one));
             positions.push(request.map(|request| {
-                *known.entry(request.clone()).or_insert_with(|| {
+                let known = known.entry(artifact).or_default();
+                let position = *known.entry(request.clone()).or_insert_with(|| {
+                    let requests = requests.entry(artifact).or_default();
                     requests.push(request);
                     requests.len() - 1
-                })
+                });
+                (artifact, position)
             }));
             let side = sides.get(&entry.path).map(|(_, position)| *position);
             found.push(Delivery { is_asked: is_wanted, ..delivery(model, entry, flux, side) });
         }
     }
-    let results = renderer.render(snapshot, &requests);
+    let build = |(artifact, requests): (_, Vec<Request>)| {
+        (artifact, renderer.render(&model.delivered.files(snapshot, artifact), &requests))
+    };
+    let results: BTreeMap<Option<&Artifact>, _> = requests.into_iter().map(build).collect();
     for (delivery, position) in found.iter_mut().zip(positions) {
-        let Some(position) = position else { continue };
-        match results.get(position) {
+        let Some((artifact, position)) = position else { continue };
+        match results.get(&artifact).and_then(|results| results.get(position)) {
             Some(Ok(objects)) => delivery.objects = applied(model, spec, delivery, objects),
             Some(Err(error)) => {
                 delivery.error = Some(error.message.clone());

@@ -42,6 +42,10 @@ pub const UNTIL_FIRST: &str = "open until the first closing";
 /// What is taken for granted where Git can't say since when something can have closed.
 pub const ASSUMED: &str = "it is assumed that the CronJobs are older than the last closing";
 
+/// What is taken for granted where Git suspends what applies a gate. kustomize-controller then applies nothing and deletes
+/// nothing, and a CronJob that is there runs on by the schedule that it has.
+pub const KEPT_OUT: &str = "Git suspends the Flux Kustomization of its gate. It is assumed that the cluster has the CronJobs, which run on";
+
 /// A Flux Kustomization of a cluster that waits for windows.
 #[derive(Clone, Debug)]
 pub struct Waiting<'a> {
@@ -62,12 +66,15 @@ pub struct Begun {
     from: Option<Timestamp>,
     /// How many minutes lie between two looks at a table; 0 for a pair of CronJobs.
     tick: u32,
+    /// Whether Git suspends what applies the gate.
+    is_kept_out: bool,
 }
 
 impl Begun {
     fn new(appeared: Appeared, at: Timestamp, tick: u32) -> Begun {
         let from = at.checked_add(Span::new().seconds(1)).unwrap_or(at);
-        Begun { appeared, from: Some(from).filter(|_| appeared != Appeared::Unknown), tick }
+        let from = Some(from).filter(|_| appeared != Appeared::Unknown);
+        Begun { appeared, from, tick, is_kept_out: false }
     }
 
     /// Returns what is said of something that only comes at an instant, or its gate.
@@ -81,9 +88,10 @@ impl Begun {
         Begun { tick: job.tick(), ..self }
     }
 
-    /// Tells whether it is only taken for closed, as Git can't say whether anything has closed it.
-    pub fn is_assumed(&self) -> bool {
-        self.from.is_none()
+    /// Says why it is only taken for closed, where Git can't say whether anything has closed it.
+    pub fn assumed(&self) -> Option<&'static str> {
+        let why = if self.is_kept_out { KEPT_OUT } else { ASSUMED };
+        self.from.is_none().then_some(why)
     }
 
     /// Returns the state at an instant at which nothing has closed yet; `None` where something has, or Git can't say it.
@@ -111,6 +119,9 @@ pub fn begun(
     };
     let past = history.states(*since).map(|states| States { states, history });
     let begun = |one: Asked<'_>| match &past {
+        _ if one.is_kept_out => {
+            Some(Begun { is_kept_out: true, ..Begun::new(Appeared::Unknown, at, one.tick) })
+        }
         Some(past) => one.begun(past, at),
         None => Some(Begun::new(Appeared::Unknown, at, one.tick)),
     };
@@ -175,6 +186,7 @@ struct Asked<'a> {
     files: BTreeSet<RepoPath>,
     tick: u32,
     is_in_git: bool,
+    is_kept_out: bool,
 }
 
 impl<'a> Asked<'a> {
@@ -191,6 +203,7 @@ impl<'a> Asked<'a> {
             files: files.cloned().collect(),
             tick,
             is_in_git: own.is_some(),
+            is_kept_out: job.is_kept_out,
         })
     }
 

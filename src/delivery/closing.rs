@@ -42,8 +42,10 @@ pub struct BuiltJob {
     pub parameter: Option<Parameter>,
     /// Whether it looks for the annotation by which people stop it.
     pub obeys_stop: bool,
-    /// Whether Git lets it run: neither the CronJob nor the Flux Kustomization that brings it is suspended.
+    /// Whether Git lets it run: the CronJob is not suspended.
     pub is_running: bool,
+    /// Whether Git suspends what applies it: what the cluster has of it runs on, and nothing new arrives.
+    pub is_kept_out: bool,
 }
 
 impl BuiltJob {
@@ -64,6 +66,7 @@ impl BuiltJob {
             schedule: job["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
             time_zone: job["spec"]["timeZone"].as_str().map(str::to_owned),
             is_running: job["spec"]["suspend"] != true,
+            is_kept_out: false,
         })
     }
 
@@ -155,7 +158,7 @@ impl Closings {
             let known = found.jobs.entry(one.cluster.clone()).or_default();
             let before = known.len();
             for (mut job, file) in jobs {
-                job.is_running &= !one.is_suspended;
+                job.is_kept_out = one.is_suspended;
                 job.hold_readers(model, &one.cluster);
                 let files = found.files.entry((one.cluster.clone(), job.name.clone())).or_default();
                 files.extend(one.lists.iter().cloned().chain(file));
@@ -189,7 +192,9 @@ impl Closings {
 
     /// Returns the job that closes a Flux Kustomization of a cluster, if one runs.
     pub fn running(&self, cluster: &str, target: &GateTarget) -> Option<&BuiltJob> {
-        self.of(cluster).iter().find(|job| job.is_running && job.closes(target))
+        let mut all = self.of(cluster).iter().filter(|job| job.is_running && job.closes(target));
+        let first = all.next()?;
+        Some(std::iter::once(first).chain(all).find(|job| !job.is_kept_out).unwrap_or(first))
     }
 
     /// Returns a job that closes, by its name, with the one that opens the same; that may be the job itself.
@@ -229,6 +234,7 @@ fn written(model: &Model, folder: &RepoPath) -> Vec<(BuiltJob, Option<RepoPath>)
         schedule: job.value["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
         time_zone: job.value["spec"]["timeZone"].as_str().map(str::to_owned),
         is_running: job.value["spec"]["suspend"] != true,
+        is_kept_out: false,
     };
     let jobs = gates.flat_map(|gate| [&gate.open, &gate.close]);
     jobs.map(|job| (built(job), Some(job.file.clone()))).collect()

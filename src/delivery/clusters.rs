@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::delivery::Root;
 use crate::delivery::cluster::target_of;
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming::{home, prefix};
 use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::delivery::view::View;
+use crate::delivery::{LeftOut, Root};
 use crate::mechanism;
 use crate::path::RepoPath;
 use crate::repo::flux::Unmapped;
@@ -246,11 +246,13 @@ impl Reached {
     }
 }
 
-/// What a source makes of the repository, where that is not all of it.
+/// What a source makes of the repository.
 #[derive(Clone, Debug)]
 pub(super) struct Fetched {
     /// What is left out.
     pub ignore: Ignore,
+    /// Whether builds see no difference between that and all files of the repository.
+    pub is_whole: bool,
     /// What is there.
     pub view: Arc<View>,
 }
@@ -292,10 +294,33 @@ impl Clusters {
             && (said.iter().any(|root| folder.is_within(&root.group)) || !is_beside(folder, &folders))
     }
 
-    /// Tells whether Flux fetches a file for some cluster, as far as Git says what Flux fetches.
+    /// Tells whether Flux fetches a file for some cluster, as far as Git says what Flux fetches; one in the folder of a
+    /// cluster for that one.
     pub fn is_fetched(&self, file: &RepoPath) -> bool {
-        let mut clusters = self.all.iter().filter(|cluster| !cluster.artifacts.is_empty()).peekable();
+        let mut clusters = self.fetching(file).peekable();
         clusters.peek().is_none() || clusters.any(|cluster| self.has_fetched(cluster, file))
+    }
+
+    /// Returns why Flux fetches a file for no cluster, by the first of these; `None` also where the file lies outside of
+    /// what sources make of the repository.
+    pub fn left_out(&self, file: &RepoPath) -> Option<LeftOut> {
+        let artifacts = self.fetching(file).flat_map(|cluster| &cluster.artifacts);
+        let known = artifacts.filter_map(|artifact| self.ignored.get(artifact));
+        known.filter_map(|fetched| fetched.ignore.reason(file)).next().filter(|_| !self.is_fetched(file))
+    }
+
+    /// Returns why the sources of a cluster leave a file out, by the first of these.
+    pub fn left_out_by(&self, name: &str, file: &RepoPath) -> Option<LeftOut> {
+        let artifacts = self.named(name).into_iter().flat_map(|cluster| &cluster.artifacts);
+        let known = artifacts.filter_map(|artifact| self.ignored.get(artifact));
+        known.filter_map(|fetched| fetched.ignore.reason(file)).next()
+    }
+
+    /// Returns the clusters that a file may be for and of which Git says what Flux fetches.
+    fn fetching(&self, file: &RepoPath) -> impl Iterator<Item = &Cluster> {
+        let owner = self.at(file);
+        let is_meant = move |cluster: &&Cluster| owner.is_none_or(|owner| cluster.name == owner);
+        self.all.iter().filter(|cluster| !cluster.artifacts.is_empty()).filter(is_meant)
     }
 
     /// As [`is_fetched`](Clusters::is_fetched), for one cluster.
@@ -315,14 +340,23 @@ impl Clusters {
         self.partial(artifact).is_none()
     }
 
+    /// As [`is_whole`](Clusters::is_whole), of every artifact.
+    pub(super) fn is_all_whole(&self) -> bool {
+        self.ignored.values().all(|fetched| fetched.is_whole)
+    }
+
     /// Returns the kustomizations of an artifact that has not all files of the repository; `None` for one that has.
     pub(super) fn graph(&self, artifact: Option<&Artifact>) -> Option<&Graph> {
         self.partial(artifact).map(|view| &view.graph)
     }
 
     fn partial(&self, artifact: Option<&Artifact>) -> Option<&View> {
-        let fetched = self.ignored.get(artifact?).filter(|fetched| !fetched.ignore.is_empty());
-        fetched.map(|fetched| &*fetched.view)
+        self.left_out_of(artifact).map(|fetched| &*fetched.view)
+    }
+
+    /// Returns what an artifact has, where builds see a difference between that and all files of the repository.
+    pub(super) fn left_out_of(&self, artifact: Option<&Artifact>) -> Option<&Fetched> {
+        self.ignored.get(artifact?).filter(|fetched| !fetched.is_whole)
     }
 
     fn has_fetched(&self, cluster: &Cluster, file: &RepoPath) -> bool {

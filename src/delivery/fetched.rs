@@ -1,15 +1,18 @@
-//! What a source fetches: the files that no ignore pattern leaves out, and of these what a generator copies.
+//! What a source fetches: the regular files that no ignore pattern leaves out, and of these what a generator copies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::delivery::copied::{Copied, Ready};
-use crate::delivery::glob::glob;
+use crate::delivery::left_out::{LeftOut, is_by_default, is_of_git};
+use crate::delivery::pattern::Pattern;
 use crate::path::RepoPath;
-use crate::repo::{Entry, Snapshot};
+use crate::repo::flux::is_yaml;
+use crate::repo::kustomization::FILE_NAMES;
+use crate::repo::{Entry, Graph, Kustomization, Reference, Snapshot};
 
 /// The file in which a folder names what is left out (fluxcd/pkg/sourceignore, `IgnoreFile`).
-const IGNORE: &str = ".sourceignore";
+pub(super) const IGNORE: &str = ".sourceignore";
 
 /// Tells whether a file names what a source leaves out.
 pub fn is_ignore_file(file: &RepoPath) -> bool {
@@ -25,17 +28,6 @@ pub struct Ignore {
     /// Those of the source, which many artifacts may be made of.
     patterns: Arc<Vec<Pattern>>,
     copied: Option<Ready>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Pattern {
-    /// The folder whose file names it.
-    domain: RepoPath,
-    parts: Vec<String>,
-    includes: bool,
-    only_folders: bool,
-    /// Whether it holds a `/`, so that it counts from its folder on.
-    is_path: bool,
 }
 
 /// What a source makes of this repository.
@@ -69,10 +61,10 @@ impl Ignore {
         for (path, entry) in files {
             if let Entry::File(file) = entry {
                 let text = file.text().unwrap_or_default();
-                patterns.extend(Pattern::all(&path.parent().unwrap_or_default(), text));
+                patterns.extend(Pattern::of_file(&path.parent().unwrap_or_default(), text));
             }
         }
-        patterns.extend(Pattern::all(&source.top, source.ignore.as_deref().unwrap_or_default()));
+        patterns.extend(Pattern::of_source(&source.top, source.ignore.as_deref().unwrap_or_default()));
         Ignore { patterns: Arc::new(patterns), copied: None }
     }
 
@@ -81,24 +73,67 @@ impl Ignore {
         Ignore { patterns: self.patterns.clone(), copied: Some(copied.ready()) }
     }
 
-    /// Tells whether it leaves nothing out.
-    pub fn is_empty(&self) -> bool {
-        self.patterns.is_empty() && self.copied.is_none()
+    /// Returns why the source, or what is copied of it, leaves a file out.
+    pub fn reason(&self, file: &RepoPath) -> Option<LeftOut> {
+        let own = match self.patterns.iter().rev().find(|pattern| pattern.matches(file)) {
+            Some(pattern) => (!pattern.includes).then(|| pattern.left_out()),
+            // Any line replaces the defaults, but for what is of git (fluxcd/pkg, `SourceIgnoreFilter`).
+            None => {
+                let is_default = is_of_git(file) || self.patterns.is_empty() && is_by_default(file);
+                is_default.then_some(LeftOut::Default)
+            }
+        };
+        let is_copied = || self.copied.as_ref().is_none_or(|copied| copied.takes(file));
+        own.or_else(|| (!is_copied()).then_some(LeftOut::NotCopied))
     }
 
     /// Tells whether the source, or what is copied of it, leaves a file out.
     pub fn leaves_out(&self, file: &RepoPath) -> bool {
-        let decides = self.patterns.iter().rev().find(|pattern| pattern.matches(file));
-        decides.is_some_and(|pattern| !pattern.includes)
-            || self.copied.as_ref().is_some_and(|copied| !copied.takes(file))
+        self.reason(file).is_some()
     }
 
-    /// Returns the snapshot without the files that the source leaves out.
+    /// Tells whether no build of the files in which these folders are built can see what it leaves out. Where a line of
+    /// its own counts, that is not looked into.
+    pub(super) fn is_unseen<'f>(
+        &self,
+        snapshot: &Snapshot,
+        graph: &Graph,
+        built: impl Iterator<Item = &'f RepoPath>,
+    ) -> bool {
+        if !self.patterns.is_empty() || self.copied.is_some() {
+            return false;
+        }
+        let built: BTreeSet<&RepoPath> = built.collect();
+        let is_list = |path: &RepoPath| path.name().is_some_and(|name| FILE_NAMES.contains(&name));
+        // Flux lists by itself what lies in a folder without a list.
+        let may_be_listed = |path: &RepoPath| {
+            let mut above = path.parents().take_while(|folder| !graph.has(folder));
+            is_yaml(path) && above.any(|folder| built.contains(&folder))
+        };
+        let is_seen =
+            |path: &RepoPath| is_list(path) || graph.referrers(path).next().is_some() || may_be_listed(path);
+        if snapshot.entries().any(|(path, _)| self.leaves_out(path) && is_seen(path)) {
+            return false;
+        }
+        let mut links =
+            snapshot.entries().filter(|(_, entry)| is_link(entry)).map(|(path, _)| path).peekable();
+        if links.peek().is_none() {
+            return true;
+        }
+        let named = graph.iter().flat_map(Kustomization::references).filter_map(Reference::path);
+        let named: BTreeSet<RepoPath> =
+            named.chain(built.iter().copied()).flat_map(RepoPath::ancestors).collect();
+        links.all(|link| {
+            !is_list(link) && !is_yaml(link) && !named.contains(link) && !snapshot.is_dir(&graph.real(link))
+        })
+    }
+
+    /// Returns the snapshot without the files that the source leaves out, and without links.
     ///
     /// Of what is copied only that is looked at: with an artifact for each of many apps, all of them together take as long
     /// as the source.
     pub fn applied(&self, snapshot: &Snapshot) -> Snapshot {
-        let kept = |(path, _): &(&RepoPath, &Entry)| !self.leaves_out(path);
+        let kept = |(path, entry): &(&RepoPath, &Entry)| !is_link(entry) && !self.leaves_out(path);
         let own = |(path, entry): (&RepoPath, &Entry)| (path.clone(), entry.clone());
         let Some(copied) = &self.copied else {
             return Snapshot::new(snapshot.entries().filter(kept).map(own).collect());
@@ -112,60 +147,8 @@ impl Ignore {
     }
 }
 
-impl Pattern {
-    /// Reads the lines of a file in a folder.
-    fn all<'t>(domain: &'t RepoPath, text: &'t str) -> impl Iterator<Item = Pattern> + 't {
-        let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-        lines.map(|line| Pattern::parse(domain, line))
-    }
-
-    /// Reads one line (go-git, `gitignore.ParsePattern`).
-    fn parse(domain: &RepoPath, line: &str) -> Pattern {
-        let (includes, rest) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
-        let rest = if rest.ends_with("\\ ") { rest } else { rest.trim_end_matches(' ') };
-        let (only_folders, rest) = rest.strip_suffix('/').map_or((false, rest), |rest| (true, rest));
-        let parts = rest.split('/').map(str::to_owned).collect();
-        Pattern { domain: domain.clone(), includes, only_folders, is_path: rest.contains('/'), parts }
-    }
-
-    /// Tells whether the file, or a folder above it, matches.
-    fn matches(&self, file: &RepoPath) -> bool {
-        if !file.is_within(&self.domain) {
-            return false;
-        }
-        let names: Vec<&str> = file.segments().skip(self.domain.segments().count()).collect();
-        if self.is_path {
-            return self.matches_path(&names);
-        }
-        let last = names.len().saturating_sub(1);
-        let mut named = names.iter().enumerate();
-        named.any(|(at, name)| (!self.only_folders || at < last) && glob(&self.parts[0], name))
-    }
-
-    /// Matches from the pattern's folder on; what lies below a match matches too (go-git, `globMatch`).
-    ///
-    /// As there, `**` stands for the fewest folders, and alone or last for what a part before it matches.
-    fn matches_path(&self, names: &[&str]) -> bool {
-        let (mut left, mut is_match, mut skips) = (names, false, false);
-        for (at, part) in self.parts.iter().enumerate() {
-            if part.is_empty() {
-                skips = false;
-            } else if part == "**" {
-                skips = at + 1 < self.parts.len();
-            } else if part.contains("**") || left.is_empty() {
-                return false;
-            } else {
-                let found = left.iter().position(|name| glob(part, name)).filter(|at| skips || *at == 0);
-                if found.is_none() && !skips {
-                    return false;
-                }
-                is_match = found.is_some();
-                left = found.map_or(&[], |at| &left[at + 1..]);
-                skips = false;
-            }
-        }
-        is_match && !(self.only_folders && left.is_empty())
-    }
+fn is_link(entry: &Entry) -> bool {
+    matches!(entry, Entry::Symlink { .. })
 }
 
 #[cfg(test)]
@@ -209,6 +192,27 @@ mod tests {
         assert_eq!(left_out("**/b/\n", &files), files[1..3]);
         assert_eq!(left_out("/ku**/c.yaml\n", &files), [""; 0]);
         assert_eq!(left_out("**\n!/kube/a/\n", &files), [files[0], files[3]]);
+    }
+
+    #[test]
+    fn defaults_count_until_a_line_replaces_them() {
+        let files =
+            ["apps/logo.png", "apps/x.zip/a.yaml", ".github/ci.yaml", "a/.sops.yaml", ".gitignore", "a.yaml"];
+        assert_eq!(left_out("", &files), files[..5]);
+        assert_eq!(left_out("# nothing\n\n", &files), files[..5]);
+        assert_eq!(left_out("other\n", &files), files[4..5]);
+        assert_eq!(left_out("!.gitignore\n", &files), [""; 0]);
+    }
+
+    #[test]
+    fn a_reason_names_its_line() {
+        let path = |text: &str| RepoPath::parse(text).unwrap();
+        let mut snapshot = Snapshot::default();
+        snapshot.insert(path("kube/.sourceignore"), File::new(&b"# no\r\n\r\n*.env\r\n"[..]));
+        let ignore = Ignore::read(&snapshot, &Artifact::default());
+        let line = LeftOut::File { file: path("kube/.sourceignore"), line: "*.env".to_owned(), span: 8..13 };
+        assert_eq!(ignore.reason(&path("kube/a/b.env")), Some(line));
+        assert_eq!(ignore.reason(&path("b.env")), None);
     }
 
     #[test]

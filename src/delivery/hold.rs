@@ -105,8 +105,9 @@ impl<'m> Holds<'m> {
         holds
     }
 
-    /// Returns what the gates hold a Flux Kustomization over a folder back by: a CronJob that is suspended, or that a
-    /// suspended Flux Kustomization brings, holds nothing back, nor does one whose work Git [undoes](Holds::is_resumed).
+    /// Returns what the gates hold a Flux Kustomization over a folder back by: a CronJob that is suspended holds nothing
+    /// back, nor does one whose work Git [undoes](Holds::is_resumed). One that a suspended Flux Kustomization brings runs
+    /// on where the cluster has it.
     ///
     /// An empty namespace is that of the spec. The type counts where the spec says it: that of the side, or the only
     /// one that has windows.

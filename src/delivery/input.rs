@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::delivery::classify::{Classified, ClassifyError, classify_all};
-use crate::delivery::{Apps, build, origins};
+use crate::delivery::{Apps, Lacking, build, origins};
 use crate::delivery::{EntryPoint, Model, Role, Sides, side};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -99,7 +99,13 @@ impl<'a> Input<'a> {
     ///
     /// As [`typed`](Input::typed).
     pub fn typed_entry(&self, snapshot: &Snapshot, entry: &EntryPoint) -> Result<Typed, TypedError> {
-        let objects = self.objects(snapshot, self.request(snapshot, &entry.path))?;
+        let request = self.request(snapshot, &entry.path);
+        // What a plan has made of the files is fetched as it is.
+        let is_known = std::ptr::eq(snapshot, self.snapshot);
+        let fetched = is_known.then(|| self.fetched(&entry.path)).flatten();
+        let objects = self.objects(fetched.as_ref().unwrap_or(snapshot), request);
+        let objects =
+            objects.map_err(|error| if is_known { self.unfetched(&entry.path, error) } else { error })?;
         self.by_app(objects, entry)
     }
 
@@ -126,7 +132,9 @@ impl<'a> Input<'a> {
             let build = build(self.model, &entry.path, &flux.effective["spec"]);
             let mut request = Request::of(entry.path.clone(), build.as_ref());
             request.origins = origins;
-            let typed = self.by_app(self.objects(self.snapshot, request)?, entry)?;
+            let artifact = self.model.partial_artifact(flux);
+            let files = self.model.delivered.files(self.snapshot, artifact);
+            let typed = self.by_app(self.objects(&files, request)?, entry)?;
             if found.as_ref().is_some_and(|other| other.present() != typed.present()) {
                 return Ok(None);
             }
@@ -142,7 +150,28 @@ impl<'a> Input<'a> {
     /// As [`typed`](Input::typed).
     pub fn located_entry(&self, entry: &EntryPoint) -> Result<Typed, TypedError> {
         let request = self.plain(self.snapshot, &entry.path).with_origins();
-        self.by_app(self.objects(self.snapshot, request)?, entry)
+        let fetched = self.fetched(&entry.path);
+        self.by_app(self.objects(fetched.as_ref().unwrap_or(self.snapshot), request)?, entry)
+    }
+
+    /// Says of a build that fails what its source does not fetch, where that is why.
+    fn unfetched(&self, folder: &RepoPath, error: TypedError) -> TypedError {
+        let first = self.model.flux_at(folder).next();
+        let lacking =
+            first.and_then(|one| Some((one, self.model.lacking(self.snapshot, one).into_iter().next()?)));
+        match (error, lacking) {
+            (TypedError::Render(_), Some((one, Lacking { path, why, .. }))) => {
+                TypedError::Render(format!("Flux Kustomization {} never sees {path}: {why}", one.name))
+            }
+            (error, _) => error,
+        }
+    }
+
+    /// Returns the files that the first Flux Kustomization over a folder sees, where its build sees a difference between
+    /// these and all of the repository.
+    pub fn fetched(&self, folder: &RepoPath) -> Option<Snapshot> {
+        let artifact = self.model.flux_at(folder).next().and_then(|one| self.model.partial_artifact(one))?;
+        Some(self.model.delivered.files(self.snapshot, Some(artifact)))
     }
 
     fn by_app(&self, objects: Vec<Object>, entry: &EntryPoint) -> Result<Typed, TypedError> {

@@ -100,7 +100,7 @@ impl Reader<'_> {
             }
         }
         let (kustomization, source) = self.patched(kustomization, source, &spec["kustomize"]["patches"]);
-        let folder = secure_join(self.snapshot, &artifact, kustomization["spec"]["path"].as_str()?)?;
+        let folder = secure_join(&artifact, kustomization["spec"]["path"].as_str()?)?;
         let id = SourceId { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() };
         Some(Root {
             group: prefix(&folder),
@@ -155,8 +155,7 @@ fn instance_of(value: &Value) -> Option<(&str, &Value)> {
 /// Returns the folder of which an artifact is made: the top, or for what is pushed (`flux push artifact --path`) the
 /// only folder that holds the path. `None` where none does: then it is no artifact of this repository.
 fn artifact(snapshot: &Snapshot, kind: &str, path: &str) -> Option<RepoPath> {
-    let holds =
-        |top: &RepoPath| secure_join(snapshot, top, path).is_some_and(|folder| snapshot.is_dir(&folder));
+    let holds = |top: &RepoPath| secure_join(top, path).is_some_and(|folder| snapshot.is_dir(&folder));
     let top = RepoPath::top();
     if holds(&top) {
         return Some(top);

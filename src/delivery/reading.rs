@@ -137,15 +137,18 @@ impl Reader<'_> {
             .or_insert_with_key(|source| Ignore::read(self.snapshot, source))
             .clone();
         let ignore = artifact.copied.as_ref().map_or(of_source.clone(), |copied| of_source.of_copied(copied));
-        let view = if ignore.is_empty() && artifact.top.is_top() {
-            self.top.clone()
+        let is_whole = || {
+            let built = self.flux.iter().filter_map(|one| one.path.as_ref());
+            ignore.is_unseen(self.snapshot, &self.top.graph, built)
+        };
+        let (is_whole, view) = if artifact.top.is_top() && is_whole() {
+            (true, self.top.clone())
         } else {
             let snapshot = ignore.applied(self.snapshot);
             let graph = Graph::read(&snapshot);
-            let view = Arc::new(View::new(snapshot, graph));
-            self.ignored.insert(artifact.clone(), Fetched { ignore, view: view.clone() });
-            view
+            (false, Arc::new(View::new(snapshot, graph)))
         };
+        self.ignored.insert(artifact.clone(), Fetched { ignore, is_whole, view: view.clone() });
         self.views.insert(artifact.clone(), view.clone());
         view
     }

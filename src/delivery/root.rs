@@ -10,7 +10,7 @@ use crate::delivery::source::SourceId;
 use crate::path::RepoPath;
 use crate::repo::flux::holds_variable;
 use crate::repo::post_build::substitute;
-use crate::repo::{FluxKustomization, Graph, Snapshot};
+use crate::repo::{FluxKustomization, Graph};
 
 /// A folder that is applied to a cluster before anything else.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,11 +97,7 @@ pub enum Reason {
 ///
 /// Where its path has variables, its own `postBuild` fills them in, as it is among what it builds itself; then it may
 /// stand in a base that several clusters share.
-pub(super) fn applying_themselves(
-    snapshot: &Snapshot,
-    graph: &Graph,
-    flux: &[FluxKustomization],
-) -> Vec<(usize, Root)> {
+pub(super) fn applying_themselves(graph: &Graph, flux: &[FluxKustomization]) -> Vec<(usize, Root)> {
     let folder = |one: &FluxKustomization, spec: &Value| {
         if one.source_kind() != "GitRepository"
             || holds_variable(&spec["path"])
@@ -109,7 +105,7 @@ pub(super) fn applying_themselves(
         {
             return None;
         }
-        secure_join(snapshot, &RepoPath::top(), spec["path"].as_str().unwrap_or_default())
+        secure_join(&RepoPath::top(), spec["path"].as_str().unwrap_or_default())
     };
     let is_whole = |one: &FluxKustomization| one.has_source() && !graph.is_patch(&one.file);
     let root = |(position, one): (usize, &FluxKustomization)| {

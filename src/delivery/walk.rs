@@ -280,9 +280,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             self.cluster.kustomizations[position].unmapped = made.cloned();
             return;
         };
-        let path = path.and_then(|path| {
-            secure_join(self.reader.snapshot, &artifact.top, path.as_str().unwrap_or_default())
-        });
+        let path = path.and_then(|path| secure_join(&artifact.top, path.as_str().unwrap_or_default()));
         let remote = one.target();
         let one = &mut self.cluster.kustomizations[position];
         (one.path, one.artifact, one.unmapped) = (path.clone(), artifact.clone(), None);
@@ -314,7 +312,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             roots().filter_map(|root| Some((self.url(&root.source.as_ref()?.0)?, &root.artifact))).collect();
         if known.is_empty() {
             // Beside a source that Git does not say, one with a URL is another repository where it could be any.
-            let path = path.and_then(|path| secure_join(self.reader.snapshot, &RepoPath::top(), path));
+            let path = path.and_then(|path| secure_join(&RepoPath::top(), path));
             let is_here = path.is_some_and(|path| !path.is_top() && self.reader.snapshot.is_dir(&path));
             let is_only = || !self.reader.flux.iter().any(|other| self.reader.is_of_unsaid_source(other));
             return (is_here || is_only()).then(Artifact::default);

@@ -145,7 +145,12 @@ impl EntryOutcome {
             Way::Projection => "split by projection",
             Way::Refused => "refused",
         };
-        let mut lines = vec![format!("  {}  {way}", self.before), format!("    why: {}", self.why())];
+        std::iter::once(format!("  {}  {way}", self.before)).chain(self.reasons()).collect()
+    }
+
+    /// Returns the lines of those that say why.
+    pub fn reasons(&self) -> Vec<String> {
+        let mut lines = vec![format!("    why: {}", self.why())];
         // What decides for the whole entry point is said already.
         let said = |app: &&AppOutcome| self.why() == format!("{}: {}", app.app, app.reason);
         let others = self.apps.iter().filter(|app| self.apps.len() > 1 && !said(app));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::change::{Change, Changes};
-use crate::delivery::Model;
+use crate::delivery::{LeftOut, Model};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -32,9 +32,21 @@ pub fn refuse_unfetched(
         }
     }
     let told = found.into_values().map(|path| {
-        Diagnostic::error(format!("{path} would reach no cluster: its source leaves it out"))
+        let why = model.delivered.left_out(path);
+        let help = match &why {
+            Some(LeftOut::File { file, .. }) => {
+                format!(
+                    "or add `!/{}` at the end of {file}",
+                    path.relative_to(&file.parent().unwrap_or_default())
+                )
+            }
+            Some(LeftOut::Source { .. }) => format!("or add `!/{path}` at the end of `spec.ignore`"),
+            _ => "or correct `spec.ignore` and .sourceignore".to_owned(),
+        };
+        let why = why.map_or_else(|| "its source leaves it out".to_owned(), |why| why.to_string());
+        Diagnostic::error(format!("{path} would reach no cluster: {why}"))
             .at(Place::file(path.clone()))
-            .help("name folders that Flux fetches under `layout`, or mend `spec.ignore` and .sourceignore")
+            .help(format!("name folders that Flux fetches under `layout`\n{help}"))
     });
     let diagnostics: Vec<Diagnostic> = told.collect();
     if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics }) }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use crate::delivery::{ASSUMED, Applier, BOOTSTRAP, Hold, Reached, UNCLOSED, ready_after};
+use crate::delivery::{Applier, BOOTSTRAP, Hold, Reached, UNCLOSED, ready_after};
 use crate::pr::gate::Gate;
 use crate::pr::landing::{Landing, State};
 use crate::pr::tree::{Tree, applier_of};
@@ -114,7 +114,7 @@ impl Tree<'_> {
         });
         let name = named.unwrap_or_else(|| hold.name().unwrap_or_default().to_owned());
         let gate = |at: Timestamp| self.gate(applier.cluster, Some(one), &hold, at);
-        let Some(Gate { times, zone, first_closing, is_assumed, since, freeze, delay, given, end, tick }) =
+        let Some(Gate { times, zone, first_closing, assumed, since, freeze, delay, given, end, tick }) =
             gate(merged)
         else {
             return Landing {
@@ -192,7 +192,10 @@ impl Tree<'_> {
             Some(_) => landing.because(UNCLOSED),
             None => landing,
         };
-        told(if is_assumed { landing.because(ASSUMED) } else { landing })
+        told(match assumed {
+            Some(why) => landing.because(why),
+            None => landing,
+        })
     }
 }
 

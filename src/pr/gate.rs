@@ -18,8 +18,8 @@ pub(super) struct Gate {
     pub(super) zone: TimeZone,
     /// The first closing, where nothing has closed yet.
     pub(super) first_closing: Option<Timestamp>,
-    /// Whether it is only taken for closed, as Git does not tell whether the CronJobs were there at the last closing.
-    pub(super) is_assumed: bool,
+    /// Why it is only taken for closed, where Git does not tell whether the CronJobs were there at the last closing.
+    pub(super) assumed: Option<&'static str>,
     /// Since when it is closed; `None` where it is open.
     pub(super) since: Option<Timestamp>,
     /// The freeze that holds at the instant.
@@ -115,7 +115,7 @@ impl Tree<'_> {
         let begun = begun.filter(|_| !times.open);
         let unclosed = begun.and_then(|begun| begun.times(&schedule, at));
         let since = schedule.closed_since(at).filter(|_| unclosed.is_none());
-        let is_assumed = begun.is_some_and(|begun| begun.is_assumed());
+        let assumed = begun.and_then(|begun| begun.assumed());
         let first_closing = unclosed.and_then(|times| times.next_close);
         let times = unclosed.unwrap_or(times);
         let zone = schedule.zone(if first_closing.is_some() { times.closes } else { times.opens });
@@ -127,7 +127,7 @@ impl Tree<'_> {
         let given = lets_in.and_then(|at| schedule.override_at(at)).filter(|given| !given.reason.is_empty());
         let (given, end) = (given.cloned(), schedule.bounds().map(|bounds| bounds.close));
         let tick = Duration::from_secs(u64::from(self.tick(cluster, hold)) * 60);
-        Some(Gate { times, zone, first_closing, is_assumed, since, freeze, delay, given, end, tick })
+        Some(Gate { times, zone, first_closing, assumed, since, freeze, delay, given, end, tick })
     }
 
     /// Returns the name of the window that opens next; `None` where it has none.

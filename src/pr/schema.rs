@@ -51,6 +51,7 @@ pub fn schema() -> Value {
                 ("earliest", nullable(instant())),
                 ("latest", nullable(instant())),
                 ("window", nullable(text())),
+                ("windowOf", nullable(text())),
                 ("freeze", reference("stretch")),
                 ("override", reference("stretch")),
                 ("deadline", nullable(instant())),

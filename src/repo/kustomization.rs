@@ -187,6 +187,13 @@ impl Kustomization {
         self.root.entries().iter().filter_map(|(key, _)| key.as_str())
     }
 
+    /// Tells whether kustomize fetches something for it, be it another repository, a URL or a chart.
+    pub fn is_remote(&self) -> bool {
+        let charts = ["helmCharts", "helmChartInflationGenerator"];
+        charts.iter().any(|key| self.field(key).is_some())
+            || self.references().iter().any(|reference| reference.target == Target::Remote)
+    }
+
     /// Tells whether it names nothing of which objects could come.
     pub fn is_empty(&self) -> bool {
         let makes = |key: &str| key.ends_with("Generator") || key.starts_with("helm") || key == "generators";

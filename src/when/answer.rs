@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::delivery::fleet::{Fleet, GateState, GateTimes, KustomizationName, Part, Schedules, Side};
+use crate::delivery::fleet::{
+    Fleet, GateState, GateTimes, KustomizationName, Part, Schedules, Side, Undivided,
+};
 use crate::delivery::{History, Model, Unclosed, Waiting, begun, unclosed};
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
@@ -59,6 +61,10 @@ pub struct Line {
     pub before_first_closing: Option<Appeared>,
     /// Whether it is only taken for closed, as Git does not tell whether the CronJobs were there at the last closing.
     pub is_assumed: bool,
+    /// Why no split divides it.
+    pub undivided: Option<Undivided>,
+    /// Whether Git suspends what applies the gate that closes it.
+    pub is_kept_out: bool,
     /// The freeze that holds at the instant.
     pub freeze: Option<Stretch>,
     /// The freeze that takes what would be the next opening.
@@ -86,6 +92,14 @@ impl Answer {
             let target = GateTarget { namespace: own.namespace.clone(), name: own.name.clone() };
             Some((line.cluster.clone(), target, schedule))
         };
+        for line in self.lines.iter_mut().filter(|line| line.gate == GateState::Closes) {
+            let target = line
+                .kustomization
+                .as_ref()
+                .map(|own| GateTarget { namespace: own.namespace.clone(), name: own.name.clone() });
+            let job = target.and_then(|target| model.closings.running(&line.cluster, &target));
+            line.is_kept_out = job.is_some_and(|job| job.is_kept_out);
+        }
         let found = self.lines.iter().map(waits).enumerate();
         let found: Vec<_> = found.filter_map(|(position, one)| Some((position, one?))).collect();
         let waiting = found.iter().map(|(_, (cluster, target, schedule))| Waiting {
@@ -97,7 +111,7 @@ impl Answer {
         for ((position, (.., schedule)), begun) in found.iter().zip(all) {
             let line = &mut self.lines[*position];
             let Some(begun) = begun else { continue };
-            line.is_assumed = begun.is_assumed();
+            line.is_assumed = begun.assumed().is_some();
             if let Some(times) = begun.times(schedule, self.at) {
                 line.open_zone = schedule.zone(times.opens);
                 line.close_zone = schedule.zone(times.closes);
@@ -217,6 +231,8 @@ pub fn answer(
             table: schedule.and_then(|(_, schedule)| schedule.bounds()),
             before_first_closing: None,
             is_assumed: false,
+            is_kept_out: false,
+            undivided: side.undivided,
             delay,
             next_freeze: closing.and_then(|(close, _)| schedule?.1.freeze_at(close).cloned()),
             freeze: schedule.and_then(|(_, schedule)| schedule.freeze_at(at).cloned()),

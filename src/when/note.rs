@@ -1,7 +1,7 @@
 //! What an answer must not leave unsaid.
 
-use crate::delivery::fleet::{GateState, Part};
-use crate::delivery::{ASSUMED, UNCLOSED};
+use crate::delivery::fleet::{GateState, Part, Undivided};
+use crate::delivery::{ASSUMED, KEPT_OUT, UNCLOSED};
 use crate::when::{Answer, Line};
 
 /// One remark about some clusters.
@@ -20,7 +20,7 @@ pub struct Note {
 /// A kind of remark: its name, when it is made, what it says.
 type Kind = (&'static str, fn(&Line) -> bool, &'static str, &'static str);
 
-const KINDS: [Kind; 14] = [
+const KINDS: [Kind; 17] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -47,9 +47,15 @@ const KINDS: [Kind; 14] = [
     ),
     (
         "assumed-closed",
-        |line| line.is_assumed,
+        |line| line.is_assumed && !line.is_kept_out,
         ASSUMED,
         "ask the cluster with `gitops-windows status`; in a shallow clone, `git fetch --unshallow` helps too",
+    ),
+    (
+        "kept-out",
+        |line| line.is_kept_out,
+        KEPT_OUT,
+        "ask the cluster with `gitops-windows status`, and remove `suspend: true`: nothing new of the gate arrives",
     ),
     (
         "no-entry-point",
@@ -83,13 +89,21 @@ const KINDS: [Kind; 14] = [
     ),
     (
         "not-split",
-        // What a gate holds back whole needs no split.
-        |line| {
-            let needs_none = matches!(line.gate, GateState::Closes | GateState::Resumed);
-            line.part == Part::Whole && !needs_none && !line.is_suspended()
-        },
+        |line| is_unheld(line) && line.undivided.is_none(),
         "an entry point is not split: its Flux Kustomization applies changes of every type alike",
         "`gitops-windows split --all` divides it or says why not; then `gitops-windows migrate` hands it over",
+    ),
+    (
+        "parent",
+        |line| is_unheld(line) && line.undivided == Some(Undivided::Parent),
+        "an entry point applies Flux Kustomizations, and `split` leaves such a one whole. Its own objects land at once",
+        "move objects that have a window into an entry point of their own",
+    ),
+    (
+        "remote",
+        |line| is_unheld(line) && line.undivided == Some(Undivided::Remote),
+        "an entry point builds on another repository. No split and no gate knows its objects, which land at once",
+        "copy it with `gitops-windows fetch-bases`; then `gitops-windows split --all` divides it",
     ),
     (
         "not-handed-over",
@@ -114,6 +128,12 @@ const KINDS: [Kind; 14] = [
         "end a freeze that lasts, move the end of the table, or mend the windows",
     ),
 ];
+
+/// Tells whether it applies changes of every type at once; what a gate holds back whole needs no split.
+fn is_unheld(line: &Line) -> bool {
+    let is_held = matches!(line.gate, GateState::Closes | GateState::Resumed);
+    line.part == Part::Whole && !is_held && !line.is_suspended()
+}
 
 /// Returns the names of all remarks.
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {

@@ -45,10 +45,31 @@ fn no_gate_is_written_where_flux_fetches_nothing() {
     scratch.replace("windows.yaml", "\"deploy/", "\"").commit();
     let run = scratch.expect(5, &["sync", "--yes"]);
     insta::assert_snapshot!(spoken(&run), @r"
-    error: clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml would reach no cluster: its source leaves it out
+    error: clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml would reach no cluster: `/*` in `spec.ignore` of its source leaves it out
      --> clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml
-     = help: name folders that Flux fetches under `layout`, or mend `spec.ignore` and .sourceignore
+     = help: name folders that Flux fetches under `layout`
+             or add `!/clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml` at the end of `spec.ignore`
     ");
+}
+
+/// Another cluster that fetches everything is no reason to write what a cluster would never get.
+#[test]
+fn a_gate_is_written_where_its_own_cluster_fetches_it() {
+    let scratch = narrow();
+    let all = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n\
+        metadata: { name: flux-system, namespace: flux-system }\n\
+        spec: { interval: 1m, url: https://example.com/all.git }\n";
+    scratch.write("deploy/clusters/test/source.yaml", all);
+    scratch.write("deploy/clusters/test/flux.yaml", &root("test").replace("./clusters", "./deploy/clusters"));
+    scratch.write("deploy/clusters/test/shop.yaml", &flux_kustomization("shop", "deploy/shop", ""));
+    scratch.commit();
+    told(&scratch, &INIT);
+    scratch
+        .write(".sourceignore", "# not for Flux\ninfra/\n")
+        .replace("windows.yaml", "22 * * SAT", "21 * * SAT")
+        .commit();
+    let run = scratch.expect(5, &["sync", "--yes"]);
+    assert!(run.stderr.contains("`infra/` in .sourceignore leaves it out"), "{}", run.stderr);
 }
 
 #[test]
@@ -59,10 +80,23 @@ fn a_gate_that_flux_does_not_fetch_is_told() {
     scratch.replace(source, "!/deploy", "!/deploy\\n/deploy/infra").commit();
     let run = scratch.expect(1, &["check"]);
     insta::assert_snapshot!(run.stdout, @r#"
+error[GW066]: GitRepository flux-system does not fetch `deploy/infra/reconciliation-windows/kustomization.yaml`: `/deploy/infra` in `spec.ignore` of its source leaves it out. flux-system of cluster prod does not build, and applies nothing new
+ --> deploy/clusters/prod/source.yaml:4:65
+  |
+4 | …//example.com/all.git, ignore: "/*\n!/deploy\n/deploy/infra\n" }
+  |                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: remove the line, or add `!/deploy/infra/reconciliation-windows/kustomization.yaml` below it
+note: deploy/clusters/prod/infra/reconciliation-windows/kustomization.yaml names it
+ --> deploy/clusters/prod/infra/reconciliation-windows/kustomization.yaml:5:5
+  |
+5 |   - ../../../../infra/reconciliation-windows
+  |     ----------------------------------------
+
 error[GW039]: the sources of cluster prod leave out files of deploy/infra/reconciliation-windows. `close-reconciliation-window` and `open-reconciliation-window` never run there
  --> deploy/infra/reconciliation-windows/kustomization.yaml
  = help: choose folders that Flux fetches for `gate` and `clusterGate` under `layout`
-         or correct `spec.ignore`
+         or correct `/deploy/infra` in `spec.ignore`
 "#);
     let when = scratch.expect(0, &["when", "shop", "--now", "2026-11-23T12:00:00Z"]);
     assert!(!when.stdout.contains("closed"), "{}", when.stdout);

@@ -177,6 +177,6 @@ fn copies_that_no_source_fetches_are_refused() {
     fleet.write("clusters/one/apps.yaml", flux_kustomization("apps", "apps", ""));
     fleet.write("apps/kustomization.yaml", format!("resources:\n- {}//web\n", url(&base))).commit();
     let run = fleet.expect(5, &["fetch-bases", "--yes"]);
-    assert!(run.stderr.contains("would reach no cluster: its source leaves it out"), "{}", run.stderr);
+    assert!(run.stderr.contains("would reach no cluster: `/*` in `spec.ignore`"), "{}", run.stderr);
     fleet.expect(0, &["fetch-bases", "apps/vendor", "--yes"]);
 }

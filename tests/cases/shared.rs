@@ -50,8 +50,10 @@ Nothing to change.
     ConfigMap shop/shop: rt (rule 2 of the spec)
       from components/shop/config.yaml
       in clusters dev, prod, components/shop/shop-rt
+        by Flux Kustomization shop-rt, at once
     Service shop/shop: rw (rule 3 of the spec)
       from components/shop/service.yaml
       in clusters dev, prod, components/shop/shop-rw
+        by Flux Kustomization shop-rw, held by CronJob close-reconciliation-window
     ");
 }

@@ -47,11 +47,14 @@ fn a_gate_that_git_keeps_from_its_cluster_is_told_of() {
     suspend(&scratch);
     let run = scratch.run(&["sync"]);
     assert!(run.stderr.contains("stops it"), "{}", run.stderr);
-    assert_eq!(gated(), both / 2);
+    // The CronJobs of the cluster go on, and Git only keeps new ones out.
+    assert_eq!(gated(), both);
     let found = scratch.run(&["check"]);
     assert!(found.stdout.contains("GW039"), "{}{}", found.stdout, found.stderr);
     let when = scratch.run(&["when", "--cluster", "edge-01"]).stdout;
-    assert!(when.contains("not gated"), "{when}");
+    assert!(when.contains("Git suspends the Flux") && !when.contains("not gated"), "{when}");
+    let explained = scratch.expect(0, &["explain", "apps/web"]).stdout;
+    assert!(explained.contains("as the cluster has it"), "{explained}");
 }
 
 /// The folder of a gate that the spec wants on, and that no entry point builds.

@@ -68,5 +68,5 @@ fn what_the_generator_does_not_copy_is_missing_after_a_split() {
     let scratch = repository(&GENERATOR.replace("prod/**\", to", "prod/kustomization.yaml\", to"));
     let run = scratch.expect(5, &["split", "--all", "--yes"]);
     let told = run.stderr.lines().filter(|line| line.contains("apps/prod"));
-    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @"error: apps/prod in cluster prod is left as it is: the source of Flux Kustomization apps lacks files that its build reads");
+    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @"error: apps/prod in cluster prod is left as it is: Flux Kustomization apps never sees apps/prod/prod-rt/kustomization.yaml: its ArtifactGenerator does not copy it");
 }

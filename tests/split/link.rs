@@ -1,28 +1,19 @@
-//! Folders and files behind symbolic links.
+//! Folders and files behind symbolic links, which are in no artifact.
 
-use crate::repository::{DEPLOYMENT, app, flux, repository};
-use crate::support::scratch::assert_same;
+use crate::repository::{app, flux, repository};
 
 #[cfg(unix)]
 #[test]
-fn an_app_behind_a_link_is_divided_where_it_is() {
-    let scratch = repository(&[
-        ("apps/one/kustomization.yaml", "resources:\n  - web\n"),
-        ("apps/two/kustomization.yaml", "resources:\n  - ../../base/web\n"),
-    ]);
+fn what_flux_does_not_see_is_not_divided() {
+    let scratch = repository(&[("apps/one/kustomization.yaml", "resources:\n  - web\n")]);
     app(&scratch, "base/web");
     std::os::unix::fs::symlink("../../base/web", scratch.top().join("apps/one/web")).unwrap();
     flux(&scratch, "apps/one");
-    flux(&scratch, "apps/two");
-    let before = scratch.tree();
-    let run = scratch.expect(0, &["split", "app", "web", "--yes"]);
-    assert!(run.stderr.contains("c\n  apps/one  split\n"), "{}", run.stderr);
-    assert!(scratch.text("apps/one/one-rt/kustomization.yaml").contains("../../../base/web/web-rt"));
-    scratch.commit();
-    assert_eq!(scratch.expect(0, &["split", "app", "web", "--yes"]).stdout, "");
-    scratch.expect(0, &["verify"]);
-    scratch.expect(0, &["join", "app", "web", "--yes"]);
-    assert_same(&before, &scratch.tree(), "join did not give back what was there");
+    let run = scratch.expect(3, &["split", "--all", "--yes"]);
+    let told = run.stderr.lines().find(|line| line.contains("apps/one in cluster"));
+    insta::assert_snapshot!(told.unwrap_or(&run.stderr), @"error: apps/one in cluster c is left as it is: apps/one does not build: Flux Kustomization one never sees apps/one/web: `apps/one/web` is a symbolic link, and no source fetches links");
+    let check = scratch.run(&["check"]).stdout;
+    assert!(check.contains("GW066"), "{check}");
 }
 
 #[cfg(unix)]
@@ -35,26 +26,7 @@ fn what_a_linked_folder_builds_on_is_known_to_come_from_there() {
     app(&scratch, "base/web");
     std::os::unix::fs::symlink("../../overlays/far/away/web", scratch.top().join("apps/one/web")).unwrap();
     flux(&scratch, "apps/one");
-    let told = scratch.expect(0, &["explain", "base/web/config.yaml"]).stdout;
-    assert!(told.contains("apps/one"), "{told}");
-    assert!(told.contains("app web"), "{told}");
-}
-
-#[cfg(unix)]
-#[test]
-fn a_generator_behind_a_linked_kustomization_stays_with_its_consumer() {
-    let generator = "configMapGenerator:\n  - { name: conf, namespace: 'n', literals: [a=b] }\nresources:\n  - deployment.yaml\n";
-    let reading = format!("{DEPLOYMENT}          envFrom: [{{ configMapRef: {{ name: conf }} }}]\n");
-    let scratch = repository(&[
-        ("apps/one/kustomization.yaml", "resources:\n  - web\n  - mail\n"),
-        ("shared/kustomization.yaml", generator),
-        ("apps/one/web/deployment.yaml", &reading.replace("NAME", "web")),
-    ]);
-    app(&scratch, "apps/one/mail");
-    let link = scratch.top().join("apps/one/web/kustomization.yaml");
-    std::os::unix::fs::symlink("../../../shared/kustomization.yaml", link).unwrap();
-    flux(&scratch, "apps/one");
-    scratch.take(&["split", "--all", "--yes"]);
-    scratch.expect(0, &["verify"]);
-    assert!(!scratch.text("apps/one/one-rt/kustomization.yaml").contains("web"));
+    let run = scratch.expect(0, &["explain", "base/web/config.yaml"]);
+    assert!(run.stdout.contains("apps/one"), "{}", run.stdout);
+    assert!(run.stderr.contains("apps/one does not build"), "{}", run.stderr);
 }

@@ -192,8 +192,9 @@ impl Answers<'_> {
         let explained = explain::explain(input, &input.model.root).unwrap();
         let mut told: BTreeMap<(&str, &str, String), &str> = BTreeMap::new();
         for one in &explained.objects {
-            for (cluster, entry, _) in &one.consumers {
-                told.insert((cluster, entry.as_str(), one.id.to_string()), &one.change_type);
+            for consumer in &one.consumers {
+                let place = (consumer.cluster.as_str(), consumer.path.as_str());
+                told.insert((place.0, place.1, one.id.to_string()), &one.change_type);
             }
         }
         // Where no Flux Kustomization of a side is in Git, nobody knows whether the whole or the side is applied.

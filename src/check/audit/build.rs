@@ -6,12 +6,15 @@ use crate::check::code::{
     APPLIES_NOTHING, DOES_NOT_BUILD, FOREIGN_SOURCE, MISSING_PATH, NOT_JUDGED, UNREADABLE_FILE,
 };
 use crate::check::subject::Subject;
-use crate::delivery::{Applied, Delivery};
+use crate::delivery::{Applied, Delivery, Effect};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::path::RepoPath;
 use crate::repo::flux::{Unmapped, is_yaml};
 use crate::repo::{Entry, FluxKustomization, Kustomization, Reference, Target, built};
 use crate::yaml::read_documents;
+
+/// What to do about a path that leads nowhere.
+const NO_FOLDER: &str = "correct spec.path; it is relative to the top of the source, not to this file";
 
 /// Finds files that no build can read, folders that do not build, and paths that lead nowhere.
 ///
@@ -193,15 +196,14 @@ fn build(subject: &Subject<'_>, delivery: &Delivery, broken: &BTreeSet<RepoPath>
         return None;
     }
     let graph = &subject.model.graph;
-    let remote = |folder: &RepoPath| {
-        graph.get(folder).is_some_and(|kustomization| {
-            let by_field = ["helmCharts", "helmChartInflationGenerator"]
-                .iter()
-                .any(|key| kustomization.field(key).is_some());
-            by_field || kustomization.references().iter().any(|reference| reference.target == Target::Remote)
-        })
-    };
+    let remote = |folder: &RepoPath| graph.get(folder).is_some_and(Kustomization::is_remote);
     if reached.iter().any(remote) {
+        return None;
+    }
+    let lacking = |flux| subject.model.lacking(subject.snapshot, flux);
+    if subject.flux(delivery).is_some_and(|flux| lacking(flux).iter().any(|one| one.effect == Effect::Fails))
+    {
+        // Told as GW066.
         return None;
     }
     let place = match (subject.flux(delivery), graph.get(&delivery.path)) {
@@ -276,15 +278,15 @@ fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
             continue;
         }
         match &flux.path {
-            Some(path) if !graph.has(path) && !snapshot.is_dir(path) => findings.push(
-                MISSING_PATH
-                    .finding(format!(
-                        "{} has the path {path}, which is not in this repository. It fails and applies nothing",
-                        flux.name
-                    ))
-                    .at(flux.place("path"))
-                    .help("correct spec.path; it is relative to the top of the source, not to this file"),
-            ),
+            Some(path) if !graph.has(path) && !snapshot.is_dir(path) => {
+                let (why, help) = if graph.real(path) == *path {
+                    ("is not in this repository", NO_FOLDER)
+                } else {
+                    ("leads over a symbolic link. No source fetches links", "name the folder that it leads to in spec.path")
+                };
+                let text = format!("{} has the path {path}, which {why}. It fails and applies nothing", flux.name);
+                findings.push(MISSING_PATH.finding(text).at(flux.place("path")).help(help));
+            }
             None if flux.source_kind() == "GitRepository" && leads_out(written) => findings.push(
                 MISSING_PATH
                     .finding(format!(
@@ -292,7 +294,7 @@ fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
                         flux.name
                     ))
                     .at(flux.place("path"))
-                    .help("correct spec.path; it is relative to the top of the source, not to this file"),
+                    .help(NO_FOLDER),
             ),
             None if flux.source_kind() != "GitRepository" => findings.push(foreign(flux)),
             _ => {}

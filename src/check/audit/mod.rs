@@ -23,6 +23,7 @@ mod side;
 mod suspend;
 mod target;
 mod unapplied;
+mod unfetched;
 mod unlisted;
 mod unmatched;
 mod value;
@@ -36,7 +37,7 @@ use crate::diagnostic::Diagnostic;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 27] = [
+pub const AUDITS: [Audit; 28] = [
     suspend::audit,
     value::audit,
     dependency::audit,
@@ -61,6 +62,7 @@ pub const AUDITS: [Audit; 27] = [
     outage::audit,
     refused::audit,
     patch::audit,
+    unfetched::audit,
     build::audit,
     unmatched::audit,
     rule::audit,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::code::UNAPPLIED_GATE;
 use crate::check::subject::Subject;
-use crate::delivery::{ClusterKey, EntryPoint, GateJob, Input, Model};
+use crate::delivery::{ClusterKey, EntryPoint, GateJob, Input, LeftOut, Model};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 use crate::repo::built;
@@ -90,7 +90,7 @@ fn suspended(subject: &Subject<'_>) -> Vec<Diagnostic> {
         Some(
             UNAPPLIED_GATE
                 .finding(format!(
-                    "{} applies {}, and {why}. No window opens or closes",
+                    "{} applies {}, and {why}. What the cluster has of that runs on, and nothing new arrives",
                     delivery.name,
                     named(jobs)
                 ))
@@ -103,7 +103,7 @@ fn suspended(subject: &Subject<'_>) -> Vec<Diagnostic> {
 
 /// Finds gates of which a cluster's sources leave something out.
 fn unfetched(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut folders: BTreeMap<(&ClusterKey, RepoPath), BTreeSet<&str>> = BTreeMap::new();
+    let mut folders: BTreeMap<(&ClusterKey, RepoPath), (RepoPath, BTreeSet<&str>)> = BTreeMap::new();
     for job in subject.jobs.iter().filter(|job| !job.suspended) {
         let list = list_of(subject, &subject.deliveries[job.delivery].path);
         let left_out = [list, job.place.path.clone()]
@@ -111,19 +111,25 @@ fn unfetched(subject: &Subject<'_>) -> Vec<Diagnostic> {
             .find(|file| !subject.model.delivered.is_fetched_by(&job.cluster.name, file));
         if let Some(file) = left_out {
             let folder = file.parent().unwrap_or_default();
-            folders.entry((&job.cluster, folder)).or_default().insert(&job.name);
+            let (_, jobs) = folders.entry((&job.cluster, folder)).or_insert_with(|| (file, BTreeSet::new()));
+            jobs.insert(&job.name);
         }
     }
-    let told = |((cluster, folder), jobs): ((&ClusterKey, RepoPath), BTreeSet<&str>)| {
+    let told = |((cluster, folder), (file, jobs)): ((&ClusterKey, RepoPath), (RepoPath, BTreeSet<&str>))| {
+        let why = subject.model.delivered.left_out_by(&cluster.name, &file);
+        let correct = match why {
+            Some(LeftOut::File { file, line, .. }) => format!("correct `{line}` in {file}"),
+            Some(LeftOut::Source { line }) => format!("correct `{line}` in `spec.ignore`"),
+            _ => "correct `spec.ignore`".to_owned(),
+        };
         let text = format!(
             "the sources of cluster {} leave out files of {folder}. {} never run there",
             cluster.name,
             named(jobs)
         );
-        UNAPPLIED_GATE
-            .finding(text)
-            .at(Place::file(list_of(subject, &folder)))
-            .help("choose folders that Flux fetches for `gate` and `clusterGate` under `layout`\nor correct `spec.ignore`")
+        UNAPPLIED_GATE.finding(text).at(Place::file(list_of(subject, &folder))).help(format!(
+            "choose folders that Flux fetches for `gate` and `clusterGate` under `layout`\nor {correct}"
+        ))
     };
     folders.into_iter().map(told).collect()
 }

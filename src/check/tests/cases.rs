@@ -32,6 +32,7 @@ const EVERYWHERE: [Edit; 3] = [
     ),
     ("infra/gate/account.yaml", "kind: Role, name: gate", "kind: ClusterRole, name: gate"),
 ];
+const SYNC: &str = "clusters/edge/flux-system/gotk-sync.yaml";
 const RT: &str = "apps/rt/kustomization.yaml";
 const RW: &str = "apps/rw/kustomization.yaml";
 const RELEASE: &str = "apps/rw/release.yaml";
@@ -55,7 +56,7 @@ const OTHER_POD: Edit = ("infra/other/pod.yaml", "", POD);
 /// A kustomization that patches what a bootstrap brings.
 const BOOTSTRAP: &str = "resources: [components.yaml]\npatches:\n- target: { name: controller }\n  patch: '[{ op: add, path: /metadata/labels, value: { a: b } }]'\n";
 
-pub const CASES: [Case; 57] = [
+pub const CASES: [Case; 60] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -497,6 +498,21 @@ pub const CASES: [Case; 57] = [
             WAITS,
             ("clusters/edge/flux-system/gotk-sync.yaml", "timeout: 2m", "timeout: 6m"),
         ],
+    ),
+    case(
+        "GW066 .sourceignore:2",
+        &[(".sourceignore", "", "# no patches\nreplicas.yaml\n")],
+        &[(".sourceignore", "", "replicas.yaml\n!/apps/rw/replicas.yaml\n")],
+    ),
+    case(
+        "GW066 clusters/edge/flux-system/gotk-sync.yaml:4",
+        &[(SYNC, "https://example.org/fleet }", "https://example.org/fleet, ignore: 'release.yaml' }")],
+        &[(SYNC, "https://example.org/fleet }", "https://example.org/fleet, ignore: 'other.yaml' }")],
+    ),
+    case(
+        "GW066 apps/.sourceignore:1",
+        &[("apps/.sourceignore", "", "rw/kustomization.yaml\n")],
+        &[("infra/.sourceignore", "", "rw/kustomization.yaml\n")],
     ),
 ];
 

@@ -3,6 +3,7 @@
 mod cases;
 mod changes;
 mod deletions;
+mod fetched;
 mod gate_cases;
 mod owners;
 mod renamed;
@@ -23,7 +24,7 @@ use crate::diagnostic::render;
 
 /// The codes of which no edit of the repository without a spec is an example; `spec`, `unjudged` and
 /// `unmatched` have one each.
-const APART: [&str; 8] = ["GW043", "GW045", "GW046", "GW047", "GW052", "GW056", "GW057", "GW065"];
+const APART: [&str; 9] = ["GW043", "GW045", "GW046", "GW047", "GW052", "GW056", "GW057", "GW065", "GW067"];
 
 fn cases() -> impl Iterator<Item = &'static Case> {
     CASES.iter().chain(&GATE_CASES)

@@ -203,12 +203,16 @@ pub fn together(repositories: &[Files]) -> Snapshot {
     for (index, files) in repositories.iter().enumerate() {
         for (path, text) in files {
             // A text of this kind stands for bytes that are no text.
-            let bytes = match text.as_str() {
-                "<binary>" => vec![0xff, 0xfe, 0, 1],
-                text => text.replace("path: ./", &format!("path: ./{}/", folder(index))).into_bytes(),
+            let file = |bytes: Vec<u8>| Entry::File(File::new(bytes));
+            let entry = match (text.as_str(), text.strip_prefix("<link>")) {
+                ("<binary>", _) => file(vec![0xff, 0xfe, 0, 1]),
+                (_, Some(target)) => Entry::Symlink { target: target.to_owned() },
+                (text, _) => {
+                    file(text.replace("path: ./", &format!("path: ./{}/", folder(index))).into_bytes())
+                }
             };
             let path = RepoPath::parse(&format!("{}/{path}", folder(index))).unwrap();
-            entries.insert(path, Entry::File(File::new(bytes)));
+            entries.insert(path, entry);
         }
     }
     Snapshot::new(entries)

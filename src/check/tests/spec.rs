@@ -260,7 +260,7 @@ pub fn gated_by(text: &str) -> Snapshot {
 
 fn told_of(snapshot: &Snapshot, text: &str) -> Vec<String> {
     let templates = Templates::new(BTreeMap::new()).unwrap();
-    told(with(snapshot, &spec(text), |input| generated(input, &templates)), 1).remove(0).0
+    told(with(snapshot, &spec(text), |input| generated(input, &templates).findings), 1).remove(0).0
 }
 
 #[test]
@@ -299,4 +299,45 @@ fn generated_files_that_were_edited_by_hand() {
     assert_eq!(told_of(&snapshot, SPEC), Vec::<String>::new());
     snapshot.insert(path, crate::repo::File::new((text + "b: 2\n").into_bytes()));
     assert_eq!(told_of(&snapshot, SPEC), ["GW046 infra/by-hand.yaml:1"]);
+}
+
+#[test]
+fn what_no_gate_holds_is_told_where_it_can_not_be_built() {
+    let with_remote = |mut snapshot: Snapshot| {
+        let flux = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: far, namespace: flux-system }\nspec: { interval: 5m, path: ./p000/clusters/edge/far, prune: true, sourceRef: { kind: GitRepository, name: flux-system } }\n";
+        let list = "resources: ['https://github.com/example/shop//deploy?ref=v1']\n";
+        for (path, text) in [("far.yaml", flux), ("far/kustomization.yaml", list)] {
+            let path = RepoPath::parse(&format!("p000/clusters/edge/{path}")).unwrap();
+            snapshot.insert(path, crate::repo::File::new(text.as_bytes()));
+        }
+        snapshot
+    };
+    let gated = with_remote(gated_by(SPEC));
+    assert_eq!(told_of(&gated, SPEC), ["GW067 clusters/edge/far.yaml:4"]);
+    let templates = Templates::new(BTreeMap::new()).unwrap();
+    let found = with(&gated, &spec(SPEC), |input| generated(input, &templates).findings);
+    insta::assert_snapshot!(crate::diagnostic::render(&found, false, 200));
+    // Without a gate nothing is said that `init` has not said.
+    assert_eq!(told_of(&with_remote(together(&[files()])), SPEC), Vec::<String>::new());
+}
+
+#[test]
+fn what_sync_writes_anew_is_told_once() {
+    let mut gone = gated_by(SPEC);
+    let flux = RepoPath::parse("p000/clusters/edge/flux.yaml").unwrap();
+    let text = gone.file(&flux).unwrap().text().unwrap().to_owned();
+    let rest: String = text.split_inclusive("---\n").filter(|one| !one.contains("apps-rw")).collect();
+    gone.insert(flux, crate::repo::File::new(rest.into_bytes()));
+    let templates = Templates::new(BTreeMap::new()).unwrap();
+    let found = with(&gone, &spec(SPEC), |input| {
+        let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
+        let audited = audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap());
+        assert!(audited.iter().any(|one| one.code == Some("GW005")), "{audited:?}");
+        let generated = generated(input, &templates);
+        let mut all = generated.without_mended(audited);
+        all.extend(generated.findings);
+        all
+    });
+    let codes: Vec<_> = found.iter().filter_map(|one| one.code).collect();
+    assert!(codes.contains(&"GW047") && !codes.contains(&"GW005"), "{codes:?}");
 }

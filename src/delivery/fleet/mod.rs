@@ -8,4 +8,4 @@ mod sides;
 
 pub use reach::reached_by;
 pub use schedule::{GateSchedule, GateTimes, Schedules};
-pub use sides::{Awaited, Fleet, GateState, KustomizationName, Part, Side};
+pub use sides::{Awaited, Fleet, GateState, KustomizationName, Part, Side, Undivided};

@@ -1,13 +1,13 @@
 //! What lands in a cluster by which Flux Kustomization, and what holds it back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::delivery;
 use crate::delivery::fleet::Schedules;
 use crate::delivery::{EntryPoint, Hold, Holds, Model, Reached, Role, Sides};
 use crate::path::RepoPath;
-use crate::repo::FluxKustomization;
+use crate::repo::{FluxKustomization, Kustomization, built};
 use crate::spec::Spec;
 
 /// Everything that is known about who waits for what, in the order of clusters, entry points and types.
@@ -40,6 +40,17 @@ pub struct Side {
     pub schedule: Option<usize>,
     /// What it waits for without waiting for a window of its own.
     pub awaited: Option<Awaited>,
+    /// Why no split divides it, as far as that is plain without a build.
+    pub undivided: Option<Undivided>,
+}
+
+/// Why a split divides nothing of an entry point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undivided {
+    /// It applies Flux Kustomizations of other entry points.
+    Parent,
+    /// It is built on what lies in another repository, which a split does not ask the network for.
+    Remote,
 }
 
 /// A Flux Kustomization that another one depends on, and that is held back or not in Git.
@@ -151,7 +162,9 @@ impl Fleet {
         } else {
             spec.clusters.keys().cloned().collect()
         };
-        let read = Reading { spec, model, schedules, holds: Holds::new(model, Some(spec)) };
+        let (holds, parents) = (Holds::new(model, Some(spec)), delivery::parent::children(model));
+        let parents = parents.into_keys().cloned().collect();
+        let read = Reading { spec, model, schedules, holds, parents };
         let index = Sides::of(spec, model);
         let mut groups: BTreeMap<(&str, RepoPath), Group<'_>> = BTreeMap::new();
         let mut support: BTreeMap<&str, Vec<&EntryPoint>> = BTreeMap::new();
@@ -195,6 +208,8 @@ struct Reading<'m> {
     model: &'m Model,
     schedules: &'m Schedules,
     holds: Holds<'m>,
+    /// The entry points that apply Flux Kustomizations of others.
+    parents: BTreeSet<RepoPath>,
 }
 
 impl Reading<'_> {
@@ -247,6 +262,7 @@ impl Reading<'_> {
                 waits_for: Some(change_type.clone()),
                 schedule: self.schedules.of(cluster, change_type),
                 awaited: flux.and_then(|flux| self.awaited(flux)),
+                undivided: None,
             });
         }
         sides
@@ -273,6 +289,7 @@ impl Reading<'_> {
                 waits_for: Some(change_type.name.value.clone()),
                 schedule: self.schedules.of(cluster, &change_type.name),
                 awaited: None,
+                undivided: None,
             })
             .collect()
     }
@@ -309,7 +326,17 @@ impl Reading<'_> {
             waits_for,
             schedule,
             awaited: self.applier(entry, cluster).and_then(|flux| self.awaited(flux)),
+            undivided: self.undivided(&entry.path),
         }
+    }
+
+    fn undivided(&self, entry: &RepoPath) -> Option<Undivided> {
+        if self.parents.contains(entry) {
+            return Some(Undivided::Parent);
+        }
+        let graph = &self.model.graph;
+        let is_remote = |folder: &RepoPath| graph.get(folder).is_some_and(Kustomization::is_remote);
+        built(graph, entry).iter().any(is_remote).then_some(Undivided::Remote)
     }
 
     fn named(&self, flux: &FluxKustomization) -> KustomizationName {

@@ -162,7 +162,7 @@ fn unheard(jobs: &[BuiltJob], table: &NewTable) -> Option<String> {
     if own.iter().all(|job| job.table.as_ref() != Some(&table.times)) {
         return Some(format!("the build that brings CronJob {name} gives it another table"));
     }
-    let is_kept_out = !table.is_off && own.iter().all(|job| !job.is_running);
+    let is_kept_out = !table.is_off && own.iter().all(|job| !job.is_running || job.is_kept_out);
     is_kept_out.then(|| format!("Git suspends the Flux Kustomization that applies CronJob {name}"))
 }
 

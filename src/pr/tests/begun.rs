@@ -64,6 +64,28 @@ fn whatever_came_last_counts_of_a_gate_and_what_it_closes() {
     insta::assert_snapshot!(told(&base, "clusters/one/gate/close.yaml", Appeared::Unknown), @"Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:05:00Z, first closing -; it is assumed that the CronJobs are older than the last closing");
 }
 
+/// A suspended Flux Kustomization applies and deletes nothing, so the CronJobs of the cluster run on.
+#[test]
+fn a_gate_whose_own_flux_kustomization_is_suspended_still_holds() {
+    let suspended = super::repository::flux("gate", "gates", "  suspend: true\n");
+    let mut base = with(&files(), &[("clusters/one/gate.yaml", "", &suspended)]);
+    for file in ["open", "close"] {
+        let job = base.remove(&format!("clusters/one/gate/{file}.yaml")).unwrap();
+        base.insert(format!("gates/{file}.yaml"), job);
+    }
+    insta::assert_snapshot!(told(&base, "", Appeared::Before), @"Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:05:00Z, first closing -; Git suspends the Flux Kustomization of its gate. It is assumed that the cluster has the CronJobs, which run on");
+    // One that comes with the change never arrives.
+    let before = without(&without(&base, "gates/open.yaml"), "gates/close.yaml");
+    let of = |_: &str| Appeared::Before;
+    insta::assert_snapshot!(landings(&compared_since(NOW, &before, &with_image(&base), &of)), @"Deployment/web at-once: 2026-11-23T12:00:00Z to 2026-11-23T12:06:00Z, first closing -; Git suspends the Flux Kustomization of its gate, so the new CronJobs never come");
+    // Nor does another window of one that is there.
+    let later = with(&with_image(&base), &[("gates/open.yaml", "0 22 * * SAT", "0 23 * * SAT")]);
+    insta::assert_snapshot!(landings(&compared_since(NOW, &base, &later, &of)), @r"
+    Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:05:00Z, first closing -; Git suspends the Flux Kustomization of its gate. It is assumed that the cluster has the CronJobs, which run on
+    CronJob/open never: - to -, first closing -; Git suspends Flux Kustomization gate
+    ");
+}
+
 #[test]
 fn each_gate_of_a_cluster_has_begun_by_itself() {
     let more = with(

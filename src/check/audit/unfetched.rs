@@ -1,0 +1,121 @@
+//! Files that builds need and sources do not fetch.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::check::code::NOT_FETCHED;
+use crate::check::subject::Subject;
+use crate::delivery::{Effect, Lacking, LeftOut};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::path::RepoPath;
+use crate::repo::flux::{SOURCES, is_yaml};
+use crate::repo::manifest::{ObjectId, kept_manifests};
+use crate::repo::{Entry, FluxKustomization};
+
+/// How many clusters are named.
+const NAMED: usize = 3;
+
+/// What is lacking, one of the Flux Kustomizations that lack it, and the clusters of all.
+type Found<'m> = (Lacking, &'m FluxKustomization, BTreeSet<&'m str>);
+
+/// Finds what a build names and its artifact does not hold: `.sourceignore`, `spec.ignore`, a default or an
+/// ArtifactGenerator leaves it out, or it is a symbolic link.
+///
+/// Here the folder builds, and nothing but the cluster would say why it does not there.
+pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut found: BTreeMap<(RepoPath, String, Effect), Found<'_>> = BTreeMap::new();
+    for delivery in &subject.deliveries {
+        let Some(flux) = subject.flux(delivery) else { continue };
+        for lacking in subject.model.lacking(subject.snapshot, flux) {
+            let key = (lacking.path.clone(), flux.name.clone(), lacking.effect);
+            let (.., clusters) = found.entry(key).or_insert_with(|| (lacking, flux, BTreeSet::new()));
+            clusters.insert(&delivery.cluster.name);
+        }
+    }
+    found.into_values().map(|(lacking, flux, clusters)| told(subject, &lacking, flux, &clusters)).collect()
+}
+
+fn told(
+    subject: &Subject<'_>,
+    lacking: &Lacking,
+    flux: &FluxKustomization,
+    clusters: &BTreeSet<&str>,
+) -> Diagnostic {
+    let (path, name) = (&lacking.path, &flux.name);
+    let whose = named(clusters);
+    let effect = match lacking.effect {
+        Effect::Fails => format!("{name} of {whose} does not build, and applies nothing new"),
+        Effect::Lists => {
+            format!("{name} of {whose} applies whatever else lies in {}", path.parent().unwrap_or_default())
+        }
+        Effect::Lacks => format!("{name} of {whose} does not apply its target"),
+    };
+    let source = subject.model.fetched_source(flux);
+    let (kind, source, lacks) = match lacking.why {
+        LeftOut::NotCopied => (flux.source_kind(), flux.source_name(), "does not hold"),
+        _ => (source.kind.as_str(), source.name.as_str(), "does not fetch"),
+    };
+    let why = format!("{kind} {source} {lacks} `{path}`: {}", lacking.why);
+    let again =
+        |folder: &RepoPath| format!("remove the line, or add `!/{}` below it", path.relative_to(folder));
+    let help = match &lacking.why {
+        LeftOut::Link(_) => "put files in place of the link, or name its target".to_owned(),
+        LeftOut::File { file, .. } => again(&file.parent().unwrap_or_default()),
+        LeftOut::Source { .. } => again(&flux.top),
+        LeftOut::Default => {
+            "rename the file\nor write what to leave out into .sourceignore: that replaces all defaults"
+                .to_owned()
+        }
+        LeftOut::NotCopied => "let the ArtifactGenerator copy all that the folder reads".to_owned(),
+    };
+    let finding =
+        NOT_FETCHED.finding(format!("{why}. {effect}")).at(place(subject, lacking, flux)).help(help);
+    match &lacking.named {
+        Some(named) if finding.place.as_ref() != Some(named) => {
+            finding.related(format!("{} names it", named.path), named.clone())
+        }
+        _ => finding.related(format!("{name} builds it"), flux.place("path")),
+    }
+}
+
+/// Returns where something says that it is left out; what nothing says, where it is named.
+fn place(subject: &Subject<'_>, lacking: &Lacking, flux: &FluxKustomization) -> Place {
+    let whole = || lacking.named.clone().unwrap_or_else(|| Place::file(lacking.path.clone()));
+    match &lacking.why {
+        LeftOut::File { file, span, .. } => {
+            let text = subject.snapshot.file(file).and_then(|file| file.shared_text());
+            text.map_or_else(whole, |text| Place::span(file.clone(), text, span.clone()))
+        }
+        LeftOut::Source { line } => {
+            let id = subject.model.fetched_source(flux);
+            let is_it = |value: &Value| {
+                let own = ObjectId::of(value);
+                let has_line =
+                    || value["spec"]["ignore"].as_str().is_some_and(|text| text.contains(line.as_str()));
+                own.group == SOURCES && (&own.kind, &own.name) == (&id.kind, &id.name) && has_line()
+            };
+            // Its build may be the one that fails.
+            let place = |(path, entry): (&RepoPath, &Entry)| {
+                let Entry::File(file) = entry else { return None };
+                let all = Some(file)
+                    .filter(|file| is_yaml(path) && file.mentions(SOURCES))
+                    .and_then(kept_manifests);
+                let found = all?.iter().find(|one| is_it(&one.value))?;
+                let node = found.root.get("spec")?.get("ignore")?;
+                Some(Place::span(path.clone(), file.shared_text()?, node.span.clone()))
+            };
+            subject.snapshot.entries().find_map(place).unwrap_or_else(whole)
+        }
+        LeftOut::Link(_) | LeftOut::Default | LeftOut::NotCopied => whole(),
+    }
+}
+
+fn named(clusters: &BTreeSet<&str>) -> String {
+    let first: Vec<&str> = clusters.iter().copied().take(NAMED).collect();
+    match clusters.len() {
+        1 => format!("cluster {}", first.join("")),
+        more if more > NAMED => format!("clusters {} and {} more", first.join(", "), more - NAMED),
+        _ => format!("clusters {}", first.join(", ")),
+    }
+}

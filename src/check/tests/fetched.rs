@@ -1,0 +1,61 @@
+//! What an artifact has not although it lies in the repository.
+
+use super::repository::{Edit, edited, findings};
+use crate::diagnostic::render;
+
+const RT: &str = "apps/rt/kustomization.yaml";
+const LOGO: [Edit; 2] = [
+    (RT, "service.yaml]\n", "service.yaml]\nconfigMapGenerator: [{ name: logo, files: [logo.png] }]\n"),
+    ("apps/rt/logo.png", "", "x"),
+];
+
+/// Returns what is told of a repository with edits, with its places.
+fn told(edits: &[Edit]) -> (Vec<String>, String) {
+    let (codes, found) = findings(&[edited(&[edits])], None).remove(0);
+    (codes, render(&found, false, 200))
+}
+
+#[test]
+fn a_file_that_flux_leaves_out_by_default_is_told_where_it_is_named() {
+    insta::assert_snapshot!(told(&LOGO).1);
+    // Any line replaces the defaults.
+    let replaced = [LOGO.as_slice(), &[(".sourceignore", "", "other\n")]].concat();
+    assert_eq!(told(&replaced).0, [""; 0]);
+    // What is beside that changes nothing.
+    let beside = [("apps/rt/other.png", "", "x"), (".github/workflows/ci.yaml", "", "on: push\n")];
+    assert_eq!(told(&beside).0, [""; 0]);
+}
+
+#[test]
+fn links_are_in_no_artifact() {
+    let real = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings, namespace: shop }\n";
+    let file = [
+        ("apps/rt/settings.yaml", "", "<link>../../shared/settings.yaml"),
+        ("shared/settings.yaml", "", real),
+    ];
+    let folder = [
+        (RT, "[namespace.yaml, settings.yaml, service.yaml]", "[namespace.yaml, linked, service.yaml]"),
+        ("apps/rt/linked", "", "<link>../../shared"),
+        ("shared/kustomization.yaml", "", "resources: [settings.yaml]\n"),
+        ("shared/settings.yaml", "", real),
+    ];
+    // Flux lists the files of a folder without a list, and so not a link.
+    let listed = [
+        ("clusters/edge/apps.yaml", "path: ./apps/rt", "path: ./apps/listed"),
+        ("apps/listed/a.yaml", "", real),
+        ("apps/listed/b.yaml", "", "<link>../rt/service.yaml"),
+    ];
+    let path =
+        [("clusters/edge/apps.yaml", "path: ./apps/rt", "path: ./apps/now"), ("apps/now", "", "<link>rt")];
+    let all = [&file[..], &folder, &listed, &path].map(|edits| told(edits).1).join("\n");
+    insta::assert_snapshot!(all);
+    // One that no build reads does not matter.
+    assert_eq!(told(&[("AGENTS.md", "", "<link>README.md"), ("README.md", "", "x")]).0, [""; 0]);
+}
+
+#[test]
+fn a_folder_that_is_left_out_is_told_once() {
+    let all = told(&[(".sourceignore", "", "/apps/rw\n")]).1;
+    let list = told(&[(".sourceignore", "", "/apps/rw/kustomization.yaml\n")]).1;
+    insta::assert_snapshot!(format!("{all}\n{list}"));
+}

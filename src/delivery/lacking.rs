@@ -1,0 +1,175 @@
+//! What builds need and their sources do not fetch.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::delivery::clusters::Fetched;
+use crate::delivery::{Artifact, Cluster, LeftOut, Model, Reached};
+use crate::diagnostic::Place;
+use crate::path::RepoPath;
+use crate::repo::flux::is_yaml;
+use crate::repo::{Entry, FluxKustomization, Graph, Kustomization, Snapshot, generated_children};
+
+/// Something that the build of a Flux Kustomization needs and that its source does not fetch.
+#[derive(Clone, Debug)]
+pub struct Lacking {
+    /// The file, or the link.
+    pub path: RepoPath,
+    /// Why it is not there.
+    pub why: LeftOut,
+    /// What becomes of the build.
+    pub effect: Effect,
+    /// What names it; `None` where only the folder does that holds it.
+    pub named: Option<Place>,
+}
+
+/// What becomes of a build that lacks something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// It fails.
+    Fails,
+    /// Flux lists by itself what else lies in the folder, since its kustomization.yaml is not there.
+    Lists,
+    /// It comes without what the link leads to.
+    Lacks,
+}
+
+impl Model {
+    /// Returns a Flux Kustomization as its cluster gets it.
+    pub fn reached<'m>(&'m self, one: &FluxKustomization) -> Option<&'m Reached> {
+        let in_cluster = |cluster: &'m Cluster| {
+            let name = one.effective["metadata"]["name"].as_str().unwrap_or_default();
+            let positions = cluster.by_name.get(name).into_iter().flatten();
+            let mut named = positions.map(|position| &cluster.kustomizations[*position]);
+            named.find(|other| Arc::ptr_eq(&other.value, &one.effective))
+        };
+        // The spec may give a cluster another name.
+        let own = self.delivered.named(&one.cluster).and_then(in_cluster);
+        own.or_else(|| self.delivered.all.iter().find_map(in_cluster))
+    }
+
+    /// Returns the files that the build of a Flux Kustomization sees, where it sees a difference between these and all of
+    /// the repository.
+    pub fn partial_artifact<'m>(&'m self, one: &FluxKustomization) -> Option<&'m Artifact> {
+        if self.delivered.is_all_whole() {
+            return None;
+        }
+        let artifact = Some(&self.reached(one)?.artifact);
+        artifact.filter(|_| !self.delivered.is_whole(artifact))
+    }
+
+    /// Returns what the build of a Flux Kustomization needs and its source does not fetch.
+    pub fn lacking(&self, snapshot: &Snapshot, one: &FluxKustomization) -> Vec<Lacking> {
+        let Some(path) = &one.path else { return Vec::new() };
+        let Some(mut walk) = self.walk(snapshot, self.partial_artifact(one)) else { return Vec::new() };
+        walk.top(path);
+        for component in one.spec("components").as_array().into_iter().flatten() {
+            if let Some(folder) = component.as_str().and_then(|text| path.join(text).ok()) {
+                walk.named(&folder, &one.place("components"));
+            }
+        }
+        walk.found
+    }
+
+    /// Returns what the build of a folder needs and an artifact does not hold.
+    pub(super) fn lacking_in(
+        &self,
+        snapshot: &Snapshot,
+        artifact: Option<&Artifact>,
+        folder: &RepoPath,
+    ) -> Vec<Lacking> {
+        let Some(mut walk) = self.walk(snapshot, artifact) else { return Vec::new() };
+        walk.top(folder);
+        walk.found
+    }
+
+    fn walk<'m>(&'m self, snapshot: &'m Snapshot, artifact: Option<&Artifact>) -> Option<Walk<'m>> {
+        let fetched = self.delivered.left_out_of(artifact)?;
+        Some(Walk { snapshot, graph: &self.graph, fetched, seen: BTreeSet::new(), found: Vec::new() })
+    }
+}
+
+struct Walk<'m> {
+    snapshot: &'m Snapshot,
+    graph: &'m Graph,
+    fetched: &'m Fetched,
+    seen: BTreeSet<RepoPath>,
+    found: Vec<Lacking>,
+}
+
+impl Walk<'_> {
+    fn top(&mut self, folder: &RepoPath) {
+        let there = &self.fetched.view;
+        let lacking = |path: &RepoPath, why, effect| Lacking { path: path.clone(), why, effect, named: None };
+        if !there.snapshot.is_dir(folder) {
+            let first = self.snapshot.below(folder).next();
+            let why = first.and_then(|(path, _)| self.fetched.ignore.reason(path));
+            self.found.extend(why.map(|why| lacking(folder, why, Effect::Fails)));
+            return;
+        }
+        if let Some(list) = self.graph.get(folder).filter(|_| !there.graph.has(folder)) {
+            let why = self.fetched.ignore.reason(&list.file);
+            self.found.extend(why.map(|why| lacking(&list.file, why, Effect::Lists)));
+            return;
+        }
+        if self.graph.has(folder) {
+            return self.folder(folder);
+        }
+        for child in generated_children(&there.graph, folder) {
+            self.folder(&child);
+        }
+        let is_free = |link: &RepoPath| {
+            let mut above = link.parents().take_while(|above| above.is_within(folder));
+            !above.any(|above| there.graph.has(&above))
+        };
+        let holds_manifests = |link: &RepoPath| {
+            is_yaml(link) || self.snapshot.below(&self.graph.real(link)).any(|(path, _)| is_yaml(path))
+        };
+        let links = self.graph.links().filter(|link| link.is_within(folder) && is_free(link));
+        let links: Vec<RepoPath> = links.filter(|link| holds_manifests(link)).cloned().collect();
+        for link in links {
+            self.lacks(&link, Effect::Lacks, None);
+        }
+    }
+
+    /// Looks at what a list of the artifact names.
+    fn folder(&mut self, folder: &RepoPath) {
+        let Some(list) = self.graph.get(folder).filter(|_| self.seen.insert(folder.clone())) else { return };
+        for reference in list.references() {
+            if let Some(path) = reference.path() {
+                let place = Place::span(list.file.clone(), list.text.clone(), reference.span.clone());
+                self.named(path, &place);
+            }
+        }
+    }
+
+    /// Looks at what a list or a Flux Kustomization names.
+    fn named(&mut self, path: &RepoPath, place: &Place) {
+        let link =
+            path.ancestors().find(|above| matches!(self.snapshot.entry(above), Some(Entry::Symlink { .. })));
+        if let Some(link) = link {
+            return self.lacks(&link, Effect::Fails, Some(place));
+        }
+        match self.graph.get(path).map(|list: &Kustomization| list.file.clone()) {
+            Some(list) if !self.fetched.view.graph.has(path) => self.lacks(&list, Effect::Fails, Some(place)),
+            Some(_) => self.folder(path),
+            None if self.snapshot.entry(path).is_some()
+                && self.fetched.view.snapshot.entry(path).is_none() =>
+            {
+                self.lacks(path, Effect::Fails, Some(place));
+            }
+            None => {}
+        }
+    }
+
+    fn lacks(&mut self, path: &RepoPath, effect: Effect, named: Option<&Place>) {
+        let is_link = |above: &RepoPath| matches!(self.snapshot.entry(above), Some(Entry::Symlink { .. }));
+        let link = path.ancestors().find(is_link);
+        let why = link.map(LeftOut::Link).or_else(|| self.fetched.ignore.reason(path));
+        if let Some(why) = why
+            && self.seen.insert(path.clone())
+        {
+            self.found.push(Lacking { path: path.clone(), why, effect, named: named.cloned() });
+        }
+    }
+}

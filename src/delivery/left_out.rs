@@ -1,0 +1,78 @@
+//! Why a source does not fetch what stands at a path.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::path::RepoPath;
+
+/// What keeps a path out of an artifact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// It is a symbolic link, or leads over one: an archive takes in regular files and folders only (fluxcd/pkg,
+    /// `artifact/storage`, `Storage.Archive`).
+    Link(RepoPath),
+    /// A line of a `.sourceignore` file.
+    File {
+        /// The file.
+        file: RepoPath,
+        /// The line.
+        line: String,
+        /// Its bytes in the file.
+        span: Range<usize>,
+    },
+    /// A line of the `spec.ignore` of the source.
+    Source {
+        /// The line.
+        line: String,
+    },
+    /// What Flux leaves out where nothing says otherwise.
+    Default,
+    /// An ArtifactGenerator copies other files of the source.
+    NotCopied,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LeftOut::Link(link) => write!(f, "`{link}` is a symbolic link, and no source fetches links"),
+            LeftOut::File { file, line, .. } => write!(f, "`{line}` in {file} leaves it out"),
+            LeftOut::Source { line } => write!(f, "`{line}` in `spec.ignore` of its source leaves it out"),
+            LeftOut::Default => f.write_str("Flux leaves out such files by default"),
+            LeftOut::NotCopied => f.write_str("its ArtifactGenerator does not copy it"),
+        }
+    }
+}
+
+/// Tells whether every source leaves a file out unless a line takes it back in (fluxcd/pkg/sourceignore, `ExcludeVCS`).
+pub(super) fn is_of_git(file: &RepoPath) -> bool {
+    named(file, &[".gitignore", ".gitmodules", ".gitattributes"], &[".git"])
+}
+
+/// Tells whether a source without any line of its own leaves a file out (fluxcd/pkg/sourceignore, `ExcludeExt`,
+/// `ExcludeCI` and `ExcludeExtra`).
+///
+/// A name counts for a folder too, and then for all in it.
+pub(super) fn is_by_default(file: &RepoPath) -> bool {
+    const ENDS: [&str; 8] = [".jpg", ".jpeg", ".gif", ".png", ".wmv", ".flv", ".tar.gz", ".zip"];
+    const NAMES: [&str; 10] = [
+        ".travis.yml",
+        ".gitlab-ci.yml",
+        "appveyor.yml",
+        ".drone.yml",
+        "cloudbuild.yaml",
+        "codeship-services.yml",
+        "codeship-steps.yml",
+        ".goreleaser.yml",
+        ".sops.yaml",
+        ".flux.yaml",
+    ];
+    named(file, &NAMES, &[".github", ".circleci"])
+        || file.segments().any(|name| ENDS.iter().any(|end| name.ends_with(end)))
+}
+
+/// Tells whether a segment of a path has one of these names, or a folder of it one of the others.
+fn named(file: &RepoPath, names: &[&str], folders: &[&str]) -> bool {
+    let last = file.segments().count().saturating_sub(1);
+    let mut segments = file.segments().enumerate();
+    segments.any(|(at, name)| names.contains(&name) || at < last && folders.contains(&name))
+}
