@@ -101,15 +101,24 @@ pub(super) fn applying_themselves(
     snapshot: &Snapshot,
     graph: &Graph,
     flux: &[FluxKustomization],
+    pushed: Option<&(SourceId, RepoPath)>,
 ) -> Vec<(usize, Root)> {
+    let top = |one: &FluxKustomization| {
+        let id = SourceId::of(&one.value["spec"], &one.namespace);
+        pushed.filter(|(own, _)| own.is(&id)).map_or_else(RepoPath::top, |(_, top)| top.clone())
+    };
     let folder = |one: &FluxKustomization, spec: &Value| {
-        if one.source_kind() != "GitRepository"
-            || holds_variable(&spec["path"])
-            || !spec["kubeConfig"].is_null()
-        {
+        if holds_variable(&spec["path"]) || !spec["kubeConfig"].is_null() {
             return None;
         }
-        secure_join(snapshot, &RepoPath::top(), spec["path"].as_str().unwrap_or_default())
+        let folder = secure_join(snapshot, &top(one), spec["path"].as_str().unwrap_or_default())?;
+        // That an artifact has the very folder in which this stands tells that it is made of this repository.
+        let is_here = match one.source_kind() {
+            "GitRepository" => true,
+            "OCIRepository" => !folder.is_top() && snapshot.is_dir(&folder),
+            _ => false,
+        };
+        is_here.then_some(folder)
     };
     let is_whole = |one: &FluxKustomization| one.has_source() && !graph.is_patch(&one.file);
     let root = |(position, one): (usize, &FluxKustomization)| {
@@ -118,7 +127,7 @@ pub(super) fn applying_themselves(
         let is_own = one.file.is_within(&folder)
             || value != one.value && graph.taken_in_by(&one.file).contains(&folder);
         let root = Root::of(position, one, folder, Reason::AppliesItself);
-        is_own.then_some((position, Root { kustomization: Some(value), ..root }))
+        is_own.then_some((position, Root { kustomization: Some(value), artifact: top(one), ..root }))
     };
     let patched = |patch: &FluxKustomization| {
         let folder = folder(patch, &filled(&patch.value)["spec"]);
@@ -134,7 +143,8 @@ pub(super) fn applying_themselves(
         let mut value = (*one.value).clone();
         merge(&mut value, &patch.value);
         let one = FluxKustomization { value: filled(&Arc::new(value)), ..one.clone() };
-        Some((position, Root::of(position, &one, folder, Reason::AppliesItself)))
+        let root = Root::of(position, &one, folder, Reason::AppliesItself);
+        Some((position, Root { artifact: top(&one), ..root }))
     };
     let whole = flux.iter().enumerate().filter(|(_, one)| is_whole(one));
     let mut found: Vec<(usize, Root)> = whole.filter_map(root).collect();

@@ -36,10 +36,10 @@ use serde_json::{Value, json};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::cron_job::{check_names, edges, in_shell};
-use crate::mechanism::follow::{PLACEHOLDER, RESOURCE as SOURCES, left_at};
+use crate::mechanism::follow::left_at;
 use crate::mechanism::{
-    Action, ClusterGate, Field, Files, GateTarget, Gates, Jobs, Left, Mechanism, Observed, Reading, STOP,
-    Standing, StandingSource, Turn, Window, Writing, annotate, held, join,
+    Action, ClusterGate, Field, Files, GateTarget, Gates, HeldId, Jobs, Left, Mechanism, Observed, Reading,
+    STOP, SourceKind, Standing, StandingSource, Turn, Window, Writing, annotate, held, join,
 };
 use crate::repo::duration;
 use crate::schedule::{CronExpr, Length, OpenTimes, Slot, slots, zone};
@@ -139,13 +139,13 @@ pub fn source_of(object: &Value) -> Option<(&str, &str, Value)> {
     if !spec.is_object() {
         return None;
     }
-    spec["ref"] = json!({ "branch": values["branch"], "tag": PLACEHOLDER });
+    spec["ref"] = json!({ "branch": values["branch"], "tag": SourceKind::Git.placeholder() });
     Some((object["metadata"]["namespace"].as_str().unwrap_or_default(), name, spec))
 }
 
 /// Returns the command that annotates providers.
 fn on_providers(standing: &Standing, annotations: &[&str]) -> Vec<String> {
-    let line = |StandingSource { namespace, job, .. }: &StandingSource| {
+    let line = |StandingSource { held: HeldId { namespace, .. }, job, .. }: &StandingSource| {
         let mut words = annotate(RESOURCE, namespace, &[job], annotations[0]);
         words.extend(annotations[1..].iter().map(|one| (*one).to_owned()));
         words
@@ -271,7 +271,8 @@ impl Mechanism for FluxOperator {
         let name = held.to_owned();
         found.turns.push(Turn { action: Action::Follow, namespace: namespace.clone(), name });
         found.follows = job["spec"]["defaultValues"]["live"].as_str().map(str::to_owned);
-        (found.table, found.held) = (Some(times), Some((namespace, held.to_owned())));
+        let held = HeldId { kind: SourceKind::Git, namespace, name: held.to_owned() };
+        (found.table, found.held) = (Some(times), Some(held));
         (found.every, found.obeys_stop) = (PROVIDER_EVERY + PROVIDER_TIMEOUT, true);
         found
     }
@@ -281,15 +282,15 @@ impl Mechanism for FluxOperator {
     }
 
     /// Nothing prunes it.
-    fn forget(&self, _: &Spec, (namespace, name): (&str, &str)) -> Vec<String> {
+    fn forget(&self, _: &Spec, HeldId { kind, namespace, name }: &HeldId) -> Vec<String> {
         let of = format!("--namespace={namespace}");
-        ["kubectl", "delete", SOURCES, name, &of, "--ignore-not-found"].map(str::to_owned).into()
+        ["kubectl", "delete", kind.resource(), name, &of, "--ignore-not-found"].map(str::to_owned).into()
     }
 
     /// A request by force counts where its token is that of the request, and another one than before
     /// (fluxcd/pkg, `apis/meta`, `ShouldHandleForceRequest`).
     fn open_now(&self, standing: &Standing, _: &BTreeSet<GateTarget>) -> Vec<String> {
-        let line = |StandingSource { namespace, job, .. }: &StandingSource| {
+        let line = |StandingSource { held: HeldId { namespace, .. }, job, .. }: &StandingSource| {
             format!(
                 "kubectl annotate {RESOURCE} {job} --namespace={namespace} --overwrite --field-manager=flux \
                  reconcile.fluxcd.io/requestedAt=\"$now\" reconcile.fluxcd.io/forceAt=\"$now\""

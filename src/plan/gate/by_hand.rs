@@ -115,12 +115,7 @@ impl<'a> ByHand<'a> {
                 part.standing.targets.insert(target);
                 part.standing.parameters.extend(job.parameter.clone());
                 part.standing.sources.extend(job.held.clone().zip(job.follows.clone()).map(
-                    |((namespace, name), live)| StandingSource {
-                        namespace,
-                        name,
-                        live,
-                        job: job.name.clone(),
-                    },
+                    |(held, live)| StandingSource { held, live, job: job.name.clone() },
                 ));
             }
         }
