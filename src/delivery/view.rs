@@ -116,10 +116,7 @@ impl View {
     }
 
     /// Adds to sources by name the held ones that objects in files make: the file and the `spec` of each.
-    pub(super) fn with_held_sources(
-        &self,
-        mut sources: WrittenSources,
-    ) -> WrittenSources {
+    pub(super) fn with_held_sources(&self, mut sources: WrittenSources) -> WrittenSources {
         for (file, values) in &self.files {
             for (_, name, spec) in values.iter().flatten().filter_map(|value| mechanism::source_of(value)) {
                 let key = ("GitRepository".to_owned(), name.to_owned());
@@ -177,7 +174,10 @@ pub(super) fn of_interest(file: &File) -> Option<Option<Vec<Arc<Value>>>> {
     let has = |word: &str| file.mentions(word);
     // Most files hold none of these words; jobs of gates hold them in their commands.
     if !has("fluxcd.")
-        || !(has(GROUP) || has(OPERATOR) || has(EXTENSIONS) || (has(SOURCES) && (has("GitRepository") || has("OCIRepository"))))
+        || !(has(GROUP)
+            || has(OPERATOR)
+            || has(EXTENSIONS)
+            || (has(SOURCES) && (has("GitRepository") || has("OCIRepository"))))
     {
         return None;
     }

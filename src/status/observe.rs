@@ -88,7 +88,9 @@ impl Look<'_> {
         held.applied = commit_of(applied_revision(&id.kind, kustomization)).map(str::to_owned);
         held.newest = commit_of(fetched_revision(observed.followed)).map(str::to_owned);
         held.unknown = match (&held.applied, &held.newest) {
-            (None, None) if id.kind != "GitRepository" => Some(format!("{} {} names no commit", id.kind, id.name)),
+            (None, None) if id.kind != "GitRepository" => {
+                Some(format!("{} {} names no commit", id.kind, id.name))
+            }
             (None, _) => Some(format!("{} has applied no commit", target.name)),
             (_, None) => Some(format!("{} {} has fetched no commit", followed.kind, followed.name)),
             _ => None,

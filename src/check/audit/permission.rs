@@ -66,8 +66,7 @@ fn of_source(
         .filter_map(|other| Some(other.reading.held.as_ref()?.name.as_str()))
         .collect();
     let is = |grant: &Grant<'_>, key: &str, word: &str| words(grant.rule, key) == BTreeSet::from([word]);
-    let is_of_sources =
-        |grant: &Grant<'_>| is(grant, "apiGroups", SOURCES) && is(grant, "resources", plural);
+    let is_of_sources = |grant: &Grant<'_>| is(grant, "apiGroups", SOURCES) && is(grant, "resources", plural);
     let is_broad = |grant: &&Grant<'_>| {
         let verbs = words(grant.rule, "verbs");
         let names = words(grant.rule, "resourceNames");

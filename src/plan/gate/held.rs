@@ -70,7 +70,16 @@ pub fn sources(
                 return Err(unsafe_at(text, place(), help));
             }
             let (namespace, change_type) = (live.namespace, *position);
-            found.push(HeldSource { change_type, job, targets, kind, namespace, live: live.name, name, spec });
+            found.push(HeldSource {
+                change_type,
+                job,
+                targets,
+                kind,
+                namespace,
+                live: live.name,
+                name,
+                spec,
+            });
         }
     }
     Ok(found)
@@ -185,7 +194,10 @@ fn held_spec(
         return Err(("is no GitRepository and no OCIRepository, so nothing can hold it".to_owned(), SUSPEND));
     };
     if kind == SourceKind::Oci && input.spec.gate.mechanism == MechanismName::FluxOperator {
-        return Err(("is no GitRepository, and Flux Operator's providers here hold only such".to_owned(), FOLLOW));
+        return Err((
+            "is no GitRepository, and Flux Operator's providers here hold only such".to_owned(),
+            FOLLOW,
+        ));
     }
     let known = cluster.source(live).filter(|spec| spec["url"].is_string() && spec["interval"].is_string());
     let Some(spec) = known else {

@@ -224,7 +224,8 @@ fn spelt(input: &Input<'_>, cluster: &ClusterGate, flux: &FluxKustomization) -> 
     if cluster.folder.is_within(&top) {
         return Ok(cluster.folder.relative_to(&top));
     }
-    let text = format!("{} of Flux Kustomization {} has only what is in {top}", flux.source_kind(), flux.name);
+    let text =
+        format!("{} of Flux Kustomization {} has only what is in {top}", flux.source_kind(), flux.name);
     Err(Error::new(
         ErrorKind::Unsafe,
         Diagnostic::error(text)

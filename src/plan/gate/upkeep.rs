@@ -100,9 +100,8 @@ pub fn released(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Command>, Err
     for cluster in input.model.clusters() {
         // What was let in last would come back with a gate that is made much later.
         let gone = &held(now, cluster) - &held(then, cluster);
-        let forget = |(own, source): &(MechanismName, HeldId)| {
-            Command::forget(*own, source, input.spec, cluster)
-        };
+        let forget =
+            |(own, source): &(MechanismName, HeldId)| Command::forget(*own, source, input.spec, cluster);
         found.extend(gone.iter().map(forget));
     }
     Ok(found)
