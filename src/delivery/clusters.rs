@@ -70,11 +70,10 @@ impl Known {
 /// Returns the source of a spec that is made of a folder of its repository: Flux Kustomizations that the tool writes read it,
 /// with paths of this repository.
 fn pushed(spec: &Spec) -> Option<(SourceId, RepoPath)> {
-    let FluxSource { kind, name, namespace, path } = &spec.flux.source;
+    let FluxSource { kind, name, namespace, .. } = &spec.flux.source;
     let namespace = namespace.as_ref().unwrap_or(&spec.flux.namespace).clone();
     let id = SourceId { kind: kind.clone(), namespace, name: name.clone() };
-    let top = path.as_ref().map_or_else(|| Ok(RepoPath::top()), |path| spec.folder().join(path));
-    matches!(kind.as_str(), "OCIRepository" | "Bucket").then_some((id, top.ok()?))
+    matches!(kind.as_str(), "OCIRepository" | "Bucket").then(|| (id, spec.top_of_source()))
 }
 
 /// How often a source is fetched that Git does not hold: as `flux bootstrap` makes it.

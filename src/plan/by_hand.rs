@@ -127,7 +127,7 @@ impl Command {
             name.to_owned(),
             format!("--namespace={}", spec.flux.namespace),
             format!("--source={}", source(spec)),
-            format!("--path=./{folder}"),
+            format!("--path=./{}", folder.relative_to(&spec.top_of_source())),
             format!("--prune={prune}"),
             "--interval=10m".to_owned(),
         ];

@@ -109,6 +109,34 @@ fn the_way_back_from_a_held_artifact_is_written_in_an_open_window() {
     assert!(scratch.text("clusters/edge-01/flux/apps-rw.yaml").contains("name: flux-system\n"));
 }
 
+/// What a FluxInstance makes stands in no file; its held copy needs the same Secret.
+#[test]
+fn what_a_flux_instance_pulls_is_copied_with_its_secret() {
+    let scratch = pushed();
+    let sync = "sync: { kind: OCIRepository, url: \"oci://ghcr.io/acme/fleet\", ref: latest, pullSecret: ghcr, provider: generic, path: clusters/CLUSTER/flux }";
+    for cluster in ["edge-01", "edge-02"] {
+        let instance = format!(
+            "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {{ name: flux, namespace: flux-system }}\nspec: {{ {sync} }}\n"
+        );
+        scratch
+            .write(&format!("clusters/{cluster}/flux/gotk-sync.yaml"), instance.replace("CLUSTER", cluster));
+    }
+    scratch.commit();
+    asked(&scratch);
+    scratch.expect(0, &["sync", "--yes"]);
+    let objects = rendered(&scratch, INFRA);
+    assert_eq!(
+        object(&objects, "OCIRepository", "flux-system-rw")["spec"],
+        json!({
+            "interval": "24h",
+            "provider": "generic",
+            "ref": { "tag": "held~until-the-first-tick" },
+            "secretRef": { "name": "ghcr" },
+            "url": "oci://ghcr.io/acme/fleet",
+        })
+    );
+}
+
 #[test]
 fn flux_operator_holds_no_artifact() {
     let scratch = pushed();
