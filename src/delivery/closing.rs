@@ -63,7 +63,7 @@ impl BuiltJob {
             targets: reading.turns.into_iter().map(GateTarget::from).collect(),
             schedule: job["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
             time_zone: job["spec"]["timeZone"].as_str().map(str::to_owned),
-            is_running: job["spec"]["suspend"] != true,
+            is_running: !mechanism::is_off(job),
         })
     }
 
@@ -228,7 +228,7 @@ fn written(model: &Model, folder: &RepoPath) -> Vec<(BuiltJob, Option<RepoPath>)
         targets: job.targets.iter().map(target).collect(),
         schedule: job.value["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
         time_zone: job.value["spec"]["timeZone"].as_str().map(str::to_owned),
-        is_running: job.value["spec"]["suspend"] != true,
+        is_running: !mechanism::is_off(&job.value),
     };
     let jobs = gates.flat_map(|gate| [&gate.open, &gate.close]);
     jobs.map(|job| (built(job), Some(job.file.clone()))).collect()

@@ -170,6 +170,12 @@ pub fn is_job(object: &Value) -> bool {
     object["kind"] == "CronJob" || is_provider(object)
 }
 
+/// Tells whether what may open or close does not run as it stands: a CronJob that is suspended, or a provider that Flux
+/// Operator is kept from.
+pub fn is_off(job: &Value) -> bool {
+    job["spec"]["suspend"] == true || is_provider(job) && flux_operator::disabled(job).is_some()
+}
+
 /// Reads what a CronJob, or what else [is like one](is_job), does to Flux Kustomizations, by whatever mechanism; a list may
 /// have given it a `namespace`.
 pub fn read(job: &Value, namespace: Option<&str>) -> Reading {

@@ -132,6 +132,13 @@ pub fn is_provider(object: &Value) -> bool {
     object["kind"] == PROVIDER && version.split_once('/').is_some_and(|(group, _)| group == GROUP)
 }
 
+/// Returns the annotation of a provider by which people keep Flux Operator from it; `None` where they do not.
+pub(super) fn disabled(provider: &Value) -> Option<Field<'_>> {
+    let value = provider["metadata"]["annotations"][RECONCILE].as_str();
+    let is_off = value.is_some_and(|value| value.eq_ignore_ascii_case("disabled"));
+    is_off.then_some(Field { object: provider, path: &["metadata", "annotations", RECONCILE] })
+}
+
 /// Returns the held source that a provider makes, as its namespace, its name and its `spec`; `None` for any other object.
 pub fn source_of(object: &Value) -> Option<(&str, &str, Value)> {
     let values = Some(&object["spec"]["defaultValues"]).filter(|_| is_provider(object))?;
@@ -321,10 +328,7 @@ impl Mechanism for FluxOperator {
     }
 
     fn left<'v>(&self, observed: &Observed<'v>) -> Left<'v> {
-        let disabled = observed.job["metadata"]["annotations"][RECONCILE].as_str();
-        let is_off = disabled.is_some_and(|value| value.eq_ignore_ascii_case("disabled"));
-        let path = &["metadata", "annotations", RECONCILE];
-        left_at(observed, is_off.then_some(Field { object: observed.job, path }))
+        left_at(observed, disabled(observed.job))
     }
 
     fn fails_closed(&self) -> bool {
