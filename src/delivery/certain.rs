@@ -14,7 +14,13 @@ impl Reader<'_> {
     /// Reads the clusters of which the spec or Git says the roots.
     pub(super) fn certain(&mut self, known: &Known) -> Vec<Cluster> {
         let mut roots = self.of_instances();
-        let found = applying_themselves(self.snapshot, &self.top.graph, self.flux, self.pushed.as_ref());
+        let found = applying_themselves(
+            self.snapshot,
+            &self.top.graph,
+            self.flux,
+            self.pushed.as_ref(),
+            self.renderer,
+        );
         let (of_top, mut own): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|(_, root)| root.folder.is_top());
         self.drop_children(&roots, &mut own);

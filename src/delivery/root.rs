@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::delivery::classify::wildcard;
 use crate::delivery::naming::prefix;
 use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::SourceId;
 use crate::path::RepoPath;
-use crate::repo::flux::holds_variable;
-use crate::repo::post_build::substitute;
+use crate::render::{Object, Renderer, Request};
+use crate::repo::flux::{artifact_path, holds_variable, is_flux_kustomization};
+use crate::repo::post_build::{pattern, substitute};
 use crate::repo::{FluxKustomization, Graph, Snapshot};
 
 /// A folder that is applied to a cluster before anything else.
@@ -96,12 +98,14 @@ pub enum Reason {
 /// What a cluster's root brings may apply its own folder too: whoever knows more roots drops it then.
 ///
 /// Where its path has variables, its own `postBuild` fills them in, as it is among what it builds itself; then it may
-/// stand in a base that several clusters share.
+/// stand in a base that several clusters share. Where only a patch of the folder brings that `postBuild`, the folder is
+/// built.
 pub(super) fn applying_themselves(
     snapshot: &Snapshot,
     graph: &Graph,
     flux: &[FluxKustomization],
     pushed: Option<&(SourceId, RepoPath)>,
+    renderer: &dyn Renderer,
 ) -> Vec<(usize, Root)> {
     let top = |one: &FluxKustomization| {
         let id = SourceId::of(&one.value["spec"], &one.namespace);
@@ -146,11 +150,43 @@ pub(super) fn applying_themselves(
         let root = Root::of(position, &one, folder, Reason::AppliesItself);
         Some((position, Root { artifact: top(&one), ..root }))
     };
+    let built = |(position, one): (usize, &FluxKustomization)| {
+        let path = one.value["spec"]["path"].as_str().unwrap_or_default();
+        let named = artifact_path(path).and_then(|path| top(one).join(path.as_str()).ok());
+        let Some(pattern) = named.map(|path| pattern(path.as_str())) else { return Vec::new() };
+        let may_be = |folder: &RepoPath| graph.has(folder) && wildcard(&pattern, folder.as_str());
+        let folders: Vec<RepoPath> = graph.taken_in_by(&one.file).into_iter().filter(may_be).collect();
+        if folders.is_empty() {
+            return Vec::new();
+        }
+        let requests: Vec<Request> =
+            folders.iter().map(|folder| Request::folder(folder.clone()).with_origins()).collect();
+        let results = renderer.render(snapshot, &requests);
+        let of_file = |object: &Object| {
+            let is_it = object.origin.as_ref().is_some_and(|origin| origin.path == one.file);
+            is_it && is_flux_kustomization(&object.value)
+        };
+        let roots = folders.into_iter().zip(results).filter_map(|(own, result)| {
+            let value = result.ok()?.into_iter().find(of_file)?.value;
+            let one = FluxKustomization { value: filled(&value), ..one.clone() };
+            let root = folder(&one, &one.value["spec"]).filter(|folder| *folder == own)?;
+            let root = Root::of(position, &one, root, Reason::AppliesItself);
+            Some((position, Root { artifact: top(&one), ..root }))
+        });
+        roots.collect::<Vec<_>>()
+    };
     let whole = flux.iter().enumerate().filter(|(_, one)| is_whole(one));
     let mut found: Vec<(usize, Root)> = whole.filter_map(root).collect();
     for patch in flux.iter().filter(|one| graph.is_patch(&one.file)) {
         let new = patched(patch).filter(|(_, new)| !found.iter().any(|(_, old)| old.folder == new.folder));
         found.extend(new);
+    }
+    let whole = flux.iter().enumerate().filter(|(_, one)| is_whole(one));
+    let unknown = whole.filter(|(_, one)| holds_variable(&filled(&one.value)["spec"]["path"]));
+    for (position, new) in unknown.flat_map(built).collect::<Vec<_>>() {
+        if !found.iter().any(|(_, old)| old.folder == new.folder) {
+            found.push((position, new));
+        }
     }
     found
 }

@@ -94,7 +94,7 @@ fn what_is_pushed_to_a_registry_is_divided_where_it_is_made() {
     assert!(gated.contains("kind: OCIRepository, name: flux-system"), "{gated}");
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
     let told = scratch.expect(0, &["clusters"]).stdout;
-    assert!(told.contains("k8s/apps/prod/prod-rw, gated by"), "{told}");
+    assert!(told.contains("apps-rw      k8s/apps/prod/prod-rw"), "{told}");
 }
 
 #[test]
