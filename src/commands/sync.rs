@@ -36,7 +36,7 @@ pub struct Wish {
     /// Remove gates of clusters that left windows.yaml, and Namespaces without a gate; shows the deletions first
     #[arg(long)]
     pub allow_deletion: bool,
-    /// Let the jobs look at a table of open times so often, such as 5m; a gate without one gets it
+    /// Give the gate a table of open times, at which its jobs look so often
     #[arg(long, value_name = "TIME", value_parser = PossibleValuesParser::new(EVERY))]
     pub every: Option<String>,
     /// Move the end of the table to this day, or by years until one lies ahead
