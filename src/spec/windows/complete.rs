@@ -39,9 +39,9 @@ pub(super) fn complete(
     };
     let help = if fitting.is_empty() {
         let forms = WINDOW.forms.iter().map(|form| options(form.iter().copied()));
-        format!("give only {}", forms.collect::<Vec<_>>().join("; or "))
+        format!("give only {}", forms.collect::<Vec<_>>().join(", or "))
     } else {
-        format!("add {}", fitting.join("; or "))
+        format!("add {}", fitting.join(", or "))
     };
     Err(Error::new(ErrorKind::Usage, Diagnostic::error(message).help(help)))
 }
