@@ -87,25 +87,32 @@ fn plan(global: &Global, output: &Output, arguments: &Wish) -> Result<(Loaded, P
     Ok((loaded, plan))
 }
 
+/// What an edit leaves: the text of the spec, read.
+type Left = (String, Parsed);
+
 /// Edits the spec by what its times ask for; without that, `sync` knows no time.
-fn tidied(spec: &Spec, text: &str, arguments: &Wish, now: Timestamp) -> Result<(String, Parsed), Error> {
+fn tidied(spec: &Spec, text: &str, arguments: &Wish, now: Timestamp) -> Result<Left, Error> {
     let Wish { every, extend: through, clean: is_tidy, .. } = arguments;
-    let mut done: Option<(String, Parsed)> = None;
-    let mut step = |change: &dyn Fn(&Spec, &str) -> Result<(String, Parsed), Error>| {
-        let (spec, text) = done.as_ref().map_or((spec, text), |(text, parsed)| (&parsed.spec, text.as_str()));
-        done = Some(change(spec, text)?);
-        Ok::<(), Error>(())
-    };
+    let mut done: Option<Left> = None;
     if let Some(every) = every {
-        step(&|spec, text| look(spec, text, every, now))?;
+        done = Some(look(spec, text, every, now)?);
     }
     if let Some(through) = through {
-        step(&|spec, text| extend(spec, text, through.as_deref(), now))?;
+        let (spec, text) = latest(done.as_ref(), spec, text);
+        done = Some(extend(spec, text, through.as_deref(), now)?);
     }
-    if *is_tidy {
-        step(&|spec, text| clean(spec, text, now))?;
+    match done {
+        Some(done) if !is_tidy => Ok(done),
+        done => {
+            let (spec, text) = latest(done.as_ref(), spec, text);
+            clean(spec, text, now)
+        }
     }
-    done.map_or_else(|| clean(spec, text, now), Ok)
+}
+
+/// Returns what the last edit has left, where there was one.
+fn latest<'a>(done: Option<&'a Left>, spec: &'a Spec, text: &'a str) -> (&'a Spec, &'a str) {
+    done.map_or((spec, text), |(text, parsed)| (&parsed.spec, text))
 }
 
 /// Plans what a spec implies, and shows what is doubtful about its schedules.
