@@ -35,12 +35,12 @@ pub fn run(global: &Global, arguments: &FluxCreate, output: &Output) -> Result<E
     let source = arguments.url.clone().map(|url| SourceUrl { url, branch: arguments.branch.clone() });
     let commands = flux_create(&loaded.input(), &arguments.clusters, source.as_ref())?;
     let kind = &loaded.spec.flux.source.kind;
-    if kind != "GitRepository" && !commands.is_empty() {
+    if kind != "GitRepository" && loaded.spec.flux.source.path.is_none() && !commands.is_empty() {
         output.diagnostics(&[Diagnostic::warning(format!(
             "the paths are folders of this repository; an artifact of {kind} may have others"
         ))
         .at(Place::file(loaded.spec.path.clone()))
-        .help("change `--path` to where the folders are in the artifact")]);
+        .help("write the folder that it is made of as `path` under `flux.source`")]);
     }
     match arguments.format {
         Answer::Text => output.result(text(&commands).as_bytes()),

@@ -168,7 +168,7 @@ pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, 
     let mut new = NewFreeze { to: arguments.until.clone(), ..arguments.scope.freeze(String::new(), reason)? };
     let done = edit(global, output, &arguments.edit, |spec, text| {
         if spec.gate.table.is_none() {
-            return Err(without_table(spec, text, now));
+            return Err(without_table(spec, now));
         }
         new.name = free_name(spec, STOP.0);
         add_freeze(spec, text, &new, now)
@@ -190,11 +190,11 @@ pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, 
 }
 
 /// Says that no edit stops a pair of CronJobs, and what does.
-fn without_table(spec: &Spec, text: &str, now: Timestamp) -> Error {
+fn without_table(spec: &Spec, now: Timestamp) -> Error {
     let message =
         format!("{} obey no commit. Nothing would stop", spec.gate.inflexible().unwrap_or_default());
     let error = Diagnostic::error(message).at(Place::file(spec.path.clone()));
-    let mut error = Error::new(ErrorKind::Usage, error.help(table_steps(spec, text, now)));
+    let mut error = Error::new(ErrorKind::Usage, error.help(table_steps(spec, now)));
     error.diagnostics.push(Diagnostic::note(WITHOUT_GIT));
     error
 }

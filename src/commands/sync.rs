@@ -1,6 +1,7 @@
 //! `sync` and `diff`.
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use jiff::Timestamp;
 
 use crate::cli::{Format, Global, Writing};
@@ -14,8 +15,8 @@ use crate::output::Output;
 use crate::plan::Plan;
 use crate::plan::command::{SyncOptions, sync};
 use crate::plan::gate::Late;
-use crate::spec::exceptions::{clean, extend};
-use crate::spec::{Parsed, Spec};
+use crate::spec::exceptions::{clean, extend, look};
+use crate::spec::{EVERY, Parsed, Spec};
 use crate::template::Templates;
 
 /// Arguments of `sync`.
@@ -35,6 +36,9 @@ pub struct Wish {
     /// Remove gates of clusters that left windows.yaml, and Namespaces without a gate; shows the deletions first
     #[arg(long)]
     pub allow_deletion: bool,
+    /// Give the gate a table of open times, at which its jobs look so often
+    #[arg(long, value_name = "TIME", value_parser = PossibleValuesParser::new(EVERY))]
+    pub every: Option<String>,
     /// Move the end of the table to this day, or by years until one lies ahead
     #[arg(long, value_name = "DAY", num_args = 0..=1)]
     pub extend: Option<Option<String>>,
@@ -71,7 +75,7 @@ pub fn diff(global: &Global, arguments: &Wish, output: &Output) -> Result<Exit, 
 }
 
 fn plan(global: &Global, output: &Output, arguments: &Wish) -> Result<(Loaded, Plan), Error> {
-    if arguments.extend.is_some() || arguments.clean {
+    if arguments.every.is_some() || arguments.extend.is_some() || arguments.clean {
         let edited =
             Edited::plan(global, output, None, Along::Everything(arguments.options()), |spec, text| {
                 tidied(spec, text, arguments, clock::now(global)?)
@@ -83,11 +87,32 @@ fn plan(global: &Global, output: &Output, arguments: &Wish) -> Result<(Loaded, P
     Ok((loaded, plan))
 }
 
+/// What an edit leaves: the text of the spec, read.
+type Left = (String, Parsed);
+
 /// Edits the spec by what its times ask for; without that, `sync` knows no time.
-fn tidied(spec: &Spec, text: &str, arguments: &Wish, now: Timestamp) -> Result<(String, Parsed), Error> {
-    let Some(through) = &arguments.extend else { return clean(spec, text, now) };
-    let (text, parsed) = extend(spec, text, through.as_deref(), now)?;
-    if arguments.clean { clean(&parsed.spec, &text, now) } else { Ok((text, parsed)) }
+fn tidied(spec: &Spec, text: &str, arguments: &Wish, now: Timestamp) -> Result<Left, Error> {
+    let Wish { every, extend: through, clean: is_tidy, .. } = arguments;
+    let mut done: Option<Left> = None;
+    if let Some(every) = every {
+        done = Some(look(spec, text, every, now)?);
+    }
+    if let Some(through) = through {
+        let (spec, text) = latest(done.as_ref(), spec, text);
+        done = Some(extend(spec, text, through.as_deref(), now)?);
+    }
+    match done {
+        Some(done) if !is_tidy => Ok(done),
+        done => {
+            let (spec, text) = latest(done.as_ref(), spec, text);
+            clean(spec, text, now)
+        }
+    }
+}
+
+/// Returns what the last edit has left, where there was one.
+fn latest<'a>(done: Option<&'a Left>, spec: &'a Spec, text: &'a str) -> (&'a Spec, &'a str) {
+    done.map_or((spec, text), |(text, parsed)| (&parsed.spec, text))
 }
 
 /// Plans what a spec implies, and shows what is doubtful about its schedules.

@@ -14,7 +14,13 @@ impl Reader<'_> {
     /// Reads the clusters of which the spec or Git says the roots.
     pub(super) fn certain(&mut self, known: &Known) -> Vec<Cluster> {
         let mut roots = self.of_instances();
-        let found = applying_themselves(&self.top.graph, self.flux);
+        let found = applying_themselves(
+            self.snapshot,
+            &self.top.graph,
+            self.flux,
+            self.pushed.as_ref(),
+            self.renderer,
+        );
         let (of_top, mut own): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|(_, root)| root.folder.is_top());
         self.drop_children(&roots, &mut own);
@@ -60,7 +66,7 @@ impl Reader<'_> {
     /// `pkg/manifestgen/sync`).
     fn is_bootstrap(&self, position: usize) -> bool {
         let one = &self.flux[position];
-        let sources = self.sources.get(one.source_name());
+        let sources = self.written_source(one);
         sources.is_some_and(|all| all.iter().any(|(file, _)| *file == one.file))
     }
 
@@ -72,7 +78,7 @@ impl Reader<'_> {
         let mut below = self.flux.iter().filter(|other| other.has_source()).filter(is_below).peekable();
         let is_unsaid = |other: &FluxKustomization| other.path.is_some() && self.is_of_unsaid_source(other);
         below.peek().is_some() && below.clone().all(|other| source(other) != source(one))
-            || self.sources.contains_key(one.source_name()) && below.any(is_unsaid)
+            || self.written_source(one).is_some() && below.any(is_unsaid)
     }
 
     /// Drops those that apply the folder in which they stand, as roots do, and come after a root.

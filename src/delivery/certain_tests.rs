@@ -199,3 +199,33 @@ fn what_a_list_leaves_out_is_no_cluster_by_the_name_of_its_folder() {
     ];
     assert_eq!(Vec::from_iter(read(&Known::default(), &files).clusters()), ["cluster"]);
 }
+
+/// One base serves several clusters, each of which patches in what its variables are.
+#[test]
+fn a_root_whose_variables_only_a_patch_fills_in_is_built() {
+    let (root, apps) = (flux("flux-system", "\"./clusters/${cluster}\"", ""), flux("apps", "./apps", ""));
+    let list = |cluster: &str| {
+        format!(
+            "resources: [../../base, apps.yaml]\npatches:\n- target: {{ kind: Kustomization, name: flux-system }}\n  patch: |\n    - {{ op: add, path: /spec/postBuild, value: {{ substitute: {{ cluster: {cluster} }} }} }}\n"
+        )
+    };
+    let (one, two) = (list("one"), list("two"));
+    let files = [
+        ("base/kustomization.yaml", "resources: [sync.yaml]\n"),
+        ("base/sync.yaml", root.as_str()),
+        ("clusters/one/kustomization.yaml", one.as_str()),
+        ("clusters/one/apps.yaml", apps.as_str()),
+        ("clusters/two/kustomization.yaml", two.as_str()),
+        ("clusters/two/apps.yaml", apps.as_str()),
+        ("apps/kustomization.yaml", LIST),
+        ("apps/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    one: clusters/one applies itself
+      flux-system/flux-system clusters/one by flux-system/flux-system
+      flux-system/apps apps by flux-system/flux-system
+    two: clusters/two applies itself
+      flux-system/flux-system clusters/two by flux-system/flux-system
+      flux-system/apps apps by flux-system/flux-system
+    ");
+}

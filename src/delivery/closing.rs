@@ -8,7 +8,7 @@ use crate::delivery::carried::carried;
 use crate::delivery::gate::WrittenJob;
 use crate::delivery::{Cluster, Hold, Input, Model, Reached, SourceId};
 use crate::error::Error;
-use crate::mechanism::{self, Action, GateTarget, Parameter, read};
+use crate::mechanism::{self, Action, GateTarget, HeldId, Parameter, read};
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::{FluxKustomization, Snapshot, built};
@@ -34,8 +34,8 @@ pub struct BuiltJob {
     pub table: Option<OpenTimes>,
     /// How many minutes lie between two looks at its table; 0 where it has none.
     pub every: u32,
-    /// The namespace and the name of the GitRepository that it lets follow another one.
-    pub held: Option<(String, String)>,
+    /// The source that it lets follow another one.
+    pub held: Option<HeldId>,
     /// The name of that other one.
     pub follows: Option<String>,
     /// Where it keeps whether its type is open, for policies.
@@ -65,7 +65,7 @@ impl BuiltJob {
             targets: reading.turns.into_iter().map(GateTarget::from).collect(),
             schedule: job["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
             time_zone: job["spec"]["timeZone"].as_str().map(str::to_owned),
-            is_running: job["spec"]["suspend"] != true,
+            is_running: !mechanism::is_off(job),
             is_kept_out: false,
         })
     }
@@ -110,8 +110,8 @@ impl BuiltJob {
 
     /// Makes it hold back what reads its held source in a cluster, and nothing else, whatever it was told.
     fn hold_readers(&mut self, model: &Model, cluster: &str) {
-        let Some((namespace, name)) = &self.held else { return };
-        let own = SourceId { kind: "GitRepository".into(), namespace: namespace.clone(), name: name.clone() };
+        let Some(held) = &self.held else { return };
+        let (own, namespace) = (SourceId::from(held), &held.namespace);
         let of_cluster = model.delivered.named(cluster).into_iter();
         let readers = of_cluster.flat_map(Cluster::held).filter(|(_, id)| own.is(id));
         let target = |one: &Reached| GateTarget {
@@ -233,7 +233,7 @@ fn written(model: &Model, folder: &RepoPath) -> Vec<(BuiltJob, Option<RepoPath>)
         targets: job.targets.iter().map(target).collect(),
         schedule: job.value["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
         time_zone: job.value["spec"]["timeZone"].as_str().map(str::to_owned),
-        is_running: job.value["spec"]["suspend"] != true,
+        is_running: !mechanism::is_off(&job.value),
         is_kept_out: false,
     };
     let jobs = gates.flat_map(|gate| [&gate.open, &gate.close]);

@@ -16,7 +16,7 @@ use crate::mechanism;
 use crate::path::RepoPath;
 use crate::repo::flux::Unmapped;
 use crate::repo::{Graph, Snapshot, duration};
-use crate::spec::{self, Placed, Spec, folder_of};
+use crate::spec::{self, FluxSource, Placed, Spec, folder_of};
 
 /// Folders that a cluster is known to own, by cluster name.
 pub type ClusterFolders = BTreeMap<String, Vec<RepoPath>>;
@@ -32,6 +32,8 @@ pub struct Known {
     pub gates: BTreeMap<String, RepoPath>,
     /// How the folders of sides are named: the template, and the names of the types.
     pub sides: Option<(String, Vec<String>)>,
+    /// The source that is no Git repository, but made of a folder of this one, with the folder.
+    pub pushed: Option<(SourceId, RepoPath)>,
 }
 
 impl Known {
@@ -51,6 +53,7 @@ impl Known {
             roots: folders(&|cluster| &cluster.roots),
             gates: spec.clusters.keys().filter_map(gate).collect(),
             sides: Some((spec.layout.entry_point.clone(), types)),
+            pushed: pushed(spec),
         }
     }
 
@@ -62,6 +65,15 @@ impl Known {
         let of = |name: &String| folder_of(template, &path, &[("type", name), ("cluster", cluster)]);
         types.iter().filter_map(of).filter_map(|whole| root.join(&whole).ok()).collect()
     }
+}
+
+/// Returns the source of a spec that is made of a folder of its repository: Flux Kustomizations that the tool writes read it,
+/// with paths of this repository.
+fn pushed(spec: &Spec) -> Option<(SourceId, RepoPath)> {
+    let FluxSource { kind, name, namespace, .. } = &spec.flux.source;
+    let namespace = namespace.as_ref().unwrap_or(&spec.flux.namespace).clone();
+    let id = SourceId { kind: kind.clone(), namespace, name: name.clone() };
+    matches!(kind.as_str(), "OCIRepository" | "Bucket").then(|| (id, spec.top_of_source()))
 }
 
 /// How often a source is fetched that Git does not hold: as `flux bootstrap` makes it.
@@ -168,8 +180,7 @@ impl Cluster {
 
     /// Tells whether a source is held: without a job that lets it follow another one it fetches nothing.
     pub fn is_held(&self, id: &SourceId) -> bool {
-        id.kind == "GitRepository"
-            && self.source(id).is_some_and(|spec| spec["ref"]["tag"] == mechanism::PLACEHOLDER)
+        self.source(id).is_some_and(|spec| mechanism::is_held(&id.kind, spec))
     }
 
     /// Returns the source that a held one follows, by their names; any other one is its own. Of several whose names fit, one

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::delivery::{Applied, ClusterKey, Delivery, Sources, names};
 use crate::diagnostic::Place;
-use crate::mechanism::{Action, Reading, Unclear, pod_of, read};
+use crate::mechanism::{self, Action, Reading, Unclear, pod_of, read};
 use crate::yaml::Node;
 
 /// A CronJob that suspends or resumes Flux Kustomizations.
@@ -102,7 +102,7 @@ pub fn gate_jobs(deliveries: &[Delivery], sources: &Sources<'_>) -> (Vec<GateJob
                     .iter()
                     .map(|turn| (turn.namespace.clone(), turn.name.clone()))
                     .collect(),
-                suspended: applied.value()["spec"]["suspend"] == true,
+                suspended: mechanism::is_off(applied.value()),
                 place,
                 value: applied.value().clone(),
                 reading,

@@ -90,8 +90,13 @@ impl Reader<'_> {
             "metadata": metadata,
             "spec": { "url": sync["url"], "interval": sync["interval"].as_str().unwrap_or("1m") },
         });
-        if kind == "GitRepository" {
-            let fields = [("name", "ref", &sync["ref"]), ("name", "secretRef", &sync["pullSecret"])];
+        let of_ref = match kind {
+            "GitRepository" => Some("name"),
+            "OCIRepository" => Some("tag"),
+            _ => None,
+        };
+        if let Some(of_ref) = of_ref {
+            let fields = [(of_ref, "ref", &sync["ref"]), ("name", "secretRef", &sync["pullSecret"])];
             for (name, field, value) in fields.into_iter().filter(|(.., value)| value.is_string()) {
                 source["spec"][field] = json!({ name: value });
             }

@@ -262,6 +262,13 @@ impl Model {
         self.delivered.named(&one.cluster).map_or_else(|| id.clone(), |own| own.fetched(&id))
     }
 
+    /// Returns where the artifact of [`fetched_source`](Model::fetched_source) begins.
+    pub fn top_of_source(&self, one: &FluxKustomization) -> RepoPath {
+        let own = self.delivered.named(&one.cluster);
+        let reached = own.and_then(|own| own.reached(&one.remote, (&one.namespace, &one.name)));
+        reached.map_or_else(RepoPath::top, |reached| reached.artifact.source().top)
+    }
+
     /// Returns the Flux Kustomizations of which Git does not say what folder of this repository they build: their path
     /// has a variable, or is one of another source.
     pub fn unplaced(&self) -> impl Iterator<Item = &FluxKustomization> {

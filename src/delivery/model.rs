@@ -234,7 +234,6 @@ fn alive(
     for (position, all) in by_position {
         let names: BTreeSet<&String> = all.iter().map(|(cluster, ..)| cluster).collect();
         for (cluster, home, one) in &all {
-            let is_of_git = one.source().kind == "GitRepository" || one.artifact.copied.is_some();
             found.push(FluxKustomization {
                 // What a prefix makes of a name no edit of the file can say.
                 name: if written[position].name.contains("${") {
@@ -246,7 +245,7 @@ fn alive(
                 namespace: one.namespace().to_owned(),
                 effective: one.value.clone(),
                 is_certain: one.is_certain,
-                path: one.path.clone().filter(|_| is_of_git),
+                path: one.path.clone(),
                 top: one.artifact.top.clone(),
                 unmapped: one.unmapped.clone(),
                 cluster: cluster.clone(),

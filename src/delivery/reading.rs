@@ -10,11 +10,12 @@ use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming;
 use crate::delivery::propose::{is_kept, propose};
 use crate::delivery::root::Root;
+use crate::delivery::source::SourceId;
 use crate::delivery::view::View;
 use crate::delivery::walk::Walk;
 use crate::path::RepoPath;
 use crate::render::Renderer;
-use crate::repo::flux::git_repositories;
+use crate::repo::flux::{WrittenSources, written_sources};
 use crate::repo::{FluxKustomization, Graph, Snapshot};
 
 impl Clusters {
@@ -38,7 +39,8 @@ impl Clusters {
             flux,
             by_file,
             renderer,
-            sources: top.with_held_sources(git_repositories(snapshot)),
+            sources: top.with_held_sources(written_sources(snapshot)),
+            pushed: known.pushed.clone(),
             snapshot,
             scope,
             views: BTreeMap::new(),
@@ -78,8 +80,10 @@ pub(super) struct Reader<'a> {
     pub flux: &'a [FluxKustomization],
     by_file: BTreeMap<&'a RepoPath, Vec<usize>>,
     pub renderer: &'a dyn Renderer,
-    /// The GitRepositories that stand in files, by name.
-    pub sources: BTreeMap<String, Vec<(RepoPath, Value)>>,
+    /// The sources that stand in files, by kind and name.
+    pub sources: WrittenSources,
+    /// What the spec says to be made of a folder of this repository, with that.
+    pub pushed: Option<(SourceId, RepoPath)>,
     pub snapshot: &'a Snapshot,
     /// The folder of the spec.
     scope: &'a RepoPath,
@@ -155,7 +159,12 @@ impl Reader<'_> {
 
     /// Tells whether a Flux Kustomization reads a source that stands in no file.
     pub(super) fn is_of_unsaid_source(&self, one: &FluxKustomization) -> bool {
-        one.has_source() && !self.sources.contains_key(one.source_name())
+        one.has_source() && self.written_source(one).is_none_or(|_| one.source_kind() != "GitRepository")
+    }
+
+    /// Returns the sources of the kind and the name that a Flux Kustomization reads, with their files.
+    pub(super) fn written_source(&self, one: &FluxKustomization) -> Option<&Vec<(RepoPath, Value)>> {
+        self.sources.get(&(one.source_kind().to_owned(), one.source_name().to_owned()))
     }
 
     /// Finds the Flux Kustomization of a file that became one of these names.

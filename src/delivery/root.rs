@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::delivery::classify::wildcard;
 use crate::delivery::naming::prefix;
 use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::SourceId;
 use crate::path::RepoPath;
-use crate::repo::flux::holds_variable;
-use crate::repo::post_build::substitute;
-use crate::repo::{FluxKustomization, Graph};
+use crate::render::{Object, Renderer, Request};
+use crate::repo::flux::{artifact_path, holds_variable, is_flux_kustomization};
+use crate::repo::post_build::{pattern, substitute};
+use crate::repo::{FluxKustomization, Graph, Snapshot};
 
 /// A folder that is applied to a cluster before anything else.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,16 +98,31 @@ pub enum Reason {
 /// What a cluster's root brings may apply its own folder too: whoever knows more roots drops it then.
 ///
 /// Where its path has variables, its own `postBuild` fills them in, as it is among what it builds itself; then it may
-/// stand in a base that several clusters share.
-pub(super) fn applying_themselves(graph: &Graph, flux: &[FluxKustomization]) -> Vec<(usize, Root)> {
+/// stand in a base that several clusters share. Where only a patch of the folder brings that `postBuild`, the folder is
+/// built.
+pub(super) fn applying_themselves(
+    snapshot: &Snapshot,
+    graph: &Graph,
+    flux: &[FluxKustomization],
+    pushed: Option<&(SourceId, RepoPath)>,
+    renderer: &dyn Renderer,
+) -> Vec<(usize, Root)> {
+    let top = |one: &FluxKustomization| {
+        let id = SourceId::of(&one.value["spec"], &one.namespace);
+        pushed.filter(|(own, _)| own.is(&id)).map_or_else(RepoPath::top, |(_, top)| top.clone())
+    };
     let folder = |one: &FluxKustomization, spec: &Value| {
-        if one.source_kind() != "GitRepository"
-            || holds_variable(&spec["path"])
-            || !spec["kubeConfig"].is_null()
-        {
+        if holds_variable(&spec["path"]) || !spec["kubeConfig"].is_null() {
             return None;
         }
-        secure_join(&RepoPath::top(), spec["path"].as_str().unwrap_or_default())
+        let folder = secure_join(&top(one), spec["path"].as_str().unwrap_or_default())?;
+        // That an artifact has the very folder in which this stands tells that it is made of this repository.
+        let is_here = match one.source_kind() {
+            "GitRepository" => true,
+            "OCIRepository" => !folder.is_top() && snapshot.is_dir(&folder),
+            _ => false,
+        };
+        is_here.then_some(folder)
     };
     let is_whole = |one: &FluxKustomization| one.has_source() && !graph.is_patch(&one.file);
     let root = |(position, one): (usize, &FluxKustomization)| {
@@ -114,7 +131,7 @@ pub(super) fn applying_themselves(graph: &Graph, flux: &[FluxKustomization]) -> 
         let is_own = one.file.is_within(&folder)
             || value != one.value && graph.taken_in_by(&one.file).contains(&folder);
         let root = Root::of(position, one, folder, Reason::AppliesItself);
-        is_own.then_some((position, Root { kustomization: Some(value), ..root }))
+        is_own.then_some((position, Root { kustomization: Some(value), artifact: top(one), ..root }))
     };
     let patched = |patch: &FluxKustomization| {
         let folder = folder(patch, &filled(&patch.value)["spec"]);
@@ -130,13 +147,46 @@ pub(super) fn applying_themselves(graph: &Graph, flux: &[FluxKustomization]) -> 
         let mut value = (*one.value).clone();
         merge(&mut value, &patch.value);
         let one = FluxKustomization { value: filled(&Arc::new(value)), ..one.clone() };
-        Some((position, Root::of(position, &one, folder, Reason::AppliesItself)))
+        let root = Root::of(position, &one, folder, Reason::AppliesItself);
+        Some((position, Root { artifact: top(&one), ..root }))
+    };
+    let built = |(position, one): (usize, &FluxKustomization)| {
+        let path = one.value["spec"]["path"].as_str().unwrap_or_default();
+        let named = artifact_path(path).and_then(|path| top(one).join(path.as_str()).ok());
+        let Some(pattern) = named.map(|path| pattern(path.as_str())) else { return Vec::new() };
+        let may_be = |folder: &RepoPath| graph.has(folder) && wildcard(&pattern, folder.as_str());
+        let folders: Vec<RepoPath> = graph.taken_in_by(&one.file).into_iter().filter(may_be).collect();
+        if folders.is_empty() {
+            return Vec::new();
+        }
+        let requests: Vec<Request> =
+            folders.iter().map(|folder| Request::folder(folder.clone()).with_origins()).collect();
+        let results = renderer.render(snapshot, &requests);
+        let of_file = |object: &Object| {
+            let is_it = object.origin.as_ref().is_some_and(|origin| origin.path == one.file);
+            is_it && is_flux_kustomization(&object.value)
+        };
+        let roots = folders.into_iter().zip(results).filter_map(|(own, result)| {
+            let value = result.ok()?.into_iter().find(of_file)?.value;
+            let one = FluxKustomization { value: filled(&value), ..one.clone() };
+            let root = folder(&one, &one.value["spec"]).filter(|folder| *folder == own)?;
+            let root = Root::of(position, &one, root, Reason::AppliesItself);
+            Some((position, Root { artifact: top(&one), ..root }))
+        });
+        roots.collect::<Vec<_>>()
     };
     let whole = flux.iter().enumerate().filter(|(_, one)| is_whole(one));
     let mut found: Vec<(usize, Root)> = whole.filter_map(root).collect();
     for patch in flux.iter().filter(|one| graph.is_patch(&one.file)) {
         let new = patched(patch).filter(|(_, new)| !found.iter().any(|(_, old)| old.folder == new.folder));
         found.extend(new);
+    }
+    let whole = flux.iter().enumerate().filter(|(_, one)| is_whole(one));
+    let unknown = whole.filter(|(_, one)| holds_variable(&filled(&one.value)["spec"]["path"]));
+    for (position, new) in unknown.flat_map(built).collect::<Vec<_>>() {
+        if !found.iter().any(|(_, old)| old.folder == new.folder) {
+            found.push((position, new));
+        }
     }
     found
 }

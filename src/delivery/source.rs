@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::mechanism::HeldId;
+
 /// The kind of what something else than source-controller makes, as ArtifactGenerators do.
 pub(crate) const EXTERNAL: &str = "ExternalArtifact";
 
@@ -38,6 +40,13 @@ impl SourceId {
         let any = |namespace: &String| namespace.is_empty();
         (&self.kind, &self.name) == (&other.kind, &other.name)
             && (self.namespace == other.namespace || any(&self.namespace) || any(&other.namespace))
+    }
+}
+
+impl From<&HeldId> for SourceId {
+    fn from(held: &HeldId) -> SourceId {
+        let HeldId { kind, namespace, name } = held.clone();
+        SourceId { kind: kind.as_str().to_owned(), namespace, name }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::mechanism;
 use crate::mechanism::{OPERATOR, is_provider};
 use crate::path::{RepoPath, below};
 use crate::render::{Object, Request};
-use crate::repo::flux::{EXTENSIONS, GROUP, SOURCES, is_flux_kustomization, is_yaml};
+use crate::repo::flux::{EXTENSIONS, GROUP, SOURCES, WrittenSources, is_flux_kustomization, is_yaml};
 use crate::repo::manifest::{Manifest, ObjectId, kept_manifests};
 use crate::repo::{Entry, File, Graph, Snapshot, generated_children};
 
@@ -33,7 +33,7 @@ pub(super) fn is_of_interest(value: &Value) -> bool {
     let group = value["apiVersion"].as_str().unwrap_or_default().split('/').next().unwrap_or_default();
     match value["kind"].as_str() {
         Some("Kustomization") => is_flux_kustomization(value),
-        Some("GitRepository") => group == SOURCES,
+        Some("GitRepository" | "OCIRepository") => group == SOURCES,
         Some("FluxInstance") => group == OPERATOR,
         Some("ArtifactGenerator") => group == EXTENSIONS,
         _ => is_provider(value),
@@ -116,13 +116,11 @@ impl View {
     }
 
     /// Adds to sources by name the held ones that objects in files make: the file and the `spec` of each.
-    pub(super) fn with_held_sources(
-        &self,
-        mut sources: BTreeMap<String, Vec<(RepoPath, Value)>>,
-    ) -> BTreeMap<String, Vec<(RepoPath, Value)>> {
+    pub(super) fn with_held_sources(&self, mut sources: WrittenSources) -> WrittenSources {
         for (file, values) in &self.files {
             for (_, name, spec) in values.iter().flatten().filter_map(|value| mechanism::source_of(value)) {
-                sources.entry(name.to_owned()).or_default().push((file.clone(), spec));
+                let key = ("GitRepository".to_owned(), name.to_owned());
+                sources.entry(key).or_default().push((file.clone(), spec));
             }
         }
         sources
@@ -176,7 +174,10 @@ pub(super) fn of_interest(file: &File) -> Option<Option<Vec<Arc<Value>>>> {
     let has = |word: &str| file.mentions(word);
     // Most files hold none of these words; jobs of gates hold them in their commands.
     if !has("fluxcd.")
-        || !(has(GROUP) || has(OPERATOR) || has(EXTENSIONS) || (has(SOURCES) && has("GitRepository")))
+        || !(has(GROUP)
+            || has(OPERATOR)
+            || has(EXTENSIONS)
+            || (has(SOURCES) && (has("GitRepository") || has("OCIRepository"))))
     {
         return None;
     }

@@ -74,7 +74,7 @@ impl<'r, 'a> Walk<'r, 'a> {
     /// Takes in the held sources that only stand in a file, whatever fails to bring them.
     fn take_held_sources(&mut self) {
         for id in self.cluster.kustomizations.iter().map(Reached::source).collect::<BTreeSet<SourceId>>() {
-            let written = self.source(&id).filter(|spec| spec["ref"]["tag"] == mechanism::PLACEHOLDER);
+            let written = self.source(&id).filter(|spec| mechanism::is_held(&id.kind, spec));
             if let Some(spec) = written.filter(|_| self.cluster.source(&id).is_none()) {
                 let object = json!({ "spec": spec });
                 self.cluster.sources.push((id, object));
@@ -171,7 +171,7 @@ impl<'r, 'a> Walk<'r, 'a> {
         for (step, (objects, _)) in steps.iter().zip(answers) {
             for one in objects.iter().filter(|_| step.remote.is_empty()) {
                 let mut value = match one.value["kind"].as_str() {
-                    Some("GitRepository") => (*one.value).clone(),
+                    Some("GitRepository" | "OCIRepository") => (*one.value).clone(),
                     // What it makes is all that Git says of that source.
                     _ => match mechanism::source_of(&one.value) {
                         Some((namespace, name, spec)) => {
@@ -291,9 +291,9 @@ impl<'r, 'a> Walk<'r, 'a> {
 
     /// Returns the artifact of a source, its `ignore` not yet looked at; `None` where it is none of this repository.
     ///
-    /// It is one for the source of the root, for another one with the same URL, for one that does not stand in Git, as
-    /// `flux bootstrap` and Flux Operator made that, and for what a generator copies of one of these. `path` is what is
-    /// read there.
+    /// It is one for the source of the root, for that of the spec, for another one with the same URL, for a GitRepository
+    /// that does not stand in Git, as `flux bootstrap` and Flux Operator made that, and for what a generator copies of one
+    /// of these. `path` is what is read there.
     fn artifact(&self, id: &SourceId, path: Option<&str>) -> Option<Artifact> {
         let whole = |top: &RepoPath| Artifact { top: top.clone(), ..Artifact::default() };
         let roots = || self.cluster.roots.iter();
@@ -304,12 +304,22 @@ impl<'r, 'a> Walk<'r, 'a> {
         if id.kind == EXTERNAL {
             return self.cluster.made(id)?.artifact.as_ref().ok().map(|(_, artifact)| artifact.clone());
         }
+        let pushed = self.reader.pushed.as_ref();
+        if let Some((_, top)) = pushed.filter(|(own, _)| own.is(id)) {
+            return Some(whole(top));
+        }
+        let of_roots = roots().filter_map(|root| Some((&root.source.as_ref()?.0, &root.artifact)));
+        let known = of_roots.chain(pushed.map(|(own, top)| (own, top)));
+        let known: Vec<(String, &RepoPath)> =
+            known.filter_map(|(own, top)| Some((self.url(own)?, top))).collect();
+        if id.kind == "OCIRepository" {
+            let url = self.url(id)?;
+            return known.into_iter().find(|(own, _)| *own == url).map(|(_, top)| whole(top));
+        }
         if id.kind != "GitRepository" {
             return None;
         }
         let Some(url) = self.url(id) else { return Some(Artifact::default()) };
-        let known: Vec<(String, &RepoPath)> =
-            roots().filter_map(|root| Some((self.url(&root.source.as_ref()?.0)?, &root.artifact))).collect();
         if known.is_empty() {
             // Beside a source that Git does not say, one with a URL is another repository where it could be any.
             let path = path.and_then(|path| secure_join(&RepoPath::top(), path));
@@ -329,7 +339,7 @@ impl<'r, 'a> Walk<'r, 'a> {
     /// Returns the `spec` of a source: as builds bring it, or else as it stands in a file, first in one of the cluster.
     fn source(&self, id: &SourceId) -> Option<&Value> {
         let written = || {
-            let all = self.reader.sources.get(&id.name).filter(|_| id.kind == "GitRepository")?;
+            let all = self.reader.sources.get(&(id.kind.clone(), id.name.clone()))?;
             let groups = || self.cluster.roots.iter().map(|root| &root.group).filter(|group| !group.is_top());
             let own = all.iter().find(|(file, _)| groups().any(|group| file.is_within(group)));
             own.or(all.last()).map(|(_, spec)| spec)

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::live::{Cluster, LiveKustomization, Objects};
-use crate::mechanism::{self, PROVIDERS};
+use crate::mechanism::{self, PROVIDERS, SourceKind};
 
 /// The resource by its full name: another API group may have Kustomizations too.
 const RESOURCE: &str = "kustomizations.kustomize.toolkit.fluxcd.io";
@@ -20,7 +20,7 @@ const OF_ALL: &str =
     "kustomizations.kustomize.toolkit.fluxcd.io,gitrepositories.source.toolkit.fluxcd.io,cronjobs.batch";
 
 /// What the Events of the commits that a gate lets in are about.
-const ADVANCED: &str = "--field-selector=reason=Advanced,involvedObject.kind=GitRepository";
+const ADVANCED: &str = "--field-selector=reason=Advanced";
 
 /// How often it is looked whether the command has ended.
 const TICK: Duration = Duration::from_millis(20);
@@ -197,6 +197,16 @@ impl Cluster for Kubectl {
                 found.unread.push(why);
             }
         }
+        if found.reads_artifacts() {
+            let arguments = [SourceKind::Oci.resource(), "--all-namespaces", "--show-managed-fields"];
+            match self.ask(&arguments) {
+                Ok(mut list) => found.take(&mut list),
+                Err((mut list, why)) => {
+                    found.take(&mut list);
+                    found.unread.push(why);
+                }
+            }
+        }
         if found.may_have_providers() {
             match self.ask(&[PROVIDERS, "--all-namespaces"]) {
                 Ok(mut list) => found.take(&mut list),
@@ -212,7 +222,7 @@ impl Cluster for Kubectl {
             let reading = mechanism::read(job, None);
             if !reading.is_empty() {
                 of_jobs.extend(job["metadata"]["namespace"].as_str().map(str::to_owned));
-                of_events.extend(reading.held.map(|(namespace, _)| namespace));
+                of_events.extend(reading.held.map(|held| held.namespace));
             }
         }
         let asked = of_jobs.iter().map(|namespace| ("jobs.batch", namespace, None));

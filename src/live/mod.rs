@@ -41,6 +41,8 @@ pub struct LiveKustomization {
     pub message: String,
     /// `status.lastAppliedRevision`, for example `main@sha1:…`; empty before the first.
     pub revision: String,
+    /// `status.lastAppliedOriginRevision`: of what the artifact was made, where whoever pushed it has said that.
+    pub origin: String,
     /// The objects of its inventory.
     pub inventory: Vec<ObjectId>,
 }
@@ -68,14 +70,15 @@ impl LiveKustomization {
                 && ready["observedGeneration"].as_i64().is_none_or(|seen| Some(seen) == generation),
             message: text(&ready["message"]),
             revision: text(&status["lastAppliedRevision"]),
+            origin: text(&status["lastAppliedOriginRevision"]),
             inventory: entries.iter().filter_map(|entry| object_id(entry["id"].as_str()?)).collect(),
         }
     }
 
-    /// Gives the commit that it applied last, where its revision names one: that of an artifact
-    /// which is not made from Git is the digest of something else.
+    /// Gives the commit that it applied last, where its revision names one: that of an artifact is a digest, and the commit
+    /// that it is made of stands in it where `flux push artifact --revision` has said that.
     pub fn commit(&self) -> Option<&str> {
-        if self.source_kind == "GitRepository" { commit_of(&self.revision) } else { None }
+        if self.source_kind == "GitRepository" { commit_of(&self.revision) } else { commit_of(&self.origin) }
     }
 }
 
@@ -86,6 +89,24 @@ pub fn commit_of(revision: &str) -> Option<&str> {
     let hash = revision.rsplit(['@', ':', '/']).next()?;
     let is_hash = hash.len() >= 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_hash.then_some(hash)
+}
+
+/// Returns the revision, as a Flux Kustomization has applied it, that names a commit where one does.
+pub fn applied_revision<'v>(kind: &str, kustomization: &'v Value) -> &'v str {
+    let status = &kustomization["status"];
+    let field = if kind == "GitRepository" { "lastAppliedRevision" } else { "lastAppliedOriginRevision" };
+    status[field].as_str().unwrap_or_default()
+}
+
+/// As [`applied_revision`], of what a source has fetched: an artifact says it in its annotations (kustomize-controller,
+/// `getOriginRevision`).
+pub fn fetched_revision(source: &Value) -> &str {
+    let artifact = &source["status"]["artifact"];
+    let revision = match source["kind"].as_str() {
+        Some("GitRepository") => &artifact["revision"],
+        _ => &artifact["metadata"]["org.opencontainers.image.revision"],
+    };
+    revision.as_str().unwrap_or_default()
 }
 
 /// Reads `NAMESPACE_NAME_GROUP_KIND`, in which `__` in the name stands for a colon
@@ -147,6 +168,8 @@ mod tests {
         let artifact =
             LiveKustomization { source_kind: "OCIRepository".into(), revision: digest, ..live.clone() };
         assert_eq!(artifact.commit(), None);
+        let origin = live.revision.clone();
+        assert_eq!(LiveKustomization { origin, ..artifact }.commit(), live.commit());
         let texts: Vec<String> = live.inventory.iter().map(ToString::to_string).collect();
         assert_eq!(texts, ["Deployment web/web", "ClusterRole system:a_b"]);
     }

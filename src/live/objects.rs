@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use crate::mechanism::{self, is_provider};
+use crate::mechanism::{self, SourceKind, is_provider};
 
 /// The objects of a cluster by which it is told what its gates do, as its API gives them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Objects {
     /// Its Flux Kustomizations.
     pub kustomizations: Vec<Value>,
-    /// Its GitRepositories.
+    /// Its GitRepositories, and its OCIRepositories where something reads one.
     pub sources: Vec<Value>,
     /// Its CronJobs, and what else opens and closes.
     pub cron_jobs: Vec<Value>,
@@ -29,7 +29,7 @@ impl Objects {
             let group = item["apiVersion"].as_str().unwrap_or_default().split('/').next().unwrap_or_default();
             let own = match (group, item["kind"].as_str().unwrap_or_default()) {
                 ("kustomize.toolkit.fluxcd.io", "Kustomization") => &mut self.kustomizations,
-                ("source.toolkit.fluxcd.io", "GitRepository") => &mut self.sources,
+                ("source.toolkit.fluxcd.io", "GitRepository" | "OCIRepository") => &mut self.sources,
                 ("batch", "CronJob") => &mut self.cron_jobs,
                 _ if is_provider(&item) => &mut self.cron_jobs,
                 ("batch", "Job") => &mut self.jobs,
@@ -48,17 +48,21 @@ impl Objects {
         let lacks = |one: &Value| {
             let source = &one["spec"]["sourceRef"];
             let namespace = source["namespace"].as_str().or(one["metadata"]["namespace"].as_str());
+            let name = source["name"].as_str().unwrap_or_default();
             source["kind"] == "GitRepository"
-                && self
-                    .source(namespace.unwrap_or_default(), source["name"].as_str().unwrap_or_default())
-                    .is_none()
+                && self.source("GitRepository", namespace.unwrap_or_default(), name).is_none()
         };
         self.sources.iter().any(is_made) || self.kustomizations.iter().any(lacks)
     }
 
+    /// Tells whether a Flux Kustomization reads an OCIRepository.
+    pub fn reads_artifacts(&self) -> bool {
+        self.kustomizations.iter().any(|one| one["spec"]["sourceRef"]["kind"] == SourceKind::Oci.as_str())
+    }
+
     /// Returns the Flux Kustomization of a namespace and a name.
     pub fn kustomization(&self, namespace: &str, name: &str) -> Option<&Value> {
-        find(&self.kustomizations, namespace, name)
+        find(self.kustomizations.iter(), namespace, name)
     }
 
     /// Returns the CronJob of a gate, or the like, by its name.
@@ -67,12 +71,12 @@ impl Objects {
         self.cron_jobs.iter().find(is_it)
     }
 
-    /// Returns the GitRepository of a namespace and a name.
-    pub fn source(&self, namespace: &str, name: &str) -> Option<&Value> {
-        find(&self.sources, namespace, name)
+    /// Returns the source of a kind, a namespace and a name.
+    pub fn source(&self, kind: &str, namespace: &str, name: &str) -> Option<&Value> {
+        find(self.sources.iter().filter(|source| source["kind"] == kind), namespace, name)
     }
 }
 
-fn find<'v>(all: &'v [Value], namespace: &str, name: &str) -> Option<&'v Value> {
-    all.iter().find(|one| one["metadata"]["name"] == name && one["metadata"]["namespace"] == namespace)
+fn find<'v>(mut all: impl Iterator<Item = &'v Value>, namespace: &str, name: &str) -> Option<&'v Value> {
+    all.find(|one| one["metadata"]["name"] == name && one["metadata"]["namespace"] == namespace)
 }

@@ -1,6 +1,6 @@
 //! What an object does to Flux Kustomizations.
 
-use crate::mechanism::{Parameter, SuspendPatch};
+use crate::mechanism::{HeldId, Parameter, SuspendPatch};
 use crate::schedule::OpenTimes;
 use crate::spec::MechanismName;
 
@@ -69,10 +69,9 @@ pub struct Reading {
     pub table: Option<OpenTimes>,
     /// How many minutes lie between two looks; 0 without a table.
     pub every: u32,
-    /// The namespace and the name of the GitRepository that it lets follow another one; nothing is held back then but
-    /// what reads that one.
-    pub held: Option<(String, String)>,
-    /// The name of that other one, in the same namespace.
+    /// The source that it lets follow another one; nothing is held back then but what reads that one.
+    pub held: Option<HeldId>,
+    /// The name of that other one, of the same kind and in the same namespace.
     pub follows: Option<String>,
     /// Where it keeps whether its type is open, for policies.
     pub parameter: Option<Parameter>,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
-use crate::mechanism::{Action, Turn};
+use crate::mechanism::{Action, SourceKind, Turn};
 use crate::path::RepoPath;
 use crate::schedule::{Deadline, Slot};
 use crate::spec::Spec;
@@ -87,7 +87,7 @@ pub struct Jobs {
     pub windows: BTreeMap<String, BTreeMap<usize, Vec<Window>>>,
 }
 
-/// A GitRepository that stays at a commit until a window opens, and the one that it follows.
+/// A source that stays at a commit, or at a digest, until a window opens, and the one that it follows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldSource {
     /// The position of the type that reads it.
@@ -96,6 +96,8 @@ pub struct HeldSource {
     pub job: String,
     /// What reads it.
     pub targets: BTreeSet<GateTarget>,
+    /// The kind of both.
+    pub kind: SourceKind,
     /// The namespace of both.
     pub namespace: String,
     /// The name of the one that it follows.

@@ -13,6 +13,7 @@ mod follow;
 mod gate;
 mod held;
 mod left;
+mod source_kind;
 mod standing;
 mod suspend;
 mod table;
@@ -25,11 +26,12 @@ pub use act::{Action, Reading, Turn, Unclear};
 pub use cron_job::{LONGEST_JOB_NAME, pod_of};
 pub(crate) use cron_job::{command_line, shell_line};
 pub use flux_operator::{GROUP as OPERATOR, RESOURCE as PROVIDERS, is_provider, source_of};
-pub use follow::{PLACEHOLDER, held_name};
+pub use follow::held_name;
 pub use gate::{
     ClusterGate, Files, GateTarget, Gates, HeldSource, Job, Jobs, Schedule, Window, Writing, add, join, shown,
 };
 pub use left::{Field, Left, Observed, State};
+pub use source_kind::{HeldId, SourceKind, is_held};
 pub use standing::{Standing, StandingSource};
 pub use suspend::{Parameter, SuspendPatch};
 pub use table::{Table, Tabled, lines as table_lines};
@@ -112,9 +114,9 @@ pub trait Mechanism: Sync {
     /// Returns the words of the command by which people let go on what a gate held that is gone.
     fn release(&self, spec: &Spec, target: &GateTarget) -> Vec<String>;
 
-    /// Returns the words of the command that deletes what is left of a held source whose gate is gone, by its namespace and
-    /// its name; none where nothing is.
-    fn forget(&self, _: &Spec, _: (&str, &str)) -> Vec<String> {
+    /// Returns the words of the command that deletes what is left of a held source whose gate is gone; none where nothing
+    /// is.
+    fn forget(&self, _: &Spec, _: &HeldId) -> Vec<String> {
         Vec::new()
     }
 
@@ -166,6 +168,12 @@ pub const JOBS: [&str; 2] = ["CronJob", flux_operator::PROVIDER];
 /// Tells whether an object may open or close something at times of its own.
 pub fn is_job(object: &Value) -> bool {
     object["kind"] == "CronJob" || is_provider(object)
+}
+
+/// Tells whether what may open or close does not run as it stands: a CronJob that is suspended, or a provider that Flux
+/// Operator is kept from.
+pub fn is_off(job: &Value) -> bool {
+    job["spec"]["suspend"] == true || is_provider(job) && flux_operator::disabled(job).is_some()
 }
 
 /// Reads what a CronJob, or what else [is like one](is_job), does to Flux Kustomizations, by whatever mechanism; a list may

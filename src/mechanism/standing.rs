@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::mechanism::{GateTarget, Parameter};
+use crate::mechanism::{GateTarget, HeldId, Parameter};
 
 /// A part of a gate that stands: what jobs of one kind hold back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,13 +19,11 @@ pub struct Standing {
     pub obeys_stop: bool,
 }
 
-/// A held GitRepository that stands.
+/// A held source that stands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StandingSource {
-    /// The namespace of both.
-    pub namespace: String,
-    /// Its own name.
-    pub name: String,
+    /// What names it.
+    pub held: HeldId,
     /// The name of the one that it follows.
     pub live: String,
     /// The name of what moves it.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::mechanism::{self, GateTarget, shell_line};
+use crate::mechanism::{self, GateTarget, HeldId, shell_line};
 use crate::path::RepoPath;
 use crate::spec::{FluxSource, MechanismName, Spec};
 
@@ -76,9 +76,9 @@ impl Command {
     }
 
     /// Deletes what the gate of a held source leaves behind; that is named by its namespace and its name.
-    pub fn forget(own: MechanismName, source: (&str, &str), spec: &Spec, cluster: &str) -> Command {
+    pub fn forget(own: MechanismName, source: &HeldId, spec: &Spec, cluster: &str) -> Command {
         let purpose =
-            format!("this forgets which commit {} had, once the cluster has applied this", source.1);
+            format!("this forgets which commit {} had, once the cluster has applied this", source.name);
         Command { cluster: cluster.to_owned(), purpose, words: mechanism::of(own).forget(spec, source) }
     }
 
@@ -127,7 +127,7 @@ impl Command {
             name.to_owned(),
             format!("--namespace={}", spec.flux.namespace),
             format!("--source={}", source(spec)),
-            format!("--path=./{folder}"),
+            format!("--path=./{}", folder.relative_to(&spec.top_of_source())),
             format!("--prune={prune}"),
             "--interval=10m".to_owned(),
         ];
@@ -149,7 +149,7 @@ impl Command {
 /// Writes a source as `--source` takes it. What follows the last dot is read as its namespace (flux2
 /// `internal/utils`, `ParseObjectKindNameNamespace`), so a name with a dot needs one.
 fn source(spec: &Spec) -> String {
-    let FluxSource { kind, name, namespace } = &spec.flux.source;
+    let FluxSource { kind, name, namespace, .. } = &spec.flux.source;
     let own = name.contains('.').then_some(&spec.flux.namespace);
     let namespace = namespace.as_ref().or(own).map_or(String::new(), |namespace| format!(".{namespace}"));
     format!("{kind}/{name}{namespace}")

@@ -281,9 +281,12 @@ pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<
     (found, remarks)
 }
 
-/// Gives the GitRepositories that stand in files, by name: the file and the `spec` of each.
-pub fn git_repositories(snapshot: &Snapshot) -> BTreeMap<String, Vec<(RepoPath, Value)>> {
-    let mut found: BTreeMap<String, Vec<(RepoPath, Value)>> = BTreeMap::new();
+/// Sources that stand in files, by kind and name: the file and the `spec` of each.
+pub type WrittenSources = BTreeMap<(String, String), Vec<(RepoPath, Value)>>;
+
+/// Returns the GitRepositories and OCIRepositories that stand in files.
+pub fn written_sources(snapshot: &Snapshot) -> WrittenSources {
+    let mut found = WrittenSources::new();
     for (path, entry) in snapshot.entries() {
         let Entry::File(file) = entry else { continue };
         if !is_yaml(path) || !file.mentions("source.toolkit.fluxcd.io") {
@@ -292,10 +295,11 @@ pub fn git_repositories(snapshot: &Snapshot) -> BTreeMap<String, Vec<(RepoPath, 
         for manifest in kept_manifests(file).into_iter().flatten() {
             for value in objects(&manifest.value) {
                 if let Some(name) = value["metadata"]["name"].as_str()
-                    && value["kind"] == "GitRepository"
+                    && let Some(kind @ ("GitRepository" | "OCIRepository")) = value["kind"].as_str()
                     && value["spec"]["url"].is_string()
                 {
-                    found.entry(name.to_owned()).or_default().push((path.clone(), value["spec"].clone()));
+                    let key = (kind.to_owned(), name.to_owned());
+                    found.entry(key).or_default().push((path.clone(), value["spec"].clone()));
                 }
             }
         }

@@ -94,6 +94,16 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
+/// Puts `*` in the place of each variable.
+pub fn pattern(path: &str) -> String {
+    let (mut pattern, mut rest) = (String::new(), path);
+    while let Some((before, after)) = rest.split_once("${") {
+        pattern = pattern + before + "*";
+        rest = after.split_once('}').map_or("", |(_, rest)| rest);
+    }
+    pattern + rest
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -143,5 +153,17 @@ mod tests {
         assert_eq!(of(&deep), deep);
         let off = json!({ "metadata": { "name": "${APP}", "annotations": { SUBSTITUTE: "disabled" } } });
         assert_eq!(live_id(&json!({ "substitute": { "APP": "web" } }), &off).name, "${APP}");
+    }
+
+    #[test]
+    fn a_variable_stands_for_any_text() {
+        for (path, expected) in [
+            ("apps/${site}", "apps/*"),
+            ("${root:=apps}/a${b}c", "*/a*c"),
+            ("apps/north", "apps/north"),
+            ("apps/${site", "apps/*"),
+        ] {
+            assert_eq!(pattern(path), expected);
+        }
     }
 }

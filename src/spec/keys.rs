@@ -337,6 +337,7 @@ pub(crate) const SOURCE: Table = table(
         ),
         key("name", OBJECT, "The source's name. Default: flux-system."),
         key("namespace", LABEL, "The source's namespace, where it differs from the Flux Kustomization's."),
+        key("path", FOLDER, "The folder that the artifact is made of. Default: the whole repository."),
     ],
 );
 

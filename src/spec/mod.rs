@@ -30,6 +30,7 @@ pub mod windows;
 
 pub use instant::skipped;
 pub use invert::folder_of;
+pub(crate) use keys::EVERY;
 pub(crate) use later::later_words;
 pub use model::{
     ALERT_TYPES, AlertDef, CalendarFile, ChangeType, Cluster, Clusters, FluxDefaults, FluxSource, Freeze,

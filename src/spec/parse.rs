@@ -346,10 +346,18 @@ impl Parser<'_> {
         let Some(fields) = self.table(field) else { return flux };
         self.set(&mut flux.namespace, fields.get("namespace"));
         if let Some(source) = self.table(fields.get("source")) {
-            let FluxSource { kind, name, namespace } = &mut flux.source;
+            let FluxSource { kind, name, namespace, path } = &mut flux.source;
             self.set(kind, source.get("kind"));
             self.set(name, source.get("name"));
             *namespace = self.reader.field_text(source.get("namespace")).map(|text| text.value);
+            *path = self.reader.field_text(source.get("path")).map(|text| text.value);
+            let is_made = matches!(kind.as_str(), "OCIRepository" | "Bucket");
+            if let (Some(field), false) = (source.get("path"), is_made) {
+                let text = "`path` says of which folder an artifact is made, and this source is none";
+                let help = "remove it, or let `kind` be OCIRepository or Bucket";
+                let place = self.reader.place(&field.node.span);
+                self.reader.diagnostics.push(Diagnostic::error(text).at(place).help(help));
+            }
         }
         flux
     }

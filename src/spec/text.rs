@@ -227,6 +227,9 @@ impl Writer {
         if let Some(namespace) = &flux.source.namespace {
             self.pair(4, "namespace", namespace);
         }
+        if let Some(path) = &flux.source.path {
+            self.pair(4, "path", path);
+        }
     }
 
     fn gate(&mut self, gate: &GateDef) {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::delivery::BuiltJob;
 use crate::live::{Objects, by_hand, owner};
-use crate::mechanism::{self, Action, Field, GateTarget, State};
+use crate::mechanism::{self, Action, Field, GateTarget, SourceKind, State};
 use crate::status::job::not_ready;
 use crate::status::moment::{show, told};
 use crate::status::observe::{elsewhere, shown};
@@ -194,13 +194,14 @@ impl Judge<'_> {
         let mut objects = vec![live];
         let source = held.pin.as_ref().and_then(|_| {
             let id = crate::delivery::SourceId::of(&live["spec"], &held.target.namespace);
-            self.objects.source(&id.namespace, &id.name)
+            self.objects.source(&id.kind, &id.namespace, &id.name)
         });
         objects.extend(source);
         let zone = zone(gated);
         // Also of one that is stopped: with that over, the commit lands at once.
         let own = source.and_then(|object| {
-            let pin = Field { object, path: &["spec", "ref", "commit"] };
+            let kind = object["kind"].as_str().and_then(SourceKind::of).unwrap_or_default();
+            let pin = Field { object, path: kind.path() };
             Setter::of(pin, None, &gated.jobs, self.now).filter(|setter| setter.by == By::Hand)
         });
         if let (Some(object), Some(setter), Some(pin)) = (source, &own, &held.pin) {
@@ -224,7 +225,7 @@ impl Judge<'_> {
                 fields.push((owner.manager, owner.at, vec!["spec.suspend".to_owned()]));
             }
             for (manager, at, mut fields) in fields {
-                fields.retain(|field| field != "spec.ref.commit");
+                fields.retain(|field| !matches!(field.as_str(), "spec.ref.commit" | "spec.ref.digest"));
                 if is_told {
                     let is_told = |name: &str| held.annotation.is_some_and(|own| name.ends_with(own));
                     fields.retain(|field| field != "spec.suspend" && !is_told(field));
@@ -317,10 +318,11 @@ impl Judge<'_> {
             for id in [id, followed] {
                 let found = self.objects.sources.iter().find(|source| {
                     let metadata = &source["metadata"];
-                    metadata["name"] == id.name.as_str()
+                    source["kind"] == id.kind.as_str()
+                        && metadata["name"] == id.name.as_str()
                         && (id.namespace.is_empty() || metadata["namespace"] == id.namespace.as_str())
                 });
-                let Some(source) = found.filter(|_| id.kind == "GitRepository") else { continue };
+                let Some(source) = found else { continue };
                 let name = shown(source);
                 if seen.contains(&name) {
                     continue;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::delivery::{BuiltJob, SourceId};
-use crate::live::{Objects, commit_of};
+use crate::live::{Objects, applied_revision, commit_of, fetched_revision};
 use crate::mechanism::{self, GateTarget, Observed};
 use crate::repo::flux::artifact_path;
 use crate::status::expected::Targets;
@@ -85,14 +85,14 @@ impl Look<'_> {
             has_table: job.table.is_some(),
         };
         held.created = instant(&kustomization["metadata"]["creationTimestamp"]);
-        let applied = kustomization["status"]["lastAppliedRevision"].as_str().unwrap_or_default();
-        let newest = observed.followed["status"]["artifact"]["revision"].as_str().unwrap_or_default();
-        held.applied = commit_of(applied).map(str::to_owned);
-        held.newest = commit_of(newest).map(str::to_owned);
+        held.applied = commit_of(applied_revision(&id.kind, kustomization)).map(str::to_owned);
+        held.newest = commit_of(fetched_revision(observed.followed)).map(str::to_owned);
         held.unknown = match (&held.applied, &held.newest) {
-            _ if id.kind != "GitRepository" => Some(format!("{} {} names no commit", id.kind, id.name)),
+            (None, None) if id.kind != "GitRepository" => {
+                Some(format!("{} {} names no commit", id.kind, id.name))
+            }
             (None, _) => Some(format!("{} has applied no commit", target.name)),
-            (_, None) => Some(format!("GitRepository {} has fetched no commit", followed.name)),
+            (_, None) => Some(format!("{} {} has fetched no commit", followed.kind, followed.name)),
             _ => None,
         };
         if elsewhere(self.expected, self.cluster, target, kustomization).is_some() {
@@ -113,8 +113,7 @@ impl Look<'_> {
     }
 
     fn source(&self, id: &SourceId) -> &Value {
-        let found = Some(id).filter(|id| id.kind == "GitRepository");
-        found.and_then(|id| self.objects.source(&id.namespace, &id.name)).unwrap_or(&Value::Null)
+        self.objects.source(&id.kind, &id.namespace, &id.name).unwrap_or(&Value::Null)
     }
 }
 

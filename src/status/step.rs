@@ -1,6 +1,6 @@
 //! The commands by which people mend what is not as it should be.
 
-use crate::mechanism::{Action, shell_line};
+use crate::mechanism::{Action, SourceKind, shell_line};
 use crate::status::{Cluster, Gated, Held, LiveJob, Run, Window};
 
 /// Tells whether a job does now what the spec says: one that opens would open outside of the windows too.
@@ -15,19 +15,18 @@ pub fn is_due(gated: &Gated, job: &LiveJob) -> bool {
 
 /// Returns the command that ends what people have suspended or stopped.
 pub fn resume(held: &Held, cluster: &Cluster) -> String {
-    let source = held.decider.strip_prefix("GitRepository ");
-    let name = source.unwrap_or(&held.target.name);
+    let source = held.decider.split_once(' ').and_then(|(kind, name)| Some((SourceKind::of(kind)?, name)));
+    let name = source.map_or(held.target.name.as_str(), |(_, name)| name);
     let take = held.annotation.map(|annotation| format!("{annotation}-"));
     let words = match (&take, source) {
-        (Some(take), Some(_)) => {
-            let resource = "gitrepositories.source.toolkit.fluxcd.io";
-            vec!["kubectl", "annotate", resource, name, take, "--field-manager=flux"]
+        (Some(take), Some((kind, _))) => {
+            vec!["kubectl", "annotate", kind.resource(), name, take, "--field-manager=flux"]
         }
         (Some(take), None) => {
             let resource = "kustomizations.kustomize.toolkit.fluxcd.io";
             vec!["kubectl", "annotate", resource, name, take, "--field-manager=flux"]
         }
-        (None, Some(_)) => vec!["flux", "resume", "source", "git", name],
+        (None, Some((kind, _))) => vec!["flux", "resume", "source", kind.word(), name],
         (None, None) => vec!["flux", "resume", "kustomization", name],
     };
     command(&words, &held.decider_namespace, cluster)

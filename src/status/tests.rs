@@ -125,7 +125,10 @@ impl Scene {
         ];
         let mut sources = vec![source("flux-system", &live)];
         if is_follow {
-            sources.push(source(held, &json!({ "branch": "main", "tag": mechanism::PLACEHOLDER })));
+            sources.push(source(
+                held,
+                &json!({ "branch": "main", "tag": mechanism::SourceKind::Git.placeholder() }),
+            ));
         }
         let mut jobs = jobs(&spec);
         let text = |all: &[Value]| {

@@ -98,6 +98,7 @@ impl Cluster {
         self.kubectl(&["create", "--filename", self.binaries.crds.to_str().unwrap()]);
         for kind in [
             "source.toolkit.fluxcd.io/v1/gitrepositories",
+            "source.toolkit.fluxcd.io/v1/ocirepositories",
             "kustomize.toolkit.fluxcd.io/v1/kustomizations",
             "notification.toolkit.fluxcd.io/v1beta3/alerts",
         ] {

@@ -13,6 +13,7 @@ use crate::binaries::Binaries;
 use crate::cluster::Cluster;
 use crate::git::GitServer;
 use crate::processes::Processes;
+use crate::registry::Registry;
 use crate::scratch::{Run, Scratch, clean};
 use crate::wait::{WORK, until};
 
@@ -156,6 +157,16 @@ impl Fleet {
         self.merge(&format!("Add Flux to {name}"));
         self.clusters.last().unwrap().kubectl(&["apply", "--filename", place.to_str().unwrap()]);
         self.clusters.len() - 1
+    }
+
+    /// Starts a cluster with Flux, which follows nothing yet.
+    pub fn start(&mut self, name: &str) {
+        self.clusters.push(Cluster::start(name, &self.binaries));
+    }
+
+    /// Starts a registry.
+    pub fn registry(&self) -> Registry {
+        Registry::start(&self.binaries)
     }
 
     /// Waits until these Kustomizations of a cluster have applied the last commit.

@@ -21,6 +21,7 @@ mod landing;
 mod node;
 mod operator;
 mod processes;
+mod registry;
 mod report;
 mod scene;
 mod scenes;

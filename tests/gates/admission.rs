@@ -64,11 +64,30 @@ fn what_can_have_no_policies_is_refused() {
     told(&scratch, "this gate has none");
     // A template of one's own that says something else is none of the spec's.
     let scratch = tabled("  admission: true\n  kubernetes: \"1.36\"\n");
-    let own = include_str!("../../templates/admission.yaml.j2").replace("[\"Deny\"]", "[\"Audit\"]");
-    scratch.write("templates/admission.yaml.j2", own);
-    scratch.commit();
-    let run = scratch.run(&["sync"]);
-    assert!(run.code == 5 && run.stderr.contains("say something else"), "{}: {}", run.code, run.stderr);
+    let own = include_str!("../../templates/admission.yaml.j2");
+    for (from, to) in [
+        ("[\"Deny\"]", "[\"Audit\"]"),
+        ("failurePolicy: Fail", "failurePolicy: Ignore"),
+        ("operations: [\"UPDATE\"]", "operations: [\"CREATE\"]"),
+        (
+            "resources: [\"kustomizations\"]",
+            "resources: [\"kustomizations\"]\n    namespaceSelector: { matchLabels: { a: b } }",
+        ),
+        ("verbs: [\"get\", \"patch\"]", "verbs: [\"get\"]"),
+        (
+            "  policyName: {{ policy.name }}",
+            "  policyName: {{ policy.name }}\n  matchResources: { objectSelector: { matchLabels: { a: b } } }",
+        ),
+    ] {
+        let changed = own.replace(from, to);
+        assert_ne!(changed, own, "{from}");
+        scratch.write("templates/admission.yaml.j2", changed);
+        scratch.commit();
+        let run = scratch.run(&["sync"]);
+        assert_eq!(run.code, 5, "{from}: {}", run.stderr);
+        let told = ["say something else", "do something else"].iter().any(|words| run.stderr.contains(words));
+        assert!(told, "{from}: {}", run.stderr);
+    }
 }
 
 /// Whoever opens by hand tells the policies first.

@@ -135,7 +135,7 @@ fn a_held_source_that_no_job_moves_holds_for_good() {
     let told = scratch.expect(0, &["clusters"]).stdout;
     assert!(told.contains("apps/apps-rw, gated by flux-system-rw"), "{told}");
     let told = scratch.run(&["check"]).stdout;
-    assert!(told.contains("no CronJob moves"), "{told}");
+    assert!(told.contains("which nothing moves"), "{told}");
 }
 
 #[test]
@@ -291,6 +291,39 @@ fn what_cannot_be_held_is_refused() {
 const DATE: &str =
     "date() { case \"$*\" in +%s) cat \"$STATE/now\" ;; *) echo 2026-11-07T00:00:00Z ;; esac; }\n";
 
+/// A kind of source, as its API has it.
+struct Kind {
+    name: &'static str,
+    plural: &'static str,
+    field: &'static str,
+    prefix: &'static str,
+    /// What stands before the hash in a revision.
+    revision: &'static str,
+}
+
+const KINDS: [Kind; 2] = [
+    Kind {
+        name: "GitRepository",
+        plural: "gitrepositories",
+        field: "commit",
+        prefix: "",
+        revision: "main@sha1",
+    },
+    Kind {
+        name: "OCIRepository",
+        plural: "ocirepositories",
+        field: "digest",
+        prefix: "sha256:",
+        revision: "latest@sha256",
+    },
+];
+
+impl Kind {
+    fn script(&self, text: &str) -> String {
+        text.replace("PLURAL", self.plural).replace("FIELD", self.field).replace("PREFIX", self.prefix)
+    }
+}
+
 /// The API server of a cluster with one held source, in files.
 struct Fake {
     scratch: Scratch,
@@ -303,24 +336,26 @@ const URL: &str = "ssh%3A%2F%2Fgit%40github.com%2Facme%2Ffleet";
 const B: &str = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
 
 impl Fake {
-    fn new() -> Fake {
+    fn of(kind: &Kind) -> Fake {
         let scratch = following();
-        let container = container(&rendered(&scratch, INFRA));
+        let mut container = container(&rendered(&scratch, INFRA));
+        let variables = container["env"].as_array_mut().unwrap();
+        variables.iter_mut().find(|one| one["name"] == "KIND").unwrap()["value"] = json!(kind.name);
         let fake = Fake { scratch, container };
         program(
             &fake.folder().join("kubectl"),
-            "echo \"$*\" >> \"$STATE/calls\"\n\
+            &kind.script("echo \"$*\" >> \"$STATE/calls\"\n\
              [ ! -e \"$STATE/down\" ] || exit 1\n\
              case \"$1\" in --request-timeout=20s) shift ;; esac\n\
              case \"$*\" in\n\
-             'get gitrepositories.source.toolkit.fluxcd.io flux-system flux-system-rw --namespace=flux-system '*)\n\
+             'get PLURAL.source.toolkit.fluxcd.io flux-system flux-system-rw --namespace=flux-system '*)\n\
                printf 'flux-system||%s|1||||\\n' \"$(cat \"$STATE/live\")\"\n\
-               printf 'flux-system-rw|%s|main@sha1:x|2|%s|%s|%s|%s\\n' \"$(cat \"$STATE/pin\")\" \"$(cat \"$STATE/suspended\")\" \"$(cat \"$STATE/stop\")\" \"$(cat \"$STATE/url\")\" \"$(cat \"$STATE/window\")\" ;;\n\
+               printf 'flux-system-rw|%s|main@sha1:x|2|%s|%s|%s|%s\\n' \"$(sed 's/^./PREFIX&/' \"$STATE/pin\")\" \"$(cat \"$STATE/suspended\")\" \"$(cat \"$STATE/stop\")\" \"$(cat \"$STATE/url\")\" \"$(cat \"$STATE/window\")\" ;;\n\
              'get kustomizations.kustomize.toolkit.fluxcd.io apps-rw --namespace=flux-system --ignore-not-found '*)\n\
                [ ! -e \"$STATE/forbidden\" ] || exit 1\n\
                cat \"$STATE/attempted\" ;;\n\
-             'patch gitrepositories.source.toolkit.fluxcd.io flux-system-rw --namespace=flux-system --type=merge --field-manager=flux '*)\n\
-               printf '%s' \"$*\" | sed -n 's/.*\"commit\":\"\\([0-9a-f]*\\)\".*/\\1/p' | tr -d '\\n' > \"$STATE/new\"\n\
+             'patch PLURAL.source.toolkit.fluxcd.io flux-system-rw --namespace=flux-system --type=merge --field-manager=flux '*)\n\
+               printf '%s' \"$*\" | sed -n 's/.*\"ref\":{\"FIELD\":\"PREFIX\\([0-9a-f]*\\)\".*/\\1/p' | tr -d '\\n' > \"$STATE/new\"\n\
                [ ! -s \"$STATE/new\" ] || cp \"$STATE/new\" \"$STATE/pin\"\n\
                printf '%s' \"$*\" | sed 's/.*gitops-windows.window\":\\(\"[^\"]*\"\\).*/\\1/' | tr -d '\\n' > \"$STATE/window\" ;;\n\
              'get configmaps flux-system-rw --ignore-not-found '*' --namespace=jobs')\n\
@@ -330,7 +365,7 @@ impl Fake {
                [ ! -e \"$STATE/unnoted\" ] || exit 1\n\
                printf '%s' \"$*\" | sed -n 's/.*\"commit\":\"\\([0-9a-f]*\\)\",\"url\":\"\\([^\"]*\\)\".*/\\1 \\2/p' | tr -d '\\n' > \"$STATE/note\" ;;\n\
              'create --validate=false --filename=-') cat > \"$STATE/event\" ;;\n\
-             *) exit 1 ;;\nesac",
+             *) exit 1 ;;\nesac"),
         );
         for state in ["pin", "window", "live", "attempted", "event", "suspended", "stop", "note"] {
             fake.set(state, "");
@@ -370,7 +405,12 @@ impl Fake {
         let calls = self.get("calls");
         (
             succeeds,
-            calls.lines().filter(|line| line.contains("patch git") || line.contains("create ")).count(),
+            calls
+                .lines()
+                .filter(|line| {
+                    line.contains("repositories") && line.contains("patch ") || line.contains("create ")
+                })
+                .count(),
         )
     }
 }
@@ -380,9 +420,9 @@ const OPEN: &str = "2026-11-07T21:00:00Z";
 const LAST: &str = "2026-11-08T02:59:59Z";
 const AFTER: &str = "2026-11-08T03:00:00Z";
 
-fn play(shell: &[&str]) {
-    let fake = Fake::new();
-    let revision = |commit: &str| format!("main@sha1:{commit}");
+fn play(shell: &[&str], kind: &Kind) {
+    let fake = Fake::of(kind);
+    let revision = |commit: &str| format!("{}:{commit}", kind.revision);
     let tick = |now: &str| fake.tick(shell, now);
 
     // Nothing was ever fetched, then nothing was ever applied: the first commit is let in, closed or not.
@@ -392,7 +432,10 @@ fn play(shell: &[&str]) {
     assert_eq!(fake.get("window"), "\"held until Sat 2026-11-07 22:00:00 +01:00\"");
     let event: Value = serde_json::from_str(&fake.get("event")).unwrap();
     assert_eq!(event["message"], format!("from nothing to {A}, held until Sat 2026-11-07 22:00:00 +01:00"));
-    assert_eq!(event["involvedObject"]["uid"], "2");
+    assert_eq!(
+        (&event["involvedObject"]["uid"], &event["involvedObject"]["kind"]),
+        (&json!("2"), &json!(kind.name))
+    );
     // Closed, a newer one waits, and nothing is written.
     fake.set("live", &revision(B));
     assert_eq!((tick(CLOSED), fake.get("pin").as_str()), ((true, 0), A));
@@ -409,7 +452,7 @@ fn play(shell: &[&str]) {
         (format!("{}\n", revision(B)), B),
         (format!("{}\n{}\n", revision(B), revision(B)), B),
         (format!("{}\n{}\n", revision(B), revision(A)), ""),
-        (format!("sha1:{B}\n"), B),
+        (format!("sha256:{B}\n"), B),
     ] {
         fake.set("pin", "");
         fake.set("note", "");
@@ -517,12 +560,12 @@ fn play(shell: &[&str]) {
 
 #[test]
 fn the_job_lets_commits_in_while_the_window_is_open_and_never_else() {
-    play(&["/bin/sh"]);
+    KINDS.iter().for_each(|kind| play(&["/bin/sh"], kind));
     let programs = std::env::var_os("PATH").unwrap();
     for shell in [["busybox", "sh"], ["bash", "--posix"]] {
         let mut found = std::env::split_paths(&programs).map(|folder| folder.join(shell[0]));
         if let Some(program) = found.find(|program| program.is_file()) {
-            play(&[program.to_str().unwrap(), shell[1]]);
+            KINDS.iter().for_each(|kind| play(&[program.to_str().unwrap(), shell[1]], kind));
         }
     }
 }

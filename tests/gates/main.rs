@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, in a folder of its own")]
 
 mod admission;
+mod artifact;
 mod by_hand;
 mod carried;
 #[path = "../support/divided.rs"]

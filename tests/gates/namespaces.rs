@@ -348,8 +348,8 @@ fn one_held_source_serves_several_namespaces() {
     assert_eq!(
         moved(&objects),
         [
-            "follow-reconciliation-window: flux-system; flux-system; flux-system-rw; flux-system web-rw\nmedia player-rw; jobs",
-            "follow-reconciliation-window-media: flux-system; media; media-rw; media guide-rw; jobs",
+            "follow-reconciliation-window: GitRepository; flux-system; flux-system; flux-system-rw; flux-system web-rw\nmedia player-rw; jobs",
+            "follow-reconciliation-window-media: GitRepository; flux-system; media; media-rw; media guide-rw; jobs",
         ]
     );
     insta::assert_snapshot!(super::permissions(&objects).join("\n"));

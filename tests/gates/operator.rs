@@ -319,3 +319,65 @@ fn the_way_back_takes_the_source_along() {
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
     assert!(!rendered(&scratch, INFRA).iter().any(|one| one["kind"] == "ResourceSetInputProvider"));
 }
+
+/// Whoever commits the annotation of an emergency closes for good.
+#[test]
+fn a_provider_that_git_disables_opens_nothing_and_is_told() {
+    let scratch = operated();
+    let objects = rendered(&scratch, INFRA);
+    assert_eq!(
+        object(&objects, "ResourceSetInputProvider")["metadata"]["annotations"].as_object().unwrap().len(),
+        2
+    );
+    let files =
+        scratch.git(&["grep", "--files-with-matches", "kind: ResourceSetInputProvider", "clusters/edge-01"]);
+    let file = files.trim();
+    let annotations = "fluxcd.controlplane.io/reconcileEvery";
+    scratch.replace(
+        file,
+        annotations,
+        &format!("fluxcd.controlplane.io/reconcile: disabled\n    {annotations}"),
+    );
+    scratch.commit();
+    let told = scratch.run(&["check", "--now", CLOSED]).stdout;
+    assert!(told.contains("apps-rw reads held source flux-system-rw, which nothing moves"), "{told}");
+    let told = scratch.expect(0, &["clusters"]).stdout;
+    assert!(told.contains("apps/apps-rw, gated by flux-system-rw"), "{told}");
+}
+
+#[test]
+fn a_migration_ends_with_a_provider_and_leads_back() {
+    let scratch = Scratch::fixture("overlays");
+    scratch.expect(0, &[&["init", "--yes"], &super::WINDOW[..]].concat());
+    asked(&scratch);
+    // A host of which nobody knows what API it has.
+    scratch.replace("windows.yaml", "{ secret: github-api }", "{ type: GitLabBranch, secret: git-api }");
+    scratch.commit();
+    scratch.take(&["sync", "--while-open", "--yes"]);
+    scratch.commit();
+    for command in [&["split", "--all", "--yes"][..], &["migrate", "--yes"]] {
+        scratch.take(command);
+        scratch.commit();
+    }
+    let told = scratch.expect(5, &["migrate", "--yes"]).stderr;
+    assert!(told.contains("`gitops-windows migrate --while-open` writes it"), "{told}");
+    scratch.take(&["migrate", "--while-open", "--yes"]);
+    scratch.commit();
+    for cluster in ["north", "south"] {
+        let text = scratch.text(&format!("clusters/{cluster}/apps-rw.yaml"));
+        assert!(text.contains("    name: flux-system-rw\n") && text.contains("  prune: true"), "{text}");
+    }
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+    // To a pair of jobs, in an open window.
+    scratch.replace("windows.yaml", "mechanism: flux-operator", "mechanism: suspend");
+    scratch.replace("windows.yaml", "  provider: { type: GitLabBranch, secret: git-api }\n", "");
+    scratch.commit();
+    scratch.expect(5, &["sync", "--yes"]);
+    scratch.take(&["sync", "--while-open", "--yes"]);
+    scratch.commit();
+    for cluster in ["north", "south"] {
+        let text = scratch.text(&format!("clusters/{cluster}/apps-rw.yaml"));
+        assert!(text.contains("    name: flux-system\n"), "{text}");
+    }
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+}

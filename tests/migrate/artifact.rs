@@ -63,6 +63,40 @@ fn paths_of_successors_count_from_where_the_artifact_begins() {
     ");
 }
 
+/// What is pushed from a folder counts from there, whoever else the root's FluxInstance would have asked.
+#[test]
+fn what_is_pushed_to_a_registry_is_divided_where_it_is_made() {
+    let scratch = Scratch::empty();
+    let pushed = |name: &str, path: &str| {
+        flux_kustomization(name, path, "").replace("kind: GitRepository", "kind: OCIRepository")
+    };
+    let instance = "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: { name: flux, namespace: flux-system }\nspec: { sync: { kind: OCIRepository, url: \"oci://ghcr.io/acme/fleet\", ref: latest, path: clusters/prod } }\n";
+    scratch
+        .write("k8s/clusters/prod/instance.yaml", instance)
+        .write("k8s/clusters/prod/apps.yaml", pushed("apps", "apps/prod"))
+        .write("k8s/apps/prod/kustomization.yaml", "resources: [all.yaml]\n")
+        .write(
+            "k8s/apps/prod/all.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: web, namespace: web }\n---\napiVersion: v1\nkind: Service\nmetadata: { name: web, namespace: web }\n",
+        )
+        .commit();
+    scratch.expect(0, &["init", "--yes"]);
+    scratch.commit();
+    let spec = scratch.text("windows.yaml");
+    assert!(spec.contains("kind: OCIRepository\n    name: flux-system\n    path: k8s\n"), "{spec}");
+    for command in [&["split", "--all", "--yes"][..], &["migrate", "--yes"], &["migrate", "--yes"]] {
+        scratch.take(command);
+        scratch.commit();
+        scratch.expect(0, &["verify"]);
+    }
+    let gated = scratch.text("k8s/clusters/prod/apps-rw.yaml");
+    assert!(gated.contains("path: ./apps/prod/prod-rw\n"), "{gated}");
+    assert!(gated.contains("kind: OCIRepository, name: flux-system"), "{gated}");
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+    let told = scratch.expect(0, &["clusters"]).stdout;
+    assert!(told.contains("apps-rw      k8s/apps/prod/prod-rw"), "{told}");
+}
+
 #[test]
 fn what_the_generator_does_not_copy_is_missing_after_a_split() {
     let scratch = repository(&GENERATOR.replace("prod/**\", to", "prod/kustomization.yaml\", to"));

@@ -150,7 +150,10 @@ fn bad_edits_end_with_a_place_and_nothing_written() {
     let before = scratch.tree();
     for (arguments, words) in [
         (&["set", "work-week", "--open", "0 25 * * *"][..], &["windows.yaml:14:", "help: "][..]),
-        (&["set", "late", "--open", "0 1 * * *"], &["only `open`", "late:", "help: "]),
+        (
+            &["set", "late", "--open", "0 1 * * *"],
+            &["window `late` has `--open`", "add `--close`, or `--for`"],
+        ),
         (&["set", "--cluster", "edge-01", "--type", "rt", "--use", "work-week"], &["real-time"]),
         (&["set", "--cluster", "edge-01"], &["nothing is to be set"]),
         (&["set", "--type", "rw", "--open", "0 1 * * *"], &["named windows only"]),

@@ -8,6 +8,7 @@ use crate::check::code::{BROAD_PERMISSIONS, MISSING_PERMISSION};
 use crate::check::subject::Subject;
 use crate::delivery::{Applied, GateJob};
 use crate::diagnostic::Diagnostic;
+use crate::mechanism::HeldId;
 use crate::repo::flux::{GROUP, SOURCES};
 use crate::spec::FluxDefaults;
 
@@ -27,8 +28,8 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             continue;
         }
         let grants = grants(subject, job);
-        if let Some((namespace, source)) = &job.reading.held {
-            findings.extend(of_source(subject, job, &grants, (namespace, source)));
+        if let Some(held) = &job.reading.held {
+            findings.extend(of_source(subject, job, &grants, held));
             continue;
         }
         let wanted: BTreeSet<(&str, &str)> = subject
@@ -56,21 +57,21 @@ fn of_source(
     subject: &Subject<'_>,
     job: &GateJob,
     grants: &[Grant<'_>],
-    (namespace, source): (&str, &str),
+    HeldId { kind, namespace, name: source }: &HeldId,
 ) -> Option<Diagnostic> {
+    let (kind, plural) = (kind.as_str(), kind.plural());
     let held: BTreeSet<&str> = subject
         .jobs_of(&job.cluster)
         .filter(|other| account(other) == account(job))
-        .filter_map(|other| Some(other.reading.held.as_ref()?.1.as_str()))
+        .filter_map(|other| Some(other.reading.held.as_ref()?.name.as_str()))
         .collect();
     let is = |grant: &Grant<'_>, key: &str, word: &str| words(grant.rule, key) == BTreeSet::from([word]);
-    let is_of_sources =
-        |grant: &Grant<'_>| is(grant, "apiGroups", SOURCES) && is(grant, "resources", "gitrepositories");
+    let is_of_sources = |grant: &Grant<'_>| is(grant, "apiGroups", SOURCES) && is(grant, "resources", plural);
     let is_broad = |grant: &&Grant<'_>| {
         let verbs = words(grant.rule, "verbs");
         let names = words(grant.rule, "resourceNames");
         let moves = is_of_sources(grant)
-            && grant.namespace == Some(namespace)
+            && grant.namespace == Some(namespace.as_str())
             && !names.is_empty()
             && names.is_subset(&held)
             && verbs.iter().all(|verb| matches!(*verb, "get" | "patch"));
@@ -89,27 +90,27 @@ fn of_source(
         };
         let names = words(grant.rule, "resourceNames");
         has("apiGroups", SOURCES)
-            && has("resources", "gitrepositories")
+            && has("resources", plural)
             && has("verbs", "patch")
-            && (names.is_empty() || names.contains(source))
+            && (names.is_empty() || names.contains(source.as_str()))
             && grant.namespace.is_none_or(|own| own == namespace)
     };
     let account = account(job).1;
     let broad = grants.iter().find(is_broad).map(|grant| {
         BROAD_PERMISSIONS
-            .finding(format!("ServiceAccount {account} of the gate may change more than GitRepository {source}. So may everybody who can start a pod with it"))
+            .finding(format!("ServiceAccount {account} of the gate may change more than {kind} {source}. So may everybody who can start a pod with it"))
             .at(subject.sources.place(grant.role, &["rules"]))
             .related("the CronJob that uses it", job.place.clone())
-            .help(format!("allow get and patch on gitrepositories with `resourceNames: [{source}]` in {namespace}\nallow create on events"))
+            .help(format!("allow get and patch on {plural} with `resourceNames: [{source}]` in {namespace}\nallow create on events"))
     });
     let first = grants.first().filter(|_| !grants.iter().any(moves));
     broad.or_else(|| {
         first.map(|grant| {
             MISSING_PERMISSION
-                .finding(format!("ServiceAccount {account} of CronJob `{}` may not patch GitRepository {source} in {namespace}. No window opens", job.name))
+                .finding(format!("ServiceAccount {account} of CronJob `{}` may not patch {kind} {source} in {namespace}. No window opens", job.name))
                 .at(job.place.clone())
                 .related("its permissions", subject.sources.place(grant.role, &["rules"]))
-                .help(format!("allow get and patch on gitrepositories with the name {source} in {namespace}"))
+                .help(format!("allow get and patch on {plural} with the name {source} in {namespace}"))
         })
     })
 }

@@ -82,7 +82,7 @@ fn unmoved(subject: &Subject<'_>, delivery: &Delivery) -> Option<Diagnostic> {
     let Some(Hold::Source(source)) = &delivery.gated else { return None };
     let flux = subject.flux(delivery)?;
     let text = format!(
-        "{} reads held source {source}, which no CronJob moves. No commit ever reaches it",
+        "{} reads held source {source}, which nothing moves. No commit ever reaches it",
         delivery.name
     );
     let help = "run `gitops-windows sync`\nor let it read the original source";

@@ -36,10 +36,10 @@ use serde_json::{Value, json};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::cron_job::{check_names, edges, in_shell};
-use crate::mechanism::follow::{PLACEHOLDER, RESOURCE as SOURCES, left_at};
+use crate::mechanism::follow::left_at;
 use crate::mechanism::{
-    Action, ClusterGate, Field, Files, GateTarget, Gates, Jobs, Left, Mechanism, Observed, Reading, STOP,
-    Standing, StandingSource, Turn, Window, Writing, annotate, held, join,
+    Action, ClusterGate, Field, Files, GateTarget, Gates, HeldId, Jobs, Left, Mechanism, Observed, Reading,
+    STOP, SourceKind, Standing, StandingSource, Turn, Window, Writing, annotate, held, join,
 };
 use crate::repo::duration;
 use crate::schedule::{CronExpr, Length, OpenTimes, Slot, slots, zone};
@@ -132,6 +132,13 @@ pub fn is_provider(object: &Value) -> bool {
     object["kind"] == PROVIDER && version.split_once('/').is_some_and(|(group, _)| group == GROUP)
 }
 
+/// Returns the annotation of a provider by which people keep Flux Operator from it; `None` where they do not.
+pub(super) fn disabled(provider: &Value) -> Option<Field<'_>> {
+    let value = provider["metadata"]["annotations"][RECONCILE].as_str();
+    let is_off = value.is_some_and(|value| value.eq_ignore_ascii_case("disabled"));
+    is_off.then_some(Field { object: provider, path: &["metadata", "annotations", RECONCILE] })
+}
+
 /// Returns the held source that a provider makes, as its namespace, its name and its `spec`; `None` for any other object.
 pub fn source_of(object: &Value) -> Option<(&str, &str, Value)> {
     let values = Some(&object["spec"]["defaultValues"]).filter(|_| is_provider(object))?;
@@ -139,13 +146,13 @@ pub fn source_of(object: &Value) -> Option<(&str, &str, Value)> {
     if !spec.is_object() {
         return None;
     }
-    spec["ref"] = json!({ "branch": values["branch"], "tag": PLACEHOLDER });
+    spec["ref"] = json!({ "branch": values["branch"], "tag": SourceKind::Git.placeholder() });
     Some((object["metadata"]["namespace"].as_str().unwrap_or_default(), name, spec))
 }
 
 /// Returns the command that annotates providers.
 fn on_providers(standing: &Standing, annotations: &[&str]) -> Vec<String> {
-    let line = |StandingSource { namespace, job, .. }: &StandingSource| {
+    let line = |StandingSource { held: HeldId { namespace, .. }, job, .. }: &StandingSource| {
         let mut words = annotate(RESOURCE, namespace, &[job], annotations[0]);
         words.extend(annotations[1..].iter().map(|one| (*one).to_owned()));
         words
@@ -271,7 +278,8 @@ impl Mechanism for FluxOperator {
         let name = held.to_owned();
         found.turns.push(Turn { action: Action::Follow, namespace: namespace.clone(), name });
         found.follows = job["spec"]["defaultValues"]["live"].as_str().map(str::to_owned);
-        (found.table, found.held) = (Some(times), Some((namespace, held.to_owned())));
+        let held = HeldId { kind: SourceKind::Git, namespace, name: held.to_owned() };
+        (found.table, found.held) = (Some(times), Some(held));
         (found.every, found.obeys_stop) = (PROVIDER_EVERY + PROVIDER_TIMEOUT, true);
         found
     }
@@ -281,15 +289,15 @@ impl Mechanism for FluxOperator {
     }
 
     /// Nothing prunes it.
-    fn forget(&self, _: &Spec, (namespace, name): (&str, &str)) -> Vec<String> {
+    fn forget(&self, _: &Spec, HeldId { kind, namespace, name }: &HeldId) -> Vec<String> {
         let of = format!("--namespace={namespace}");
-        ["kubectl", "delete", SOURCES, name, &of, "--ignore-not-found"].map(str::to_owned).into()
+        ["kubectl", "delete", kind.resource(), name, &of, "--ignore-not-found"].map(str::to_owned).into()
     }
 
     /// A request by force counts where its token is that of the request, and another one than before
     /// (fluxcd/pkg, `apis/meta`, `ShouldHandleForceRequest`).
     fn open_now(&self, standing: &Standing, _: &BTreeSet<GateTarget>) -> Vec<String> {
-        let line = |StandingSource { namespace, job, .. }: &StandingSource| {
+        let line = |StandingSource { held: HeldId { namespace, .. }, job, .. }: &StandingSource| {
             format!(
                 "kubectl annotate {RESOURCE} {job} --namespace={namespace} --overwrite --field-manager=flux \
                  reconcile.fluxcd.io/requestedAt=\"$now\" reconcile.fluxcd.io/forceAt=\"$now\""
@@ -320,10 +328,7 @@ impl Mechanism for FluxOperator {
     }
 
     fn left<'v>(&self, observed: &Observed<'v>) -> Left<'v> {
-        let disabled = observed.job["metadata"]["annotations"][RECONCILE].as_str();
-        let is_off = disabled.is_some_and(|value| value.eq_ignore_ascii_case("disabled"));
-        let path = &["metadata", "annotations", RECONCILE];
-        left_at(observed, is_off.then_some(Field { object: observed.job, path }))
+        left_at(observed, disabled(observed.job))
     }
 
     fn fails_closed(&self) -> bool {

@@ -25,7 +25,14 @@ fn a_schedule_is_open_from_each_trigger_for_its_window() {
     ]);
     let reading = read(&provider(&schedule), None);
     assert_eq!(reading.mechanism, MechanismName::FluxOperator);
-    assert_eq!(reading.held, Some(("flux-system".to_owned(), "flux-system-rw".to_owned())));
+    assert_eq!(
+        reading.held,
+        Some(HeldId {
+            kind: SourceKind::Git,
+            namespace: "flux-system".to_owned(),
+            name: "flux-system-rw".to_owned()
+        })
+    );
     assert_eq!(
         (reading.follows.as_deref(), reading.every, reading.obeys_stop),
         (Some("flux-system"), 3, true)
@@ -72,7 +79,7 @@ fn a_provider_of_others_makes_no_source() {
     }
     let object = provider(&json!([]));
     let (_, _, spec) = source_of(&object).unwrap();
-    assert_eq!(spec["ref"], json!({ "branch": "main", "tag": PLACEHOLDER }));
+    assert_eq!(spec["ref"], json!({ "branch": "main", "tag": SourceKind::Git.placeholder() }));
 }
 
 #[test]

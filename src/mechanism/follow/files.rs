@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use crate::error::Error;
 use crate::mechanism::cron_job::in_shell;
 use crate::mechanism::follow::{SCRIPT, VARIABLES};
-use crate::mechanism::{ClusterGate, Files, GateTarget, HeldSource, Schedule, Writing, held, join, table};
+use crate::mechanism::{
+    ClusterGate, Files, GateTarget, HeldSource, Schedule, SourceKind, Writing, held, join, table,
+};
 use crate::spec::Spec;
 
 /// Adds the namespace and the ServiceAccount of the jobs.
@@ -41,7 +43,14 @@ pub fn cluster(
         let Some(schedule) = index.and_then(|index| cluster.schedules.get(&index)) else { continue };
         let text = templates.render(
             "held-source.yaml",
-            json!({ "name": held, "namespace": namespace, "live": live, "spec": content }),
+            json!({
+                "kind": source.kind.as_str(),
+                "field": source.kind.field(),
+                "name": held,
+                "namespace": namespace,
+                "live": live,
+                "spec": content,
+            }),
         )?;
         files.push((format!("{held}.yaml"), text));
         let text =
@@ -94,7 +103,7 @@ pub fn cluster(
 }
 
 /// Returns the values of a job's variables, in their order; of what is gated each namespace with its names is a line.
-pub fn variables(spec: &Spec, source: &HeldSource) -> [String; 5] {
+pub fn variables(spec: &Spec, source: &HeldSource) -> [String; 6] {
     let mut gated: BTreeMap<&str, String> = BTreeMap::new();
     for GateTarget { namespace, name } in &source.targets {
         let line = gated.entry(namespace).or_insert_with(|| namespace.clone());
@@ -102,8 +111,9 @@ pub fn variables(spec: &Spec, source: &HeldSource) -> [String; 5] {
         line.push_str(name);
     }
     let gated: Vec<String> = gated.into_values().collect();
-    let HeldSource { namespace, live, name, .. } = source;
-    [namespace.clone(), live.clone(), name.clone(), gated.join("\n"), spec.gate.namespace.clone()]
+    let HeldSource { kind, namespace, live, name, .. } = source;
+    let [kind, notes] = [kind.as_str(), &spec.gate.namespace].map(str::to_owned);
+    [kind, namespace.clone(), live.clone(), name.clone(), gated.join("\n"), notes]
 }
 
 /// Returns the rules of the jobs of a cluster by namespace; under `None` those that hold in each.
@@ -122,17 +132,22 @@ pub fn rules(spec: &Spec, cluster: &ClusterGate) -> BTreeMap<Option<String>, Vec
         found.entry(namespace.map(str::to_owned)).or_default().push(rule);
     };
     let held: BTreeSet<&str> = cluster.sources.iter().map(|source| source.name.as_str()).collect();
-    let all = cluster.sources.iter().map(|source| source.live.as_str()).chain(held.iter().copied()).collect();
     let targets = cluster.sources.iter().flat_map(|source| &source.targets);
     let (usual, others): (Vec<_>, Vec<_>) =
         targets.partition(|target| target.namespace == spec.flux.namespace);
     let [usual, others] = [usual, others]
         .map(|own| own.into_iter().map(|target| target.name.as_str()).collect::<BTreeSet<_>>());
-    let repositories = ("source.toolkit.fluxcd.io", "gitrepositories");
     let kustomizations = ("kustomize.toolkit.fluxcd.io", "kustomizations");
     let flux = Some(spec.flux.namespace.as_str());
-    allow(flux, repositories, &all, &["get"]);
-    allow(flux, repositories, &held, &["patch"]);
+    let kinds: BTreeSet<SourceKind> = cluster.sources.iter().map(|source| source.kind).collect();
+    for kind in kinds {
+        let own = || cluster.sources.iter().filter(|source| source.kind == kind);
+        let held: BTreeSet<&str> = own().map(|source| source.name.as_str()).collect();
+        let all = own().map(|source| source.live.as_str()).chain(held.iter().copied()).collect();
+        let sources = ("source.toolkit.fluxcd.io", kind.plural());
+        allow(flux, sources, &all, &["get"]);
+        allow(flux, sources, &held, &["patch"]);
+    }
     // A rule without names would allow all of them.
     if !usual.is_empty() {
         allow(flux, kustomizations, &usual, &["get"]);

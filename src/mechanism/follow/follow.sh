@@ -1,8 +1,12 @@
-# While a window is open, the held source gets the commit of the live one. Otherwise nothing of it is written, so nothing
+# While a window is open, the held source gets the commit, or the digest, of the live one. Otherwise nothing of it is written, so nothing
 # has to close. No parameter stands in braces, as Flux would fill it in.
 set -f
 open= when= ended=1 failed=0
-sources=gitrepositories.source.toolkit.fluxcd.io kustomizations=kustomizations.kustomize.toolkit.fluxcd.io
+case $KIND in
+OCIRepository) sources=ocirepositories.source.toolkit.fluxcd.io field=digest algorithm=sha256: ;;
+*) sources=gitrepositories.source.toolkit.fluxcd.io field=commit algorithm= ;;
+esac
+kustomizations=kustomizations.kustomize.toolkit.fluxcd.io
 look() { # FROM TO # Sat 2026-11-28 22:00:00 +01:00 to Sun 2026-11-29 02:00:00 +01:00
   case "$1:$2" in :* | *: | *[!0-9:]*) return ;; esac
   [ "$now" -lt "$2" ] || return 0
@@ -20,7 +24,7 @@ hash() { printf '%s' "$1" | sed 's/.*://'; }
 note() { kubectl --request-timeout=20s "$@" --namespace="$NOTES"; }
 
 # The annotation comes last and quoted, and the URL encoded, so that nothing in them makes a column or a line.
-row='{{range .items}}{{.metadata.name}}|{{with .spec.ref}}{{with .commit}}{{.}}{{end}}{{end}}|{{with .status}}{{with .artifact}}{{.revision}}{{end}}{{end}}|{{.metadata.uid}}|{{with .spec.suspend}}{{.}}{{end}}|{{with .metadata.annotations}}{{if index . "gitops-windows/stop"}}stop{{end}}{{end}}|{{with .spec.url}}{{urlquery .}}{{end}}|{{with .metadata.annotations}}{{with index . "gitops-windows/window"}}{{printf "%q" .}}{{end}}{{end}}{{"\n"}}{{end}}'
+row='{{range .items}}{{.metadata.name}}|{{with .spec.ref}}{{with .'$field'}}{{.}}{{end}}{{end}}|{{with .status}}{{with .artifact}}{{.revision}}{{end}}{{end}}|{{.metadata.uid}}|{{with .spec.suspend}}{{.}}{{end}}|{{with .metadata.annotations}}{{if index . "gitops-windows/stop"}}stop{{end}}{{end}}|{{with .spec.url}}{{urlquery .}}{{end}}|{{with .metadata.annotations}}{{with index . "gitops-windows/window"}}{{printf "%q" .}}{{end}}{{end}}{{"\n"}}{{end}}'
 rows=$(kubectl --request-timeout=20s get "$sources" "$LIVE" "$HELD" --namespace="$NAMESPACE" --output=go-template="$row") || exit 1
 now=$(date +%s)
 for line in "$@"; do look $line; done
@@ -32,12 +36,12 @@ live= pin= uid= stop= stopped= url= shown=
 while IFS='|' read -r name commit revision id suspended annotated from window; do
   case $name in
   "$LIVE") live=$(hash "$revision") ;;
-  "$HELD") pin=$commit uid=$id stop=$suspended stopped=$annotated url=$from shown=$window ;;
+  "$HELD") pin=$(hash "$commit") uid=$id stop=$suspended stopped=$annotated url=$from shown=$window ;;
   esac
 done <<END
 $rows
 END
-[ "$uid" ] || { echo "GitRepository $HELD is not there" >&2; exit 1; }
+[ "$uid" ] || { echo "$KIND $HELD is not there" >&2; exit 1; }
 
 # What was let in last is noted, with where it is from: a note of another repository says nothing.
 unread=
@@ -81,17 +85,17 @@ END
     case "$want:$hashes " in :* | *" $last "*) want=$last ;; esac
   fi
   if [ "$want" = several ]; then
-    echo "GitRepository $HELD: what reads it is at several commits, so set spec.ref.commit by hand:" $found >&2
+    echo "$KIND $HELD: what reads it is at several revisions, so set spec.ref.$field by hand:" $found >&2
     exit 1
   fi
   [ "$want" ] || [ "$closing$stopped" ] || want=$live
 fi
 [ "$want" != "$pin" ] || want=
-case $want in *[!0-9a-f]*) echo "GitRepository $LIVE is at no commit: $want" >&2; exit 1 ;; esac
+case $want in *[!0-9a-f]*) echo "$KIND $LIVE is at no $field: $want" >&2; exit 1 ;; esac
 
 if [ "$want" ] || [ "$shown" != "\"$when\"" ]; then
   patch='"metadata":{"annotations":{"gitops-windows/window":"'$when'"}}'
-  [ -z "$want" ] || patch="$patch,\"spec\":{\"ref\":{\"commit\":\"$want\"}}"
+  [ -z "$want" ] || patch="$patch,\"spec\":{\"ref\":{\"$field\":\"$algorithm$want\"}}"
   kubectl --request-timeout=20s patch "$sources" "$HELD" --namespace="$NAMESPACE" --type=merge --field-manager=flux --patch="{$patch}" || exit 1
 fi
 # Also where the last run could not note it.
@@ -110,6 +114,6 @@ time=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 kubectl create --validate=false --filename=- <<END || failed=1
 {"apiVersion":"v1","kind":"Event","type":"Normal","reason":"Advanced","message":"from $pin to $want, $when","source":{"component":"gitops-windows"},"firstTimestamp":"$time","lastTimestamp":"$time","count":1,
 "metadata":{"generateName":"$HELD-","namespace":"$NAMESPACE"},
-"involvedObject":{"apiVersion":"source.toolkit.fluxcd.io/v1","kind":"GitRepository","name":"$HELD","namespace":"$NAMESPACE","uid":"$uid"}}
+"involvedObject":{"apiVersion":"source.toolkit.fluxcd.io/v1","kind":"$KIND","name":"$HELD","namespace":"$NAMESPACE","uid":"$uid"}}
 END
 exit "$failed"

@@ -1,7 +1,7 @@
 //! A source of its own for what is gated, which follows the one that lands at once while a window is open.
 //!
-//! In Git the held GitRepository has no commit, and a tag that git forbids: until a job has set `spec.ref.commit`, nothing
-//! is fetched, also where the object was made again. As Git does not name that field, what applies the object leaves it
+//! In Git the held source has no commit, and a tag that git forbids: until a job has set `spec.ref.commit`, nothing is
+//! fetched, also where the object was made again. An OCIRepository has no digest, and a tag that registries forbid. As Git does not name that field, what applies the object leaves it
 //! alone. A job copies the commit of the other source at each tick within the table's open times and writes nothing else,
 //! so nothing has to close: a lost job, a controller that is down or a missing right leave the gate shut, while drift heals
 //! to the commit that was let in last.
@@ -19,22 +19,16 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::mechanism::cron_job::{check_names, each, in_shell};
 use crate::mechanism::{
-    Action, ClusterGate, Field, Files, GateTarget, Gates, Jobs, Left, Mechanism, Observed, Reading, STOP,
-    Standing, StandingSource, State, Turn, Writing, annotate, held, pod_of, table,
+    Action, ClusterGate, Field, Files, GateTarget, Gates, HeldId, Jobs, Left, Mechanism, Observed, Reading,
+    STOP, SourceKind, Standing, StandingSource, State, Turn, Writing, annotate, held, pod_of, table,
 };
 use crate::spec::{MechanismName, Spec};
-
-/// The tag of a held source in Git: no tag can have two dots in a row (git, `check-ref-format`).
-pub const PLACEHOLDER: &str = "held..until-the-first-tick";
 
 /// The name of the jobs, before that of a further type.
 const JOB: &str = "follow-reconciliation-window";
 
 /// What a job needs to know, as variables of its container.
-const VARIABLES: [&str; 5] = ["NAMESPACE", "LIVE", "HELD", "GATED", "NOTES"];
-
-/// The resource, as kubectl asks for it.
-pub(super) const RESOURCE: &str = "gitrepositories.source.toolkit.fluxcd.io";
+const VARIABLES: [&str; 6] = ["KIND", "NAMESPACE", "LIVE", "HELD", "GATED", "NOTES"];
 
 /// The annotation of a held source in which its job tells people until when it is held or open.
 const WINDOW: &str = "gitops-windows/window";
@@ -91,8 +85,9 @@ impl Mechanism for Follow {
             objects.iter().find(|one| one["kind"] == kind && one["metadata"]["name"] == name)
         };
         for source in &cluster.sources {
-            let Some(found) = named("GitRepository", &source.name) else {
-                return Some(format!("it has no GitRepository {}", source.name));
+            let kind = source.kind.as_str();
+            let Some(found) = named(kind, &source.name) else {
+                return Some(format!("it has no {kind} {}", source.name));
             };
             let is_note = |note: &&&&Value| {
                 note["metadata"]["namespace"] == spec.gate.namespace.as_str() && note["data"].is_null()
@@ -101,7 +96,7 @@ impl Mechanism for Follow {
                 return Some(format!("it has no ConfigMap {} without data", source.name));
             }
             if found["spec"] != source.spec || found["metadata"]["namespace"] != source.namespace.as_str() {
-                return Some(format!("GitRepository {} is not a held copy of {}", source.name, source.live));
+                return Some(format!("{kind} {} is not a held copy of {}", source.name, source.live));
             }
             let name = &source.job;
             let Some(job) = named("CronJob", name) else { return Some(format!("it has no CronJob {name}")) };
@@ -156,7 +151,10 @@ impl Mechanism for Follow {
                 found.turns.extend(words.map(turn));
             }
             found.container = found.container.or(Some(position));
-            (found.table, found.held, found.follows) = (Some(times), Some((namespace, held)), Some(live));
+            // Jobs of older releases name no kind.
+            let kind = of("KIND").and_then(|kind| SourceKind::of(&kind)).unwrap_or_default();
+            let held = HeldId { kind, namespace, name: held };
+            (found.table, found.held, found.follows) = (Some(times), Some(held), Some(live));
         }
         found
     }
@@ -165,7 +163,7 @@ impl Mechanism for Follow {
         ["flux", "reconcile", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
     }
 
-    fn forget(&self, spec: &Spec, (_, name): (&str, &str)) -> Vec<String> {
+    fn forget(&self, spec: &Spec, HeldId { name, .. }: &HeldId) -> Vec<String> {
         let of = format!("--namespace={}", spec.gate.namespace);
         ["kubectl", "delete", "configmap", name, &of, "--ignore-not-found"].map(str::to_owned).into()
     }
@@ -173,14 +171,14 @@ impl Mechanism for Follow {
     /// Whatever its targets depend on reads another source, between which no revisions are compared: the sources of the
     /// type suffice.
     fn open_now(&self, standing: &Standing, _: &BTreeSet<GateTarget>) -> Vec<String> {
-        let resource = RESOURCE;
-        let open = |StandingSource { namespace, name, live, .. }: &StandingSource| {
+        let open = |StandingSource { held: HeldId { kind, namespace, name }, live, .. }: &StandingSource| {
+            let (resource, field, prefix) = (kind.resource(), kind.field(), kind.prefix());
             let of = format!("--namespace={namespace}");
             let get =
                 format!("kubectl get {resource} {live} {of} --output=jsonpath={{.status.artifact.revision}}");
             let patch = format!(
                 "kubectl patch {resource} {name} {of} --type=merge --field-manager=flux \
-                 --patch=\"{{\\\"spec\\\":{{\\\"ref\\\":{{\\\"commit\\\":\\\"${{commit##*:}}\\\"}}}}}}\""
+                 --patch=\"{{\\\"spec\\\":{{\\\"ref\\\":{{\\\"{field}\\\":\\\"{prefix}${{commit##*:}}\\\"}}}}}}\""
             );
             format!("commit=$({get}) && [ -n \"$commit\" ] && {patch}")
         };
@@ -220,6 +218,7 @@ impl Mechanism for Follow {
         &[
             "CronJob",
             "GitRepository",
+            "OCIRepository",
             "ConfigMap",
             "Role",
             "RoleBinding",
@@ -236,7 +235,8 @@ pub(super) fn left_at<'v>(observed: &Observed<'v>, stopped: Option<Field<'v>>) -
     let Observed { kustomization, source, followed, events, .. } = *observed;
     let metadata = &source["metadata"];
     let note = metadata["annotations"][WINDOW].as_str();
-    let pin = source["spec"]["ref"]["commit"].as_str();
+    let kind = source["kind"].as_str().and_then(SourceKind::of).unwrap_or_default();
+    let pin = kind.pin(source);
     let newest = &followed["status"]["artifact"];
     let instant = |value: &Value| value.as_str()?.parse::<Timestamp>().ok();
     let is_suspended = |object: &Value| object["spec"]["suspend"] == true;
@@ -254,7 +254,7 @@ pub(super) fn left_at<'v>(observed: &Observed<'v>, stopped: Option<Field<'v>>) -
     });
     Left {
         state: if is_newest { State::Open } else { State::Closed },
-        field: Field { object: source, path: &["spec", "ref", "commit"] },
+        field: Field { object: source, path: kind.path() },
         verb: "let in",
         at: advanced.filter_map(|event| instant(&event["lastTimestamp"])).max(),
         newest_since: instant(&newest["lastUpdateTime"]),
@@ -266,12 +266,12 @@ pub(super) fn left_at<'v>(observed: &Observed<'v>, stopped: Option<Field<'v>>) -
 /// Returns the words of the command that annotates the held sources; where the jobs would not obey that, of the one that
 /// suspends or resumes them.
 fn by_hand(standing: &Standing, verb: &str, annotation: &str) -> Vec<String> {
-    let words = |StandingSource { namespace, name, .. }: &StandingSource| {
+    let words = |StandingSource { held: HeldId { kind, namespace, name }, .. }: &StandingSource| {
         if standing.obeys_stop {
-            return annotate(RESOURCE, namespace, &[name], annotation);
+            return annotate(kind.resource(), namespace, &[name], annotation);
         }
         let of = format!("--namespace={namespace}");
-        ["flux", verb, "source", "git", name, &of].map(str::to_owned).into()
+        ["flux", verb, "source", kind.word(), name, &of].map(str::to_owned).into()
     };
     held::all_of(standing.sources.iter().map(words).collect())
 }

@@ -167,6 +167,41 @@ pub fn text(writing: &Writing<'_>, cluster: &ClusterGate) -> Result<Option<Strin
     templates.render("admission.yaml", context).map(Some)
 }
 
+/// Returns the objects that a policy is asked about: the Flux Kustomizations that are made, or changed.
+fn constraints(operation: &str) -> Value {
+    let rule = json!({
+        "apiGroups": [GROUP],
+        "apiVersions": ["*"],
+        "operations": [operation],
+        "resources": ["kustomizations"],
+    });
+    json!({ "resourceRules": [rule] })
+}
+
+/// Tells whether the jobs may keep in the ConfigMap which types are open.
+fn keeps(spec: &Spec, objects: &[&Value]) -> bool {
+    let namespace = spec.gate.namespace.as_str();
+    let of = |kind: &str| {
+        let is_it = |one: &&&Value| {
+            let metadata = &one["metadata"];
+            one["kind"] == kind && metadata["name"] == NAME && metadata["namespace"] == namespace
+        };
+        objects.iter().find(is_it).copied().unwrap_or(&Value::Null)
+    };
+    let (role, binding) = (of("Role"), of("RoleBinding"));
+    let subject =
+        json!({ "kind": "ServiceAccount", "name": spec.gate.service_account, "namespace": namespace });
+    let rule = json!({
+        "apiGroups": [""],
+        "resources": ["configmaps"],
+        "resourceNames": [NAME],
+        "verbs": ["get", "patch"],
+    });
+    role["rules"] == json!([rule])
+        && binding["subjects"] == json!([subject])
+        && (&binding["roleRef"]["kind"], &binding["roleRef"]["name"]) == (&json!("Role"), &json!(NAME))
+}
+
 /// Says where the built policies of a cluster are others than those of the spec.
 pub fn problem(spec: &Spec, cluster: &ClusterGate, objects: &[&Value]) -> Option<String> {
     const KINDS: [&str; 4] = [
@@ -192,6 +227,9 @@ pub fn problem(spec: &Spec, cluster: &ClusterGate, objects: &[&Value]) -> Option
         }) {
             return Some(format!("it has no ConfigMap {NAME} without data"));
         }
+        if !keeps(spec, objects) {
+            return Some(format!("its Role {NAME} lets the jobs do something else than keep what is open"));
+        }
     }
     let reference =
         json!({ "name": NAME, "namespace": spec.gate.namespace, "parameterNotFoundAction": "Allow" });
@@ -204,13 +242,24 @@ pub fn problem(spec: &Spec, cluster: &ClusterGate, objects: &[&Value]) -> Option
         let [Some(refuses), Some(refusing), Some(mutates), Some(mutating)] = KINDS.map(of) else {
             return Some(format!("it lacks an admission policy of type `{}`", policy.change_type));
         };
-        let is_it = expressions(&refuses["validations"]) == [&*policy.not_resumed, &*policy.not_stopped]
+        let is_whole = |policy: &Value, operation: &str| {
+            // Without a word a failure refuses (Kubernetes, `FailurePolicyType`).
+            ["Fail", ""].contains(&policy["failurePolicy"].as_str().unwrap_or_default())
+                && policy["paramKind"] == json!({ "apiVersion": "v1", "kind": "ConfigMap" })
+                && policy["matchConstraints"] == constraints(operation)
+        };
+        let is_it = is_whole(refuses, "UPDATE")
+            && is_whole(mutates, "CREATE")
+            && mutates["mutations"].as_array().is_some_and(|all| all.len() == 1)
+            && expressions(&refuses["validations"]) == [&*policy.not_resumed, &*policy.not_stopped]
             && expressions(&refuses["matchConditions"]) == [&*policy.gated]
             && expressions(&mutates["matchConditions"]) == [&*policy.gated, &*policy.closed]
             && mutates["mutations"][0]["jsonPatch"]["expression"] == policy.suspended.as_str()
             && refusing["validationActions"] == json!(["Deny"])
             && [refusing, mutating].iter().all(|binding| {
-                binding["policyName"] == policy.name.as_str() && binding["paramRef"] == reference
+                binding["policyName"] == policy.name.as_str()
+                    && binding["paramRef"] == reference
+                    && binding["matchResources"].is_null()
             });
         if !is_it {
             return Some(format!(

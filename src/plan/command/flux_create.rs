@@ -120,7 +120,7 @@ fn is_taken(name: &str) -> bool {
 }
 
 fn create_source(spec: &Spec, cluster: &str, from: &SourceUrl) -> Result<Command, Error> {
-    let FluxSource { kind, name, namespace } = &spec.flux.source;
+    let FluxSource { kind, name, namespace, .. } = &spec.flux.source;
     let fault = if kind != "GitRepository" {
         Some(format!("the spec's source is {kind} {name}: an address of a Git repository does not fit"))
     } else if !is_taken(name) {

@@ -415,7 +415,8 @@ fn not_alive(model: &Model) -> Option<Diagnostic> {
 
 /// Takes namespace and source from the Flux Kustomizations that are there, the most frequent first.
 fn flux_defaults(model: &Model, new: &mut NewSpec) {
-    let mut counts: BTreeMap<(String, String, String, Option<String>), usize> = BTreeMap::new();
+    type Key = (String, String, String, Option<String>, RepoPath);
+    let mut counts: BTreeMap<Key, usize> = BTreeMap::new();
     for kustomization in model.all_flux().iter().filter(|one| one.path.is_some()) {
         let namespace = Some(kustomization.namespace.as_str()).filter(|namespace| !namespace.is_empty());
         let namespace = namespace.unwrap_or("flux-system").to_owned();
@@ -427,11 +428,11 @@ fn flux_defaults(model: &Model, new: &mut NewSpec) {
         if !namespaces.into_iter().all(|name| gate::is_namespace(name)) || !gate::is_object_name(&name) {
             continue;
         }
-        let key = (namespace, kind, name, source_namespace);
+        let key = (namespace, kind, name, source_namespace, model.top_of_source(kustomization));
         *counts.entry(key).or_default() += 1;
     }
     let most = counts.into_iter().rev().max_by_key(|(_, count)| *count);
-    if let Some(((namespace, kind, name, source_namespace), _)) = most {
+    if let Some(((namespace, kind, name, source_namespace, top), _)) = most {
         // Of several namespaces the one of the source is there before all others.
         let stands = |other: &String| model.all_flux().iter().any(|one| one.namespace == *other);
         let (home, source_namespace) = match source_namespace {
@@ -442,6 +443,8 @@ fn flux_defaults(model: &Model, new: &mut NewSpec) {
         new.flux.source.kind = kind;
         new.flux.source.name = name;
         new.flux.source.namespace = source_namespace;
+        let is_folder = !top.is_top() && top.is_within(&model.root);
+        new.flux.source.path = is_folder.then(|| top.relative_to(&model.root));
     }
 }
 

@@ -114,14 +114,13 @@ impl<'a> ByHand<'a> {
                 });
                 part.standing.targets.insert(target);
                 part.standing.parameters.extend(job.parameter.clone());
-                part.standing.sources.extend(job.held.clone().zip(job.follows.clone()).map(
-                    |((namespace, name), live)| StandingSource {
-                        namespace,
-                        name,
+                part.standing.sources.extend(
+                    job.held.clone().zip(job.follows.clone()).map(|(held, live)| StandingSource {
+                        held,
                         live,
                         job: job.name.clone(),
-                    },
-                ));
+                    }),
+                );
             }
         }
         found.into_values().collect()

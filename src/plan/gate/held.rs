@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use crate::delivery::{BuiltJob, Cluster, Input, Reached, SourceId};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::mechanism::{self, GateTarget, HeldSource, Job, LONGEST_JOB_NAME, PLACEHOLDER, held_name};
+use crate::mechanism::{self, GateTarget, HeldSource, Job, LONGEST_JOB_NAME, SourceKind, held_name};
 use crate::repo::FluxKustomization;
 use crate::repo::flux::holds_variable;
+use crate::spec::MechanismName;
 
 /// How often a held source looks for its commit by itself: each time takes the whole branch.
 const INTERVAL: &str = "24h";
@@ -42,15 +43,21 @@ pub fn sources(
         let own = targets.get(position).into_iter().flatten();
         for (live, (targets, own)) in live_sources(input, cluster, own)? {
             let name = held_name(&live.name, &input.spec.types[*position].name.value);
-            let spec = held_spec(own, &live).map_err(|(why, help)| {
+            let (kind, spec) = held_spec(input, own, &live).map_err(|(why, help)| {
                 unsafe_at(format!("{} {} of cluster {cluster} {why}", live.kind, live.name), place(), help)
             })?;
             other_owner(input, cluster, &name)?;
             let held = SourceId { name: name.clone(), ..live.clone() };
             if own.source(&held).is_some() && !own.is_held(&held) {
                 let text =
-                    format!("cluster {cluster} has a GitRepository {name} already, which is no held source");
+                    format!("cluster {cluster} has {} {name} already, which is no held source", live.kind);
                 return Err(unsafe_at(text, place(), "rename that one"));
+            }
+            if found.iter().any(|other| other.name == name) {
+                let text = format!(
+                    "cluster {cluster} would have two held sources {name}: of a GitRepository and of an OCIRepository"
+                );
+                return Err(unsafe_at(text, place(), "rename one of the two sources that they follow"));
             }
             let job = jobs.iter().find(|job| job.change_type == *position).map_or("", |job| &job.name);
             let is_first = found.last().is_none_or(|last| last.change_type != *position);
@@ -63,7 +70,16 @@ pub fn sources(
                 return Err(unsafe_at(text, place(), help));
             }
             let (namespace, change_type) = (live.namespace, *position);
-            found.push(HeldSource { change_type, job, targets, namespace, live: live.name, name, spec });
+            found.push(HeldSource {
+                change_type,
+                job,
+                targets,
+                kind,
+                namespace,
+                live: live.name,
+                name,
+                spec,
+            });
         }
     }
     Ok(found)
@@ -74,10 +90,10 @@ fn other_owner(input: &Input<'_>, cluster: &str, name: &str) -> Result<(), Error
     let wanted = input.spec.gate.mechanism;
     let mut jobs = input.model.closings.of(cluster).iter();
     let moves =
-        |job: &&BuiltJob| job.mechanism != wanted && job.held.as_ref().is_some_and(|(_, held)| held == name);
+        |job: &&BuiltJob| job.mechanism != wanted && job.held.as_ref().is_some_and(|held| held.name == name);
     let Some(job) = jobs.find(moves) else { return Ok(()) };
     let text = format!(
-        "cluster {cluster} can't go from `{}` to `{}` at once: two would make GitRepository {name}",
+        "cluster {cluster} can't go from `{}` to `{}` at once: two would make source {name}",
         job.mechanism.as_str(),
         wanted.as_str()
     );
@@ -163,14 +179,25 @@ pub(super) fn of_file<'a>(
 
 /// Returns what a held source is like that follows another one; else why there can't be one, as the end of a sentence, and
 /// what to do.
-fn held_spec(cluster: &Cluster, live: &SourceId) -> Result<Value, (String, &'static str)> {
+fn held_spec(
+    input: &Input<'_>,
+    cluster: &Cluster,
+    live: &SourceId,
+) -> Result<(SourceKind, Value), (String, &'static str)> {
     const SUSPEND: &str = "choose `mechanism: suspend` under `gate`";
+    const FOLLOW: &str = "choose `mechanism: follow` under `gate`, with `every` and `through`";
     if live.kind == "Bucket" {
         // source-controller, `api/v1/bucket_types.go`: nothing in its `spec` names a revision.
         return Err(("has no field that names a revision, so nothing can hold it".to_owned(), SUSPEND));
     }
-    if live.kind != "GitRepository" {
-        return Err(("is no GitRepository, and only such a one can be held yet".to_owned(), SUSPEND));
+    let Some(kind) = SourceKind::of(&live.kind) else {
+        return Err(("is no GitRepository and no OCIRepository, so nothing can hold it".to_owned(), SUSPEND));
+    };
+    if kind == SourceKind::Oci && input.spec.gate.mechanism == MechanismName::FluxOperator {
+        return Err((
+            "is no GitRepository, and Flux Operator's providers here hold only such".to_owned(),
+            FOLLOW,
+        ));
     }
     let known = cluster.source(live).filter(|spec| spec["url"].is_string() && spec["interval"].is_string());
     let Some(spec) = known else {
@@ -200,6 +227,15 @@ fn held_spec(cluster: &Cluster, live: &SourceId) -> Result<Value, (String, &'sta
             "use `verify.mode: HEAD`",
         ));
     }
+    let mut held = spec.clone();
+    if let Some(fields) = held.as_object_mut() {
+        fields.remove("suspend");
+    }
+    held["interval"] = INTERVAL.into();
+    if kind == SourceKind::Oci {
+        held["ref"] = json!({ "tag": kind.placeholder() });
+        return Ok((kind, held));
+    }
     let own = &spec["ref"];
     let by_name = own["name"].as_str().map(|name| name.strip_prefix("refs/heads/"));
     let branch = match by_name {
@@ -211,11 +247,6 @@ fn held_spec(cluster: &Cluster, live: &SourceId) -> Result<Value, (String, &'sta
     let Some(branch) = branch else {
         return Err(("follows no branch, so it can't be copied".to_owned(), SUSPEND));
     };
-    let mut spec = spec.clone();
-    if let Some(fields) = spec.as_object_mut() {
-        fields.remove("suspend");
-    }
-    spec["interval"] = INTERVAL.into();
-    spec["ref"] = json!({ "branch": branch, "tag": PLACEHOLDER });
-    Ok(spec)
+    held["ref"] = json!({ "branch": branch, "tag": kind.placeholder() });
+    Ok((kind, held))
 }

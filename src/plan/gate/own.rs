@@ -138,7 +138,7 @@ fn write(
         json!({
             "name": NAME,
             "namespace": input.namespace(sibling),
-            "path": format!("./{}", cluster.folder),
+            "path": format!("./{}", spelt(input, cluster, sibling)?),
             "source": {
                 "kind": source["kind"].as_str().unwrap_or("GitRepository"),
                 "name": source["name"].as_str().unwrap_or(&input.spec.flux.source.name),
@@ -216,6 +216,22 @@ fn changed(input: &Input<'_>, builder: &Builder<'_>, spot: &Spot<'_>, written: &
             (is != should).then(|| format!("the build of {top} sets its `{part}.{key}` to {is}"))
         })
     })
+}
+
+/// Returns the folder of a gate as the source of a Flux Kustomization has it, or that of which its generator copies.
+fn spelt(input: &Input<'_>, cluster: &ClusterGate, flux: &FluxKustomization) -> Result<String, Error> {
+    let top = input.model.top_of_source(flux);
+    if cluster.folder.is_within(&top) {
+        return Ok(cluster.folder.relative_to(&top));
+    }
+    let text =
+        format!("{} of Flux Kustomization {} has only what is in {top}", flux.source_kind(), flux.name);
+    Err(Error::new(
+        ErrorKind::Unsafe,
+        Diagnostic::error(text)
+            .at(flux.place("sourceRef"))
+            .help("choose a folder in it for `gate` and `clusterGate` under `layout`"),
+    ))
 }
 
 /// Returns the `sourceRef` of a Flux Kustomization, or that of what its held source follows: a gate that waits for itself

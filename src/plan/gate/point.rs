@@ -83,9 +83,10 @@ pub fn point(
                 pointed.turned.push(Diagnostic::warning(text).at(place).help(help));
             } else if !late.is_empty() {
                 let begins = format!(
-                    "{} of cluster {} will read GitRepository {}",
+                    "{} of cluster {} will read {} {}",
                     late.join(", "),
                     gate.cluster,
+                    source.kind.as_str(),
                     source.name
                 );
                 let text = if stands(input, gate, source) {
@@ -182,7 +183,7 @@ fn waits_for_opening(input: &Input<'_>) -> bool {
 fn stands(input: &Input<'_>, gate: &ClusterGate, source: &HeldSource) -> bool {
     input.model.delivered.named(&gate.cluster).is_some_and(|own| {
         let (namespace, name) = (source.namespace.clone(), source.name.clone());
-        own.is_held(&SourceId { kind: "GitRepository".into(), namespace, name })
+        own.is_held(&SourceId { kind: source.kind.as_str().to_owned(), namespace, name })
     })
 }
 

@@ -257,7 +257,7 @@ fn tables(
                 text: text.transpose()?,
                 job: name.to_owned(),
                 times,
-                is_off: job.value["spec"]["suspend"] == true,
+                is_off: mechanism::is_off(&job.value),
             });
         }
     }

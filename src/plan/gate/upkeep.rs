@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::delivery::{Closings, Input};
 use crate::error::Error;
-use crate::mechanism::GateTarget;
+use crate::mechanism::{GateTarget, HeldId};
 use crate::plan::Command;
 use crate::plan::edit::Builder;
 use crate::plan::gate::{Late, Leftover, keeps_all, sync, verify};
@@ -94,15 +94,14 @@ pub fn released(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Command>, Err
             found.extend(released(cluster));
         }
     }
-    let held = |closings: &Closings, cluster: &str| -> BTreeSet<(MechanismName, (String, String))> {
+    let held = |closings: &Closings, cluster: &str| -> BTreeSet<(MechanismName, HeldId)> {
         closings.of(cluster).iter().filter_map(|job| Some((job.mechanism, job.held.clone()?))).collect()
     };
     for cluster in input.model.clusters() {
         // What was let in last would come back with a gate that is made much later.
         let gone = &held(now, cluster) - &held(then, cluster);
-        let forget = |(own, (namespace, name)): &(MechanismName, (String, String))| {
-            Command::forget(*own, (namespace, name), input.spec, cluster)
-        };
+        let forget =
+            |(own, source): &(MechanismName, HeldId)| Command::forget(*own, source, input.spec, cluster);
         found.extend(gone.iter().map(forget));
     }
     Ok(found)

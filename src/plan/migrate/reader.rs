@@ -3,10 +3,10 @@
 use crate::delivery::Input;
 use crate::delivery::classify::wildcard;
 use crate::path::RepoPath;
-use crate::plan::migrate::precondition::identity::pattern;
 use crate::plan::problem::Problem;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::holds_variable;
+use crate::repo::post_build::pattern;
 
 /// Gives a Flux Kustomization that may build a folder and whose inventory nobody compares, with the
 /// reason for that: it stands outside of the spec's folder, its path has a variable, or it builds from

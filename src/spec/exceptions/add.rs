@@ -91,7 +91,7 @@ pub fn add_freeze(
     new: &NewFreeze,
     now: Timestamp,
 ) -> Result<(String, Parsed), Error> {
-    let table = needed_table(spec, text, now, "a freeze")?;
+    let table = needed_table(spec, now, "a freeze")?;
     if let Some(other) = named(spec, &new.name) {
         let error = Diagnostic::error(format!("there is a freeze `{}` already", new.name));
         let help = format!(
@@ -146,7 +146,7 @@ pub fn add_override(
     new: &NewOverride,
     now: Timestamp,
 ) -> Result<(String, Parsed), Error> {
-    let table = needed_table(spec, text, now, "an override")?;
+    let table = needed_table(spec, now, "an override")?;
     new.about.known(spec)?;
     let change_type = gated(spec, new.change_type.as_deref())?;
     let until = match &new.end {

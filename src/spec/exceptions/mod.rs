@@ -17,7 +17,7 @@ pub use about::About;
 pub use add::{End, NewFreeze, NewOverride, add_freeze, add_override, free_name, is_endless};
 pub use json::{freezes, overrides};
 pub use remove::{Which, clean, remove_freeze, remove_override};
-pub use table::extend;
+pub use table::{extend, look};
 pub use text::{freezes_text, overrides_text};
 
 use jiff::Timestamp;
@@ -32,25 +32,29 @@ fn usage(message: impl Into<String>, help: impl Into<String>) -> Error {
     Error::new(ErrorKind::Usage, Diagnostic::error(message).help(help))
 }
 
-/// Returns the table, which freezes and overrides need; `text` is that of the spec.
-fn needed_table<'a>(spec: &'a Spec, text: &str, now: Timestamp, what: &str) -> Result<&'a TableDef, Error> {
+/// Returns the table, which freezes and overrides need.
+fn needed_table<'a>(spec: &'a Spec, now: Timestamp, what: &str) -> Result<&'a TableDef, Error> {
     spec.gate.table.as_ref().ok_or_else(|| {
         let message = format!("{} can't keep {what}", spec.gate.inflexible().unwrap_or_default());
         let place = Place::file(spec.path.clone());
-        Error::new(ErrorKind::Usage, Diagnostic::error(message).at(place).help(table_steps(spec, text, now)))
+        Error::new(ErrorKind::Usage, Diagnostic::error(message).at(place).help(table_steps(spec, now)))
     })
 }
 
-/// Says in steps how the gate of a spec gets a table, which lasts until the end of next year.
-pub fn table_steps(spec: &Spec, text: &str, now: Timestamp) -> String {
-    let year = now.to_zoned(TimeZone::UTC).year() + 1;
-    let path = &spec.path;
+/// Returns the last day of a table that somebody asks for now: the end of next year.
+fn last_day(now: Timestamp) -> String {
+    format!("{}-12-31", now.to_zoned(TimeZone::UTC).year() + 1)
+}
+
+/// Says in steps how the gate of a spec gets a table.
+pub fn table_steps(spec: &Spec, now: Timestamp) -> String {
+    let (path, day) = (&spec.path, last_day(now));
     let edit = if spec.gate.mechanism == MechanismName::FluxOperator {
-        format!("choose `mechanism: follow`, `every: 5m` and `through: {year}-12-31` under `gate` in {path}")
-    } else if text.lines().any(|line| line.starts_with("gate:")) {
-        format!("add `every: 5m` and `through: {year}-12-31` under `gate` in {path}")
+        format!(
+            "choose `mechanism: follow`, `every: 5m` and `through: {day}` under `gate` in {path}\nrun `gitops-windows sync`"
+        )
     } else {
-        format!("add the line `gate: {{ every: 5m, through: {year}-12-31 }}` to {path}")
+        format!("run `gitops-windows sync --every 5m`: that gives the gate a table to {day}")
     };
-    format!("{edit}\nrun `gitops-windows sync`, and let its commit reach the clusters\nrun this again")
+    format!("{edit}\nlet that commit reach the clusters, and run this again")
 }

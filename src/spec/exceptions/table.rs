@@ -5,9 +5,29 @@ use jiff::{Timestamp, ToSpan, civil::Date};
 
 use crate::error::Error;
 use crate::spec::edited::edited;
-use crate::spec::exceptions::{needed_table, usage};
-use crate::spec::{Parsed, Spec};
+use crate::spec::exceptions::{last_day, needed_table, usage};
+use crate::spec::{MechanismName, Parsed, Spec};
 use crate::yaml::{Editor, Key};
+
+/// Lets the jobs look at a table so often; a gate that has none gets one, to the end of next year.
+///
+/// # Errors
+///
+/// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) where the mechanism has no tables, or the spec would be none any
+/// more; [`ErrorKind::Invalid`](crate::error::ErrorKind::Invalid) when the text can't be edited in place.
+pub fn look(spec: &Spec, text: &str, every: &str, now: Timestamp) -> Result<(String, Parsed), Error> {
+    if spec.gate.mechanism == MechanismName::FluxOperator {
+        needed_table(spec, now, "a table of open times")?;
+    }
+    let path = |key: &str| [Key::from("gate"), Key::from(key)];
+    edited(spec, text, |editor| {
+        editor.set_scalar(&path("every"), every)?;
+        match spec.gate.table {
+            Some(_) => Ok(()),
+            None => editor.set_scalar(&path("through"), last_day(now)),
+        }
+    })
+}
 
 /// Moves the last day of the table on: to a day, or by whole years until a year lies ahead.
 ///
@@ -24,7 +44,7 @@ pub fn extend(
     through: Option<&str>,
     now: Timestamp,
 ) -> Result<(String, Parsed), Error> {
-    let table = needed_table(spec, text, now, "a table of open times")?;
+    let table = needed_table(spec, now, "a table of open times")?;
     let zone = spec.zone().unwrap_or(TimeZone::UTC);
     let last = |at: Timestamp| at.to_zoned(zone.clone()).date().yesterday();
     let none = || usage("the table of open times can't end later", "give --extend a day such as 2027-12-31");

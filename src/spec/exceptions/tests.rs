@@ -346,6 +346,24 @@ fn the_table_ends_a_year_ahead_at_least() {
 }
 
 #[test]
+fn a_gate_gets_a_table_or_another_period() {
+    let looked = |text: &str, every: &str| look(&spec(text), text, every, now()).map(|(after, _)| after);
+    assert_eq!(looked(SPEC, "5m").unwrap(), SPEC);
+    assert_eq!(looked(SPEC, "10m").unwrap(), SPEC.replace("every: 5m", "every: 10m"));
+    let head = SPEC.split_once("gate: ").unwrap().0;
+    let pair = |gate: &str| format!("{head}{gate}");
+    for gate in ["", "gate: { enabled: true }\n", "gate:\n  namespace: jobs\n"] {
+        let before = pair(gate);
+        let after = looked(&before, "5m").unwrap();
+        let table = spec(&after).gate.table.clone().unwrap();
+        assert_eq!((table.every, after.contains("2027-12-31")), (5, true), "{after}");
+        assert!(after.starts_with(head), "{after}");
+    }
+    let operator = pair("gate: { mechanism: flux-operator, provider: { secret: s } }\n");
+    assert!(looked(&operator, "5m").is_err());
+}
+
+#[test]
 fn times_are_taken_as_people_say_them() {
     let freezes = [
         ("tomorrow", "2026-11-28"),

@@ -18,6 +18,8 @@ pub struct FluxSource {
     pub name: String,
     /// Its namespace; `None` for that of the Flux Kustomization.
     pub namespace: Option<String>,
+    /// The folder that an artifact is made of, from that of the spec on; `None` for the whole repository.
+    pub path: Option<String>,
 }
 
 impl FluxDefaults {
@@ -35,6 +37,6 @@ impl Default for FluxDefaults {
 
 impl Default for FluxSource {
     fn default() -> FluxSource {
-        FluxSource { kind: "GitRepository".into(), name: "flux-system".into(), namespace: None }
+        FluxSource { kind: "GitRepository".into(), name: "flux-system".into(), namespace: None, path: None }
     }
 }

@@ -75,6 +75,13 @@ impl Spec {
         self.path.parent().unwrap_or_else(RepoPath::top)
     }
 
+    /// Returns where the source of the spec begins in the repository: at the top, but for an artifact that is made of a
+    /// folder.
+    pub fn top_of_source(&self) -> RepoPath {
+        let path = self.flux.source.path.as_ref();
+        path.and_then(|path| self.folder().join(path).ok()).unwrap_or_else(RepoPath::top)
+    }
+
     /// Returns the zone of days and times that name none; `None` where the spec has none.
     pub fn zone(&self) -> Option<TimeZone> {
         zone::parse(self.time_zone.as_ref()?).ok()

@@ -4,6 +4,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::schedule::WindowKey;
 use crate::spec::edited::edited;
+use crate::spec::windows::complete::complete;
 use crate::spec::windows::json::users;
 use crate::spec::windows::parts::{at, below, replace};
 use crate::spec::windows::{parts, unknown_cluster, unknown_type, unknown_window};
@@ -92,6 +93,16 @@ pub fn edit(spec: &Spec, text: &str, edit: &Edit) -> Result<(String, Parsed), Er
         | Edit::Reset { change_type, .. } => gated(spec, change_type.as_deref())?,
         _ => "",
     };
+    match edit {
+        Edit::Define { name, parts } => {
+            complete(text, &window_path(name), parts, &format!("window `{name}`"))?;
+        }
+        Edit::Inline { cluster, parts, .. } => {
+            let path = below(&overrides(cluster), change_type);
+            complete(text, &path, parts, &format!("the window of cluster {cluster}"))?;
+        }
+        _ => {}
+    }
     edited(spec, text, |editor| match edit {
         Edit::Define { name, parts } => parts::set(editor, &window_path(name), parts),
         Edit::Remove { name } => editor.remove_key(&window_path(name)),

@@ -4,6 +4,7 @@
 //! `windows.yaml` in place. Every answer names the revision of the spec that it speaks of; whoever
 //! gives it back with an edit ([`check_revision`]) never overwrites what somebody else wrote since.
 
+mod complete;
 mod edit;
 mod json;
 mod parts;

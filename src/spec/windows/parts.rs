@@ -23,18 +23,25 @@ pub(super) fn set(editor: &mut Editor, path: &[Key], parts: &[(WindowKey, String
         return replace(editor, path, write);
     }
     write(editor, path)?;
-    let given: Vec<&str> = parts.iter().map(|(key, _)| key.as_str()).collect();
-    let times = || given.iter().filter(|key| **key != WindowKey::TimeZone.as_str());
-    let fits = |form: &&&[&str]| times().all(|key| form.contains(key));
-    let meant: Vec<&str> = WINDOW.forms.iter().filter(fits).copied().flatten().copied().collect();
+    let left = left(editor, path, parts);
     for key in WindowKey::TIMES.map(WindowKey::as_str) {
         let key_path = below(path, key);
-        let is_gone = !meant.contains(&key) && !given.contains(&key);
-        if is_gone && at(editor, &key_path).is_some() {
+        if !left.contains(&key) && at(editor, &key_path).is_some() {
             editor.remove_key(&key_path)?;
         }
     }
     Ok(())
+}
+
+/// Returns which times the window at a path has once these values are set.
+pub(super) fn left(editor: &Editor, path: &[Key], parts: &[(WindowKey, String)]) -> Vec<&'static str> {
+    let given: Vec<&str> = parts.iter().map(|(key, _)| key.as_str()).collect();
+    let times = || given.iter().filter(|key| **key != WindowKey::TimeZone.as_str());
+    let fits = |form: &&&[&str]| times().all(|key| form.contains(key));
+    let meant: Vec<&str> = WINDOW.forms.iter().filter(fits).copied().flatten().copied().collect();
+    let stays =
+        |key: &&str| given.contains(key) || meant.contains(key) && at(editor, &below(path, key)).is_some();
+    WindowKey::TIMES.map(WindowKey::as_str).into_iter().filter(stays).collect()
 }
 
 /// Replaces the whole value of a key by what `write` writes at the path that it is given.

@@ -10,6 +10,7 @@ tool (
 	github.com/fluxcd/flux2/v2/cmd/flux
 	github.com/fluxcd/kustomize-controller
 	github.com/fluxcd/source-controller
+	github.com/google/go-containerregistry/cmd/registry
 	go.etcd.io/etcd/server/v3
 	k8s.io/kubernetes/cmd/kube-apiserver
 	k8s.io/kubernetes/cmd/kube-controller-manager

@@ -26,7 +26,7 @@ pub fn follow(fleet: &Fleet, given: Option<&Window>) {
 }
 
 /// Adds an override to the spec.
-fn open(fleet: &Fleet, given: &Window) {
+pub fn open(fleet: &Fleet, given: &Window) {
     let utc = |at: Timestamp| at.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%MZ").to_string();
     let text = format!(
         "overrides:\n  - {{ cluster: edge-01, type: rw, from: {}, until: {}, reason: INC-1 }}\n",
@@ -44,13 +44,13 @@ pub fn pin(cluster: &Cluster) -> Option<String> {
 }
 
 /// Gives the revision that a Flux Kustomization has applied, where that is ready.
-fn applied(cluster: &Cluster, name: &str) -> Option<String> {
+pub fn applied(cluster: &Cluster, name: &str) -> Option<String> {
     let found = cluster.kustomization(name).filter(crate::fleet::ready)?;
     found["status"]["lastAppliedRevision"].as_str().map(str::to_owned)
 }
 
 /// Gives the UIDs of what is applied, but for the gate.
-fn uids(cluster: &Cluster) -> Vec<(String, String)> {
+pub fn uids(cluster: &Cluster) -> Vec<(String, String)> {
     let is_of_gate = |name: &str| name.starts_with("CronJob") || name.starts_with("ConfigMap jobs/");
     cluster.uids().into_iter().filter(|(name, _)| !is_of_gate(name)).collect()
 }

@@ -10,6 +10,7 @@ use crate::plan::migrate::moving::Move;
 use crate::plan::problem::Problem;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::{artifact_path, holds_variable};
+use crate::repo::post_build::pattern;
 
 /// What helps where a variable stands.
 const WRITTEN_OUT: &str = "write the cluster's value, in a file for each cluster where several share this one\nwait until the cluster has applied that\ngo on";
@@ -79,31 +80,4 @@ pub fn may_apply<'a>(input: &Input<'a>, cluster: &str, folder: &RepoPath) -> Opt
         (own == cluster || !input.spec.clusters.contains_key(own)) && wildcard(&pattern, folder.as_str())
     });
     meant.next()
-}
-
-/// Puts `*` in the place of each variable.
-pub fn pattern(path: &str) -> String {
-    let (mut pattern, mut rest) = (String::new(), path);
-    while let Some((before, after)) = rest.split_once("${") {
-        pattern = pattern + before + "*";
-        rest = after.split_once('}').map_or("", |(_, rest)| rest);
-    }
-    pattern + rest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_variable_stands_for_any_text() {
-        for (path, expected) in [
-            ("apps/${site}", "apps/*"),
-            ("${root:=apps}/a${b}c", "*/a*c"),
-            ("apps/north", "apps/north"),
-            ("apps/${site", "apps/*"),
-        ] {
-            assert_eq!(pattern(path), expected);
-        }
-    }
 }

@@ -56,6 +56,7 @@ fn cluster() -> Vec<LiveKustomization> {
         ready: true,
         message: String::new(),
         revision: format!("main@sha1:{HERE}"),
+        origin: String::new(),
         inventory: vec![ObjectId::of(&self::object(object).value)],
     };
     vec![one("rt", "content-north"), one("rw", "settings")]
