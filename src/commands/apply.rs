@@ -290,7 +290,7 @@ fn report(output: &Output, plan: &Plan) {
         standing.told().iter().for_each(|line| output.say(line));
     }
     let mut entries: Vec<&EntryOutcome> = plan.report.entries().iter().collect();
-    entries.sort_by_key(|entry| entry.problem.is_some());
+    entries.sort_by_key(|entry| (entry.problem.is_some(), &entry.cluster));
     let folded = if output.verbose() { BTreeMap::new() } else { alike(&entries) };
     entries.retain(|entry| !entry.is_untouched() || !folded.contains_key(&entry.reasons()));
     for entry in entries {

@@ -60,8 +60,8 @@ fn a_gate_is_written_where_its_own_cluster_fetches_it() {
         metadata: { name: flux-system, namespace: flux-system }\n\
         spec: { interval: 1m, url: https://example.com/all.git }\n";
     scratch.write("deploy/clusters/test/source.yaml", all);
-    scratch.write("deploy/clusters/test/flux.yaml", &root("test").replace("./clusters", "./deploy/clusters"));
-    scratch.write("deploy/clusters/test/shop.yaml", &flux_kustomization("shop", "deploy/shop", ""));
+    scratch.write("deploy/clusters/test/flux.yaml", root("test").replace("./clusters", "./deploy/clusters"));
+    scratch.write("deploy/clusters/test/shop.yaml", flux_kustomization("shop", "deploy/shop", ""));
     scratch.commit();
     told(&scratch, &INIT);
     scratch

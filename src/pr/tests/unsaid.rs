@@ -132,7 +132,7 @@ fn a_list_that_a_root_without_one_gets_makes_nothing_new() {
     assert_eq!(lines(&report), ["Kustomization/far created unknown"]);
     let expected = [
         "path head far: only the cluster knows the path of Flux Kustomization far",
-        "unreached head clusters/one: Git does not say what applies clusters/one/more.yaml to one",
+        "unreached head clusters/one: no Flux Kustomization in Git applies clusters/one/more.yaml to one",
     ];
     assert_eq!(withheld(&report), expected);
 }
