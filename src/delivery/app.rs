@@ -115,10 +115,13 @@ impl Apps {
         };
         let reach = |child: Child| {
             let mut reach = model.graph.reach(&child.folder);
-            // An object's origin is the file itself, which a link in the app only leads to.
-            let links =
-                model.graph.links().filter(|link| link.parent().is_some_and(|at| reach.contains(&at)));
-            let files: Vec<RepoPath> = links.map(|link| model.graph.real(link)).collect();
+            // A file that it lists may stand elsewhere.
+            let lists = reach.iter().filter_map(|folder| model.graph.get(folder));
+            let listed = lists.flat_map(Kustomization::resources).filter_map(|one| match &one.target {
+                Target::Path(file) if !model.graph.has(file) => Some(file.clone()),
+                _ => None,
+            });
+            let files: Vec<RepoPath> = listed.collect();
             reach.extend(files);
             (whole(&child.folder).unwrap_or(child.app), reach)
         };
