@@ -26,6 +26,8 @@ pub struct BuiltJob {
     pub action: Action,
     /// What it resumes or suspends; the name `*` is all of a namespace.
     pub targets: BTreeSet<GateTarget>,
+    /// What it suspends in vain: Git resumes it each time.
+    pub resumed: BTreeSet<GateTarget>,
     /// `spec.schedule`, as it is written.
     pub schedule: String,
     /// `spec.timeZone`; `None` leaves it to the controller.
@@ -63,6 +65,7 @@ impl BuiltJob {
             parameter: reading.parameter,
             obeys_stop: reading.obeys_stop,
             targets: reading.turns.into_iter().map(GateTarget::from).collect(),
+            resumed: BTreeSet::new(),
             schedule: job["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
             time_zone: job["spec"]["timeZone"].as_str().map(str::to_owned),
             is_running: !mechanism::is_off(job),
@@ -121,6 +124,34 @@ impl BuiltJob {
         self.targets = readers.map(|(one, _)| target(one)).collect();
     }
 
+    /// Notes what Git resumes each time that it has suspended it: kustomize-controller applies `spec.suspend: false` as
+    /// any other field, at each reconciliation of the parent, unless that is suspended too or leaves the object alone. An
+    /// admission policy lets nobody resume, and a held source is not resumed.
+    fn note_resumed(&mut self, model: &Model, cluster: &str) {
+        if self.action != Action::Close || self.held.is_some() || self.parameter.is_some() {
+            return;
+        }
+        let all = model.delivered.named(cluster).into_iter().flat_map(|own| &own.kustomizations);
+        let is_resumed = |one: &&Reached| {
+            let ssa = one.value["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/ssa"].as_str();
+            let is_applied =
+                !ssa.is_some_and(|ssa| ["ignore", "ifnotpresent"].contains(&ssa.to_lowercase().as_str()));
+            let flux = one.written.map(|written| model.flux(written));
+            one.remote.is_empty()
+                && one.value["spec"]["suspend"] == false
+                && is_applied
+                && flux.is_none_or(|flux| model.kept_out_by(flux).is_none())
+        };
+        for one in all.filter(is_resumed) {
+            let is_it = |own: &&GateTarget| {
+                (own.name == "*" || own.name == one.name())
+                    && (one.namespace().is_empty() || own.namespace == one.namespace())
+            };
+            let named = |own: &GateTarget| GateTarget { name: one.name().to_owned(), ..own.clone() };
+            self.resumed.extend(self.targets.iter().filter(is_it).map(named));
+        }
+    }
+
     /// Tells whether it closes a Flux Kustomization.
     pub fn closes(&self, target: &GateTarget) -> bool {
         self.action.holds() && self.turns(target)
@@ -160,6 +191,7 @@ impl Closings {
             for (mut job, file) in jobs {
                 job.is_kept_out = one.is_suspended;
                 job.hold_readers(model, &one.cluster);
+                job.note_resumed(model, &one.cluster);
                 let files = found.files.entry((one.cluster.clone(), job.name.clone())).or_default();
                 files.extend(one.lists.iter().cloned().chain(file));
                 if !known[..before].contains(&job) {
@@ -190,11 +222,18 @@ impl Closings {
         self.of(cluster).iter().any(|job| job.is_running && job.action.holds())
     }
 
-    /// Returns the job that closes a Flux Kustomization of a cluster, if one runs.
+    /// Returns the job that closes a Flux Kustomization of a cluster, if one runs and Git does not undo it.
     pub fn running(&self, cluster: &str, target: &GateTarget) -> Option<&BuiltJob> {
-        let mut all = self.of(cluster).iter().filter(|job| job.is_running && job.closes(target));
+        let closes = |job: &&BuiltJob| job.is_running && job.closes(target) && !job.resumed.contains(target);
+        let mut all = self.of(cluster).iter().filter(closes);
         let first = all.next()?;
         Some(std::iter::once(first).chain(all).find(|job| !job.is_kept_out).unwrap_or(first))
+    }
+
+    /// Tells whether Git resumes a Flux Kustomization each time that a gate has suspended it, and nothing else closes it.
+    pub fn is_resumed(&self, cluster: &str, target: &GateTarget) -> bool {
+        let all = || self.of(cluster).iter().filter(|job| job.is_running && job.closes(target));
+        all().next().is_some() && all().all(|job| job.resumed.contains(target))
     }
 
     /// Returns a job that closes, by its name, with the one that opens the same; that may be the job itself.
@@ -231,6 +270,7 @@ fn written(model: &Model, folder: &RepoPath) -> Vec<(BuiltJob, Option<RepoPath>)
         parameter: read(&job.value, None).parameter,
         obeys_stop: read(&job.value, None).obeys_stop,
         targets: job.targets.iter().map(target).collect(),
+        resumed: BTreeSet::new(),
         schedule: job.value["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
         time_zone: job.value["spec"]["timeZone"].as_str().map(str::to_owned),
         is_running: !mechanism::is_off(&job.value),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::delivery::{BuiltJob, Model, Reached, Sides};
-use crate::mechanism::{Action, GateTarget};
+use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::spec::{ChangeType, FluxDefaults, Spec};
 
@@ -113,33 +113,13 @@ impl<'m> Holds<'m> {
     /// one that has windows.
     pub fn of(&self, cluster: &str, namespace: &str, name: &str, path: Option<&RepoPath>) -> Option<Hold> {
         let target = self.target(namespace, name);
-        let running = self.running(cluster, &target).filter(|job| !self.resumes(cluster, &target, job));
+        let running = self.model.closings.running(cluster, &target);
         running.map(|job| self.hold(job, path)).or_else(|| self.by_source(cluster, &target))
     }
 
-    /// Tells whether Git resumes a Flux Kustomization each time that a gate has suspended it.
-    ///
-    /// kustomize-controller applies `spec.suspend: false` as any other field, at each reconciliation of the parent.
+    /// Tells whether a gate suspends a Flux Kustomization and Git resumes it each time.
     pub fn is_resumed(&self, cluster: &str, namespace: &str, name: &str) -> bool {
-        let target = self.target(namespace, name);
-        self.running(cluster, &target).is_some_and(|job| self.resumes(cluster, &target, job))
-    }
-
-    fn running(&self, cluster: &str, target: &GateTarget) -> Option<&'m BuiltJob> {
-        self.model.closings.running(cluster, target)
-    }
-
-    /// Tells whether Git takes back what a job suspends. An admission policy lets nobody, and a held source is not
-    /// resumed.
-    fn resumes(&self, cluster: &str, target: &GateTarget, job: &BuiltJob) -> bool {
-        let is_it = |one: &&Reached| {
-            one.remote.is_empty()
-                && one.name() == target.name
-                && self.target(one.namespace(), one.name()) == *target
-        };
-        let of_cluster = self.model.delivered.named(cluster).into_iter().flat_map(|own| &own.kustomizations);
-        let suspends = job.action == Action::Close && job.held.is_none() && job.parameter.is_none();
-        suspends && of_cluster.filter(is_it).any(|one| one.value["spec"]["suspend"] == false)
+        self.model.closings.is_resumed(cluster, &self.target(namespace, name))
     }
 
     /// Returns all that the gates hold back.

@@ -319,7 +319,13 @@ impl<'a> Input<'a> {
             own.peek().is_some() && own.all(|target| closings.running(cluster, &target).is_none())
         };
         let free: Vec<&str> = entry.clusters().filter(free).collect();
-        if free.iter().any(|cluster| closings.closes_any(cluster)) {
+        let resumed = |cluster: &&str| {
+            let mut own = self.model.flux_in(entry, cluster).map(|one| GateTarget::of(self, one));
+            own.any(|target| closings.is_resumed(cluster, &target))
+        };
+        if free.iter().any(resumed) {
+            ". `suspend: false` in Git resumes its Flux Kustomization, so no window closes it"
+        } else if free.iter().any(|cluster| closings.closes_any(cluster)) {
             ". No gate suspends its Flux Kustomization: `gitops-windows sync` says why"
         } else if !free.is_empty() {
             ". No gate suspends its Flux Kustomization yet"

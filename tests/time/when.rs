@@ -265,6 +265,16 @@ fn what_git_resumes_no_window_closes() {
     let found = clusters["clusters"][0]["kustomizations"].as_array().unwrap().clone();
     let held: Vec<&Value> = found.iter().filter(|one| !one["gated"].is_null()).collect();
     assert!(held.is_empty(), "{held:?}");
+    let explained = repository.stdout(&["explain", "apps/nginx/nginx-rw/deployment.yaml"]);
+    assert!(explained.contains("apps-rw: no gate holds it"), "{explained}");
+    // Nobody resumes it where what applies it is suspended too.
+    let root = flux("flux-system", "clusters/edge-01").replace("spec:\n", "spec:\n  suspend: true\n");
+    repository.write("clusters/edge-01/flux-system.yaml", &root);
+    let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
+    let of_apps = lines(&answer).into_iter().find(|line| line.2 == "apps-rw").unwrap();
+    assert_eq!(of_apps.4, "closes");
+    let explained = repository.stdout(&["explain", "apps/nginx/nginx-rw/deployment.yaml"]);
+    assert!(!explained.contains("apps-rw: no gate holds it"), "{explained}");
 }
 
 #[test]

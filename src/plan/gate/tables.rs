@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{BuiltJob, Input};
+use crate::delivery::{BuiltJob, Input, Model};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{self, ClusterGate, GateTarget, Table, Tabled, pod_of};
@@ -122,7 +122,7 @@ pub fn retime<'a>(input: &Input<'a>, before: &Spec) -> Result<Retimed<'a>, Error
             let loose = loose.filter(|target| model.closings.running(cluster, target).is_none());
             for target in loose {
                 found.unreached.insert(cluster.to_owned());
-                found.remarks.push(not_held(input, own, target));
+                found.remarks.push(not_held(input, &model, own, target));
             }
         }
     }
@@ -136,8 +136,19 @@ fn wanted_of<'g>(gate: &'g ClusterGate, types: &BTreeSet<usize>) -> BTreeSet<&'g
 }
 
 /// Says that no gate holds back something that the spec gates, so that no table stops it, and what does.
-fn not_held(input: &Input<'_>, gate: &ClusterGate, target: &GateTarget) -> Diagnostic {
+fn not_held(input: &Input<'_>, model: &Model, gate: &ClusterGate, target: &GateTarget) -> Diagnostic {
     let (cluster, GateTarget { namespace, name }) = (&gate.cluster, target);
+    if model.closings.is_resumed(cluster, target) {
+        let shown = target.shown(input.spec);
+        let text = format!(
+            "Flux Kustomization {shown} of cluster {cluster} stays open: `suspend: false` in Git resumes it"
+        );
+        let at = of_file(input, cluster, target).map(|flux| flux.place("suspend"));
+        let at = at.unwrap_or_else(|| Place::file(input.spec.path.clone()));
+        return Diagnostic::warning(text)
+            .at(at)
+            .help("remove `spec.suspend` from its manifest; the gate then owns the field");
+    }
     let held = gate.sources.iter().find(|source| source.targets.contains(target));
     let why = match held {
         Some(held) => format!("it reads another source than {}", held.name),
