@@ -16,6 +16,7 @@ pub(super) struct Pattern {
     pub line: String,
     /// Its bytes in the `.sourceignore` file; `None` where the source itself has it.
     pub span: Option<Range<usize>>,
+    /// Whether it begins with `!`, so that it brings back what another one leaves out.
     pub includes: bool,
     parts: Vec<String>,
     only_folders: bool,

@@ -75,7 +75,7 @@ fn everybody_knows_what_an_artifact_waits_for() {
     scratch.commit();
     let told = scratch.expect(0, &["clusters"]).stdout;
     assert!(told.contains("apps-rw      clusters/edge-01/apps/apps-rw, gated by rw"), "{told}");
-    let found = scratch.run(&["check", "--now", "2026-11-20T00:00:00Z"]).stdout;
+    let found = scratch.expect(0, &["check", "--now", "2026-11-20T00:00:00Z"]).stdout;
     let codes: Vec<&str> = found.lines().filter(|line| line.contains("[GW")).collect();
     assert_eq!(codes.iter().filter(|line| !line.contains("[GW002]")).count(), 0, "{found}");
     let base = scratch.git(&["rev-parse", "HEAD"]);

@@ -319,7 +319,12 @@ fn foreign(flux: &FluxKustomization) -> Diagnostic {
             "{name} builds from {kind} {source}, which is not this repository. Its objects are not checked"
         ))
         .at(place)
-        .help("check the repository that the artifact is made from")
+        .help(match kind {
+            "OCIRepository" => {
+                "check the repository that the artifact is made from\nif that is this one, name the pushed folder as `path` under `flux.source`"
+            }
+            _ => "check the repository that the artifact is made from",
+        })
 }
 
 /// Tells whether a path has more steps up than down.

@@ -191,7 +191,12 @@ fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
                 .at(unmapped.place.clone().unwrap_or_else(|| kustomization.place("path"))),
                 None => Problem::new(
                     format!("its path is relative to {kind} {name}, not to this repository"),
-                    "split it in the repository that the artifact is made from",
+                    match kind {
+                        "OCIRepository" => {
+                            "split it in the repository that the artifact is made from\nif that is this one, name the pushed folder as `path` under `flux.source`"
+                        }
+                        _ => "split it in the repository that the artifact is made from",
+                    },
                 ),
             };
             EntryOutcome::new(&cluster, &path).refused(problem)
