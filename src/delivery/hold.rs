@@ -145,7 +145,8 @@ impl<'m> Holds<'m> {
             .collect();
         for job in self.model.closings.of(cluster).iter().filter(|job| job.is_running && job.action.holds()) {
             let named = job.targets.iter().filter(|target| target.name != "*");
-            for target in named.chain(reached.keys().filter(|target| job.turns(target))) {
+            let all = named.chain(reached.keys().filter(|target| job.turns(target)));
+            for target in all.filter(|target| !job.resumed.contains(target)) {
                 let path = reached.get(target).and_then(|one| one.path.as_ref());
                 let change_type = match self.of(cluster, &target.namespace, &target.name, path) {
                     Some(Hold::Window(name)) => Some(name),
