@@ -588,3 +588,17 @@ fn init_ends_with_what_will_wait() {
     scratch.commit();
     insta::assert_snapshot!(last(&scratch, &[]), @"From Sun 2026-11-29 04:00 Europe/Berlin, 2 Flux Kustomizations in 2 clusters wait for Sat 2026-12-05 22:00 Europe/Berlin. Nothing else changes.");
 }
+
+#[test]
+fn init_refuses_times_that_make_no_window() {
+    let scratch = Scratch::fixture("sample");
+    let before = scratch.tree();
+    let same = ["init", "--open", "0 20 * * TUE", "--close", "0 20 * * TUE", "--time-zone", "UTC", "--yes"];
+    let run = scratch.expect(3, &same);
+    assert!(
+        run.stderr.contains("error: the given times make no window. Nothing was written"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(scratch.tree(), before);
+}

@@ -254,3 +254,17 @@ fn a_rule_about_an_app_holds_for_what_it_takes_from_elsewhere() {
     assert!(text.contains("rw (rule 1 of the spec)"), "{text}");
     assert!(text.contains("app linked"), "{text}");
 }
+
+#[test]
+fn a_broken_file_in_the_root_of_a_flux_instance_is_told() {
+    let scratch = divided();
+    let instance = "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: { name: flux, namespace: flux-system }\nspec: { sync: { kind: GitRepository, url: https://example.org/fleet, ref: refs/heads/main, path: clusters/new } }\n";
+    scratch
+        .write("clusters/new/flux-system/flux-instance.yaml", instance)
+        .write("clusters/new/more.yaml", "a: [\n")
+        .commit();
+    let told = scratch.expect(1, &["check"]).stdout;
+    assert!(told.contains("error[GW033]: clusters/new/more.yaml is not valid YAML"), "{told}");
+    let told = scratch.expect(0, &["clusters"]).stdout;
+    assert!(told.contains("clusters/new, does not build: "), "{told}");
+}

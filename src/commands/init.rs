@@ -9,6 +9,7 @@ use crate::commands::renderer::renderer;
 use crate::commands::schedules::lint;
 use crate::commands::workspace::Workspace;
 use crate::delivery::{Known, Model};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::command::{InitOptions, init, scaffold};
@@ -74,7 +75,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
             &arguments.clusters,
             &arguments.apps,
         )?;
-        lint_planned(global, output, &workspace, &plan, renderer.as_ref())?;
+        lint_planned(global, output, &workspace, &plan, arguments, renderer.as_ref())?;
         return apply(&arguments.writing, output, &workspace, &plan, renderer.as_ref(), arguments.format);
     }
     let mut plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
@@ -84,7 +85,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
         options.check()?;
         plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
     }
-    lint_planned(global, output, &workspace, &plan, renderer.as_ref())?;
+    lint_planned(global, output, &workspace, &plan, arguments, renderer.as_ref())?;
     let exit = apply(&arguments.writing, output, &workspace, &plan, renderer.as_ref(), arguments.format)?;
     output.say(&effect(global, &workspace, &plan, renderer.as_ref())?);
     Ok(exit)
@@ -105,18 +106,28 @@ fn effect(
         .map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })
 }
 
-/// Shows what is doubtful about the schedules of the spec that the plan writes.
+/// Shows what is doubtful about the schedules of the spec that the plan writes, and refuses given times that make no
+/// window at all. Those of a gate that runs stay what they are.
 fn lint_planned(
     global: &Global,
     output: &Output,
     workspace: &Workspace,
     plan: &Plan,
+    arguments: &Init,
     renderer: &dyn Renderer,
 ) -> Result<(), Error> {
     let after = plan.changes.apply(&workspace.snapshot);
     let Ok(parsed) = spec::read(&after, &workspace.spec_path) else { return Ok(()) };
     let model = Model::read(&after, &parsed.spec.folder(), &Known::of(&parsed.spec), renderer);
-    lint(global, output, &parsed.spec, &model, &after)
+    let lints = lint(global, output, &parsed.spec, &model, &after)?;
+    // It opens and closes at the same instant.
+    let is_none = lints.iter().any(|lint| lint.code == Some("GW107") && lint.severity == Severity::Error);
+    if is_none && (arguments.open.is_some() || arguments.close.is_some()) {
+        let text = "the given times make no window. Nothing was written";
+        let help = "give other times with --open and --close";
+        return Err(Error::new(ErrorKind::Invalid, Diagnostic::error(text).help(help)));
+    }
+    Ok(())
 }
 
 /// Asks for the window where nobody gave one; an empty answer keeps the guide's.

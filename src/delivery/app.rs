@@ -115,10 +115,12 @@ impl Apps {
         };
         let reach = |child: Child| {
             let mut reach = model.graph.reach(&child.folder);
-            // A file that it lists may stand elsewhere.
+            // A file that it lists may stand elsewhere; what stands above it is of what surrounds it.
             let lists = reach.iter().filter_map(|folder| model.graph.get(folder));
             let listed = lists.flat_map(Kustomization::resources).filter_map(|one| match &one.target {
-                Target::Path(file) if !model.graph.has(file) => Some(file.clone()),
+                Target::Path(file) if !model.graph.has(file) => {
+                    file.parent().is_some_and(|at| !child.folder.is_within(&at)).then(|| file.clone())
+                }
                 _ => None,
             });
             let files: Vec<RepoPath> = listed.collect();

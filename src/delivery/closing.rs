@@ -136,7 +136,8 @@ impl BuiltJob {
             let ssa = one.value["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/ssa"].as_str();
             let is_applied =
                 !ssa.is_some_and(|ssa| ["ignore", "ifnotpresent"].contains(&ssa.to_lowercase().as_str()));
-            let flux = one.written.map(|written| model.flux(written));
+            let mut of_cluster = model.flux_of_cluster(cluster);
+            let flux = of_cluster.find(|flux| flux.name == one.name() && flux.namespace == one.namespace());
             one.remote.is_empty()
                 && one.value["spec"]["suspend"] == false
                 && is_applied

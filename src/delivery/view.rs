@@ -214,6 +214,14 @@ impl Listing<'_> {
         if self.is_exact && links.next().is_some() {
             return None;
         }
+        if self.is_exact {
+            let mut loose =
+                self.view.snapshot.below(folder).filter(|(file, _)| is_yaml(file) && is_loose(file));
+            let is_broken = |entry: &Entry| matches!(entry, Entry::File(file) if !file.is_yaml());
+            if loose.any(|(_, entry)| is_broken(entry)) {
+                return None;
+            }
+        }
         for (file, _) in below(&self.view.files, folder).filter(|(file, _)| is_loose(file)) {
             self.file(file, namespace)?;
         }
@@ -261,7 +269,11 @@ impl Listing<'_> {
     }
 
     fn file(&mut self, path: &RepoPath, namespace: Option<&str>) -> Option<()> {
-        let Some(objects) = self.view.files.get(path) else { return Some(()) };
+        let Some(objects) = self.view.files.get(path) else {
+            // One that holds nothing of interest may still break the build.
+            let is_broken = || self.view.snapshot.file(path).is_some_and(|file| !file.is_yaml());
+            return if self.is_exact && is_broken() { None } else { Some(()) };
+        };
         let Some(objects) = objects else { return self.wanting() };
         for value in objects {
             let annotations = value["metadata"]["annotations"].as_object();

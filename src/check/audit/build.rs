@@ -34,6 +34,9 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 .collect::<Vec<_>>(),
         );
     }
+    let of_roots: Vec<Diagnostic> =
+        roots(subject, &broken).filter(|new| !findings.iter().any(|old| old.place == new.place)).collect();
+    findings.extend(of_roots);
     let unread = subject.model.delivered.unread.iter().filter_map(|file| unreadable(subject, file));
     let unread: Vec<Diagnostic> =
         unread.filter(|new| !findings.iter().any(|old| old.place == new.place)).collect();
@@ -88,6 +91,39 @@ fn files(subject: &Subject<'_>) -> (Vec<Diagnostic>, BTreeSet<RepoPath>) {
         }
     }
     (findings, broken)
+}
+
+/// Says why roots do not build that a FluxInstance applies: no file holds their Flux Kustomizations.
+fn roots<'s>(
+    subject: &'s Subject<'_>,
+    broken: &'s BTreeSet<RepoPath>,
+) -> impl Iterator<Item = Diagnostic> + 's {
+    let model = subject.model;
+    let all = model.delivered.all.iter().flat_map(|cluster| &cluster.kustomizations);
+    let failing = all.filter(|one| one.written.is_none());
+    failing.filter_map(|one| {
+        let (error, folder) = (one.error.as_ref()?, one.path.as_ref()?);
+        if built(&model.graph, folder).iter().any(|folder| broken.contains(folder)) {
+            return None;
+        }
+        let loose = |file: &&RepoPath| {
+            let mut above = file.parents().take_while(|above| above.is_within(folder));
+            is_yaml(file) && !above.any(|above| model.graph.has(&above))
+        };
+        let mut files = subject.snapshot.below(folder).map(|(file, _)| file).filter(loose);
+        let of_file = files.find_map(|file| unreadable(subject, file));
+        let place = Place::file(model.graph.get(folder).map_or(folder.clone(), |list| list.file.clone()));
+        Some(of_file.unwrap_or_else(|| {
+            DOES_NOT_BUILD
+                .finding(format!(
+                    "{folder} does not build, and {} applies nothing new from it: {}",
+                    one.name(),
+                    reason(error)
+                ))
+                .at(place)
+                .help(format!("run `kustomize build --load-restrictor LoadRestrictionsNone {folder}`"))
+        }))
+    })
 }
 
 /// Says that nothing stands where a list leads.
@@ -154,6 +190,16 @@ fn unreadable(subject: &Subject<'_>, path: &RepoPath) -> Option<Diagnostic> {
         Entry::Symlink { .. } => return None,
     };
     let Some(text) = file.text() else {
+        // go-yaml, with which kustomize reads, knows it by its byte order mark (`yaml_parser_determine_encoding`).
+        if file.bytes().starts_with(&[0xff, 0xfe]) || file.bytes().starts_with(&[0xfe, 0xff]) {
+            let finding = UNREADABLE_FILE
+                .finding(format!(
+                    "{path} is UTF-16 text. kustomize reads it, and nothing here checks its objects"
+                ))
+                .at(whole())
+                .help("save it as UTF-8");
+            return Some(Diagnostic { severity: Severity::Note, ..finding });
+        }
         return Some(
             UNREADABLE_FILE
                 .finding(format!(

@@ -10,8 +10,15 @@ use crate::plan::migrate::precondition::identity::may_apply;
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let Some(spec) = subject.spec else { return Vec::new() };
     let input = Input { spec, snapshot: subject.snapshot, model: subject.model, renderer: subject.renderer };
-    // Whose a path with a variable is, Git does not say.
+    // Whose a path with a variable is, Git does not say; and what fails to build deletes nothing.
+    let fails = |cluster: &str| {
+        let all = subject.model.delivered.named(cluster).into_iter().flat_map(|own| &own.kustomizations);
+        all.into_iter().any(|one| one.error.is_some())
+    };
     let is_known = |one: &Unapplied| {
+        if fails(&one.cluster) {
+            return false;
+        }
         let mut paths = [&one.whole].into_iter().chain(one.sides.values());
         paths.all(|path| may_apply(&input, &one.cluster, path).is_none())
     };

@@ -205,7 +205,7 @@ pub fn together(repositories: &[Files]) -> Snapshot {
             // A text of this kind stands for bytes that are no text.
             let file = |bytes: Vec<u8>| Entry::File(File::new(bytes));
             let entry = match (text.as_str(), text.strip_prefix("<link>")) {
-                ("<binary>", _) => file(vec![0xff, 0xfe, 0, 1]),
+                ("<binary>", _) => file(vec![0xc3, 0x28, 0, 1]),
                 (_, Some(target)) => Entry::Symlink { target: target.to_owned() },
                 (text, _) => {
                     file(text.replace("path: ./", &format!("path: ./{}/", folder(index))).into_bytes())
