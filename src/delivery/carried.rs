@@ -8,7 +8,7 @@ use crate::delivery::view::{CHANGING, HARMLESS};
 use crate::delivery::{Artifact, EntryPoint, Model, Reached, build};
 use crate::path::RepoPath;
 use crate::render::{RenderError, Request};
-use crate::repo::{FluxKustomization, Graph, Reference, Snapshot, generated_children};
+use crate::repo::{FluxKustomization, Graph, Kustomization, Reference, Snapshot, built, generated_children};
 
 /// A build that brings CronJobs to a cluster.
 #[derive(Clone, Debug)]
@@ -79,15 +79,30 @@ struct Way<'m> {
 
 impl<'m> Way<'m> {
     /// Returns it where a Flux Kustomization builds the entry point, or builds one of which that is a part.
-    fn of(model: &'m Model, flux: &'m FluxKustomization, spec: &'m Value) -> Way<'m> {
+    fn of(model: &'m Model, snapshot: &Snapshot, flux: &'m FluxKustomization, spec: &'m Value) -> Way<'m> {
+        let artifact = model.partial_artifact(flux);
         let error = model.reached(flux).and_then(|reached: &Reached| reached.error.clone());
-        Way {
-            spec,
-            artifact: model.partial_artifact(flux),
-            is_suspended: model.kept_out_by(flux).is_some(),
-            is_failing: error.is_some_and(|message| !RenderError { message }.is_of_here()),
-        }
+        let fails = error.is_some_and(|message| !RenderError { message }.is_of_here());
+        // Where the lists alone tell which Flux Kustomizations it brings, the rest was not built.
+        let graph = model.delivered.graph(artifact).unwrap_or(&model.graph);
+        let lacks = || {
+            flux.path
+                .as_ref()
+                .is_some_and(|path| lacks(graph, &model.delivered.files(snapshot, artifact), path))
+        };
+        Way { spec, artifact, is_suspended: model.kept_out_by(flux).is_some(), is_failing: fails || lacks() }
     }
+}
+
+/// Tells whether a list that takes part in a build names what is not there.
+fn lacks(graph: &Graph, files: &Snapshot, folder: &RepoPath) -> bool {
+    let is_there = |path: &RepoPath| {
+        let real = graph.real(path);
+        files.entry(&real).is_some() || files.is_dir(&real)
+    };
+    let lists = built(graph, folder);
+    let named = lists.iter().filter_map(|folder| graph.get(folder)).flat_map(Kustomization::resources);
+    named.filter_map(Reference::path).any(|path| !is_there(path))
 }
 
 fn of_entry(
@@ -98,13 +113,23 @@ fn of_entry(
     cluster: &str,
 ) -> Vec<Carried> {
     let whole = |spec: &Value| Request::of(entry.path.clone(), build(model, &entry.path, spec).as_ref());
-    let mut ways: Vec<Way<'_>> =
-        model.flux_in(entry, cluster).map(|flux| Way::of(model, flux, &flux.effective["spec"])).collect();
+    let mut ways: Vec<Way<'_>> = model
+        .flux_in(entry, cluster)
+        .map(|flux| Way::of(model, snapshot, flux, &flux.effective["spec"]))
+        .collect();
     if ways.is_empty() && model.is_applied_to(entry, cluster) {
         let above = entry.through.as_ref().map(|root| model.flux_at(root)).into_iter().flatten();
-        ways.extend(above.filter(|one| one.cluster == cluster).map(|one| Way::of(model, one, &Value::Null)));
+        let mut above = above
+            .filter(|one| one.cluster == cluster)
+            .map(|one| Way::of(model, snapshot, one, &Value::Null))
+            .peekable();
+        let is_said = above.peek().is_some();
+        // Flux lists what is there, and a root with a list of its own fails.
+        let is_there =
+            |way: &Way<'_>| model.delivered.graph(way.artifact).is_none_or(|graph| graph.has(&entry.path));
+        ways.extend(above.filter(|way| way.is_failing || is_there(way)));
         let is_fetched = || files.iter().any(|file| model.delivered.is_fetched_by(cluster, file));
-        if ways.is_empty() && is_fetched() {
+        if !is_said && is_fetched() {
             ways.push(Way { spec: &Value::Null, artifact: None, is_suspended: false, is_failing: false });
         }
     }

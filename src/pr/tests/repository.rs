@@ -141,6 +141,14 @@ fn snapshot(files: &Files) -> Snapshot {
     Snapshot::new(files.iter().map(entry).collect())
 }
 
+/// Understands a state.
+pub fn model(files: &Files) -> Model {
+    let renderer = Embedded::new(Limits::default());
+    let path = RepoPath::parse(SPEC_FILE).unwrap();
+    let known = files.get(SPEC_FILE).map(|text| Known::of(&parse(&path, text.as_bytes()).unwrap().spec));
+    Model::read(&snapshot(files), &RepoPath::top(), &known.unwrap_or_default(), &renderer)
+}
+
 /// Compares two states at [`NOW`].
 pub fn compared(before: &Files, after: &Files) -> Report {
     compared_at(NOW, before, after)
