@@ -142,6 +142,8 @@ pub struct Closings {
     jobs: BTreeMap<String, Vec<BuiltJob>>,
     /// By cluster and name, the files that bring them: their own, and the lists from what is applied down to these.
     files: BTreeMap<(String, String), BTreeSet<RepoPath>>,
+    /// The clusters of which some are not known, as a build fails and its files can't be read.
+    unread: BTreeSet<String>,
 }
 
 impl Closings {
@@ -152,7 +154,11 @@ impl Closings {
     pub(super) fn read(snapshot: &Snapshot, model: &Model, renderer: &dyn Renderer) -> Closings {
         let mut found = Closings::default();
         for Brought { carried: one, objects, is_unbuilt } in brought(snapshot, model, renderer) {
-            let jobs: Vec<(BuiltJob, Option<RepoPath>)> = match objects {
+            let is_unread = is_unbuilt && objects.is_none();
+            if is_unread {
+                found.unread.insert(one.cluster.clone());
+            }
+            let mut jobs: Vec<(BuiltJob, Option<RepoPath>)> = match objects {
                 Some(objects) => {
                     let job = |object: &Object| {
                         let file = object.origin.as_ref().map(|origin| origin.path.clone());
@@ -162,6 +168,10 @@ impl Closings {
                 }
                 None => written(model, &one.request.path),
             };
+            // Whether a patch lets run what stands suspended in its file is not known then.
+            if is_unread && is_patched(model, &one.request.path) {
+                jobs.iter_mut().for_each(|(job, _)| job.is_running = true);
+            }
             let known = found.jobs.entry(one.cluster.clone()).or_default();
             let before = known.len();
             for (mut job, file) in jobs {
@@ -176,6 +186,21 @@ impl Closings {
             }
         }
         found
+    }
+
+    /// Takes over from what an earlier commit holds what clusters have of builds that fail here and can't be read.
+    pub fn keep_unread(&mut self, older: &Closings) {
+        for cluster in &self.unread {
+            let own = self.jobs.entry(cluster.clone()).or_default();
+            for job in older.of(cluster) {
+                if own.iter().any(|known| known.name == job.name) {
+                    continue;
+                }
+                own.push(BuiltJob { is_kept_out: true, is_unbuilt: true, ..job.clone() });
+                let files = self.files.entry((cluster.clone(), job.name.clone())).or_default();
+                files.extend(older.files(cluster, &job.name).cloned());
+            }
+        }
     }
 
     /// Returns the clusters that get some.
@@ -218,6 +243,13 @@ impl Closings {
     pub fn any(&self, cluster: &str, target: &GateTarget) -> Option<&BuiltJob> {
         self.running(cluster, target).or_else(|| self.of(cluster).iter().find(|job| job.closes(target)))
     }
+}
+
+/// Tells whether a list that takes part in a build has patches.
+fn is_patched(model: &Model, folder: &RepoPath) -> bool {
+    let lists = built(&model.graph, folder);
+    let mut keys = lists.iter().filter_map(|folder| model.graph.get(folder)).flat_map(|list| list.keys());
+    keys.any(|key| key.to_lowercase().starts_with("patches"))
 }
 
 /// Returns the jobs of gates that a build takes in, as their files say them, with these.

@@ -67,7 +67,7 @@ impl Clock<'_> {
     fn never_comes(&self, old: &Applier<'_>, new: &Applier<'_>) -> Option<&'static str> {
         let job = self.after.job(new).filter(|job| job.is_kept_out && self.before.job(old).is_none())?;
         Some(match job.is_unbuilt {
-            true => "the Flux Kustomization of its gate does not build, so the new CronJobs do not come",
+            true => "the Flux Kustomization of its gate does not build, so no new CronJobs come",
             false => "Git suspends the Flux Kustomization of its gate, so the new CronJobs never come",
         })
     }

@@ -46,6 +46,26 @@ fn a_gate_holds_on_where_what_brings_it_does_not_build() {
     );
 }
 
+#[test]
+fn a_gate_of_which_a_file_cannot_be_read_runs_on() {
+    let broken = [("infra/gate/close.yaml", "metadata:", "metadata: [")];
+    insta::assert_snapshot!("carrier_unread", told(&gated(), &broken));
+    // A patch that is missing leaves it open whether another one lets the jobs run.
+    let list = "gates/one/kustomization.yaml";
+    let patch = [(list, "patches:\n", "patches:\n- path: patch.yaml\n")];
+    assert_eq!(closes(&with(&gated(), &patch)), Some(true));
+}
+
+#[test]
+fn a_gate_that_comes_with_a_build_that_fails_closes_nothing() {
+    let base = without(&without(&gated(), "clusters/one/gate.yaml"), "gates/one/kustomization.yaml");
+    let list = gated().remove("gates/one/kustomization.yaml").unwrap().replace("gate]", "gate, more.yaml]");
+    let flux = gated().remove("clusters/one/gate.yaml").unwrap();
+    let new =
+        [("clusters/one/gate.yaml", "", flux.as_str()), ("gates/one/kustomization.yaml", "", list.as_str())];
+    insta::assert_snapshot!("carrier_new_fails", told(&base, &new));
+}
+
 /// The same with the part of the cluster in the folder of its root, which Flux lists by itself.
 fn in_root() -> Files {
     let mut base = without(&gated(), "clusters/one/gate.yaml");

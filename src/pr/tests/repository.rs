@@ -176,7 +176,8 @@ pub fn compared_since(now: &str, before: &Files, after: &Files, since: &dyn Fn(&
         let known = spec.as_ref().map(Known::of).unwrap_or_default();
         Model::read(snapshot, &RepoPath::top(), &known, &renderer)
     };
-    let (old_model, new_model) = (model(&before, &old), model(&after, &new));
+    let (old_model, mut new_model) = (model(&before, &old), model(&after, &new));
+    new_model.closings.keep_unread(&old_model.closings);
     let now = now.parse().unwrap();
     let old = Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref());
     let old =
