@@ -26,7 +26,7 @@ pub struct Explained {
     pub live: ObjectId,
     /// The name of its type.
     pub change_type: String,
-    /// Whether that type has windows.
+    /// Whether it waits for windows of that type; what bootstraps a cluster does for none.
     pub has_window: bool,
     /// Why it has that type, in words.
     pub reason: String,
@@ -130,9 +130,8 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
     }
     let sides = input.sides();
     let (lone, live) = (Lone::of(input, &sides), input.live(&sides));
-    let appliers = Appliers::of(input);
-    // One line for each object with one origin and one type, whoever builds it.
-    let mut found: BTreeMap<Key, Vec<Consumer>> = BTreeMap::new();
+    let is_asked = |object: &Object| object.origin.as_ref().is_some_and(|origin| origin.path.is_within(path));
+    let mut asked = Vec::new();
     let mut failed = BTreeSet::new();
     for entry in input.model.all_entries() {
         // The entry point from before a split builds the same objects as its sides: who applies them is told.
@@ -148,11 +147,19 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
         };
         let typed = lone.settle(&entry.path, typed);
         let apps = Apps::of(input.model, entry);
-        let is_asked =
-            |object: &Object| object.origin.as_ref().is_some_and(|origin| origin.path.is_within(path));
-        if !typed.objects.iter().any(is_asked) {
-            continue;
+        if typed.objects.iter().any(is_asked) {
+            asked.push((entry, typed, apps));
         }
+    }
+    let wanted: BTreeSet<&RepoPath> = asked.iter().map(|(entry, ..)| &entry.path).collect();
+    let appliers = Appliers::of(input, |entry| wanted.contains(&entry.path));
+    let has_window = |name: &str| {
+        let named = input.spec.types.iter().find(|one| one.name.value == name);
+        named.is_some_and(|one| !one.is_real_time())
+    };
+    // One line for each object with one origin and one type, whoever builds it.
+    let mut found: BTreeMap<Key, Vec<Consumer>> = BTreeMap::new();
+    for (entry, typed, apps) in &asked {
         for applying in appliers.of_entry(entry) {
             for (object, classified) in typed.objects.iter().zip(&typed.types) {
                 let Some(origin) = object.origin.as_ref().filter(|_| is_asked(object)) else { continue };
@@ -162,23 +169,14 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
                     _ => words(input, classified),
                 };
                 let (id, live) = applying.ids(object);
-                let key = (origin.path.clone(), id, live, change_type, reason);
+                let has_window = entry.role != Role::Bootstrap && has_window(&change_type);
+                let key = (origin.path.clone(), id, live, change_type, reason, has_window);
                 found.entry(key).or_default().push(Consumer { app, ..applying.consumer.clone() });
             }
         }
     }
-    let has_window = |name: &str| {
-        let named = input.spec.types.iter().find(|one| one.name.value == name);
-        named.is_some_and(|one| !one.is_real_time())
-    };
-    let of = |((origin, id, live, change_type, reason), consumers): (Key, Vec<Consumer>)| Explained {
-        id,
-        live,
-        has_window: has_window(&change_type),
-        change_type,
-        reason,
-        origin,
-        consumers,
+    let of = |((origin, id, live, change_type, reason, has_window), consumers): (Key, Vec<Consumer>)| {
+        Explained { id, live, has_window, change_type, reason, origin, consumers }
     };
     let mut explained: Vec<Explained> = found.into_iter().map(of).collect();
     let readers = Readers::of(input.model);
@@ -202,8 +200,8 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
     Ok(Explanation { failed: failed.into_iter().collect(), objects: explained, files })
 }
 
-/// What tells objects apart: the file, the ids, the type and why it is that.
-type Key = (RepoPath, ObjectId, ObjectId, String, String);
+/// What tells objects apart: the file, the ids, the type, why it is that and whether its windows count.
+type Key = (RepoPath, ObjectId, ObjectId, String, String, bool);
 
 /// Returns the files below a path that no entry point takes an object from; lists, and what is no YAML, only where they
 /// are asked for by name.

@@ -242,7 +242,13 @@ fn explain_tells_the_objects_of_a_root() {
     ConfigMap flux-system/vars: rt (its folder bootstraps the cluster, and is never divided)
       from clusters/new/vars.yaml
       in cluster new, clusters/new
+        by Flux Kustomization flux-system, at once
     ");
+    // What bootstraps a cluster waits for no window, even where every type has one.
+    let windowed = scratch.text("windows.yaml").replace("rt: {}", "rt: { window: nights }");
+    scratch.write("windows.yaml", windowed).commit();
+    let told = scratch.expect(0, &["explain", "clusters/new/vars.yaml"]).stdout;
+    assert!(told.contains("by Flux Kustomization flux-system, at once"), "{told}");
 }
 
 #[test]

@@ -46,6 +46,9 @@ pub const ASSUMED: &str = "it is assumed that the CronJobs are older than the la
 /// nothing, and a CronJob that is there runs on by the schedule that it has.
 pub const KEPT_OUT: &str = "Git suspends the Flux Kustomization of its gate. It is assumed that the cluster has the CronJobs, which run on";
 
+/// What is taken for granted where what applies a gate does not build, which ends the same way.
+pub const UNBUILT: &str = "the Flux Kustomization of its gate does not build. It is assumed that the cluster has the CronJobs, which run on";
+
 /// A Flux Kustomization of a cluster that waits for windows.
 #[derive(Clone, Debug)]
 pub struct Waiting<'a> {
@@ -66,15 +69,15 @@ pub struct Begun {
     from: Option<Timestamp>,
     /// How many minutes lie between two looks at a table; 0 for a pair of CronJobs.
     tick: u32,
-    /// Whether Git suspends what applies the gate.
-    is_kept_out: bool,
+    /// Why nothing new of the gate arrives, where that is so.
+    kept_out: Option<&'static str>,
 }
 
 impl Begun {
     fn new(appeared: Appeared, at: Timestamp, tick: u32) -> Begun {
         let from = at.checked_add(Span::new().seconds(1)).unwrap_or(at);
         let from = Some(from).filter(|_| appeared != Appeared::Unknown);
-        Begun { appeared, from, tick, is_kept_out: false }
+        Begun { appeared, from, tick, kept_out: None }
     }
 
     /// Returns what is said of something that only comes at an instant, or its gate.
@@ -90,8 +93,7 @@ impl Begun {
 
     /// Says why it is only taken for closed, where Git can't say whether anything has closed it.
     pub fn assumed(&self) -> Option<&'static str> {
-        let why = if self.is_kept_out { KEPT_OUT } else { ASSUMED };
-        self.from.is_none().then_some(why)
+        self.from.is_none().then_some(self.kept_out.unwrap_or(ASSUMED))
     }
 
     /// Returns the state at an instant at which nothing has closed yet; `None` where something has, or Git can't say it.
@@ -119,8 +121,8 @@ pub fn begun(
     };
     let past = history.states(*since).map(|states| States { states, history });
     let begun = |one: Asked<'_>| match &past {
-        _ if one.is_kept_out => {
-            Some(Begun { is_kept_out: true, ..Begun::new(Appeared::Unknown, at, one.tick) })
+        _ if one.kept_out.is_some() => {
+            Some(Begun { kept_out: one.kept_out, ..Begun::new(Appeared::Unknown, at, one.tick) })
         }
         Some(past) => one.begun(past, at),
         None => Some(Begun::new(Appeared::Unknown, at, one.tick)),
@@ -186,7 +188,7 @@ struct Asked<'a> {
     files: BTreeSet<RepoPath>,
     tick: u32,
     is_in_git: bool,
-    is_kept_out: bool,
+    kept_out: Option<&'static str>,
 }
 
 impl<'a> Asked<'a> {
@@ -203,7 +205,7 @@ impl<'a> Asked<'a> {
             files: files.cloned().collect(),
             tick,
             is_in_git: own.is_some(),
-            is_kept_out: job.is_kept_out,
+            kept_out: job.kept_out(),
         })
     }
 

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::delivery::view::{CHANGING, HARMLESS};
-use crate::delivery::{EntryPoint, Model, build};
+use crate::delivery::{Artifact, EntryPoint, Model, Reached, build};
 use crate::path::RepoPath;
-use crate::render::Request;
-use crate::repo::{Graph, generated_children};
+use crate::render::{RenderError, Request};
+use crate::repo::{FluxKustomization, Graph, Kustomization, Reference, Snapshot, built, generated_children};
 
 /// A build that brings CronJobs to a cluster.
 #[derive(Clone, Debug)]
@@ -21,15 +21,19 @@ pub(super) struct Carried {
     pub namespace: Option<String>,
     /// The lists by which the cluster gets it, its own too.
     pub lists: BTreeSet<RepoPath>,
+    /// The files that the build sees; `None` for all of the repository.
+    pub artifact: Option<Artifact>,
     /// Whether Git suspends what applies it, or what applies that.
     pub is_suspended: bool,
+    /// Whether what applies it is known to fail, whatever this part of it does.
+    pub is_failing: bool,
 }
 
 /// Finds the builds that may bring CronJobs which open and close, cluster by cluster.
 ///
 /// Of an entry point that merely lists the folder of a gate only that folder is built. What Git applies to no cluster
 /// counts where no Flux Kustomization of the cluster is in Git: people apply it then.
-pub(super) fn carried(model: &Model) -> Vec<Carried> {
+pub(super) fn carried(model: &Model, snapshot: &Snapshot) -> Vec<Carried> {
     let mut found = Vec::new();
     let mut entries: BTreeMap<&RepoPath, BTreeSet<&RepoPath>> = BTreeMap::new();
     let mut folders: BTreeSet<RepoPath> = BTreeSet::new();
@@ -47,10 +51,7 @@ pub(super) fn carried(model: &Model) -> Vec<Carried> {
     for (path, files) in entries {
         let Some(entry) = model.entry(path) else { continue };
         for cluster in entry.clusters() {
-            let mut fetched = files.iter().filter(|file| model.delivered.is_fetched_by(cluster, file));
-            if fetched.next().is_some() {
-                found.extend(of_entry(model, &folders, entry, cluster));
-            }
+            found.extend(of_entry(model, snapshot, &folders, (entry, &files), cluster));
         }
     }
     let by_hand = model.gate_folders().iter().filter(|(cluster, folder)| {
@@ -61,27 +62,83 @@ pub(super) fn carried(model: &Model) -> Vec<Carried> {
         request: Request::folder(folder.clone()),
         namespace: None,
         lists: model.graph.get(folder).map(|list| list.file.clone()).into_iter().collect(),
+        artifact: None,
         is_suspended: false,
+        is_failing: false,
     }));
     found
 }
 
-fn of_entry(model: &Model, folders: &BTreeSet<RepoPath>, entry: &EntryPoint, cluster: &str) -> Vec<Carried> {
+/// What applies an entry point to a cluster.
+struct Way<'m> {
+    spec: &'m Value,
+    artifact: Option<&'m Artifact>,
+    is_suspended: bool,
+    is_failing: bool,
+}
+
+impl<'m> Way<'m> {
+    /// Returns it where a Flux Kustomization builds the entry point, or builds one of which that is a part.
+    fn of(model: &'m Model, snapshot: &Snapshot, flux: &'m FluxKustomization, spec: &'m Value) -> Way<'m> {
+        let artifact = model.partial_artifact(flux);
+        let error = model.reached(flux).and_then(|reached: &Reached| reached.error.clone());
+        let fails = error.is_some_and(|message| !RenderError { message }.is_of_here());
+        // Where the lists alone tell which Flux Kustomizations it brings, the rest was not built.
+        let graph = model.delivered.graph(artifact).unwrap_or(&model.graph);
+        let lacks = || {
+            flux.path
+                .as_ref()
+                .is_some_and(|path| lacks(graph, &model.delivered.files(snapshot, artifact), path))
+        };
+        Way { spec, artifact, is_suspended: model.kept_out_by(flux).is_some(), is_failing: fails || lacks() }
+    }
+}
+
+/// Tells whether a list that takes part in a build names what is not there.
+fn lacks(graph: &Graph, files: &Snapshot, folder: &RepoPath) -> bool {
+    let is_there = |path: &RepoPath| {
+        let real = graph.real(path);
+        files.entry(&real).is_some() || files.is_dir(&real)
+    };
+    let lists = built(graph, folder);
+    let named = lists.iter().filter_map(|folder| graph.get(folder)).flat_map(Kustomization::resources);
+    named.filter_map(Reference::path).any(|path| !is_there(path))
+}
+
+fn of_entry(
+    model: &Model,
+    snapshot: &Snapshot,
+    folders: &BTreeSet<RepoPath>,
+    (entry, files): (&EntryPoint, &BTreeSet<&RepoPath>),
+    cluster: &str,
+) -> Vec<Carried> {
     let whole = |spec: &Value| Request::of(entry.path.clone(), build(model, &entry.path, spec).as_ref());
-    let mut specs: Vec<(&Value, bool)> = model
+    let mut ways: Vec<Way<'_>> = model
         .flux_in(entry, cluster)
-        .map(|flux| (&flux.effective["spec"], model.kept_out_by(flux).is_some()))
+        .map(|flux| Way::of(model, snapshot, flux, &flux.effective["spec"]))
         .collect();
-    if specs.is_empty() && model.is_applied_to(entry, cluster) {
-        let is_suspended = entry.through.as_ref().is_some_and(|root| model.is_suspended(root, cluster));
-        specs.push((&Value::Null, is_suspended));
+    if ways.is_empty() && model.is_applied_to(entry, cluster) {
+        let above = entry.through.as_ref().map(|root| model.flux_at(root)).into_iter().flatten();
+        let mut above = above
+            .filter(|one| one.cluster == cluster)
+            .map(|one| Way::of(model, snapshot, one, &Value::Null))
+            .peekable();
+        let is_said = above.peek().is_some();
+        // Flux lists what is there, and a root with a list of its own fails.
+        let is_there =
+            |way: &Way<'_>| model.delivered.graph(way.artifact).is_none_or(|graph| graph.has(&entry.path));
+        ways.extend(above.filter(|way| way.is_failing || is_there(way)));
+        let is_fetched = || files.iter().any(|file| model.delivered.is_fetched_by(cluster, file));
+        if !is_said && is_fetched() {
+            ways.push(Way { spec: &Value::Null, artifact: None, is_suspended: false, is_failing: false });
+        }
     }
     let mut found = Vec::new();
-    for (spec, is_suspended) in specs {
+    for Way { spec, artifact, is_suspended, is_failing } in ways {
         let namespace = spec["targetNamespace"].as_str().filter(|namespace| !namespace.is_empty());
         let is_set = |field: &&str| spec[*field].as_array().is_none_or(|list| !list.is_empty());
         let mut changing = CHANGING.iter().filter(|field| !spec[**field].is_null());
-        let mut parts = Parts::new(model, folders);
+        let mut parts = Parts::new(model, snapshot, artifact, folders);
         let parts = if !changing.any(is_set) && parts.top(&entry.path, namespace) {
             let part = |part: Part| (Request::folder(part.folder), part.namespace, part.lists);
             parts.found.into_iter().map(part).collect()
@@ -94,7 +151,9 @@ fn of_entry(model: &Model, folders: &BTreeSet<RepoPath>, entry: &EntryPoint, clu
             request,
             namespace,
             lists,
+            artifact: artifact.cloned(),
             is_suspended,
+            is_failing,
         }));
     }
     found
@@ -102,7 +161,10 @@ fn of_entry(model: &Model, folders: &BTreeSet<RepoPath>, entry: &EntryPoint, clu
 
 /// Walks from the folder of an entry point to those that do more than list others.
 struct Parts<'g> {
+    /// The lists of the artifact.
     graph: &'g Graph,
+    /// Its files.
+    snapshot: Snapshot,
     /// The folders that bring CronJobs.
     folders: &'g BTreeSet<RepoPath>,
     /// The files of the CronJobs.
@@ -122,9 +184,15 @@ struct Part {
 }
 
 impl<'g> Parts<'g> {
-    fn new(model: &'g Model, folders: &'g BTreeSet<RepoPath>) -> Parts<'g> {
-        let (graph, files) = (&model.graph, &model.turning);
-        Parts { graph, folders, files, seen: BTreeSet::new(), found: Vec::new() }
+    fn new(
+        model: &'g Model,
+        snapshot: &Snapshot,
+        artifact: Option<&Artifact>,
+        folders: &'g BTreeSet<RepoPath>,
+    ) -> Parts<'g> {
+        let graph = model.delivered.graph(artifact).unwrap_or(&model.graph);
+        let snapshot = model.delivered.files(snapshot, artifact);
+        Parts { graph, snapshot, folders, files: &model.turning, seen: BTreeSet::new(), found: Vec::new() }
     }
 
     /// Begins with a folder; `false` where nothing but its own build says what comes of it.
@@ -133,12 +201,16 @@ impl<'g> Parts<'g> {
             self.folder(folder, namespace, &BTreeSet::new());
             return true;
         }
+        if !self.snapshot.is_dir(folder) {
+            return false;
+        }
         // Flux lists by itself what lies below (fluxcd/pkg/kustomize, `scanManifests`).
+        let is_there = |file: &RepoPath| self.snapshot.file(file).is_some();
         let is_loose = |file: &RepoPath| {
             let mut above = file.parents().take_while(|above| above.is_within(folder));
             !above.any(|above| self.graph.has(&above))
         };
-        if self.files.iter().any(|file| file.is_within(folder) && is_loose(file)) {
+        if self.files.iter().any(|file| file.is_within(folder) && is_there(file) && is_loose(file)) {
             return false;
         }
         for list in generated_children(self.graph, folder) {
@@ -157,7 +229,10 @@ impl<'g> Parts<'g> {
         let is_harmless = |key: &str| HARMLESS.contains(&key.to_lowercase().as_str());
         let brings = children.iter().any(|child| self.folders.contains(child));
         let lists_jobs = self.files.iter().any(|file| self.graph.referrers(file).any(|one| one == folder));
-        if !brings || lists_jobs || list.is_component() || !list.keys().all(is_harmless) {
+        // Without what its list names, the build of this folder fails and that of another part says nothing.
+        let is_lost = |path: &RepoPath| self.folders.contains(path) && !self.graph.has(path);
+        let lacks = list.references().iter().filter_map(Reference::path).any(is_lost);
+        if !brings || lacks || lists_jobs || list.is_component() || !list.keys().all(is_harmless) {
             self.found.push(Part { folder: folder.clone(), namespace: namespace.map(str::to_owned), lists });
             return;
         }

@@ -229,3 +229,23 @@ fn a_root_whose_variables_only_a_patch_fills_in_is_built() {
       flux-system/apps apps by flux-system/flux-system
     ");
 }
+
+/// kustomize sorts what a build brings as its lists do, so another one of the same file may come first.
+#[test]
+fn a_root_is_found_beside_others_of_its_file() {
+    let root = flux("flux-system", "\"./clusters/${cluster}\"", "");
+    let both = format!("{}---\n{root}", flux("apps", "./apps", ""));
+    let list = "resources: [../../base]\npatches:\n- target: { kind: Kustomization, name: flux-system }\n  patch: |\n    - { op: add, path: /spec/postBuild, value: { substitute: { cluster: one } } }\n";
+    let files = [
+        ("base/kustomization.yaml", "resources: [sync.yaml]\n"),
+        ("base/sync.yaml", both.as_str()),
+        ("clusters/one/kustomization.yaml", list),
+        ("apps/kustomization.yaml", LIST),
+        ("apps/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    one: clusters/one applies itself
+      flux-system/flux-system clusters/one by flux-system/flux-system
+      flux-system/apps apps by flux-system/flux-system
+    ");
+}

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::delivery::carried::carried;
+use crate::delivery::brought::{Brought, brought};
 use crate::delivery::gate::WrittenJob;
-use crate::delivery::{Cluster, Hold, Input, Model, Reached, SourceId};
+use crate::delivery::{Cluster, Hold, Input, KEPT_OUT, Model, Reached, SourceId, UNBUILT};
 use crate::error::Error;
 use crate::mechanism::{self, Action, GateTarget, HeldId, Parameter, read};
 use crate::path::RepoPath;
@@ -46,8 +46,11 @@ pub struct BuiltJob {
     pub obeys_stop: bool,
     /// Whether Git lets it run: the CronJob is not suspended.
     pub is_running: bool,
-    /// Whether Git suspends what applies it: what the cluster has of it runs on, and nothing new arrives.
+    /// Whether Git suspends what applies it, or that does not build: what the cluster has of it runs on, and nothing new
+    /// arrives.
     pub is_kept_out: bool,
+    /// Whether that is because what applies it does not build; then it is what the files say as far as they can be read.
+    pub is_unbuilt: bool,
 }
 
 impl BuiltJob {
@@ -70,7 +73,13 @@ impl BuiltJob {
             time_zone: job["spec"]["timeZone"].as_str().map(str::to_owned),
             is_running: !mechanism::is_off(job),
             is_kept_out: false,
+            is_unbuilt: false,
         })
+    }
+
+    /// Says why nothing new of it arrives, where that is so.
+    pub fn kept_out(&self) -> Option<&'static str> {
+        self.is_kept_out.then_some(if self.is_unbuilt { UNBUILT } else { KEPT_OUT })
     }
 
     fn in_namespace(object: &Object, namespace: Option<&str>) -> Option<BuiltJob> {
@@ -165,32 +174,41 @@ pub struct Closings {
     jobs: BTreeMap<String, Vec<BuiltJob>>,
     /// By cluster and name, the files that bring them: their own, and the lists from what is applied down to these.
     files: BTreeMap<(String, String), BTreeSet<RepoPath>>,
+    /// The clusters of which some are not known, as a build fails and its files can't be read.
+    unread: BTreeSet<String>,
 }
 
 impl Closings {
     /// Reads the jobs of all clusters, as each cluster builds them.
     ///
-    /// Of a build that fails its files say what it would bring.
+    /// Of a build that fails its files say what the cluster has: kustomize-controller then applies nothing and deletes
+    /// nothing (`KustomizationReconciler.reconcile` returns before both).
     pub(super) fn read(snapshot: &Snapshot, model: &Model, renderer: &dyn Renderer) -> Closings {
-        let carried = carried(model);
-        let requests: Vec<Request> = carried.iter().map(|one| one.request.clone().with_origins()).collect();
-        let results = renderer.render(snapshot, &requests);
         let mut found = Closings::default();
-        for (one, result) in carried.into_iter().zip(results) {
-            let jobs: Vec<(BuiltJob, Option<RepoPath>)> = match result {
-                Ok(objects) => {
+        for Brought { carried: one, objects, is_unbuilt } in brought(snapshot, model, renderer) {
+            let is_unread = is_unbuilt && objects.is_none();
+            if is_unread {
+                found.unread.insert(one.cluster.clone());
+            }
+            let mut jobs: Vec<(BuiltJob, Option<RepoPath>)> = match objects {
+                Some(objects) => {
                     let job = |object: &Object| {
                         let file = object.origin.as_ref().map(|origin| origin.path.clone());
                         Some((BuiltJob::in_namespace(object, one.namespace.as_deref())?, file))
                     };
                     objects.iter().filter_map(job).collect()
                 }
-                Err(_) => written(model, &one.request.path),
+                None => written(model, &one.request.path),
             };
+            // Whether a patch lets run what stands suspended in its file is not known then.
+            if is_unread && is_patched(model, &one.request.path) {
+                jobs.iter_mut().for_each(|(job, _)| job.is_running = true);
+            }
             let known = found.jobs.entry(one.cluster.clone()).or_default();
             let before = known.len();
             for (mut job, file) in jobs {
-                job.is_kept_out = one.is_suspended;
+                job.is_kept_out = one.is_suspended || is_unbuilt;
+                job.is_unbuilt = is_unbuilt && !one.is_suspended;
                 job.hold_readers(model, &one.cluster);
                 job.note_resumed(model, &one.cluster);
                 let files = found.files.entry((one.cluster.clone(), job.name.clone())).or_default();
@@ -201,6 +219,21 @@ impl Closings {
             }
         }
         found
+    }
+
+    /// Takes over from what an earlier commit holds what clusters have of builds that fail here and can't be read.
+    pub fn keep_unread(&mut self, older: &Closings) {
+        for cluster in &self.unread {
+            let own = self.jobs.entry(cluster.clone()).or_default();
+            for job in older.of(cluster) {
+                if own.iter().any(|known| known.name == job.name) {
+                    continue;
+                }
+                own.push(BuiltJob { is_kept_out: true, is_unbuilt: true, ..job.clone() });
+                let files = self.files.entry((cluster.clone(), job.name.clone())).or_default();
+                files.extend(older.files(cluster, &job.name).cloned());
+            }
+        }
     }
 
     /// Returns the clusters that get some.
@@ -252,6 +285,13 @@ impl Closings {
     }
 }
 
+/// Tells whether a list that takes part in a build has patches.
+fn is_patched(model: &Model, folder: &RepoPath) -> bool {
+    let lists = built(&model.graph, folder);
+    let mut keys = lists.iter().filter_map(|folder| model.graph.get(folder)).flat_map(|list| list.keys());
+    keys.any(|key| key.to_lowercase().starts_with("patches"))
+}
+
 /// Returns the jobs of gates that a build takes in, as their files say them, with these.
 fn written(model: &Model, folder: &RepoPath) -> Vec<(BuiltJob, Option<RepoPath>)> {
     let folders = built(&model.graph, folder);
@@ -276,6 +316,7 @@ fn written(model: &Model, folder: &RepoPath) -> Vec<(BuiltJob, Option<RepoPath>)
         time_zone: job.value["spec"]["timeZone"].as_str().map(str::to_owned),
         is_running: !mechanism::is_off(&job.value),
         is_kept_out: false,
+        is_unbuilt: false,
     };
     let jobs = gates.flat_map(|gate| [&gate.open, &gate.close]);
     jobs.map(|job| (built(job), Some(job.file.clone()))).collect()

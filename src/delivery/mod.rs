@@ -14,6 +14,7 @@ mod applied;
 mod applier;
 mod artifacts;
 mod begun;
+mod brought;
 mod build;
 mod carried;
 mod certain;
@@ -71,7 +72,8 @@ pub use applied::{Applied, Delivery};
 pub(crate) use applied::{deliveries, names};
 pub use applier::{Applier, appliers};
 pub use begun::{
-    ASSUMED, Begun, History, KEPT_OUT, State, UNCLOSED, UNTIL_FIRST, Unclosed, Waiting, begun, unclosed,
+    ASSUMED, Begun, History, KEPT_OUT, State, UNBUILT, UNCLOSED, UNTIL_FIRST, Unclosed, Waiting, begun,
+    unclosed,
 };
 pub(crate) use build::{beyond, build, builds, rebuilt, request};
 pub use closing::{BuiltJob, Closings};

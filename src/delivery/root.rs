@@ -1,5 +1,6 @@
 //! Where Flux begins to read a cluster.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -150,30 +151,25 @@ pub(super) fn applying_themselves(
         let root = Root::of(position, &one, folder, Reason::AppliesItself);
         Some((position, Root { artifact: top(&one), ..root }))
     };
-    let built = |(position, one): (usize, &FluxKustomization)| {
+    // The folders that may be the one that a variable in its path stands for.
+    let candidates = |one: &FluxKustomization| {
         let path = one.value["spec"]["path"].as_str().unwrap_or_default();
         let named = artifact_path(path).and_then(|path| top(one).join(path.as_str()).ok());
         let Some(pattern) = named.map(|path| pattern(path.as_str())) else { return Vec::new() };
         let may_be = |folder: &RepoPath| graph.has(folder) && wildcard(&pattern, folder.as_str());
-        let folders: Vec<RepoPath> = graph.taken_in_by(&one.file).into_iter().filter(may_be).collect();
-        if folders.is_empty() {
-            return Vec::new();
+        graph.taken_in_by(&one.file).into_iter().filter(may_be).collect()
+    };
+    let applies = |one: &FluxKustomization, own: &RepoPath, object: &Object| {
+        let is_of_file = object.origin.as_ref().is_some_and(|origin| origin.path == one.file);
+        // A file may hold several; what has the name of another one is that.
+        let name = object.value["metadata"]["name"].as_str().unwrap_or_default();
+        let is_another =
+            || name != one.name && flux.iter().any(|other| other.file == one.file && other.name == name);
+        if !is_of_file || !is_flux_kustomization(&object.value) || is_another() {
+            return None;
         }
-        let requests: Vec<Request> =
-            folders.iter().map(|folder| Request::folder(folder.clone()).with_origins()).collect();
-        let results = renderer.render(snapshot, &requests);
-        let of_file = |object: &Object| {
-            let is_it = object.origin.as_ref().is_some_and(|origin| origin.path == one.file);
-            is_it && is_flux_kustomization(&object.value)
-        };
-        let roots = folders.into_iter().zip(results).filter_map(|(own, result)| {
-            let value = result.ok()?.into_iter().find(of_file)?.value;
-            let one = FluxKustomization { value: filled(&value), ..one.clone() };
-            let root = folder(&one, &one.value["spec"]).filter(|folder| *folder == own)?;
-            let root = Root::of(position, &one, root, Reason::AppliesItself);
-            Some((position, Root { artifact: top(&one), ..root }))
-        });
-        roots.collect::<Vec<_>>()
+        let one = FluxKustomization { value: filled(&object.value), ..one.clone() };
+        folder(&one, &one.value["spec"]).filter(|folder| folder == own).map(|_| one)
     };
     let whole = flux.iter().enumerate().filter(|(_, one)| is_whole(one));
     let mut found: Vec<(usize, Root)> = whole.filter_map(root).collect();
@@ -183,9 +179,20 @@ pub(super) fn applying_themselves(
     }
     let whole = flux.iter().enumerate().filter(|(_, one)| is_whole(one));
     let unknown = whole.filter(|(_, one)| holds_variable(&filled(&one.value)["spec"]["path"]));
-    for (position, new) in unknown.flat_map(built).collect::<Vec<_>>() {
-        if !found.iter().any(|(_, old)| old.folder == new.folder) {
-            found.push((position, new));
+    let asked: Vec<(usize, &FluxKustomization, RepoPath)> = unknown
+        .flat_map(|(position, one)| candidates(one).into_iter().map(move |own| (position, one, own)))
+        .collect();
+    let folders: BTreeSet<&RepoPath> = asked.iter().map(|(.., own)| own).collect();
+    let requests: Vec<Request> =
+        folders.iter().map(|own| Request::folder((*own).clone()).with_origins()).collect();
+    let results = if requests.is_empty() { Vec::new() } else { renderer.render(snapshot, &requests) };
+    let results: BTreeMap<&RepoPath, _> = folders.into_iter().zip(results).collect();
+    for (position, one, own) in &asked {
+        let Some(Ok(objects)) = results.get(own) else { continue };
+        let Some(one) = objects.iter().find_map(|object| applies(one, own, object)) else { continue };
+        if !found.iter().any(|(_, old)| old.folder == *own) {
+            let root = Root::of(*position, &one, own.clone(), Reason::AppliesItself);
+            found.push((*position, Root { artifact: top(&one), ..root }));
         }
     }
     found

@@ -1,8 +1,13 @@
 //! Who applies an entry point, under which names, and what holds that back.
 
-use crate::delivery::{Applied, Applier, BuiltJob, Delivery, EntryPoint, Hold, Holds, Input, deliveries};
+use std::collections::BTreeMap;
+
+use crate::delivery::{
+    Applied, Applier, BuiltJob, Delivery, EntryPoint, Hold, Holds, Input, appliers, deliveries,
+};
 use crate::explain::Consumer;
 use crate::mechanism::GateTarget;
+use crate::path::RepoPath;
 use crate::render::Object;
 use crate::repo::manifest::ObjectId;
 
@@ -10,6 +15,10 @@ use crate::repo::manifest::ObjectId;
 pub(super) struct Appliers<'a> {
     input: Input<'a>,
     deliveries: Vec<Delivery>,
+    /// By the folder that they build, those of which a Flux Kustomization stands in a file.
+    by_path: BTreeMap<RepoPath, Vec<usize>>,
+    /// By folder and cluster, what builds it that stands in no file, as that of a FluxInstance.
+    made: BTreeMap<(RepoPath, &'a str), Applier<'a>>,
     holds: Holds<'a>,
 }
 
@@ -17,25 +26,48 @@ pub(super) struct Appliers<'a> {
 pub(super) struct Applying<'d> {
     /// Who it is, of no app.
     pub consumer: Consumer,
-    objects: &'d [Applied],
+    /// By group, kind and origin.
+    objects: BTreeMap<Alike<'d>, Vec<&'d Applied>>,
 }
 
+/// What objects have in common of which one may be the other under another name.
+type Alike<'o> = (&'o str, &'o str, Option<(&'o RepoPath, Option<&'o str>)>);
+
 impl<'a> Appliers<'a> {
-    /// Builds every entry point as what applies it builds it.
-    pub fn of(input: &Input<'a>) -> Appliers<'a> {
+    /// Builds the entry points that are `wanted` as what applies them builds them.
+    pub fn of(input: &Input<'a>, wanted: impl Fn(&EntryPoint) -> bool) -> Appliers<'a> {
         let Input { spec, snapshot, model, renderer } = *input;
-        let deliveries = deliveries(snapshot, model, Some(spec), renderer, |_| true);
-        Appliers { input: *input, deliveries, holds: Holds::new(model, Some(spec)) }
+        let deliveries = deliveries(snapshot, model, Some(spec), renderer, wanted);
+        let mut by_path: BTreeMap<RepoPath, Vec<usize>> = BTreeMap::new();
+        for (position, one) in deliveries.iter().enumerate().filter(|(_, one)| one.flux.is_some()) {
+            by_path.entry(one.path.clone()).or_default().push(position);
+        }
+        let is_made = |one: &Applier<'_>| one.kustomization.is_some_and(|own| own.written.is_none());
+        let made = appliers(model).into_iter().filter(is_made);
+        let made = made.map(|one| ((one.path.clone(), one.cluster), one)).collect();
+        Appliers { input: *input, deliveries, by_path, made, holds: Holds::new(model, Some(spec)) }
     }
 
     /// Returns who applies an entry point: each Flux Kustomization, or where Git has none each cluster.
     pub fn of_entry(&self, entry: &EntryPoint) -> Vec<Applying<'_>> {
         if entry.flux.is_empty() {
-            let of = |cluster: &str| Applying { consumer: self.consumer(entry, cluster), objects: &[] };
+            let consumer = |cluster: &str| match self.made.get(&(entry.path.clone(), cluster)) {
+                Some(made) => self.reading(made),
+                None => self.consumer(entry, cluster),
+            };
+            let of = |cluster: &str| Applying { consumer: consumer(cluster), objects: BTreeMap::new() };
             return entry.clusters().map(of).collect();
         }
-        let own = self.deliveries.iter().filter(|one| one.path == entry.path && one.flux.is_some());
-        own.map(|one| Applying { consumer: self.applied_by(entry, one), objects: &one.objects }).collect()
+        let own = self.by_path.get(&entry.path).into_iter().flatten();
+        own.map(|position| self.applying(entry, &self.deliveries[*position])).collect()
+    }
+
+    fn applying<'d>(&self, entry: &EntryPoint, delivery: &'d Delivery) -> Applying<'d> {
+        let mut objects: BTreeMap<Alike<'_>, Vec<&Applied>> = BTreeMap::new();
+        for one in &delivery.objects {
+            objects.entry(alike(&one.id, &one.object)).or_default().push(one);
+        }
+        Applying { consumer: self.applied_by(entry, delivery), objects }
     }
 
     /// Returns who reads a file, of no app.
@@ -85,6 +117,9 @@ impl<'a> Appliers<'a> {
         let target: GateTarget = self.holds.target(namespace, name);
         let running = self.input.model.closings.running(cluster, &target);
         let shown = |job: &BuiltJob| match job.is_kept_out {
+            true if job.is_unbuilt => {
+                format!("{}, as the cluster has it: its Flux Kustomization does not build", job.shown())
+            }
             true => format!("{}, as the cluster has it: Git suspends its Flux Kustomization", job.shown()),
             false => job.shown(),
         };
@@ -101,10 +136,8 @@ impl Applying<'_> {
     /// `targetNamespace`, `namePrefix` and patches of the Flux Kustomization change both, and `postBuild` the second.
     pub fn ids(&self, object: &Object) -> (ObjectId, ObjectId) {
         let id = ObjectId::of(&object.value);
-        let is_alike = |one: &&Applied| {
-            (&one.id.group, &one.id.kind) == (&id.group, &id.kind) && one.object.origin == object.origin
-        };
-        let alike: Vec<&Applied> = self.objects.iter().filter(is_alike).collect();
+        let none = Vec::new();
+        let alike = self.objects.get(&alike(&id, object)).unwrap_or(&none);
         let mut named = alike.iter().filter(|one| one.id.name == id.name);
         let found = match (&alike[..], named.next(), named.next()) {
             ([only], ..) => Some(*only),
@@ -113,4 +146,9 @@ impl Applying<'_> {
         };
         found.map_or_else(|| (id.clone(), id.clone()), |one| ((*one.id).clone(), (*one.live).clone()))
     }
+}
+
+fn alike<'o>(id: &'o ObjectId, object: &'o Object) -> Alike<'o> {
+    let origin = object.origin.as_ref().map(|origin| (&origin.path, origin.generator.as_deref()));
+    (&id.group, &id.kind, origin)
 }

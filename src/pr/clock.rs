@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::calendar::Calendar;
 use crate::delivery::inventory::{is_kept, prunes, stays_without};
-use crate::delivery::{Applier, BuiltJob, Hold, KEPT_OUT, Pair, Reached};
+use crate::delivery::{Applier, BuiltJob, Hold, Pair, Reached};
 use crate::mechanism::RESUME_OWN;
 use crate::pr::arrival::{DEEPEST, after, duration_of};
 use crate::pr::landing::{Landing, State};
@@ -63,11 +63,13 @@ impl Clock<'_> {
         self.before.job(old).is_none() && self.after.job(new).is_some_and(|job| runs(&job.name))
     }
 
-    /// Tells whether a job is new that Git keeps from its cluster.
-    fn never_comes(&self, old: &Applier<'_>, new: &Applier<'_>) -> bool {
-        let known = self.before.world.model.closings.of(old.cluster);
-        let is_new = |job: &BuiltJob| known.iter().all(|one| one.name != job.name);
-        self.after.job(new).is_some_and(|job| job.is_kept_out && is_new(job))
+    /// Says why a job never comes that closes what no job closed before, where Git keeps it from its cluster.
+    fn never_comes(&self, old: &Applier<'_>, new: &Applier<'_>) -> Option<&'static str> {
+        let job = self.after.job(new).filter(|job| job.is_kept_out && self.before.job(old).is_none())?;
+        Some(match job.is_unbuilt {
+            true => "the Flux Kustomization of its gate does not build, so no new CronJobs come",
+            false => "Git suspends the Flux Kustomization of its gate, so the new CronJobs never come",
+        })
     }
 
     /// Tells whether Flux Kustomizations with a table, or a held source, leave one suspended that a pair suspended.
@@ -129,6 +131,11 @@ impl Clock<'_> {
             (Some(hold), Some(_)) if self.stays_suspended(old, new, hold) => {
                 Landing::unknown(format!("{RESUME_OWN}: resume {} by hand", one.name()))
             }
+            (None, Some(_)) if self.never_comes(old, new).is_some() => Landing {
+                outruns: true,
+                reason: self.never_comes(old, new).map(str::to_owned),
+                ..self.before.applied(old, self.now)
+            },
             (None, Some(hold))
                 if !is_held
                     && self.is_newly_named(old, new)
@@ -137,20 +144,11 @@ impl Clock<'_> {
                 let reason = format!("no CronJob has suspended {} for {hold} yet", one.name());
                 Landing { outruns: true, reason: Some(reason), ..self.before.applied(old, self.now) }
             }
-            (None, Some(_)) if self.never_comes(old, new) => {
-                let reason =
-                    "Git suspends the Flux Kustomization of its gate, so the new CronJobs never come";
-                Landing {
-                    outruns: true,
-                    reason: Some(reason.to_owned()),
-                    ..self.before.applied(old, self.now)
-                }
-            }
-            // Nor does a changed one.
-            (Some(_), Some(_)) if self.after.job(new).is_some_and(|job| job.is_kept_out) => {
-                self.before.applied(old, self.now).because(KEPT_OUT)
-            }
-            (Some(_), Some(_)) => self.by_both(old, new, landing),
+            // What is changed does not come either.
+            (Some(_), Some(_)) => match self.after.job(new).and_then(BuiltJob::kept_out) {
+                Some(why) => self.before.applied(old, self.now).because(why),
+                None => self.by_both(old, new, landing),
+            },
             _ => landing,
         };
         let is_same = old.spec()["path"] == new.spec()["path"]

@@ -63,8 +63,10 @@ pub struct Line {
     pub is_assumed: bool,
     /// Why no split divides it.
     pub undivided: Option<Undivided>,
-    /// Whether Git suspends what applies the gate that closes it.
+    /// Whether Git suspends what applies the gate that closes it, or that does not build.
     pub is_kept_out: bool,
+    /// Whether that is because it does not build.
+    pub is_unbuilt: bool,
     /// The freeze that holds at the instant.
     pub freeze: Option<Stretch>,
     /// The freeze that takes what would be the next opening.
@@ -99,6 +101,7 @@ impl Answer {
                 .map(|own| GateTarget { namespace: own.namespace.clone(), name: own.name.clone() });
             let job = target.and_then(|target| model.closings.running(&line.cluster, &target));
             line.is_kept_out = job.is_some_and(|job| job.is_kept_out);
+            line.is_unbuilt = job.is_some_and(|job| job.is_unbuilt);
         }
         let found = self.lines.iter().map(waits).enumerate();
         let found: Vec<_> = found.filter_map(|(position, one)| Some((position, one?))).collect();
@@ -232,6 +235,7 @@ pub fn answer(
             before_first_closing: None,
             is_assumed: false,
             is_kept_out: false,
+            is_unbuilt: false,
             undivided: side.undivided,
             delay,
             next_freeze: closing.and_then(|(close, _)| schedule?.1.freeze_at(close).cloned()),

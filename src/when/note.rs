@@ -1,7 +1,7 @@
 //! What an answer must not leave unsaid.
 
 use crate::delivery::fleet::{GateState, Part, Undivided};
-use crate::delivery::{ASSUMED, KEPT_OUT, UNCLOSED};
+use crate::delivery::{ASSUMED, KEPT_OUT, UNBUILT, UNCLOSED};
 use crate::when::{Answer, Line};
 
 /// One remark about some clusters.
@@ -20,7 +20,7 @@ pub struct Note {
 /// A kind of remark: its name, when it is made, what it says.
 type Kind = (&'static str, fn(&Line) -> bool, &'static str, &'static str);
 
-const KINDS: [Kind; 17] = [
+const KINDS: [Kind; 18] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -53,9 +53,15 @@ const KINDS: [Kind; 17] = [
     ),
     (
         "kept-out",
-        |line| line.is_kept_out,
+        |line| line.is_kept_out && !line.is_unbuilt,
         KEPT_OUT,
         "ask the cluster with `gitops-windows status`, and remove `suspend: true`: nothing new of the gate arrives",
+    ),
+    (
+        "gate-not-built",
+        |line| line.is_unbuilt,
+        UNBUILT,
+        "ask the cluster with `gitops-windows status`; `gitops-windows check` says what to correct in the build",
     ),
     (
         "no-entry-point",

@@ -252,6 +252,20 @@ fn a_job_that_git_suspends_closes_nothing() {
     assert_eq!(gate(), "closes");
 }
 
+/// Flux then applies and deletes nothing, so what the cluster has runs on.
+#[test]
+fn a_gate_that_does_not_build_runs_on() {
+    let repository = Repository::fleet();
+    let list = "resources: [open.yaml, close.yaml, missing.yaml]\n";
+    repository.write("infra/reconciliation-windows/kustomization.yaml", list);
+    let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
+    assert_eq!(answer["lines"][1]["gate"], "closes");
+    let kinds: Vec<&Value> = answer["notes"].as_array().unwrap().iter().map(|note| &note["kind"]).collect();
+    assert!(kinds.contains(&&Value::from("gate-not-built")), "{kinds:?}");
+    let text = repository.stdout(&["explain", "clusters/edge-01/apps/apps-rw"]);
+    assert!(!text.contains("at once"), "{text}");
+}
+
 #[test]
 fn what_git_resumes_no_window_closes() {
     let repository = Repository::fleet();

@@ -1,6 +1,7 @@
 //! What `pr` says of small repositories, in memory.
 
 mod begun;
+mod carrier;
 mod ignores;
 mod landing;
 mod naming;

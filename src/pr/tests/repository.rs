@@ -141,6 +141,14 @@ fn snapshot(files: &Files) -> Snapshot {
     Snapshot::new(files.iter().map(entry).collect())
 }
 
+/// Understands a state.
+pub fn model(files: &Files) -> Model {
+    let renderer = Embedded::new(Limits::default());
+    let path = RepoPath::parse(SPEC_FILE).unwrap();
+    let known = files.get(SPEC_FILE).map(|text| Known::of(&parse(&path, text.as_bytes()).unwrap().spec));
+    Model::read(&snapshot(files), &RepoPath::top(), &known.unwrap_or_default(), &renderer)
+}
+
 /// Compares two states at [`NOW`].
 pub fn compared(before: &Files, after: &Files) -> Report {
     compared_at(NOW, before, after)
@@ -168,7 +176,8 @@ pub fn compared_since(now: &str, before: &Files, after: &Files, since: &dyn Fn(&
         let known = spec.as_ref().map(Known::of).unwrap_or_default();
         Model::read(snapshot, &RepoPath::top(), &known, &renderer)
     };
-    let (old_model, new_model) = (model(&before, &old), model(&after, &new));
+    let (old_model, mut new_model) = (model(&before, &old), model(&after, &new));
+    new_model.closings.keep_unread(&old_model.closings);
     let now = now.parse().unwrap();
     let old = Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref());
     let old =
