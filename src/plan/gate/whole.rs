@@ -239,7 +239,8 @@ fn unheld(gate: &str, of: &str, outside: &OutOfReach<'_>) -> Diagnostic {
 
 /// Says that it is not known whether a gate should hold back an entry point.
 ///
-/// What needs the network [changes its gate](crate::plan::gate::unbuilt) all the same.
+/// While something is [broken](crate::plan::gate::unbuilt) no gate of its cluster is written anew. What needs the network keeps
+/// no gate from that, and is not in it.
 fn unknown(
     input: &Input<'_>,
     entry: &EntryPoint,
