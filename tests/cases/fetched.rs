@@ -1,6 +1,6 @@
 //! What a source leaves out of its artifact.
 
-use crate::repository::{INIT, SERVICE, notes, repository, root, spoken, told};
+use crate::repository::{CONFIG_MAP, INIT, SERVICE, notes, repository, root, spoken, told};
 use crate::support::flux_kustomization;
 use crate::support::scratch::Scratch;
 
@@ -108,7 +108,6 @@ fn a_list_that_is_left_out_is_built_as_flux_lists_the_folder() {
     let scratch = narrow();
     scratch.write("deploy/shop/more.yaml", SERVICE.replace("NAME", "more")).commit();
     told(&scratch, &INIT);
-    scratch.write(".sourceignore", "").commit();
     let source = "deploy/clusters/prod/source.yaml";
     scratch.replace(source, "!/deploy", "!/deploy\\n/deploy/shop/kustomization.yaml").commit();
     // Both services, of which the list names one.
@@ -118,6 +117,12 @@ fn a_list_that_is_left_out_is_built_as_flux_lists_the_folder() {
     let codes: Vec<&str> = told.lines().filter(|line| line.contains("[GW")).collect();
     assert!(matches!(codes[..], [only] if only.contains("[GW066]")), "{told}");
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+    // No side of the list would be what Flux builds.
+    scratch.write("deploy/shop/config.yaml", CONFIG_MAP.replace("NAME", "config"));
+    scratch.replace("deploy/shop/kustomization.yaml", "service.yaml", "service.yaml, config.yaml").commit();
+    let told = scratch.expect(5, &["split", "--all", "--yes"]).stderr;
+    assert!(told.contains("shop never sees deploy/shop/kustomization.yaml"), "{told}");
+    assert!(told.contains("add `!/deploy/shop/kustomization.yaml` below"), "{told}");
 }
 
 /// A folder whose build reads what no source fetches.
@@ -160,7 +165,7 @@ fn a_remote_base_is_fetched_before_anything_is_said_of_the_source() {
 fn a_link_that_flux_does_not_list_hides_no_error() {
     let scratch = narrow();
     told(&scratch, &INIT);
-    std::fs::remove_file(scratch.top().join("deploy/shop/kustomization.yaml")).unwrap();
+    scratch.git(&["rm", "--quiet", "deploy/shop/kustomization.yaml"]);
     std::os::unix::fs::symlink("service.yaml", scratch.top().join("deploy/shop/linked.yaml")).unwrap();
     scratch.write("deploy/shop/wrong.yaml", "kind: Service\nmetadata: {}\n").commit();
     let told = scratch.expect(0, &["sync", "--yes"]).stderr;
