@@ -13,8 +13,9 @@ use crate::plan::migrate::misplaced::misplaced_in;
 use crate::plan::{gate, is_remote};
 use crate::proof::{Mismatch, compare};
 use crate::render::{Object, RenderError, Request};
-use crate::repo::Kustomization;
+use crate::repo::listing::has_list;
 use crate::repo::manifest::ObjectId;
+use crate::repo::{Kustomization, Snapshot};
 
 /// What became of one object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -256,7 +257,13 @@ fn applied(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
 
 /// Gives the builds of some folders, each as its own Flux Kustomization builds it; or all `alike`, as the one
 /// of the entry point does, since clusters that share it may build it each in another way.
-fn requests(input: &Input<'_>, path: &RepoPath, parts: &[Part], alike: bool) -> Vec<Request> {
+fn requests(
+    input: &Input<'_>,
+    files: &Snapshot,
+    path: &RepoPath,
+    parts: &[Part],
+    alike: bool,
+) -> Vec<Request> {
     let any = |folder: &RepoPath| input.model.entry(folder);
     let of = |folder: &RepoPath| any(folder).filter(|entry| !entry.flux.is_empty());
     // Once the sides have taken over, they build as the whole did.
@@ -271,9 +278,10 @@ fn requests(input: &Input<'_>, path: &RepoPath, parts: &[Part], alike: bool) -> 
         let build = builds(input.model, entry).into_iter().next().flatten()?;
         Some(rebuilt(&build, &entry.path, folder))
     };
-    // kustomize refuses a list of nothing, and kustomize-controller builds it.
+    // kustomize refuses a list of nothing, or none where the source leaves it out, and kustomize-controller builds it.
     let is_empty = |folder: &RepoPath| input.model.graph.get(folder).is_some_and(Kustomization::is_empty);
-    let build = |folder: &RepoPath| build(folder).or_else(|| is_empty(folder).then_some(Value::Null));
+    let is_flux = |folder: &RepoPath| is_empty(folder) || !has_list(files, folder);
+    let build = |folder: &RepoPath| build(folder).or_else(|| is_flux(folder).then_some(Value::Null));
     parts.iter().map(|(_, folder)| Request::of(folder.clone(), build(folder).as_ref())).collect()
 }
 
@@ -286,7 +294,8 @@ fn built(
 ) -> Vec<Result<Vec<Object>, RenderError>> {
     let mut folders = std::iter::once(path).chain(parts.iter().map(|(_, folder)| folder));
     let fetched = folders.find_map(|folder| input.fetched(folder));
-    input.renderer.render(fetched.as_ref().unwrap_or(input.snapshot), &requests(input, path, parts, alike))
+    let files = fetched.as_ref().unwrap_or(input.snapshot);
+    input.renderer.render(files, &requests(input, files, path, parts, alike))
 }
 
 type Differences = Vec<(Option<ObjectId>, Difference)>;

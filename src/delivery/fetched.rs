@@ -76,7 +76,7 @@ impl Ignore {
     /// Returns why the source, or what is copied of it, leaves a file out.
     pub fn reason(&self, file: &RepoPath) -> Option<LeftOut> {
         let own = match self.patterns.iter().rev().find(|pattern| pattern.matches(file)) {
-            Some(pattern) => (!pattern.includes).then(|| pattern.left_out()),
+            Some(pattern) => (!pattern.includes).then(|| pattern.left_out(file)),
             // Any line replaces the defaults, but for what is of git (fluxcd/pkg, `SourceIgnoreFilter`).
             None => {
                 let is_default = is_of_git(file) || self.patterns.is_empty() && is_by_default(file);
@@ -210,9 +210,29 @@ mod tests {
         let mut snapshot = Snapshot::default();
         snapshot.insert(path("kube/.sourceignore"), File::new(&b"# no\r\n\r\n*.env\r\n"[..]));
         let ignore = Ignore::read(&snapshot, &Artifact::default());
-        let line = LeftOut::File { file: path("kube/.sourceignore"), line: "*.env".to_owned(), span: 8..13 };
-        assert_eq!(ignore.reason(&path("kube/a/b.env")), Some(line));
+        let file = path("kube/a/b.env");
+        let line = "*.env".to_owned();
+        let line = LeftOut::File { file: path("kube/.sourceignore"), line, span: 8..13, what: file.clone() };
+        assert_eq!(ignore.reason(&file), Some(line));
         assert_eq!(ignore.reason(&path("b.env")), None);
+    }
+
+    #[test]
+    fn a_remedy_names_the_nearest_folder_that_the_line_matches() {
+        let remedy = |ignore: &str, file: &str| {
+            let ignore = Some(ignore.to_owned());
+            let top = RepoPath::parse("kube").unwrap();
+            let source = Artifact { top, ignore, ..Artifact::default() };
+            let reason = Ignore::read(&Snapshot::default(), &source).reason(&RepoPath::parse(file).unwrap());
+            let text = reason.unwrap().remedy();
+            text.split('`').nth(1).unwrap().to_owned()
+        };
+        assert_eq!(remedy("*.env", "kube/a/b.env"), "!/a/b.env");
+        assert_eq!(remedy("/*", "kube/b.env"), "!/b.env");
+        assert_eq!(remedy("/*", "kube/a/b/c.yaml"), "!/a/b");
+        assert_eq!(remedy("a/", "kube/a/c.yaml"), "!/a");
+        assert_eq!(remedy("/a/b/", "kube/a/b/c.yaml"), "!/a/b");
+        assert_eq!(remedy("/a/b/c.yaml", "kube/a/b/c.yaml"), "!/a/b/c.yaml");
     }
 
     #[test]

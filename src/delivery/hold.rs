@@ -93,7 +93,11 @@ pub struct Holds<'m> {
 impl<'m> Holds<'m> {
     /// Asks the gates of all clusters.
     pub fn new(model: &'m Model, spec: Option<&'m Spec>) -> Holds<'m> {
-        let sides = spec.map(|spec| Sides::of(spec, model)).unwrap_or_default();
+        Holds::with(model, spec, spec.map(|spec| Sides::of(spec, model)).unwrap_or_default())
+    }
+
+    /// As [`new`](Holds::new), with the sides of the spec where these are known.
+    pub fn with(model: &'m Model, spec: Option<&'m Spec>, sides: Sides) -> Holds<'m> {
         let mut holds = Holds { spec, sides, model, held: BTreeMap::new() };
         for cluster in &model.delivered.all {
             let mut own = BTreeMap::new();

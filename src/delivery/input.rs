@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::delivery::classify::{Classified, ClassifyError, classify_all};
-use crate::delivery::{Apps, Lacking, build, origins};
+use crate::delivery::{Apps, Effect, Lacking, build, origins};
 use crate::delivery::{EntryPoint, Model, Role, Sides, side};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
+use crate::render::RenderError;
 use crate::render::{Object, Renderer, Request};
-use crate::repo::kustomization::FILE_NAMES;
+use crate::repo::listing::has_list;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, Snapshot};
 use crate::spec::Spec;
@@ -71,8 +72,25 @@ impl Typed {
 pub enum TypedError {
     /// It does not build.
     Render(String),
+    /// It does not build, as its source does not fetch all that it needs.
+    Unfetched {
+        /// What it lacks, and why.
+        message: String,
+        /// What to do about it.
+        remedy: String,
+    },
     /// An object fits nowhere.
     Classify(ClassifyError),
+}
+
+impl TypedError {
+    /// Returns why it does not build; `None` where it does.
+    pub fn unbuilt(&self) -> Option<&str> {
+        match self {
+            TypedError::Render(message) | TypedError::Unfetched { message, .. } => Some(message),
+            TypedError::Classify(_) => None,
+        }
+    }
 }
 
 impl<'a> Input<'a> {
@@ -104,9 +122,12 @@ impl<'a> Input<'a> {
         let is_known = std::ptr::eq(snapshot, self.snapshot);
         let fetched = is_known.then(|| self.fetched(&entry.path)).flatten();
         let objects = self.objects(fetched.as_ref().unwrap_or(snapshot), request);
-        let objects =
-            objects.map_err(|error| if is_known { self.unfetched(&entry.path, error) } else { error })?;
-        self.by_app(objects, entry)
+        let one = self.model.flux_at(&entry.path).next().filter(|_| is_known);
+        let lacking = |one| {
+            let artifact = self.model.partial_artifact(one);
+            self.model.lacking_in(self.snapshot, artifact, &entry.path)
+        };
+        self.by_app(objects.map_err(|error| unfetched(error, one, lacking))?, entry)
     }
 
     /// Tells whether a Flux Kustomization of a cluster brings objects to an entry point that its folder alone does not
@@ -134,7 +155,10 @@ impl<'a> Input<'a> {
             request.origins = origins;
             let artifact = self.model.partial_artifact(flux);
             let files = self.model.delivered.files(self.snapshot, artifact);
-            let typed = self.by_app(self.objects(&files, request)?, entry)?;
+            let lacking = |one| self.model.lacking(self.snapshot, one);
+            let objects = self.objects(&files, request);
+            let typed =
+                self.by_app(objects.map_err(|error| unfetched(error, Some(flux), lacking))?, entry)?;
             if found.as_ref().is_some_and(|other| other.present() != typed.present()) {
                 return Ok(None);
             }
@@ -152,19 +176,6 @@ impl<'a> Input<'a> {
         let request = self.plain(self.snapshot, &entry.path).with_origins();
         let fetched = self.fetched(&entry.path);
         self.by_app(self.objects(fetched.as_ref().unwrap_or(self.snapshot), request)?, entry)
-    }
-
-    /// Says of a build that fails what its source does not fetch, where that is why.
-    fn unfetched(&self, folder: &RepoPath, error: TypedError) -> TypedError {
-        let first = self.model.flux_at(folder).next();
-        let lacking =
-            first.and_then(|one| Some((one, self.model.lacking(self.snapshot, one).into_iter().next()?)));
-        match (error, lacking) {
-            (TypedError::Render(_), Some((one, Lacking { path, why, .. }))) => {
-                TypedError::Render(format!("Flux Kustomization {} never sees {path}: {why}", one.name))
-            }
-            (error, _) => error,
-        }
     }
 
     /// Returns the files that the first Flux Kustomization over a folder sees, where its build sees a difference between
@@ -191,9 +202,11 @@ impl<'a> Input<'a> {
 
     /// Asks for a folder as kustomize alone builds it, or as Flux lists it where it is an entry point without a
     /// kustomization.
+    ///
+    /// Its source may leave the kustomization out.
     fn plain(&self, snapshot: &Snapshot, folder: &RepoPath) -> Request {
-        let stands = |name| folder.join(name).is_ok_and(|file| snapshot.entry(&file).is_some());
-        let is_listed_by_flux = !FILE_NAMES.into_iter().any(stands)
+        let fetched = std::ptr::eq(snapshot, self.snapshot).then(|| self.fetched(folder)).flatten();
+        let is_listed_by_flux = !has_list(fetched.as_ref().unwrap_or(snapshot), folder)
             && self.model.entry(folder).is_some_and(|entry| !entry.flux.is_empty() || self.is_synced(folder));
         Request::of(folder.clone(), is_listed_by_flux.then_some(&Value::Null))
     }
@@ -360,5 +373,26 @@ impl<'a> Input<'a> {
     /// Tells whether the spec speaks of a cluster.
     pub fn knows_cluster(&self, entry: &EntryPoint) -> bool {
         entry.clusters().any(|cluster| self.spec.clusters.contains_key(cluster))
+    }
+}
+
+/// Says of a build that fails what its source does not fetch, where that is why: what the build lacks here, such as a remote
+/// base, it lacks all the same.
+fn unfetched<'m>(
+    error: TypedError,
+    one: Option<&'m FluxKustomization>,
+    lacking: impl Fn(&'m FluxKustomization) -> Vec<Lacking>,
+) -> TypedError {
+    let message = match error {
+        TypedError::Render(message) if !(RenderError { message: message.clone() }).is_of_here() => message,
+        error => return error,
+    };
+    let fails = |one| lacking(one).into_iter().find(|lacking| lacking.effect == Effect::Fails);
+    match one.and_then(|one| Some((one, fails(one)?))) {
+        Some((one, lacking)) => {
+            let (message, remedy) = (lacking.never_seen_by(&one.name), lacking.why.remedy());
+            TypedError::Unfetched { message, remedy }
+        }
+        None => TypedError::Render(message),
     }
 }

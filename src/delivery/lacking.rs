@@ -34,6 +34,13 @@ pub enum Effect {
     Lacks,
 }
 
+impl Lacking {
+    /// Says it of a Flux Kustomization, by its name.
+    pub fn never_seen_by(&self, name: &str) -> String {
+        format!("Flux Kustomization {name} never sees {}: {}", self.path, self.why)
+    }
+}
+
 impl Model {
     /// Returns a Flux Kustomization as its cluster gets it.
     pub fn reached<'m>(&'m self, one: &FluxKustomization) -> Option<&'m Reached> {
@@ -104,7 +111,7 @@ impl Walk<'_> {
         if !there.snapshot.is_dir(folder) {
             let first = self.snapshot.below(folder).next();
             let why = first.and_then(|(path, _)| self.fetched.ignore.reason(path));
-            self.found.extend(why.map(|why| lacking(folder, why, Effect::Fails)));
+            self.found.extend(why.map(|why| lacking(folder, why.of_folder(folder), Effect::Fails)));
             return;
         }
         if let Some(list) = self.graph.get(folder).filter(|_| !there.graph.has(folder)) {

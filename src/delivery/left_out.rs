@@ -19,11 +19,17 @@ pub enum LeftOut {
         line: String,
         /// Its bytes in the file.
         span: Range<usize>,
+        /// The nearest folder that the line matches, or the path itself.
+        what: RepoPath,
     },
     /// A line of the `spec.ignore` of the source.
     Source {
         /// The line.
         line: String,
+        /// Where the artifact begins.
+        top: RepoPath,
+        /// The nearest folder that the line matches, or the path itself.
+        what: RepoPath,
     },
     /// What Flux leaves out where nothing says otherwise.
     Default,
@@ -31,12 +37,44 @@ pub enum LeftOut {
     NotCopied,
 }
 
+impl LeftOut {
+    /// Says what to do about it: a step a line, each other line another way.
+    pub fn remedy(&self) -> String {
+        let back = |what: &RepoPath, from: &RepoPath, line: &str, home: &str| {
+            format!("add `!/{}` below `{line}` in {home}, or remove that line", what.relative_to(from))
+        };
+        match self {
+            LeftOut::Link(_) => "put files in place of the link, or name its target".to_owned(),
+            LeftOut::File { file, line, what, .. } => {
+                back(what, &file.parent().unwrap_or_default(), line, file.as_str())
+            }
+            LeftOut::Source { line, top, what } => back(what, top, line, "`spec.ignore`"),
+            LeftOut::Default => {
+                "rename the file\nor write what to leave out into .sourceignore: that replaces all defaults"
+                    .to_owned()
+            }
+            LeftOut::NotCopied => "let the ArtifactGenerator copy all that the folder reads".to_owned(),
+        }
+    }
+
+    /// Says it of a whole folder of which a line leaves everything out.
+    #[must_use]
+    pub(super) fn of_folder(mut self, folder: &RepoPath) -> LeftOut {
+        if let LeftOut::File { what, .. } | LeftOut::Source { what, .. } = &mut self {
+            what.clone_from(folder);
+        }
+        self
+    }
+}
+
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LeftOut::Link(link) => write!(f, "`{link}` is a symbolic link, and no source fetches links"),
             LeftOut::File { file, line, .. } => write!(f, "`{line}` in {file} leaves it out"),
-            LeftOut::Source { line } => write!(f, "`{line}` in `spec.ignore` of its source leaves it out"),
+            LeftOut::Source { line, .. } => {
+                write!(f, "`{line}` in `spec.ignore` of its source leaves it out")
+            }
             LeftOut::Default => f.write_str("Flux leaves out such files by default"),
             LeftOut::NotCopied => f.write_str("its ArtifactGenerator does not copy it"),
         }

@@ -92,7 +92,7 @@ pub use lacking::{Effect, Lacking};
 pub use left_out::LeftOut;
 pub use model::Model;
 pub use pace::ready_after;
-pub(crate) use partial::partial;
+pub(crate) use partial::{Partial, partial, partial_of};
 pub use past::Past;
 pub use readers::Readers;
 pub use root::{Reason, Root};

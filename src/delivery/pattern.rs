@@ -58,33 +58,39 @@ impl Pattern {
     }
 
     /// Returns what it says of a file that it leaves out.
-    pub fn left_out(&self) -> LeftOut {
+    pub fn left_out(&self, path: &RepoPath) -> LeftOut {
         let line = self.line.clone();
+        let folder = path.parent().filter(|folder| self.matches_as(folder, true));
+        let what = folder.unwrap_or_else(|| path.clone());
         let file = self.span.clone().zip(self.domain.join(IGNORE).ok());
         match file {
-            Some((span, file)) => LeftOut::File { file, line, span },
-            None => LeftOut::Source { line },
+            Some((span, file)) => LeftOut::File { file, line, span, what },
+            None => LeftOut::Source { line, top: self.domain.clone(), what },
         }
     }
 
     /// Tells whether the file, or a folder above it, matches.
     pub fn matches(&self, file: &RepoPath) -> bool {
+        self.matches_as(file, false)
+    }
+
+    fn matches_as(&self, file: &RepoPath, is_folder: bool) -> bool {
         if !file.is_within(&self.domain) {
             return false;
         }
         let names: Vec<&str> = file.segments().skip(self.domain.segments().count()).collect();
         if self.is_path {
-            return self.matches_path(&names);
+            return self.matches_path(&names, is_folder);
         }
         let last = names.len().saturating_sub(1);
         let mut named = names.iter().enumerate();
-        named.any(|(at, name)| (!self.only_folders || at < last) && glob(&self.parts[0], name))
+        named.any(|(at, name)| (!self.only_folders || is_folder || at < last) && glob(&self.parts[0], name))
     }
 
     /// Matches from the pattern's folder on; what lies below a match matches too (go-git, `globMatch`).
     ///
     /// As there, `**` stands for the fewest folders, and alone or last for what a part before it matches.
-    fn matches_path(&self, names: &[&str]) -> bool {
+    fn matches_path(&self, names: &[&str], is_folder: bool) -> bool {
         let (mut left, mut is_match, mut skips) = (names, false, false);
         for (at, part) in self.parts.iter().enumerate() {
             if part.is_empty() {
@@ -103,6 +109,6 @@ impl Pattern {
                 skips = false;
             }
         }
-        is_match && !(self.only_folders && left.is_empty())
+        is_match && !(self.only_folders && left.is_empty() && !is_folder)
     }
 }

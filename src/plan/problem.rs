@@ -1,7 +1,7 @@
 //! What is in the way of a step, and what to do about it.
 
-use crate::delivery::TypedError;
 use crate::delivery::classify::ClassifyError;
+use crate::delivery::{Partial, TypedError};
 use crate::diagnostic::{Diagnostic, Place, line_column, numbered, steps};
 use crate::error::Error;
 use crate::path::RepoPath;
@@ -82,9 +82,25 @@ impl Problem {
                     format!("correct it until `kustomize build {folder}` works"),
                 )
             },
+            TypedError::Unfetched { message, remedy } => Problem {
+                nature: Nature::Broken,
+                ..Problem::new(format!("{folder} does not build: {message}"), remedy)
+            },
             TypedError::Classify(ClassifyError { message, help }) => Problem::new(message, help),
         }
         .at(Place::file(folder.clone()))
+    }
+
+    /// A build that its source does not fetch all of.
+    pub(super) fn unfetched(partial: &Partial) -> Problem {
+        let name = &partial.name;
+        match &partial.lacking {
+            Some(lacking) => Problem::new(lacking.never_seen_by(name), lacking.why.remedy()),
+            None => Problem::new(
+                format!("the source of Flux Kustomization {name} lacks files that its build reads"),
+                "let the source fetch, or its ArtifactGenerator copy, all that the folder reads",
+            ),
+        }
     }
 
     /// A file that can't be edited.

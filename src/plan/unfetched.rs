@@ -9,6 +9,9 @@ use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::spec::{SCHEMA_FILE, Spec};
 
+/// What to do where nothing says what leaves a file out.
+const UNKNOWN: &str = "correct `spec.ignore` and .sourceignore";
+
 /// Refuses changes that write a file for Flux where no source fetches it.
 ///
 /// The spec and its schema are for people and their editors, as [`for_people`] says. What moves from one such place to
@@ -33,20 +36,11 @@ pub fn refuse_unfetched(
     }
     let told = found.into_values().map(|path| {
         let why = model.delivered.left_out(path);
-        let help = match &why {
-            Some(LeftOut::File { file, .. }) => {
-                format!(
-                    "or add `!/{}` at the end of {file}",
-                    path.relative_to(&file.parent().unwrap_or_default())
-                )
-            }
-            Some(LeftOut::Source { .. }) => format!("or add `!/{path}` at the end of `spec.ignore`"),
-            _ => "or correct `spec.ignore` and .sourceignore".to_owned(),
-        };
+        let help = why.as_ref().map_or_else(|| UNKNOWN.to_owned(), LeftOut::remedy);
         let why = why.map_or_else(|| "its source leaves it out".to_owned(), |why| why.to_string());
         Diagnostic::error(format!("{path} would reach no cluster: {why}"))
             .at(Place::file(path.clone()))
-            .help(format!("name folders that Flux fetches under `layout`\n{help}"))
+            .help(format!("name folders that Flux fetches under `layout`\nor {help}"))
     });
     let diagnostics: Vec<Diagnostic> = told.collect();
     if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics }) }

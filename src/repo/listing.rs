@@ -7,6 +7,7 @@
 
 use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
+use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::{Entry, Graph, Snapshot, umbrella};
 use crate::yaml::quote;
 
@@ -29,6 +30,11 @@ pub fn is_generated(graph: &Graph, folder: &RepoPath) -> bool {
         }
         None => !graph.has(folder),
     }
+}
+
+/// Tells whether a folder of some files has a kustomization of its own.
+pub fn has_list(snapshot: &Snapshot, folder: &RepoPath) -> bool {
+    FILE_NAMES.into_iter().any(|name| folder.join(name).is_ok_and(|file| snapshot.entry(&file).is_some()))
 }
 
 /// Gives the list for a folder; `None` where it has one or nothing could stand in it.

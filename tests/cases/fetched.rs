@@ -1,6 +1,6 @@
 //! What a source leaves out of its artifact.
 
-use crate::repository::{INIT, SERVICE, notes, repository, root, spoken, told};
+use crate::repository::{CONFIG_MAP, INIT, SERVICE, notes, repository, root, spoken, told};
 use crate::support::flux_kustomization;
 use crate::support::scratch::Scratch;
 
@@ -48,7 +48,7 @@ fn no_gate_is_written_where_flux_fetches_nothing() {
     error: clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml would reach no cluster: `/*` in `spec.ignore` of its source leaves it out
      --> clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml
      = help: name folders that Flux fetches under `layout`
-             or add `!/clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml` at the end of `spec.ignore`
+             or add `!/clusters/prod/infra/reconciliation-windows` below `/*` in `spec.ignore`, or remove that line
     ");
 }
 
@@ -86,7 +86,7 @@ error[GW066]: GitRepository flux-system does not fetch `deploy/infra/reconciliat
 4 | …//example.com/all.git, ignore: "/*\n!/deploy\n/deploy/infra\n" }
   |                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: remove the line, or add `!/deploy/infra/reconciliation-windows/kustomization.yaml` below it
+  = help: add `!/deploy/infra/reconciliation-windows` below `/deploy/infra` in `spec.ignore`, or remove that line
 note: deploy/clusters/prod/infra/reconciliation-windows/kustomization.yaml names it
  --> deploy/clusters/prod/infra/reconciliation-windows/kustomization.yaml:5:5
   |
@@ -96,8 +96,78 @@ note: deploy/clusters/prod/infra/reconciliation-windows/kustomization.yaml names
 error[GW039]: the sources of cluster prod leave out files of deploy/infra/reconciliation-windows. `close-reconciliation-window` and `open-reconciliation-window` never run there
  --> deploy/infra/reconciliation-windows/kustomization.yaml
  = help: choose folders that Flux fetches for `gate` and `clusterGate` under `layout`
-         or correct `/deploy/infra` in `spec.ignore`
+         or add `!/deploy/infra/reconciliation-windows` below `/deploy/infra` in `spec.ignore`, or remove that line
 "#);
     let when = scratch.expect(0, &["when", "shop", "--now", "2026-11-23T12:00:00Z"]);
     assert!(!when.stdout.contains("closed"), "{}", when.stdout);
+}
+
+/// Flux lists by itself what lies in a folder of which the source leaves out only the list.
+#[test]
+fn a_list_that_is_left_out_is_built_as_flux_lists_the_folder() {
+    let scratch = narrow();
+    scratch.write("deploy/shop/more.yaml", SERVICE.replace("NAME", "more")).commit();
+    told(&scratch, &INIT);
+    let source = "deploy/clusters/prod/source.yaml";
+    scratch.replace(source, "!/deploy", "!/deploy\\n/deploy/shop/kustomization.yaml").commit();
+    // Both services, of which the list names one.
+    let verified = scratch.expect(0, &["verify"]).stdout;
+    assert!(verified.contains("deploy/shop (prod): not split, 2 objects"), "{verified}");
+    let told = scratch.expect(1, &["check"]).stdout;
+    let codes: Vec<&str> = told.lines().filter(|line| line.contains("[GW")).collect();
+    assert!(matches!(codes[..], [only] if only.contains("[GW066]")), "{told}");
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+    // No side of the list would be what Flux builds.
+    scratch.write("deploy/shop/config.yaml", CONFIG_MAP.replace("NAME", "config"));
+    scratch.replace("deploy/shop/kustomization.yaml", "service.yaml", "service.yaml, config.yaml").commit();
+    let told = scratch.expect(5, &["split", "--all", "--yes"]).stderr;
+    assert!(told.contains("shop never sees deploy/shop/kustomization.yaml"), "{told}");
+    assert!(told.contains("add `!/deploy/shop/kustomization.yaml` below"), "{told}");
+}
+
+/// A folder whose build reads what no source fetches.
+fn generated(more: &str) -> Scratch {
+    let list = format!(
+        "resources: [service.yaml{more}]\nconfigMapGenerator: [{{ name: shop, envs: [shop.env] }}]\n"
+    );
+    let scratch = narrow();
+    scratch.write("deploy/shop/shop.env", "a=1\n").commit();
+    told(&scratch, &INIT);
+    scratch.write("deploy/shop/kustomization.yaml", list);
+    scratch.replace("deploy/clusters/prod/source.yaml", "!/deploy", "!/deploy\\n*.env").commit();
+    scratch
+}
+
+#[test]
+fn a_gate_that_holds_what_does_not_build_stays_as_it_is() {
+    let scratch = generated("");
+    let run = scratch.expect(1, &["check"]);
+    let codes: Vec<&str> = run.stdout.lines().filter(|line| line.contains("[GW")).collect();
+    assert!(matches!(codes[..], [only] if only.contains("[GW066]")), "{}", run.stdout);
+    let told = [&["sync", "--yes"][..], &["split", "--all", "--yes"]].map(|command| {
+        let run = scratch.run(command);
+        format!("{command:?} ends with {}\n{}", run.code, spoken(&run))
+    });
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+/// What a build lacks here is told first: Flux fetches it.
+#[test]
+fn a_remote_base_is_fetched_before_anything_is_said_of_the_source() {
+    let scratch = generated(", 'https://github.com/example/shop//deploy?ref=v1'");
+    let told = scratch.expect(5, &["split", "--all", "--yes"]).stderr;
+    assert!(told.contains("`gitops-windows fetch-bases`") && !told.contains("never sees"), "{told}");
+}
+
+/// What Flux does not list is no reason why the rest does not build.
+#[cfg(unix)]
+#[test]
+fn a_link_that_flux_does_not_list_hides_no_error() {
+    let scratch = narrow();
+    told(&scratch, &INIT);
+    scratch.git(&["rm", "--quiet", "deploy/shop/kustomization.yaml"]);
+    std::os::unix::fs::symlink("service.yaml", scratch.top().join("deploy/shop/linked.yaml")).unwrap();
+    scratch.write("deploy/shop/wrong.yaml", "kind: Service\nmetadata: {}\n").commit();
+    let told = scratch.expect(0, &["sync", "--yes"]).stderr;
+    assert!(told.contains("missing metadata.name") && !told.contains("never sees"), "{told}");
 }

@@ -102,5 +102,34 @@ fn what_the_generator_does_not_copy_is_missing_after_a_split() {
     let scratch = repository(&GENERATOR.replace("prod/**\", to", "prod/kustomization.yaml\", to"));
     let run = scratch.expect(5, &["split", "--all", "--yes"]);
     let told = run.stderr.lines().filter(|line| line.contains("apps/prod"));
-    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @"error: apps/prod in cluster prod is left as it is: Flux Kustomization apps never sees apps/prod/prod-rt/kustomization.yaml: its ArtifactGenerator does not copy it");
+    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @"error: apps/prod in cluster prod is left as it is: Flux Kustomization apps never sees apps/prod/prod-rt: its ArtifactGenerator does not copy it");
+}
+
+/// After the hand-over nobody would own the objects of a side that its source leaves out.
+#[test]
+fn nothing_is_handed_over_to_a_side_that_its_source_does_not_fetch() {
+    let scratch = Scratch::empty();
+    scratch
+        .write("clusters/prod/flux-system/gotk-sync.yaml", flux_kustomization("flux-system", "clusters/prod", ""))
+        .write("clusters/prod/apps.yaml", flux_kustomization("apps", "apps/web", ""))
+        .write("apps/web/kustomization.yaml", "resources: [all.yaml]\n")
+        .write(
+            "apps/web/all.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: web, namespace: web }\n---\napiVersion: v1\nkind: Service\nmetadata: { name: web, namespace: web }\n",
+        )
+        .commit();
+    for command in [&["init", "--yes"][..], &["split", "--all", "--yes"]] {
+        scratch.expect(0, command);
+        scratch.commit();
+    }
+    scratch.write(".sourceignore", "/apps/web/web-rt/\n").commit();
+    let run = scratch.expect(5, &["migrate", "--yes"]);
+    insta::assert_snapshot!(run.stderr);
+    assert_eq!(scratch.git(&["status", "--short"]), "");
+    // Nor without what the build of a side reads.
+    scratch.write(".sourceignore", "/apps/web/web-rw/kustomization.yaml\n").commit();
+    let run = scratch.expect(5, &["migrate", "--yes"]);
+    assert!(run.stderr.contains("apps never sees apps/web/web-rw: "), "{}", run.stderr);
+    scratch.write(".sourceignore", "/docs/\n").commit();
+    scratch.expect(0, &["migrate", "--yes"]);
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::code::UNAPPLIED_GATE;
 use crate::check::subject::Subject;
-use crate::delivery::{ClusterKey, EntryPoint, GateJob, Input, LeftOut, Model};
+use crate::delivery::{ClusterKey, EntryPoint, GateJob, Input, Model};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 use crate::repo::built;
@@ -117,11 +117,7 @@ fn unfetched(subject: &Subject<'_>) -> Vec<Diagnostic> {
     }
     let told = |((cluster, folder), (file, jobs)): ((&ClusterKey, RepoPath), (RepoPath, BTreeSet<&str>))| {
         let why = subject.model.delivered.left_out_by(&cluster.name, &file);
-        let correct = match why {
-            Some(LeftOut::File { file, line, .. }) => format!("correct `{line}` in {file}"),
-            Some(LeftOut::Source { line }) => format!("correct `{line}` in `spec.ignore`"),
-            _ => "correct `spec.ignore`".to_owned(),
-        };
+        let correct = why.map_or_else(|| "correct `spec.ignore`".to_owned(), |why| why.remedy());
         let text = format!(
             "the sources of cluster {} leave out files of {folder}. {} never run there",
             cluster.name,

@@ -57,20 +57,10 @@ fn told(
         _ => (source.kind.as_str(), source.name.as_str(), "does not fetch"),
     };
     let why = format!("{kind} {source} {lacks} `{path}`: {}", lacking.why);
-    let again =
-        |folder: &RepoPath| format!("remove the line, or add `!/{}` below it", path.relative_to(folder));
-    let help = match &lacking.why {
-        LeftOut::Link(_) => "put files in place of the link, or name its target".to_owned(),
-        LeftOut::File { file, .. } => again(&file.parent().unwrap_or_default()),
-        LeftOut::Source { .. } => again(&flux.top),
-        LeftOut::Default => {
-            "rename the file\nor write what to leave out into .sourceignore: that replaces all defaults"
-                .to_owned()
-        }
-        LeftOut::NotCopied => "let the ArtifactGenerator copy all that the folder reads".to_owned(),
-    };
-    let finding =
-        NOT_FETCHED.finding(format!("{why}. {effect}")).at(place(subject, lacking, flux)).help(help);
+    let finding = NOT_FETCHED
+        .finding(format!("{why}. {effect}"))
+        .at(place(subject, lacking, flux))
+        .help(lacking.why.remedy());
     match &lacking.named {
         Some(named) if finding.place.as_ref() != Some(named) => {
             finding.related(format!("{} names it", named.path), named.clone())
@@ -87,7 +77,7 @@ fn place(subject: &Subject<'_>, lacking: &Lacking, flux: &FluxKustomization) -> 
             let text = subject.snapshot.file(file).and_then(|file| file.shared_text());
             text.map_or_else(whole, |text| Place::span(file.clone(), text, span.clone()))
         }
-        LeftOut::Source { line } => {
+        LeftOut::Source { line, .. } => {
             let id = subject.model.fetched_source(flux);
             let is_it = |value: &Value| {
                 let own = ObjectId::of(value);

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::delivery::Input;
 use crate::delivery::{EntryPoint, Role};
-use crate::delivery::{Input, TypedError};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -66,9 +66,10 @@ fn reason(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Option<Diagno
     if entry.role == Role::Bootstrap {
         return None;
     }
-    let Err(TypedError::Render(message)) = input.typed_entry(input.snapshot, entry) else { return None };
+    let error = input.typed_entry(input.snapshot, entry).err()?;
+    let message = error.unbuilt()?;
     let as_applied = || matches!(input.typed_as_applied(entry, cluster), Ok(Some(_)));
-    (!is_remote(&message) && !as_applied()).then(|| told(&message, Place::file(entry.path.clone())))
+    (!is_remote(message) && !as_applied()).then(|| told(message, Place::file(entry.path.clone())))
 }
 
 /// Finds files beside the Flux Kustomizations of a cluster in which one may stand that nobody can read.

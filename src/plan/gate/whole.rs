@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{EntryPoint, Role};
+use crate::delivery::{EntryPoint, Holds, Role};
 use crate::delivery::{Input, Sides, Typed, TypedError, parent};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::mechanism::{GateTarget, shown};
@@ -40,6 +40,7 @@ impl Whole {
     ) -> Whole {
         let mut whole = Whole::default();
         let managed = is_managed(input, cluster);
+        let mut holds: Option<Holds<'_>> = None;
         let mine = |entry: &&EntryPoint| {
             (!managed || !entry.flux.is_empty())
                 && entry.role == Role::Apps
@@ -57,12 +58,14 @@ impl Whole {
                     whole.left.push(apart(input, entry, cluster));
                     continue;
                 }
-                Err(TypedError::Render(_)) if input.model.is_suspended(&entry.path, cluster) => continue,
-                Err(TypedError::Render(message)) => {
-                    whole.left.push(unknown(input, entry, cluster, &message));
+                Err(TypedError::Classify(_)) => continue,
+                Err(_) if input.model.is_suspended(&entry.path, cluster) => continue,
+                Err(error) => {
+                    let holds = holds
+                        .get_or_insert_with(|| Holds::with(input.model, Some(input.spec), sides.clone()));
+                    whole.left.extend(unknown(input, entry, cluster, &error, holds));
                     continue;
                 }
-                Err(TypedError::Classify(_)) => continue,
             };
             if parent::reason(input.model, &typed.objects).is_some() {
                 continue;
@@ -235,17 +238,37 @@ fn unheld(gate: &str, of: &str, outside: &OutOfReach<'_>) -> Diagnostic {
 }
 
 /// Says that it is not known whether a gate should hold back an entry point.
-fn unknown(input: &Input<'_>, entry: &EntryPoint, cluster: &str, message: &str) -> Diagnostic {
-    let place = place(input, entry, cluster, "path");
-    Diagnostic::warning(format!(
-        "{} of cluster {cluster} does not build, and no gate suspends it: {message}",
-        entry.path
-    ))
-    .at(place)
-    .help(match is_remote(message) {
-        true => "copy it into the repository with `gitops-windows fetch-bases`\nrun this again",
-        false => "correct it\nrun this again; `gitops-windows verify` shows the changes",
-    })
+///
+/// While something is [broken](crate::plan::gate::unbuilt) no gate of its cluster is written anew. What needs the network keeps
+/// no gate from that, and is not in it.
+fn unknown(
+    input: &Input<'_>,
+    entry: &EntryPoint,
+    cluster: &str,
+    error: &TypedError,
+    holds: &Holds<'_>,
+) -> Option<Diagnostic> {
+    let message = error.unbuilt()?;
+    let is_held = |flux: &FluxKustomization| {
+        holds.of(cluster, &flux.namespace, &flux.name, Some(&entry.path)).is_some()
+    };
+    let mut own = input.model.flux_in(entry, cluster).peekable();
+    let stays = !is_remote(message) && own.peek().is_some() && own.all(is_held);
+    let told =
+        |gate: &str| format!("{} of cluster {cluster} does not build, and {gate}: {message}", entry.path);
+    let told = match stays {
+        true => Diagnostic::note(told("its gate stays as it is")),
+        false => Diagnostic::warning(told("no gate suspends it")),
+    };
+    let again = "run this again; `gitops-windows verify` shows the changes";
+    let help = match error {
+        TypedError::Unfetched { remedy, .. } => format!("{remedy}\n{again}"),
+        _ if is_remote(message) => {
+            "copy it into the repository with `gitops-windows fetch-bases`\nrun this again".to_owned()
+        }
+        _ => format!("correct it\n{again}"),
+    };
+    Some(told.at(place(input, entry, cluster, "path")).help(help))
 }
 
 /// Points at a field of the first Flux Kustomization of a cluster over an entry point, or else at that.

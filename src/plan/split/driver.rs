@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{Input, Lacking, Role, World, parent, partial};
+use crate::delivery::{Input, Role, World, parent, partial};
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::plan::gate::{self, Lone};
@@ -166,19 +166,7 @@ impl Run<'_> {
         let Input { snapshot, model, renderer, .. } = *self.original;
         let mut found = partial(after, divided, renderer);
         found.extend(partial(World { snapshot, model }, divided, renderer));
-        let problem = |(name, lacking): &(String, Option<Lacking>)| {
-            let help = "let the source fetch, or its ArtifactGenerator copy, all that the folder reads";
-            match lacking {
-                Some(Lacking { path, why, .. }) => {
-                    Problem::new(format!("Flux Kustomization {name} never sees {path}: {why}"), help)
-                }
-                None => Problem::new(
-                    format!("the source of Flux Kustomization {name} lacks files that its build reads"),
-                    help,
-                ),
-            }
-        };
-        found.into_iter().map(|(entry, lacking)| (entry, problem(&lacking))).collect()
+        found.into_iter().map(|(entry, partial)| (entry, Problem::unfetched(&partial))).collect()
     }
 }
 

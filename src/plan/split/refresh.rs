@@ -68,7 +68,7 @@ pub fn refresh(
                         crate::diagnostic::Diagnostic::error(error.message).help(error.help),
                     ));
                 }
-                Err(TypedError::Render(message)) => {
+                Err(TypedError::Render(message) | TypedError::Unfetched { message, .. }) => {
                     return Err(Error::invalid(crate::diagnostic::Diagnostic::error(format!(
                         "{whole} does not build: {message}"
                     ))));

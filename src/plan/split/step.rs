@@ -1,7 +1,7 @@
 //! One entry point's step of a split.
 
 use crate::delivery::EntryPoint;
-use crate::delivery::{Input, TypedError, build};
+use crate::delivery::{Effect, Input, Partial, TypedError, build};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::prepare;
@@ -55,7 +55,7 @@ impl Run<'_> {
             EntrySplit::new(input, entry, kustomization).trusting(trusts && !is_live).leaving(self.lone);
         let (mut outcome, promised) = match split.split(&mut trial, selection) {
             Ok(done) => done,
-            Err(problem) => return outcome.refused(problem).into(),
+            Err(problem) => return outcome.refused(unlisted(original, entry).unwrap_or(problem)).into(),
         };
         let changes = trial.now() != builder.now();
         if changes && let Some((name, error)) = unbuildable(original, entry) {
@@ -143,6 +143,16 @@ fn usable<'a>(input: &Input<'a>, entry: &EntryPoint) -> Result<&'a Kustomization
             format!("{} has no kustomization.yaml, and nothing that Flux could list in one", entry.path),
             "mend spec.path, or put manifests there",
         )
+    })
+}
+
+/// Says of an entry point that a source leaves out its list: Flux builds what else lies in the folder, and no side of the list
+/// would be that.
+fn unlisted(input: &Input<'_>, entry: &EntryPoint) -> Option<Problem> {
+    input.model.flux_of(entry).find_map(|one| {
+        let all = input.model.lacking(input.snapshot, one);
+        let list = all.into_iter().find(|lacking| lacking.effect == Effect::Lists)?;
+        Some(Problem::unfetched(&Partial { name: one.name.clone(), lacking: Some(list) }))
     })
 }
 

@@ -21,3 +21,4 @@ pub(super) mod step;
 pub(super) mod subject;
 mod suspension;
 mod twin;
+mod unfetched;

@@ -5,18 +5,19 @@ use std::collections::BTreeMap;
 use crate::plan::Stage;
 use crate::plan::migrate::moving::{Key, Move};
 use crate::plan::migrate::precondition::subject::Subject;
-use crate::plan::migrate::precondition::{build, live, order, pace, pruning, reversal, rules};
+use crate::plan::migrate::precondition::{build, live, order, pace, pruning, reversal, rules, unfetched};
 use crate::plan::problem::Problem;
 
 /// A precondition of the next step.
 pub type Precondition = fn(&Subject<'_>, &Move<'_>) -> Option<Problem>;
 
 /// All of them, in the order in which people are told, one at a time.
-pub const PRECONDITIONS: [Precondition; 9] = [
+pub const PRECONDITIONS: [Precondition; 10] = [
     stuck,
     reversal::check,
     pace::check,
     build::check,
+    unfetched::check,
     rules::check,
     order::check,
     pruning::here,
