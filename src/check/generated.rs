@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::check::code::{EDITED_FILE, STALE_FILES, UNHELD, UNKNOWN_TARGET};
 use crate::delivery::Input;
-use crate::diagnostic::{Diagnostic, Place, Severity, distinct};
+use crate::diagnostic::{Diagnostic, Place, distinct};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership};
@@ -90,8 +90,8 @@ impl Generated {
 /// does.
 fn unheld(leftover: &Leftover) -> Vec<Diagnostic> {
     let clusters = leftover.gates.iter().flat_map(|gates| &gates.clusters).filter(|cluster| cluster.enabled);
-    let left = clusters.flat_map(|cluster| &cluster.left).filter(|one| one.severity == Severity::Warning);
-    distinct(left.map(|one| Diagnostic { code: Some(UNHELD.code), ..one.clone() }))
+    let left = clusters.flat_map(|cluster| &cluster.left).filter(|one| one.code == Some(UNHELD.code));
+    distinct(left.cloned())
 }
 
 fn stale(input: &Input<'_>, rewritten: &BTreeSet<RepoPath>) -> Option<Diagnostic> {

@@ -590,9 +590,8 @@ fn what_a_held_source_does_not_hold_back_is_told() {
     scratch.replace(&file, "  deletionPolicy: Orphan\n", patch);
     scratch.commit();
     let told = lands(&scratch, base.trim());
-    let by_spec = told
-        .iter()
-        .filter(|(.., reason)| reason.starts_with("changes of the spec of apps-rw act at once"));
+    let by_spec =
+        told.iter().filter(|(.., reason)| reason.starts_with("changes of the spec of apps-rw act at once"));
     assert_eq!(by_spec.count(), 2, "{told:#?}");
     assert!(told.iter().all(|(_, state, _)| state == "at-once"), "{told:#?}");
     scratch.git(&["reset", "--quiet", "--hard", base.trim()]);

@@ -89,7 +89,8 @@ pub fn sync(
     let mechanism = mechanism::of(input.spec.gate.mechanism);
     let sides = input.sides();
     leftover.remarks.extend(waits_for_gated(input, &gates));
-    leftover.remarks.extend(gates.clusters.iter().flat_map(|cluster| cluster.left.iter().cloned()));
+    let left = gates.clusters.iter().flat_map(|cluster| &cluster.left);
+    leftover.remarks.extend(left.map(|one| Diagnostic { code: None, ..one.clone() }));
     leftover.remarks.extend(held_whole(input, builder, &gates));
     leftover.remarks.extend(alerts::needs(input, &gates.clusters));
     let has_adopted_base = adopted::is_adopted(builder, &gates.base);

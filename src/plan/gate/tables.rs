@@ -174,7 +174,12 @@ fn unheard(jobs: &[BuiltJob], table: &NewTable) -> Option<String> {
         return Some(format!("the build that brings CronJob {name} gives it another table"));
     }
     let is_kept_out = !table.is_off && own.iter().all(|job| !job.is_running || job.is_kept_out);
-    is_kept_out.then(|| format!("Git suspends the Flux Kustomization that applies CronJob {name}"))
+    let why = if own.iter().any(|job| job.is_unbuilt) {
+        "the build that brings it fails: nothing new of CronJob"
+    } else {
+        "Git suspends the Flux Kustomization that applies CronJob"
+    };
+    is_kept_out.then(|| format!("{why} {name}"))
 }
 
 /// Returns the positions of the gated types of which freezes or overrides differ in a cluster.

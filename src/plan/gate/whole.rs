@@ -237,6 +237,9 @@ fn unheld(gate: &str, of: &str, outside: &OutOfReach<'_>) -> Diagnostic {
     Diagnostic::warning(text).at(flux.place("path")).help(*help)
 }
 
+/// The code of what `check` tells too: `sync` alone would say it, and nobody runs that again.
+const UNKNOWN: &str = "GW067";
+
 /// Says that it is not known whether a gate should hold back an entry point.
 ///
 /// While something is [broken](crate::plan::gate::unbuilt) no gate of its cluster is written anew. What needs the network keeps
@@ -258,7 +261,7 @@ fn unknown(
         |gate: &str| format!("{} of cluster {cluster} does not build, and {gate}: {message}", entry.path);
     let told = match stays {
         true => Diagnostic::note(told("its gate stays as it is")),
-        false => Diagnostic::warning(told("no gate suspends it")),
+        false => Diagnostic::warning(told("no gate suspends it")).code(UNKNOWN),
     };
     let again = "run this again; `gitops-windows verify` shows the changes";
     let help = match error {
