@@ -175,7 +175,7 @@ codes! {
     NOT_FETCHED = "GW066" "not-fetched" Error
         "A source does not fetch a file that a Flux Kustomization builds.";
     UNHELD = "GW067" "unheld" Warning
-        "No gate suspends a Flux Kustomization that can't be built, and whose objects may have a window.";
+        "No gate suspends a Flux Kustomization that can't be built and may have a window.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone and follows each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error
