@@ -206,11 +206,7 @@ impl<'g> Parts<'g> {
         }
         // Flux lists by itself what lies below (fluxcd/pkg/kustomize, `scanManifests`).
         let is_there = |file: &RepoPath| self.snapshot.file(file).is_some();
-        let is_loose = |file: &RepoPath| {
-            let mut above = file.parents().take_while(|above| above.is_within(folder));
-            !above.any(|above| self.graph.has(&above))
-        };
-        if self.files.iter().any(|file| file.is_within(folder) && is_there(file) && is_loose(file)) {
+        if self.files.iter().any(|file| self.graph.is_loose(file, folder) && is_there(file)) {
             return false;
         }
         for list in generated_children(self.graph, folder) {

@@ -142,15 +142,16 @@ impl BuiltJob {
         }
         let all = model.delivered.named(cluster).into_iter().flat_map(|own| &own.kustomizations);
         let is_resumed = |one: &&Reached| {
+            // Few say it: the rest is asked of these alone.
+            if one.value["spec"]["suspend"] != false || !one.remote.is_empty() {
+                return false;
+            }
             let ssa = one.value["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/ssa"].as_str();
             let is_applied =
                 !ssa.is_some_and(|ssa| ["ignore", "ifnotpresent"].contains(&ssa.to_lowercase().as_str()));
             let mut of_cluster = model.flux_of_cluster(cluster);
             let flux = of_cluster.find(|flux| flux.name == one.name() && flux.namespace == one.namespace());
-            one.remote.is_empty()
-                && one.value["spec"]["suspend"] == false
-                && is_applied
-                && flux.is_none_or(|flux| model.kept_out_by(flux).is_none())
+            is_applied && flux.is_none_or(|flux| model.kept_out_by(flux).is_none())
         };
         for one in all.filter(is_resumed) {
             let is_it = |own: &&GateTarget| {

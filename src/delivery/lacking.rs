@@ -125,14 +125,10 @@ impl Walk<'_> {
         for child in generated_children(&there.graph, folder) {
             self.folder(&child);
         }
-        let is_free = |link: &RepoPath| {
-            let mut above = link.parents().take_while(|above| above.is_within(folder));
-            !above.any(|above| there.graph.has(&above))
-        };
         let holds_manifests = |link: &RepoPath| {
             is_yaml(link) || self.snapshot.below(&self.graph.real(link)).any(|(path, _)| is_yaml(path))
         };
-        let links = self.graph.links().filter(|link| link.is_within(folder) && is_free(link));
+        let links = self.graph.links().filter(|link| there.graph.is_loose(link, folder));
         let links: Vec<RepoPath> = links.filter(|link| holds_manifests(link)).cloned().collect();
         for link in links {
             self.lacks(&link, Effect::Lacks, None);

@@ -245,12 +245,9 @@ fn unread(view: &View, flux: &[FluxKustomization], clusters: &[Cluster]) -> BTre
         let is_beside = file.parent().is_some_and(|folder| beside.contains(&folder));
         let root = file.parents().find(|above| roots.contains(above));
         // What a list leaves out is switched off, and what it has is told with the list.
-        let is_free = |root: &RepoPath| {
-            let mut above = file.parents().take_while(|above| above.is_within(root));
-            !above.any(|above| view.graph.has(&above))
-        };
         let is_free_here = || file.parent().is_some_and(|folder| !view.graph.has(&folder));
-        !is_kept(file) && (root.is_some_and(|root| is_free(&root)) || is_beside && is_free_here())
+        !is_kept(file)
+            && (root.is_some_and(|root| view.graph.is_loose(file, &root)) || is_beside && is_free_here())
     };
     view.unread().filter(is_applied).cloned().collect()
 }

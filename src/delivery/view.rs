@@ -206,10 +206,7 @@ impl Listing<'_> {
         for list in &lists {
             self.folder(list, namespace)?;
         }
-        let is_loose = |file: &RepoPath| {
-            let mut above = file.parents().take_while(|above| above.is_within(folder));
-            !above.any(|above| graph.has(&above))
-        };
+        let is_loose = |file: &RepoPath| graph.is_loose(file, folder);
         let mut links = graph.links().filter(|link| link.is_within(folder) && is_yaml(link));
         if self.is_exact && links.next().is_some() {
             return None;

@@ -124,6 +124,7 @@ impl Clock<'_> {
             return Landing { outruns: true, reason: Some(reason), ..own };
         };
         let held_before = self.before.hold(old);
+        let never_comes = self.never_comes(old, new);
         let landing = match (&held_before, self.after.hold(new)) {
             (Some(hold), None) if self.stays_without_gate(old, new, hold) => Landing::unknown(format!(
                 "{hold} suspended it and is gone: it stays suspended until somebody resumes it"
@@ -131,9 +132,9 @@ impl Clock<'_> {
             (Some(hold), Some(_)) if self.stays_suspended(old, new, hold) => {
                 Landing::unknown(format!("{RESUME_OWN}: resume {} by hand", one.name()))
             }
-            (None, Some(_)) if self.never_comes(old, new).is_some() => Landing {
+            (None, Some(_)) if never_comes.is_some() => Landing {
                 outruns: true,
-                reason: self.never_comes(old, new).map(str::to_owned),
+                reason: never_comes.map(str::to_owned),
                 ..self.before.applied(old, self.now)
             },
             (None, Some(hold))

@@ -113,6 +113,13 @@ impl Graph {
         self.folders.contains_key(folder)
     }
 
+    /// Tells whether no folder on the way from one down to a file in it has a kustomization file, so that Flux lists the
+    /// file by itself where it lists that folder (fluxcd/pkg/kustomize, `scanManifests`).
+    pub fn is_loose(&self, file: &RepoPath, folder: &RepoPath) -> bool {
+        let mut between = file.parents().take_while(|above| above.is_within(folder));
+        file.is_within(folder) && between.all(|above| !self.has(&above))
+    }
+
     /// Gives every usable kustomization in the order of folders.
     pub fn iter(&self) -> impl Iterator<Item = &Kustomization> {
         self.folders.values().filter_map(|folder| (**folder).as_ref().ok())

@@ -355,3 +355,16 @@ fn what_does_not_build_changes_no_gate() {
     let run = scratch.run(&["sync"]);
     assert!(run.code != 0 && run.stderr.contains("clusters/edge-01/apps/web does not build"), "{run:?}");
 }
+
+/// Splits everything and migrates it to what reads a held source, which only an open window allows: what is held already
+/// stands at a commit that knows nothing of this.
+fn migrate_to_a_held_source(scratch: &Scratch) {
+    for command in [&["split", "--all", "--yes"][..], &["migrate", "--yes"]] {
+        scratch.take(command);
+        scratch.commit();
+    }
+    let told = scratch.expect(5, &["migrate", "--yes"]).stderr;
+    assert!(told.contains("`gitops-windows migrate --while-open` writes it"), "{told}");
+    scratch.take(&["migrate", "--while-open", "--yes"]);
+    scratch.commit();
+}

@@ -355,14 +355,7 @@ fn a_migration_ends_with_a_provider_and_leads_back() {
     scratch.commit();
     scratch.take(&["sync", "--while-open", "--yes"]);
     scratch.commit();
-    for command in [&["split", "--all", "--yes"][..], &["migrate", "--yes"]] {
-        scratch.take(command);
-        scratch.commit();
-    }
-    let told = scratch.expect(5, &["migrate", "--yes"]).stderr;
-    assert!(told.contains("`gitops-windows migrate --while-open` writes it"), "{told}");
-    scratch.take(&["migrate", "--while-open", "--yes"]);
-    scratch.commit();
+    super::migrate_to_a_held_source(&scratch);
     for cluster in ["north", "south"] {
         let text = scratch.text(&format!("clusters/{cluster}/apps-rw.yaml"));
         assert!(text.contains("    name: flux-system-rw\n") && text.contains("  prune: true"), "{text}");

@@ -76,11 +76,7 @@ fn files(subject: &Subject<'_>) -> (Vec<Diagnostic>, BTreeSet<RepoPath>) {
         // Flux lists the files of a folder without a kustomization itself.
         if !graph.has(&delivery.path) && delivery.flux.is_some() {
             for (path, _) in subject.snapshot.below(&delivery.path) {
-                let own = path
-                    .parents()
-                    .take_while(|folder| folder.is_within(&delivery.path))
-                    .any(|folder| graph.has(&folder));
-                if own || !is_yaml(path) {
+                if !graph.is_loose(path, &delivery.path) || !is_yaml(path) {
                     continue;
                 }
                 if let Some(finding) = unreadable(subject, path) {
@@ -106,24 +102,20 @@ fn roots<'s>(
         if built(&model.graph, folder).iter().any(|folder| broken.contains(folder)) {
             return None;
         }
-        let loose = |file: &&RepoPath| {
-            let mut above = file.parents().take_while(|above| above.is_within(folder));
-            is_yaml(file) && !above.any(|above| model.graph.has(&above))
-        };
+        let loose = |file: &&RepoPath| is_yaml(file) && model.graph.is_loose(file, folder);
         let mut files = subject.snapshot.below(folder).map(|(file, _)| file).filter(loose);
         let of_file = files.find_map(|file| unreadable(subject, file));
         let place = Place::file(model.graph.get(folder).map_or(folder.clone(), |list| list.file.clone()));
-        Some(of_file.unwrap_or_else(|| {
-            DOES_NOT_BUILD
-                .finding(format!(
-                    "{folder} does not build, and {} applies nothing new from it: {}",
-                    one.name(),
-                    reason(error)
-                ))
-                .at(place)
-                .help(format!("run `kustomize build --load-restrictor LoadRestrictionsNone {folder}`"))
-        }))
+        Some(of_file.unwrap_or_else(|| does_not_build(folder, one.name(), &reason(error), place)))
     })
+}
+
+/// Says that a folder does not build for a Flux Kustomization.
+fn does_not_build(folder: &RepoPath, name: &str, reason: &str, place: Place) -> Diagnostic {
+    DOES_NOT_BUILD
+        .finding(format!("{folder} does not build, and {name} applies nothing new from it: {reason}"))
+        .at(place)
+        .help(format!("run `kustomize build --load-restrictor LoadRestrictionsNone {folder}`"))
 }
 
 /// Says that nothing stands where a list leads.
@@ -266,15 +258,7 @@ fn build(subject: &Subject<'_>, delivery: &Delivery, broken: &BTreeSet<RepoPath>
                 .help("check again with more time and memory; Flux may well build it"),
         );
     }
-    Some(
-        DOES_NOT_BUILD
-            .finding(format!(
-                "{} does not build, and {} applies nothing new from it: {reason}",
-                delivery.path, delivery.name
-            ))
-            .at(place)
-            .help(format!("run `kustomize build --load-restrictor LoadRestrictionsNone {}`", delivery.path)),
-    )
+    Some(does_not_build(&delivery.path, &delivery.name, &reason, place))
 }
 
 /// Joins the lines of a report, of which the first may only announce the others.

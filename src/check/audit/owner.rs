@@ -25,9 +25,9 @@ const KEPT_OBJECTS: &str = "give the objects the annotation `kustomize.toolkit.f
 
 /// Finds objects that two Flux Kustomizations of one cluster apply.
 ///
-/// One finding speaks of all objects that the same two share; where many share one object, each is told with one other. Folders without a Flux
-/// Kustomization in Git are left out, since who applies them is guessed, as are names that
-/// hold a value which only the cluster knows.
+/// One finding speaks of all objects that the same two share; where many share one object, each is told with one other.
+/// Folders without a Flux Kustomization in Git are left out, since who applies them is guessed, as are names that hold a
+/// value which only the cluster knows.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for deliveries in subject.clusters().values() {
